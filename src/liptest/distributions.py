@@ -1,0 +1,349 @@
+"""Distributions of the data: product laws with exact masses, and samplers of any other law."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from liptest.domains import Domain, Hypercube, IntArray
+from liptest.errors import InputError, check_count, shown
+from liptest.fitting import fit_marginals
+from liptest.sampling import BitSampler, ValueSampler
+
+# A law given in decimals may be off by rounding; more than this is a mistake.
+_SUM_SLACK = 1e-9
+_CHUNK_BYTES = 1 << 22
+
+
+class ProductDistribution:
+    """Independent coordinates: D = D_1 x .. x D_d (paper section 4).
+
+    Parameters
+    ----------
+    domain
+        Where the points live.
+    marginals
+        For each coordinate the probabilities of its values, ``sizes[r]`` numbers; a (d, n)
+        array or a sequence of sequences. Sums off 1 by at most 1e-9 are normalised.
+    source
+        A sentence that says where the numbers come from; printed in verdicts.
+
+    Raises
+    ------
+    InputError
+        Probabilities negative, NaN, above 1 or not summing to 1, or the wrong number of them.
+    """
+
+    def __init__(
+        self, domain: Domain, marginals: Sequence[ArrayLike] | ArrayLike, *, source: str = ""
+    ) -> None:
+        if not isinstance(domain, Domain):
+            raise InputError(
+                f"domain={shown(domain)} must be a Hypercube, Hypergrid or RecordGrid",
+                name="domain",
+                value=domain,
+            )
+        rows = list(marginals)  # type: ignore[arg-type]
+        if len(rows) != domain.dimension:
+            raise InputError(
+                f"marginals: {len(rows)} laws for the {domain.dimension} coordinates of "
+                f"{domain}; give one law per coordinate",
+                name="marginals",
+            )
+        self.domain = domain
+        self.source = source or f"a product law given on {domain}"
+        self._masses = [_law(row, r, domain.sizes[r]) for r, row in enumerate(rows)]
+
+    @classmethod
+    def _of_bits(cls, probabilities: NDArray[np.float64], source: str) -> ProductDistribution:
+        # d may be 1,000,000: no Python object per coordinate.
+        self = cls.__new__(cls)
+        self.domain = Hypercube(len(probabilities))
+        self.source = source or "independent bits with the given probabilities"
+        self.__dict__["probabilities"] = probabilities
+        return self
+
+    @classmethod
+    def bernoulli(cls, probabilities: ArrayLike, *, source: str = "") -> ProductDistribution:
+        """Independent bits on Hypercube(d); ``probabilities[r]`` is the chance of a 1."""
+        array = np.atleast_1d(np.asarray(probabilities, dtype=np.float64)).copy()
+        if array.ndim != 1 or len(array) == 0:
+            raise InputError(
+                f"probabilities: shape={array.shape}; give one number per coordinate",
+                name="probabilities",
+            )
+        wrong = np.flatnonzero(~((array >= 0) & (array <= 1)))
+        if len(wrong):
+            raise InputError(
+                f"probabilities[{wrong[0]}]={array[wrong[0]]} must lie between 0 and 1",
+                name="probabilities",
+                value=float(array[wrong[0]]),
+            )
+        return cls._of_bits(array, source)
+
+    @classmethod
+    def uniform(cls, domain: Domain) -> ProductDistribution:
+        """The uniform law of a domain."""
+        if isinstance(domain, Hypercube):
+            return cls._of_bits(np.full(domain.dimension, 0.5), f"the uniform law on {domain}")
+        return cls(
+            domain,
+            [np.full(size, 1.0 / size) for size in domain.sizes],
+            source=f"the uniform law on {domain}",
+        )
+
+    @classmethod
+    def fit(
+        cls,
+        table: ArrayLike,
+        *,
+        domain: Domain,
+        groups: Sequence[Any] | ArrayLike | None = None,
+        record_groups: Sequence[Any] | ArrayLike | None = None,
+        shrinkage: float = 10.0,
+        source: str = "",
+    ) -> ProductDistribution:
+        """Fit a product law to public data, shrinking towards a common law.
+
+        Each coordinate gets ``(count + shrinkage * overall) / (n + shrinkage)`` for each value,
+        where ``overall`` is the law of all the data together. Adding one to each count instead
+        predicts far too much of a rare value (docs/distributions.md has the figure).
+
+        Parameters
+        ----------
+        table
+            Either (n, d) whole datasets, one law fitted per column, or, with ``groups``,
+            (n,) single records.
+        domain
+            The domain of the *modelled* dataset, d coordinates.
+        groups
+            (n,) group labels of the public records: one law is fitted per group.
+        record_groups
+            (d,) group labels of the records to model; a group without public records gets the
+            overall law. Default: ``groups``, when n = d.
+        shrinkage
+            Weight of the overall law, in records; above 0.
+
+        Raises
+        ------
+        InputError
+            Empty table, values outside the domain, wrong shapes, shrinkage not above 0.
+        """
+        masses = fit_marginals(table, domain, groups, record_groups, shrinkage)
+        words = source or "a product law fitted on a table"
+        if isinstance(domain, Hypercube):
+            return cls._of_bits(np.ascontiguousarray(masses[:, 1]), words)
+        sizes = domain.sizes
+        return cls(domain, [masses[r, : sizes[r]] for r in range(len(sizes))], source=words)
+
+    def __repr__(self) -> str:
+        return f"ProductDistribution({self.domain}, source={self.source!r})"
+
+    def __getstate__(self) -> dict[str, Any]:
+        kept = ("domain", "source", "_masses", "probabilities")
+        return {key: self.__dict__[key] for key in kept if key in self.__dict__}
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether masses are known (here always)."""
+        return True
+
+    @cached_property
+    def probabilities(self) -> NDArray[np.float64]:
+        """(d,) chances of a 1; cubes only."""
+        if not isinstance(self.domain, Hypercube):
+            raise InputError(
+                f"probabilities: {self.domain} is no Hypercube; use .marginal(r)",
+                name="probabilities",
+            )
+        return np.array([mass[1] for mass in self._masses])
+
+    def marginal(self, coordinate: int) -> NDArray[np.float64]:
+        """Probabilities of the values of one coordinate, shape (sizes[r],)."""
+        if "probabilities" in self.__dict__:
+            p = self.probabilities[coordinate]
+            return np.array([1.0 - p, p])
+        return self._masses[coordinate].copy()
+
+    def marginals(self) -> list[NDArray[np.float64]]:
+        """All d laws."""
+        return [self.marginal(r) for r in range(self.domain.dimension)]
+
+    def exact_marginal(self, coordinate: int) -> list[Fraction]:
+        """Exact rational law of one coordinate: the given floats, normalised exactly."""
+        if "probabilities" in self.__dict__:
+            p = Fraction(float(self.probabilities[coordinate]))
+            return [1 - p, p]
+        values = [Fraction(float(mass)) for mass in self._masses[coordinate]]
+        total = sum(values)
+        return [value / total for value in values]
+
+    def sample(self, rng: np.random.Generator, count: int) -> IntArray:
+        """``count`` independent points, shape (count, d), exact to 53 bits per coordinate."""
+        points: IntArray = self._sampler.draw(rng, check_count("count", count, least=0))
+        return points
+
+    def stream(
+        self, rng: np.random.Generator, count: int, *, chunk_bytes: int = _CHUNK_BYTES
+    ) -> Iterator[IntArray]:
+        """``count`` points in arrays of about ``chunk_bytes`` each: d up to 1,000,000."""
+        step = max(1, chunk_bytes // self.domain.dimension)
+        for start in range(0, count, step):
+            yield self.sample(rng, min(step, count - start))
+
+    def log_mass(self, points: ArrayLike) -> NDArray[np.float64]:
+        """Natural log of each point's mass, -inf for mass 0; (n, d) -> (n,)."""
+        array = self.domain.check_points(points)
+        if "probabilities" in self.__dict__:
+            with np.errstate(divide="ignore"):
+                zero, one = np.log1p(-self.probabilities), np.log(self.probabilities)
+            return np.asarray(np.where(array == 1, one, zero).sum(axis=1))
+        total = np.zeros(len(array))
+        for r, mass in enumerate(self._masses):
+            with np.errstate(divide="ignore"):
+                total += np.log(mass)[array[:, r]]
+        return total
+
+    def mass(self, points: ArrayLike) -> NDArray[np.float64]:
+        """Mass of each point; may underflow to 0 for large d, where log_mass does not."""
+        return np.asarray(np.exp(self.log_mass(points)))
+
+    def exact_mass(self, point: ArrayLike) -> Fraction:
+        """Exact rational mass of one point."""
+        values = self.domain.check_points(point)[0]
+        mass = Fraction(1)
+        for r, value in enumerate(values):
+            mass *= self.exact_marginal(r)[int(value)]
+        return mass
+
+    @cached_property
+    def _sampler(self) -> BitSampler | ValueSampler:
+        if isinstance(self.domain, Hypercube):
+            return BitSampler(self.probabilities)
+        return ValueSampler(self._masses, self.domain.dtype)
+
+
+class SampledDistribution:
+    """Any law that can be sampled: correlated records, bootstrap, simulation (theory 3.6b).
+
+    Parameters
+    ----------
+    domain
+        Where the points live.
+    sampler
+        ``sampler(n, rng) -> (n, d)`` whole numbers; must draw only from ``rng``.
+    log_mass
+        Optional ``(n, d) -> (n,)`` natural log masses; methods that need masses refuse without.
+    source
+        A sentence that says what is sampled; printed in verdicts.
+    """
+
+    is_exact = False
+
+    def __init__(
+        self,
+        domain: Domain,
+        sampler: Callable[..., ArrayLike],
+        log_mass: Callable[[IntArray], ArrayLike] | None = None,
+        *,
+        source: str = "",
+    ) -> None:
+        if not isinstance(domain, Domain):
+            raise InputError(f"domain={shown(domain)} must be a domain", name="domain")
+        if not callable(sampler):
+            raise InputError(
+                f"sampler={shown(sampler)} must be callable as sampler(n, rng)", name="sampler"
+            )
+        self.domain = domain
+        self.sampler = sampler
+        self._log_mass = log_mass
+        self.source = source or f"the sampler {getattr(sampler, '__name__', 'given')}"
+        names = list(inspect.signature(sampler).parameters)
+        self._rng_first = bool(names) and names[0] in ("rng", "generator")
+
+    def __repr__(self) -> str:
+        return f"SampledDistribution({self.domain}, source={self.source!r})"
+
+    def sample(self, rng: np.random.Generator, count: int) -> IntArray:
+        """``count`` points, shape (count, d); InputError when the sampler gives anything else."""
+        drawn = self.sampler(rng, count) if self._rng_first else self.sampler(count, rng)
+        points = self.domain.check_points(drawn)
+        if len(points) != count:
+            raise InputError(
+                f"sampler: asked for {count} points, got {len(points)}; "
+                f"it must return an ({count}, {self.domain.dimension}) array",
+                name="sampler",
+            )
+        return points
+
+    def log_mass(self, points: ArrayLike) -> NDArray[np.float64]:
+        """Natural log masses; InputError when none were given."""
+        if self._log_mass is None:
+            raise InputError(
+                "log_mass=None: this SampledDistribution has no masses; give log_mass= or use "
+                "method='neighbourhoods', which needs none",
+                name="log_mass",
+            )
+        return np.asarray(self._log_mass(self.domain.check_points(points)), dtype=np.float64)
+
+
+Distribution = ProductDistribution | SampledDistribution
+
+
+def check_distribution(distribution: object, domain: Domain | None = None) -> Distribution:
+    """Return a distribution, or raise InputError when it is none or lives on another domain."""
+    if not isinstance(distribution, (ProductDistribution, SampledDistribution)):
+        raise InputError(
+            f"distribution={shown(distribution)} must be a ProductDistribution or a "
+            f"SampledDistribution, for example ProductDistribution.uniform(Hypercube(10))",
+            name="distribution",
+        )
+    if domain is not None and distribution.domain != domain:
+        raise InputError(
+            f"distribution is on {distribution.domain}, not on {domain}; build it on the "
+            f"domain of what is tested",
+            name="distribution",
+        )
+    return distribution
+
+
+def require_product(distribution: Distribution, who: str) -> ProductDistribution:
+    """Return the distribution if it is a product law, else raise InputError naming ``who``."""
+    if not isinstance(distribution, ProductDistribution):
+        raise InputError(
+            f"{who} needs a ProductDistribution, got {distribution!r}; "
+            f"for other laws use method='neighbourhoods'",
+            name="distribution",
+        )
+    return distribution
+
+
+def _law(row: ArrayLike, coordinate: int, size: int) -> NDArray[np.float64]:
+    mass = np.asarray(row, dtype=np.float64)
+    if mass.shape != (size,):
+        raise InputError(
+            f"marginals[{coordinate}]: shape={mass.shape}, but the coordinate takes {size} "
+            f"values; give {size} probabilities",
+            name="marginals",
+        )
+    if not np.all((mass >= 0) & (mass <= 1 + _SUM_SLACK)):
+        raise InputError(
+            f"marginals[{coordinate}]={shown(mass.tolist())} must lie between 0 and 1",
+            name="marginals",
+            value=mass,
+        )
+    total = float(mass.sum())
+    if abs(total - 1.0) > _SUM_SLACK:
+        raise InputError(
+            f"marginals[{coordinate}] sums to {total!r}, not 1; divide by the sum if these "
+            f"are counts",
+            name="marginals",
+            value=total,
+        )
+    return mass / total

@@ -1,0 +1,206 @@
+"""The one loop: draw, query, compare, count, stop.
+
+A tester or a privacy method gives a law of ``QueryBatch``es; a *judge* says what a comparison
+means (functions: a difference, privacy: a loss). The driver owns chunks, seeds, counts, early
+stop at the first violated pair in draw order, progress and interruption.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from concurrent.futures import Executor
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liptest.domains import IntArray
+from liptest.executors import ordered_map
+from liptest.points import PointBatch
+
+#: Called as ``progress(draws done, draws planned)`` after each chunk.
+Progress = Callable[[int, int], None]
+
+# A chunk has its own seed, so its size is part of what a seed means: it may depend on the
+# task, never on the number of workers.
+_CHUNK_POINTS = 1 << 16
+_CHUNK_COORDINATES = 1 << 22
+
+
+@dataclass(frozen=True, slots=True)
+class QueryBatch:
+    """Points to query and pairs of them to compare, in draw order.
+
+    Parameters
+    ----------
+    points
+        n centres (one per draw unless ``draws`` says otherwise) and m changed copies.
+    pairs
+        (k, 2) positions in ``points``; None compares each changed point with its centre.
+    distances
+        (k,) distance of each pair; None means 1, neighbours.
+    """
+
+    points: PointBatch
+    pairs: NDArray[np.int64] | None = None
+    distances: NDArray[np.int64] | None = None
+
+    def pair_positions(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The two ends of each pair as positions in ``points``; two (k,) arrays."""
+        if self.pairs is not None:
+            return self.pairs[:, 0], self.pairs[:, 1]
+        n = len(self.points.centres)
+        return self.points.rows, np.arange(n, len(self.points))
+
+    def pair_distances(self) -> NDArray[np.int64]:
+        """Distance of each pair, (k,)."""
+        if self.distances is not None:
+            return self.distances
+        count = len(self.points.rows) if self.pairs is None else len(self.pairs)
+        return np.ones(count, dtype=np.int64)
+
+    def draw_of(self, position: int) -> int:
+        """The draw that a position belongs to."""
+        n = len(self.points.centres)
+        return position if position < n else int(self.points.rows[position - n])
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A pair that is, or may be, violated. ``evidence`` is the judge's (a witness)."""
+
+    point: IntArray
+    other: IntArray
+    distance: int
+    evidence: Any = None
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What a judge found in one batch, or, added up, in a run.
+
+    ``violation`` is certain, ``doubt`` could not be decided. ``draws`` counts the draws made, in
+    draw order, up to and with the violated one. ``largest`` is the largest ratio or loss seen.
+    ``answered`` is False while nothing but raised exceptions came back.
+    """
+
+    draws: int = 0
+    queries: int = 0
+    pairs: int = 0
+    repeats: int = 0
+    largest: float = 0.0
+    answered: bool = False
+    violation: Finding | None = None
+    doubt: Finding | None = None
+
+    def __add__(self, later: Judgement) -> Judgement:
+        return Judgement(
+            draws=self.draws + later.draws,
+            queries=self.queries + later.queries,
+            pairs=self.pairs + later.pairs,
+            repeats=self.repeats + later.repeats,
+            largest=max(self.largest, later.largest),
+            answered=self.answered or later.answered,
+            violation=self.violation or later.violation,
+            doubt=self.doubt or later.doubt,
+        )
+
+
+class Judge(Protocol):
+    """Queries the points of a batch and compares its pairs, in draw order."""
+
+    def judge(self, batch: QueryBatch) -> Judgement:
+        """Stop at the first certain violation; deterministic in the batch."""
+        ...
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """A sampling task: everything that fixes verdict, witness and counts.
+
+    Parameters
+    ----------
+    draw
+        ``draw(rng, count) -> QueryBatch`` with one centre per draw; must pickle for processes.
+    judge
+        Compares.
+    draws
+        How many draws the plan asks for.
+    points_per_draw, dimension
+        Expected points per draw and d: they set the chunk size.
+    seed, stage
+        Chunk k draws from ``SeedSequence(seed, spawn_key=(stage, k))``.
+    chunk_points
+        Points per chunk; smaller for mechanisms that take long per law.
+    """
+
+    draw: Callable[[np.random.Generator, int], QueryBatch]
+    judge: Judge
+    draws: int
+    points_per_draw: float
+    dimension: int
+    seed: int
+    stage: int = 0
+    chunk_points: int = _CHUNK_POINTS
+
+    @property
+    def chunk_draws(self) -> int:
+        """Draws per chunk."""
+        by_points = self.chunk_points / max(self.points_per_draw, 1.0)
+        return max(1, int(min(by_points, _CHUNK_COORDINATES / self.dimension)))
+
+    def chunk(self, number: int) -> Judgement:
+        """Run one chunk; depends on nothing but its number."""
+        count = min(self.chunk_draws, self.draws - number * self.chunk_draws)
+        sequence = np.random.SeedSequence(self.seed, spawn_key=(self.stage, number))
+        rng = np.random.Generator(np.random.SFC64(sequence))
+        return self.judge.judge(self.draw(rng, count))
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a run ended: ``ended`` is "complete", "violation", "budget" or "interrupted"."""
+
+    total: Judgement
+    ended: str
+    seconds: float
+    planned: int = field(default=0)
+
+
+def run(
+    sampling: Sampling,
+    *,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+    max_queries: int | None = None,
+) -> Outcome:
+    """Run a sampling task until it is complete, violated, interrupted or over budget.
+
+    ``max_queries`` stops after the chunk that reaches it. Ctrl-C keeps what is complete.
+    """
+    started = time.perf_counter()
+    total = Judgement()
+    ended = "complete"
+    chunks = math.ceil(sampling.draws / sampling.chunk_draws)
+    results = ordered_map(sampling.chunk, chunks, executor)
+    try:
+        for number, result in enumerate(results):
+            total += result
+            if progress is not None:
+                progress(total.draws, sampling.draws)
+            if total.violation is not None:
+                ended = "violation"
+                break
+            if max_queries is not None and total.queries >= max_queries and number + 1 < chunks:
+                ended = "budget"
+                break
+    except KeyboardInterrupt:
+        ended = "interrupted"
+    finally:
+        close = getattr(results, "close", None)
+        if close is not None:
+            close()
+    return Outcome(total, ended, time.perf_counter() - started, sampling.draws)

@@ -1,0 +1,110 @@
+"""What a mechanism is, and the exact law of one dataset.
+
+A mechanism is a randomised algorithm from datasets to outputs; liptest asks for its output
+laws, never for its intentions. Three methods are the whole seam; tables of laws are compared
+through four more, so that unbounded outputs can answer in closed form.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from liptest.domains import Domain, IntArray
+from liptest.errors import InputError, shown
+from liptest.mechanisms.laws import Output, OutputLaw
+from liptest.points import PointBatch
+
+
+class ComparableLaws(Protocol):
+    """Laws of q queries, some of which share one of u distinct laws.
+
+    ``left`` and ``right`` are (p,) indices of distinct laws.
+    """
+
+    def distinct(self, positions: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Distinct law of each queried position."""
+        ...
+
+    def losses(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Loss of each pair, natural log units."""
+        ...
+
+    def hockey_sticks(
+        self, left: NDArray[np.int64], right: NDArray[np.int64], epsilon: float
+    ) -> NDArray[np.float64]:
+        """Hockey-stick divergence of each pair, the larger direction."""
+        ...
+
+    def screen_error(
+        self, left: NDArray[np.int64], right: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """Bound on the error of each loss."""
+        ...
+
+    def has_uncertain_zeros(
+        self, left: NDArray[np.int64], right: NDArray[np.int64]
+    ) -> NDArray[np.bool_]:
+        """Pairs in which an output may be an underflow on both sides."""
+        ...
+
+    def is_answered(self) -> bool:
+        """False when every output is a raised exception."""
+        ...
+
+
+@runtime_checkable
+class Mechanism(Protocol):
+    """A randomised algorithm whose output law can be asked for.
+
+    ``name`` is printed; ``outputs`` is the declared finite range or None; ``source`` says where
+    laws come from ("declared", "enumerated"); ``statistic`` is the only thing the mechanism
+    sees of a dataset, or None when it sees all of it. ``points_per_slice(domain)`` bounds how
+    many laws are asked for at once.
+    """
+
+    name: str
+    outputs: tuple[Output, ...] | None
+    source: str
+    statistic: Any
+
+    def points_per_slice(self, domain: Domain) -> int:
+        """How many laws to ask for at once."""
+        ...
+
+    def laws(self, points: PointBatch) -> ComparableLaws:
+        """Laws at all points of a batch, centres first."""
+        ...
+
+    def law(self, dataset: IntArray) -> OutputLaw:
+        """Law on one dataset, (d,) integers, as exactly as it is known."""
+        ...
+
+
+def check_mechanism(mechanism: object) -> Mechanism:
+    """Return a mechanism, or raise InputError that says how to make one."""
+    if isinstance(mechanism, type) or not isinstance(mechanism, Mechanism):
+        raise InputError(
+            f"mechanism={shown(mechanism)} is no mechanism; decorate a function (data, rng) with "
+            f"@lt.mechanism, or declare its law with lt.ClosedForm(outputs, log_pmf)",
+            name="mechanism",
+        )
+    return mechanism
+
+
+def output_law(mechanism: object, dataset: ArrayLike) -> OutputLaw:
+    """Exact output law of a mechanism on one dataset, (d,) whole numbers.
+
+    Raises InputError for what is no mechanism or no dataset, MechanismError for a broken one.
+    """
+    checked = check_mechanism(mechanism)
+    array = np.asarray(dataset)
+    if array.ndim != 1 or array.dtype.kind not in "iub" or array.size == 0:
+        raise InputError(
+            f"dataset: shape={array.shape}, dtype={array.dtype}; give one dataset as a 1-d array "
+            f"of whole numbers",
+            name="dataset",
+        )
+    return checked.law(array)

@@ -1,0 +1,219 @@
+"""Mechanisms whose output law is declared as a formula."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from liptest.domains import Domain, IntArray
+from liptest.errors import InputError, shown
+from liptest.mechanisms.laws import ZERO_LOG, LawTable, Output, OutputLaw, normalised_logs
+from liptest.mechanisms.statistics import Statistic
+from liptest.oracles import SLICE_BYTES
+from liptest.points import PointBatch
+
+LogPmf = Callable[[Any], ArrayLike]
+
+
+def check_outputs(outputs: Sequence[Output]) -> tuple[Output, ...]:
+    """Return distinct hashable outputs as a tuple, or raise InputError."""
+    listed = tuple(outputs)
+    if not listed:
+        raise InputError("outputs=() is empty; list every possible output", name="outputs")
+    try:
+        distinct = len(set(listed))
+    except TypeError:
+        raise InputError(
+            f"outputs={shown(listed)} must be hashable; write lists as tuples and arrays as "
+            f"tuple(array.tolist())",
+            name="outputs",
+        ) from None
+    if distinct != len(listed):
+        raise InputError(
+            f"outputs={shown(listed)} has duplicates (1, 1.0 and True are equal)", name="outputs"
+        )
+    return listed
+
+
+@dataclass(frozen=True, eq=False)
+class _Declared:
+    """What the two declared kinds share: a checked, normalised table."""
+
+    source: ClassVar[str] = "declared"
+
+    def _table(self, argument: Any, count: int) -> LawTable:
+        logs, errors = normalised_logs(
+            self.log_pmf(argument), len(self.outputs), count, self.error, self.name
+        )
+        worst = errors if errors.ndim < 2 else errors.max(axis=1)
+        return LawTable(
+            self.outputs, logs, None, np.broadcast_to(worst, (count,)), self._zeros_exact
+        )
+
+    def _single(self, argument: Any) -> OutputLaw:
+        logs, errors = normalised_logs(
+            self.log_pmf(argument), len(self.outputs), 1, self.error, self.name
+        )
+        row = np.where(logs[0] == ZERO_LOG, -np.inf, logs[0])
+        spread = np.broadcast_to(errors if errors.ndim == 0 else errors[0], row.shape)
+        return OutputLaw(
+            self.outputs, row, spread, source="declared", exact_zeros=self._zeros_exact
+        )
+
+    @property
+    def _zeros_exact(self) -> bool:
+        return self.exact_zeros or (self.error is not None and not np.any(self.error))
+
+    outputs: tuple[Output, ...]
+    log_pmf: LogPmf
+    error: Any = None
+    name: str = ""
+    exact_zeros: bool = False
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class ClosedForm(_Declared):
+    """A mechanism declared by the logs of its output probabilities.
+
+    Parameters
+    ----------
+    outputs
+        The k possible outputs, hashable and distinct.
+    log_pmf
+        (n, d) datasets -> (n, k) natural logs of the probabilities.
+    error
+        Bound on the absolute error of each log, a number or (k,) numbers; None means
+        4 ulp of max(1, |log|). 0 declares every log, and every -inf, exact.
+    exact_zeros
+        True declares that -inf means probability 0. Otherwise it counts as "0 or too small
+        for a float" (theory 1.4), and a pair that has -inf twice stays INCONCLUSIVE.
+    name
+        Printed in verdicts.
+
+    Raises
+    ------
+    InputError
+        Outputs empty, unhashable or duplicated; log_pmf not callable; error negative.
+    """
+
+    statistic: ClassVar[None] = None
+
+    def __init__(
+        self,
+        outputs: Sequence[Output],
+        log_pmf: LogPmf,
+        *,
+        error: ArrayLike | None = None,
+        exact_zeros: bool = False,
+        name: str = "",
+    ) -> None:
+        _fill(self, outputs, log_pmf, error, exact_zeros, name)
+
+    def points_per_slice(self, domain: Domain) -> int:
+        """So many that datasets and laws together stay near 2 MiB."""
+        return max(64, SLICE_BYTES // (domain.dimension + 8 * len(self.outputs)))
+
+    def laws(self, points: PointBatch) -> LawTable:
+        """One law per point. LawError when a law is broken."""
+        return self._table(points.array(), len(points))
+
+    def law(self, dataset: IntArray) -> OutputLaw:
+        """The law on one dataset, in floats with their error."""
+        return self._single(np.ascontiguousarray(dataset)[None, :])
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class StatisticMechanism(_Declared):
+    """A mechanism that receives only a statistic and declares its law given the value.
+
+    Parameters
+    ----------
+    statistic
+        ``lt.Count()``, ``lt.WeightedSum(w)``, ``lt.Histogram(n)`` or your own
+        (``liptest.mechanisms.statistics.Statistic``).
+    outputs, error, exact_zeros, name
+        As for ``ClosedForm``.
+    log_pmf
+        (m, ...) statistic values -> (m, k) natural logs.
+    """
+
+    statistic: Statistic = None  # type: ignore[assignment]
+
+    def __init__(
+        self,
+        statistic: Statistic,
+        outputs: Sequence[Output],
+        log_pmf: LogPmf,
+        *,
+        error: ArrayLike | None = None,
+        exact_zeros: bool = False,
+        name: str = "",
+    ) -> None:
+        if not isinstance(statistic, Statistic):
+            raise InputError(
+                f"statistic={shown(statistic)} is no statistic; use lt.Count(), "
+                f"lt.WeightedSum(weights) or lt.Histogram(cells)",
+                name="statistic",
+            )
+        object.__setattr__(self, "statistic", statistic)
+        _fill(self, outputs, log_pmf, error, exact_zeros, name)
+
+    def points_per_slice(self, domain: Domain) -> int:
+        """Large: neighbours cost an addition each, and equal values share a law."""
+        return 1 << 16
+
+    def laws(self, points: PointBatch) -> LawTable:
+        """One law per distinct value of the statistic."""
+        values, rows = distinct_values(self.statistic, points)
+        table = self.laws_of(values)
+        return LawTable(table.outputs, table.logs, rows, table.errors, table.zeros_exact)
+
+    def laws_of(self, values: NDArray[np.int64]) -> LawTable:
+        """Laws given m values of the statistic, in the order given."""
+        return self._table(values, len(values))
+
+    def law(self, dataset: IntArray) -> OutputLaw:
+        """The law on one dataset."""
+        return self._single(self.statistic.values(np.asarray(dataset)[None, :]))
+
+
+def distinct_values(
+    statistic: Statistic, points: PointBatch
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Distinct statistic values of a batch, and which of them each point has."""
+    centres = statistic.values(points.centres)
+    everything = np.concatenate([centres, statistic.changed_values(points, centres)])
+    values, rows = np.unique(everything, axis=0, return_inverse=True)
+    return values, rows.reshape(-1)
+
+
+def _fill(
+    self: Any,
+    outputs: Sequence[Output],
+    log_pmf: LogPmf,
+    error: ArrayLike | None,
+    exact_zeros: bool,
+    name: str,
+) -> None:
+    if not callable(log_pmf):
+        raise InputError(
+            f"log_pmf={shown(log_pmf)} must be callable: datasets -> natural logs",
+            name="log_pmf",
+        )
+    if error is not None and not np.all(np.isfinite(error) & (np.asarray(error) >= 0)):
+        raise InputError(
+            f"error={shown(error)} must be finite and 0 or more", name="error", value=error
+        )
+    fields = {
+        "outputs": check_outputs(outputs),
+        "log_pmf": log_pmf,
+        "error": error,
+        "exact_zeros": bool(exact_zeros),
+        "name": name or getattr(log_pmf, "__name__", type(self).__name__),
+    }
+    for key, value in fields.items():
+        object.__setattr__(self, key, value)

@@ -1,0 +1,309 @@
+"""Output laws: one as a mapping, many as a table that can be compared row by row.
+
+Probabilities live in three precisions: float logs for screening millions of pairs, exact
+rationals where the law was enumerated, and balls (intervals with exact ends) for certificates.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, cast
+
+import numpy as np
+from flint import arb, fmpq
+from numpy.typing import NDArray
+
+from liptest.errors import InputError, LawError, shown
+
+Output = Hashable
+FloatArray = NDArray[np.float64]
+
+#: -inf as a finite number: differences stay free of NaN (theory 1.4).
+ZERO_LOG = -1e300
+#: Losses beyond this are infinite: only a difference with ZERO_LOG is that large.
+INFINITE_LOSS = 1e299
+#: Natural log of the smallest positive float: a 0.0 that is not declared exact lies below it.
+UNDERFLOW_LOG = math.log(5e-324)
+_ULP = 2.0**-52
+
+
+@dataclass(frozen=True)
+class Raised:
+    """The output "an exception of this type was raised"; the message is no part of it."""
+
+    exception: str
+
+    def __repr__(self) -> str:
+        return f"Raised({self.exception!r})"
+
+
+def log_fraction(value: Fraction) -> float:
+    """Natural log of a positive rational to 4 ulp, also where it underflows as a float."""
+    shift = value.numerator.bit_length() - value.denominator.bit_length()
+    if abs(shift) < 1000:
+        return math.log(value.numerator / value.denominator)
+    if shift > 0:
+        scaled = value.numerator / (value.denominator << shift)
+    else:
+        scaled = (value.numerator << -shift) / value.denominator
+    return math.log(scaled) + shift * math.log(2.0)
+
+
+def default_error(log_probabilities: FloatArray) -> FloatArray:
+    """4 ulp of max(1, |value|): the bound on a careful float formula (design: ClosedForm)."""
+    return np.asarray(4.0 * _ULP * np.maximum(1.0, np.abs(log_probabilities)))
+
+
+def exact_ball(value: Fraction) -> arb:
+    """A rational as a ball at the current precision."""
+    return arb(fmpq(value.numerator, value.denominator))
+
+
+class OutputLaw(Mapping[Output, float]):
+    """The law of the output on one dataset: a mapping from outputs to probabilities.
+
+    Parameters
+    ----------
+    outputs
+        k distinct hashable outputs.
+    log_probabilities
+        (k,) natural logs, normalised; ignored where ``fractions`` are given.
+    errors
+        (k,) absolute bounds on the logs.
+    fractions
+        k exact probabilities, or None.
+    unexplored
+        Mass that no output accounts for (budgets, unbounded outputs).
+    source
+        "declared", "enumerated", "integrated" or "sampled".
+    exact_zeros
+        Whether -inf means probability 0, or merely something too small for a float.
+    """
+
+    def __init__(
+        self,
+        outputs: Sequence[Output],
+        log_probabilities: FloatArray,
+        errors: FloatArray,
+        *,
+        fractions: Sequence[Fraction] | None = None,
+        unexplored: Fraction = Fraction(0),
+        source: str = "declared",
+        exact_zeros: bool = True,
+    ) -> None:
+        self.outputs = tuple(outputs)
+        self.log_probabilities = log_probabilities
+        self.errors = errors
+        self.fractions = None if fractions is None else tuple(fractions)
+        self.unexplored = unexplored
+        self.source = source
+        self.exact_zeros = exact_zeros
+        self._position = {output: k for k, output in enumerate(self.outputs)}
+
+    @classmethod
+    def from_fractions(
+        cls,
+        probabilities: Mapping[Output, Fraction],
+        *,
+        unexplored: Fraction = Fraction(0),
+        source: str = "enumerated",
+    ) -> OutputLaw:
+        """An exact law; LawError unless it sums to 1 with the unexplored mass."""
+        total = sum(probabilities.values(), unexplored)
+        if total != 1:
+            raise LawError(f"the probabilities sum to {float(total)!r}, not 1")
+        positive = {o: p for o, p in probabilities.items() if p}
+        logs = np.array([log_fraction(p) for p in positive.values()], dtype=np.float64)
+        return cls(
+            tuple(positive),
+            logs,
+            default_error(logs),
+            fractions=tuple(positive.values()),
+            unexplored=unexplored,
+            source=source,
+        )
+
+    def __getitem__(self, output: Output) -> float:
+        position = self._position[output]
+        if self.fractions is not None:
+            return float(self.fractions[position])
+        return math.exp(self.log_probabilities[position])
+
+    def __iter__(self) -> Iterator[Output]:
+        return iter(self.outputs)
+
+    def __len__(self) -> int:
+        return len(self.outputs)
+
+    def __repr__(self) -> str:
+        return f"OutputLaw({shown(dict(self), 200)}, source={self.source!r})"
+
+    @property
+    def error(self) -> float:
+        """Largest absolute error of a log probability; 0 for an exact law."""
+        if self.fractions is not None or len(self.errors) == 0:
+            return 0.0
+        return float(np.max(self.errors))
+
+    def exact(self, output: Output) -> Fraction | arb:
+        """The probability as a Fraction, or as a ball that contains it; 0 off the outputs."""
+        if self.fractions is not None:
+            position = self._position.get(output)
+            return Fraction(0) if position is None else self.fractions[position]
+        return self.log_ball(output).exp()
+
+    def is_zero(self, output: Output) -> bool:
+        """Whether the probability is certainly 0."""
+        if output not in self._position:
+            return not self.unexplored
+        position = self._position[output]
+        return self.log_probabilities[position] == -math.inf and self.exact_zeros
+
+    def log_ball(self, output: Output) -> arb:
+        """A ball that contains the log probability; -inf for a certain zero."""
+        if self.is_zero(output):
+            return arb("-inf")
+        if output not in self._position:
+            return _ball_below(log_fraction(self.unexplored))
+        position = self._position[output]
+        if self.fractions is not None:
+            return exact_ball(self.fractions[position]).log()
+        value = float(self.log_probabilities[position])
+        if value == -math.inf:
+            return _ball_below(UNDERFLOW_LOG)
+        return arb(value, float(self.errors[position]))
+
+
+def _ball_below(log_value: float) -> arb:
+    # (-inf, log_value]: a ball cannot be half a line, but it can be far longer than any loss.
+    top = arb(log_value + 1e-9 * abs(log_value))
+    return (top - arb(2.0**62)).union(top)
+
+
+@dataclass(frozen=True, eq=False)
+class LawTable:
+    """Many finite laws over common outputs.
+
+    Parameters
+    ----------
+    outputs
+        k outputs.
+    logs
+        (u, k) natural logs of the distinct laws, normalised; probability 0 is ZERO_LOG.
+    rows
+        (q,) which of the u laws each of the q queries has; None means query i has law i.
+    errors
+        (u,) largest absolute error of a log in each law, for screening.
+    zeros_exact
+        Whether ZERO_LOG means probability 0.
+    raised
+        (k,) which outputs are exceptions.
+    """
+
+    outputs: tuple[Output, ...]
+    logs: FloatArray
+    rows: NDArray[np.int64] | None
+    errors: FloatArray
+    zeros_exact: bool = True
+
+    def distinct(self, positions: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Which distinct law each queried position has."""
+        return positions if self.rows is None else self.rows[positions]
+
+    def losses(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> FloatArray:
+        """max_o |ln mu - ln mu'| of pairs of distinct laws; (p,), INFINITE_LOSS up when infinite."""
+        gaps = self.logs[left]
+        gaps -= self.logs[right]
+        np.abs(gaps, out=gaps)
+        return np.asarray(gaps.max(axis=1, initial=0.0))
+
+    def hockey_sticks(
+        self, left: NDArray[np.int64], right: NDArray[np.int64], epsilon: float
+    ) -> FloatArray:
+        """Larger of the two hockey-stick divergences at ``epsilon`` (theory 3); (p,)."""
+        p, q = np.exp(self.logs[left]), np.exp(self.logs[right])
+        factor = math.exp(min(epsilon, 700.0))
+        forth = np.maximum(p - factor * q, 0.0).sum(axis=1)
+        back = np.maximum(q - factor * p, 0.0).sum(axis=1)
+        return np.asarray(np.maximum(forth, back))
+
+    def screen_error(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> FloatArray:
+        """Bound on the error of ``losses``; (p,)."""
+        return np.asarray(self.errors[left] + self.errors[right])
+
+    def has_uncertain_zeros(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> Any:
+        """(p,) whether both laws have a zero at one output that may be an underflow."""
+        if self.zeros_exact:
+            return np.zeros(len(left), dtype=bool)
+        zero = self.logs == ZERO_LOG
+        if not zero.any():
+            return np.zeros(len(left), dtype=bool)
+        return (zero[left] & zero[right]).any(axis=1)
+
+    def is_answered(self) -> bool:
+        """Whether some law gives positive probability to an output that is no exception."""
+        answers = np.array([not isinstance(output, Raised) for output in self.outputs])
+        return bool(np.any(self.logs[:, answers] > ZERO_LOG))
+
+
+def normalised_logs(
+    log_probabilities: Any, outputs: int, count: int, error: Any, who: str
+) -> tuple[FloatArray, FloatArray]:
+    """Check and normalise a (count, outputs) array of log probabilities.
+
+    Returns the normalised logs with ZERO_LOG for -inf, and the absolute error of each log:
+    the declared one plus what normalisation moved, so that both the declared law and the
+    normalised one, which is released, lie within it.
+
+    Raises
+    ------
+    LawError
+        Wrong shape, NaN, a probability above 1, or a sum off 1 by more than the error allows.
+    """
+    logs = np.array(log_probabilities, dtype=np.float64)
+    if logs.shape != (count, outputs):
+        raise LawError(
+            f"{who}: log_pmf gave shape={logs.shape} for {count} datasets and {outputs} outputs; "
+            f"return natural logs of shape ({count}, {outputs})"
+        )
+    highest = logs.max(axis=1)
+    if np.isnan(highest).any():
+        raise LawError(f"{who}: log_pmf gave NaN; return natural logs, -inf for probability 0")
+    np.maximum(logs, ZERO_LOG, out=logs)
+    errors = _declared_errors(logs, error)
+    scratch = np.exp(logs)
+    excess = np.log(scratch.sum(axis=1))
+    worst = int(np.argmax(np.abs(excess)))
+    allowed = errors if np.ndim(errors) == 0 else errors.max(axis=1)
+    if np.any(np.abs(excess) > allowed + outputs * _ULP):
+        raise LawError(
+            f"{who}: an output law sums to {math.exp(excess[worst])!r}, not 1, off by more than "
+            f"the declared error; log_pmf must give natural logs of normalised probabilities"
+        )
+    logs -= excess[:, None]
+    np.maximum(logs, ZERO_LOG, out=logs)
+    moved = np.abs(excess)
+    total = errors + (moved if np.ndim(errors) == 0 else moved[:, None])
+    return logs, np.asarray(total)
+
+
+def _declared_errors(logs: FloatArray, error: Any) -> FloatArray:
+    # One number for all where possible: an array of errors costs as much as the laws.
+    if error is None:
+        finite = np.where(logs == ZERO_LOG, 0.0, logs)
+        return np.asarray(4.0 * _ULP * max(1.0, float(np.abs(finite).max(initial=0.0))))
+    declared = np.asarray(error, dtype=np.float64)
+    if not np.all((declared >= 0) & np.isfinite(declared)):
+        raise InputError(f"error={shown(error)} must be finite and 0 or more", name="error")
+    return declared if declared.ndim == 0 else np.broadcast_to(declared, logs.shape)
+
+
+def as_fraction(value: Fraction | arb) -> Fraction:
+    """The exact value, or the exact midpoint of a ball."""
+    if isinstance(value, Fraction):
+        return value
+    mantissa, exponent = cast(Any, value).mid().man_exp()
+    return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)

@@ -1,0 +1,107 @@
+"""Statistics that a mechanism may see instead of the dataset, with their neighbouring values.
+
+A mechanism that receives only ``s(x)`` is private as soon as the laws at all *edges* of the
+statistic are close: pairs (s(x), s(y)) of neighbouring datasets (theory 3.8). Each built-in
+statistic knows all its edges, with a proof in its docstring.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liptest.domains import Domain, Hypercube, IntArray
+from liptest.errors import InputError
+from liptest.points import PointBatch
+
+Values = NDArray[np.int64]
+
+_EDGE_CHUNK = 1 << 16
+
+
+@runtime_checkable
+class Statistic(Protocol):
+    """A function of the dataset; values are (n,) or (n, k) int64 arrays.
+
+    ``proved_edges`` says whether ``edges`` is a theorem or a user's word; in the second case a
+    YES that rests on it is conditional and says so.
+    """
+
+    name: str
+    proved_edges: bool
+
+    def check(self, domain: Domain) -> None:
+        """Raise InputError when the statistic does not fit the domain."""
+        ...
+
+    def values(self, points: IntArray) -> Values:
+        """Values at (n, d) points."""
+        ...
+
+    def changed_values(self, batch: PointBatch, values: Values) -> Values:
+        """Values at the m changed points, given those at the n centres."""
+        ...
+
+    def edge_count(self, domain: Domain) -> int | None:
+        """How many pairs ``edges`` yields; None when edges are not known."""
+        ...
+
+    def edges(self, domain: Domain) -> Iterator[tuple[Values, Values]]:
+        """All pairs of values of neighbouring datasets, each once, in chunks."""
+        ...
+
+    def realise(self, domain: Domain, left: Values, right: Values) -> tuple[IntArray, IntArray]:
+        """Two neighbouring datasets with these values, or InputError when there are none."""
+        ...
+
+
+class Count:
+    """Number of ones in a table of bits.
+
+    Edges: (k, k+1) for k = 0 .. d-1. Flipping a bit changes the count by exactly 1, and
+    every k < d is the count of a dataset that has a zero to flip.
+    """
+
+    name = "count"
+    proved_edges = True
+
+    def __repr__(self) -> str:
+        return "Count()"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Count)
+
+    def __hash__(self) -> int:
+        return hash("Count")
+
+    def check(self, domain: Domain) -> None:
+        if not isinstance(domain, Hypercube):
+            raise InputError(
+                f"statistic=Count() counts ones on a Hypercube, not on {domain}; use "
+                f"WeightedSum or Histogram",
+                name="statistic",
+            )
+
+    def values(self, points: IntArray) -> Values:
+        return np.asarray(points.sum(axis=1, dtype=np.int64))
+
+    def changed_values(self, batch: PointBatch, values: Values) -> Values:
+        before = batch.centres[batch.rows, batch.coordinates]
+        return np.asarray(values[batch.rows] + batch.values - before)
+
+    def edge_count(self, domain: Domain) -> int | None:
+        return domain.dimension
+
+    def edges(self, domain: Domain) -> Iterator[tuple[Values, Values]]:
+        for start in range(0, domain.dimension, _EDGE_CHUNK):
+            lower = np.arange(start, min(start + _EDGE_CHUNK, domain.dimension))
+            yield lower, lower + 1
+
+    def realise(self, domain: Domain, left: Values, right: Values) -> tuple[IntArray, IntArray]:
+        def with_ones(count: int) -> IntArray:
+            return (np.arange(domain.dimension) < count).astype(domain.dtype)
+
+        return with_ones(int(left)), with_ones(int(right))

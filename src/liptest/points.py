@@ -1,0 +1,101 @@
+"""Batches of points in which most differ from another one in a single coordinate.
+
+Every tester of theory.md compares a point with others on lines through it, so a batch holds
+*centres* in full and the rest as changes. A function or mechanism may use that structure
+(a count changes by one); everything else asks for the plain array, slice by slice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liptest.domains import IntArray
+
+
+def _none() -> NDArray[np.int64]:
+    return np.zeros(0, dtype=np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class PointBatch:
+    """``n`` centres followed by ``m`` changed copies of them.
+
+    Parameters
+    ----------
+    centres
+        (n, d) points.
+    rows, coordinates, values
+        (m,) integers each: changed point j is ``centres[rows[j]]`` with coordinate
+        ``coordinates[j]`` set to ``values[j]``. ``rows`` ascend.
+    """
+
+    centres: IntArray
+    rows: NDArray[np.int64] = field(default_factory=_none)
+    coordinates: NDArray[np.int64] = field(default_factory=_none)
+    values: NDArray[np.int64] = field(default_factory=_none)
+
+    def __len__(self) -> int:
+        return len(self.centres) + len(self.rows)
+
+    def array(self) -> IntArray:
+        """All points as one (n + m, d) array, centres first."""
+        n, d = self.centres.shape
+        if len(self.rows) == 0:
+            return self.centres
+        block = np.empty((len(self), d), dtype=self.centres.dtype)
+        block[:n] = self.centres
+        if n == 1:
+            block[1:] = self.centres[0]
+        else:
+            np.take(self.centres, self.rows, axis=0, out=block[n:])
+        block[np.arange(n, len(self)), self.coordinates] = self.values
+        return block
+
+    def point(self, position: int) -> IntArray:
+        """The point at one position, as a fresh (d,) array."""
+        n = len(self.centres)
+        if position < n:
+            return np.array(self.centres[position])
+        change = position - n
+        point: IntArray = np.array(self.centres[self.rows[change]])
+        point[self.coordinates[change]] = self.values[change]
+        return point
+
+    def parts(self, limit: int) -> Iterator[tuple[int, int, PointBatch]]:
+        """Cut into batches of about ``limit`` points, in draw order.
+
+        Yields (first centre, first change, part). A part has every centre that its changes
+        need, so a centre with more than ``limit`` changes occurs in several parts.
+        """
+        n, m = len(self.centres), len(self.rows)
+        ends = np.searchsorted(self.rows, np.arange(1, n + 1))
+        row, change = 0, 0
+        while row < n:
+            stop_row = row + 1
+            while stop_row < n and ends[stop_row] - change + (stop_row + 1 - row) <= limit:
+                stop_row += 1
+            whole = int(ends[stop_row - 1])
+            stop = min(whole, change + max(limit, 1)) if stop_row == row + 1 else whole
+            yield (
+                row,
+                change,
+                PointBatch(
+                    self.centres[row:stop_row],
+                    self.rows[change:stop] - row,
+                    self.coordinates[change:stop],
+                    self.values[change:stop],
+                ),
+            )
+            change = stop
+            row = stop_row if stop == whole else row
+        assert change == m
+
+
+def from_array(points: NDArray[Any]) -> PointBatch:
+    """A batch of plain points, no changes."""
+    return PointBatch(np.ascontiguousarray(points))

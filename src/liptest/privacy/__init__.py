@@ -1,0 +1,1 @@
+"""Testing privacy claims: losses, methods, verdicts."""

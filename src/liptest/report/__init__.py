@@ -1,0 +1,1 @@
+"""Verdicts for people: text, and later pages and plots."""

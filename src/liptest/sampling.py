@@ -1,0 +1,105 @@
+"""Vectorised draws whose probabilities are exact to 53 bits.
+
+A value is 0 with probability ``ceil(p * 2**53) / 2**53`` and so on: a uniform integer below
+2**53 is compared with integer thresholds, never a rounded float with a rounded float.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+GRID_BITS = 53
+GRID = 1 << GRID_BITS
+_LOW_BITS = GRID_BITS - 8
+_LOW_MASK = (1 << _LOW_BITS) - 1
+# Threshold rows are tiled to about this many columns: NumPy is slow on short inner loops.
+_TILE = 4096
+
+
+def grid_thresholds(probabilities: NDArray[np.float64]) -> NDArray[np.int64]:
+    """``ceil(p * 2**53)`` for p in [0, 1]; exact, because scaling by 2**53 is."""
+    return np.ceil(np.ldexp(probabilities, GRID_BITS)).astype(np.int64)
+
+
+def uniform_integers(rng: np.random.Generator, shape: int | tuple[int, ...]) -> NDArray[np.int64]:
+    """Uniform whole numbers in [0, 2**53)."""
+    words = rng.integers(0, 2**64, size=shape, dtype=np.uint64)
+    return (words >> np.uint64(64 - GRID_BITS)).astype(np.int64)
+
+
+class BitSampler:
+    """Draws rows of independent bits, bit r being 1 with probability ``probabilities[r]``.
+
+    The first byte of each uniform number decides all but one draw in 256; only those ties
+    look at the other 45 bits.
+    """
+
+    def __init__(self, probabilities: NDArray[np.float64]) -> None:
+        threshold = grid_thresholds(probabilities)
+        self._certain = np.flatnonzero(threshold == GRID)
+        threshold = np.where(threshold == GRID, 0, threshold)
+        self._high = (threshold >> _LOW_BITS).astype(np.uint8)
+        self._low = threshold & _LOW_MASK
+        self._d = len(probabilities)
+        repeats = max(1, _TILE // self._d)
+        self._tile = np.tile(self._high, repeats)
+
+    def draw(self, rng: np.random.Generator, count: int) -> NDArray[np.int8]:
+        """(count, d) int8 zeros and ones."""
+        total, width = count * self._d, len(self._tile)
+        rows = -(-total // width)
+        words = rng.integers(0, 2**64, size=-(-rows * width // 8), dtype=np.uint64)
+        data = words.view(np.uint8)[: rows * width].reshape(rows, width)
+        bits = (data < self._tile).reshape(-1)[:total]
+        ties = np.flatnonzero((data == self._tile).reshape(-1)[:total])
+        if len(ties):
+            rest = uniform_integers(rng, len(ties)) >> (GRID_BITS - _LOW_BITS)
+            bits[ties] = rest < self._low[ties % self._d]
+        points = bits.view(np.int8).reshape(count, self._d)
+        if len(self._certain):
+            points[:, self._certain] = 1
+        return points
+
+
+class ValueSampler:
+    """Draws rows of independent values from per-coordinate laws on 0 .. n-1."""
+
+    def __init__(self, masses: list[NDArray[np.float64]], dtype: np.dtype[Any]) -> None:
+        self._dtype = dtype
+        most = max(len(mass) for mass in masses)
+        cumulative = np.full((len(masses), most), GRID, dtype=np.int64)
+        for r, mass in enumerate(masses):
+            steps = grid_thresholds(np.minimum(np.cumsum(mass), 1.0))
+            # The last value of positive mass takes what rounding left over.
+            steps[np.flatnonzero(mass)[-1] :] = GRID
+            cumulative[r, : len(mass)] = steps
+        self._steps = cumulative[:, :-1]
+
+    def draw(self, rng: np.random.Generator, count: int) -> NDArray[Any]:
+        """(count, d) values."""
+        uniform = uniform_integers(rng, (count, len(self._steps)))
+        values = np.zeros(uniform.shape, dtype=self._dtype)
+        if self._steps.shape[1] <= 16:
+            for step in self._steps.T:
+                values += uniform >= step
+        else:
+            for r, steps in enumerate(self._steps):
+                values[:, r] = np.searchsorted(steps, uniform[:, r], side="right")
+        return values
+
+
+class IndexSampler:
+    """Draws indices with probabilities proportional to non-negative weights."""
+
+    def __init__(self, weights: NDArray[np.float64]) -> None:
+        total = float(weights.sum())
+        self._values = ValueSampler([weights / total], np.dtype(np.int64)) if total > 0 else None
+
+    def draw(self, rng: np.random.Generator, count: int) -> NDArray[np.int64]:
+        """(count,) indices."""
+        if self._values is None:
+            raise ValueError("all weights are 0, there is nothing to draw")
+        return np.asarray(self._values.draw(rng, count)[:, 0], dtype=np.int64)

@@ -1,0 +1,233 @@
+"""What is answered: decisions, witnesses, guarantees and costs; frozen, printable, JSON.
+
+The verdicts on mechanisms add to these in ``liptest.privacy.verdicts``.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import asdict, dataclass, fields
+from enum import StrEnum
+from fractions import Fraction
+from typing import Any, Self
+
+import numpy as np
+
+from liptest.errors import InputError, shown
+from liptest.oracles import as_oracle
+from liptest.points import from_array
+
+
+class Decision(StrEnum):
+    """ACCEPT/REJECT for functions, YES/NO for privacy, INCONCLUSIVE for both.
+
+    Neither ACCEPT nor YES by sampling is a proof; INCONCLUSIVE promises nothing at all.
+    """
+
+    ACCEPT = "ACCEPT"
+    REJECT = "REJECT"
+    YES = "YES"
+    NO = "NO"
+    INCONCLUSIVE = "INCONCLUSIVE"
+
+
+def jsonable(value: Any) -> Any:
+    """Plain JSON values: arrays to lists, Fractions to "p/q", infinities to "inf"."""
+    if isinstance(value, Fraction):
+        return f"{value.numerator}/{value.denominator}"
+    if isinstance(value, np.generic):
+        return jsonable(value.item())
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if isinstance(value, dict):
+        return {str(key): jsonable(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [jsonable(item) for item in value]
+    return value
+
+
+def number_from_json(value: Any) -> float:
+    """Inverse of ``jsonable`` for floats ("inf" included)."""
+    return float(value)
+
+
+class Record:
+    """Mixin for frozen dataclasses: JSON both ways, checked keys."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields as plain JSON values."""
+        return {str(key): jsonable(item) for key, item in asdict(self).items()}  # type: ignore[call-overload]
+
+    def to_json(self) -> str:
+        """The fields as one JSON object."""
+        return json.dumps(self.to_dict(), indent=1)
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Self:
+        """Inverse of ``to_dict``; InputError names an unknown or missing key."""
+        known = {item.name for item in fields(cls)}  # type: ignore[arg-type]
+        unknown = set(data) - known
+        if unknown:
+            raise InputError(
+                f"{cls.__name__}: unknown key {sorted(unknown)[0]!r}; known are "
+                f"{', '.join(sorted(known))}"
+            )
+        try:
+            return cls(**{key: _restored(item) for key, item in data.items()})
+        except TypeError as error:
+            raise InputError(f"{cls.__name__}: {error}") from None
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Inverse of ``to_json``."""
+        return cls.from_dict(json.loads(text))
+
+
+def _restored(value: Any) -> Any:
+    if isinstance(value, list):
+        return tuple(_restored(item) for item in value)
+    if value in ("inf", "-inf", "nan"):
+        return float(value)
+    return value
+
+
+@dataclass(frozen=True)
+class Cost(Record):
+    """What a verdict cost.
+
+    ``queries`` counts function evaluations asked for, ``laws`` output laws asked for (equal
+    ones are computed once, but counted); ``repeats`` are extra evaluations that check that an
+    answer stays the same. ``seconds`` is wall-clock time and differs from run to run.
+    """
+
+    queries: int = 0
+    laws: int = 0
+    draws: int = 0
+    pairs: int = 0
+    repeats: int = 0
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class Guarantee(Record):
+    """Exactly what a verdict promises: one plain sentence and every number in it.
+
+    ``kind`` is "proof", "sampling", "refutation" or "none"; ``source`` the theorem. A number
+    that plays no part is None. ``not_covered`` lists coordinates about which it says nothing.
+    """
+
+    sentence: str
+    kind: str
+    source: str
+    exception_mass: float | None = None
+    failure_probability: float | None = None
+    approximation_factor: float = 1.0
+    epsilon: float | None = None
+    delta: float | None = None
+    tolerance: float = 0.0
+    form: str = "neighbour"
+    per_record: bool = False
+    not_covered: tuple[int, ...] = ()
+    condition: str = ""
+
+    def __str__(self) -> str:
+        return self.sentence
+
+
+@dataclass(frozen=True)
+class QueryPlan(Record):
+    """What a tester will do: ``queries`` function evaluations at most, in ``draws`` draws."""
+
+    tester: str
+    draws: int
+    queries: int
+    points_per_draw: float
+    approximation_factor: float
+    guarantee: str
+    source: str
+
+
+@dataclass(frozen=True)
+class Witness(Record):
+    """Two points that prove a function is not Lipschitz: |value - neighbour_value| > limit.
+
+    ``limit`` is lipschitz_constant * distance, tolerance included.
+    """
+
+    point: tuple[int, ...]
+    neighbour: tuple[int, ...]
+    value: float
+    neighbour_value: float
+    distance: int
+    limit: float
+
+    @property
+    def difference(self) -> float:
+        """|value - neighbour_value|."""
+        return abs(self.value - self.neighbour_value)
+
+    def verify(self, function: Any, domain: Any) -> bool:
+        """Ask the function again; True when it still breaks the limit, decided exactly."""
+        oracle = as_oracle(function, domain)
+        points = domain.check_points([self.point, self.neighbour])
+        if int(domain.distance(points[:1], points[1:])[0]) != self.distance:
+            return False
+        left, right = oracle.values(from_array(points))
+        return abs(Fraction(float(left)) - Fraction(float(right))) > Fraction(self.limit)
+
+    def __str__(self) -> str:
+        moved = [
+            i for i, (a, b) in enumerate(zip(self.point, self.neighbour, strict=True)) if a != b
+        ]
+        where = f"coordinate {moved[0]}" if len(moved) == 1 else f"{len(moved)} coordinates"
+        return (
+            f"two points that differ in {where}, distance {self.distance}: values "
+            f"{self.value!r} and {self.neighbour_value!r}, difference {self.difference:.6g} > "
+            f"{self.limit:.6g}; point {shown(list(self.point))}"
+        )
+
+
+@dataclass(frozen=True)
+class LipschitzVerdict(Record):
+    """The answer of ``check_lipschitz``.
+
+    Decision.ACCEPT does not mean that the function is Lipschitz: see ``guarantee``.
+    """
+
+    decision: Decision
+    function: str
+    lipschitz_constant: float
+    witness: Witness | None
+    guarantee: Guarantee
+    cost: Cost
+    plan: QueryPlan
+    seed: int
+    largest_ratio: float
+    reason: str = ""
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Self:
+        parts = dict(data)
+        parts["decision"] = Decision(parts["decision"])
+        witness = parts["witness"]
+        parts["witness"] = None if witness is None else Witness.from_dict(witness)
+        parts["guarantee"] = Guarantee.from_dict(parts["guarantee"])
+        parts["cost"] = Cost.from_dict(parts["cost"])
+        parts["plan"] = QueryPlan.from_dict(parts["plan"])
+        parts["largest_ratio"] = number_from_json(parts["largest_ratio"])
+        return cls(**parts)
+
+    def __str__(self) -> str:
+        lines = [
+            f"{self.function}   claim: {self.lipschitz_constant:g}-Lipschitz",
+            str(self.decision) + (f" - {self.reason}" if self.reason else ""),
+            f"{self.plan.tester}: {self.cost.queries:,} values queried in {self.cost.draws:,} "
+            f"draws, {self.cost.pairs:,} pairs compared, seed {self.seed}.",
+        ]
+        if self.witness is not None:
+            lines.append(f"Witness: {self.witness}.")
+        lines.append(f"Meaning: {self.guarantee}")
+        return "\n".join(lines)

@@ -1,0 +1,1 @@
+"""Exact output laws of ordinary Python code, by enumerating its random choices."""
