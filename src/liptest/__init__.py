@@ -9,4 +9,98 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+if TYPE_CHECKING:
+    from liptest.certificates import Certificate, verify
+    from liptest.distributions import ProductDistribution, SampledDistribution
+    from liptest.domains import Hypercube, Hypergrid, RecordGrid
+    from liptest.edges import edge_distribution
+    from liptest.errors import (
+        BudgetError,
+        CodeChangedError,
+        ConfigError,
+        DatasetError,
+        FunctionError,
+        GateError,
+        InputError,
+        LawError,
+        LiptestError,
+        MechanismError,
+        NonDeterministicError,
+        UnsupportedRandomnessError,
+    )
+    from liptest.gate import PrivacyGate, Refused, Released
+    from liptest.lipschitz import check_lipschitz
+    from liptest.mechanisms import catalogue
+    from liptest.mechanisms.base import Mechanism, output_law
+    from liptest.mechanisms.closed_form import ClosedForm, StatisticMechanism
+    from liptest.mechanisms.laws import OutputLaw, Raised
+    from liptest.mechanisms.noise import DiscreteLaplace
+    from liptest.mechanisms.shift import ShiftMechanism
+    from liptest.mechanisms.statistics import Count, Histogram, WeightedSum
+    from liptest.oracles import scalar
+    from liptest.privacy.check import check_privacy
+    from liptest.privacy.claims import log
+    from liptest.privacy.proof import exact_epsilon
+    from liptest.privacy.verdicts import PrivacyVerdict, PrivacyWitness
+    from liptest.testers import VarianceEdges
+    from liptest.verdicts import Cost, Decision, Guarantee, LipschitzVerdict, Witness
+    from liptest.whitebox.function import mechanism
+
 __version__ = "0.1.0"
+
+_HOME = {
+    "catalogue": "mechanisms.catalogue",
+    **dict.fromkeys(("Certificate", "verify"), "certificates"),
+    **dict.fromkeys(("ProductDistribution", "SampledDistribution"), "distributions"),
+    **dict.fromkeys(("Hypercube", "Hypergrid", "RecordGrid"), "domains"),
+    "edge_distribution": "edges",
+    **dict.fromkeys(
+        (
+            "BudgetError",
+            "CodeChangedError",
+            "ConfigError",
+            "DatasetError",
+            "FunctionError",
+            "GateError",
+            "InputError",
+            "LawError",
+            "LiptestError",
+            "MechanismError",
+            "NonDeterministicError",
+            "UnsupportedRandomnessError",
+        ),
+        "errors",
+    ),
+    **dict.fromkeys(("PrivacyGate", "Refused", "Released"), "gate"),
+    "check_lipschitz": "lipschitz",
+    **dict.fromkeys(("Mechanism", "output_law"), "mechanisms.base"),
+    **dict.fromkeys(("ClosedForm", "StatisticMechanism"), "mechanisms.closed_form"),
+    **dict.fromkeys(("OutputLaw", "Raised"), "mechanisms.laws"),
+    "DiscreteLaplace": "mechanisms.noise",
+    "ShiftMechanism": "mechanisms.shift",
+    **dict.fromkeys(("Count", "Histogram", "WeightedSum"), "mechanisms.statistics"),
+    "scalar": "oracles",
+    "check_privacy": "privacy.check",
+    "log": "privacy.claims",
+    "exact_epsilon": "privacy.proof",
+    **dict.fromkeys(("PrivacyVerdict", "PrivacyWitness"), "privacy.verdicts"),
+    "VarianceEdges": "testers",
+    **dict.fromkeys(("Cost", "Decision", "Guarantee", "LipschitzVerdict", "Witness"), "verdicts"),
+    "mechanism": "whitebox.function",
+}
+
+__all__ = sorted(_HOME)  # noqa: PLE0605
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOME.get(name)
+    if home is None:
+        raise AttributeError(f"module 'liptest' has no attribute {name!r}")
+    module = import_module(f"liptest.{home}")
+    value = module if home.endswith(f".{name}") else getattr(module, name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOME})

@@ -25,8 +25,6 @@ FloatArray = NDArray[np.float64]
 ZERO_LOG = -1e300
 #: Losses beyond this are infinite: only a difference with ZERO_LOG is that large.
 INFINITE_LOSS = 1e299
-#: Natural log of the smallest positive float: a 0.0 that is not declared exact lies below it.
-UNDERFLOW_LOG = math.log(5e-324)
 _ULP = 2.0**-52
 
 
@@ -153,7 +151,8 @@ class OutputLaw(Mapping[Output, float]):
         if self.fractions is not None:
             position = self._position.get(output)
             return Fraction(0) if position is None else self.fractions[position]
-        return self.log_ball(output).exp()
+        lower, upper = (bound.exp() for bound in self.log_bounds(output))
+        return lower.union(upper)
 
     def is_zero(self, output: Output) -> bool:
         """Whether the probability is certainly 0."""
@@ -162,25 +161,21 @@ class OutputLaw(Mapping[Output, float]):
         position = self._position[output]
         return self.log_probabilities[position] == -math.inf and self.exact_zeros
 
-    def log_ball(self, output: Output) -> arb:
-        """A ball that contains the log probability; -inf for a certain zero."""
+    def log_bounds(self, output: Output) -> tuple[arb, arb]:
+        """Certain lower and upper bounds of the log probability; (-inf, -inf) for a zero."""
         if self.is_zero(output):
-            return arb("-inf")
-        if output not in self._position:
-            return _ball_below(log_fraction(self.unexplored))
-        position = self._position[output]
+            return arb("-inf"), arb("-inf")
+        position = self._position.get(output)
+        if position is None:
+            return arb("-inf"), exact_ball(self.unexplored).log().upper()
         if self.fractions is not None:
-            return exact_ball(self.fractions[position]).log()
-        value = float(self.log_probabilities[position])
-        if value == -math.inf:
-            return _ball_below(UNDERFLOW_LOG)
-        return arb(value, float(self.errors[position]))
-
-
-def _ball_below(log_value: float) -> arb:
-    # (-inf, log_value]: a ball cannot be half a line, but it can be far longer than any loss.
-    top = arb(log_value + 1e-9 * abs(log_value))
-    return (top - arb(2.0**62)).union(top)
+            ball = exact_ball(self.fractions[position]).log()
+        elif self.log_probabilities[position] == -math.inf:
+            # 0, or below the smallest positive float (theory 1.4).
+            return arb("-inf"), (arb(2).log() * -1074).upper()
+        else:
+            ball = arb(float(self.log_probabilities[position]), float(self.errors[position]))
+        return ball.lower(), ball.upper()
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,8 +194,6 @@ class LawTable:
         (u,) largest absolute error of a log in each law, for screening.
     zeros_exact
         Whether ZERO_LOG means probability 0.
-    raised
-        (k,) which outputs are exceptions.
     """
 
     outputs: tuple[Output, ...]
@@ -212,6 +205,14 @@ class LawTable:
     def distinct(self, positions: NDArray[np.int64]) -> NDArray[np.int64]:
         """Which distinct law each queried position has."""
         return positions if self.rows is None else self.rows[positions]
+
+    def only(self, output: Output) -> LawTable:
+        """The table of one output's probabilities (the paper's lambda_o)."""
+        if output in self.outputs:
+            column = self.logs[:, [self.outputs.index(output)]]
+        else:
+            column = np.full((len(self.logs), 1), ZERO_LOG)
+        return LawTable((output,), column, self.rows, self.errors, self.zeros_exact)
 
     def losses(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> FloatArray:
         """max_o |ln mu - ln mu'| of pairs of distinct laws; (p,), INFINITE_LOSS up when infinite."""
@@ -285,7 +286,8 @@ def normalised_logs(
         )
     logs -= excess[:, None]
     np.maximum(logs, ZERO_LOG, out=logs)
-    moved = np.abs(excess)
+    # What normalising moved, and the rounding of the subtraction itself.
+    moved = np.abs(excess) + _ULP * np.maximum(1.0, np.abs(highest))
     total = errors + (moved if np.ndim(errors) == 0 else moved[:, None])
     return logs, np.asarray(total)
 

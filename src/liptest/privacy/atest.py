@@ -1,0 +1,102 @@
+"""The paper's A_test (Algorithm 1): one Lipschitz tester per output."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+from liptest.driver import Judgement, Outcome
+from liptest.privacy.methods import finite_outputs
+from liptest.privacy.sampling_run import (
+    Task,
+    delta_error,
+    nothing,
+    refuted,
+    run_draws,
+    undecided,
+    verdict_of,
+    with_paper_cost,
+)
+from liptest.privacy.verdicts import PrivacyPlan, PrivacyVerdict
+from liptest.privacy.wording import sampling_sentence
+from liptest.testers import LipschitzTester
+from liptest.verdicts import Guarantee
+
+
+def run_atest(task: Task, tester: LipschitzTester) -> PrivacyVerdict:
+    """For each output o test lambda_o = ln mu(o) / epsilon (theory 3.3).
+
+    Budgets as printed: proximity exception_mass/|outputs| and failure_probability/|outputs| per
+    output. YES certifies the group form at approximation_factor * epsilon.
+    """
+    who = f"method={tester.name}"
+    if task.claim.delta > 0:
+        raise delta_error(who, task.claim)
+    count = finite_outputs(task.mechanism, who)
+    single = tester.plan(
+        task.distribution,
+        proximity=task.exception_mass / count,
+        failure_probability=task.failure_probability / count,
+    )
+    source = f"theory 3.3, {tester.name}"
+    plan = with_paper_cost(
+        task,
+        PrivacyPlan(
+            tester.name, single.draws, float(single.queries), single.points_per_draw, source
+        ),
+    )
+    if single.queries == 0:
+        reason = f"every function passes {tester.name} here, so a YES would say nothing"
+        empty = Outcome(Judgement(answered=True), "vacuous", 0.0)
+        return verdict_of(task, plan, empty, nothing(reason + ".", source), reason)
+    outcome = _run_outputs(task, tester, plan)
+    whole = replace(plan, draws=single.draws * count, laws=float(single.queries * count))
+    return verdict_of(task, whole, outcome, *_meaning(task, tester, whole, outcome))
+
+
+def _run_outputs(task: Task, tester: LipschitzTester, plan: PrivacyPlan) -> Outcome:
+    total, seconds, ended = Judgement(), 0.0, "complete"
+    draw = partial(tester.draw, task.distribution)
+    outputs = task.mechanism.outputs or ()
+    for number, output in enumerate(outputs):
+        left = None if task.budget is None else task.budget - total.queries
+        if left is not None and left <= 0:
+            ended = "budget"
+            break
+        one = replace(task, budget=left)
+        outcome = run_draws(one, draw, plan, stage=number, output=(output,))
+        total += outcome.total
+        seconds += outcome.seconds
+        if outcome.ended != "complete":
+            ended = outcome.ended
+            break
+    return Outcome(total, ended, seconds)
+
+
+def _meaning(
+    task: Task, tester: LipschitzTester, plan: PrivacyPlan, outcome: Outcome
+) -> tuple[Guarantee, str]:
+    if outcome.total.violation is not None:
+        return refuted(task, plan.source), ""
+    if outcome.total.doubt is not None:
+        return undecided(plan.source)
+    if outcome.ended != "complete":
+        reason = f"{outcome.ended} after {outcome.total.draws:,} of {plan.draws:,} draws"
+        return nothing("nothing is promised before every output was tested.", plan.source), reason
+    factor = tester.approximation_factor
+    mass, failure = task.exception_mass, task.failure_probability
+    return (
+        Guarantee(
+            sampling_sentence(mass, failure, group=True, factor=factor),
+            "sampling",
+            plan.source,
+            exception_mass=mass,
+            failure_probability=failure,
+            approximation_factor=factor,
+            epsilon=float(task.claim.epsilon) * factor,
+            delta=0.0,
+            tolerance=task.claim.tolerance,
+            form="group",
+        ),
+        "",
+    )

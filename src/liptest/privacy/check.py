@@ -1,0 +1,132 @@
+"""``check_privacy``: is the claim true, and in what sense?"""
+
+from __future__ import annotations
+
+import secrets
+from concurrent.futures import Executor
+from typing import Any
+
+from liptest.distributions import Distribution, check_distribution
+from liptest.driver import Progress
+from liptest.errors import check_count, check_open_unit, check_seed
+from liptest.mechanisms.base import Mechanism, check_mechanism
+from liptest.privacy.atest import run_atest
+from liptest.privacy.choice import choose_method
+from liptest.privacy.claims import Claim, ExactLog, parse_epsilon
+from liptest.privacy.methods import (
+    SamplingMethod,
+    edges,
+    group,
+    light,
+    neighbourhoods,
+    unknown_method,
+)
+from liptest.privacy.proof import run_exhaustive
+from liptest.privacy.sampling_run import Task, run_sampling
+from liptest.privacy.verdicts import PrivacyVerdict
+from liptest.testers import LipschitzTester
+
+METHODS = ["auto", "exhaustive", "neighbourhoods", "light-neighbourhoods", "edges", "group"]
+
+
+def check_privacy(
+    mechanism: Any,
+    distribution: Distribution,
+    *,
+    epsilon: float | str | ExactLog,
+    delta: float = 0.0,
+    exception_mass: float = 1e-3,
+    failure_probability: float = 1e-6,
+    method: str | LipschitzTester = "auto",
+    tolerance: float = 1e-9,
+    budget: int | None = None,
+    seed: int | None = None,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+) -> PrivacyVerdict:
+    """Test whether a mechanism is (epsilon, delta)-differentially private (paper Algorithm 1).
+
+    Parameters
+    ----------
+    mechanism
+        ``@lt.mechanism`` function, ``lt.ClosedForm``, ``lt.StatisticMechanism``,
+        ``lt.ShiftMechanism``, or anything with their three methods.
+    distribution
+        Of the data; its domain says which datasets exist and which are neighbours. Fit it on
+        public or other data, never on the data that is to be protected.
+    epsilon, delta
+        The claim (paper: alpha, gamma). epsilon is a float above 0 or ``lt.log(3)``.
+    exception_mass
+        Total probability of the datasets about which a sampled YES says nothing (paper: beta).
+    failure_probability
+        Chance of a YES although the guarantee is wrong (paper: gamma).
+    method
+        "auto", "exhaustive" (3.7), "neighbourhoods" (3.6b), "light-neighbourhoods" (3.6),
+        "edges" (3.5), "group" (3.4), or a Lipschitz tester: the paper's A_test (3.3).
+        Numbers are those of docs/theory.
+    tolerance
+        The claim is tested at ``epsilon * (1 + tolerance) + tolerance``.
+    budget
+        Most output laws to ask for; what ends it early is INCONCLUSIVE.
+    seed
+        Same seed, same verdict, witness and counts on any number of workers.
+    executor, progress
+        As in ``check_lipschitz``.
+
+    Returns
+    -------
+    PrivacyVerdict
+        YES, NO with a witness, or INCONCLUSIVE; read ``.guarantee`` for what it means.
+
+    Raises
+    ------
+    InputError
+        An argument is wrong; nothing was decided.
+    MechanismError
+        The mechanism is broken; nothing was decided.
+    BudgetError
+        ``method="exhaustive"`` needs more than ``budget``.
+    """
+    checked = check_mechanism(mechanism)
+    distribution = check_distribution(distribution)
+    if checked.statistic is not None:
+        checked.statistic.check(distribution.domain)
+    task = Task(
+        mechanism=checked,
+        distribution=distribution,
+        claim=Claim(parse_epsilon(epsilon), delta, tolerance),
+        exception_mass=check_open_unit("exception_mass", exception_mass),
+        failure_probability=check_open_unit("failure_probability", failure_probability),
+        seed=_seed(seed),
+        budget=None if budget is None else check_count("budget", budget),
+        executor=executor,
+        progress=progress,
+    )
+    if isinstance(method, LipschitzTester) and not isinstance(method, str):
+        return run_atest(task, method)
+    if method not in METHODS:
+        raise unknown_method(method, METHODS)
+    chosen = choose_method(task) if method == "auto" else str(method)
+    if chosen == "exhaustive":
+        return run_exhaustive(task)
+    return run_sampling(task, _planned(task, chosen))
+
+
+def _seed(seed: int | None) -> int:
+    given = check_seed(seed)
+    return secrets.randbits(128) if given is None else given
+
+
+def _planned(task: Task, method: str) -> SamplingMethod:
+    numbers = task.exception_mass, task.failure_probability
+    if method == "group":
+        return group(task.mechanism, task.distribution, *numbers)
+    builders = {
+        "neighbourhoods": neighbourhoods,
+        "light-neighbourhoods": light,
+        "edges": edges,
+    }
+    return builders[method](task.distribution, *numbers)
+
+
+__all__ = ["METHODS", "Mechanism", "check_privacy"]

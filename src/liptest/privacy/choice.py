@@ -1,0 +1,37 @@
+"""method="auto": a proof where affordable, else the strongest sampling that is."""
+
+from __future__ import annotations
+
+from liptest.distributions import ProductDistribution
+from liptest.privacy.exhaustive import exhaustive_size
+from liptest.privacy.methods import light, neighbourhoods
+from liptest.privacy.sampling_run import Task
+
+# Laws that take some ten seconds: a law costs about a microsecond from a formula, a
+# millisecond from enumerated code, and next to nothing when it is one of a statistic's few.
+_AFFORDABLE = {"statistic": 10**10, "declared": 2 * 10**7, "enumerated": 10**5}
+_AFFORDABLE_PAIRS = 10**8
+
+
+def choose_method(task: Task) -> str:
+    """Exhaustive, else full neighbourhoods, else light ones (theory 3.6b says why)."""
+    size = exhaustive_size(task.mechanism, task.distribution.domain)
+    limit = _limit(task, "plain")
+    if size.laws <= limit and size.pairs <= _AFFORDABLE_PAIRS:
+        return "exhaustive"
+    numbers = task.exception_mass, task.failure_probability
+    full = neighbourhoods(task.distribution, *numbers)
+    if not isinstance(task.distribution, ProductDistribution):
+        return "neighbourhoods"
+    if full.plan.laws <= _limit(task, "sampling"):
+        return "neighbourhoods"
+    fewer = light(task.distribution, *numbers)
+    return "neighbourhoods" if fewer.vacuous else "light-neighbourhoods"
+
+
+def _limit(task: Task, use: str) -> int:
+    if task.budget is not None:
+        return task.budget
+    if use == "sampling" and task.mechanism.statistic is not None:
+        return _AFFORDABLE["statistic"]
+    return _AFFORDABLE.get(task.mechanism.source, _AFFORDABLE["enumerated"])

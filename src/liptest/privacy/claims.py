@@ -1,0 +1,136 @@
+"""The claim under test: (epsilon, delta), with the tolerance that ties need (theory 1.5)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from flint import arb
+
+from liptest.errors import InputError, check_non_negative, check_positive, shown
+from liptest.mechanisms.laws import exact_ball
+
+
+@dataclass(frozen=True)
+class ExactLog:
+    """The number ln(argument), exactly: e^epsilon is the rational ``argument``."""
+
+    argument: Fraction
+
+    def __float__(self) -> float:
+        return math.log(self.argument)
+
+    def __repr__(self) -> str:
+        return f"log({self.argument})"
+
+
+def log(argument: int | str | Fraction) -> ExactLog:
+    """An epsilon whose e^epsilon is exactly rational: ``lt.log(3)``, ``lt.log("3/2")``.
+
+    Raises InputError unless ``argument`` is a rational number above 1.
+    """
+    try:
+        value = Fraction(argument)
+    except (TypeError, ValueError, ZeroDivisionError):
+        value = Fraction(0)
+    if value <= 1:
+        raise InputError(
+            f"argument={shown(argument)} must be a rational number above 1, such as 3 or '3/2'",
+            name="argument",
+            value=argument,
+        )
+    return ExactLog(value)
+
+
+@dataclass(frozen=True)
+class Claim:
+    """(epsilon, delta)-DP at a tolerance: a pair at distance k may lose epsilon' * k with
+    epsilon' = epsilon * (1 + tolerance) + tolerance; delta may grow by the factor 1 + tolerance.
+
+    Parameters
+    ----------
+    epsilon
+        A float above 0, or ``lt.log(3)``.
+    delta
+        In [0, 1).
+    tolerance
+        In [0, 1); 0 tests the claim to the last bit.
+    """
+
+    epsilon: float | ExactLog
+    delta: float = 0.0
+    tolerance: float = 1e-9
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.epsilon, ExactLog):
+            object.__setattr__(self, "epsilon", check_positive("epsilon", self.epsilon))
+        object.__setattr__(self, "delta", check_non_negative("delta", self.delta, below=1.0))
+        tolerance = check_non_negative("tolerance", self.tolerance, below=1.0)
+        object.__setattr__(self, "tolerance", tolerance)
+
+    @property
+    def threshold(self) -> float:
+        """epsilon' in floats."""
+        return float(self.epsilon) * (1.0 + self.tolerance) + self.tolerance
+
+    @property
+    def delta_threshold(self) -> float:
+        """delta (1 + tolerance) in floats."""
+        return self.delta * (1.0 + self.tolerance)
+
+    def ball(self) -> arb:
+        """epsilon' at the current precision of flint."""
+        tolerance = exact_ball(Fraction(self.tolerance))
+        if isinstance(self.epsilon, ExactLog):
+            epsilon = exact_ball(self.epsilon.argument).log()
+        else:
+            epsilon = exact_ball(Fraction(self.epsilon))
+        return epsilon * (1 + tolerance) + tolerance
+
+    def delta_ball(self) -> arb:
+        """delta (1 + tolerance), exactly."""
+        return exact_ball(Fraction(self.delta) * (1 + Fraction(self.tolerance)))
+
+    def exact_factor(self) -> Fraction | None:
+        """e^epsilon' where it is rational, so that ties can be decided; else None."""
+        if self.tolerance == 0 and isinstance(self.epsilon, ExactLog):
+            return self.epsilon.argument
+        return None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON values."""
+        exact = isinstance(self.epsilon, ExactLog)
+        return {
+            "epsilon": repr(self.epsilon) if exact else self.epsilon,
+            "delta": self.delta,
+            "tolerance": self.tolerance,
+        }
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Claim:
+        """Inverse of ``to_dict``."""
+        return cls(parse_epsilon(data["epsilon"]), data["delta"], data["tolerance"])
+
+    def __str__(self) -> str:
+        epsilon = self.epsilon if isinstance(self.epsilon, ExactLog) else f"{self.epsilon:g}"
+        return f"epsilon {epsilon}" + (f", delta {self.delta:g}" if self.delta else "")
+
+
+def parse_epsilon(value: float | str | ExactLog) -> float | ExactLog:
+    """A number, or the text "log(3)" that ``lt.log(3)`` prints.
+
+    Raises InputError for any other text.
+    """
+    if not isinstance(value, str):
+        return value
+    text = value.strip()
+    if text.startswith("log(") and text.endswith(")"):
+        return log(text[4:-1])
+    try:
+        return float(text)
+    except ValueError:
+        raise InputError(
+            f"epsilon={shown(value)} must be a number such as 1.0, or log(3)", name="epsilon"
+        ) from None

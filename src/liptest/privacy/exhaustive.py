@@ -1,0 +1,190 @@
+"""Every neighbouring pair: proofs of differential privacy, and exact epsilon (theory 3.7, 3.8).
+
+Pairs come in blocks, either from the edges of a statistic or from all points of a domain.
+Points with equal laws share one row of a pool, so that most pairs are repetitions of few.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liptest.domains import Domain, IntArray
+from liptest.errors import BudgetError, InputError
+from liptest.mechanisms.base import ComparableLaws, Mechanism
+from liptest.points import PointBatch
+from liptest.privacy.pools import LawPool
+
+Indices = NDArray[np.int64]
+Locate = Callable[[int], tuple[IntArray, IntArray]]
+
+_SLICE = 1 << 16
+_PAIR_SLICE = 1 << 14
+# Pairs of distinct laws are marked in a table of u * u bytes while that is small.
+_MARKED_LAWS = 4096
+
+
+@dataclass(frozen=True)
+class PairBlock:
+    """Pairs of distinct laws; ``pairs`` is how many neighbouring pairs they stand for.
+
+    ``locate(k)`` gives two neighbouring datasets with the laws of pair k.
+    """
+
+    laws: ComparableLaws
+    left: Indices
+    right: Indices
+    pairs: int
+    queries: int
+    locate: Locate
+
+
+@dataclass(frozen=True)
+class ExhaustiveSize:
+    """What visiting everything costs; ``condition`` is what the proof then rests on."""
+
+    laws: int
+    pairs: int
+    through_statistic: bool
+    condition: str = ""
+
+
+def exhaustive_size(mechanism: Mechanism, domain: Domain) -> ExhaustiveSize:
+    """Laws and pairs of an exhaustive pass."""
+    statistic = mechanism.statistic
+    if statistic is not None:
+        statistic.check(domain)
+        count = statistic.edge_count(domain)
+        if count is not None:
+            condition = "" if statistic.proved_edges else _declared(statistic.name)
+            return ExhaustiveSize(count + 1, count, True, condition)
+    return ExhaustiveSize(domain.size, domain.neighbouring_pairs, False)
+
+
+def _declared(name: str) -> str:
+    return f"the neighbouring values of the statistic {name!r} are those declared"
+
+
+def pair_blocks(mechanism: Mechanism, domain: Domain) -> Iterator[PairBlock]:
+    """All neighbouring pairs of a domain as the mechanism sees them."""
+    if exhaustive_size(mechanism, domain).through_statistic:
+        return _statistic_blocks(mechanism, domain)
+    return _domain_blocks(mechanism, domain)
+
+
+def _statistic_blocks(mechanism: Any, domain: Domain) -> Iterator[PairBlock]:
+    statistic = mechanism.statistic
+    for left, right in statistic.edges(domain):
+        both = np.concatenate([left, right])
+        values, rows = np.unique(both, axis=0, return_inverse=True)
+        rows = rows.reshape(-1)
+        laws = mechanism.laws_of(values)
+        first, second = laws.distinct(rows[: len(left)]), laws.distinct(rows[len(left) :])
+
+        def locate(k: int, a: Any = left, b: Any = right) -> tuple[IntArray, IntArray]:
+            return statistic.realise(domain, a[k], b[k])  # type: ignore[no-any-return]
+
+        yield PairBlock(laws, first, second, len(left), len(values), locate)
+
+
+def _domain_blocks(mechanism: Mechanism, domain: Domain) -> Iterator[PairBlock]:
+    if mechanism.outputs is None and mechanism.source == "declared":
+        raise InputError(
+            f"method='exhaustive': {mechanism.name} has unbounded outputs and its statistic "
+            f"declares no edges; give the statistic its edges",
+            name="method",
+        )
+    pool = LawPool()
+    rows = np.empty(domain.size, dtype=np.int32)
+    start = 0
+    for points in domain.all_points(min(_SLICE, 16 * mechanism.points_per_slice(domain))):
+        for _, _, part in PointBatch(points).parts(mechanism.points_per_slice(domain)):
+            stop = start + len(part)
+            rows[start:stop] = pool.add(mechanism.laws(part), len(part))
+            start = stop
+    queries = domain.size
+    for block in _axis_blocks(domain, pool, rows):
+        yield PairBlock(
+            pool.laws(), *block, queries=queries, locate=block_locator(domain, rows, block)
+        )
+        queries = 0
+
+
+def _axis_blocks(
+    domain: Domain, pool: LawPool, rows: NDArray[np.int32]
+) -> Iterator[tuple[Indices, Indices, int]]:
+    if len(pool) <= _MARKED_LAWS:
+        yield _marked(domain, rows, len(pool))
+        return
+    for axis in range(domain.dimension):
+        for first, second in _axis_pairs(domain, axis, rows):
+            a, b = first.reshape(-1), second.reshape(-1)
+            for start in range(0, len(a), _PAIR_SLICE):
+                left = a[start : start + _PAIR_SLICE].astype(np.int64)
+                yield left, b[start : start + _PAIR_SLICE].astype(np.int64), len(left)
+
+
+def _marked(domain: Domain, rows: NDArray[np.int32], laws: int) -> tuple[Indices, Indices, int]:
+    seen = np.zeros(laws * laws, dtype=bool)
+    pairs = 0
+    for axis in range(domain.dimension):
+        for first, second in _axis_pairs(domain, axis, rows):
+            seen[(first * np.int32(laws) + second).reshape(-1)] = True
+            pairs += first.size
+    code = np.flatnonzero(seen)
+    return code // laws, code % laws, pairs
+
+
+def _axis_pairs(
+    domain: Domain, axis: int, rows: NDArray[np.int32]
+) -> Iterator[tuple[NDArray[np.int32], NDArray[np.int32]]]:
+    after = int(domain.strides[axis])
+    view = rows.reshape(-1, domain.sizes[axis], after)
+    for a, b in domain.value_pairs(axis):
+        yield view[:, a, :], view[:, b, :]
+
+
+def block_locator(
+    domain: Domain, rows: NDArray[np.int32], block: tuple[Indices, Indices, int]
+) -> Locate:
+    """Finds the first neighbouring points that have the laws of pair k of a block."""
+    left, right, _ = block
+
+    def locate(k: int) -> tuple[IntArray, IntArray]:
+        for axis in range(domain.dimension):
+            size, after = domain.sizes[axis], int(domain.strides[axis])
+            for number, (first, second) in enumerate(_axis_pairs(domain, axis, rows)):
+                hit = np.flatnonzero(((first == left[k]) & (second == right[k])).reshape(-1))
+                if len(hit):
+                    a, b = domain.value_pairs(axis)[number]
+                    base = hit[0] // after * size * after + hit[0] % after
+                    ends = domain.points([base + a * after, base + b * after])
+                    return ends[0], ends[1]
+        raise AssertionError("a pair of laws without points")
+
+    return locate
+
+
+def check_affordable(size: ExhaustiveSize, budget: int | None, mechanism: Mechanism) -> None:
+    """BudgetError when an exhaustive pass asks for more laws than the budget allows."""
+    if budget is not None and size.laws > budget:
+        raise BudgetError(
+            f"method='exhaustive' on {mechanism.name} needs {size.laws:,} output laws and "
+            f"{size.pairs:,} pairs, more than budget={budget:,}; raise the budget or use "
+            f"method='neighbourhoods'",
+            needed=size.laws,
+            budget=budget,
+        )
+    if not size.through_statistic and size.laws > 2**31 - 1:
+        raise InputError(
+            f"method='exhaustive': {size.laws:.3g} datasets are too many to visit; use "
+            f"method='neighbourhoods'"
+            if size.laws < 10**300
+            else "method='exhaustive': the domain is too large to visit; use "
+            "method='neighbourhoods'",
+            name="method",
+        )

@@ -1,0 +1,175 @@
+"""The privacy judge: compares the output laws of the pairs of a batch with the claim."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liptest.domains import Domain
+from liptest.driver import Finding, Judgement, QueryBatch
+from liptest.errors import InputError
+from liptest.mechanisms.base import ComparableLaws, Mechanism
+from liptest.mechanisms.laws import LawTable, Output
+from liptest.points import PointBatch
+from liptest.privacy.certify import Answer
+from liptest.privacy.claims import Claim
+from liptest.privacy.pairs import (
+    ClosedFormLosses,
+    certified_comparison,
+    check_same_law,
+    exact_law,
+    screen_pairs,
+    shown_loss,
+)
+from liptest.privacy.verdicts import PrivacyWitness, make_witness
+
+Indices = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class LossJudge:
+    """A pair at distance k is violated when its laws certainly differ by more than the claim.
+
+    Parameters
+    ----------
+    mechanism, domain, claim
+        What is tested.
+    output
+        Compare only this output (the paper's lambda_o); None compares all.
+    """
+
+    mechanism: Mechanism
+    domain: Domain
+    claim: Claim
+    output: tuple[Output] | None = None
+
+    def judge(self, batch: QueryBatch) -> Judgement:
+        total = Judgement()
+        limit = self.mechanism.points_per_slice(self.domain)
+        if batch.pairs is not None:
+            return self._judge_part(batch, batch.points, 0, check=True)
+        counted = -1
+        for row, _, part in batch.points.parts(limit):
+            found = self._judge_part(QueryBatch(part), part, row, check=row == 0 and counted < 0)
+            # A centre with many neighbours occurs in several parts but is one law asked for.
+            again = int(row == counted)
+            counted = row + len(part.centres) - 1
+            total += _shifted(found, again)
+            if found.violation is not None:
+                break
+        return total
+
+    def _judge_part(
+        self, batch: QueryBatch, points: PointBatch, first_draw: int, *, check: bool
+    ) -> Judgement:
+        laws = self.mechanism.laws(points)
+        if check:
+            check_same_law(self.mechanism, laws, points.centres[0])
+        answered = laws.is_answered()
+        laws = self._restricted(laws)
+        left, right = batch.pair_positions()
+        distances = batch.pair_distances()
+        losses, flagged = self._screen(laws, left, right, distances)
+        violation, doubt, at = self._certify(batch, laws, flagged)
+        last = len(left) if violation is None else at + 1
+        draws = len(points.centres)
+        if violation is not None:
+            draws = batch.draw_of(int(right[at])) + 1
+        largest = float(np.max(losses[:last] / distances[:last], initial=0.0))
+        return Judgement(
+            draws=draws,
+            queries=len(points),
+            pairs=last,
+            repeats=int(check),
+            largest=shown_loss(largest),
+            answered=answered,
+            violation=violation,
+            doubt=doubt,
+        )
+
+    def _restricted(self, laws: ComparableLaws) -> ComparableLaws:
+        if self.output is None:
+            return laws
+        if not isinstance(laws, LawTable):
+            raise InputError(
+                f"mechanism={self.mechanism.name}: a test output by output needs finite outputs"
+            )
+        return laws.only(self.output[0])
+
+    def _screen(
+        self, laws: ComparableLaws, left: Indices, right: Indices, distances: Indices
+    ) -> tuple[NDArray[np.float64], Indices]:
+        first, second = laws.distinct(left), laws.distinct(right)
+        if not _has_shared_rows(laws) or len(first) == 0:
+            screened = screen_pairs(laws, first, second, self.claim, distances)
+            return screened.losses, screened.flagged
+        # Few distinct laws: compare each distinct pair once.
+        code = (first * (second.max() + 1) + second) * (distances.max() + 1) + distances
+        _, index, inverse = np.unique(code, return_index=True, return_inverse=True)
+        screened = screen_pairs(laws, first[index], second[index], self.claim, distances[index])
+        hit = np.zeros(len(index), dtype=bool)
+        hit[screened.flagged] = True
+        return screened.losses[inverse], np.flatnonzero(hit[inverse])
+
+    def _certify(
+        self, batch: QueryBatch, laws: ComparableLaws, flagged: Indices
+    ) -> tuple[Finding | None, Finding | None, int]:
+        left, right = batch.pair_positions()
+        distances = batch.pair_distances()
+        doubt: Finding | None = None
+        known: dict[tuple[int, int, int], Answer] = {}
+        for pair in flagged:
+            ends = laws.distinct(np.array([left[pair], right[pair]]))
+            key = (int(ends[0]), int(ends[1]), int(distances[pair]))
+            if known.get(key) in (Answer.CLEAR, Answer.DOUBT):
+                continue
+            answer, finding = self._compare(batch, int(left[pair]), int(right[pair]), key[2])
+            if answer is Answer.VIOLATED:
+                return finding, doubt, int(pair)
+            known[key] = answer
+            doubt = doubt or finding
+        return None, doubt, 0
+
+    def _compare(
+        self, batch: QueryBatch, left: int, right: int, distance: int
+    ) -> tuple[Answer, Finding | None]:
+        x, y = batch.points.point(left), batch.points.point(right)
+        found = certified_comparison(self.mechanism, x, y, self.claim, distance)
+        if found.answer is Answer.CLEAR:
+            return found.answer, None
+        witness = witness_of(self.mechanism, x, y, self.claim, distance)
+        return found.answer, Finding(x, y, distance, witness)
+
+
+def witness_of(
+    mechanism: Mechanism,
+    dataset: NDArray[np.signedinteger],
+    neighbour: NDArray[np.signedinteger],
+    claim: Claim,
+    distance: int = 1,
+) -> PrivacyWitness:
+    """The certified comparison of two datasets with both probabilities, as a witness."""
+    found = certified_comparison(mechanism, dataset, neighbour, claim, distance)
+    finite = not isinstance(mechanism, ClosedFormLosses)
+    laws = [exact_law(mechanism, side) if finite else None for side in (dataset, neighbour)]
+    sides = tuple(dataset.tolist()), tuple(neighbour.tolist())
+    return make_witness(laws[0], laws[1], sides[0], sides[1], found, claim, distance)
+
+
+def _has_shared_rows(laws: ComparableLaws) -> bool:
+    return getattr(laws, "rows", None) is not None
+
+
+def _shifted(found: Judgement, again: int) -> Judgement:
+    return Judgement(
+        draws=found.draws - again,
+        queries=found.queries - again,
+        pairs=found.pairs,
+        repeats=found.repeats,
+        largest=found.largest,
+        answered=found.answered,
+        violation=found.violation,
+        doubt=found.doubt,
+    )

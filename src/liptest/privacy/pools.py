@@ -1,0 +1,95 @@
+"""Pools of distinct output laws: equal rows are kept once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liptest.errors import BudgetError
+from liptest.mechanisms.base import ComparableLaws
+from liptest.mechanisms.laws import ZERO_LOG, LawTable, Output
+
+_MEMORY = 1 << 30
+_ZERO_BITS = np.array([ZERO_LOG]).view(np.uint64)[0]
+
+
+class LawPool:
+    """Distinct laws over a growing set of outputs; ``add`` says which law each query has."""
+
+    def __init__(self) -> None:
+        self._outputs: dict[Output, int] = {}
+        self._factors = np.zeros(0, dtype=np.uint64)
+        self._rows: list[NDArray[np.float64]] = []
+        self._errors: list[float] = []
+        self._ids: dict[int, int] = {}
+        self._zeros_exact = True
+        self._closed: ComparableLaws | None = None
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def add(self, laws: ComparableLaws, queries: int) -> NDArray[np.int64]:
+        """Add the laws of ``queries`` points; returns the pool's index for each, (queries,)."""
+        if not isinstance(laws, LawTable):
+            raise TypeError("only finite laws can be pooled")
+        columns = self._columns(laws.outputs)
+        self._zeros_exact &= laws.zeros_exact
+        keys = self._keys(laws.logs, columns)
+        _, index, inverse = np.unique(keys, return_index=True, return_inverse=True)
+        if not np.array_equal(laws.logs[index][inverse], laws.logs):
+            # A collision of hashes: keep every row rather than merge different laws.
+            index = inverse = np.arange(len(keys))
+        ids = np.array([self._identify(laws, int(i), int(keys[i]), columns) for i in index])
+        positions = laws.distinct(np.arange(queries))
+        return np.asarray(ids[inverse][positions])
+
+    def laws(self) -> LawTable:
+        """All distinct laws as one table."""
+        table = np.full((len(self._rows), len(self._outputs)), ZERO_LOG)
+        for i, row in enumerate(self._rows):
+            table[i, : len(row)] = row
+        return LawTable(
+            tuple(self._outputs), table, None, np.array(self._errors), self._zeros_exact
+        )
+
+    def _columns(self, outputs: tuple[Output, ...]) -> NDArray[np.int64]:
+        for output in outputs:
+            self._outputs.setdefault(output, len(self._outputs))
+        while len(self._factors) < len(self._outputs):
+            # Odd 64-bit factors, fixed: hashes only need to be the same within one pool.
+            seed = np.random.SeedSequence(len(self._factors)).generate_state(1, np.uint64)
+            self._factors = np.append(self._factors, seed | np.uint64(1))
+        return np.array([self._outputs[output] for output in outputs], dtype=np.int64)
+
+    def _keys(self, logs: NDArray[np.float64], columns: NDArray[np.int64]) -> NDArray[np.uint64]:
+        # Zero contributes nothing, so a column that comes later changes no earlier hash.
+        bits = np.ascontiguousarray(logs).view(np.uint64) - _ZERO_BITS
+        bits ^= bits >> np.uint64(29)
+        bits *= self._factors[columns]
+        bits ^= bits >> np.uint64(32)
+        return np.asarray(bits.sum(axis=1, dtype=np.uint64))
+
+    def _identify(self, laws: LawTable, i: int, key: int, columns: Any) -> int:
+        row = np.full(len(self._outputs), ZERO_LOG)
+        row[columns] = laws.logs[i]
+        found = self._ids.get(key)
+        if found is not None and _same(self._rows[found], row):
+            self._errors[found] = max(self._errors[found], float(laws.errors[i]))
+            return found
+        if (len(self._rows) + 1) * len(self._outputs) * 8 > _MEMORY:
+            raise BudgetError(
+                f"method='exhaustive': more than {len(self._rows):,} distinct laws over "
+                f"{len(self._outputs):,} outputs exceed {_MEMORY >> 20} MiB; use "
+                f"method='neighbourhoods'"
+            )
+        self._ids.setdefault(key, len(self._rows))
+        self._rows.append(row)
+        self._errors.append(float(laws.errors[i]))
+        return len(self._rows) - 1
+
+
+def _same(known: NDArray[np.float64], row: NDArray[np.float64]) -> bool:
+    n = len(known)
+    return bool(np.array_equal(known, row[:n]) and np.all(row[n:] == ZERO_LOG))

@@ -1,0 +1,184 @@
+"""The exhaustive method, and exact epsilon (theory 3.7, 3.8)."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from liptest.domains import Domain
+from liptest.driver import Finding, Judgement, Outcome
+from liptest.errors import InputError, check_count, shown
+from liptest.mechanisms.base import Mechanism, check_mechanism
+from liptest.privacy.certify import Answer, enclose_loss
+from liptest.privacy.claims import Claim
+from liptest.privacy.exhaustive import (
+    PairBlock,
+    check_affordable,
+    exhaustive_size,
+    pair_blocks,
+)
+from liptest.privacy.judge import witness_of
+from liptest.privacy.pairs import (
+    ClosedFormLosses,
+    certified_comparison,
+    exact_law,
+    screen_pairs,
+    shown_loss,
+)
+from liptest.privacy.sampling_run import (
+    Task,
+    nothing,
+    refuted,
+    undecided,
+    verdict_of,
+    with_paper_cost,
+)
+from liptest.privacy.verdicts import PrivacyPlan, PrivacyVerdict, PrivacyWitness
+from liptest.privacy.wording import proof_sentence
+from liptest.verdicts import Guarantee
+
+_SOURCE = "theory 3.7"
+
+
+def run_exhaustive(task: Task) -> PrivacyVerdict:
+    """Visit every neighbouring pair: YES is a proof of DP at the tolerance."""
+    domain = task.distribution.domain
+    size = exhaustive_size(task.mechanism, domain)
+    check_affordable(size, task.budget, task.mechanism)
+    plan = with_paper_cost(task, PrivacyPlan("exhaustive", 0, float(size.laws), 0.0, _SOURCE))
+    started = time.perf_counter()
+    total, ended = Judgement(), "complete"
+    try:
+        for block in pair_blocks(task.mechanism, domain):
+            total += judge_block(task.mechanism, task.claim, block)
+            if task.progress is not None:
+                task.progress(total.pairs, size.pairs)
+            if total.violation is not None:
+                ended = "violation"
+                break
+    except KeyboardInterrupt:
+        ended = "interrupted"
+    outcome = Outcome(total, ended, time.perf_counter() - started)
+    return verdict_of(task, plan, outcome, *_meaning(task, outcome, size.condition))
+
+
+def judge_block(mechanism: Mechanism, claim: Claim, block: PairBlock) -> Judgement:
+    """Compare one block; the worst pair that certainly breaks the claim is the witness."""
+    screened = screen_pairs(block.laws, block.left, block.right, claim)
+    found = Judgement(
+        queries=block.queries,
+        pairs=block.pairs,
+        largest=shown_loss(float(np.max(screened.losses, initial=0.0))),
+        answered=block.laws.is_answered(),
+    )
+    # Worst first, so that one certification usually decides.
+    order = np.argsort(-screened.losses[screened.flagged], kind="stable")
+    doubt: Finding | None = None
+    for pair in screened.flagged[order]:
+        try:
+            x, y = block.locate(int(pair))
+        except InputError:
+            # A declared edge that no two neighbouring datasets realise proves nothing.
+            doubt = doubt or Finding(np.zeros(0, np.int8), np.zeros(0, np.int8), 1)
+            continue
+        answer = certified_comparison(mechanism, x, y, claim).answer
+        if answer is Answer.CLEAR:
+            continue
+        finding = Finding(x, y, 1, witness_of(mechanism, x, y, claim))
+        if answer is Answer.VIOLATED:
+            return replace(found, violation=finding)
+        doubt = doubt or finding
+    return replace(found, doubt=doubt)
+
+
+def _meaning(task: Task, outcome: Outcome, condition: str) -> tuple[Guarantee, str]:
+    if outcome.total.violation is not None:
+        return refuted(task, _SOURCE), ""
+    if outcome.ended == "interrupted":
+        return nothing("nothing is promised before every pair was visited.", _SOURCE), "interrupted"
+    if outcome.total.doubt is not None:
+        return undecided(_SOURCE)
+    change = task.distribution.domain.neighbour_words
+    return (
+        Guarantee(
+            proof_sentence(task.claim, change, condition),
+            "proof",
+            _SOURCE,
+            exception_mass=0.0,
+            failure_probability=0.0,
+            epsilon=float(task.claim.epsilon),
+            delta=task.claim.delta,
+            tolerance=task.claim.tolerance,
+            per_record=True,
+            condition=condition,
+        ),
+        "",
+    )
+
+
+@dataclass(frozen=True)
+class ExactEpsilon:
+    """The smallest epsilon for which a mechanism is epsilon-DP on the whole domain.
+
+    ``lower`` and ``upper`` enclose it with certainty; ``value`` is the float between them, inf
+    when an output is possible on one side of a neighbouring pair only.
+    """
+
+    value: float
+    lower: float
+    upper: float
+    witness: PrivacyWitness | None
+    pairs: int
+    laws: int
+
+    def __float__(self) -> float:
+        return self.value
+
+
+def exact_epsilon(mechanism: Any, domain: Domain, *, budget: int | None = None) -> ExactEpsilon:
+    """Largest loss over all neighbouring pairs of a domain (theory 3.7).
+
+    ``witness`` shows the worst pair; its claim is a stand-in just below the loss.
+
+    Raises
+    ------
+    InputError
+        No domain, a domain too large to visit, or a statistic that does not fit.
+    BudgetError
+        More output laws than ``budget``.
+    """
+    checked = check_mechanism(mechanism)
+    if not isinstance(domain, Domain):
+        raise InputError(f"domain={shown(domain)} must be a domain", name="domain", value=domain)
+    size = exhaustive_size(checked, domain)
+    check_affordable(size, None if budget is None else check_count("budget", budget), checked)
+    worst, where, slack, pairs, laws = -1.0, None, 0.0, 0, 0
+    for block in pair_blocks(checked, domain):
+        pairs, laws = pairs + block.pairs, laws + block.queries
+        if len(block.left) == 0:
+            continue
+        losses = block.laws.losses(block.left, block.right)
+        k = int(np.argmax(losses))
+        errors = block.laws.screen_error(block.left, block.right)
+        slack = max(slack, float(np.max(errors)))
+        if losses[k] > worst:
+            worst, where = float(losses[k]), block.locate(k)
+    if where is None or worst == 0.0:
+        return ExactEpsilon(0.0, 0.0, slack, None, pairs, laws)
+    return _enclosed(checked, where, shown_loss(worst), slack, pairs, laws)
+
+
+def _enclosed(
+    mechanism: Mechanism, where: tuple[Any, Any], value: float, slack: float, pairs: int, laws: int
+) -> ExactEpsilon:
+    lower = upper = value
+    if not isinstance(mechanism, ClosedFormLosses):
+        found = enclose_loss(exact_law(mechanism, where[0]), exact_law(mechanism, where[1]))
+        # Another pair may lie within the screening error of the worst one.
+        lower, upper = found.lower, max(found.upper, value + slack)
+        value = min(max(value, lower), upper)
+    below = Claim(min(max(lower * (1 - 1e-6), 1e-300), 1e6), 0.0, 0.0)
+    return ExactEpsilon(value, lower, upper, witness_of(mechanism, *where, below), pairs, laws)
