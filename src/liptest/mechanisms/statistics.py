@@ -14,12 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liptest.domains import Domain, Hypercube, IntArray
-from liptest.errors import InputError
+from liptest.errors import BudgetError, InputError
 from liptest.points import PointBatch
 
 Values = NDArray[np.int64]
 
-_EDGE_CHUNK = 1 << 16
+#: More pairs of values than this are not enumerated: BudgetError.
+EDGE_BUDGET = 20_000_000
+#: Pairs per chunk of ``edges``.
+EDGE_CHUNK = 1 << 16
 
 
 @runtime_checkable
@@ -46,16 +49,34 @@ class Statistic(Protocol):
         ...
 
     def edge_count(self, domain: Domain) -> int | None:
-        """How many pairs ``edges`` yields; None when edges are not known."""
+        """How many pairs ``edges`` yields; None when edges are not known.
+
+        Where counting would be as dear as enumerating, an upper bound that is over EDGE_BUDGET.
+        """
         ...
 
     def edges(self, domain: Domain) -> Iterator[tuple[Values, Values]]:
-        """All pairs of values of neighbouring datasets, each once, in chunks."""
+        """All pairs of different values of neighbouring datasets, each once, in chunks.
+
+        Raises BudgetError, before the first chunk, when there are more than EDGE_BUDGET.
+        """
         ...
 
     def realise(self, domain: Domain, left: Values, right: Values) -> tuple[IntArray, IntArray]:
         """Two neighbouring datasets with these values, or InputError when there are none."""
         ...
+
+
+def check_edge_budget(statistic: object, domain: Domain, count: int) -> None:
+    """Raise BudgetError when a statistic has more than EDGE_BUDGET pairs of values."""
+    if count > EDGE_BUDGET:
+        shown_count = f"{count:,}" if count < 10**30 else f"about 2**{count.bit_length() - 1}"
+        raise BudgetError(
+            f"statistic={statistic!r} on {domain} has {shown_count} pairs of neighbouring "
+            f"values, more than the {EDGE_BUDGET:,} that are enumerated; use a method that samples",
+            needed=count,
+            budget=EDGE_BUDGET,
+        )
 
 
 class Count:
@@ -96,8 +117,8 @@ class Count:
         return domain.dimension
 
     def edges(self, domain: Domain) -> Iterator[tuple[Values, Values]]:
-        for start in range(0, domain.dimension, _EDGE_CHUNK):
-            lower = np.arange(start, min(start + _EDGE_CHUNK, domain.dimension))
+        for start in range(0, domain.dimension, EDGE_CHUNK):
+            lower = np.arange(start, min(start + EDGE_CHUNK, domain.dimension))
             yield lower, lower + 1
 
     def realise(self, domain: Domain, left: Values, right: Values) -> tuple[IntArray, IntArray]:
