@@ -81,7 +81,7 @@ class Domain:
     @cached_property
     def dtype(self) -> np.dtype[np.signedinteger[Any]]:
         """Smallest signed integer type that holds every value."""
-        return np.min_scalar_type(-max(1, max(self.sizes) - 1))
+        return np.min_scalar_type(-max(self.sizes))
 
     @cached_property
     def strides(self) -> NDArray[np.int64]:
@@ -126,6 +126,15 @@ class Domain:
         left = np.atleast_2d(np.asarray(points)).astype(np.int64)
         right = np.atleast_2d(np.asarray(others)).astype(np.int64)
         return np.asarray(self._coordinate_distance(left, right).sum(axis=1))
+
+    def distances(self, points: IntArray, others: IntArray) -> NDArray[np.signedinteger[Any]]:
+        """Distance of every point to every other; (n, d) and (m, d) -> (n, m) small integers."""
+        shape = (len(points), len(others))
+        total = np.zeros(shape, dtype=np.min_scalar_type(-self.diameter - 1))
+        for r in range(self.dimension):
+            column: NDArray[Any] = points[:, r, None]
+            total += self._coordinate_distance(column, others[None, :, r])
+        return total
 
     def index(self, points: ArrayLike) -> NDArray[np.int64]:
         """Index of each point, 0 .. size-1; (n, d) -> (n,). Raises InputError above 2**62 points."""
