@@ -89,7 +89,7 @@ _HOME = {
     "mechanism": "whitebox.function",
 }
 
-__all__ = sorted(_HOME)  # noqa: PLE0605
+__all__ = sorted(_HOME)
 
 
 def __getattr__(name: str) -> Any:

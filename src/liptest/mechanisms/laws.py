@@ -10,10 +10,10 @@ import math
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
-from flint import arb, fmpq
+from flint import arb, ctx, fmpq
 from numpy.typing import NDArray
 
 from liptest.errors import InputError, LawError, shown
@@ -303,9 +303,28 @@ def _declared_errors(logs: FloatArray, error: Any) -> FloatArray:
     return declared if declared.ndim == 0 else np.broadcast_to(declared, logs.shape)
 
 
+def released_weights(law: OutputLaw) -> list[Fraction]:
+    """Rational weights of the law that was tested, one per output.
+
+    Exact for enumerated laws. A law given by float logs v is the law with weights exp(v); each
+    is evaluated to 200 bits, which moves a loss by less than 1e-59.
+    """
+    if law.fractions is not None:
+        return list(law.fractions)
+    saved, ctx.prec = ctx.prec, 200
+    try:
+        return [_weight(float(value)) for value in law.log_probabilities]
+    finally:
+        ctx.prec = saved
+
+
+def _weight(log_value: float) -> Fraction:
+    return Fraction(0) if log_value == -math.inf else as_fraction(arb(log_value).exp())
+
+
 def as_fraction(value: Fraction | arb) -> Fraction:
     """The exact value, or the exact midpoint of a ball."""
     if isinstance(value, Fraction):
         return value
-    mantissa, exponent = cast(Any, value).mid().man_exp()
+    mantissa, exponent = value.mid().man_exp()
     return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)

@@ -1,0 +1,256 @@
+"""Hashes of what is tested: code, the local modules it imports, parameters, data distribution.
+
+A fingerprint is taken before the seed of a test is drawn and again before a release. It covers
+source files on disk, the byte code and constants in memory, and the values that functions close
+over. It cannot see files that the code reads while it runs, or what C extensions do.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import importlib.util
+import inspect
+import sys
+import sysconfig
+import types
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, is_dataclass
+from fractions import Fraction
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from liptest.distributions import Distribution, ProductDistribution
+
+_PACKAGE = Path(__file__).resolve().parent
+_STANDARD = {Path(sysconfig.get_paths()[key]).resolve() for key in ("stdlib", "platstdlib")}
+
+
+@dataclass(frozen=True)
+class Fingerprint:
+    """``code`` is the hash of everything below it.
+
+    ``files`` maps source file names to their sha256, ``packages`` names to versions,
+    ``parameters`` is the sha256 of parameters, byte code and closures.
+    """
+
+    code: str
+    files: dict[str, str]
+    packages: dict[str, str]
+    parameters: str
+
+
+def fingerprint(mechanism: object) -> Fingerprint:
+    """Fingerprint of a mechanism as it is now, on disk and in memory."""
+    files: dict[str, str] = {}
+    packages: dict[str, str] = {}
+    for path in _roots(mechanism):
+        _follow(path, files, packages)
+    parameters = _digest("\n".join(_described(mechanism, set())))
+    text = repr((sorted(files.items()), sorted(packages.items()), parameters))
+    return Fingerprint(_digest(text), files, packages, parameters)
+
+
+def distribution_hash(distribution: Distribution) -> str:
+    """sha256 of a distribution: domain and exact marginals, or the sampler's code."""
+    if isinstance(distribution, ProductDistribution):
+        digest = hashlib.sha256(repr(distribution.domain).encode())
+        if "probabilities" in distribution.__dict__:
+            digest.update(distribution.probabilities.tobytes())
+        else:
+            for mass in distribution.marginals():
+                digest.update(mass.tobytes())
+        return digest.hexdigest()
+    lines = [repr(distribution.domain), *_described(distribution.sampler, set())]
+    return _digest("\n".join(lines))
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _roots(value: object) -> list[Path]:
+    found: list[Path] = []
+    for function in _callables(value, set()):
+        module = sys.modules.get(getattr(function, "__module__", "") or "")
+        path = getattr(module, "__file__", None)
+        code = getattr(function, "__code__", None)
+        for name in (path, code.co_filename if code else None):
+            if name and Path(name).suffix == ".py" and Path(name).is_file():
+                found.append(Path(name).resolve())
+    return list(dict.fromkeys(found))
+
+
+def _callables(value: object, seen: set[int]) -> Iterator[Any]:
+    if id(value) in seen:
+        return
+    seen.add(id(value))
+    if isinstance(value, types.FunctionType):
+        yield value
+    elif is_dataclass(value) and not isinstance(value, type):
+        yield type(value)
+        for item in fields(value):
+            yield from _callables(getattr(value, item.name), seen)
+    elif hasattr(value, "__dict__") and not isinstance(value, types.ModuleType):
+        yield type(value)
+        for item in vars(value).values() if not isinstance(value, type) else ():
+            yield from _callables(item, seen)
+
+
+def _follow(path: Path, files: dict[str, str], packages: dict[str, str]) -> None:
+    name = str(path)
+    if name in files or not _is_local(path):
+        return
+    source = path.read_bytes()
+    files[name] = hashlib.sha256(source).hexdigest()
+    for imported in _imports(source, path):
+        target = _locate(imported, path)
+        if target is not None and _is_local(target):
+            _follow(target, files, packages)
+        else:
+            _note_package(imported.partition(".")[0], packages)
+
+
+def _is_local(path: Path) -> bool:
+    inside = [*_STANDARD, _PACKAGE]
+    if any(path.is_relative_to(folder) for folder in inside):
+        # Examples and catalogues that ship with the package are code under test.
+        return path.is_relative_to(_PACKAGE / "examples")
+    return not {"site-packages", "dist-packages"} & set(path.parts)
+
+
+def _imports(source: bytes, path: Path) -> list[str]:
+    names: list[str] = []
+    for node in ast.walk(ast.parse(source, filename=str(path))):
+        if isinstance(node, ast.Import):
+            names.extend(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = "." * node.level + (node.module or "")
+            names.append(base)
+            joint = base if base.endswith(".") else f"{base}."
+            names.extend(f"{joint}{alias.name}" for alias in node.names)
+    return names
+
+
+def _locate(name: str, importer: Path) -> Path | None:
+    level = len(name) - len(name.lstrip("."))
+    parts = [part for part in name.lstrip(".").split(".") if part]
+    folders = [importer.parents[level - 1]] if level else [importer.parent]
+    for folder in folders:
+        candidate = folder.joinpath(*parts)
+        for path in (candidate.with_suffix(".py"), candidate / "__init__.py"):
+            if parts and path.is_file():
+                return path.resolve()
+    loaded = getattr(sys.modules.get(name), "__file__", None)
+    if loaded:
+        return Path(loaded).resolve()
+    return None if level else _find(name)
+
+
+def _find(name: str) -> Path | None:
+    try:
+        spec = importlib.util.find_spec(name.partition(".")[0])
+    except (ImportError, ValueError):
+        return None
+    origin = getattr(spec, "origin", None)
+    return Path(origin).resolve() if origin and Path(origin).is_file() else None
+
+
+def _note_package(name: str, packages: dict[str, str]) -> None:
+    if not name or name in packages or name in sys.stdlib_module_names:
+        return
+    try:
+        packages[name] = metadata.version(name)
+    except (metadata.PackageNotFoundError, ValueError):
+        version = getattr(sys.modules.get(name), "__version__", None)
+        if version is not None:
+            packages[name] = str(version)
+
+
+def _described(value: Any, seen: set[int]) -> Iterator[str]:
+    """Lines that determine a value: data by content, functions by code and what they see."""
+    if value is None or isinstance(value, (bool, int, float, complex, str, bytes, Fraction)):
+        yield repr(value)
+        return
+    if id(value) in seen:
+        return
+    seen.add(id(value))
+    if isinstance(value, np.ndarray):
+        content = repr(value.tolist()) if value.dtype.hasobject else value.tobytes()
+        body = content.encode() if isinstance(content, str) else content
+        yield f"array {value.dtype} {value.shape} {hashlib.sha256(body).hexdigest()}"
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from _described(item, seen)
+    elif isinstance(value, (set, frozenset)):
+        yield from sorted("|".join(_described(item, set())) for item in value)
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield repr(key)
+            yield from _described(item, seen)
+    elif isinstance(value, types.FunctionType):
+        yield from _described_function(value, seen)
+    elif isinstance(value, (types.ModuleType, types.BuiltinFunctionType)):
+        yield getattr(value, "__name__", "")
+    else:
+        yield from _described_object(value, seen)
+
+
+def _described_function(function: types.FunctionType, seen: set[int]) -> Iterator[str]:
+    yield f"function {function.__module__}.{function.__qualname__}"
+    yield from _described_code(function.__code__)
+    yield from _described(function.__defaults__, seen)
+    yield from _described(function.__kwdefaults__, seen)
+    for cell in function.__closure__ or ():
+        try:
+            yield from _described(cell.cell_contents, seen)
+        except ValueError:
+            yield "empty cell"
+    names = set(_names(function.__code__))
+    for name in sorted(names & set(function.__globals__)):
+        target = function.__globals__[name]
+        yield f"global {name}"
+        if isinstance(target, types.ModuleType):
+            yield from _described_module(target, names, seen)
+        elif not isinstance(target, type):
+            yield from _described(target, seen)
+
+
+def _described_module(module: types.ModuleType, names: set[str], seen: set[int]) -> Iterator[str]:
+    path = getattr(module, "__file__", None)
+    if not path or not _is_local(Path(path).resolve()):
+        return
+    for name in sorted(names & set(vars(module))):
+        yield from _described(vars(module)[name], seen)
+
+
+def _described_code(code: types.CodeType) -> Iterator[str]:
+    yield hashlib.sha256(code.co_code).hexdigest()
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _described_code(constant)
+        else:
+            yield repr(constant)
+
+
+def _names(code: types.CodeType) -> Iterator[str]:
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _names(constant)
+
+
+def _described_object(value: Any, seen: set[int]) -> Iterator[str]:
+    kind = value if isinstance(value, type) else type(value)
+    yield f"object {kind.__module__}.{kind.__qualname__}"
+    if isinstance(value, type) or inspect.ismethod(value):
+        return
+    state = vars(value) if hasattr(value, "__dict__") else {}
+    for key in sorted(state):
+        # Names with an underscore are caches by convention (memo of laws, cached properties).
+        if not key.startswith("_"):
+            yield key
+            yield from _described(state[key], seen)

@@ -1,0 +1,206 @@
+"""The gate (paper Algorithm 2, A_privGen): test first, release only after a YES."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import math
+import secrets
+import warnings
+from collections.abc import Callable
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from liptest.certificates import Certificate, certify
+from liptest.distributions import Distribution, check_distribution
+from liptest.domains import IntArray
+from liptest.driver import Progress
+from liptest.errors import CodeChangedError, GateError, check_count
+from liptest.fingerprints import fingerprint
+from liptest.mechanisms.base import check_mechanism
+from liptest.mechanisms.laws import Output, OutputLaw, released_weights
+from liptest.privacy.check import check_privacy
+from liptest.privacy.claims import ExactLog
+from liptest.testers import LipschitzTester
+from liptest.verdicts import Decision
+
+RandomBelow = Callable[[int], int]
+
+
+@dataclass(frozen=True)
+class Released:
+    """One draw of the tested law on the private dataset."""
+
+    output: Output
+    certificate: Certificate
+
+
+@dataclass(frozen=True)
+class Refused:
+    """No output: the claim was not confirmed. Does not depend on the private dataset."""
+
+    certificate: Certificate
+
+
+class PrivacyGate:
+    """Tests a claim on construction; ``release`` answers only after a YES (theory 3.11).
+
+    The code is hashed first and the seed drawn from the operating system afterwards, so that
+    its author cannot have known it. The private dataset is never looked at before a YES.
+
+    Parameters
+    ----------
+    mechanism, distribution, epsilon, delta, exception_mass, failure_probability, method
+        As for ``check_privacy``.
+    releases
+        How many outputs may be drawn in all; each costs epsilon once more.
+    seed
+        For reproduction only: the certificate then says that it holds only if the code was
+        written without knowing the seed.
+
+    Raises
+    ------
+    InputError, MechanismError
+        As ``check_privacy``; there is no gate then.
+    """
+
+    def __init__(
+        self,
+        mechanism: Any,
+        distribution: Distribution,
+        *,
+        epsilon: float | str | ExactLog,
+        delta: float = 0.0,
+        exception_mass: float = 1e-3,
+        failure_probability: float = 1e-6,
+        method: str | LipschitzTester = "auto",
+        tolerance: float = 1e-9,
+        budget: int | None = None,
+        releases: int = 1,
+        seed: int | None = None,
+        executor: Executor | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        self._mechanism = check_mechanism(mechanism)
+        self._domain = check_distribution(distribution).domain
+        self._left = check_count("releases", releases)
+        self._code = fingerprint(self._mechanism)
+        verdict = check_privacy(
+            self._mechanism,
+            distribution,
+            epsilon=epsilon,
+            delta=delta,
+            exception_mass=exception_mass,
+            failure_probability=failure_probability,
+            method=method,
+            tolerance=tolerance,
+            budget=budget,
+            seed=secrets.randbits(128) if seed is None else seed,
+            executor=executor,
+            progress=progress,
+        )
+        self._certificate = certify(
+            verdict, self._code, distribution, own_seed=seed is None, releases=releases
+        )
+
+    @property
+    def certificate(self) -> Certificate:
+        """The verdict with hashes of what was tested."""
+        return self._certificate
+
+    @property
+    def releases_left(self) -> int:
+        """How many outputs may still be drawn."""
+        return self._left
+
+    def release(self, dataset: ArrayLike) -> Released | Refused:
+        """Draw the mechanism's output on the private dataset, (d,) whole numbers.
+
+        The draw uses cryptographic randomness and the tested, normalised law, with exact
+        integer weights.
+
+        Raises
+        ------
+        DatasetError
+            The dataset lies outside the domain; nothing ran, nothing is quoted.
+        CodeChangedError
+            The code, or a local module it imports, is not what was tested.
+        GateError
+            All releases are used, or the mechanism failed on the private dataset; the
+            reason is withheld, because it could tell about the data.
+        """
+        if self._certificate.decision is not Decision.YES:
+            return Refused(self._certificate)
+        if self._left <= 0:
+            raise GateError(
+                f"releases={self._certificate.releases}: all are used; a further one needs a "
+                f"new gate and costs its epsilon again"
+            )
+        private = self._domain.check_points(dataset, private=True)
+        if len(private) != 1:
+            raise GateError("dataset: give one dataset, not a batch")
+        if fingerprint(self._mechanism).code != self._code.code:
+            raise CodeChangedError(
+                f"{self._mechanism.name}: the code, a parameter or a local module it imports "
+                f"changed after the test; nothing is released. Test it again"
+            )
+        # Counted before the draw: an answer that fails half-way is an answer.
+        self._left -= 1
+        failed, output = _quietly(lambda: _draw(self._mechanism, private[0]))
+        if failed:
+            raise GateError(
+                f"{self._mechanism.name}: it failed on the private dataset; the reason is "
+                f"withheld because it may tell about the data"
+            )
+        return Released(output, self._certificate)
+
+
+def _quietly(action: Callable[[], Output]) -> tuple[bool, Output]:
+    # What the mechanism prints, warns or raises may quote private data: nothing passes. The
+    # caller raises outside of any except clause, so that no context carries the exception on.
+    sink = io.StringIO()
+    with (
+        contextlib.redirect_stdout(sink),
+        contextlib.redirect_stderr(sink),
+        warnings.catch_warnings(),
+    ):
+        warnings.simplefilter("ignore")
+        try:
+            return False, action()
+        except Exception:
+            return True, None
+
+
+def _draw(mechanism: Any, dataset: IntArray, below: RandomBelow = secrets.randbelow) -> Output:
+    own = getattr(mechanism, "draw", None)
+    if own is not None:
+        output: Output = own(dataset, below)
+        return output
+    return draw_output(mechanism.law(np.asarray(dataset)), below)
+
+
+def draw_output(law: OutputLaw, below: RandomBelow = secrets.randbelow) -> Output:
+    """Draw from a law with exact integer weights; ``below(n)`` is uniform on 0 .. n-1.
+
+    Raises GateError when part of the law is unexplored.
+    """
+    if law.unexplored:
+        raise GateError("the law has unexplored mass and cannot be drawn from")
+    weights = integer_weights(released_weights(law))
+    ticket = below(sum(weights))
+    for output, weight in zip(law.outputs, weights, strict=True):
+        ticket -= weight
+        if ticket < 0:
+            return output
+    raise AssertionError("weights do not add up")
+
+
+def integer_weights(probabilities: list[Fraction]) -> list[int]:
+    """Whole numbers in exactly the given proportions."""
+    common = math.lcm(*(p.denominator for p in probabilities))
+    return [p.numerator * (common // p.denominator) for p in probabilities]
