@@ -11,6 +11,7 @@ import ast
 import hashlib
 import importlib.util
 import inspect
+import os
 import sys
 import sysconfig
 import types
@@ -45,10 +46,13 @@ class Fingerprint:
 
 def fingerprint(mechanism: object) -> Fingerprint:
     """Fingerprint of a mechanism as it is now, on disk and in memory."""
-    files: dict[str, str] = {}
+    paths: dict[Path, str] = {}
     packages: dict[str, str] = {}
     for path in _roots(mechanism):
-        _follow(path, files, packages)
+        _follow(path, paths, packages)
+    # Named from the folder of the mechanism, so that a certificate holds on another machine.
+    folder = next(iter(paths), _PACKAGE).parent
+    files = {os.path.relpath(path, folder): digest for path, digest in paths.items()}
     parameters = _digest("\n".join(_described(mechanism, set())))
     text = repr((sorted(files.items()), sorted(packages.items()), parameters))
     return Fingerprint(_digest(text), files, packages, parameters)
@@ -78,9 +82,12 @@ def _roots(value: object) -> list[Path]:
         module = sys.modules.get(getattr(function, "__module__", "") or "")
         path = getattr(module, "__file__", None)
         code = getattr(function, "__code__", None)
-        for name in (path, code.co_filename if code else None):
-            if name and Path(name).suffix == ".py" and Path(name).is_file():
-                found.append(Path(name).resolve())
+        names = [name for name in (path, code.co_filename if code else None) if name]
+        found.extend(
+            Path(name).resolve()
+            for name in names
+            if Path(name).suffix == ".py" and Path(name).is_file()
+        )
     return list(dict.fromkeys(found))
 
 
@@ -100,12 +107,11 @@ def _callables(value: object, seen: set[int]) -> Iterator[Any]:
             yield from _callables(item, seen)
 
 
-def _follow(path: Path, files: dict[str, str], packages: dict[str, str]) -> None:
-    name = str(path)
-    if name in files or not _is_local(path):
+def _follow(path: Path, files: dict[Path, str], packages: dict[str, str]) -> None:
+    if path in files or not _is_local(path):
         return
     source = path.read_bytes()
-    files[name] = hashlib.sha256(source).hexdigest()
+    files[path] = hashlib.sha256(source).hexdigest()
     for imported in _imports(source, path):
         target = _locate(imported, path)
         if target is not None and _is_local(target):
