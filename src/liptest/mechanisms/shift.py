@@ -1,0 +1,209 @@
+"""A whole-number statistic plus noise: unbounded outputs, compared in closed form."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+from flint import arb
+from numpy.typing import NDArray
+
+from liptest.domains import Domain, IntArray
+from liptest.errors import InputError, shown
+from liptest.mechanisms.closed_form import distinct_values
+from liptest.mechanisms.exact_bits import RandBelow
+from liptest.mechanisms.laws import FloatArray, OutputLaw, default_error
+from liptest.mechanisms.noise import Noise
+from liptest.mechanisms.statistics import Statistic
+from liptest.points import PointBatch
+
+Indices = NDArray[np.int64]
+
+# A listed law leaves out less than this, unless that would list more than _MOST_LISTED outputs.
+_LEFT_OUT = Fraction(1, 2**64)
+_MOST_LISTED = 1 << 19
+
+
+@dataclass(frozen=True, eq=False)
+class ShiftTable:
+    """Laws "value + noise" of u distinct values, compared through the differences of values.
+
+    Parameters
+    ----------
+    centres
+        (u,) values of the statistic.
+    noise
+        What is added.
+    rows
+        (q,) which value each query has; None means query i has value i.
+    """
+
+    centres: Indices
+    noise: Noise
+    rows: Indices | None = None
+
+    def distinct(self, positions: Indices) -> Indices:
+        """Which distinct law each queried position has."""
+        return positions if self.rows is None else self.rows[positions]
+
+    def losses(self, left: Indices, right: Indices) -> FloatArray:
+        """Loss of each pair, ``inf`` where infinite; (p,)."""
+        return self.noise.loss(self._shifts(left, right))
+
+    def hockey_sticks(self, left: Indices, right: Indices, epsilon: float) -> FloatArray:
+        """Hockey-stick divergence of each pair, the same in both directions; (p,)."""
+        return self.noise.hockey_stick(self._shifts(left, right), epsilon)
+
+    def screen_error(self, left: Indices, right: Indices) -> FloatArray:
+        """Rounding of ``losses``: 4 ulp of max(1, loss); (p,)."""
+        losses = self.losses(left, right)
+        return default_error(np.where(np.isinf(losses), 0.0, losses))
+
+    def has_uncertain_zeros(self, left: Indices, right: Indices) -> NDArray[np.bool_]:
+        """Never: no output is impossible; (p,)."""
+        return np.zeros(len(left), dtype=bool)
+
+    def is_answered(self) -> bool:
+        """Always."""
+        return True
+
+    def certified_loss(self, left: int, right: int) -> arb:
+        """A ball that contains the loss of one pair of distinct laws."""
+        return self.noise.loss_ball(self._shift(left, right))
+
+    def certified_hockey_stick(self, left: int, right: int, epsilon: arb) -> arb:
+        """A ball that contains the divergence of one pair for all epsilon of a ball."""
+        return self.noise.hockey_stick_ball(self._shift(left, right), epsilon)
+
+    def _shifts(self, left: Indices, right: Indices) -> Indices:
+        return np.asarray(self.centres[right] - self.centres[left])
+
+    def _shift(self, left: int, right: int) -> int:
+        return int(self.centres[right]) - int(self.centres[left])
+
+
+@dataclass(frozen=True, eq=False)
+class ShiftMechanism:
+    """Adds whole-number noise to a whole-number statistic; the output is not truncated.
+
+    ``ShiftMechanism(lt.Count(), lt.DiscreteLaplace(1))`` is 1-DP. A statistic that neighbours
+    change by at most K, with ``DiscreteLaplace(K / epsilon)``, is epsilon-DP (theory 3.12).
+
+    Parameters
+    ----------
+    statistic
+        One whole number per dataset.
+    noise
+        ``lt.DiscreteLaplace(scale)``, ``DiscreteGaussian(sigma)`` or another ``Noise``.
+    name
+        Printed in verdicts.
+
+    Raises
+    ------
+    InputError
+        No statistic, no noise; on use, a statistic with more than one number per dataset.
+    """
+
+    statistic: Statistic
+    noise: Noise
+    name: str = ""
+
+    outputs: ClassVar[None] = None
+    source: ClassVar[str] = "declared"
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.statistic, Statistic):
+            raise InputError(
+                f"statistic={shown(self.statistic)} is no statistic; use lt.Count() or "
+                f"lt.WeightedSum(weights)",
+                name="statistic",
+            )
+        if not isinstance(self.noise, Noise) or isinstance(self.noise, type):
+            raise InputError(
+                f"noise={shown(self.noise)} is no noise; use lt.DiscreteLaplace(scale)",
+                name="noise",
+            )
+        object.__setattr__(self, "name", self.name or f"{self.statistic.name} + {self.noise!r}")
+
+    def points_per_slice(self, domain: Domain) -> int:
+        """Large: neighbours cost an addition each, and no law is written out."""
+        return 1 << 16
+
+    def laws(self, points: PointBatch) -> ShiftTable:
+        """One law per distinct value of the statistic."""
+        values, rows = distinct_values(self.statistic, points)
+        return ShiftTable(self._whole(values), self.noise, rows)
+
+    def laws_of(self, values: Indices) -> ShiftTable:
+        """Laws given m values of the statistic, in the order given."""
+        return ShiftTable(self._whole(values), self.noise)
+
+    def law(self, dataset: IntArray) -> OutputLaw:
+        """The law on a window about the value; ``unexplored`` bounds the mass outside it.
+
+        It is below 2**-64 unless the window would list more than 2**19 outputs.
+        """
+        reach = self._window()
+        offsets = np.arange(-reach, reach + 1)
+        logs = self.noise.log_pmf(offsets)
+        return OutputLaw(
+            (self._value(dataset) + offsets).tolist(),
+            logs,
+            default_error(logs),
+            unexplored=self.noise.tail(reach),
+            source=self.source,
+        )
+
+    def draw(self, dataset: IntArray, randbelow: RandBelow) -> int:
+        """One exact draw of the output; ``randbelow(n)`` is uniform on 0 .. n-1."""
+        return self._value(dataset) + self.noise.draw(randbelow)
+
+    def pair_loss(self, dataset: IntArray, neighbour: IntArray) -> arb:
+        """A ball that contains the loss of two datasets."""
+        return self._pair(dataset, neighbour).certified_loss(0, 1)
+
+    def pair_hockey_stick(self, dataset: IntArray, neighbour: IntArray, epsilon: arb) -> arb:
+        """A ball that contains their hockey-stick divergence for all epsilon of a ball."""
+        return self._pair(dataset, neighbour).certified_hockey_stick(0, 1, epsilon)
+
+    def pair_witness(
+        self, dataset: IntArray, neighbour: IntArray, epsilon: float
+    ) -> tuple[int, arb, arb]:
+        """An output whose loss exceeds ``epsilon``, with both probabilities as balls.
+
+        Where no output's loss does, the output of the largest loss.
+        """
+        value, other = self._value(dataset), self._value(neighbour)
+        offset = self.noise.telling_value(other - value, epsilon)
+        balls = [
+            self.noise.log_pmf_ball(value + offset - centre).exp() for centre in (value, other)
+        ]
+        return value + offset, balls[0], balls[1]
+
+    def _pair(self, dataset: IntArray, neighbour: IntArray) -> ShiftTable:
+        return self.laws_of(np.array([self._value(dataset), self._value(neighbour)]))
+
+    def _value(self, dataset: IntArray) -> int:
+        return int(self._whole(self.statistic.values(np.asarray(dataset)[None, :]))[0])
+
+    def _whole(self, values: Indices) -> Indices:
+        if values.ndim != 1:
+            raise InputError(
+                f"statistic={self.statistic.name} has {values.shape[1]} numbers per dataset; "
+                f"ShiftMechanism adds noise to one number, use lt.StatisticMechanism",
+                name="statistic",
+            )
+        return values
+
+    def _window(self) -> int:
+        """Smallest window, by bisection, whose tail is small enough; at most half the limit."""
+        low, high = 0, (_MOST_LISTED - 1) // 2
+        while low < high:
+            middle = (low + high) // 2
+            if self.noise.tail(middle) < _LEFT_OUT:
+                high = middle
+            else:
+                low = middle + 1
+        return low
