@@ -23,7 +23,6 @@ Indices = NDArray[np.int64]
 Locate = Callable[[int], tuple[IntArray, IntArray]]
 
 _SLICE = 1 << 16
-_PAIR_SLICE = 1 << 14
 # Pairs of distinct laws are marked in a table of u * u bytes while that is small.
 _MARKED_LAWS = 4096
 
@@ -117,15 +116,19 @@ def _domain_blocks(mechanism: Mechanism, domain: Domain) -> Iterator[PairBlock]:
 def _axis_blocks(
     domain: Domain, pool: LawPool, rows: NDArray[np.int32]
 ) -> Iterator[tuple[Indices, Indices, int]]:
+    step = pool.pairs_per_slice()
     if len(pool) <= _MARKED_LAWS:
-        yield _marked(domain, rows, len(pool))
+        left, right, pairs = _marked(domain, rows, len(pool))
+        for start in range(0, len(left), step):
+            yield left[start : start + step], right[start : start + step], pairs
+            pairs = 0
         return
     for axis in range(domain.dimension):
         for first, second in _axis_pairs(domain, axis, rows):
             a, b = first.reshape(-1), second.reshape(-1)
-            for start in range(0, len(a), _PAIR_SLICE):
-                left = a[start : start + _PAIR_SLICE].astype(np.int64)
-                yield left, b[start : start + _PAIR_SLICE].astype(np.int64), len(left)
+            for start in range(0, len(a), step):
+                left = a[start : start + step].astype(np.int64)
+                yield left, b[start : start + step].astype(np.int64), len(left)
 
 
 def _marked(domain: Domain, rows: NDArray[np.int32], laws: int) -> tuple[Indices, Indices, int]:

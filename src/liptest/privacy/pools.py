@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from liptest.errors import BudgetError
 from liptest.mechanisms.base import ComparableLaws
 from liptest.mechanisms.laws import ZERO_LOG, LawTable, Output
+from liptest.oracles import SLICE_BYTES
 
 _MEMORY = 1 << 30
 _ZERO_BITS = np.array([ZERO_LOG]).view(np.uint64)[0]
@@ -25,7 +26,6 @@ class LawPool:
         self._errors: list[float] = []
         self._ids: dict[int, int] = {}
         self._zeros_exact = True
-        self._closed: ComparableLaws | None = None
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -44,6 +44,10 @@ class LawPool:
         ids = np.array([self._identify(laws, int(i), int(keys[i]), columns) for i in index])
         positions = laws.distinct(np.arange(queries))
         return np.asarray(ids[inverse][positions])
+
+    def pairs_per_slice(self) -> int:
+        """Pairs to compare at once, so that the two gathered tables stay near 2 MiB each."""
+        return max(64, SLICE_BYTES // (8 * max(1, len(self._outputs))))
 
     def laws(self) -> LawTable:
         """All distinct laws as one table."""
