@@ -239,15 +239,15 @@ class LawTable:
         """(p,) whether both laws have a zero at one output that may be an underflow."""
         if self.zeros_exact:
             return np.zeros(len(left), dtype=bool)
-        zero = self.logs == ZERO_LOG
-        if not zero.any():
-            return np.zeros(len(left), dtype=bool)
-        return (zero[left] & zero[right]).any(axis=1)
+        both = (self.logs[left] == ZERO_LOG) & (self.logs[right] == ZERO_LOG)
+        return both.any(axis=1)
 
     def is_answered(self) -> bool:
         """Whether some law gives positive probability to an output that is no exception."""
-        answers = np.array([not isinstance(output, Raised) for output in self.outputs])
-        return bool(np.any(self.logs[:, answers] > ZERO_LOG))
+        raised = [isinstance(output, Raised) for output in self.outputs]
+        if not any(raised):
+            return len(self.logs) > 0
+        return bool(np.any(self.logs[:, ~np.array(raised)] > ZERO_LOG))
 
 
 def normalised_logs(

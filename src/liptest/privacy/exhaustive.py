@@ -105,11 +105,9 @@ def _domain_blocks(mechanism: Mechanism, domain: Domain) -> Iterator[PairBlock]:
             stop = start + len(part)
             rows[start:stop] = pool.add(mechanism.laws(part), len(part))
             start = stop
-    queries = domain.size
+    laws, queries = pool.laws(), domain.size
     for block in _axis_blocks(domain, pool, rows):
-        yield PairBlock(
-            pool.laws(), *block, queries=queries, locate=block_locator(domain, rows, block)
-        )
+        yield PairBlock(laws, *block, queries=queries, locate=block_locator(domain, rows, block))
         queries = 0
 
 
