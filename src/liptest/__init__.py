@@ -33,10 +33,15 @@ if TYPE_CHECKING:
     from liptest.mechanisms import catalogue
     from liptest.mechanisms.base import Mechanism, output_law
     from liptest.mechanisms.closed_form import ClosedForm, StatisticMechanism
+    from liptest.mechanisms.exact_table import ExactForm
+    from liptest.mechanisms.gaussian import DiscreteGaussian
+    from liptest.mechanisms.histogram import Histogram
     from liptest.mechanisms.laws import OutputLaw, Raised
     from liptest.mechanisms.noise import DiscreteLaplace
     from liptest.mechanisms.shift import ShiftMechanism
-    from liptest.mechanisms.statistics import Count, Histogram, WeightedSum
+    from liptest.mechanisms.statistics import Count
+    from liptest.mechanisms.user_statistic import UserStatistic
+    from liptest.mechanisms.weighted_sum import WeightedSum
     from liptest.oracles import scalar
     from liptest.privacy.check import check_privacy
     from liptest.privacy.claims import log
@@ -76,9 +81,14 @@ _HOME = {
     **dict.fromkeys(("Mechanism", "output_law"), "mechanisms.base"),
     **dict.fromkeys(("ClosedForm", "StatisticMechanism"), "mechanisms.closed_form"),
     **dict.fromkeys(("OutputLaw", "Raised"), "mechanisms.laws"),
+    "DiscreteGaussian": "mechanisms.gaussian",
     "DiscreteLaplace": "mechanisms.noise",
     "ShiftMechanism": "mechanisms.shift",
-    **dict.fromkeys(("Count", "Histogram", "WeightedSum"), "mechanisms.statistics"),
+    "Count": "mechanisms.statistics",
+    "ExactForm": "mechanisms.exact_table",
+    "Histogram": "mechanisms.histogram",
+    "UserStatistic": "mechanisms.user_statistic",
+    "WeightedSum": "mechanisms.weighted_sum",
     "scalar": "oracles",
     "check_privacy": "privacy.check",
     "log": "privacy.claims",

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
 
 import numpy as np
+from flint import arb
 from numpy.typing import NDArray
 
 from liptest.domains import Domain
 from liptest.driver import Finding, Judgement, QueryBatch
 from liptest.errors import InputError
 from liptest.mechanisms.base import ComparableLaws, Mechanism
-from liptest.mechanisms.laws import LawTable, Output
+from liptest.mechanisms.laws import LawTable, Output, OutputLaw, as_fraction
 from liptest.points import PointBatch
 from liptest.privacy.certify import Answer
 from liptest.privacy.claims import Claim
@@ -23,7 +26,7 @@ from liptest.privacy.pairs import (
     screen_pairs,
     shown_loss,
 )
-from liptest.privacy.verdicts import PrivacyWitness, make_witness
+from liptest.privacy.verdicts import PrivacyWitness
 
 Indices = NDArray[np.int64]
 
@@ -152,10 +155,35 @@ def witness_of(
 ) -> PrivacyWitness:
     """The certified comparison of two datasets with both probabilities, as a witness."""
     found = certified_comparison(mechanism, dataset, neighbour, claim, distance)
-    finite = not isinstance(mechanism, ClosedFormLosses)
-    laws = [exact_law(mechanism, side) if finite else None for side in (dataset, neighbour)]
-    sides = tuple(dataset.tolist()), tuple(neighbour.tolist())
-    return make_witness(laws[0], laws[1], sides[0], sides[1], found, claim, distance)
+    if isinstance(mechanism, ClosedFormLosses):
+        output, *balls = mechanism.pair_witness(dataset, neighbour, float(claim.epsilon))
+        found = replace(found, event=(output,))
+        masses = [(float(ball.mid()), str(ball)) for ball in balls]
+    else:
+        laws = [exact_law(mechanism, side) for side in (dataset, neighbour)]
+        masses = [event_mass(law, found.event) for law in laws]
+    return PrivacyWitness(
+        dataset=tuple(dataset.tolist()),
+        neighbour=tuple(neighbour.tolist()),
+        event=found.event,
+        probability=masses[0][0],
+        neighbour_probability=masses[1][0],
+        loss_lower=found.lower,
+        loss_upper=found.upper,
+        claim=claim,
+        exact=(masses[0][1], masses[1][1]),
+        excess=found.excess,
+        distance=distance,
+    )
+
+
+def event_mass(law: OutputLaw, event: tuple[Output, ...]) -> tuple[float, str]:
+    """Probability of a set of outputs, as a float and exactly ("p/q", or a certified ball)."""
+    if law.fractions is not None:
+        exact = sum((Fraction(as_fraction(law.exact(output))) for output in event), Fraction(0))
+        return float(exact), str(exact)
+    ball = sum((law.exact(output) for output in event), arb(0))
+    return math.fsum(law.get(output, 0.0) for output in event), str(ball)
 
 
 def _has_shared_rows(laws: ComparableLaws) -> bool:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from liptest.domains import IntArray
 from liptest.errors import NonDeterministicError
 from liptest.mechanisms.base import ComparableLaws, Mechanism
-from liptest.mechanisms.laws import INFINITE_LOSS, LawTable, OutputLaw
+from liptest.mechanisms.laws import INFINITE_LOSS, LawTable, Output, OutputLaw
 from liptest.privacy.certify import Comparison, compare_closed_form, compare_laws
 from liptest.privacy.claims import Claim
 
@@ -36,6 +36,12 @@ class ClosedFormLosses(Protocol):
 
     def pair_hockey_stick(self, dataset: IntArray, neighbour: IntArray, epsilon: arb) -> arb:
         """Ball that contains the larger hockey-stick divergence."""
+        ...
+
+    def pair_witness(
+        self, dataset: IntArray, neighbour: IntArray, epsilon: float
+    ) -> tuple[Output, arb, arb]:
+        """An output that tells the datasets apart, with both probabilities as balls."""
         ...
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from liptest.errors import InputError, shown
 from liptest.mechanisms.base import check_mechanism
-from liptest.mechanisms.laws import Output, OutputLaw, Raised
+from liptest.mechanisms.laws import Output, Raised
 from liptest.privacy.certify import Answer
 from liptest.privacy.claims import Claim
 from liptest.privacy.pairs import certified_comparison
@@ -115,38 +115,6 @@ def output_from_json(value: Any) -> Output:
     if kind == "raised":
         return Raised(content)
     return float(content) if kind == "float" else str(content)
-
-
-def make_witness(
-    left: OutputLaw | None,
-    right: OutputLaw | None,
-    dataset: tuple[int, ...],
-    neighbour: tuple[int, ...],
-    comparison: Any,
-    claim: Claim,
-    distance: int,
-) -> PrivacyWitness:
-    """Assemble a witness from a certified comparison and, where finite, the two laws."""
-    event = comparison.event
-    floats, exact = [math.nan, math.nan], ["", ""]
-    for side, law in enumerate((left, right)):
-        if law is None:
-            continue
-        floats[side] = sum(law.get(output, 0.0) for output in event)
-        exact[side] = " + ".join(str(law.exact(output)) for output in event[:8])
-    return PrivacyWitness(
-        dataset=dataset,
-        neighbour=neighbour,
-        event=event,
-        probability=floats[0],
-        neighbour_probability=floats[1],
-        loss_lower=comparison.lower,
-        loss_upper=comparison.upper,
-        claim=claim,
-        exact=(exact[0], exact[1]),
-        excess=comparison.excess,
-        distance=distance,
-    )
 
 
 @dataclass(frozen=True)
