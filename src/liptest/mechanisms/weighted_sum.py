@@ -34,8 +34,8 @@ class WeightedSum:
     whatever r is. Hence the edges are the pairs (v, v + w t) with v = o + w m, o any sum of the
     coordinates of other weights, 0 <= m <= M_w - t (theory 3.8).
 
-    Reachable values need not be neighbouring: with weights (1, 3) and bits the values are
-    0, 1, 3, 4, and (1, 3) is no edge.
+    Reachable values need not be neighbouring: with weights (1, 2) and bits the values are
+    0, 1, 2, 3, and (1, 2) is no edge.
 
     Parameters
     ----------

@@ -1,0 +1,124 @@
+from __future__ import annotations
+
+import math
+import pickle
+import secrets
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from flint import arb
+
+from liptest.errors import InputError
+from liptest.mechanisms.gaussian import DiscreteGaussian
+from liptest.mechanisms.noise import DiscreteLaplace, Noise, probability_bound
+
+BOTH = [DiscreteLaplace, DiscreteGaussian]
+
+
+@pytest.mark.parametrize("kind", BOTH)
+def test_is_a_noise_that_pickles_and_compares_by_value(kind: type) -> None:
+    noise = kind(2.5)
+    assert isinstance(noise, Noise)
+    noise.log_pmf(0)
+    again = pickle.loads(pickle.dumps(noise))
+    assert again == noise == kind(Fraction(5, 2))
+    assert hash(again) == hash(noise)
+    assert again.log_pmf(3) == noise.log_pmf(3)
+    assert noise != kind(2)
+
+
+@pytest.mark.parametrize("kind", BOTH)
+@pytest.mark.parametrize("wrong", [0, -1, math.nan, math.inf, "1", True, None, Fraction(0)])
+def test_refuses_a_width_that_is_no_number_above_0(kind: type, wrong: object) -> None:
+    with pytest.raises(InputError, match=r"(scale|sigma)="):
+        kind(wrong)
+
+
+@pytest.mark.parametrize("kind", BOTH)
+def test_a_float_stands_for_its_exact_binary_value(kind: type) -> None:
+    assert kind(0.1) == kind(Fraction(0.1)) != kind(Fraction(1, 10))
+    assert kind(np.float64(0.5)) == kind(Fraction(1, 2))
+    assert kind(np.int64(3)) == kind(3)
+    assert "0.1" in repr(kind(0.1))
+    assert "1/10" in repr(kind(Fraction(1, 10)))
+
+
+@pytest.mark.parametrize("kind", BOTH)
+@pytest.mark.parametrize("width", [Fraction(1, 20), 0.7, 1, 9.3])
+def test_probabilities_add_up_to_1(kind: type, width: float) -> None:
+    logs = kind(width).log_pmf(np.arange(-1000, 1001))
+    assert math.isclose(np.exp(logs).sum(), 1.0, rel_tol=1e-13)
+
+
+@pytest.mark.parametrize("kind", BOTH)
+def test_balls_contain_the_float_logs(kind: type) -> None:
+    noise = kind(2.5)
+    for value in (-40, -1, 0, 3):
+        slack = arb(0, 1e-14 * max(1.0, abs(float(noise.log_pmf(value)))))
+        assert (noise.log_pmf_ball(value) + slack).contains(arb(float(noise.log_pmf(value))))
+
+
+@pytest.mark.parametrize("kind", BOTH)
+@pytest.mark.parametrize("window", [0, 1, 5, 30])
+def test_tail_bounds_the_mass_outside(kind: type, window: int) -> None:
+    noise = kind(3)
+    values = np.arange(-600, 601)
+    outside = np.exp(noise.log_pmf(values))[np.abs(values) > window].sum()
+    assert outside * (1 - 1e-12) <= float(noise.tail(window)) <= max(1.6 * outside, 2.0**-255)
+
+
+@pytest.mark.parametrize("kind", BOTH)
+def test_a_tiny_tail_stays_a_small_fraction(kind: type) -> None:
+    bound = kind(1e-9).tail(10)
+    assert 0 < bound <= Fraction(1, 2**255)
+    assert bound.denominator.bit_length() < 400
+
+
+def test_probability_bound_is_never_above_1() -> None:
+    assert probability_bound(arb(3)) == 1
+    assert probability_bound(arb(1) / 3) >= Fraction(1, 3)
+
+
+def test_laplace_loss_is_the_shift_over_the_scale() -> None:
+    noise = DiscreteLaplace(Fraction(3, 2))
+    assert noise.loss(np.array([-3, 0, 1])).tolist() == pytest.approx([2.0, 0.0, 2 / 3])
+    assert noise.loss_ball(-3) == arb(2)
+    logs = noise.log_pmf(np.arange(-50, 51)) - noise.log_pmf(np.arange(-50, 51) - 4)
+    assert np.abs(logs).max() == pytest.approx(float(noise.loss(4)))
+
+
+def test_laplace_divergence_is_exactly_0_at_the_loss() -> None:
+    noise = DiscreteLaplace(Fraction(10, 3))
+    assert noise.hockey_stick_ball(1, arb(3) / 10).contains(arb(0))
+    assert DiscreteLaplace(4).hockey_stick_ball(1, arb("0.25")) == arb(0)
+    assert float(DiscreteLaplace(4).hockey_stick(1, 0.25)) == 0.0
+    assert DiscreteLaplace(4).hockey_stick_ball(1, arb("0.25") - arb(2) ** -50) > arb(0)
+
+
+def test_gaussian_loss_is_infinite() -> None:
+    noise = DiscreteGaussian(5)
+    assert noise.loss(np.array([0, 1, -2])).tolist() == [0.0, math.inf, math.inf]
+    assert noise.loss_ball(0) == arb(0)
+    assert not noise.loss_ball(1).is_finite()
+    assert noise.hockey_stick_ball(0, arb(1)) == arb(0)
+    assert noise.hockey_stick(np.array([[0, 1], [1, 0]]), 0.1).shape == (2, 2)
+
+
+@pytest.mark.parametrize("kind", BOTH)
+@pytest.mark.parametrize("shift", [-3, -1, 1, 4])
+def test_telling_value_shows_the_loss(kind: type, shift: int) -> None:
+    noise = kind(2)
+    for epsilon in (0.1, 0.4, 3.0):
+        j = noise.telling_value(shift, epsilon)
+        loss = float(noise.log_pmf(j) - noise.log_pmf(j - shift))
+        assert loss > min(epsilon, float(noise.loss(shift)) - 1e-12)
+
+
+def test_extreme_scales() -> None:
+    wide, narrow = DiscreteLaplace(1e300), DiscreteLaplace(1e-300)
+    assert float(wide.loss(1)) == 1e-300
+    assert wide.log_pmf(0) == pytest.approx(-math.log(2e300))
+    assert narrow.log_pmf(0) == 0.0
+    assert narrow.draw(secrets.randbelow) == 0
+    assert float(wide.hockey_stick(1, 0.0)) == 0.0 or float(wide.hockey_stick(1, 0.0)) < 1e-299
