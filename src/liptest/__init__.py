@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from liptest.certificates import Certificate, verify
+    from liptest.diameters import image_diameter, sample_diameter
     from liptest.distributions import ProductDistribution, SampledDistribution
     from liptest.domains import Hypercube, Hypergrid, RecordGrid
     from liptest.edges import edge_distribution
@@ -28,8 +29,10 @@ if TYPE_CHECKING:
         NonDeterministicError,
         UnsupportedRandomnessError,
     )
+    from liptest.exact import Distance, distance_to_lipschitz
     from liptest.gate import PrivacyGate, Refused, Released
     from liptest.lipschitz import check_lipschitz
+    from liptest.local_filter import LocalFilter
     from liptest.mechanisms import catalogue
     from liptest.mechanisms.base import Mechanism, output_law
     from liptest.mechanisms.closed_form import ClosedForm, StatisticMechanism
@@ -47,6 +50,8 @@ if TYPE_CHECKING:
     from liptest.privacy.claims import log
     from liptest.privacy.proof import exact_epsilon
     from liptest.privacy.verdicts import PrivacyVerdict, PrivacyWitness
+    from liptest.repair import mcshane, repair
+    from liptest.routes import FilterGate, SensitivityGate
     from liptest.testers import VarianceEdges
     from liptest.verdicts import Cost, Decision, Guarantee, LipschitzVerdict, Witness
     from liptest.whitebox.function import mechanism
@@ -90,6 +95,12 @@ _HOME = {
     "UserStatistic": "mechanisms.user_statistic",
     "WeightedSum": "mechanisms.weighted_sum",
     "scalar": "oracles",
+    **dict.fromkeys(("FilterGate", "SensitivityGate"), "routes"),
+    **dict.fromkeys(("distance_to_lipschitz", "Distance"), "exact"),
+    "repair": "repair",
+    "mcshane": "repair",
+    "LocalFilter": "local_filter",
+    **dict.fromkeys(("image_diameter", "sample_diameter"), "diameters"),
     "check_privacy": "privacy.check",
     "log": "privacy.claims",
     "exact_epsilon": "privacy.proof",

@@ -10,7 +10,6 @@ from __future__ import annotations
 import ast
 import hashlib
 import importlib.util
-import inspect
 import os
 import sys
 import sysconfig
@@ -18,13 +17,14 @@ import types
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, is_dataclass
 from fractions import Fraction
+from functools import cached_property
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from liptest.distributions import Distribution, ProductDistribution
+from liptest.distributions import Distribution, ProductDistribution, SampledDistribution
 
 _PACKAGE = Path(__file__).resolve().parent
 _STANDARD = {Path(sysconfig.get_paths()[key]).resolve() for key in ("stdlib", "platstdlib")}
@@ -252,11 +252,27 @@ def _names(code: types.CodeType) -> Iterator[str]:
 def _described_object(value: Any, seen: set[int]) -> Iterator[str]:
     kind = value if isinstance(value, type) else type(value)
     yield f"object {kind.__module__}.{kind.__qualname__}"
-    if isinstance(value, type) or inspect.ismethod(value):
+    if isinstance(value, type):
         return
-    state = vars(value) if hasattr(value, "__dict__") else {}
-    for key in sorted(state):
-        # Names with an underscore are caches by convention (memo of laws, cached properties).
-        if not key.startswith("_"):
+    if isinstance(value, types.MethodType):
+        yield from _described(value.__func__, seen)
+        yield from _described(value.__self__, seen)
+    elif isinstance(value, (ProductDistribution, SampledDistribution)):
+        yield distribution_hash(value)
+    else:
+        for key, item in _state(value):
             yield key
-            yield from _described(state[key], seen)
+            yield from _described(item, seen)
+
+
+def _state(value: Any) -> list[tuple[str, Any]]:
+    """What makes an object what it is: everything but caches that say that they are caches."""
+    if is_dataclass(value):
+        return [(item.name, getattr(value, item.name)) for item in fields(value) if item.compare]
+    kept = vars(value) if hasattr(value, "__dict__") else {}
+    lazy = (cached_property,)
+    return [
+        (key, kept[key])
+        for key in sorted(kept)
+        if not isinstance(getattr(type(value), key, None), lazy)
+    ]

@@ -18,11 +18,11 @@ from numpy.typing import ArrayLike
 
 from liptest.certificates import Certificate, certify
 from liptest.distributions import Distribution, check_distribution
-from liptest.domains import IntArray
+from liptest.domains import Domain, IntArray
 from liptest.driver import Progress
 from liptest.errors import CodeChangedError, GateError, check_count
-from liptest.fingerprints import fingerprint
-from liptest.mechanisms.base import check_mechanism
+from liptest.fingerprints import Fingerprint, fingerprint
+from liptest.mechanisms.base import Mechanism, check_mechanism
 from liptest.mechanisms.laws import Output, OutputLaw, released_weights
 from liptest.privacy.check import check_privacy
 from liptest.privacy.claims import ExactLog
@@ -47,66 +47,21 @@ class Refused:
     certificate: Certificate
 
 
-class PrivacyGate:
-    """Tests a claim on construction; ``release`` answers only after a YES (theory 3.11).
+class Gate:
+    """What all routes to a release share: the certificate, the count, the frozen code.
 
-    The code is hashed first and the seed drawn from the operating system afterwards, so that
-    its author cannot have known it. The private dataset is never looked at before a YES.
-
-    Parameters
-    ----------
-    mechanism, distribution, epsilon, delta, exception_mass, failure_probability, method
-        As for ``check_privacy``.
-    releases
-        How many outputs may be drawn in all; each costs epsilon once more.
-    seed
-        For reproduction only: the certificate then says that it holds only if the code was
-        written without knowing the seed.
-
-    Raises
-    ------
-    InputError, MechanismError
-        As ``check_privacy``; there is no gate then.
+    Use one of its subclasses. The private dataset is looked at only in ``release``, and only
+    when the certificate says YES.
     """
 
     def __init__(
-        self,
-        mechanism: Any,
-        distribution: Distribution,
-        *,
-        epsilon: float | str | ExactLog,
-        delta: float = 0.0,
-        exception_mass: float = 1e-3,
-        failure_probability: float = 1e-6,
-        method: str | LipschitzTester = "auto",
-        tolerance: float = 1e-9,
-        budget: int | None = None,
-        releases: int = 1,
-        seed: int | None = None,
-        executor: Executor | None = None,
-        progress: Progress | None = None,
+        self, mechanism: Mechanism, domain: Domain, code: Fingerprint, certificate: Certificate
     ) -> None:
-        self._mechanism = check_mechanism(mechanism)
-        self._domain = check_distribution(distribution).domain
-        self._left = check_count("releases", releases)
-        self._code = fingerprint(self._mechanism)
-        verdict = check_privacy(
-            self._mechanism,
-            distribution,
-            epsilon=epsilon,
-            delta=delta,
-            exception_mass=exception_mass,
-            failure_probability=failure_probability,
-            method=method,
-            tolerance=tolerance,
-            budget=budget,
-            seed=secrets.randbits(128) if seed is None else seed,
-            executor=executor,
-            progress=progress,
-        )
-        self._certificate = certify(
-            verdict, self._code, distribution, own_seed=seed is None, releases=releases
-        )
+        self._mechanism = mechanism
+        self._domain = domain
+        self._code = code
+        self._certificate = certificate
+        self._left = certificate.releases
 
     @property
     def certificate(self) -> Certificate:
@@ -158,6 +113,67 @@ class PrivacyGate:
                 f"withheld because it may tell about the data"
             )
         return Released(output, self._certificate)
+
+
+class PrivacyGate(Gate):
+    """Tests a claim on construction; ``release`` answers only after a YES (theory 3.11).
+
+    The code is hashed first and the seed drawn from the operating system afterwards, so that
+    its author cannot have known it. The private dataset is never looked at before a YES.
+
+    Parameters
+    ----------
+    mechanism, distribution, epsilon, delta, exception_mass, failure_probability, method
+        As for ``check_privacy``.
+    releases
+        How many outputs may be drawn in all; each costs epsilon once more.
+    seed
+        For reproduction only: the certificate then says that it holds only if the code was
+        written without knowing the seed.
+
+    Raises
+    ------
+    InputError, MechanismError
+        As ``check_privacy``; there is no gate then.
+    """
+
+    def __init__(
+        self,
+        mechanism: Any,
+        distribution: Distribution,
+        *,
+        epsilon: float | str | ExactLog,
+        delta: float = 0.0,
+        exception_mass: float = 1e-3,
+        failure_probability: float = 1e-6,
+        method: str | LipschitzTester = "auto",
+        tolerance: float = 1e-9,
+        budget: int | None = None,
+        releases: int = 1,
+        seed: int | None = None,
+        executor: Executor | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        checked = check_mechanism(mechanism)
+        domain = check_distribution(distribution).domain
+        check_count("releases", releases)
+        code = fingerprint(checked)
+        verdict = check_privacy(
+            checked,
+            distribution,
+            epsilon=epsilon,
+            delta=delta,
+            exception_mass=exception_mass,
+            failure_probability=failure_probability,
+            method=method,
+            tolerance=tolerance,
+            budget=budget,
+            seed=secrets.randbits(128) if seed is None else seed,
+            executor=executor,
+            progress=progress,
+        )
+        certificate = certify(verdict, code, distribution, own_seed=seed is None, releases=releases)
+        super().__init__(checked, domain, code, certificate)
 
 
 def _quietly(action: Callable[[], Output]) -> tuple[bool, Output]:

@@ -65,10 +65,25 @@ class Mechanism(Protocol):
     many laws are asked for at once.
     """
 
-    name: str
-    outputs: tuple[Output, ...] | None
-    source: str
-    statistic: Any
+    @property
+    def name(self) -> str:
+        """Printed in verdicts."""
+        ...
+
+    @property
+    def outputs(self) -> tuple[Output, ...] | None:
+        """Declared finite range, None when there is none."""
+        ...
+
+    @property
+    def source(self) -> str:
+        """Where laws come from: "declared" or "enumerated"."""
+        ...
+
+    @property
+    def statistic(self) -> Any:
+        """All that it sees of a dataset; None when it sees the dataset itself."""
+        ...
 
     def points_per_slice(self, domain: Domain) -> int:
         """How many laws to ask for at once."""

@@ -33,7 +33,10 @@ class Noise(Protocol):
     precision. An infinite loss is ``inf``.
     """
 
-    name: str
+    @property
+    def name(self) -> str:
+        """Printed in verdicts."""
+        ...
 
     def log_pmf(self, values: ArrayLike) -> FloatArray:
         """Natural log of the probability of each whole number."""

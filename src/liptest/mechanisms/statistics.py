@@ -33,8 +33,15 @@ class Statistic(Protocol):
     YES that rests on it is conditional and says so.
     """
 
-    name: str
-    proved_edges: bool
+    @property
+    def name(self) -> str:
+        """Printed in verdicts."""
+        ...
+
+    @property
+    def proved_edges(self) -> bool:
+        """Whether ``edges`` is a theorem."""
+        ...
 
     def check(self, domain: Domain) -> None:
         """Raise InputError when the statistic does not fit the domain."""

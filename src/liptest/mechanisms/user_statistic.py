@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from liptest.domains import Domain, IntArray
 from liptest.errors import InputError, shown
 from liptest.mechanisms.statistics import EDGE_CHUNK, Values, check_edge_budget
+from liptest.oracles import SLICE_BYTES
 from liptest.points import PointBatch
 
 # Neighbouring pairs that are searched for datasets that realise a pair of values.
@@ -65,9 +66,13 @@ class UserStatistic:
         return found.astype(np.int64)
 
     def changed_values(self, batch: PointBatch, values: Values) -> Values:
-        if len(batch.rows) == 0:
-            return values[:0]
-        return self.values(batch.array()[len(batch.centres) :])
+        # Slice by slice: all changed points at once may be thousands of times the centres.
+        limit = max(64, SLICE_BYTES // batch.centres.shape[1])
+        found = [values[:0]]
+        for _, _, part in batch.parts(limit):
+            if len(part.rows):
+                found.append(self.values(part.array()[len(part.centres) :]))
+        return np.concatenate(found)
 
     def edge_count(self, domain: Domain) -> int | None:
         return None if self.edge_pairs is None else len(self._pairs(domain))
