@@ -96,7 +96,7 @@ class ShiftMechanism:
     statistic
         One whole number per dataset.
     noise
-        ``lt.DiscreteLaplace(scale)``, ``DiscreteGaussian(sigma)`` or another ``Noise``.
+        ``lt.DiscreteLaplace(scale)``, ``lt.DiscreteGaussian(sigma)`` or another ``Noise``.
     name
         Printed in verdicts.
 
