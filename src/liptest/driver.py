@@ -84,7 +84,8 @@ class Judgement:
 
     ``violation`` is certain, ``doubt`` could not be decided. ``draws`` counts the draws made, in
     draw order, up to and with the violated one. ``largest`` is the largest ratio or loss seen.
-    ``answered`` is False while nothing but raised exceptions came back.
+    ``answered`` is False while nothing but raised exceptions came back. ``evidence`` is the
+    judge's own; it adds up.
     """
 
     draws: int = 0
@@ -95,6 +96,7 @@ class Judgement:
     answered: bool = False
     violation: Finding | None = None
     doubt: Finding | None = None
+    evidence: Any = None
 
     def __add__(self, later: Judgement) -> Judgement:
         return Judgement(
@@ -106,7 +108,14 @@ class Judgement:
             answered=self.answered or later.answered,
             violation=self.violation or later.violation,
             doubt=self.doubt or later.doubt,
+            evidence=_sum(self.evidence, later.evidence),
         )
+
+
+def _sum(first: Any, later: Any) -> Any:
+    if first is None or later is None:
+        return later if first is None else first
+    return first + later
 
 
 class Judge(Protocol):

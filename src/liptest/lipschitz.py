@@ -5,68 +5,18 @@ from __future__ import annotations
 import math
 import secrets
 from concurrent.futures import Executor
-from dataclasses import dataclass
-from fractions import Fraction
-from functools import partial
 from typing import Any
 
-import numpy as np
-
 from liptest.distributions import Distribution, check_distribution
-from liptest.driver import Finding, Judgement, Outcome, Progress, QueryBatch, Sampling, run
-from liptest.errors import FunctionError, check_non_negative, check_positive, check_seed
-from liptest.oracles import FunctionOracle, as_oracle
-from liptest.points import PointBatch
-from liptest.testers import LipschitzTester, resolve_tester
-from liptest.verdicts import Cost, Decision, Guarantee, LipschitzVerdict, QueryPlan, Witness
+from liptest.driver import Finding, Outcome, Progress
+from liptest.errors import check_non_negative, check_positive, check_seed
+from liptest.oracles import as_oracle
+from liptest.stages import TesterTask, run_tester
+from liptest.testers import LipschitzTester, PairTester, resolve_tester
+from liptest.verdicts import Cost, Decision, Guarantee, LipschitzVerdict, Witness
 
 #: Default relative tolerance: ties at the exact constant are the normal case (theory 1.5).
 TOLERANCE = 1e-9
-# Float differences and products are off by at most a few units in the last place.
-_SCREEN = 1.0 - 2.0**-50
-
-
-@dataclass(frozen=True, eq=False)
-class DifferenceJudge:
-    """A pair at distance k is violated when |f(x) - f(y)| > limit * k, decided exactly."""
-
-    oracle: FunctionOracle
-    limit: float
-
-    def judge(self, batch: QueryBatch) -> Judgement:
-        values = self.oracle.values(batch.points)
-        self._check_repeat(batch, values[0])
-        left, right = batch.pair_positions()
-        distances = batch.pair_distances()
-        gaps = np.abs(values[left] - values[right])
-        for pair in np.flatnonzero(gaps > self.limit * distances * _SCREEN):
-            i, j, distance = int(left[pair]), int(right[pair]), int(distances[pair])
-            if self._is_violated(values[i], values[j], distance):
-                draw = batch.draw_of(max(i, j))
-                finding = Finding(
-                    batch.points.point(i),
-                    batch.points.point(j),
-                    distance,
-                    (float(values[i]), float(values[j])),
-                )
-                ratio = float(gaps[pair]) / distance
-                return Judgement(draw + 1, len(values), int(pair) + 1, 1, ratio, True, finding)
-        ratio = float(np.max(gaps / distances, initial=0.0))
-        return Judgement(len(batch.points.centres), len(values), len(gaps), 1, ratio, True)
-
-    def _is_violated(self, left: float, right: float, distance: int) -> bool:
-        gap = abs(Fraction(float(left)) - Fraction(float(right)))
-        return gap > Fraction(self.limit) * distance
-
-    def _check_repeat(self, batch: QueryBatch, value: float) -> None:
-        first = batch.points.centres[:1]
-        again = float(self.oracle.values(PointBatch(first))[0])
-        if again != float(value):
-            raise FunctionError(
-                f"{self.oracle.name}: value={value!r}, then {again!r} at the same point; a "
-                f"function under test must not depend on state, time or chance",
-                point=first[0],
-            )
 
 
 def check_lipschitz(
@@ -124,30 +74,34 @@ def check_lipschitz(
     given = check_seed(seed)
     chosen = resolve_tester(tester, distribution)
     plan = chosen.plan(distribution, proximity=proximity, failure_probability=failure_probability)
-    oracle = as_oracle(function, distribution.domain)
-    limit = constant * (1.0 + slack) + constant * slack
-    used_seed = secrets.randbits(64) if given is None else given
-    sampling = Sampling(
-        draw=partial(chosen.draw, distribution),
-        judge=DifferenceJudge(oracle, limit),
-        draws=plan.draws,
-        points_per_draw=plan.points_per_draw,
-        dimension=distribution.domain.dimension,
-        seed=used_seed,
+    task = TesterTask(
+        chosen,
+        plan,
+        distribution,
+        as_oracle(function, distribution.domain),
+        limit=constant * (1.0 + slack) + constant * slack,
+        constant=constant,
+        tolerance=slack,
+        proximity=proximity,
+        failure=failure_probability,
+        seed=secrets.randbits(64) if given is None else given,
+        executor=executor,
+        progress=progress,
     )
-    outcome = run(sampling, executor=executor, progress=progress)
-    decision, reason, guarantee = _meaning(
-        outcome, plan, proximity, failure_probability, constant, slack
-    )
+    return _verdict(task, run_tester(task))
+
+
+def _verdict(task: TesterTask, outcome: Outcome) -> LipschitzVerdict:
+    decision, reason, guarantee = _meaning(task, outcome)
     return LipschitzVerdict(
         decision=decision,
-        function=oracle.name,
-        lipschitz_constant=constant,
-        witness=_witness(outcome.total.violation, limit),
+        function=task.oracle.name,
+        lipschitz_constant=task.constant,
+        witness=_witness(outcome.total.violation, task.limit),
         guarantee=guarantee,
         cost=_cost(outcome),
-        plan=plan,
-        seed=used_seed,
+        plan=task.plan,
+        seed=task.seed,
         largest_ratio=outcome.total.largest,
         reason=reason,
     )
@@ -173,44 +127,63 @@ def _witness(finding: Finding | None, limit: float) -> Witness | None:
         value=finding.evidence[0],
         neighbour_value=finding.evidence[1],
         distance=finding.distance,
-        limit=math.nextafter(limit * finding.distance, 0.0) if finding.distance > 1 else limit,
+        limit=limit,
     )
 
 
-def _meaning(
-    outcome: Outcome,
-    plan: QueryPlan,
-    proximity: float,
-    failure: float,
-    constant: float,
-    tolerance: float,
-) -> tuple[Decision, str, Guarantee]:
-    bound = constant * plan.approximation_factor
+def _meaning(task: TesterTask, outcome: Outcome) -> tuple[Decision, str, Guarantee]:
     if outcome.ended == "violation":
-        sentence = f"the function is not {constant:g}-Lipschitz; the witness proves it."
+        sentence = f"the function is not {task.constant:g}-Lipschitz; the witness proves it."
         return (
             Decision.REJECT,
             "",
-            Guarantee(sentence, "refutation", plan.source, tolerance=tolerance),
+            Guarantee(sentence, "refutation", task.plan.source, tolerance=task.tolerance),
         )
     if outcome.ended == "complete":
+        return Decision.ACCEPT, *_accepted(task)
+    return Decision.INCONCLUSIVE, outcome.ended, _partial(task, outcome.total.draws)
+
+
+def _accepted(task: TesterTask) -> tuple[str, Guarantee]:
+    factor = task.plan.approximation_factor
+    claim = (
+        f"{task.constant * factor:g}-Lipschitz off a set of points of total probability <= "
+        f"{task.proximity:g}"
+    )
+    if task.planned == 0:
+        reason, kind, failure = "nothing to test", "proof", None
+        sentence = f"every function is {claim} here, so nothing was queried."
+    else:
+        reason, kind, failure = "by sampling, not a proof", "sampling", task.failure
         sentence = (
-            f"either the function is {bound:g}-Lipschitz off a set of points of total "
-            f"probability <= {proximity:g}, or this test hit an event of probability <= "
-            f"{failure:g}."
+            f"either the function is {claim}, or this test hit an event of probability <= "
+            f"{task.failure:g}."
         )
-        return (
-            Decision.ACCEPT,
-            "by sampling, not a proof",
-            Guarantee(
-                sentence,
-                "sampling",
-                plan.source,
-                exception_mass=proximity,
-                failure_probability=failure,
-                approximation_factor=plan.approximation_factor,
-                tolerance=tolerance,
-            ),
-        )
-    sentence = f"nothing is promised: {outcome.total.draws:,} of {plan.draws:,} draws were made, all clean."
-    return Decision.INCONCLUSIVE, outcome.ended, Guarantee(sentence, "none", plan.source)
+    return reason, Guarantee(
+        sentence,
+        kind,
+        task.plan.source,
+        exception_mass=task.proximity,
+        failure_probability=failure,
+        approximation_factor=factor,
+        tolerance=task.tolerance,
+    )
+
+
+def _partial(task: TesterTask, draws: int) -> Guarantee:
+    """What an interrupted run certifies: its clean draws are fewer, the bound is the same."""
+    made = f"{draws:,} of {task.planned:,} draws were made, all clean"
+    if draws == 0 or not isinstance(task.tester, PairTester):
+        return Guarantee(f"nothing is promised: {made}.", "none", task.plan.source)
+    constant = task.tester.detection_constant(task.distribution)
+    mass = min(1.0, -constant * math.expm1(math.log(task.failure) / draws))
+    return Guarantee(
+        f"less than was asked for: {made}; either the function is {task.constant:g}-Lipschitz off "
+        f"a set of points of total probability <= {mass:.4g}, or this test hit an event of "
+        f"probability <= {task.failure:g}.",
+        "none",
+        task.plan.source,
+        exception_mass=mass,
+        failure_probability=task.failure,
+        tolerance=task.tolerance,
+    )

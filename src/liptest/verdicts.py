@@ -139,7 +139,13 @@ class Guarantee(Record):
 
 @dataclass(frozen=True)
 class QueryPlan(Record):
-    """What a tester will do: ``queries`` function evaluations at most, in ``draws`` draws."""
+    """What a tester will do: ``queries`` function evaluations at most, in ``draws`` draws.
+
+    A tester with a diameter stage first queries ``diameter_draws`` single points, which
+    ``queries`` includes; ``draws`` is then its largest number of pairs, at the largest sample
+    diameter that it does not reject. A rejection may add ceil(log2(diameter of the domain))
+    queries, which narrow the violated pair to neighbours.
+    """
 
     tester: str
     draws: int
@@ -148,6 +154,7 @@ class QueryPlan(Record):
     approximation_factor: float
     guarantee: str
     source: str
+    diameter_draws: int = 0
 
 
 @dataclass(frozen=True)

@@ -54,8 +54,12 @@ class LossJudge:
         if batch.pairs is not None:
             return self._judge_part(batch, batch.points, 0, check=True)
         counted = -1
-        for row, _, part in batch.points.parts(limit):
-            found = self._judge_part(QueryBatch(part), part, row, check=row == 0 and counted < 0)
+        for row, change, part in batch.points.parts(limit):
+            distances = batch.distances
+            if distances is not None:
+                distances = distances[change : change + len(part.rows)]
+            piece = QueryBatch(part, distances=distances)
+            found = self._judge_part(piece, part, row, check=row == 0 and counted < 0)
             # A centre with many neighbours occurs in several parts but is one law asked for.
             again = int(row == counted)
             counted = row + len(part.centres) - 1

@@ -4,11 +4,26 @@ from __future__ import annotations
 
 from liptest.distributions import Distribution
 from liptest.errors import InputError, shown
+from liptest.testers.ajmr12 import AJMR12
 from liptest.testers.base import LipschitzTester, PairTester
+from liptest.testers.cdjs15 import CDJS15
+from liptest.testers.cs12 import CS12
+from liptest.testers.diameter import DiameterTester
+from liptest.testers.djt12 import DJT12
+from liptest.testers.hamming_lines import HammingLines
+from liptest.testers.jr11 import JR11
 from liptest.testers.variance_edges import VarianceEdges
 
-#: Every tester shipped, with default parameters.
-ALL_TESTERS: tuple[PairTester, ...] = (VarianceEdges(),)
+#: Every tester shipped, with default parameters, in the order of theory section 2.
+ALL_TESTERS: tuple[LipschitzTester, ...] = (
+    JR11(),
+    AJMR12(),
+    CS12(),
+    DJT12(),
+    CDJS15(),
+    VarianceEdges(),
+    HammingLines(),
+)
 
 # Only the order of the candidates' costs matters, and it is the same for all small values.
 _REFERENCE = {"proximity": 0.01, "failure_probability": 1e-6}
@@ -19,12 +34,13 @@ def cheapest_tester(distribution: Distribution) -> PairTester:
 
     Raises InputError listing why each does not apply.
     """
-    reasons = {tester.name: tester.not_applicable(distribution) for tester in ALL_TESTERS}
-    usable = [
+    exact = [
         tester
         for tester in ALL_TESTERS
-        if not reasons[tester.name] and tester.approximation_factor == 1
+        if isinstance(tester, PairTester) and tester.approximation_factor == 1
     ]
+    reasons = {tester.name: tester.not_applicable(distribution) for tester in exact}
+    usable = [tester for tester in exact if not reasons[tester.name]]
     if not usable:
         listed = "; ".join(f"{name}: {reason}" for name, reason in reasons.items())
         raise InputError(f"tester='auto': no tester applies ({listed})", name="tester")
@@ -35,7 +51,7 @@ def resolve_tester(tester: LipschitzTester | str, distribution: Distribution) ->
     """Turn ``"auto"`` into the cheapest tester; InputError when it is no tester."""
     if tester == "auto":
         return cheapest_tester(distribution)
-    if isinstance(tester, str) or not isinstance(tester, LipschitzTester):
+    if isinstance(tester, (str, type)) or not isinstance(tester, LipschitzTester):
         names = ", ".join(f"lt.{known.name}()" for known in ALL_TESTERS)
         raise InputError(
             f"tester={shown(tester)} is no tester; give 'auto' or one of {names}", name="tester"
@@ -43,4 +59,18 @@ def resolve_tester(tester: LipschitzTester | str, distribution: Distribution) ->
     return tester
 
 
-__all__ = ["ALL_TESTERS", "LipschitzTester", "PairTester", "VarianceEdges", "cheapest_tester"]
+__all__ = [
+    "AJMR12",
+    "ALL_TESTERS",
+    "CDJS15",
+    "CS12",
+    "DJT12",
+    "JR11",
+    "DiameterTester",
+    "HammingLines",
+    "LipschitzTester",
+    "PairTester",
+    "VarianceEdges",
+    "cheapest_tester",
+    "resolve_tester",
+]

@@ -1,17 +1,28 @@
-"""What a Lipschitz tester is: a law of query batches and how many draws it needs."""
+"""What a Lipschitz tester is: a law of query batches and how many draws it needs.
+
+A tester never sees a value. Every violated pair of values is a violation, whatever the tester
+was designed for: those with a ``range_step`` are proved for values rounded to multiples of the
+step, but a violated rounded pair differs by 1 + step or more, so its raw values differ by more
+than 1 (theory 1.3). Comparing raw values therefore rejects whenever the printed tester does, and
+keeps its guarantee.
+"""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, Protocol, runtime_checkable
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
-from liptest.distributions import Distribution
+from liptest.distributions import Distribution, ProductDistribution
+from liptest.domains import Domain, Hypercube
 from liptest.driver import QueryBatch
-from liptest.errors import InputError, check_open_unit
+from liptest.errors import InputError, check_open_unit, shown
 from liptest.verdicts import QueryPlan
+
+# Probabilities such as 1 - 2/3 and 1/3 are the same number.
+_EQUAL = 1e-12
 
 
 @runtime_checkable
@@ -72,8 +83,12 @@ class PairTester:
         raise NotImplementedError
 
     def points_per_draw(self, distribution: Distribution) -> int:
-        """Function values per draw; 2 for a pair."""
+        """Function values per draw, at most; 2 for a pair."""
         return 2
+
+    def pairs_per_draw(self, distribution: Distribution) -> int:
+        """Comparisons per draw, at most; with the points they set the size of chunks."""
+        return 1
 
     def draws_needed(self, constant: float, proximity: float, failure: float) -> int:
         """Draws such that all are clean with probability at most ``failure``."""
@@ -85,11 +100,7 @@ class PairTester:
         self, distribution: Distribution, *, proximity: float, failure_probability: float
     ) -> QueryPlan:
         """Raises InputError when the tester does not apply or a number is out of range."""
-        check_open_unit("proximity", proximity)
-        check_open_unit("failure_probability", failure_probability)
-        reason = self.not_applicable(distribution)
-        if reason:
-            raise InputError(f"tester={self.name}: not applicable: {reason}", name="tester")
+        check_task(self, distribution, proximity, failure_probability)
         draws = self.draws_needed(
             self.detection_constant(distribution), proximity, failure_probability
         )
@@ -100,9 +111,64 @@ class PairTester:
             queries=draws * per_draw,
             points_per_draw=per_draw,
             approximation_factor=self.approximation_factor,
-            guarantee=(
-                f"Lipschitz off a set of mass at most {proximity:g}, unless an event of "
-                f"probability at most {failure_probability:g} happened"
-            ),
+            guarantee=guarantee_words(proximity, failure_probability, self.approximation_factor),
             source=self.source,
         )
+
+
+def printed_draws(constant: float, proximity: float, failure: float) -> int:
+    """ceil((K / proximity) ln(1 / failure)): the count that published testers print."""
+    return math.ceil(constant / proximity * math.log(1.0 / failure))
+
+
+def check_task(
+    tester: LipschitzTester, distribution: Distribution, proximity: float, failure: float
+) -> None:
+    """Raise InputError when a number is out of range or the tester does not apply."""
+    check_open_unit("proximity", proximity)
+    check_open_unit("failure_probability", failure)
+    reason = tester.not_applicable(distribution)
+    if reason:
+        raise InputError(f"tester={tester.name}: not applicable: {reason}", name="tester")
+
+
+def guarantee_words(proximity: float, failure: float, factor: float) -> str:
+    """What a plan promises, for constant 1."""
+    slope = "" if factor == 1 else f"{factor:g}-"
+    return (
+        f"{slope}Lipschitz off a set of mass at most {proximity:g}, unless an event of "
+        f"probability at most {failure:g} happened"
+    )
+
+
+def no_product(distribution: Distribution, *domains: type[Domain]) -> str:
+    """Why a tester for product laws on these domains does not apply; empty when it does."""
+    if not isinstance(distribution, ProductDistribution):
+        return f"needs a ProductDistribution, not {shown(distribution)}"
+    if not isinstance(distribution.domain, domains):
+        names = " or a ".join(domain.__name__ for domain in domains)
+        return f"needs a {names}, not {distribution.domain}"
+    return ""
+
+
+def no_uniform(distribution: Distribution, *domains: type[Domain]) -> str:
+    """Why a tester for uniform laws on these domains does not apply; empty when it does."""
+    reason = no_product(distribution, *domains)
+    if reason or not isinstance(distribution, ProductDistribution):
+        return reason
+    r = _first_uneven(distribution)
+    if r is None:
+        return ""
+    law: list[Any] = distribution.marginal(r).tolist()
+    return (
+        f"needs the uniform law, but coordinate {r} has probabilities {shown(law)}; "
+        f"tester='auto' takes one for product laws"
+    )
+
+
+def _first_uneven(distribution: ProductDistribution) -> int | None:
+    if isinstance(distribution.domain, Hypercube):
+        uneven = np.flatnonzero(np.abs(distribution.probabilities - 0.5) > _EQUAL)
+        return int(uneven[0]) if len(uneven) else None
+    laws = enumerate(distribution.marginals())
+    return next((r for r, law in laws if float(np.ptp(law)) > _EQUAL), None)
