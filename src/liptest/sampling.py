@@ -17,6 +17,9 @@ _LOW_BITS = GRID_BITS - 8
 _LOW_MASK = (1 << _LOW_BITS) - 1
 # Threshold rows are tiled to about this many columns: NumPy is slow on short inner loops.
 _TILE = 4096
+# Random bytes are drawn and compared in pieces of this size, which stay in the cache.
+_BLOCK = 1 << 18
+_NOWHERE = np.zeros(0, dtype=np.int64)
 
 
 def grid_thresholds(probabilities: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -46,22 +49,37 @@ class BitSampler:
         self._d = len(probabilities)
         repeats = max(1, _TILE // self._d)
         self._tile = np.tile(self._high, repeats)
+        # A threshold that ends with its first byte is never above an equal first byte.
+        self._can_tie = bool(self._low.any())
 
     def draw(self, rng: np.random.Generator, count: int) -> NDArray[np.int8]:
         """(count, d) int8 zeros and ones."""
         total, width = count * self._d, len(self._tile)
-        rows = -(-total // width)
-        words = rng.integers(0, 2**64, size=-(-rows * width // 8), dtype=np.uint64)
-        data = words.view(np.uint8)[: rows * width].reshape(rows, width)
-        bits = (data < self._tile).reshape(-1)[:total]
-        ties = np.flatnonzero((data == self._tile).reshape(-1)[:total])
-        if len(ties):
-            rest = uniform_integers(rng, len(ties)) >> (GRID_BITS - _LOW_BITS)
-            bits[ties] = rest < self._low[ties % self._d]
-        points = bits.view(np.int8).reshape(count, self._d)
+        bits = np.empty((-(-total // width), width), dtype=bool)
+        step = max(1, _BLOCK // width)
+        starts = range(0, len(bits), step)
+        ties = [self._fill(rng, bits[row : row + step]) + row * width for row in starts]
+        flat = bits.reshape(-1)[:total]
+        self._settle(rng, flat, np.concatenate([*ties, _NOWHERE]))
+        points = flat.view(np.int8).reshape(count, self._d)
         if len(self._certain):
             points[:, self._certain] = 1
         return points
+
+    def _fill(self, rng: np.random.Generator, bits: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """Decide (rows, width) bits by their first bytes; positions of the ties."""
+        words = rng.integers(0, 2**64, size=-(-bits.size // 8), dtype=np.uint64)
+        data = words.view(np.uint8)[: bits.size].reshape(bits.shape)
+        np.less(data, self._tile, out=bits)
+        return np.flatnonzero(data == self._tile) if self._can_tie else _NOWHERE
+
+    def _settle(
+        self, rng: np.random.Generator, bits: NDArray[np.bool_], ties: NDArray[np.int64]
+    ) -> None:
+        """Decide ties by the bits that follow the first byte."""
+        ties = ties[: np.searchsorted(ties, len(bits))]
+        rest = uniform_integers(rng, len(ties)) >> (GRID_BITS - _LOW_BITS)
+        bits[ties] = rest < self._low[ties % self._d]
 
 
 class ValueSampler:
