@@ -78,7 +78,7 @@ def minimum_cover_of_pairs(distribution: Distribution, pairs: ArrayLike) -> Cove
     edges = _checked_pairs(pairs, domain.size)
     members, positions = np.unique(edges, return_inverse=True)
     masses, denominator = exact_masses(distribution, domain.points(members))
-    return _cover(positions.reshape(-1, 2), members, masses, denominator)
+    return weighted_cover(positions.reshape(-1, 2), members, masses, denominator)
 
 
 def minimum_cover(pairs: ArrayLike, weights: Sequence[Any], *, transitive: bool = False) -> Cover:
@@ -107,7 +107,7 @@ def minimum_cover(pairs: ArrayLike, weights: Sequence[Any], *, transitive: bool 
     masses, denominator = _checked_weights(weights)
     vertices = np.arange(len(masses))
     if not transitive:
-        return _cover(edges, vertices, masses, denominator)
+        return weighted_cover(edges, vertices, masses, denominator)
     _check_transitive(edges, len(masses))
     arcs = Arcs.of(edges[:, 0], edges[:, 1], len(masses))
     weight, members = antichain_cover(vertices, vertices, arcs, masses)
@@ -140,9 +140,10 @@ def antichain_cover(
     return cut.value, members
 
 
-def _cover(
+def weighted_cover(
     edges: NDArray[np.int64], names: NDArray[np.int64], masses: NDArray[Any], denominator: int
 ) -> Cover:
+    """``minimum_cover`` of checked (m, 2) pairs of positions in ``names`` and ``masses``."""
     both = np.concatenate([edges, edges[:, ::-1]])
     arcs = Arcs.of(both[:, 0], both[:, 1], len(masses))
     sides = _two_sides(arcs, len(masses))

@@ -111,13 +111,13 @@ def distance_to_lipschitz(
     domain = distribution.domain
     table = ExactTable.of(function, domain, limit)
     masses, denominator = exact_masses(distribution, domain.points(np.arange(domain.size)))
-    above = np.flatnonzero((table.numerators > table.lower).reshape(-1))
-    below = np.flatnonzero((table.numerators < table.upper).reshape(-1))
+    above = np.flatnonzero((table.numerators > table.lower()).reshape(-1))
+    below = np.flatnonzero((table.numerators < table.upper()).reshape(-1))
     if len(above) * len(below) > max_pairs:
         found = bounds(table, distribution, masses)
-        lower, upper = Fraction(found.lower, denominator), found.upper / denominator
+        lower, upper = found.lower / denominator, found.upper / denominator
         value = lower if lower == upper else None
-        return Distance(value, lower, upper, found.cover, None, "bounds, theory 2.4")
+        return Distance(value, lower, upper, found.cover, None, "violated edges, theory 2.4")
     arcs = violated_pairs(table, above, below)
     weight, cover = antichain_cover(above, below, arcs, masses)
     value = Fraction(weight, denominator)
@@ -141,7 +141,8 @@ def violated_pairs(table: ExactTable, above: NDArray[np.int64], below: NDArray[n
     for first in range(0, len(above), rows):
         block = slice(first, first + rows)
         distances = table.domain.distances(left_points[block], right_points)
-        excess = high[block, None] - low[None, :] - slope * distances
+        with np.errstate(over="ignore"):
+            excess = high[block, None] - low[None, :] - slope * distances
         violated = excess > slack
         ties = np.nonzero(np.abs(excess) <= slack)
         gaps = exact[above[block][ties[0]]] - exact[below[ties[1]]]

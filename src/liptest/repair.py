@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from liptest.distributions import Distribution, ProductDistribution, check_distribution
 from liptest.domains import Domain, Hypercube
 from liptest.errors import InputError, check_positive, shown
-from liptest.tables import ExactTable, exact_values, lower_envelope, violation_limit
+from liptest.tables import ExactTable, exact_values, violation_limit
 
 Table = NDArray[Any]
 _HALF = Fraction(1, 2)
@@ -185,14 +185,11 @@ def mcshane(
         Indices outside the domain, a constant not above 0; else as ``tables.exact_values``.
     """
     exact = ExactTable.of(table, domain, violation_limit(lipschitz_constant, 0.0))
-    covered = _checked_cover(cover, domain)
-    kept = np.delete(exact.numerators.reshape(-1), covered)
-    if len(kept) == 0:
+    covered = np.zeros(domain.size, dtype=bool)
+    covered[_checked_cover(cover, domain)] = True
+    if covered.all():
         return exact.fractions(np.zeros(domain.sizes, dtype=object))
-    values = exact.numerators.copy()
-    # Above every f(s) + c d(x, s), so that a covered point never sets the minimum.
-    values.reshape(-1)[covered] = int(kept.max()) + exact.slope * (domain.diameter + 1)
-    return exact.fractions(lower_envelope(values, domain, exact.slope))
+    return exact.fractions(exact.lower(covered.reshape(domain.sizes)))
 
 
 def _checked_cover(cover: ArrayLike, domain: Domain) -> NDArray[np.int64]:
@@ -205,7 +202,7 @@ def _checked_cover(cover: ArrayLike, domain: Domain) -> NDArray[np.int64]:
             f"cover={shown(cover)} must be a list of point indices in 0 .. {domain.size - 1}",
             name="cover",
         )
-    return np.unique(indices).astype(np.int64)
+    return indices.astype(np.int64)
 
 
 def _check_cube(distribution: Distribution) -> ProductDistribution:

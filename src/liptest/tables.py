@@ -10,7 +10,6 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -51,7 +50,8 @@ def whole_numbers(values: Iterable[Any]) -> tuple[NDArray[Any], int]:
 def _ratio(value: Any) -> tuple[int, int]:
     if isinstance(value, (int, float, Fraction)):
         return value.as_integer_ratio()
-    return Fraction(value).as_integer_ratio()
+    top, bottom = Fraction(value).as_integer_ratio()
+    return int(top), int(bottom)
 
 
 def exact_values(function: Any, domain: Domain) -> list[Any]:
@@ -78,6 +78,7 @@ def exact_values(function: Any, domain: Domain) -> list[Any]:
 
 
 def _finite(value: Any) -> Any:
+    value = value.item() if isinstance(value, np.generic) else value
     if isinstance(value, float) and not math.isfinite(value):
         raise FunctionError(f"table: value={value}; a Lipschitz function needs finite values")
     return value
@@ -144,15 +145,25 @@ class ExactTable:
         result.reshape(-1)[:] = [Fraction(n, self.denominator) for n in numerators.flat]
         return result
 
-    @cached_property
-    def lower(self) -> NDArray[Any]:
-        """Numerators of the largest Lipschitz function below this one."""
-        return lower_envelope(self.numerators, self.domain, self.slope)
+    def lower(self, covered: NDArray[np.bool_] | None = None) -> NDArray[Any]:
+        """Numerators of the largest Lipschitz function that is nowhere above this one.
 
-    @cached_property
-    def upper(self) -> NDArray[Any]:
-        """Numerators of the smallest Lipschitz function above this one."""
-        return -lower_envelope(-self.numerators, self.domain, self.slope)
+        With ``covered``, of shape ``domain.sizes``, only the values at the other points count.
+        """
+        return self._envelope(self.numerators, covered)
+
+    def upper(self, covered: NDArray[np.bool_] | None = None) -> NDArray[Any]:
+        """Numerators of the smallest Lipschitz function that is nowhere below this one."""
+        return -self._envelope(-self.numerators, covered)
+
+    def _envelope(
+        self, numerators: NDArray[Any], covered: NDArray[np.bool_] | None
+    ) -> NDArray[Any]:
+        if covered is not None:
+            # So high that a covered point never sets the minimum elsewhere.
+            high = int(numerators.max()) + self.slope * (self.domain.diameter + 1)
+            numerators = np.where(covered, high, numerators)
+        return lower_envelope(numerators, self.domain, self.slope)
 
 
 def lower_envelope(values: NDArray[Any], domain: Domain, slope: int) -> NDArray[Any]:
@@ -175,10 +186,14 @@ def line_envelopes(table: ExactTable, coordinate: int) -> tuple[NDArray[Any], ND
 
 
 def _lower_lines(values: NDArray[Any], domain: Domain, slope: int) -> None:
+    # Slices, not elements: NumPy would turn a lone Python int into a machine word or a float.
     if isinstance(domain, RecordGrid):
-        np.minimum(values, values.min(axis=0) + slope, out=values)
+        np.minimum(values, values.min(axis=0, keepdims=True) + slope, out=values)
         return
-    for i in range(1, len(values)):
-        np.minimum(values[i], values[i - 1] + slope, out=values[i, ...])
-    for i in range(len(values) - 2, -1, -1):
-        np.minimum(values[i], values[i + 1] + slope, out=values[i, ...])
+    last = len(values) - 1
+    for i in range(last):
+        ahead = values[i + 1 : i + 2]
+        np.minimum(ahead, values[i : i + 1] + slope, out=ahead)
+    for i in range(last, 0, -1):
+        behind = values[i - 1 : i]
+        np.minimum(behind, values[i : i + 1] + slope, out=behind)
