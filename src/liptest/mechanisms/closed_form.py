@@ -11,7 +11,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from liptest.domains import Domain, IntArray
 from liptest.errors import InputError, shown
-from liptest.mechanisms.laws import ZERO_LOG, LawTable, Output, OutputLaw, normalised_logs
+from liptest.mechanisms.laws import (
+    ZERO_LOG,
+    LawTable,
+    Output,
+    OutputLaw,
+    check_error,
+    normalised_logs,
+)
 from liptest.mechanisms.statistics import Statistic
 from liptest.oracles import SLICE_BYTES
 from liptest.points import PointBatch
@@ -49,17 +56,15 @@ class _Declared:
         logs, errors = normalised_logs(
             self.log_pmf(argument), len(self.outputs), count, self.error, self.name
         )
-        worst = errors if errors.ndim < 2 else errors.max(axis=1)
-        return LawTable(
-            self.outputs, logs, None, np.broadcast_to(worst, (count,)), self._zeros_exact
-        )
+        worst = np.broadcast_to(errors.max(axis=1), (count,))
+        return LawTable(self.outputs, logs, None, worst, self._zeros_exact)
 
     def _single(self, argument: Any) -> OutputLaw:
         logs, errors = normalised_logs(
-            self.log_pmf(argument), len(self.outputs), 1, self.error, self.name
+            self.log_pmf(argument), len(self.outputs), 1, self.error, self.name, each=True
         )
         row = np.where(logs[0] == ZERO_LOG, -np.inf, logs[0])
-        spread = np.broadcast_to(errors if errors.ndim == 0 else errors[0], row.shape)
+        spread = np.broadcast_to(errors[0], row.shape)
         return OutputLaw(
             self.outputs, row, spread, source="declared", exact_zeros=self._zeros_exact
         )
@@ -204,10 +209,8 @@ def _fill(
             f"log_pmf={shown(log_pmf)} must be callable: datasets -> natural logs",
             name="log_pmf",
         )
-    if error is not None and not np.all(np.isfinite(error) & (np.asarray(error) >= 0)):
-        raise InputError(
-            f"error={shown(error)} must be finite and 0 or more", name="error", value=error
-        )
+    if error is not None:
+        check_error(error)
     fields = {
         "outputs": check_outputs(outputs),
         "log_pmf": log_pmf,

@@ -111,8 +111,8 @@ class OutputLaw(Mapping[Output, float]):
     ) -> OutputLaw:
         """An exact law; LawError unless it sums to 1 with the unexplored mass."""
         total = sum(probabilities.values(), unexplored)
-        if total != 1:
-            raise LawError(f"the probabilities sum to {float(total)!r}, not 1")
+        if total != 1 or min(probabilities.values(), default=Fraction(0)) < 0:
+            raise LawError(f"the probabilities sum to {float(total)!r}, not 1, or one is negative")
         positive = {o: p for o, p in probabilities.items() if p}
         logs = np.array([log_fraction(p) for p in positive.values()], dtype=np.float64)
         return cls(
@@ -215,7 +215,7 @@ class LawTable:
         return LawTable((output,), column, self.rows, self.errors, self.zeros_exact)
 
     def losses(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> FloatArray:
-        """max_o |ln mu - ln mu'| of pairs of distinct laws; (p,), INFINITE_LOSS up when infinite."""
+        """max_o |ln mu - ln mu'| of pairs of laws, (p,); infinite from INFINITE_LOSS on."""
         gaps = self.logs[left]
         gaps -= self.logs[right]
         np.abs(gaps, out=gaps)
@@ -251,13 +251,13 @@ class LawTable:
 
 
 def normalised_logs(
-    log_probabilities: Any, outputs: int, count: int, error: Any, who: str
+    log_probabilities: Any, outputs: int, count: int, error: Any, who: str, *, each: bool = False
 ) -> tuple[FloatArray, FloatArray]:
     """Check and normalise a (count, outputs) array of log probabilities.
 
-    Returns the normalised logs with ZERO_LOG for -inf, and the absolute error of each log:
-    the declared one plus what normalisation moved, so that both the declared law and the
-    normalised one, which is released, lie within it.
+    Returns the normalised logs with ZERO_LOG for -inf, and the absolute errors of the logs, (count,
+    1) or with ``each`` (count, outputs): the declared ones plus what normalisation moved, so that
+    both the declared law and the normalised one, which is released, lie within them.
 
     Raises
     ------
@@ -270,37 +270,43 @@ def normalised_logs(
             f"{who}: log_pmf gave shape={logs.shape} for {count} datasets and {outputs} outputs; "
             f"return natural logs of shape ({count}, {outputs})"
         )
-    highest = logs.max(axis=1)
-    if np.isnan(highest).any():
+    if np.isnan(logs.max(initial=-np.inf)):
         raise LawError(f"{who}: log_pmf gave NaN; return natural logs, -inf for probability 0")
     np.maximum(logs, ZERO_LOG, out=logs)
-    errors = _declared_errors(logs, error)
-    scratch = np.exp(logs)
-    excess = np.log(scratch.sum(axis=1))
-    worst = int(np.argmax(np.abs(excess)))
-    allowed = errors if np.ndim(errors) == 0 else errors.max(axis=1)
-    if np.any(np.abs(excess) > allowed + outputs * _ULP):
-        raise LawError(
-            f"{who}: an output law sums to {math.exp(excess[worst])!r}, not 1, off by more than "
-            f"the declared error; log_pmf must give natural logs of normalised probabilities"
-        )
+    sizes = np.maximum(1.0, np.abs(np.where(logs == ZERO_LOG, 0.0, logs)))
+    if not each:
+        # One number for all: an array of errors costs as much as the laws.
+        sizes = np.asarray(sizes.max(initial=1.0))
+    declared = 4.0 * _ULP * sizes if error is None else check_error(error)
+    excess = _checked_sums(logs, declared, who)
     logs -= excess[:, None]
     np.maximum(logs, ZERO_LOG, out=logs)
     # What normalising moved, and the rounding of the subtraction itself.
-    moved = np.abs(excess) + _ULP * np.maximum(1.0, np.abs(highest))
-    total = errors + (moved if np.ndim(errors) == 0 else moved[:, None])
-    return logs, np.asarray(total)
+    return logs, declared + np.abs(excess)[:, None] + _ULP * sizes
 
 
-def _declared_errors(logs: FloatArray, error: Any) -> FloatArray:
-    # One number for all where possible: an array of errors costs as much as the laws.
-    if error is None:
-        finite = np.where(logs == ZERO_LOG, 0.0, logs)
-        return np.asarray(4.0 * _ULP * max(1.0, float(np.abs(finite).max(initial=0.0))))
+def check_error(error: Any) -> FloatArray:
+    """Declared bounds as an array; InputError unless they are finite and 0 or more."""
     declared = np.asarray(error, dtype=np.float64)
-    if not np.all((declared >= 0) & np.isfinite(declared)):
-        raise InputError(f"error={shown(error)} must be finite and 0 or more", name="error")
-    return declared if declared.ndim == 0 else np.broadcast_to(declared, logs.shape)
+    if not np.all(np.isfinite(declared) & (declared >= 0)):
+        raise InputError(
+            f"error={shown(error)} must be finite and 0 or more", name="error", value=error
+        )
+    return declared
+
+
+def _checked_sums(logs: FloatArray, declared: FloatArray, who: str) -> FloatArray:
+    with np.errstate(over="ignore", divide="ignore"):
+        excess = np.log(np.exp(logs).sum(axis=1))
+    allowed = declared if declared.ndim == 0 else declared.max(axis=-1)
+    wrong = np.flatnonzero(~(np.abs(excess) <= allowed + logs.shape[1] * _ULP))
+    if len(wrong):
+        total = np.exp(min(float(excess[wrong[0]]), 700.0))
+        raise LawError(
+            f"{who}: an output law sums to {float(total)!r}, not 1, off by more than the declared "
+            f"error; log_pmf must give natural logs of normalised probabilities"
+        )
+    return np.asarray(excess)
 
 
 def released_weights(law: OutputLaw) -> list[Fraction]:

@@ -27,7 +27,9 @@ def run_atest(task: Task, tester: LipschitzTester) -> PrivacyVerdict:
     """For each output o test lambda_o = ln mu(o) / epsilon (theory 3.3).
 
     Budgets as printed: proximity exception_mass/|outputs| and failure_probability/|outputs| per
-    output. YES certifies the group form at approximation_factor * epsilon.
+    output. YES certifies the group form at approximation_factor * epsilon. Testers with a
+    diameter stage draw their pairs for the largest diameter instead, which needs no such stage
+    (docs/theory/notes.md, H).
     """
     who = f"method={tester.name}"
     if task.claim.delta > 0:
@@ -38,19 +40,17 @@ def run_atest(task: Task, tester: LipschitzTester) -> PrivacyVerdict:
         proximity=task.exception_mass / count,
         failure_probability=task.failure_probability / count,
     )
-    source = f"theory 3.3, {tester.name}"
+    source, per_draw = f"theory 3.3, {tester.name}", float(single.points_per_draw)
     plan = with_paper_cost(
         task,
-        PrivacyPlan(
-            tester.name, single.draws, float(single.queries), single.points_per_draw, source
-        ),
+        PrivacyPlan(tester.name, single.draws, single.draws * per_draw, per_draw, source),
     )
-    if single.queries == 0:
+    if single.draws == 0:
         reason = f"every function passes {tester.name} here, so a YES would say nothing"
         empty = Outcome(Judgement(answered=True), "vacuous", 0.0)
         return verdict_of(task, plan, empty, nothing(reason + ".", source), reason)
     outcome = _run_outputs(task, tester, plan)
-    whole = replace(plan, draws=single.draws * count, laws=float(single.queries * count))
+    whole = replace(plan, draws=single.draws * count, laws=plan.laws * count)
     return verdict_of(task, whole, outcome, *_meaning(task, tester, whole, outcome))
 
 

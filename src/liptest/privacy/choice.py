@@ -11,13 +11,14 @@ from liptest.privacy.sampling_run import Task
 # millisecond from enumerated code, and next to nothing when it is one of a statistic's few.
 _AFFORDABLE = {"statistic": 10**10, "declared": 2 * 10**7, "enumerated": 10**5}
 _AFFORDABLE_PAIRS = 10**8
+_AFFORDABLE_EDGES = 2 * 10**7
 
 
 def choose_method(task: Task) -> str:
     """Exhaustive, else full neighbourhoods, else light ones (theory 3.6b says why)."""
     size = exhaustive_size(task.mechanism, task.distribution.domain)
-    limit = _limit(task, "plain")
-    if size.laws <= limit and size.pairs <= _AFFORDABLE_PAIRS:
+    most = _AFFORDABLE_EDGES if size.through_statistic else _AFFORDABLE_PAIRS
+    if size.possible and size.laws <= _limit(task, "plain") and size.pairs <= most:
         return "exhaustive"
     numbers = task.exception_mass, task.failure_probability
     full = neighbourhoods(task.distribution, *numbers)

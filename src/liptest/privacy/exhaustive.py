@@ -44,12 +44,16 @@ class PairBlock:
 
 @dataclass(frozen=True)
 class ExhaustiveSize:
-    """What visiting everything costs; ``condition`` is what the proof then rests on."""
+    """What visiting everything costs; ``condition`` is what the proof then rests on.
+
+    ``possible`` is False for unbounded outputs without known edges.
+    """
 
     laws: int
     pairs: int
     through_statistic: bool
     condition: str = ""
+    possible: bool = True
 
 
 def exhaustive_size(mechanism: Mechanism, domain: Domain) -> ExhaustiveSize:
@@ -61,7 +65,8 @@ def exhaustive_size(mechanism: Mechanism, domain: Domain) -> ExhaustiveSize:
         if count is not None:
             condition = "" if statistic.proved_edges else _declared(statistic.name)
             return ExhaustiveSize(count + 1, count, True, condition)
-    return ExhaustiveSize(domain.size, domain.neighbouring_pairs, False)
+    unbounded = mechanism.outputs is None and mechanism.source == "declared"
+    return ExhaustiveSize(domain.size, domain.neighbouring_pairs, False, possible=not unbounded)
 
 
 def _declared(name: str) -> str:
@@ -91,7 +96,7 @@ def _statistic_blocks(mechanism: Any, domain: Domain) -> Iterator[PairBlock]:
 
 
 def _domain_blocks(mechanism: Mechanism, domain: Domain) -> Iterator[PairBlock]:
-    if mechanism.outputs is None and mechanism.source == "declared":
+    if not exhaustive_size(mechanism, domain).possible:
         raise InputError(
             f"method='exhaustive': {mechanism.name} has unbounded outputs and its statistic "
             f"declares no edges; give the statistic its edges",

@@ -99,7 +99,11 @@ def _meaning(task: Task, outcome: Outcome, condition: str) -> tuple[Guarantee, s
         return refuted(task, _SOURCE), ""
     if outcome.ended == "interrupted":
         return nothing("nothing is promised before every pair was visited.", _SOURCE), "interrupted"
-    if outcome.total.doubt is not None:
+    doubt = outcome.total.doubt
+    if doubt is not None and doubt.evidence is None:
+        reason = "a declared edge of the statistic breaks the claim, but no datasets realise it"
+        return nothing(f"nothing is promised: {reason}; correct edge_pairs=.", _SOURCE), reason
+    if doubt is not None:
         return undecided(_SOURCE)
     change = task.distribution.domain.neighbour_words
     return (
