@@ -4,6 +4,7 @@ Raskhodnikova 2012)."""
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
@@ -18,6 +19,7 @@ from liptest.testers.diameter import DiameterTester
 from liptest.testers.search_trees import tree_pairs
 
 
+@dataclass(frozen=True)
 class AJMR12(DiameterTester):
     """Search-tree pairs in a uniform direction of the uniform grid [n]^d.
 

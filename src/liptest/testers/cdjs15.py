@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -13,6 +14,7 @@ from liptest.testers.base import PairTester, no_product, printed_draws
 from liptest.testers.search_trees import tree_pairs
 
 
+@dataclass(frozen=True)
 class CDJS15(PairTester):
     """A value of a line and an ancestor in its search tree, for every product law on a grid.
 

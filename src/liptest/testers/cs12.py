@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -13,6 +14,7 @@ from liptest.edges import edge_distribution
 from liptest.testers.base import PairTester, no_uniform, printed_draws
 
 
+@dataclass(frozen=True)
 class CS12(PairTester):
     """Uniform edges of the uniform cube.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
 
@@ -16,6 +17,7 @@ from liptest.sampling import IndexSampler
 from liptest.testers.base import PairTester, no_product, printed_draws
 
 
+@dataclass(frozen=True)
 class HammingLines(PairTester):
     """A line in direction r with probability t_r/T, t_r = 1 - max D_r, T = sum_r t_r, all of it.
 

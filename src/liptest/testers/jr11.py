@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
@@ -16,6 +17,7 @@ from liptest.testers.base import no_uniform
 from liptest.testers.diameter import DiameterTester
 
 
+@dataclass(frozen=True)
 class JR11(DiameterTester):
     """Uniform edges of the uniform cube; their number grows with the sample diameter.
 

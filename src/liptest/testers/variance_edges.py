@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -13,6 +14,7 @@ from liptest.edges import variance_edges
 from liptest.testers.base import PairTester
 
 
+@dataclass(frozen=True)
 class VarianceEdges(PairTester):
     """Edges of the cube in direction r with probability v_r/Q, v_r = p_r (1 - p_r), Q = sum v_r.
 
