@@ -20,42 +20,31 @@ from liptest.domains import Hypergrid
 from liptest.errors import BudgetError, check_count, check_positive
 from liptest.oracles import SLICE_BYTES, as_oracle
 from liptest.points import from_array
+from liptest.testers.search_trees import search_tree
 
 #: Every float is a whole multiple of 1 / _UNIT, so the filter computes with Python ints.
 _UNIT = 1 << 1074
 #: Points that the value at one point may depend on.
 MAX_REFERENCES = 2**16
+_LITTLE = 1e-9
 
 
 def reference_chains(mass: NDArray[np.float64], *, ordered: bool) -> list[list[int]]:
     """For each value i of a coordinate the values A(i) that its filter refers to, i last.
 
     Values that differ by one replaced record refer to all heavier ones. ``ordered`` values
-    refer to their ancestors in a search tree whose roots halve the mass: then any two values
-    have a common reference between them.
+    refer to their ancestors in a search tree: any two have a common one between them.
     """
-    if ordered:
-        chains: list[list[int]] = [[] for _ in mass]
-        _split(mass, chains)
-        return chains
-    ranks = np.argsort(-mass, kind="stable").tolist()
-    return [ranks[: ranks.index(value) + 1] for value in range(len(mass))]
-
-
-def _split(mass: NDArray[np.float64], chains: list[list[int]]) -> None:
-    sums = np.concatenate([[0.0], np.cumsum(mass)])
-    parts: list[tuple[int, int, list[int]]] = [(0, len(mass), [])]
-    while parts:
-        first, stop, above = parts.pop()
-        if first == stop:
-            continue
-        middle = (sums[first] + sums[stop]) / 2
-        # Without mass to halve, halve the values: the depth stays logarithmic.
-        even = sums[first] == sums[stop]
-        root = (first + stop) // 2 if even else int(np.searchsorted(sums, middle, "right")) - 1
-        root = min(max(root, first), stop - 1)
-        chains[root] = [*above, root]
-        parts += [(first, root, chains[root]), (root + 1, stop, chains[root])]
+    if not ordered:
+        ranks = np.argsort(-mass, kind="stable").tolist()
+        return [ranks[: ranks.index(value) + 1] for value in range(len(mass))]
+    # A little mass for all, or the values without any would hang in one long chain.
+    tree = search_tree(mass + _LITTLE / len(mass))
+    chains: list[list[int]] = [[] for _ in mass]
+    for value in np.argsort(tree.depths).tolist():
+        parent = int(tree.parents[value])
+        chains[value] = [*(chains[parent] if parent >= 0 else ()), value]
+    return chains
 
 
 class LocalFilter:

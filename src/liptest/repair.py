@@ -15,30 +15,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from liptest.distributions import Distribution, ProductDistribution, check_distribution
 from liptest.domains import Domain, Hypercube
-from liptest.errors import InputError, check_positive, shown
+from liptest.errors import InputError, shown
 from liptest.tables import ExactTable, exact_values, violation_limit
+from liptest.testers.diameter import steps_per_unit
 
 Table = NDArray[Any]
 _HALF = Fraction(1, 2)
 _FLOOR = np.frompyfunc(math.floor, 1, 1)
 _CEILING = np.frompyfunc(math.ceil, 1, 1)
-
-
-def exact_step(range_step: float | Fraction) -> Fraction:
-    """The step as the exact number 1/k it stands for: 0.1 means 1/10.
-
-    Raises InputError unless 1/range_step is a whole number (theory 1.3).
-    """
-    step = Fraction(check_positive("range_step", float(range_step)))
-    unit = Fraction(1, max(1, round(1 / step)))
-    if float(unit) != float(step):
-        raise InputError(
-            f"range_step={shown(range_step)} must be 1 divided by a whole number, for rounding "
-            f"to keep a Lipschitz function Lipschitz; the nearest is {unit}",
-            name="range_step",
-            value=range_step,
-        )
-    return unit
 
 
 def exact_table(function: Any, domain: Domain) -> Table:
@@ -128,7 +112,7 @@ def repair(
     distribution
         A product law on a Hypercube: p_i decides which end of an edge moves more.
     range_step
-        The step, 1 divided by a whole number (paper: delta).
+        The step, 1 over a whole number (paper: delta); 0.1 means exactly 1/10.
     symmetric
         JR11's operator: both ends move alike.
 
@@ -145,7 +129,7 @@ def repair(
         As ``tables.exact_values``.
     """
     law = _check_cube(distribution)
-    step = exact_step(range_step)
+    step = Fraction(1, steps_per_unit(float(range_step)))
     table = round_to_step(exact_table(function, law.domain), step)
     for r in range(law.domain.dimension):
         probability = _HALF if symmetric else law.exact_marginal(r)[1]

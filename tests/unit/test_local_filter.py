@@ -148,8 +148,7 @@ def test_ordered_chains_are_a_search_tree() -> None:
             common = [a for a in chains[low] if a in chains[high]]
             assert low <= common[-1] <= high
         assert all(chain[-1] == value for value, chain in enumerate(chains))
-    assert max(map(len, reference_chains(np.zeros(1000), ordered=True))) <= 10
-    assert max(map(len, reference_chains(np.full(1000, 1e-3), ordered=True))) <= 11
+    assert max(map(len, reference_chains(np.eye(500)[3], ordered=True))) <= 11
 
 
 def test_typical_values_have_short_chains() -> None:

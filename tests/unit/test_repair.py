@@ -12,7 +12,6 @@ from liptest.domains import Hypercube, Hypergrid, RecordGrid
 from liptest.errors import InputError
 from liptest.repair import (
     basic_operator,
-    exact_step,
     mcshane,
     repair,
     repeated_operator,
@@ -68,14 +67,19 @@ def test_half_even_rounding_would_break_a_lipschitz_pair() -> None:
     assert high - low == 1
 
 
-def test_steps_mean_one_over_a_whole_number() -> None:
-    assert exact_step(0.1) == F(1, 10)
-    assert exact_step(1 / 3) == F(1, 3)
-    assert exact_step(F(1, 7)) == F(1, 7)
-    assert exact_step(1) == 1
-    for wrong in (0.3, 2.0, 0.0, -0.5, float("nan"), 0.1 + 1e-12):
-        with pytest.raises(InputError, match="range_step"):
-            exact_step(wrong)
+@pytest.mark.parametrize(
+    ("given", "meant"), [(0.1, F(1, 10)), (1 / 3, F(1, 3)), (F(1, 7), F(1, 7))]
+)
+def test_steps_mean_one_over_a_whole_number(given: float | F, meant: F) -> None:
+    law = ProductDistribution.bernoulli([1.0])
+    moved = repair(table([F(0), 1 + meant]), law, range_step=given)
+    assert moved.tolist() == [meant, 1 + meant]
+
+
+@pytest.mark.parametrize("wrong", [0.3, 2.0, 0.0, -0.5, float("nan"), 0.1 + 1e-12])
+def test_other_steps_are_refused(wrong: float) -> None:
+    with pytest.raises(InputError, match="range_step"):
+        repair(np.zeros(2), ProductDistribution.uniform(Hypercube(1)), range_step=wrong)
 
 
 def test_violation_scores_by_hand() -> None:
@@ -109,8 +113,6 @@ def test_repair_is_for_product_laws_on_cubes() -> None:
     other = SampledDistribution(Hypercube(1), lambda n, rng: np.zeros((n, 1)))
     with pytest.raises(InputError, match="product law"):
         repair(np.zeros(2), other, range_step=1)
-    with pytest.raises(InputError, match="range_step"):
-        repair(np.zeros(2), ProductDistribution.uniform(Hypercube(1)), range_step=0.3)
 
 
 def test_mcshane_by_hand() -> None:
