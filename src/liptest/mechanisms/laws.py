@@ -26,6 +26,8 @@ ZERO_LOG = -1e300
 #: Losses beyond this are infinite: only a difference with ZERO_LOG is that large.
 INFINITE_LOSS = 1e299
 _ULP = 2.0**-52
+# NumPy reduces short rows slowly: narrower tables are reduced along their long axis.
+_NARROW = 64
 
 
 @dataclass(frozen=True)
@@ -216,10 +218,11 @@ class LawTable:
 
     def losses(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> FloatArray:
         """max_o |ln mu - ln mu'| of pairs of laws, (p,); infinite from INFINITE_LOSS on."""
-        gaps = self.logs[left]
-        gaps -= self.logs[right]
-        np.abs(gaps, out=gaps)
-        return np.asarray(gaps.max(axis=1, initial=0.0))
+        gaps = np.take(self.logs, left, axis=0)
+        gaps -= np.take(self.logs, right, axis=0)
+        if gaps.shape[1] < _NARROW:
+            return np.asarray(np.abs(gaps.T, order="C").max(axis=0, initial=0.0))
+        return np.asarray(np.abs(gaps, out=gaps).max(axis=1, initial=0.0))
 
     def hockey_sticks(
         self, left: NDArray[np.int64], right: NDArray[np.int64], epsilon: float
@@ -270,17 +273,20 @@ def normalised_logs(
             f"{who}: log_pmf gave shape={logs.shape} for {count} datasets and {outputs} outputs; "
             f"return natural logs of shape ({count}, {outputs})"
         )
-    if np.isnan(logs.max(initial=-np.inf)):
+    lowest, highest = float(logs.min(initial=0.0)), float(logs.max(initial=0.0))
+    if math.isnan(lowest):
         raise LawError(f"{who}: log_pmf gave NaN; return natural logs, -inf for probability 0")
-    np.maximum(logs, ZERO_LOG, out=logs)
-    sizes = np.maximum(1.0, np.abs(np.where(logs == ZERO_LOG, 0.0, logs)))
-    if not each:
-        # One number for all: an array of errors costs as much as the laws.
-        sizes = np.asarray(sizes.max(initial=1.0))
+    if lowest < ZERO_LOG:
+        np.maximum(logs, ZERO_LOG, out=logs)
+    # One number for all: an array of errors costs as much as the laws.
+    sizes = np.asarray(max(1.0, -lowest, highest))
+    if each or lowest <= ZERO_LOG:
+        sizes = np.maximum(1.0, np.abs(np.where(logs == ZERO_LOG, 0.0, logs)))
+        sizes = sizes if each else np.asarray(sizes.max(initial=1.0))
     declared = 4.0 * _ULP * sizes if error is None else check_error(error)
     excess = _checked_sums(logs, declared, who)
+    # Leaves ZERO_LOG as it is: an excess is below its last digit by far.
     logs -= excess[:, None]
-    np.maximum(logs, ZERO_LOG, out=logs)
     # What normalising moved, and the rounding of the subtraction itself.
     return logs, declared + np.abs(excess)[:, None] + _ULP * sizes
 
@@ -297,7 +303,7 @@ def check_error(error: Any) -> FloatArray:
 
 def _checked_sums(logs: FloatArray, declared: FloatArray, who: str) -> FloatArray:
     with np.errstate(over="ignore", divide="ignore"):
-        excess = np.log(np.exp(logs).sum(axis=1))
+        excess = np.log(np.einsum("ij->i", np.exp(logs)))
     allowed = declared if declared.ndim == 0 else declared.max(axis=-1)
     wrong = np.flatnonzero(~(np.abs(excess) <= allowed + logs.shape[1] * _ULP))
     if len(wrong):
