@@ -16,7 +16,7 @@ import liptest.distributions as laws
 from liptest.covers import minimum_cover_of_pairs
 from liptest.domains import Hypercube
 from liptest.exact import distance_to_lipschitz
-from liptest.repair import repair
+from liptest.repairs import repair
 
 SHARES = (0.1, 0.2, 0.25, 0.3, 0.5, 1.0)
 OUTPUTS = 4

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from liptest.certificates import Certificate, verify
+    from liptest.covers import Cover, minimum_cover, minimum_cover_of_pairs
     from liptest.diameters import image_diameter, sample_diameter
     from liptest.distributions import ProductDistribution, SampledDistribution
     from liptest.domains import Hypercube, Hypergrid, RecordGrid
@@ -50,7 +51,7 @@ if TYPE_CHECKING:
     from liptest.privacy.claims import log
     from liptest.privacy.proof import exact_epsilon
     from liptest.privacy.verdicts import PrivacyVerdict, PrivacyWitness
-    from liptest.repair import mcshane, repair
+    from liptest.repairs import mcshane, repair
     from liptest.routes import FilterGate, SensitivityGate
     from liptest.testers import VarianceEdges
     from liptest.verdicts import Cost, Decision, Guarantee, LipschitzVerdict, Witness
@@ -96,9 +97,9 @@ _HOME = {
     "WeightedSum": "mechanisms.weighted_sum",
     "scalar": "oracles",
     **dict.fromkeys(("FilterGate", "SensitivityGate"), "routes"),
+    **dict.fromkeys(("Cover", "minimum_cover", "minimum_cover_of_pairs"), "covers"),
     **dict.fromkeys(("distance_to_lipschitz", "Distance"), "exact"),
-    "repair": "repair",
-    "mcshane": "repair",
+    **dict.fromkeys(("mcshane", "repair"), "repairs"),
     "LocalFilter": "local_filter",
     **dict.fromkeys(("image_diameter", "sample_diameter"), "diameters"),
     "check_privacy": "privacy.check",

@@ -13,7 +13,7 @@ from liptest.covers import minimum_cover
 from liptest.distributions import ProductDistribution
 from liptest.domains import Domain, Hypercube, Hypergrid, RecordGrid
 from liptest.exact import distance_to_lipschitz
-from liptest.repair import mcshane
+from liptest.repairs import mcshane
 from liptest.tables import ExactTable, exact_masses
 
 DOMAINS = [

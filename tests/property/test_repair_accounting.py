@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from liptest.distributions import ProductDistribution
 from liptest.domains import Hypercube
 from liptest.exact import distance_to_lipschitz
-from liptest.repair import (
+from liptest.repairs import (
     basic_operator,
     exact_table,
     repair,

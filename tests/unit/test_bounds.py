@@ -11,7 +11,7 @@ from liptest.bounds import bounds, violated_edges
 from liptest.distributions import ProductDistribution, SampledDistribution
 from liptest.domains import Domain, Hypercube, Hypergrid, RecordGrid
 from liptest.exact import distance_to_lipschitz
-from liptest.repair import mcshane
+from liptest.repairs import mcshane
 from liptest.tables import ExactTable, exact_masses
 
 

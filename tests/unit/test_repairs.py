@@ -7,10 +7,11 @@ from fractions import Fraction as F
 import numpy as np
 import pytest
 
+import liptest as lt
 from liptest.distributions import ProductDistribution, SampledDistribution
 from liptest.domains import Hypercube, Hypergrid, RecordGrid
 from liptest.errors import InputError
-from liptest.repair import (
+from liptest.repairs import (
     basic_operator,
     mcshane,
     repair,
@@ -22,6 +23,12 @@ from liptest.repair import (
 
 def table(values: list[object]) -> np.ndarray:
     return np.array(values, dtype=object)
+
+
+def test_the_public_name_is_the_function_whatever_is_imported_first() -> None:
+    # A module called repair would take the place of lt.repair once it is imported.
+    assert lt.mcshane is mcshane
+    assert lt.repair is repair
 
 
 def test_basic_operator_moves_the_likelier_end_less() -> None:
