@@ -82,7 +82,8 @@ def distance_to_lipschitz(
     a vertex cover is a maximum flow (weighted Dilworth). The points that can be in a violated
     pair are those above the largest Lipschitz function below the function, and those below the
     smallest one above it; when there are more than ``max_pairs`` pairs of such points the
-    answer is bounds (theory 2.4).
+    answer is bounds (theory 2.4). Lipschitz means on the whole domain; points of mass 0 may
+    change for nothing, so the distance does not depend on the values there.
 
     Parameters
     ----------

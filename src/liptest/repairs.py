@@ -52,7 +52,11 @@ def basic_operator(
 def repeated_operator(
     table: Table, coordinate: int, *, probability: Fraction, range_step: Fraction
 ) -> Table:
-    """B_i until no edge along i is violated: ceil((gap - 1)/step) times at each edge."""
+    """B_i until no edge along i is violated: ceil((gap - 1)/step) times at each edge.
+
+    No violation score along another coordinate grows, provided that all values are multiples
+    of the step (Lemma 4.9); the last step of another edge may overshoot.
+    """
     excess = np.maximum(np.abs(_gaps(table, coordinate)) - 1, 0)
     amounts = _CEILING(excess / range_step) * range_step
     return _closed(table, coordinate, probability, amounts)

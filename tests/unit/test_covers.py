@@ -49,6 +49,15 @@ def test_no_pairs() -> None:
     cover = minimum_cover([], [1, 2])
     assert cover.value == 0
     assert cover.members.tolist() == []
+    nothing = minimum_cover_of_pairs(ProductDistribution.uniform(Hypercube(40)), [])
+    assert nothing.value == 0
+
+
+def test_a_few_pairs_of_a_domain_too_large_to_enumerate() -> None:
+    law = ProductDistribution.bernoulli([0.25] * 40)
+    cover = minimum_cover_of_pairs(law, [[0, 1], [0, 2]])
+    assert cover.members.tolist() == [1, 2]
+    assert cover.value == 2 * Fraction(1, 4) * Fraction(3, 4) ** 39
 
 
 def test_triangle_has_bounds_only() -> None:

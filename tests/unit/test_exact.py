@@ -91,6 +91,8 @@ def test_points_of_mass_zero_cost_nothing_but_are_covered() -> None:
     assert found.value == 0
     assert found.violated_pairs == 4
     assert found.cover.tolist() == [1, 3]
+    other = np.array([[0.0, -7.0], [0.0, 2.0]])
+    assert distance_to_lipschitz(other, law).value == 0
 
 
 def test_other_laws_need_masses() -> None:

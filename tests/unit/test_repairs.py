@@ -96,6 +96,15 @@ def test_violation_scores_by_hand() -> None:
     assert violation_scores(square, law) == [F(1, 2), F(3, 4) * 2 + F(1, 4) * 4]
 
 
+def test_accounting_needs_multiples_of_the_step() -> None:
+    """Off the steps the last application overshoots, and a score along 1 grows."""
+    law = ProductDistribution.bernoulli([0.75, 0.625])
+    off = table([[F(-2), F(-7, 2)], [F(0), F(-1)]])
+    closed = repeated_operator(off, 0, probability=F(3, 4), range_step=F(1))
+    assert violation_scores(off, law)[1] == F(1, 8)
+    assert violation_scores(closed, law)[1] == F(3, 16)
+
+
 def test_repair_of_one_edge() -> None:
     law = ProductDistribution.bernoulli([0.25])
     assert repair(table([F(0), F(3)]), law, range_step=0.5).tolist() == [F(1, 2), F(3, 2)]
