@@ -10,6 +10,7 @@ import math
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -240,10 +241,14 @@ class LawTable:
 
     def has_uncertain_zeros(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> Any:
         """(p,) whether both laws have a zero at one output that may be an underflow."""
-        if self.zeros_exact:
+        if self.zeros_exact or not self._has_zeros:
             return np.zeros(len(left), dtype=bool)
         both = (self.logs[left] == ZERO_LOG) & (self.logs[right] == ZERO_LOG)
         return both.any(axis=1)
+
+    @cached_property
+    def _has_zeros(self) -> bool:
+        return bool(self.logs.min(initial=0.0) == ZERO_LOG)
 
     def is_answered(self) -> bool:
         """Whether some law gives positive probability to an output that is no exception."""
