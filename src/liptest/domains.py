@@ -100,7 +100,7 @@ class Domain:
             Wrong shape, non-integer or out-of-range values. With ``private`` the message names
             neither a value nor a coordinate.
         """
-        array = np.asarray(points)
+        array = _rectangular(points)
         if array.ndim == 1:
             array = array[None, :]
         if array.ndim != 2 or array.shape[1] != self.dimension:
@@ -137,7 +137,7 @@ class Domain:
         return total
 
     def index(self, points: ArrayLike) -> NDArray[np.int64]:
-        """Index of each point, 0 .. size-1; (n, d) -> (n,). Raises InputError above 2**62 points."""
+        """Index of each point, 0 .. size-1; (n, d) -> (n,). InputError above 2**62 points."""
         return np.atleast_2d(np.asarray(points)).astype(np.int64) @ self.strides
 
     def points(self, indices: ArrayLike) -> IntArray:
@@ -336,6 +336,16 @@ def _short_sizes(sizes: tuple[int, ...]) -> str:
     if len(sizes) > 8 and len(set(sizes)) == 1:
         return f"[{sizes[0]}] * {len(sizes)}"
     return shown(list(sizes))
+
+
+def _rectangular(points: ArrayLike) -> NDArray[Any]:
+    try:
+        return np.asarray(points)
+    except ValueError:
+        # NumPy's own message is about arrays, and its traceback would show the data.
+        raise DatasetError(
+            "points: the rows have different lengths; give an (n, d) array of whole numbers"
+        ) from None
 
 
 def _first_outside(array: NDArray[Any], sizes: NDArray[np.int64]) -> str:

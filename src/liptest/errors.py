@@ -155,7 +155,7 @@ _TYPICAL = {"proximity": "0.01", "exception_mass": "1e-3", "failure_probability"
 
 
 def _as_float(name: str, value: float) -> float:
-    if isinstance(value, (bool, np.bool_)) or isinstance(value, str):
+    if isinstance(value, (bool, np.bool_, str, bytes)):
         raise InputError(
             f"{name}={shown(value)} must be a number, not {type(value).__name__}",
             name=name,
