@@ -15,6 +15,9 @@ from liptest.errors import InputError, check_positive, shown
 from liptest.testers.base import check_task, guarantee_words
 from liptest.verdicts import QueryPlan
 
+# Floats of ordinary functions resolve no finer step.
+_FINEST = 1e-15
+
 
 @dataclass(frozen=True)
 class DiameterTester:
@@ -104,10 +107,11 @@ class DiameterTester:
 
 def steps_per_unit(range_step: float) -> int:
     """1/range_step as a whole number; InputError naming the nearest admissible step."""
-    step = max(check_positive("range_step", range_step), 1e-300)
-    steps = max(1, round(1.0 / step))
+    step = check_positive("range_step", range_step)
+    steps = max(1, round(1.0 / step)) if step > _FINEST else round(1.0 / _FINEST)
     if step == 1.0 / steps:
         return steps
+    step = max(step, _FINEST)
     near = {max(1, math.floor(1.0 / step)), math.ceil(1.0 / step)}
     steps = min(near, key=lambda k: abs(1.0 / k - step))
     raise InputError(
