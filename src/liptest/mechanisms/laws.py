@@ -27,6 +27,8 @@ ZERO_LOG = -1e300
 #: Losses beyond this are infinite: only a difference with ZERO_LOG is that large.
 INFINITE_LOSS = 1e299
 _ULP = 2.0**-52
+_SMALLEST_NORMAL = math.log(2.0**-1022)
+_SMALLEST_POSITIVE = math.log(2.0**-1074) - 0.5
 # NumPy reduces short rows slowly: narrower tables are reduced along their long axis.
 _NARROW = 64
 
@@ -272,15 +274,16 @@ def normalised_logs(
     LawError
         Wrong shape, NaN, a probability above 1, or a sum off 1 by more than the error allows.
     """
-    logs = np.array(log_probabilities, dtype=np.float64)
+    logs = _floats(log_probabilities, who)
     if logs.shape != (count, outputs):
         raise LawError(
             f"{who}: log_pmf gave shape={logs.shape} for {count} datasets and {outputs} outputs; "
             f"return natural logs of shape ({count}, {outputs})"
         )
     lowest, highest = float(logs.min(initial=0.0)), float(logs.max(initial=0.0))
-    if math.isnan(lowest):
-        raise LawError(f"{who}: log_pmf gave NaN; return natural logs, -inf for probability 0")
+    if math.isnan(lowest) or highest == math.inf:
+        wrong = "NaN" if math.isnan(lowest) else "inf"
+        raise LawError(f"{who}: log_pmf gave {wrong}; return natural logs, -inf for probability 0")
     if lowest < ZERO_LOG:
         np.maximum(logs, ZERO_LOG, out=logs)
     # One number for all: an array of errors costs as much as the laws.
@@ -290,10 +293,38 @@ def normalised_logs(
         sizes = sizes if each else np.asarray(sizes.max(initial=1.0))
     declared = 4.0 * _ULP * sizes if error is None else check_error(error)
     excess = _checked_sums(logs, declared, who)
+    if error is None and lowest < _SMALLEST_NORMAL:
+        found = _underflow_errors(logs)
+        declared = declared + (found if each else found.max(axis=1, keepdims=True))
     # Leaves ZERO_LOG as it is: an excess is below its last digit by far.
     logs -= excess[:, None]
     # What normalising moved, and the rounding of the subtraction itself.
     return logs, declared + np.abs(excess)[:, None] + _ULP * sizes
+
+
+def _floats(log_probabilities: Any, who: str) -> FloatArray:
+    try:
+        return np.array(log_probabilities, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise LawError(
+            f"{who}: log_pmf gave {shown(log_probabilities)}; return an array of natural logs, a "
+            f"row per dataset"
+        ) from None
+
+
+def _underflow_errors(logs: FloatArray) -> FloatArray:
+    """What rounding did to the logs that are logs of floats below the normal range; like ``logs``.
+
+    Such floats are multiples of 2**-1074, so the log of a probability that is about to underflow
+    is wrong by far more than its last digits. Logs from a formula in logs are none of them.
+    """
+    errors = np.zeros_like(logs)
+    low = np.nonzero((logs < _SMALLEST_NORMAL) & (logs > _SMALLEST_POSITIVE))
+    values = logs[low]
+    floats = np.exp(values)
+    rounded = np.abs(np.log(floats) - values) <= np.spacing(np.abs(values))
+    errors[low] = np.where(rounded, 2.0 * 2.0**-1074 / floats, 0.0)
+    return errors
 
 
 def check_error(error: Any) -> FloatArray:
