@@ -52,7 +52,7 @@ class DatasetError(InputError):
 
 
 class FunctionError(LiptestError):
-    """The function under test answered NaN, infinity or a wrong shape; ``point`` is where, if known."""
+    """The function gave NaN, infinity, a wrong shape or another answer; ``point`` is where."""
 
     def __init__(self, message: str, *, point: Any = None) -> None:
         super().__init__(message)

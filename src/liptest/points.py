@@ -43,16 +43,17 @@ class PointBatch:
         return len(self.centres) + len(self.rows)
 
     def array(self) -> IntArray:
-        """All points as one (n + m, d) array, centres first."""
+        """All points as one (n + m, d) array, centres first; fresh, so it may be overwritten."""
         n, d = self.centres.shape
         if len(self.rows) == 0:
-            return self.centres
+            return self.centres.copy()
         block = np.empty((len(self), d), dtype=self.centres.dtype)
         block[:n] = self.centres
         if n == 1:
             block[1:] = self.centres[0]
         else:
-            np.take(self.centres, self.rows, axis=0, out=block[n:])
+            # "clip" only so that NumPy writes straight into the block: rows are in range.
+            np.take(self.centres, self.rows, axis=0, out=block[n:], mode="clip")
         block[np.arange(n, len(self)), self.coordinates] = self.values
         return block
 

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from liptest.errors import InputError
+
 GRID_BITS = 53
 GRID = 1 << GRID_BITS
 _LOW_BITS = GRID_BITS - 8
@@ -90,10 +92,7 @@ class ValueSampler:
         most = max(len(mass) for mass in masses)
         cumulative = np.full((len(masses), most), GRID, dtype=np.int64)
         for r, mass in enumerate(masses):
-            steps = grid_thresholds(np.minimum(np.cumsum(mass), 1.0))
-            # The last value of positive mass takes what rounding left over.
-            steps[np.flatnonzero(mass)[-1] :] = GRID
-            cumulative[r, : len(mass)] = steps
+            cumulative[r, : len(mass)] = _cumulative_thresholds(mass)
         self._steps = cumulative[:, :-1]
 
     def draw(self, rng: np.random.Generator, count: int) -> NDArray[Any]:
@@ -109,6 +108,17 @@ class ValueSampler:
         return values
 
 
+def _cumulative_thresholds(mass: NDArray[np.float64]) -> NDArray[np.int64]:
+    scaled = np.ldexp(mass, GRID_BITS)
+    whole = np.floor(scaled)
+    # Whole parts add up exactly and the rests stay small: a sum of the masses would lose bits.
+    rest = np.ceil(np.cumsum(scaled - whole)).astype(np.int64)
+    steps = np.asarray(np.minimum(np.cumsum(whole.astype(np.int64)) + rest, GRID))
+    # The last value of positive mass takes what rounding left over.
+    steps[np.flatnonzero(mass)[-1] :] = GRID
+    return steps
+
+
 class IndexSampler:
     """Draws indices with probabilities proportional to non-negative weights."""
 
@@ -117,7 +127,11 @@ class IndexSampler:
         self._values = ValueSampler([weights / total], np.dtype(np.int64)) if total > 0 else None
 
     def draw(self, rng: np.random.Generator, count: int) -> NDArray[np.int64]:
-        """(count,) indices."""
+        """(count,) indices; InputError when all weights are 0."""
         if self._values is None:
-            raise ValueError("all weights are 0, there is nothing to draw")
+            raise InputError(
+                "weights: all of them are 0, so there is nothing to draw; every coordinate of the "
+                "distribution is degenerate",
+                name="weights",
+            )
         return np.asarray(self._values.draw(rng, count)[:, 0], dtype=np.int64)

@@ -90,7 +90,7 @@ def test_non_negative_below_one_refuses(value: object) -> None:
 def test_non_negative_accepts_zero_and_says_its_limit() -> None:
     assert check_non_negative("delta", 0, below=1) == 0.0
     assert check_non_negative("delta", 10.0) == 10.0
-    with pytest.raises(InputError, match="below 1$"):
+    with pytest.raises(InputError, match=r"below 1$"):
         check_non_negative("delta", 1, below=1)
 
 
