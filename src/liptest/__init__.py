@@ -49,11 +49,20 @@ if TYPE_CHECKING:
     from liptest.oracles import scalar
     from liptest.privacy.check import check_privacy
     from liptest.privacy.claims import log
+    from liptest.privacy.profile import exception_mass, privacy_profile
     from liptest.privacy.proof import exact_epsilon
     from liptest.privacy.verdicts import PrivacyVerdict, PrivacyWitness
     from liptest.repairs import mcshane, repair
     from liptest.routes import FilterGate, SensitivityGate
-    from liptest.testers import VarianceEdges
+    from liptest.testers import (
+        AJMR12,
+        CDJS15,
+        CS12,
+        DJT12,
+        JR11,
+        HammingLines,
+        VarianceEdges,
+    )
     from liptest.verdicts import Cost, Decision, Guarantee, LipschitzVerdict, Witness
     from liptest.whitebox.function import mechanism
 
@@ -105,8 +114,11 @@ _HOME = {
     "check_privacy": "privacy.check",
     "log": "privacy.claims",
     "exact_epsilon": "privacy.proof",
+    **dict.fromkeys(("exception_mass", "privacy_profile"), "privacy.profile"),
     **dict.fromkeys(("PrivacyVerdict", "PrivacyWitness"), "privacy.verdicts"),
-    "VarianceEdges": "testers",
+    **dict.fromkeys(
+        ("AJMR12", "CDJS15", "CS12", "DJT12", "HammingLines", "JR11", "VarianceEdges"), "testers"
+    ),
     **dict.fromkeys(("Cost", "Decision", "Guarantee", "LipschitzVerdict", "Witness"), "verdicts"),
     "mechanism": "whitebox.function",
 }

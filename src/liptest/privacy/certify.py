@@ -121,6 +121,9 @@ def _compare(left: OutputLaw, right: OutputLaw, claim: Claim, distance: int) -> 
         found = Comparison(answer, (output,), *_rounded(lower, upper))
         if _rank(found) > _rank(chosen):
             chosen = found
+    if chosen.answer is Answer.CLEAR and (left.unexplored or right.unexplored):
+        # Outputs that neither law lists may differ as much as they like.
+        return Comparison(Answer.DOUBT, (), 0.0, math.inf)
     return chosen
 
 
@@ -154,15 +157,24 @@ def _compare_delta(left: OutputLaw, right: OutputLaw, claim: Claim) -> Compariso
         if total <= limit:
             continue
         answer = Answer.VIOLATED if total > limit else Answer.DOUBT
-        excess = float(total.lower())
-        p, q = _mass(first, event), _mass(second, event)
-        ratio = arb("+inf") if q == 0 else (p / q).log()
-        bounds = _rounded(ratio.lower(), ratio.upper())
-        found = Comparison(answer, event, *bounds, excess)
+        excess = math.nextafter(float(total.lower()), -math.inf)
+        bounds = _log_ratio(_mass(first, event), _mass(second, event))
+        found = Comparison(answer, event, *_rounded(*bounds), excess)
         if answer is Answer.VIOLATED:
             return found
         doubt = doubt or found
     return doubt or Comparison(Answer.CLEAR)
+
+
+def _log_ratio(larger: arb, smaller: arb) -> tuple[arb, arb]:
+    # A mass that may be 0 has no log, so the ends are formed apart.
+    (p_low, p_high), (q_low, q_high) = ((ball.lower(), ball.upper()) for ball in (larger, smaller))
+    lower, upper = arb(0), arb("+inf")
+    if p_low > 0:
+        lower = (p_low / q_high).log().lower() if q_high > 0 else upper
+    if q_low > 0:
+        upper = (p_high / q_low).log().upper()
+    return lower, upper
 
 
 def _hockey_stick(left: OutputLaw, right: OutputLaw, factor: arb) -> tuple[arb, tuple[Output, ...]]:
@@ -176,6 +188,8 @@ def _hockey_stick(left: OutputLaw, right: OutputLaw, factor: arb) -> tuple[arb, 
             total += arb(0).union(gap.upper())
     if left.unexplored:
         total += arb(0).union(exact_ball(left.unexplored))
+    if right.unexplored:
+        total -= factor * arb(0).union(exact_ball(right.unexplored))
     return total, tuple(event)
 
 
@@ -203,12 +217,20 @@ def _loss_bounds(left: OutputLaw, right: OutputLaw, output: Output) -> tuple[arb
     )
     bottom = arb("-inf")
     lower = arb(0)
+    left_high, right_high = _with_unexplored(left, left_high), _with_unexplored(right, right_high)
     for low, high in ((left_low, right_high), (right_low, left_high)):
         if low != bottom:
             lower = lower.max((low - high).lower())
     if left_low == bottom or right_low == bottom:
         return lower, arb("+inf")
     return lower, (left_high - right_low).max(right_high - left_low).upper()
+
+
+def _with_unexplored(law: OutputLaw, high: arb) -> arb:
+    # Any output may have the mass that was not explored.
+    if not law.unexplored:
+        return high
+    return (high.exp() + exact_ball(law.unexplored)).log().upper()
 
 
 def _ball(law: OutputLaw, output: Output) -> arb:

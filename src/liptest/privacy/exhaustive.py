@@ -96,6 +96,31 @@ def _statistic_blocks(mechanism: Any, domain: Domain) -> Iterator[PairBlock]:
 
 
 def _domain_blocks(mechanism: Mechanism, domain: Domain) -> Iterator[PairBlock]:
+    pool, rows = _pooled(mechanism, domain)
+    laws, queries = pool.laws(), domain.size
+    for block in _axis_blocks(domain, pool, rows):
+        yield PairBlock(laws, *block, queries=queries, locate=block_locator(domain, rows, block))
+        queries = 0
+
+
+def law_rows(mechanism: Mechanism, domain: Domain) -> tuple[ComparableLaws, NDArray[np.int32]]:
+    """All distinct laws on a domain, and which one each point has, by index; (size,)."""
+    pool, rows = _pooled(mechanism, domain)
+    return pool.laws(), rows
+
+
+def neighbour_rows(domain: Domain) -> Indices:
+    """All neighbouring pairs of a domain as indices of points; (pairs, 2)."""
+    index = np.arange(domain.size, dtype=np.int32)
+    pairs = [
+        np.stack([first.reshape(-1), second.reshape(-1)], axis=1)
+        for axis in range(domain.dimension)
+        for first, second in _axis_pairs(domain, axis, index)
+    ]
+    return np.concatenate(pairs).astype(np.int64) if pairs else np.zeros((0, 2), dtype=np.int64)
+
+
+def _pooled(mechanism: Mechanism, domain: Domain) -> tuple[LawPool, NDArray[np.int32]]:
     if not exhaustive_size(mechanism, domain).possible:
         raise InputError(
             f"method='exhaustive': {mechanism.name} has unbounded outputs and its statistic "
@@ -110,10 +135,7 @@ def _domain_blocks(mechanism: Mechanism, domain: Domain) -> Iterator[PairBlock]:
             stop = start + len(part)
             rows[start:stop] = pool.add(mechanism.laws(part), len(part))
             start = stop
-    laws, queries = pool.laws(), domain.size
-    for block in _axis_blocks(domain, pool, rows):
-        yield PairBlock(laws, *block, queries=queries, locate=block_locator(domain, rows, block))
-        queries = 0
+    return pool, rows
 
 
 def _axis_blocks(

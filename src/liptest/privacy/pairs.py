@@ -47,10 +47,15 @@ class ClosedFormLosses(Protocol):
 
 @dataclass(frozen=True)
 class Screened:
-    """Float losses of p pairs and the positions (ascending) that must be certified."""
+    """Float losses of p pairs and the positions (ascending) that may break the claim.
+
+    ``certain`` are those of them, for delta = 0, that break it whatever the errors are; the others
+    must be certified one by one.
+    """
 
     losses: NDArray[np.float64]
     flagged: Indices
+    certain: Indices
 
 
 def screen_pairs(
@@ -60,11 +65,16 @@ def screen_pairs(
     losses = laws.losses(left, right)
     slack = laws.screen_error(left, right) + _ROUNDING * np.maximum(1.0, np.minimum(losses, 1e6))
     # Errors of the logs themselves, when a law has tiny probabilities, are in screen_error.
-    suspect = losses > claim.threshold * distances - slack
+    suspect = (losses > claim.threshold * distances - slack) | (losses >= INFINITE_LOSS)
     if claim.delta > 0:
         suspect &= _may_exceed_delta(laws, left, right, claim, slack, suspect)
     suspect |= laws.has_uncertain_zeros(left, right)
-    return Screened(losses, np.flatnonzero(suspect))
+    sure = losses > claim.threshold * distances + slack
+    if claim.delta > 0:
+        sure[:] = False
+    elif not getattr(laws, "zeros_exact", True):
+        sure &= losses < INFINITE_LOSS
+    return Screened(losses, np.flatnonzero(suspect), np.flatnonzero(sure))
 
 
 def _may_exceed_delta(

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from liptest.distributions import ProductDistribution
 from liptest.domains import Domain
 from liptest.driver import Finding, Judgement, Outcome
 from liptest.errors import InputError, check_count, shown
@@ -15,6 +16,7 @@ from liptest.mechanisms.base import Mechanism, check_mechanism
 from liptest.privacy.certify import Answer, enclose_loss
 from liptest.privacy.claims import Claim
 from liptest.privacy.exhaustive import (
+    ExhaustiveSize,
     PairBlock,
     check_affordable,
     exhaustive_size,
@@ -28,6 +30,7 @@ from liptest.privacy.pairs import (
     screen_pairs,
     shown_loss,
 )
+from liptest.privacy.profile import exception_mass
 from liptest.privacy.sampling_run import (
     Task,
     nothing,
@@ -38,9 +41,10 @@ from liptest.privacy.sampling_run import (
 )
 from liptest.privacy.verdicts import PrivacyPlan, PrivacyVerdict, PrivacyWitness
 from liptest.privacy.wording import proof_sentence
-from liptest.verdicts import Guarantee
+from liptest.verdicts import Decision, Guarantee
 
 _SOURCE = "theory 3.7"
+_FEW_PAIRS = 50_000
 
 
 def run_exhaustive(task: Task) -> PrivacyVerdict:
@@ -62,7 +66,26 @@ def run_exhaustive(task: Task) -> PrivacyVerdict:
     except KeyboardInterrupt:
         ended = "interrupted"
     outcome = Outcome(total, ended, time.perf_counter() - started)
-    return verdict_of(task, plan, outcome, *_meaning(task, outcome, size.condition))
+    verdict = verdict_of(task, plan, outcome, *_meaning(task, outcome, size.condition))
+    return replace(verdict, exception_mass_found=_found_mass(task, verdict, size))
+
+
+def _found_mass(task: Task, verdict: PrivacyVerdict, size: ExhaustiveSize) -> float | None:
+    # Laws are computed once more, so only where they are few and cheap.
+    known = verdict.exception_mass_found
+    few = size.pairs <= _FEW_PAIRS and not size.through_statistic
+    masses = isinstance(task.distribution, ProductDistribution)
+    if known is not None or verdict.decision is not Decision.NO or not (few and masses):
+        return known
+    claim = task.claim
+    mass = exception_mass(
+        task.mechanism,
+        task.distribution,
+        epsilon=claim.epsilon,
+        delta=claim.delta,
+        tolerance=claim.tolerance,
+    )
+    return mass.upper if mass.lower == mass.upper else None
 
 
 def judge_block(mechanism: Mechanism, claim: Claim, block: PairBlock) -> Judgement:

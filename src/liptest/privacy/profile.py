@@ -1,0 +1,211 @@
+"""Exact exception mass of a mechanism, for one epsilon or many (theory 1.1b, 3.1, 3.8b).
+
+The exception mass of a claim is the least mass of a set of datasets that meets every neighbouring
+pair that breaks the claim: a minimum-weight vertex cover, proved by a maximum flow on cubes and
+grids, a recurrence for mechanisms that see only a count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liptest.covers import minimum_cover_of_pairs
+from liptest.distributions import Distribution, ProductDistribution, check_distribution
+from liptest.domains import Domain
+from liptest.errors import BudgetError
+from liptest.mechanisms.base import ComparableLaws, Mechanism, check_mechanism
+from liptest.privacy.certify import Answer
+from liptest.privacy.claims import Claim, ExactLog, parse_epsilon
+from liptest.privacy.count_mass import count_exception_mass, has_count_mass
+from liptest.privacy.exhaustive import law_rows, neighbour_rows
+from liptest.privacy.pairs import certified_comparison, screen_pairs, shown_loss
+from liptest.verdicts import Record
+
+Indices = NDArray[np.int64]
+
+#: Neighbouring pairs that are held in memory at once.
+MAX_PAIRS = 4_000_000
+_SLICE = 1 << 14
+_GRID = 40
+
+
+@dataclass(frozen=True)
+class ExceptionMass(Record):
+    """Bounds on the least mass of a set off which a claim holds; equal where it is exact.
+
+    ``lower`` counts only pairs that certainly break the claim, ``upper`` also those that the
+    declared errors leave open; for replaced records of three or more values the cover itself
+    may be known only up to bounds. Floats rounded to nearest from exact rationals.
+    """
+
+    epsilon: float
+    delta: float
+    lower: float
+    upper: float
+
+
+@dataclass(frozen=True)
+class PrivacyProfile:
+    """Exception mass against epsilon, exact or as bounds; ``largest_loss`` is the exact epsilon."""
+
+    points: tuple[ExceptionMass, ...]
+    largest_loss: float
+
+    def smallest_epsilon(self, exception_mass: float) -> float:
+        """Least epsilon of the grid at which the claim holds off that mass; inf for none."""
+        fits = [p.epsilon for p in self.points if p.upper <= exception_mass]
+        return min(fits, default=float("inf"))
+
+
+def exception_mass(
+    mechanism: Any,
+    distribution: Distribution,
+    *,
+    epsilon: float | str | ExactLog,
+    delta: float = 0.0,
+    tolerance: float = 1e-9,
+) -> ExceptionMass:
+    """Exact exception mass of (epsilon, delta)-GDP (paper Definition 2.2, theory 3.1).
+
+    Small domains with masses, and mechanisms that see only a count.
+
+    Raises
+    ------
+    InputError
+        A wrong argument, or a distribution without masses.
+    BudgetError
+        More than ``MAX_PAIRS`` neighbouring pairs.
+    """
+    claim = Claim(parse_epsilon(epsilon), delta, tolerance)
+    return _source(mechanism, distribution).at(claim)
+
+
+def privacy_profile(
+    mechanism: Any,
+    distribution: Distribution,
+    *,
+    epsilons: Sequence[float] | None = None,
+    delta: float = 0.0,
+    tolerance: float = 1e-9,
+) -> PrivacyProfile:
+    """Exception mass for each epsilon of a grid, exactly; raises as ``exception_mass``.
+
+    ``epsilons`` defaults to 40 values up to the largest finite loss.
+    """
+    source = _source(mechanism, distribution)
+    losses = source.losses
+    if epsilons is None:
+        finite = losses[losses < 1e6]
+        top = float(finite.max(initial=0.0)) or 1.0
+        epsilons = np.linspace(top / _GRID, top, _GRID).tolist()
+    points = tuple(source.at(Claim(float(e), delta, tolerance)) for e in epsilons)
+    return PrivacyProfile(points, shown_loss(float(losses.max(initial=0.0))))
+
+
+def _source(mechanism: Any, distribution: Distribution) -> _Points | _Levels:
+    checked = check_mechanism(mechanism)
+    checked_distribution = check_distribution(distribution)
+    if has_count_mass(checked, checked_distribution):
+        assert isinstance(checked_distribution, ProductDistribution)
+        return _Levels(checked, checked_distribution)
+    return _Points(checked, checked_distribution)
+
+
+@dataclass(frozen=True, eq=False)
+class _Levels:
+    """Mechanisms that see only a count: levels 0 .. d instead of datasets."""
+
+    mechanism: Any
+    distribution: ProductDistribution
+
+    @cached_property
+    def losses(self) -> NDArray[np.float64]:
+        levels = np.arange(self.distribution.domain.dimension + 1)
+        laws = self.mechanism.laws_of(levels)
+        rows = laws.distinct(levels)
+        return np.asarray(laws.losses(rows[:-1], rows[1:]))
+
+    def at(self, claim: Claim) -> ExceptionMass:
+        mass = count_exception_mass(self.mechanism, self.distribution, claim)
+        return ExceptionMass(float(claim.epsilon), claim.delta, mass, mass)
+
+
+@dataclass(frozen=True, eq=False)
+class _Points:
+    """All neighbouring pairs of a small domain."""
+
+    mechanism: Mechanism
+    distribution: Distribution
+
+    @property
+    def domain(self) -> Domain:
+        return self.distribution.domain
+
+    @cached_property
+    def _laws(self) -> tuple[ComparableLaws, NDArray[np.int32]]:
+        if self.domain.neighbouring_pairs > MAX_PAIRS:
+            raise BudgetError(
+                f"domain={self.domain} has more than {MAX_PAIRS:,} neighbouring pairs; use "
+                f"check_privacy, which samples",
+                budget=MAX_PAIRS,
+            )
+        return law_rows(self.mechanism, self.domain)
+
+    @cached_property
+    def pairs(self) -> Indices:
+        return neighbour_rows(self.domain)
+
+    @cached_property
+    def losses(self) -> NDArray[np.float64]:
+        laws, rows = self._laws
+        left, right = (rows[self.pairs[:, side]].astype(np.int64) for side in (0, 1))
+        starts = range(0, len(left), _SLICE)
+        parts = [laws.losses(left[s : s + _SLICE], right[s : s + _SLICE]) for s in starts]
+        return np.concatenate(parts) if parts else np.zeros(0)
+
+    def at(self, claim: Claim) -> ExceptionMass:
+        certain, left_open = self._bad(claim)
+        lower, upper = self._cover(certain)
+        if len(left_open):
+            upper = self._cover(np.concatenate([certain, left_open]))[1]
+        return ExceptionMass(float(claim.epsilon), claim.delta, float(lower), float(upper))
+
+    def _cover(self, pairs: Indices) -> tuple[Fraction, Fraction]:
+        if len(pairs) == 0:
+            return Fraction(0), Fraction(0)
+        cover = minimum_cover_of_pairs(self.distribution, pairs)
+        return cover.lower, cover.upper
+
+    def _bad(self, claim: Claim) -> tuple[Indices, Indices]:
+        laws, rows = self._laws
+        answers: dict[tuple[int, int], Answer] = {}
+        certain, undecided = [], []
+        for start in range(0, len(self.pairs), _SLICE):
+            pairs = self.pairs[start : start + _SLICE]
+            left, right = (rows[pairs[:, side]].astype(np.int64) for side in (0, 1))
+            screened = screen_pairs(laws, left, right, claim)
+            certain.extend(pairs[screened.certain])
+            for k in np.setdiff1d(screened.flagged, screened.certain):
+                key = (int(left[k]), int(right[k]))
+                if key not in answers:
+                    answers[key] = self._decide(pairs[k], claim)
+                if answers[key] is Answer.VIOLATED:
+                    certain.append(pairs[k])
+                elif answers[key] is Answer.DOUBT:
+                    undecided.append(pairs[k])
+        shape = (-1, 2)
+        return (
+            np.array(certain, dtype=np.int64).reshape(shape),
+            np.array(undecided, dtype=np.int64).reshape(shape),
+        )
+
+    def _decide(self, pair: Indices, claim: Claim) -> Answer:
+        x, y = self.domain.points(pair)
+        return certified_comparison(self.mechanism, x, y, claim).answer
