@@ -217,7 +217,8 @@ def _loss_bounds(left: OutputLaw, right: OutputLaw, output: Output) -> tuple[arb
     )
     bottom = arb("-inf")
     lower = arb(0)
-    left_high, right_high = _with_unexplored(left, left_high), _with_unexplored(right, right_high)
+    left_high = _with_unexplored(left, output, left_high)
+    right_high = _with_unexplored(right, output, right_high)
     for low, high in ((left_low, right_high), (right_low, left_high)):
         if low != bottom:
             lower = lower.max((low - high).lower())
@@ -226,9 +227,9 @@ def _loss_bounds(left: OutputLaw, right: OutputLaw, output: Output) -> tuple[arb
     return lower, (left_high - right_low).max(right_high - left_low).upper()
 
 
-def _with_unexplored(law: OutputLaw, high: arb) -> arb:
-    # Any output may have the mass that was not explored.
-    if not law.unexplored:
+def _with_unexplored(law: OutputLaw, output: Output, high: arb) -> arb:
+    # A listed output may have the mass that was not explored on top of its own.
+    if not law.unexplored or output not in law:
         return high
     return (high.exp() + exact_ball(law.unexplored)).log().upper()
 
