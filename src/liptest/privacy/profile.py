@@ -186,7 +186,8 @@ class _Points:
     def _bad(self, claim: Claim) -> tuple[Indices, Indices]:
         laws, rows = self._laws
         answers: dict[tuple[int, int], Answer] = {}
-        certain, undecided = [], []
+        certain: list[Indices] = []
+        undecided: list[Indices] = []
         for start in range(0, len(self.pairs), _SLICE):
             pairs = self.pairs[start : start + _SLICE]
             left, right = (rows[pairs[:, side]].astype(np.int64) for side in (0, 1))
