@@ -49,7 +49,7 @@ class ProductDistribution:
                 name="domain",
                 value=domain,
             )
-        rows = list(marginals)  # type: ignore[arg-type]
+        rows = _rows(marginals)
         if len(rows) != domain.dimension:
             raise InputError(
                 f"marginals: {len(rows)} laws for the {domain.dimension} coordinates of "
@@ -58,7 +58,11 @@ class ProductDistribution:
             )
         self.domain = domain
         self.source = source or f"a product law given on {domain}"
-        self._masses = [_law(row, r, domain.sizes[r]) for r, row in enumerate(rows)]
+        masses = [_law(row, r, domain.sizes[r]) for r, row in enumerate(rows)]
+        if isinstance(domain, Hypercube):
+            self._keep_bits(np.array([mass[1] for mass in masses]))
+        else:
+            self._masses = masses
 
     @classmethod
     def _of_bits(cls, probabilities: NDArray[np.float64], source: str) -> ProductDistribution:
@@ -66,13 +70,18 @@ class ProductDistribution:
         self = cls.__new__(cls)
         self.domain = Hypercube(len(probabilities))
         self.source = source or "independent bits with the given probabilities"
-        self.__dict__["probabilities"] = probabilities
+        self._keep_bits(probabilities)
         return self
+
+    def _keep_bits(self, probabilities: NDArray[np.float64]) -> None:
+        # A cube keeps the chances of a 1 and nothing else, however it was built.
+        probabilities.flags.writeable = False
+        self.__dict__["probabilities"] = probabilities
 
     @classmethod
     def bernoulli(cls, probabilities: ArrayLike, *, source: str = "") -> ProductDistribution:
         """Independent bits on Hypercube(d); ``probabilities[r]`` is the chance of a 1."""
-        array = np.atleast_1d(np.asarray(probabilities, dtype=np.float64)).copy()
+        array = np.atleast_1d(_floats("probabilities", probabilities))
         if array.ndim != 1 or len(array) == 0:
             raise InputError(
                 f"probabilities: shape={array.shape}; give one number per coordinate",
@@ -156,13 +165,11 @@ class ProductDistribution:
 
     @cached_property
     def probabilities(self) -> NDArray[np.float64]:
-        """(d,) chances of a 1; cubes only."""
-        if not isinstance(self.domain, Hypercube):
-            raise InputError(
-                f"probabilities: {self.domain} is no Hypercube; use .marginal(r)",
-                name="probabilities",
-            )
-        return np.array([mass[1] for mass in self._masses])
+        """(d,) chances of a 1, read-only; InputError where the domain is no Hypercube."""
+        raise InputError(
+            f"probabilities: {self.domain} is no Hypercube; use .marginal(r)",
+            name="probabilities",
+        )
 
     def marginal(self, coordinate: int) -> NDArray[np.float64]:
         """Probabilities of the values of one coordinate, shape (sizes[r],)."""
@@ -194,7 +201,7 @@ class ProductDistribution:
     ) -> Iterator[IntArray]:
         """``count`` points in arrays of about ``chunk_bytes`` each: d up to 1,000,000."""
         step = max(1, chunk_bytes // self.domain.dimension)
-        for start in range(0, count, step):
+        for start in range(0, check_count("count", count, least=0), step):
             yield self.sample(rng, min(step, count - start))
 
     def log_mass(self, points: ArrayLike) -> NDArray[np.float64]:
@@ -264,14 +271,14 @@ class SampledDistribution:
         self.sampler = sampler
         self._log_mass = log_mass
         self.source = source or f"the sampler {getattr(sampler, '__name__', 'given')}"
-        names = list(inspect.signature(sampler).parameters)
-        self._rng_first = bool(names) and names[0] in ("rng", "generator")
+        self._rng_first = _first_parameter(sampler) in ("rng", "generator")
 
     def __repr__(self) -> str:
         return f"SampledDistribution({self.domain}, source={self.source!r})"
 
     def sample(self, rng: np.random.Generator, count: int) -> IntArray:
         """``count`` points, shape (count, d); InputError when the sampler gives anything else."""
+        check_count("count", count, least=0)
         drawn = self.sampler(rng, count) if self._rng_first else self.sampler(count, rng)
         points = self.domain.check_points(drawn)
         if len(points) != count:
@@ -283,14 +290,29 @@ class SampledDistribution:
         return points
 
     def log_mass(self, points: ArrayLike) -> NDArray[np.float64]:
-        """Natural log masses; InputError when none were given."""
+        """Natural log masses, (n, d) -> (n,); InputError when none were given or they are none."""
         if self._log_mass is None:
             raise InputError(
                 "log_mass=None: this SampledDistribution has no masses; give log_mass= or use "
                 "method='neighbourhoods', which needs none",
                 name="log_mass",
             )
-        return np.asarray(self._log_mass(self.domain.check_points(points)), dtype=np.float64)
+        array = self.domain.check_points(points)
+        logs = _floats("log_mass", self._log_mass(array))
+        if logs.shape != (len(array),) or not np.all(logs <= _SUM_SLACK):
+            raise InputError(
+                f"log_mass: shape={logs.shape} for {len(array)} points, largest value "
+                f"{np.max(logs, initial=-np.inf)}; give one natural log (0 or less) per row",
+                name="log_mass",
+            )
+        return logs
+
+
+def _first_parameter(sampler: Callable[..., ArrayLike]) -> str:
+    try:
+        return next(iter(inspect.signature(sampler).parameters), "")
+    except ValueError:  # compiled code without a signature
+        return ""
 
 
 Distribution = ProductDistribution | SampledDistribution
@@ -324,8 +346,30 @@ def require_product(distribution: Distribution, who: str) -> ProductDistribution
     return distribution
 
 
+def _floats(name: str, values: ArrayLike) -> NDArray[np.float64]:
+    try:
+        array = np.asarray(values)
+        if array.dtype.kind in "biufO":
+            return array.astype(np.float64)
+    except (TypeError, ValueError):
+        pass
+    raise InputError(f"{name}={shown(values)} must be numbers, in rows of equal lengths", name=name)
+
+
+def _rows(marginals: Sequence[ArrayLike] | ArrayLike) -> list[ArrayLike]:
+    try:
+        return list(marginals)  # type: ignore[arg-type]
+    except TypeError:
+        raise InputError(
+            f"marginals={shown(marginals)} must hold one law per coordinate, for example "
+            f"[[0.5, 0.5], [0.9, 0.1]]",
+            name="marginals",
+            value=marginals,
+        ) from None
+
+
 def _law(row: ArrayLike, coordinate: int, size: int) -> NDArray[np.float64]:
-    mass = np.asarray(row, dtype=np.float64)
+    mass = _floats(f"marginals[{coordinate}]", row)
     if mass.shape != (size,):
         raise InputError(
             f"marginals[{coordinate}]: shape={mass.shape}, but the coordinate takes {size} "

@@ -100,7 +100,7 @@ class Domain:
             Wrong shape, non-integer or out-of-range values. With ``private`` the message names
             neither a value nor a coordinate.
         """
-        array = _rectangular(points)
+        array = rectangular(points)
         if array.ndim == 1:
             array = array[None, :]
         if array.ndim != 2 or array.shape[1] != self.dimension:
@@ -338,7 +338,8 @@ def _short_sizes(sizes: tuple[int, ...]) -> str:
     return shown(list(sizes))
 
 
-def _rectangular(points: ArrayLike) -> NDArray[Any]:
+def rectangular(points: ArrayLike) -> NDArray[Any]:
+    """The points as an array of any shape; DatasetError when their rows differ in length."""
     try:
         return np.asarray(points)
     except ValueError:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from liptest.domains import Domain
+from liptest.domains import Domain, rectangular
 from liptest.errors import InputError, check_positive, shown
 
 
@@ -21,7 +21,7 @@ def fit_marginals(
 ) -> NDArray[np.float64]:
     """(d, max size) fitted laws; see ``ProductDistribution.fit``."""
     weight = check_positive("shrinkage", shrinkage)
-    values = np.asarray(table)
+    values = rectangular(table)
     if values.size == 0:
         raise InputError("table: it is empty, there is nothing to fit; give public rows")
     if groups is None:
@@ -52,8 +52,8 @@ def _fit_groups(
     record_groups: Sequence[Any] | ArrayLike | None,
     weight: float,
 ) -> NDArray[np.float64]:
-    labels = np.asarray(groups)
-    targets = labels if record_groups is None else np.asarray(record_groups)
+    labels = _labels(groups)
+    targets = labels if record_groups is None else _labels(record_groups)
     if len(set(domain.sizes)) != 1:
         raise InputError(
             f"groups: the coordinates of {domain} have different sizes, so records cannot share "
@@ -70,25 +70,39 @@ def _fit_groups(
             f"records; give one label per modelled record"
         )
     codes = _codes(values, domain.sizes[0])
-    names, group = np.unique(labels, return_inverse=True)
-    counts = np.zeros((len(names), domain.sizes[0]))
+    # Groups are numbered as Python objects: 1, "1" and None are three labels. The last row is
+    # the law of unseen groups.
+    number = {label: i for i, label in enumerate(dict.fromkeys(labels.tolist()))}
+    group = np.array([number[label] for label in labels.tolist()])
+    counts = np.zeros((len(number) + 1, domain.sizes[0]))
     np.add.at(counts, (group, codes), 1)
     overall = counts.sum(axis=0) / len(codes)
     laws = (counts + weight * overall) / (counts.sum(axis=1, keepdims=True) + weight)
-    where = np.minimum(np.searchsorted(names, targets), len(names) - 1)
-    known = names[where] == targets
-    return np.asarray(np.where(known[:, None], laws[where], overall))
+    laws[-1] = overall
+    return np.asarray(laws[[number.get(label, -1) for label in targets.tolist()]])
+
+
+def _labels(groups: Sequence[Any] | ArrayLike) -> NDArray[Any]:
+    labels = np.asarray(groups, dtype=object)
+    if not all(isinstance(label, Hashable) for label in labels.flat):
+        raise InputError(
+            f"groups={shown(groups)} must be one label (a number or a string) per record",
+            name="groups",
+        )
+    return labels
 
 
 def _codes(values: NDArray[Any], size: int) -> NDArray[np.int64]:
-    whole = values.dtype.kind in "iub" or (
-        values.dtype.kind == "f" and bool(np.all(values == np.floor(values)))
-    )
-    if not whole or not np.all((values >= 0) & (values < size)):
-        example = values[0] if not whole else values[(values < 0) | (values >= size)][0]
+    if values.dtype.kind in "iubf":
+        wrong = ~((values >= 0) & (values < size) & (values == np.floor(values)))
+    else:
+        wrong = np.array([value not in range(size) for value in values.tolist()])
+    if np.any(wrong):
+        example = values[wrong].tolist()[0]
         raise InputError(
             f"table: the value {shown(example)} is none of 0 .. {size - 1}; code the records as "
             f"whole numbers first",
             name="table",
+            value=example,
         )
     return values.astype(np.int64)
