@@ -1,0 +1,280 @@
+"""The choice tree of a random program, walked by replay: one run per leaf, depth first.
+
+A program that asks ``choose`` for every random decision has a law that is a finite tree. It is
+run again and again: the last open choice moves to its next branch, everything before it is
+answered as before, everything after it takes its first branch. Weights are whole numbers and
+multiply along the path; fractions appear only when all leaves are counted. Memory holds one
+path and one number for each output, never the tree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import NoReturn
+
+from liptest.errors import (
+    BudgetError,
+    LiptestError,
+    MechanismError,
+    NonDeterministicError,
+    UnsupportedRandomnessError,
+)
+from liptest.mechanisms.laws import Output
+from liptest.whitebox.sums import LawSum, product
+
+#: What can be chosen from: n branches of equal weight, or whole-number weights.
+Branches = int | tuple[int, ...]
+
+MAX_LEAVES = 2_000_000
+# A path of k choices has k leaves beside it, so all runs of it cost k^2 / 2 choices: 8 million.
+MAX_CHOICES = 4_000
+#: Draws in one run, whether they lead to a choice or not: ends ``while rng.random() < 1``.
+MAX_DRAWS = 1_000_000
+
+# Products of weights are carried along the first choices of a path only: on a path of k choices
+# they need k^2 words.
+_CARRIED = 512
+
+
+class Abort(BaseException):
+    """Ends a run. No ``except Exception`` of the program under analysis catches it."""
+
+    def __init__(self, error: LiptestError) -> None:
+        super().__init__(str(error))
+        self.error = error
+
+
+class ChoiceTree:
+    """Answers the choices of one program on one input, and adds up the law of its output.
+
+    Parameters
+    ----------
+    name
+        Of the program, for error messages.
+    max_leaves, max_choices
+        Budgets: runs in all, and choices in one run.
+    """
+
+    __slots__ = (
+        "_depth",
+        "_first",
+        "_law",
+        "_path",
+        "_weights",
+        "draws",
+        "failure",
+        "leaves",
+        "max_choices",
+        "max_leaves",
+        "name",
+    )
+
+    def __init__(
+        self, name: str, *, max_leaves: int = MAX_LEAVES, max_choices: int = MAX_CHOICES
+    ) -> None:
+        self.name = name
+        self.max_leaves = max_leaves
+        self.max_choices = max_choices
+        self.leaves = 0
+        self.draws = 0
+        #: Set once and for all by ``fail``; even a bare ``except:`` cannot undo it.
+        self.failure: LiptestError | None = None
+        self._depth = 0
+        self._path: list[tuple[Branches, int]] = []
+        self._weights: list[tuple[int, int]] = [(1, 1)]
+        self._law = LawSum()
+        self._first: tuple[list[tuple[Branches, int]], Output] | None = None
+
+    def choose(self, branches: Branches) -> int:
+        """The branch to take, 0 .. n-1; branches of weight 0 are never taken."""
+        depth = self._depth
+        self._depth = depth + 1
+        if depth < len(self._path):
+            known, branch = self._path[depth]
+            if known is branches or known == branches:
+                return branch
+            self._differs("the same choices led to a different draw")
+        return self._open(branches)
+
+    def count_draws(self, count: int) -> None:
+        """Note draws that may never lead to a choice; aborts beyond MAX_DRAWS in one run."""
+        self.draws += count
+        if self.draws > MAX_DRAWS:
+            self.fail(
+                BudgetError(
+                    f"{self.name}: more than {MAX_DRAWS:,} random numbers drawn in one run; does "
+                    f"it loop for ever? Draw fewer, or declare the law with lt.ClosedForm",
+                    budget=MAX_DRAWS,
+                )
+            )
+
+    def fail(self, error: LiptestError) -> NoReturn:
+        """End this run and all later ones with ``error``, whatever the program catches."""
+        if self.failure is None:
+            self.failure = error
+        self._path.clear()
+        raise Abort(self.failure)
+
+    def unsupported(self, what: str, advice: str) -> NoReturn:
+        """Abort: the program draws or uses randomness that has no exact finite law here."""
+        self.fail(
+            UnsupportedRandomnessError(
+                f"{self.name}: {what} cannot be enumerated exactly; {advice}, or declare the law "
+                f"with lt.ClosedForm(outputs, log_pmf)"
+            )
+        )
+
+    def law(self, run: Callable[[], Output]) -> dict[Output, Fraction]:
+        """Run the program once per leaf; its outputs with their exact probabilities.
+
+        Raises
+        ------
+        BudgetError
+            More leaves or choices than the budgets.
+        NonDeterministicError
+            The program draws differently after the same choices.
+        LiptestError
+            Whatever ``fail`` was called with, and what ``run`` raises.
+        """
+        while True:
+            output = self._run(run)
+            self._law.add(output, *self._leaf_weight())
+            self._count_leaf()
+            if self._first is None:
+                self._first = list(self._path), output
+            if not self._advance():
+                return self._law.fractions()
+
+    def repeat_first(self, run: Callable[[], Output]) -> None:
+        """Run the first leaf again. NonDeterministicError when its output is another one."""
+        assert self._first is not None
+        path, output = self._first
+        self._path = list(path)
+        again = self._run(run)
+        if len(self._path) != len(path) or not (again is output or again == output):
+            self._differs("the same choices led to a different output", aborts=False)
+
+    def close(self) -> None:
+        """Refuse every later use, so that a random number kept from this analysis is noticed."""
+        self.failure = NonDeterministicError(
+            f"{self.name}: non-deterministic: a random number drawn in an earlier run is used "
+            f"again; a mechanism may keep no state"
+        )
+        self._path.clear()
+
+    def _open(self, branches: Branches) -> int:
+        if self.failure is not None:
+            raise Abort(self.failure)
+        if len(self._path) >= self.max_choices:
+            self._too_many_choices()
+        if isinstance(branches, int):
+            if branches > self.max_leaves:
+                self._too_many_leaves(branches)
+            weight, total, branch = 1, branches, 0
+        else:
+            total = sum(branches)
+            branch = next(i for i, weight in enumerate(branches) if weight)
+            weight = branches[branch]
+        self._path.append((branches, branch))
+        if len(self._path) <= _CARRIED:
+            numerator, denominator = self._weights[-1]
+            self._weights.append((numerator * weight, denominator * total))
+        return branch
+
+    def _advance(self) -> bool:
+        path, weights = self._path, self._weights
+        while path:
+            branches, branch = path.pop()
+            carried = len(path) < _CARRIED
+            _, denominator = weights.pop() if carried else (0, 0)
+            following = _next_branch(branches, branch)
+            if following is None:
+                continue
+            path.append((branches, following))
+            if carried:
+                weight = 1 if isinstance(branches, int) else branches[following]
+                weights.append((weights[-1][0] * weight, denominator))
+            return True
+        return False
+
+    def _leaf_weight(self) -> tuple[int, int]:
+        numerator, denominator = self._weights[-1]
+        tail = self._path[_CARRIED:]
+        if not tail:
+            return numerator, denominator
+        weights = [1 if isinstance(b, int) else b[i] for b, i in tail]
+        totals = [b if isinstance(b, int) else sum(b) for b, _ in tail]
+        return numerator * product(weights), denominator * product(totals)
+
+    def _run(self, run: Callable[[], Output]) -> Output:
+        # Errors are raised outside of the except clauses: nothing of the program's frames,
+        # which hold its data, stays attached to them.
+        self._depth = self.draws = 0
+        output: Output = None
+        error: LiptestError | None = None
+        try:
+            output = run()
+        except Abort as abort:
+            error = abort.error
+        except MechanismError as broken:
+            error = broken.with_traceback(None)
+        error = self.failure or error
+        if error is not None:
+            raise error
+        if self._depth != len(self._path):
+            self._differs("the same choices led to fewer draws", aborts=False)
+        return output
+
+    def _count_leaf(self) -> None:
+        self.leaves += 1
+        if self.leaves >= self.max_leaves and self._has_more():
+            raise BudgetError(
+                self._leaves_message(f"more than max_leaves={self.max_leaves:,} runs"),
+                budget=self.max_leaves,
+            )
+
+    def _has_more(self) -> bool:
+        return any(_next_branch(*step) is not None for step in self._path)
+
+    def _too_many_leaves(self, count: int) -> NoReturn:
+        words = f"one draw has {count:,} outcomes, more than max_leaves={self.max_leaves:,}"
+        self.fail(
+            BudgetError(
+                self._leaves_message(words if count < 10**30 else "one draw has too many outcomes"),
+                needed=count,
+                budget=self.max_leaves,
+            )
+        )
+
+    def _leaves_message(self, what: str) -> str:
+        return (
+            f"{self.name}: {what} to enumerate its random choices on one dataset; draw from fewer "
+            f"values, hand it a statistic of the data only (statistic=lt.Count()), raise it with "
+            f"@lt.mechanism(max_leaves=...), or declare the law with lt.ClosedForm"
+        )
+
+    def _too_many_choices(self) -> NoReturn:
+        self.fail(
+            BudgetError(
+                f"{self.name}: more than max_choices={self.max_choices:,} random choices in one "
+                f"run; does it choose for ever? Bound the loop, raise it with "
+                f"@lt.mechanism(max_choices=...), or declare the law with lt.ClosedForm",
+                budget=self.max_choices,
+            )
+        )
+
+    def _differs(self, what: str, *, aborts: bool = True) -> NoReturn:
+        error = NonDeterministicError(
+            f"{self.name}: non-deterministic: {what} on one dataset; draw every random number "
+            f"from rng and keep no state between calls"
+        )
+        if aborts:
+            self.fail(error)
+        raise error
+
+
+def _next_branch(branches: Branches, branch: int) -> int | None:
+    if isinstance(branches, int):
+        return branch + 1 if branch + 1 < branches else None
+    return next((i for i in range(branch + 1, len(branches)) if branches[i]), None)

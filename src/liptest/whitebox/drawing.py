@@ -1,0 +1,62 @@
+"""Draws made of several choices, in the ways NumPy makes them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liptest.whitebox.choices import ChoiceTree
+from liptest.whitebox.finite import cdf_weights
+
+
+def order(tree: ChoiceTree, count: int) -> list[int]:
+    """A uniform order of 0 .. count-1."""
+    left = list(range(count))
+    return [left.pop(tree.choose(len(left))) for _ in range(count - 1)] + left
+
+
+def distinct(tree: ChoiceTree, count: int, number: int, shuffle: bool) -> list[int]:
+    """``number`` different ones of 0 .. count-1, ``choice(count, number, replace=False)``."""
+    if shuffle:
+        left = list(range(count))
+        return [left.pop(tree.choose(len(left))) for _ in range(number)]
+    # Floyd's algorithm, whose order is not uniform; NumPy has another way only for samples that
+    # are far beyond any budget here.
+    found: dict[int, None] = {}
+    for last in range(count - number, count):
+        drawn = tree.choose(last + 1)
+        found[last if drawn in found else drawn] = None
+    return list(found)
+
+
+def distinct_by_weight(tree: ChoiceTree, p: NDArray[np.float64], number: int) -> list[int]:
+    """As above with probabilities ``p``, which is used up.
+
+    NumPy draws all that are missing at once, keeps what is new, sets its mass to 0 and draws
+    again. Raises its ValueError when too few items have a mass.
+    """
+    if np.count_nonzero(p > 0) < number:
+        raise ValueError("Fewer non-zero entries in p than size")
+    found: list[int] = []
+    while len(found) < number:
+        p[found] = 0.0
+        weights = cdf_weights(p)
+        drawn = [tree.choose(weights) for _ in range(number - len(found))]
+        found.extend(dict.fromkeys(drawn))
+    return found
+
+
+def taken(items: NDArray[Any], drawn: list[int], shape: tuple[int, ...] | None, axis: int) -> Any:
+    """Items at drawn positions, with the types and shapes that NumPy returns."""
+    if shape is None:
+        return drawn[0] if items.ndim == 0 else items.take(drawn[0], axis=axis)
+    positions = np.array(drawn, dtype=np.int64).reshape(shape)
+    if items.ndim == 0:
+        return positions
+    if not shape and items.ndim == 1:
+        entry = np.empty((), dtype=items.dtype)
+        entry[()] = items[drawn[0]]
+        return entry
+    return items.take(positions, axis=axis)

@@ -1,0 +1,297 @@
+"""Plain Python functions as mechanisms, their output laws enumerated from the code."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+from importlib import import_module
+from typing import Any, ClassVar, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liptest.domains import Domain, IntArray
+from liptest.errors import InputError, MechanismError, check_count, shown
+from liptest.mechanisms.closed_form import check_outputs, distinct_values
+from liptest.mechanisms.laws import LawTable, Output, OutputLaw, Raised
+from liptest.mechanisms.statistics import Statistic
+from liptest.points import PointBatch
+from liptest.whitebox.choices import MAX_CHOICES, MAX_LEAVES, Abort, ChoiceTree
+from liptest.whitebox.generator import ChoiceGenerator
+from liptest.whitebox.memo import LawMemo, law_key, law_table
+from liptest.whitebox.outputs import canonical, raised
+from liptest.whitebox.watch import RandomnessWatch
+
+#: ``(data, rng) -> output``.
+RandomFunction = Callable[[Any, Any], Any]
+
+
+@dataclass(frozen=True, eq=False)
+class PythonFunction:
+    """A Python function ``(data, rng) -> output`` with its exact output laws.
+
+    ``data`` is one dataset, a read-only 1-d int64 array, or with ``statistic`` only its value: an
+    int, or a read-only 1-d int64 array. ``rng`` stands in for a numpy.random.Generator; the
+    function is run once for each way its random choices can fall out. An exception that it
+    raises is an output, ``lt.Raised(type)``.
+
+    Parameters
+    ----------
+    function
+        Must be deterministic but for ``rng`` and keep no state. Called directly, the mechanism
+        is this function.
+    outputs
+        Every possible output, exceptions included, if that is known.
+    statistic
+        All the function sees of a dataset; its law is then enumerated once per value.
+    name
+        Printed in verdicts.
+    max_leaves, max_choices
+        Budgets for one law: runs, and random choices in one run.
+
+    Raises
+    ------
+    InputError
+        Anything but a function of (data, rng); outputs empty, unhashable or duplicated.
+    MechanismError
+        On use: an unhashable output, or one that is not among ``outputs``.
+    NonDeterministicError
+        On use: random numbers from elsewhere than ``rng``, or state kept between calls.
+    UnsupportedRandomnessError
+        On use: random numbers that have no exact finite law here.
+    BudgetError
+        On use: more runs or choices than the budgets.
+    """
+
+    function: RandomFunction
+    outputs: tuple[Output, ...] | None = None
+    statistic: Statistic | None = None
+    name: str = ""
+    max_leaves: int = MAX_LEAVES
+    max_choices: int = MAX_CHOICES
+    _memo: LawMemo = field(default_factory=LawMemo, init=False, repr=False)
+
+    source: ClassVar[str] = "enumerated"
+
+    def __post_init__(self) -> None:
+        _check_function(self.function)
+        if self.statistic is not None and not isinstance(self.statistic, Statistic):
+            raise InputError(
+                f"statistic={shown(self.statistic)} is no statistic; use lt.Count(), "
+                f"lt.WeightedSum(weights) or lt.Histogram(cells)",
+                name="statistic",
+            )
+        words = self.name or getattr(self.function, "__name__", type(self.function).__name__)
+        object.__setattr__(self, "name", words)
+        if self.outputs is not None:
+            listed = check_outputs(self.outputs)
+            object.__setattr__(self, "outputs", tuple(canonical(o, words) for o in listed))
+        check_count("max_leaves", self.max_leaves)
+        check_count("max_choices", self.max_choices)
+
+    def __call__(self, data: Any, rng: Any) -> Any:
+        return self.function(data, rng)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # A decorated function's own name leads to this mechanism, not to the function.
+        where = getattr(self.function, "__module__", ""), getattr(self.function, "__qualname__", "")
+        found = _found(*where)
+        if found is self:
+            return _import, where
+        parameters = (self.outputs, self.statistic, self.name, self.max_leaves, self.max_choices)
+        if isinstance(found, PythonFunction) and found.function is self.function:
+            return _rebuilt, (*where, parameters)
+        return PythonFunction, (self.function, *parameters)
+
+    @property
+    def first_exception(self) -> str | None:
+        """Type and message of an exception, where a dataset made every run raise one."""
+        return self._memo.first_exception
+
+    def points_per_slice(self, domain: Domain) -> int:
+        """Few datasets, each of which costs many runs; many values of a statistic."""
+        return 64 if self.statistic is None else 1 << 16
+
+    def laws(self, points: PointBatch) -> LawTable:
+        """One law per different dataset or statistic value; equal laws share a row."""
+        if self.statistic is None:
+            return law_table(self._known_laws(points.array()), self.outputs, None)
+        values, rows = distinct_values(self.statistic, points)
+        return law_table(self._known_laws(values), self.outputs, rows)
+
+    def laws_of(self, values: NDArray[np.int64]) -> LawTable:
+        """Laws given m values of the statistic, (m,) or (m, k), in the order given."""
+        return law_table(self._known_laws(values), self.outputs, None)
+
+    def law(self, dataset: IntArray) -> OutputLaw:
+        """The exact law on one dataset, (d,) whole numbers; leaves no trace of it behind."""
+        argument = self._argument(dataset)
+        return self._memo.get(law_key(argument)) or self._enumerated(argument)
+
+    def fresh_law(self, dataset: IntArray) -> OutputLaw:
+        """The law enumerated anew, so that a function that changes its answers is noticed."""
+        return self._enumerated(self._argument(dataset))
+
+    def _known_laws(self, arguments: NDArray[Any]) -> list[OutputLaw]:
+        keys = [law_key(argument) for argument in arguments]
+        found = {key: law for key in keys if (law := self._memo.get(key)) is not None}
+        missing = {
+            key: argument for key, argument in zip(keys, arguments, strict=True) if key not in found
+        }
+        if missing:
+            watch = RandomnessWatch(self.name, self.function)
+            with watch.standing_still():
+                fresh = {key: self._enumerate(one, watch) for key, one in missing.items()}
+            # Kept only after the watch found nothing: a memo must not hide a later error.
+            found |= {key: self._memo.add(key, *known) for key, known in fresh.items()}
+        return [found[key] for key in keys]
+
+    def _argument(self, dataset: IntArray) -> NDArray[Any]:
+        array = np.asarray(dataset)
+        if self.statistic is None:
+            return array
+        return np.asarray(self.statistic.values(array[None, :])[0])
+
+    def _enumerated(self, argument: NDArray[Any]) -> OutputLaw:
+        watch = RandomnessWatch(self.name, self.function)
+        with watch.standing_still():
+            return self._enumerate(argument, watch)[0]
+
+    def _enumerate(
+        self, argument: NDArray[Any], watch: RandomnessWatch
+    ) -> tuple[OutputLaw, str | None]:
+        tree = ChoiceTree(self.name, max_leaves=self.max_leaves, max_choices=self.max_choices)
+        run = _Run(self.function, _handed(argument), ChoiceGenerator(tree), self.name)
+        try:
+            probabilities = tree.law(run)
+            with watch.no_system_randomness():
+                tree.repeat_first(run)
+        finally:
+            tree.close()
+        self._check_declared(probabilities, run.exception)
+        return OutputLaw.from_fractions(probabilities, source=self.source), run.exception
+
+    def _check_declared(self, found: dict[Output, Any], exception: str | None) -> None:
+        if self.outputs is None:
+            return
+        declared = set(self.outputs)
+        extra = [output for output in found if output not in declared]
+        if extra:
+            said = f" ({exception})" if isinstance(extra[0], Raised) else ""
+            raise MechanismError(
+                f"{self.name}: output={shown(extra[0])}{said} is not among "
+                f"outputs={shown(self.outputs)}; declare it (an exception as lt.Raised(type)), or "
+                f"leave outputs= away"
+            )
+
+
+class _Run:
+    """One run of the function; keeps the words of the first exception, never its frames."""
+
+    __slots__ = ("_data", "_function", "_name", "_rng", "exception")
+
+    def __init__(self, function: RandomFunction, data: Any, rng: Any, name: str) -> None:
+        self._function = function
+        self._data = data
+        self._rng = rng
+        self._name = name
+        self.exception: str | None = None
+
+    def __call__(self) -> Output:
+        try:
+            output = self._function(self._data, self._rng)
+        except (Abort, KeyboardInterrupt):
+            raise
+        except Exception as error:
+            if self.exception is None:
+                self.exception = _words(error)
+            return raised(error)
+        except BaseException as error:
+            ended = raised(error)
+        else:
+            return canonical(output, self._name)
+        raise MechanismError(
+            f"{self._name}: it raised {ended.exception}, which ends the program; a mechanism must "
+            f"return an output or raise an Exception"
+        )
+
+
+def _words(error: Exception) -> str:
+    try:
+        return f"{type(error).__name__}: {shown(str(error), 200)}"
+    except Exception:
+        return type(error).__name__
+
+
+def _handed(argument: NDArray[Any]) -> Any:
+    """What the function gets: an int, or an array over bytes, which nobody can make writeable."""
+    if argument.ndim == 0:
+        return int(argument)
+    return np.frombuffer(argument.astype(np.int64).tobytes(), dtype=np.int64)
+
+
+def _check_function(function: Any) -> None:
+    if isinstance(function, PythonFunction):
+        raise InputError(f"function={function.name} is a mechanism already", name="function")
+    if not callable(function) or isinstance(function, type):
+        raise InputError(
+            f"function={shown(function)} must be a function (data, rng) -> output", name="function"
+        )
+    name = getattr(function, "__name__", type(function).__name__)
+    if inspect.isgeneratorfunction(function) or inspect.iscoroutinefunction(function):
+        raise InputError(f"function={name} must return its output, not yield it", name="function")
+    try:
+        signature = inspect.signature(function)
+    except ValueError:
+        return
+    try:
+        signature.bind(None, None)
+    except TypeError:
+        raise InputError(
+            f"function={name} takes ({', '.join(signature.parameters)}); it must take "
+            f"(data, rng): one dataset, or the value of its statistic, and a random generator",
+            name="function",
+        ) from None
+
+
+def _found(module: str, qualname: str) -> Any:
+    parts = qualname.split(".")
+    return reduce(lambda owner, part: getattr(owner, part, None), parts, sys.modules.get(module))
+
+
+def _import(module: str, qualname: str) -> Any:
+    import_module(module)
+    return _found(module, qualname)
+
+
+def _rebuilt(module: str, qualname: str, parameters: tuple[Any, ...]) -> PythonFunction:
+    return PythonFunction(_import(module, qualname).function, *parameters)
+
+
+@overload
+def mechanism(function: RandomFunction, /) -> PythonFunction: ...
+
+
+@overload
+def mechanism(
+    *,
+    outputs: Sequence[Output] | None = None,
+    statistic: Statistic | None = None,
+    name: str = "",
+    max_leaves: int = MAX_LEAVES,
+    max_choices: int = MAX_CHOICES,
+) -> Callable[[RandomFunction], PythonFunction]: ...
+
+
+def mechanism(function: RandomFunction | None = None, /, **options: Any) -> Any:
+    """Make a mechanism of a Python function ``(data, rng) -> output``.
+
+    Use as ``@lt.mechanism`` or ``@lt.mechanism(outputs=[...], statistic=lt.Count(), name=...,
+    max_leaves=..., max_choices=...)``; parameters and errors as for ``PythonFunction``.
+    """
+    if function is not None:
+        return PythonFunction(function, **options)
+    return lambda decorated: PythonFunction(decorated, **options)

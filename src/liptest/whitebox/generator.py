@@ -1,0 +1,282 @@
+"""A stand-in for numpy.random.Generator that asks a choice tree for every draw."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, MutableSequence
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liptest.errors import BudgetError
+from liptest.whitebox.choices import MAX_DRAWS, Branches, ChoiceTree
+from liptest.whitebox.drawing import distinct, distinct_by_weight, order, taken
+from liptest.whitebox.finite import (
+    NUMPY,
+    binomial_bits,
+    binomial_weights,
+    choice_weights,
+    hypergeometric_weights,
+    integer_range,
+    probabilities,
+)
+from liptest.whitebox.grid import exact_line
+from liptest.whitebox.uniforms import Uniform, uniform_array
+
+_ADVICE = (
+    "draw from finitely many values (rng.random() < p, rng.integers, rng.choice, rng.binomial, "
+    "rng.permutation)"
+)
+#: Under every stand-in, and never drawn from: its state tells of draws past the stand-in's methods.
+UNUSED_BITS = np.random.PCG64(0)
+# Weights of one binomial draw: 64 MiB.
+_MAX_WEIGHT_BITS = 1 << 29
+_WHOLE = (int, np.integer)
+_FLOAT64 = np.float64
+
+
+class ChoiceGenerator(np.random.Generator):
+    """Hands out finite choices in place of random numbers, with NumPy's exact probabilities.
+
+    ``random`` gives grid points that split at comparisons (``uniforms``); ``integers``, ``choice``,
+    ``permutation``, ``shuffle``, ``permuted``, ``bytes`` have the laws of NumPy's code, given
+    uniform bits; ``binomial``, ``multinomial`` and ``hypergeometric`` their ideal laws. Wrong
+    arguments raise what NumPy raises. Everything else aborts the analysis.
+
+    It is a Generator, so that isinstance() and numpy.random.default_rng(rng) do what they do
+    outside; each of NumPy's own methods is replaced, those of later versions too.
+    """
+
+    def __init__(self, tree: ChoiceTree) -> None:
+        super().__init__(UNUSED_BITS)
+        self._tree = tree
+
+    def random(self, size: Any = None, dtype: Any = np.float64, out: Any = None) -> Any:
+        tree = self._tree
+        if (dtype is not _FLOAT64 and np.dtype(dtype) != _FLOAT64) or out is not None:
+            tree.unsupported("rng.random(dtype=, out=)", "leave both away")
+        if size is not None:
+            return uniform_array(tree, self._shape(size))
+        tree.draws += 1
+        if tree.draws > MAX_DRAWS:
+            tree.count_draws(0)
+        return Uniform(tree)
+
+    def uniform(self, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Any:
+        if np.ndim(low) or np.ndim(high):
+            self._tree.unsupported("rng.uniform with arrays of limits", "draw them one by one")
+        NUMPY.uniform(low, high)
+        line = exact_line(float(low), float(high))
+        if line is None:
+            self._tree.unsupported(
+                f"rng.uniform with low={low!r} and a width that is no power of two",
+                "use low=0, or compare rng.random() with (x - low) / (high - low)",
+            )
+        self._tree.count_draws(1)
+        if size is None:
+            return Uniform(self._tree, line)
+        return uniform_array(self._tree, self._shape(size), line)
+
+    def integers(
+        self,
+        low: Any,
+        high: Any = None,
+        size: Any = None,
+        dtype: Any = np.int64,
+        endpoint: bool = False,
+    ) -> Any:
+        if size is None and type(low) is int and (high is None or type(high) is int):
+            first, count, kind = integer_range(low, high, dtype, bool(endpoint))
+            return kind(first + self._tree.choose(count))
+        lows, highs = (0, low) if high is None else (low, high)
+        self._require_whole("integers", lows, highs)
+        self._guard(size)
+        model = np.asarray(NUMPY.integers(low, high, size, dtype, endpoint))
+        ends = [np.broadcast_to(np.asarray(a, dtype=object), model.shape) for a in (lows, highs)]
+        for cell, (first, last) in enumerate(zip(ends[0].flat, ends[1].flat, strict=True)):
+            chosen = self._tree.choose(int(last) - int(first) + bool(endpoint))
+            model.flat[cell] = int(first) + chosen
+        scalar = size is None and model.ndim == 0
+        return model[()] if scalar else model
+
+    def choice(
+        self,
+        a: Any,
+        size: Any = None,
+        replace: Any = True,
+        p: Any = None,
+        axis: int = 0,
+        shuffle: bool = True,
+    ) -> Any:
+        items = np.asarray(a)
+        shape = () if size is None else self._shape(size)
+        number = math.prod(shape)
+        if items.ndim == 0 and not isinstance(items.item(), int):
+            self._refused("choice", a, size, replace, p, axis, shuffle)
+        count = items.item() if items.ndim == 0 else items.shape[axis]
+        if (count <= 0 and number) or (not replace and number > count):
+            self._refused("choice", a, size, replace, p, axis, shuffle)
+        weights = None if p is None else self._choice_weights(count, p)
+        if replace or number == 1:
+            drawn = [
+                self._tree.choose(count if weights is None else weights) for _ in range(number)
+            ]
+        elif p is not None:
+            drawn = distinct_by_weight(self._tree, np.array(p, dtype=np.float64), number)
+        else:
+            drawn = distinct(self._tree, count, number, shuffle)
+        return taken(items, drawn, None if size is None else shape, axis)
+
+    def binomial(self, n: Any, p: Any, size: Any = None) -> Any:
+        def weights(trials: int, success: float) -> Branches:
+            if 0.0 <= success <= 1.0 and binomial_bits(trials, success) > _MAX_WEIGHT_BITS:
+                self._tree.fail(
+                    BudgetError(
+                        f"{self._tree.name}: rng.binomial({trials}, p) has probabilities of too "
+                        f"many digits to enumerate exactly; use a smaller n or a p with few "
+                        f"binary digits, or declare the law with lt.ClosedForm",
+                        needed=trials,
+                    )
+                )
+            return binomial_weights(trials, success)
+
+        self._require_whole("binomial", n)
+        return self._entries("binomial", weights, (n, p), (int, float), size)
+
+    def hypergeometric(self, ngood: Any, nbad: Any, nsample: Any, size: Any = None) -> Any:
+        self._require_whole("hypergeometric", ngood, nbad, nsample)
+        arguments = (ngood, nbad, nsample)
+        return self._entries(
+            "hypergeometric", hypergeometric_weights, arguments, (int, int, int), size
+        )
+
+    def multinomial(self, n: Any, pvals: Any, size: Any = None) -> Any:
+        self._require_whole("multinomial", n)
+        if np.ndim(n) or np.ndim(pvals) != 1:
+            self._tree.unsupported("rng.multinomial with arrays of n or pvals", "draw row by row")
+        self._guard(size)
+        model = NUMPY.multinomial(n, pvals, size)
+        masses = np.asarray(pvals, dtype=np.float64).tolist()
+        for row in model.reshape(-1, len(masses)):
+            row[:] = self._multinomial_row(int(n), masses)
+        return model
+
+    def permutation(self, x: Any, axis: int = 0) -> Any:
+        if isinstance(x, _WHOLE):
+            self._tree.count_draws(max(0, int(x)))
+        items = np.arange(x) if isinstance(x, _WHOLE) else np.asarray(x)
+        if items.ndim == 0:
+            self._refused("permutation", x, axis)
+        return items.take(order(self._tree, self._length(items, axis)), axis=axis)
+
+    def shuffle(self, x: Any, axis: int = 0) -> None:
+        if isinstance(x, np.ndarray):
+            if not x.flags.writeable:
+                raise ValueError("array is read-only")
+            x[...] = x.take(order(self._tree, self._length(x, axis)), axis=axis)
+        elif isinstance(x, MutableSequence) and axis == 0:
+            for place, item in enumerate([x[i] for i in order(self._tree, len(x))]):
+                x[place] = item
+        else:
+            self._refused("shuffle", x, axis)
+
+    def permuted(self, x: Any, *, axis: int | None = None, out: Any = None) -> Any:
+        if out is not None:
+            self._tree.unsupported("rng.permuted(out=)", "leave out= away")
+        items = np.array(x)
+        lanes = items.reshape(-1) if axis is None else np.moveaxis(items, axis, -1)
+        mixed = np.empty_like(lanes)
+        for place in np.ndindex(lanes.shape[:-1]):
+            mixed[place] = lanes[place].take(order(self._tree, lanes.shape[-1]))
+        return mixed.reshape(items.shape) if axis is None else np.moveaxis(mixed, -1, axis)
+
+    def bytes(self, length: int) -> bytes:
+        if length < 0:
+            self._refused("bytes", length)
+        self._guard(length)
+        return bytes(self._tree.choose(256) for _ in range(operator.index(length)))
+
+    def _entries(
+        self,
+        method: str,
+        weights: Callable[..., Branches],
+        arguments: tuple[Any, ...],
+        kinds: tuple[type, ...],
+        size: Any,
+    ) -> Any:
+        """One draw for each entry of the broadcast arguments, typed and shaped by NumPy."""
+        if size is None and not any(np.ndim(argument) for argument in arguments):
+            return self._tree.choose(
+                weights(*(kind(a) for kind, a in zip(kinds, arguments, strict=True)))
+            )
+        self._guard(size)
+        model = getattr(NUMPY, method)(*arguments, size=size)
+        cells = [np.broadcast_to(np.asarray(a), model.shape).flat for a in arguments]
+        for place, entry in enumerate(zip(*cells, strict=True)):
+            exact = weights(*(kind(a) for kind, a in zip(kinds, entry, strict=True)))
+            model.flat[place] = self._tree.choose(exact)
+        return model
+
+    def _multinomial_row(self, n: int, masses: list[float]) -> list[int]:
+        # As NumPy: one binomial after the other, with the float probabilities it computes.
+        counts, left, mass = [0] * len(masses), n, 1.0
+        for place, p in enumerate(masses[:-1]):
+            if left <= 0:
+                break
+            counts[place] = self.binomial(left, min(p / mass, 1.0))
+            left -= counts[place]
+            mass -= p
+        counts[-1] += left
+        return counts
+
+    def _choice_weights(self, count: int, p: Any) -> Branches:
+        key = probabilities(p)
+        if key is None:
+            self._refused("choice", count, None, True, p)
+        return choice_weights(count, *key)
+
+    def _shape(self, size: Any) -> tuple[int, ...]:
+        try:
+            shape: tuple[int, ...] = (operator.index(size),)
+        except TypeError:
+            shape = tuple(operator.index(side) for side in size)
+        if any(side < 0 for side in shape):
+            raise ValueError("negative dimensions are not allowed")
+        self._tree.count_draws(math.prod(shape))
+        return shape
+
+    def _guard(self, size: Any) -> None:
+        if size is not None:
+            self._shape(size)
+
+    def _length(self, items: NDArray[Any], axis: int) -> int:
+        return np.moveaxis(items, axis, 0).shape[0]
+
+    def _require_whole(self, method: str, *arguments: Any) -> None:
+        for argument in arguments:
+            array = np.asarray(argument)
+            if array.dtype.kind == "f" and not np.all(array == np.floor(array)):
+                self._tree.unsupported(f"rng.{method} with fractions", "give whole numbers")
+
+    def _refused(self, method: str, *arguments: Any) -> NoReturn:
+        """Let NumPy refuse arguments in its own way; what it accepts is not followed here."""
+        getattr(NUMPY, method)(*arguments)
+        self._tree.unsupported(f"rng.{method} with these arguments", _ADVICE)
+
+
+def _unsupported(name: str) -> Callable[..., NoReturn]:
+    def abort(self: ChoiceGenerator, *arguments: Any, **options: Any) -> NoReturn:
+        self._tree.unsupported(f"rng.{name}", _ADVICE)
+
+    return abort
+
+
+_ATTRIBUTES = ("bit_generator", "_bit_generator")
+_PROTOCOLS = ("__reduce__", "__reduce_ex__", "__getstate__", "__setstate__", "__deepcopy__")
+for _name in (*dir(np.random.Generator), *_ATTRIBUTES, *_PROTOCOLS):
+    if _name in _ATTRIBUTES:
+        setattr(ChoiceGenerator, _name, property(_unsupported(_name)))
+    elif _name in _PROTOCOLS or (_name[0] != "_" and _name not in vars(ChoiceGenerator)):
+        setattr(ChoiceGenerator, _name, _unsupported(_name))

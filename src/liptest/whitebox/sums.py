@@ -1,0 +1,56 @@
+"""Sums of many integer fractions, reduced only at the end."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+from liptest.mechanisms.laws import Output
+
+# Denominators met before the numerators are brought to a common one.
+_DENOMINATORS = 64
+
+
+class LawSum:
+    """Sum of integer fractions by output, with few common denominators at a time."""
+
+    __slots__ = ("_parts",)
+
+    def __init__(self) -> None:
+        self._parts: dict[int, dict[Output, int]] = {}
+
+    def add(self, output: Output, numerator: int, denominator: int) -> None:
+        """Add numerator / denominator to the probability of an output."""
+        part = self._parts.get(denominator)
+        if part is None:
+            if len(self._parts) >= _DENOMINATORS:
+                self._merge()
+            part = self._parts.setdefault(denominator, {})
+        part[output] = part.get(output, 0) + numerator
+
+    def fractions(self) -> dict[Output, Fraction]:
+        """The sums, by output."""
+        self._merge()
+        ((common, part),) = self._parts.items()
+        return {output: Fraction(numerator, common) for output, numerator in part.items()}
+
+    def _merge(self) -> None:
+        # Ascending: on one path each denominator divides the next, so the common one stays small.
+        common, merged = 1, dict[Output, int]()
+        for denominator, part in sorted(self._parts.items(), key=lambda item: item[0]):
+            joint = denominator if denominator % common == 0 else math.lcm(common, denominator)
+            factor, own = joint // common, joint // denominator
+            if factor != 1:
+                merged = {output: value * factor for output, value in merged.items()}
+            for output, value in part.items():
+                merged[output] = merged.get(output, 0) + value * own
+            common = joint
+        self._parts = {common: merged}
+
+
+def product(factors: list[int]) -> int:
+    """Product by halves: factors of equal length multiply fast."""
+    while len(factors) > 1:
+        pairs = [a * b for a, b in zip(factors[::2], factors[1::2], strict=False)]
+        factors = pairs + factors[len(pairs) * 2 :]
+    return factors[0]
