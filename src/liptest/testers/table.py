@@ -25,8 +25,10 @@ class PlanRow(Record):
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Self:
-        plan = data["plan"]
-        return cls(**{**data, "plan": None if plan is None else QueryPlan.from_dict(plan)})
+        parts = dict(data)
+        if parts.get("plan") is not None:
+            parts["plan"] = QueryPlan.from_dict(parts["plan"])
+        return super().from_dict(parts)
 
 
 def plan_table(
