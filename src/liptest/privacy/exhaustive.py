@@ -17,6 +17,7 @@ from liptest.domains import Domain, IntArray
 from liptest.errors import BudgetError, InputError
 from liptest.mechanisms.base import ComparableLaws, Mechanism
 from liptest.points import PointBatch
+from liptest.privacy.pairs import check_same_law
 from liptest.privacy.pools import LawPool
 
 Indices = NDArray[np.int64]
@@ -87,12 +88,23 @@ def _statistic_blocks(mechanism: Any, domain: Domain) -> Iterator[PairBlock]:
         values, rows = np.unique(both, axis=0, return_inverse=True)
         rows = rows.reshape(-1)
         laws = mechanism.laws_of(values)
+        _check_value(mechanism, domain, laws, (left[0], right[0]), int(rows[0]))
         first, second = laws.distinct(rows[: len(left)]), laws.distinct(rows[len(left) :])
 
         def locate(k: int, a: Any = left, b: Any = right) -> tuple[IntArray, IntArray]:
             return statistic.realise(domain, a[k], b[k])  # type: ignore[no-any-return]
 
         yield PairBlock(laws, first, second, len(left), len(values), locate)
+
+
+def _check_value(
+    mechanism: Mechanism, domain: Domain, laws: ComparableLaws, pair: tuple[Any, Any], row: int
+) -> None:
+    try:
+        dataset, _ = mechanism.statistic.realise(domain, *pair)
+    except InputError:
+        return  # declared edges may be realised by no dataset
+    check_same_law(mechanism, laws, dataset, row)
 
 
 def _domain_blocks(mechanism: Mechanism, domain: Domain) -> Iterator[PairBlock]:
@@ -133,7 +145,9 @@ def _pooled(mechanism: Mechanism, domain: Domain) -> tuple[LawPool, NDArray[np.i
     for points in domain.all_points(min(_SLICE, 16 * mechanism.points_per_slice(domain))):
         for _, _, part in PointBatch(points).parts(mechanism.points_per_slice(domain)):
             stop = start + len(part)
-            rows[start:stop] = pool.add(mechanism.laws(part), len(part))
+            laws = mechanism.laws(part)
+            check_same_law(mechanism, laws, part.centres[0])
+            rows[start:stop] = pool.add(laws, len(part))
             start = stop
     return pool, rows
 

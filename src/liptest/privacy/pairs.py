@@ -116,12 +116,14 @@ def exact_law(mechanism: Mechanism, dataset: IntArray) -> OutputLaw:
     return law
 
 
-def check_same_law(mechanism: Mechanism, laws: ComparableLaws, dataset: IntArray) -> None:
-    """Ask for the first law of a batch again; NonDeterministicError when it has changed."""
+def check_same_law(
+    mechanism: Mechanism, laws: ComparableLaws, dataset: IntArray, position: int = 0
+) -> None:
+    """Ask for the law at a position of a batch again; NonDeterministicError when it has changed."""
     if not isinstance(laws, LawTable):
         return
     again = exact_law(mechanism, dataset)
-    row = laws.logs[laws.distinct(np.zeros(1, dtype=np.int64))[0]]
+    row = laws.logs[laws.distinct(np.array([position]))[0]]
     known = dict(zip(laws.outputs, row, strict=True))
     for output, value in known.items():
         expected = math.exp(max(value, -745.0))
