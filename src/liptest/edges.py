@@ -7,7 +7,7 @@ from D. ``total`` is the normaliser that theorems quote: S for min-mass, Q for v
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,9 @@ from liptest.domains import Hypercube
 from liptest.errors import InputError
 from liptest.points import PointBatch
 from liptest.sampling import IndexSampler
+
+# Every chunk of a run asks for the same law again.
+_KEPT = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +64,7 @@ class EdgeLaw:
         return {key: value for key, value in self.__dict__.items() if key != "_sampler"}
 
 
+@lru_cache(maxsize=_KEPT)
 def min_mass_edges(distribution: ProductDistribution) -> EdgeLaw:
     """Edges of probability min(p_x, p_y)/S; S = sum over (r, pair) of the smaller marginal mass."""
     domain = distribution.domain
@@ -83,6 +87,7 @@ def min_mass_edges(distribution: ProductDistribution) -> EdgeLaw:
     )
 
 
+@lru_cache(maxsize=_KEPT)
 def variance_edges(distribution: ProductDistribution) -> EdgeLaw:
     """Cube edges with direction weights v_r = p_r (1 - p_r); total Q."""
     require_cube(distribution, "variance edges")
@@ -90,6 +95,7 @@ def variance_edges(distribution: ProductDistribution) -> EdgeLaw:
     return _cube_edges(distribution, p * (1.0 - p))
 
 
+@lru_cache(maxsize=_KEPT)
 def edge_distribution(distribution: ProductDistribution) -> EdgeLaw:
     """The paper's D_E: a uniform non-degenerate coordinate of x ~ D is flipped.
 
