@@ -191,6 +191,8 @@ def exact_epsilon(mechanism: Any, domain: Domain, *, budget: int | None = None) 
         k = int(np.argmax(losses))
         errors = block.laws.screen_error(block.left, block.right)
         slack = max(slack, float(np.max(errors)))
+        if np.any(block.laws.has_uncertain_zeros(block.left, block.right)):
+            slack = np.inf
         if losses[k] > worst:
             worst, where = float(losses[k]), block.locate(k)
     if where is None or worst == 0.0:
