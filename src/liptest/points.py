@@ -100,3 +100,16 @@ class PointBatch:
 def from_array(points: NDArray[Any]) -> PointBatch:
     """A batch of plain points, no changes."""
     return PointBatch(np.ascontiguousarray(points))
+
+
+def compact_codes(codes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Distinct codes, ascending, and the position of each code among them.
+
+    ``np.unique`` with inverse for (n,) codes of 0 or more, without a sort where they are dense.
+    """
+    top = int(codes.max(initial=0)) + 1
+    if top > 16 * len(codes) + 1024:
+        return np.unique(codes, return_inverse=True)
+    present = np.zeros(top, dtype=bool)
+    present[codes] = True
+    return np.flatnonzero(present), (np.cumsum(present) - 1)[codes]

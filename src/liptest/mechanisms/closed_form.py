@@ -21,7 +21,7 @@ from liptest.mechanisms.laws import (
 )
 from liptest.mechanisms.statistics import Statistic
 from liptest.oracles import SLICE_BYTES
-from liptest.points import PointBatch
+from liptest.points import PointBatch, compact_codes
 
 LogPmf = Callable[[Any], ArrayLike]
 
@@ -192,6 +192,10 @@ def distinct_values(
     """Distinct statistic values of a batch, and which of them each point has."""
     centres = statistic.values(points.centres)
     everything = np.concatenate([centres, statistic.changed_values(points, centres)])
+    if everything.ndim == 1:
+        lowest = int(everything.min(initial=0))
+        codes, rows = compact_codes(everything - lowest)
+        return codes + lowest, rows
     values, rows = np.unique(everything, axis=0, return_inverse=True)
     return values, rows.reshape(-1)
 

@@ -112,25 +112,26 @@ def _compare(left: OutputLaw, right: OutputLaw, claim: Claim, distance: int) -> 
     if factor is not None and _is_exact(left, right):
         return _compare_exact(left, right, factor**distance)
     limit = claim.ball() * distance
-    chosen = Comparison(Answer.CLEAR)
+    chosen, highest = Comparison(Answer.CLEAR), _rank(Comparison(Answer.CLEAR), 0.0)
     for output in _outputs(left, right):
         lower, upper = _loss_bounds(left, right, output)
         if upper <= limit:
             continue
         answer = Answer.VIOLATED if lower > limit else Answer.DOUBT
         found = Comparison(answer, (output,), *_rounded(lower, upper))
-        if _rank(found) > _rank(chosen):
-            chosen = found
+        rank = _rank(found, max(left.get(output, 0.0), right.get(output, 0.0)))
+        if rank > highest:
+            chosen, highest = found, rank
     if chosen.answer is Answer.CLEAR and (left.unexplored or right.unexplored):
         # Outputs that neither law lists may differ as much as they like.
         return Comparison(Answer.DOUBT, (), 0.0, math.inf)
     return chosen
 
 
-def _rank(comparison: Comparison) -> tuple[int, float]:
-    # A certain violation beats a doubt; among equals the larger loss is shown.
+def _rank(comparison: Comparison, probability: float) -> tuple[int, float, float]:
+    # A certain violation beats a doubt; then the larger loss is shown, then the likelier output.
     order = (Answer.CLEAR, Answer.DOUBT, Answer.VIOLATED)
-    return order.index(comparison.answer), comparison.lower
+    return order.index(comparison.answer), comparison.lower, probability
 
 
 def _compare_exact(left: OutputLaw, right: OutputLaw, factor: Fraction) -> Comparison:

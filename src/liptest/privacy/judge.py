@@ -15,7 +15,7 @@ from liptest.driver import Finding, Judgement, QueryBatch
 from liptest.errors import InputError
 from liptest.mechanisms.base import ComparableLaws, Mechanism
 from liptest.mechanisms.laws import LawTable, Output, OutputLaw, as_fraction
-from liptest.points import PointBatch
+from liptest.points import PointBatch, compact_codes
 from liptest.privacy.certify import Answer
 from liptest.privacy.claims import Claim
 from liptest.privacy.pairs import (
@@ -114,7 +114,9 @@ class LossJudge:
             return screened.losses, screened.flagged
         # Few distinct laws: compare each distinct pair once.
         code = (first * (second.max() + 1) + second) * (distances.max() + 1) + distances
-        _, index, inverse = np.unique(code, return_index=True, return_inverse=True)
+        distinct, inverse = compact_codes(code)
+        index = np.empty(len(distinct), dtype=np.int64)
+        index[inverse] = np.arange(len(code))
         screened = screen_pairs(laws, first[index], second[index], self.claim, distances[index])
         hit = np.zeros(len(index), dtype=bool)
         hit[screened.flagged] = True
