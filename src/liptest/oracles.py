@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +16,8 @@ from liptest.points import PointBatch
 
 # Arrays handed to a function stay near this size, so that they and the results fit in cache.
 SLICE_BYTES = 1 << 21
+# From here on floats skip whole numbers, and rounding could break a Lipschitz function.
+_EXACT_INTEGERS = 1 << 53
 
 
 @dataclass(frozen=True)
@@ -23,8 +26,12 @@ class ScalarFunction:
 
     function: Callable[[IntArray], float]
 
-    def __call__(self, points: IntArray) -> NDArray[np.float64]:
-        return np.array([float(self.function(point)) for point in points], dtype=np.float64)
+    def __call__(self, points: IntArray) -> NDArray[np.object_]:
+        # Objects, so that the oracle sees what the function gave, not what NumPy makes of it.
+        values = np.empty(len(points), dtype=object)
+        for i, point in enumerate(points):
+            values[i] = self.function(point)
+        return values
 
     @property
     def __name__(self) -> str:
@@ -42,10 +49,10 @@ def scalar(function: Callable[[IntArray], float]) -> ScalarFunction:
 class TableFunction:
     """A function given by all its values, an array of shape ``domain.sizes``."""
 
-    table: NDArray[np.float64]
+    table: NDArray[Any]
     domain: Domain
 
-    def __call__(self, points: IntArray) -> NDArray[np.float64]:
+    def __call__(self, points: IntArray) -> NDArray[Any]:
         return np.asarray(self.table.reshape(-1)[self.domain.index(points)])
 
 
@@ -56,7 +63,8 @@ class FunctionOracle:
     Parameters
     ----------
     function
-        ``(n, d)`` integers -> ``(n,)`` finite floats.
+        ``(n, d)`` integers -> ``(n,)`` finite floats. What is tested are its values as floats:
+        Fractions are rounded to the nearest one.
     domain
         Where the points live.
     """
@@ -75,41 +83,68 @@ class FunctionOracle:
         Raises
         ------
         FunctionError
-            Wrong shape, NaN or infinity.
+            Wrong shape, or an answer that is no finite float: NaN, infinity, text, complex, or a
+            whole number of 2**53 or more.
         """
         limit = max(16, SLICE_BYTES // self.domain.dimension)
         result = np.empty(len(batch))
         n = len(batch.centres)
         for row, change, part in batch.parts(limit):
-            values = self._call(part.array())
+            values = self._call(part)
             stop = row + len(part.centres)
             result[row:stop] = values[: len(part.centres)]
             first = n + change
             result[first : first + len(part.rows)] = values[len(part.centres) :]
         return result
 
-    def _call(self, points: IntArray) -> NDArray[np.float64]:
-        raw = np.asarray(self.function(points))
-        if raw.shape != (len(points),):
+    def _call(self, part: PointBatch) -> NDArray[np.float64]:
+        raw = _as_array(self.function(part.array()))
+        if raw.shape != (len(part),):
+            shape = (len(part), self.domain.dimension)
             raise FunctionError(
-                f"{self.name}: shape={raw.shape} for {points.shape} points; return one float per "
-                f"row, or wrap a function of one point in lt.scalar(...)"
+                f"{self.name}: shape={raw.shape} for {shape} points; return one float per row, or "
+                f"wrap a function of one point in lt.scalar(...)"
             )
-        try:
-            values = raw.astype(np.float64)
-        except (TypeError, ValueError):
-            raise FunctionError(
-                f"{self.name}: dtype={raw.dtype} is not numeric; return floats"
-            ) from None
+        values = _as_floats(raw)
         wrong = np.flatnonzero(~np.isfinite(values))
         if len(wrong):
-            point = points[wrong[0]]
+            point, value = part.point(int(wrong[0])), raw[wrong].tolist()[0]
             raise FunctionError(
-                f"{self.name}: value={values[wrong[0]]} at point {shown(point.tolist())}; a "
-                f"Lipschitz test needs finite values everywhere",
+                f"{self.name}: value={shown(value)} at point {shown(point.tolist())}; a "
+                f"Lipschitz test needs finite floats, or whole numbers below 2**53, everywhere",
                 point=point,
             )
         return values
+
+
+def _as_array(answer: Any) -> NDArray[Any]:
+    try:
+        return np.asarray(answer)
+    except ValueError:  # rows of different lengths
+        return np.asarray(None)
+
+
+def _as_floats(raw: NDArray[Any]) -> NDArray[np.float64]:
+    """(n,) answers as floats; NaN for what is no number, or a whole number that is no float."""
+    kind = raw.dtype.kind
+    if kind == "O":
+        return np.array([_as_float(value) for value in raw], dtype=np.float64)
+    if kind not in "biuf":
+        return np.full(raw.shape, np.nan)
+    values = raw.astype(np.float64)
+    if kind in "iu":
+        values[np.abs(values) >= _EXACT_INTEGERS] = np.nan
+    return values
+
+
+def _as_float(value: Any) -> float:
+    inexact = isinstance(value, (int, np.integer)) and abs(int(value)) >= _EXACT_INTEGERS
+    if inexact or isinstance(value, (str, bytes)):
+        return math.nan
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        return math.nan
 
 
 def as_oracle(function: Any, domain: Domain) -> FunctionOracle:
@@ -124,7 +159,12 @@ def as_oracle(function: Any, domain: Domain) -> FunctionOracle:
                 f"its shape must be domain.sizes",
                 name="function",
             )
-        return FunctionOracle(TableFunction(function.astype(np.float64), domain), domain)
+        if function.dtype.kind not in "biufO":
+            raise InputError(
+                f"function: a table of dtype={function.dtype} is not numeric; give numbers",
+                name="function",
+            )
+        return FunctionOracle(TableFunction(function.copy(), domain), domain)
     if not callable(function):
         raise InputError(
             f"function={shown(function)} must be a callable (n, d) -> (n,), lt.scalar(f), or an "
