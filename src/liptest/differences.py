@@ -53,11 +53,12 @@ class DifferenceJudge:
         ask_again(self.oracle, batch.points.centres[:1], [float(values[0])], self.limit)
         left, right = batch.pair_positions()
         distances = batch.pair_distances()
-        gaps = np.abs(values[left] - values[right])
+        with np.errstate(over="ignore"):  # an infinite gap is violated, and decided exactly
+            gaps = np.abs(values[left] - values[right])
         for pair in np.flatnonzero(gaps > self.limit * distances * _SCREEN):
             i, j, distance = int(left[pair]), int(right[pair]), int(distances[pair])
             if is_violated(values[i], values[j], distance, self.limit):
-                draw = batch.draw_of(max(i, j))
+                draw = max(batch.draw_of(i), batch.draw_of(j))
                 finding = Finding(
                     batch.points.point(i),
                     batch.points.point(j),

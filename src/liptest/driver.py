@@ -188,28 +188,31 @@ def run(
 ) -> Outcome:
     """Run a sampling task until it is complete, violated, interrupted or over budget.
 
-    ``max_queries`` stops after the chunk that reaches it. Ctrl-C keeps what is complete.
+    ``max_queries`` stops after the chunk that reaches it. Ctrl-C keeps what is complete: a
+    violation that was found before it stays found.
     """
     started = time.perf_counter()
     total = Judgement()
-    ended = "complete"
+    stopped = "budget"
     chunks = math.ceil(sampling.draws / sampling.chunk_draws)
     results = ordered_map(sampling.chunk, chunks, executor)
     try:
-        for number, result in enumerate(results):
+        for result in results:
             total += result
             if progress is not None:
                 progress(total.draws, sampling.draws)
             if total.violation is not None:
-                ended = "violation"
                 break
-            if max_queries is not None and total.queries >= max_queries and number + 1 < chunks:
-                ended = "budget"
+            if max_queries is not None and total.queries >= max_queries:
                 break
     except KeyboardInterrupt:
-        ended = "interrupted"
+        stopped = "interrupted"
     finally:
         close = getattr(results, "close", None)
         if close is not None:
             close()
+    if total.violation is not None:
+        ended = "violation"
+    else:
+        ended = "complete" if total.draws >= sampling.draws else stopped
     return Outcome(total, ended, time.perf_counter() - started, sampling.draws)

@@ -10,7 +10,7 @@ import math
 from dataclasses import asdict, dataclass, fields
 from enum import StrEnum
 from fractions import Fraction
-from typing import Any, Self
+from typing import Any, NoReturn, Self
 
 import numpy as np
 
@@ -39,7 +39,7 @@ def jsonable(value: Any) -> Any:
     if isinstance(value, np.generic):
         return jsonable(value.item())
     if isinstance(value, np.ndarray):
-        return value.tolist()
+        return jsonable(value.tolist())
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
     if isinstance(value, dict):
@@ -47,11 +47,6 @@ def jsonable(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [jsonable(item) for item in value]
     return value
-
-
-def number_from_json(value: Any) -> float:
-    """Inverse of ``jsonable`` for floats ("inf" included)."""
-    return float(value)
 
 
 class Record:
@@ -68,22 +63,28 @@ class Record:
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Self:
         """Inverse of ``to_dict``; InputError names an unknown or missing key."""
-        known = {item.name for item in fields(cls)}  # type: ignore[arg-type]
-        unknown = set(data) - known
+        if not isinstance(data, dict):
+            raise InputError(f"{cls.__name__}: {shown(data)} is no JSON object")
+        texts = {item.name: item.type == "str" for item in fields(cls)}  # type: ignore[arg-type]
+        unknown = set(data) - set(texts)
         if unknown:
             raise InputError(
-                f"{cls.__name__}: unknown key {sorted(unknown)[0]!r}; known are "
-                f"{', '.join(sorted(known))}"
+                f"{cls.__name__}: unknown key {min(map(str, unknown))!r}; known are "
+                f"{', '.join(sorted(texts))}"
             )
         try:
-            return cls(**{key: _restored(item) for key, item in data.items()})
+            return cls(**{k: v if texts[k] else _restored(v) for k, v in data.items()})
         except TypeError as error:
             raise InputError(f"{cls.__name__}: {error}") from None
 
     @classmethod
     def from_json(cls, text: str) -> Self:
-        """Inverse of ``to_json``."""
-        return cls.from_dict(json.loads(text))
+        """Inverse of ``to_json``; InputError when the text is no JSON object of this kind."""
+        try:
+            data = json.loads(text)
+        except ValueError as error:
+            raise InputError(f"{cls.__name__}: not JSON: {error}") from None
+        return cls.from_dict(data)
 
 
 def _restored(value: Any) -> Any:
@@ -197,6 +198,15 @@ class Witness(Record):
         )
 
 
+def _decision(value: str) -> Decision:
+    try:
+        return Decision(value)
+    except ValueError:
+        raise InputError(
+            f"decision={shown(value)} is none of {', '.join(Decision)}", name="decision"
+        ) from None
+
+
 @dataclass(frozen=True)
 class LipschitzVerdict(Record):
     """The answer of ``check_lipschitz``.
@@ -217,15 +227,26 @@ class LipschitzVerdict(Record):
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Self:
+        if not isinstance(data, dict):
+            return super().from_dict(data)
         parts = dict(data)
-        parts["decision"] = Decision(parts["decision"])
-        witness = parts["witness"]
-        parts["witness"] = None if witness is None else Witness.from_dict(witness)
-        parts["guarantee"] = Guarantee.from_dict(parts["guarantee"])
-        parts["cost"] = Cost.from_dict(parts["cost"])
-        parts["plan"] = QueryPlan.from_dict(parts["plan"])
-        parts["largest_ratio"] = number_from_json(parts["largest_ratio"])
-        return cls(**parts)
+        restore = {
+            "decision": _decision,
+            "witness": Witness.from_dict,
+            "guarantee": Guarantee.from_dict,
+            "cost": Cost.from_dict,
+            "plan": QueryPlan.from_dict,
+        }
+        if parts.get("witness") is None:
+            del restore["witness"]
+        parts.update({key: restore[key](parts[key]) for key in restore.keys() & parts.keys()})
+        return super().from_dict(parts)
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError(
+            "a verdict has no truth value (a REJECT would be true); compare "
+            "verdict.decision == liptest.Decision.ACCEPT"
+        )
 
     def __str__(self) -> str:
         lines = [
