@@ -17,7 +17,7 @@ import types
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, is_dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,9 @@ import numpy as np
 from liptest.distributions import Distribution, ProductDistribution, SampledDistribution
 
 _PACKAGE = Path(__file__).resolve().parent
+#: What was described so far: its number and itself, by id.
+Seen = dict[int, tuple[int, Any]]
+
 _STANDARD = {Path(sysconfig.get_paths()[key]).resolve() for key in ("stdlib", "platstdlib")}
 
 
@@ -53,7 +56,7 @@ def fingerprint(mechanism: object) -> Fingerprint:
     # Named from the folder of the mechanism, so that a certificate holds on another machine.
     folder = next(iter(paths), _PACKAGE).parent
     files = {os.path.relpath(path, folder): digest for path, digest in paths.items()}
-    parameters = _digest("\n".join(_described(mechanism, set())))
+    parameters = _digest("\n".join(_described(mechanism, {})))
     text = repr((sorted(files.items()), sorted(packages.items()), parameters))
     return Fingerprint(_digest(text), files, packages, parameters)
 
@@ -68,7 +71,7 @@ def distribution_hash(distribution: Distribution) -> str:
             for mass in distribution.marginals():
                 digest.update(mass.tobytes())
         return digest.hexdigest()
-    lines = [repr(distribution.domain), *_described(distribution.sampler, set())]
+    lines = [repr(distribution.domain), *_described(distribution.sampler, {})]
     return _digest("\n".join(lines))
 
 
@@ -97,6 +100,14 @@ def _callables(value: object, seen: set[int]) -> Iterator[Any]:
     seen.add(id(value))
     if isinstance(value, types.FunctionType):
         yield value
+        for item in _cells(value):
+            yield from _callables(item, seen)
+    elif isinstance(value, types.MethodType):
+        yield from _callables(value.__func__, seen)
+        yield from _callables(value.__self__, seen)
+    elif isinstance(value, partial):
+        for item in (value.func, *value.args, *value.keywords.values()):
+            yield from _callables(item, seen)
     elif is_dataclass(value) and not isinstance(value, type):
         yield type(value)
         for item in fields(value):
@@ -176,24 +187,31 @@ def _note_package(name: str, packages: dict[str, str]) -> None:
             packages[name] = str(version)
 
 
-def _described(value: Any, seen: set[int]) -> Iterator[str]:
-    """Lines that determine a value: data by content, functions by code and what they see."""
+def _described(value: Any, seen: Seen) -> Iterator[str]:
+    """Lines that determine a value: data by content, functions by code and what they see.
+
+    ``seen`` keeps what was described before, so that no other object can take its id.
+    """
     if value is None or isinstance(value, (bool, int, float, complex, str, bytes, Fraction)):
         yield repr(value)
         return
     if id(value) in seen:
+        yield f"as number {seen[id(value)][0]}"
         return
-    seen.add(id(value))
+    seen[id(value)] = len(seen), value
     if isinstance(value, np.ndarray):
         content = repr(value.tolist()) if value.dtype.hasobject else value.tobytes()
         body = content.encode() if isinstance(content, str) else content
         yield f"array {value.dtype} {value.shape} {hashlib.sha256(body).hexdigest()}"
     elif isinstance(value, (list, tuple)):
+        yield f"{type(value).__name__} of {len(value)}"
         for item in value:
             yield from _described(item, seen)
     elif isinstance(value, (set, frozenset)):
-        yield from sorted("|".join(_described(item, set())) for item in value)
+        yield f"set of {len(value)}"
+        yield from sorted("|".join(_described(item, {})) for item in value)
     elif isinstance(value, dict):
+        yield f"dict of {len(value)}"
         for key, item in value.items():
             yield repr(key)
             yield from _described(item, seen)
@@ -205,27 +223,32 @@ def _described(value: Any, seen: set[int]) -> Iterator[str]:
         yield from _described_object(value, seen)
 
 
-def _described_function(function: types.FunctionType, seen: set[int]) -> Iterator[str]:
+def _described_function(function: types.FunctionType, seen: Seen) -> Iterator[str]:
     yield f"function {function.__module__}.{function.__qualname__}"
     yield from _described_code(function.__code__)
     yield from _described(function.__defaults__, seen)
     yield from _described(function.__kwdefaults__, seen)
-    for cell in function.__closure__ or ():
-        try:
-            yield from _described(cell.cell_contents, seen)
-        except ValueError:
-            yield "empty cell"
+    for item in _cells(function):
+        yield from _described(item, seen)
     names = set(_names(function.__code__))
     for name in sorted(names & set(function.__globals__)):
         target = function.__globals__[name]
         yield f"global {name}"
         if isinstance(target, types.ModuleType):
             yield from _described_module(target, names, seen)
-        elif not isinstance(target, type):
+        else:
             yield from _described(target, seen)
 
 
-def _described_module(module: types.ModuleType, names: set[str], seen: set[int]) -> Iterator[str]:
+def _cells(function: types.FunctionType) -> Iterator[Any]:
+    for cell in function.__closure__ or ():
+        try:
+            yield cell.cell_contents
+        except ValueError:
+            yield "empty cell"
+
+
+def _described_module(module: types.ModuleType, names: set[str], seen: Seen) -> Iterator[str]:
     path = getattr(module, "__file__", None)
     if not path or not _is_local(Path(path).resolve()):
         return
@@ -234,12 +257,14 @@ def _described_module(module: types.ModuleType, names: set[str], seen: set[int])
 
 
 def _described_code(code: types.CodeType) -> Iterator[str]:
-    yield hashlib.sha256(code.co_code).hexdigest()
+    yield hashlib.sha256(code.co_code + code.co_exceptiontable).hexdigest()
+    yield repr((code.co_names, code.co_varnames, code.co_freevars))
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
             yield from _described_code(constant)
         else:
-            yield repr(constant)
+            # By content: the repr of a set of strings is another one in the next process.
+            yield from _described(constant, {})
 
 
 def _names(code: types.CodeType) -> Iterator[str]:
@@ -249,11 +274,13 @@ def _names(code: types.CodeType) -> Iterator[str]:
             yield from _names(constant)
 
 
-def _described_object(value: Any, seen: set[int]) -> Iterator[str]:
-    kind = value if isinstance(value, type) else type(value)
-    yield f"object {kind.__module__}.{kind.__qualname__}"
+def _described_object(value: Any, seen: Seen) -> Iterator[str]:
     if isinstance(value, type):
+        yield f"type {value.__module__}.{value.__qualname__}"
+        yield from _described_type(value, seen)
         return
+    yield "object"
+    yield from _described(type(value), seen)
     if isinstance(value, types.MethodType):
         yield from _described(value.__func__, seen)
         yield from _described(value.__self__, seen)
@@ -265,14 +292,50 @@ def _described_object(value: Any, seen: set[int]) -> Iterator[str]:
             yield from _described(item, seen)
 
 
+def _described_type(kind: type, seen: Seen) -> Iterator[str]:
+    """Methods and attributes of a class of the user's; a generated method has no file."""
+    module = sys.modules.get(kind.__module__)
+    path = getattr(module, "__file__", None)
+    known = kind.__module__ in sys.stdlib_module_names
+    if not (_is_local(Path(path).resolve()) if path else not known):
+        return
+    yield from _described(kind.__bases__, seen)
+    for name, member in sorted(vars(kind).items()):
+        inner = getattr(member, "__func__", getattr(member, "fget", member))
+        code = getattr(inner, "__code__", None)
+        generated = code is not None and code.co_filename == "<string>" and is_dataclass(kind)
+        if not generated and (code is not None or not name.startswith("_")):
+            yield name
+            yield from _described(inner, seen)
+
+
 def _state(value: Any) -> list[tuple[str, Any]]:
     """What makes an object what it is: everything but caches that say that they are caches."""
     if is_dataclass(value):
         return [(item.name, getattr(value, item.name)) for item in fields(value) if item.compare]
     kept = vars(value) if hasattr(value, "__dict__") else {}
     lazy = (cached_property,)
-    return [
+    named = [
         (key, kept[key])
         for key in sorted(kept)
         if not isinstance(getattr(type(value), key, None), lazy)
     ]
+    return named + _hidden_state(value)
+
+
+def _hidden_state(value: Any) -> list[tuple[str, Any]]:
+    """What an object keeps outside of its ``__dict__``, as pickling sees it."""
+    try:
+        reduced = value.__reduce_ex__(2)
+    except Exception:
+        return []
+    if isinstance(reduced, str):
+        return [("name", reduced)]
+    _, arguments, *rest = reduced
+    state = rest[0] if rest else None
+    if isinstance(state, tuple) and len(state) == 2 and isinstance(state[1], dict):
+        state = state[1] or None  # slots; what comes before them is the __dict__
+    elif isinstance(state, dict):
+        state = None
+    items = [("items", list(part)) for part in rest[1:3] if part is not None]
+    return [("made from", arguments), ("state", state), *items]
