@@ -19,7 +19,7 @@ from liptest.privacy.sampling_run import (
 )
 from liptest.privacy.verdicts import PrivacyPlan, PrivacyVerdict
 from liptest.privacy.wording import sampling_sentence
-from liptest.testers import LipschitzTester
+from liptest.testers import LipschitzTester, PairTester
 from liptest.verdicts import Guarantee
 
 
@@ -58,13 +58,14 @@ def _run_outputs(task: Task, tester: LipschitzTester, plan: PrivacyPlan) -> Outc
     total, seconds, ended = Judgement(), 0.0, "complete"
     draw = partial(tester.draw, task.distribution)
     outputs = task.mechanism.outputs or ()
+    pairs = tester.pairs_per_draw(task.distribution) if isinstance(tester, PairTester) else 1
     for number, output in enumerate(outputs):
         left = None if task.budget is None else task.budget - total.queries
         if left is not None and left <= 0:
             ended = "budget"
             break
         one = replace(task, budget=left)
-        outcome = run_draws(one, draw, plan, stage=number, output=(output,))
+        outcome = run_draws(one, draw, plan, pairs_per_draw=pairs, stage=number, output=(output,))
         total += outcome.total
         seconds += outcome.seconds
         if outcome.ended != "complete":

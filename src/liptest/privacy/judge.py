@@ -10,11 +10,12 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
-from liptest.domains import Domain
+from liptest.domains import Domain, IntArray
 from liptest.driver import Finding, Judgement, QueryBatch
 from liptest.errors import InputError
 from liptest.mechanisms.base import ComparableLaws, Mechanism
 from liptest.mechanisms.laws import LawTable, Output, OutputLaw, as_fraction
+from liptest.narrowing import Geodesic
 from liptest.points import PointBatch, compact_codes
 from liptest.privacy.certify import Answer
 from liptest.privacy.claims import Claim
@@ -148,8 +149,27 @@ class LossJudge:
         found = certified_comparison(self.mechanism, x, y, self.claim, distance)
         if found.answer is Answer.CLEAR:
             return found.answer, None
+        if found.answer is Answer.VIOLATED and distance > 1:
+            x, y, distance = self._narrowed(x, y, distance)
         witness = witness_of(self.mechanism, x, y, self.claim, distance)
         return found.answer, Finding(x, y, distance, witness)
+
+    def _narrowed(self, x: IntArray, y: IntArray, distance: int) -> tuple[IntArray, IntArray, int]:
+        """Bisect to a violated pair of neighbours (theory 1.2): one half of a violated pair is."""
+        path, low, high = Geodesic(self.domain, x, y), 0, distance
+        while high - low > 1:
+            middle = (low + high) // 2
+            if self._breaks(path.point(low), path.point(middle), middle - low):
+                high = middle
+            else:
+                low = middle
+        ends = path.point(low), path.point(high)
+        # Errors of declared laws may leave every hop open although the whole is certain.
+        return (*ends, 1) if self._breaks(*ends, 1) else (x, y, distance)
+
+    def _breaks(self, x: IntArray, y: IntArray, distance: int) -> bool:
+        found = certified_comparison(self.mechanism, x, y, self.claim, distance)
+        return found.answer is Answer.VIOLATED
 
 
 def witness_of(

@@ -33,6 +33,7 @@ class SamplingMethod:
     per_record: bool = False
     not_covered: tuple[int, ...] = ()
     vacuous: str = ""
+    pairs_per_draw: float = 1.0
 
 
 def clean_draws(mass: float, failure: float) -> int:
@@ -119,7 +120,13 @@ def group(
     mechanism: Mechanism, distribution: Distribution, mass: float, failure: float
 ) -> SamplingMethod:
     """Theory 3.4: one sample for all outputs, certifying the group (metric) form."""
-    outputs = finite_outputs(mechanism, "method='group'")
+    return group_form(distribution, finite_outputs(mechanism, "method='group'"), mass, failure)
+
+
+def group_form(
+    distribution: Distribution, outputs: int, mass: float, failure: float
+) -> SamplingMethod:
+    """``group`` for a number of outputs."""
     tester: PairTester = cheapest_tester(distribution)
     constant = tester.detection_constant(distribution)
     n = math.ceil(constant * outputs / mass * math.log(1.0 / failure))
@@ -137,6 +144,7 @@ def group(
         PrivacyPlan("group", n, float(n * per_draw), per_draw, f"theory 3.4, {tester.name}"),
         group_form=True,
         vacuous=nothing,
+        pairs_per_draw=tester.pairs_per_draw(distribution),
     )
 
 

@@ -51,12 +51,18 @@ def run_sampling(task: Task, method: SamplingMethod) -> PrivacyVerdict:
     if method.vacuous:
         empty = Outcome(Judgement(answered=True), "vacuous", 0.0)
         return verdict_of(task, plan, empty, nothing(method.vacuous, plan.source), method.vacuous)
-    outcome = run_draws(task, method.draw, plan)
+    outcome = run_draws(task, method.draw, plan, pairs_per_draw=method.pairs_per_draw)
     return verdict_of(task, plan, outcome, *_meaning(task, method, outcome))
 
 
 def run_draws(
-    task: Task, draw: Draw, plan: PrivacyPlan, *, stage: int = 0, output: tuple[Any] | None = None
+    task: Task,
+    draw: Draw,
+    plan: PrivacyPlan,
+    *,
+    pairs_per_draw: float = 1.0,
+    stage: int = 0,
+    output: tuple[Any] | None = None,
 ) -> Outcome:
     """Hand a law of batches to the driver with the privacy judge."""
     domain = task.distribution.domain
@@ -65,7 +71,7 @@ def run_draws(
         draw=draw,
         judge=LossJudge(task.mechanism, domain, task.claim, output),
         draws=plan.draws,
-        points_per_draw=plan.laws_per_draw,
+        points_per_draw=max(plan.laws_per_draw, pairs_per_draw),
         dimension=domain.dimension,
         seed=task.seed,
         stage=stage,
