@@ -128,11 +128,23 @@ def certify(
 
 def verify(
     certificate: Certificate | str, mechanism: Any, distribution: Distribution | None = None
+) -> bool:
+    """Whether a certificate holds for a mechanism; ``problems`` says what is wrong."""
+    return not problems(certificate, mechanism, distribution)
+
+
+def problems(
+    certificate: Certificate | str, mechanism: Any, distribution: Distribution | None = None
 ) -> list[str]:
-    """Check a certificate against a mechanism; returns what is wrong, nothing when it holds.
+    """What is wrong with a certificate, in sentences; nothing when it holds.
 
     The hash of the code is compared; a NO's witness is recomputed; with ``distribution`` a YES
     is replayed from its seed and every count compared.
+
+    Raises
+    ------
+    InputError
+        The certificate was not written by liptest.
     """
     given = Certificate.from_json(certificate) if isinstance(certificate, str) else certificate
     wrong = []
