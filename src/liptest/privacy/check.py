@@ -102,7 +102,7 @@ def check_privacy(
         executor=executor,
         progress=progress,
     )
-    if isinstance(method, LipschitzTester) and not isinstance(method, str):
+    if isinstance(method, LipschitzTester) and not isinstance(method, (str, type)):
         return run_atest(task, method)
     if method not in METHODS:
         raise unknown_method(method, METHODS)

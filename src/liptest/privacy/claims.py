@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 from flint import arb
 
 from liptest.errors import InputError, check_non_negative, check_positive, shown
-from liptest.mechanisms.laws import exact_ball
+from liptest.mechanisms.laws import exact_ball, log_fraction
 
 
 @dataclass(frozen=True)
@@ -20,7 +19,7 @@ class ExactLog:
     argument: Fraction
 
     def __float__(self) -> float:
-        return math.log(self.argument)
+        return log_fraction(self.argument)
 
     def __repr__(self) -> str:
         return f"log({self.argument})"
@@ -33,7 +32,7 @@ def log(argument: int | str | Fraction) -> ExactLog:
     """
     try:
         value = Fraction(argument)
-    except (TypeError, ValueError, ZeroDivisionError):
+    except (TypeError, ValueError, OverflowError, ZeroDivisionError):
         value = Fraction(0)
     if value <= 1:
         raise InputError(
