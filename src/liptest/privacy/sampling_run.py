@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from typing import Any
@@ -67,10 +68,14 @@ def run_draws(
     """Hand a law of batches to the driver with the privacy judge."""
     domain = task.distribution.domain
     limit = _CHUNK_POINTS.get(task.mechanism.source)
+    draws = plan.draws
+    if task.budget is not None and plan.laws > task.budget:
+        # No more than the budget pays for, also within the first chunk.
+        draws = min(draws, max(1, int(task.budget / plan.laws_per_draw)))
     sampling = Sampling(
         draw=draw,
         judge=LossJudge(task.mechanism, domain, task.claim, output),
-        draws=plan.draws,
+        draws=draws,
         points_per_draw=max(plan.laws_per_draw, pairs_per_draw),
         dimension=domain.dimension,
         seed=task.seed,
@@ -78,7 +83,10 @@ def run_draws(
     )
     if limit is not None and task.mechanism.statistic is None:
         sampling = replace(sampling, chunk_points=limit)
-    return run(sampling, executor=task.executor, progress=task.progress, max_queries=task.budget)
+    outcome = run(sampling, executor=task.executor, progress=task.progress, max_queries=task.budget)
+    if draws < plan.draws and outcome.ended == "complete":
+        return replace(outcome, ended="budget", planned=plan.draws)
+    return outcome
 
 
 def _meaning(task: Task, method: SamplingMethod, outcome: Outcome) -> tuple[Guarantee, str]:
@@ -117,7 +125,7 @@ def _partial(task: Task, method: SamplingMethod, outcome: Outcome) -> tuple[Guar
     if not method.plan.method.endswith("neighbourhoods") or done == 0:
         return nothing("no promise.", method.plan.source), reason
     mass = certified_mass(done, failure)
-    sentence = sampling_sentence(float(f"{mass:.4g}"), failure, group=False, factor=1.0)
+    sentence = sampling_sentence(_rounded_up(mass), failure, group=False, factor=1.0)
     guarantee = Guarantee(
         f"less than was asked for, but this much is certified: {sentence}",
         "none",
@@ -129,6 +137,12 @@ def _partial(task: Task, method: SamplingMethod, outcome: Outcome) -> tuple[Guar
         tolerance=task.claim.tolerance,
     )
     return guarantee, reason
+
+
+def _rounded_up(mass: float) -> float:
+    # To four digits, and never to less than is certified.
+    unit = 10.0 ** (math.floor(math.log10(mass)) - 3)
+    return math.ceil(mass / unit) * unit
 
 
 def refuted(task: Task, source: str) -> Guarantee:
