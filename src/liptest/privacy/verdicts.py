@@ -98,6 +98,8 @@ def output_to_json(output: Hashable) -> Any:
         return {"tuple": [output_to_json(item) for item in output]}
     if isinstance(output, Raised):
         return {"raised": output.exception}
+    if isinstance(output, np.generic):
+        return output_to_json(output.item())
     if isinstance(output, float) and not math.isfinite(output):
         return {"float": str(output)}
     if output is None or isinstance(output, (bool, int, float, str)):
