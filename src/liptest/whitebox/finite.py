@@ -33,7 +33,7 @@ def probabilities(p: Any) -> tuple[bytes, str] | None:
     array = np.asarray(p)
     # NumPy allows less rounding when p is given as 64-bit floats or as a list.
     dtype = array.dtype if isinstance(p, np.ndarray) else np.dtype(np.float64)
-    if array.ndim != 1 or (array.dtype.kind == "f" and array.dtype not in _FLOATS):
+    if array.ndim != 1 or (array.dtype.kind in "fc" and array.dtype not in _FLOATS):
         return None
     return array.astype(np.float64).tobytes(), dtype.str
 

@@ -1,0 +1,241 @@
+"""The choice tree: exact laws, budgets, aborts that cannot be swallowed, replay checks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from fractions import Fraction
+from itertools import count
+from typing import Any
+
+import pytest
+
+from liptest.errors import BudgetError, NonDeterministicError, UnsupportedRandomnessError
+from liptest.whitebox.choices import MAX_DRAWS, Abort, ChoiceTree
+
+Program = Callable[[ChoiceTree], Any]
+
+
+def law(program: Program, **budgets: int) -> dict[Any, Fraction]:
+    tree = ChoiceTree("program", **budgets)
+    return tree.law(lambda: program(tree))
+
+
+def test_no_choice_is_one_certain_output() -> None:
+    assert law(lambda tree: "x") == {"x": 1}
+
+
+def test_equal_branches_have_equal_probability() -> None:
+    assert law(lambda tree: tree.choose(3)) == dict.fromkeys(range(3), Fraction(1, 3))
+
+
+def test_weights_are_proportions() -> None:
+    assert law(lambda tree: tree.choose((1, 0, 5, 2))) == {
+        0: Fraction(1, 8),
+        2: Fraction(5, 8),
+        3: Fraction(1, 4),
+    }
+
+
+def test_zero_weight_branches_are_never_run() -> None:
+    seen = []
+    law(lambda tree: seen.append(tree.choose((0, 2, 0, 1, 0))))
+    assert seen == [1, 3]
+
+
+def test_later_choices_may_depend_on_earlier_ones() -> None:
+    def program(tree: ChoiceTree) -> int:
+        return tree.choose(tree.choose(3) + 1)
+
+    assert law(program) == {0: Fraction(11, 18), 1: Fraction(5, 18), 2: Fraction(1, 9)}
+
+
+def test_one_run_per_leaf_and_first_branch_first() -> None:
+    runs = []
+
+    def program(tree: ChoiceTree) -> None:
+        runs.append((tree.choose(2), tree.choose((1, 1, 1))))
+
+    law(program)
+    assert runs == [(a, b) for a in range(2) for b in range(3)]
+
+
+def test_paths_longer_than_the_carried_products_keep_exact_weights() -> None:
+    # 600 choices of 1 branch, then a coin, then 600 more: beyond what is carried along.
+    def program(tree: ChoiceTree) -> int:
+        for _ in range(600):
+            tree.choose((3,))
+        coin = tree.choose((1, 2))
+        for _ in range(600):
+            tree.choose((5,))
+        return coin
+
+    assert law(program) == {0: Fraction(1, 3), 1: Fraction(2, 3)}
+
+
+def test_geometric_loop_has_the_truncated_geometric_law() -> None:
+    def program(tree: ChoiceTree) -> int:
+        return next((k for k in range(700) if tree.choose((1, 2)) == 0), 700)
+
+    found = law(program)
+    assert all(found[k] == Fraction(1, 3) * Fraction(2, 3) ** k for k in range(700))
+    assert found[700] == Fraction(2, 3) ** 700
+
+
+def test_leaf_budget_names_numbers_and_what_to_do() -> None:
+    with pytest.raises(BudgetError, match=r"max_leaves=7 runs .*statistic=lt\.Count") as caught:
+        law(lambda tree: [tree.choose(2) for _ in range(3)] and 0, max_leaves=7)
+    assert caught.value.budget == 7
+
+
+def test_a_tree_with_exactly_the_budget_is_enumerated() -> None:
+    assert law(lambda tree: [tree.choose(2) for _ in range(3)] and 0, max_leaves=8) == {0: 1}
+
+
+def test_a_single_draw_over_the_leaf_budget_fails_at_once() -> None:
+    runs = count()
+    with pytest.raises(BudgetError, match="1,000 outcomes") as caught:
+        law(lambda tree: (next(runs), tree.choose(1000)), max_leaves=999)
+    assert caught.value.needed == 1000
+    assert next(runs) == 1
+
+
+def endless(tree: ChoiceTree) -> None:
+    while tree.choose(2) == 0:
+        pass
+
+
+def test_endless_choosing_ends_with_the_choice_budget() -> None:
+    with pytest.raises(BudgetError, match="max_choices=50 random choices in one run"):
+        law(endless, max_choices=50)
+
+
+def test_endless_choosing_ends_with_the_budget_in_the_other_order_too() -> None:
+    def program(tree: ChoiceTree) -> None:
+        while tree.choose(2) == 1:
+            pass
+
+    with pytest.raises(BudgetError, match="max_choices=50"):
+        law(program, max_choices=50)
+
+
+def test_drawing_without_choosing_ends_too() -> None:
+    def program(tree: ChoiceTree) -> None:
+        while True:
+            tree.count_draws(1000)
+
+    with pytest.raises(BudgetError, match=f"{MAX_DRAWS:,} random numbers"):
+        law(program)
+
+
+def swallow_exception(tree: ChoiceTree) -> str:
+    try:
+        tree.unsupported("rng.normal", "do not")
+    except Exception:
+        return "swallowed"
+
+
+def swallow_everything(tree: ChoiceTree) -> str:
+    try:
+        tree.unsupported("rng.normal", "do not")
+    except:  # noqa: E722
+        return "swallowed"
+
+
+def swallow_and_choose(tree: ChoiceTree) -> int:
+    with suppress(BaseException):
+        tree.unsupported("rng.normal", "do not")
+    return tree.choose(2)
+
+
+@pytest.mark.parametrize("program", [swallow_exception, swallow_everything, swallow_and_choose])
+def test_an_abort_cannot_be_swallowed(program: Program) -> None:
+    with pytest.raises(UnsupportedRandomnessError, match=r"program: rng\.normal cannot be"):
+        law(program)
+
+
+def test_an_abort_is_no_exception() -> None:
+    assert not issubclass(Abort, Exception)
+
+
+def test_after_an_abort_every_choice_aborts() -> None:
+    tree = ChoiceTree("program")
+    aborted = []
+
+    def program() -> None:
+        for _ in range(3):
+            try:
+                endless(tree) if not aborted else tree.choose(2)
+            except BaseException as error:
+                aborted.append(type(error))
+
+    tree.max_choices = 5
+    with pytest.raises(BudgetError):
+        tree.law(program)
+    assert aborted == [Abort] * 3
+
+
+def test_other_draws_after_the_same_choices_are_noticed() -> None:
+    sizes = iter([2, 3, 2])
+
+    def program(tree: ChoiceTree) -> int:
+        return tree.choose(2) + tree.choose(next(sizes))
+
+    with pytest.raises(NonDeterministicError, match="non-deterministic: the same choices"):
+        law(program)
+
+
+def test_fewer_draws_after_the_same_choices_are_noticed() -> None:
+    runs = count()
+
+    def program(tree: ChoiceTree) -> int:
+        return 0 if next(runs) == 1 else tree.choose(2)
+
+    with pytest.raises(NonDeterministicError, match="fewer draws"):
+        law(program)
+
+
+def test_repeating_the_first_leaf_notices_state() -> None:
+    tree, runs = ChoiceTree("program"), count()
+
+    def program() -> int:
+        tree.choose(2)
+        return next(runs)
+
+    tree.law(program)
+    with pytest.raises(NonDeterministicError, match="different output"):
+        tree.repeat_first(program)
+
+
+def test_repeating_the_first_leaf_notices_more_draws() -> None:
+    tree, runs = ChoiceTree("program"), count()
+
+    def program() -> int:
+        return sum(tree.choose(1) for _ in range(1 + (next(runs) == 1)))
+
+    tree.law(program)
+    with pytest.raises(NonDeterministicError):
+        tree.repeat_first(program)
+
+
+def test_repeating_a_deterministic_leaf_is_silent() -> None:
+    tree = ChoiceTree("program")
+    found = tree.law(lambda: tree.choose((1, 3)))
+    tree.repeat_first(lambda: tree.choose((1, 3)))
+    assert found == {0: Fraction(1, 4), 1: Fraction(3, 4)}
+
+
+def test_a_closed_tree_refuses_later_use() -> None:
+    old, new = ChoiceTree("old"), ChoiceTree("new")
+    old.law(lambda: old.choose(2))
+    old.close()
+    with pytest.raises(NonDeterministicError, match="drawn in an earlier run"):
+        new.law(lambda: old.choose(2))
+
+
+def test_keyboard_interrupt_passes() -> None:
+    def program(tree: ChoiceTree) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        law(program)

@@ -1,0 +1,380 @@
+"""Python functions as mechanisms: what they get, what they may return, what is remembered."""
+
+from __future__ import annotations
+
+import math
+import pickle
+from dataclasses import replace
+from fractions import Fraction
+from itertools import count
+from typing import Any
+
+import numpy as np
+import pytest
+
+import liptest as lt
+from liptest.mechanisms.base import check_mechanism
+from liptest.mechanisms.laws import ZERO_LOG
+from liptest.points import PointBatch, from_array
+from liptest.whitebox.function import PythonFunction
+from liptest.whitebox.memo import LawMemo
+
+BITS = np.array([0, 1, 1], dtype=np.int8)
+
+
+@lt.mechanism
+def noisy_count(data: Any, rng: Any) -> int:
+    return int(data.sum()) + int(rng.random() < 0.5)
+
+
+@lt.mechanism(outputs=[0, 1, 2], statistic=lt.Count(), name="halved", max_leaves=10)
+def halved(count: int, rng: Any) -> int:
+    return min(2, count // 2 + rng.integers(2))
+
+
+def plain(data: Any, rng: Any) -> bool:
+    return rng.random() < 0.25
+
+
+def exact(law: lt.OutputLaw) -> dict[Any, Any]:
+    return {output: law.exact(output) for output in law}
+
+
+def test_the_law_of_a_decorated_function() -> None:
+    law = lt.output_law(noisy_count, [0, 1, 1])
+    assert exact(law) == {2: Fraction(1, 2), 3: Fraction(1, 2)}
+    assert (law.source, law.error, law.unexplored) == ("enumerated", 0.0, 0)
+
+
+def test_a_decorated_function_is_a_mechanism_and_still_a_function() -> None:
+    assert check_mechanism(noisy_count) is noisy_count
+    assert (noisy_count.name, noisy_count.outputs, noisy_count.source) == (
+        "noisy_count",
+        None,
+        "enumerated",
+    )
+    assert noisy_count(BITS, np.random.default_rng(0)) in (2, 3)
+    assert (halved.name, halved.outputs, halved.statistic) == ("halved", (0, 1, 2), lt.Count())
+
+
+def test_twelve_coins_are_4096_leaves() -> None:
+    @lt.mechanism
+    def twelve(data: Any, rng: Any) -> int:
+        heads = 0
+        for bit in data:
+            if rng.random() < 0.25:
+                bit = 1 - bit
+            heads += bit
+        return heads
+
+    law = exact(twelve.law(np.zeros(12, dtype=np.int8)))
+    quarter = Fraction(1, 4)
+    assert law == {k: math.comb(12, k) * quarter**k * (1 - quarter) ** (12 - k) for k in range(13)}
+
+
+def test_the_function_gets_a_read_only_int64_array() -> None:
+    seen: list[np.ndarray[Any, Any]] = []
+    lt.mechanism(lambda data, rng: seen.append(data)).law(BITS)
+    assert seen[0].dtype == np.int64
+    assert seen[0].tolist() == BITS.tolist()
+    with pytest.raises(ValueError, match="read-only"):
+        seen[0][0] = 1
+    with pytest.raises(ValueError):
+        seen[0].setflags(write=True)
+
+
+def test_a_function_that_writes_to_its_data_raises_and_its_words_are_kept() -> None:
+    @lt.mechanism
+    def writes(data: Any, rng: Any) -> int:
+        data[0] = rng.integers(2)
+        return 0
+
+    table = writes.laws(from_array(BITS[None, :]))
+    assert table.outputs == (lt.Raised("ValueError"),)
+    assert not table.is_answered()
+    assert writes.first_exception == "ValueError: 'assignment destination is read-only'"
+
+
+def test_exceptions_are_outputs_by_type() -> None:
+    @lt.mechanism
+    def fails(data: Any, rng: Any) -> int:
+        if rng.random() < 0.25:
+            raise KeyError(data)
+        return 0
+
+    assert exact(fails.law(BITS)) == {lt.Raised("KeyError"): Fraction(1, 4), 0: Fraction(3, 4)}
+    fails.laws(from_array(BITS[None, :]))
+    assert fails.first_exception is None
+
+
+def test_first_exception_is_not_taken_from_a_single_law() -> None:
+    # The gate asks for the law on private data; nothing of them may stay behind.
+    fails = lt.mechanism(lambda data, rng: data.nothing)
+    fails.law(BITS)
+    fails.fresh_law(BITS)
+    assert fails.first_exception is None
+    assert len(fails._memo) == 0
+
+
+def test_what_ends_the_program_is_an_error() -> None:
+    def leaves(data: Any, rng: Any) -> int:
+        raise SystemExit(0)
+
+    with pytest.raises(lt.MechanismError, match="raised SystemExit, which ends the program"):
+        lt.mechanism(leaves).law(BITS)
+
+
+def test_keyboard_interrupt_passes() -> None:
+    def interrupted(data: Any, rng: Any) -> int:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        lt.mechanism(interrupted).law(BITS)
+
+
+def test_unsupported_randomness_is_an_error_however_much_is_caught() -> None:
+    def catches(data: Any, rng: Any) -> float:
+        try:
+            return rng.laplace(0, 1)
+        except:  # noqa: E722
+            return 0.0
+
+    with pytest.raises(lt.UnsupportedRandomnessError, match=r"catches: rng\.laplace"):
+        lt.mechanism(catches).law(BITS)
+
+
+def test_an_escaped_number_is_an_error() -> None:
+    for function in (
+        lambda data, rng: rng.random(),
+        lambda data, rng: (1, rng.random()),
+        lambda data, rng: rng.random(2),
+    ):
+        with pytest.raises(lt.UnsupportedRandomnessError, match=r"used in the output"):
+            lt.mechanism(function).law(BITS)
+
+
+def test_budgets_can_be_set() -> None:
+    function = lambda data, rng: sum(rng.random() < 0.5 for _ in range(4))  # noqa: E731
+    assert len(lt.mechanism(max_leaves=16)(function).law(BITS)) == 5
+    with pytest.raises(lt.BudgetError, match="max_leaves=15"):
+        lt.mechanism(max_leaves=15)(function).law(BITS)
+    with pytest.raises(lt.BudgetError, match="max_choices=3"):
+        lt.mechanism(max_choices=3)(function).law(BITS)
+
+
+def test_unhashable_outputs_are_an_error_that_says_what_to_return() -> None:
+    with pytest.raises(lt.MechanismError, match=r"f: .*unhashable; return tuple"):
+        lt.mechanism(name="f")(lambda data, rng: [1]).law(BITS)
+
+
+def test_an_undeclared_output_is_an_error_that_names_it() -> None:
+    tested = lt.mechanism(outputs=[0, 1], name="f")(lambda data, rng: rng.integers(3))
+    with pytest.raises(lt.MechanismError, match=r"f: output=2 is not among outputs=\(0, 1\)"):
+        tested.law(BITS)
+
+
+def test_an_undeclared_exception_is_an_error_with_its_words() -> None:
+    def fails(data: Any, rng: Any) -> int:
+        raise ValueError("no such column")
+
+    with pytest.raises(lt.MechanismError, match=r"Raised\('ValueError'\).*no such column"):
+        lt.mechanism(outputs=[0])(fails).law(BITS)
+    declared = lt.mechanism(outputs=[0, lt.Raised("ValueError")])(fails)
+    assert declared.law(BITS) == {lt.Raised("ValueError"): 1.0}
+
+
+def test_state_between_calls_is_noticed() -> None:
+    calls = count()
+    with pytest.raises(lt.NonDeterministicError, match="draw every random number from rng"):
+        lt.mechanism(lambda data, rng: next(calls)).law(BITS)
+
+
+def test_a_number_kept_from_an_earlier_law_is_noticed() -> None:
+    kept: list[Any] = []
+
+    def keeps(data: Any, rng: Any) -> bool:
+        kept.append(rng.random())
+        return bool(kept[0] < data[0] / 2)
+
+    tested = lt.mechanism(keeps)
+    # Decided, so that nothing is wrong yet.
+    assert tested.law(BITS) == {False: 1.0}
+    with pytest.raises(lt.NonDeterministicError, match="drawn in an earlier run"):
+        tested.law(1 - BITS)
+
+
+def test_tables_share_rows_of_equal_laws() -> None:
+    runs: list[int] = []
+
+    @lt.mechanism
+    def total(data: Any, rng: Any) -> int:
+        runs.append(1)
+        return int(data.sum())
+
+    points = np.array([[0, 1], [1, 0], [1, 1], [0, 1]], dtype=np.int8)
+    table = total.laws(from_array(points))
+    assert table.outputs == (1, 2)
+    assert table.rows is not None
+    assert table.rows.tolist() == [0, 0, 1, 0]
+    assert table.logs.tolist() == [[0.0, ZERO_LOG], [ZERO_LOG, 0.0]]
+    assert table.zeros_exact
+    # Three different datasets, each run once and repeated once.
+    assert len(runs) == 6
+
+
+def test_laws_are_remembered_and_fresh_laws_are_not() -> None:
+    runs: list[int] = []
+    tested = lt.mechanism(lambda data, rng: runs.append(1) or int(data[0]))
+    for _ in range(2):
+        tested.laws(from_array(BITS[None, :]))
+        tested.law(BITS)
+    assert len(runs) == 2
+    tested.fresh_law(BITS)
+    assert len(runs) == 4
+
+
+def test_declared_outputs_are_the_columns() -> None:
+    table = halved.laws(from_array(np.array([[0, 0, 0]], dtype=np.int8)))
+    assert table.outputs == (0, 1, 2)
+    assert table.logs[0, 2] == ZERO_LOG
+
+
+def test_a_statistic_is_all_the_function_sees() -> None:
+    seen: list[Any] = []
+
+    @lt.mechanism(statistic=lt.Count())
+    def released(value: int, rng: Any) -> bool:
+        seen.append(value)
+        return rng.random() < value / 8
+
+    centres = np.array([[0, 1, 1], [1, 1, 1]], dtype=np.int8)
+    batch = PointBatch(centres, np.array([0, 0]), np.array([0, 1]), np.array([1, 0]))
+    table = released.laws(batch)
+    assert table.rows is not None
+    assert table.rows.tolist() == [1, 2, 2, 0]
+    assert {type(value) for value in seen} == {int}
+    # Values 1, 2 and 3: two runs and a repetition each.
+    assert sorted(seen) == [1] * 3 + [2] * 3 + [3] * 3
+    released.laws(batch)
+    assert len(seen) == 9
+    assert exact(released.law(centres[0])) == {True: Fraction(1, 4), False: Fraction(3, 4)}
+
+
+def test_a_statistic_of_several_numbers_is_a_read_only_array() -> None:
+    @lt.mechanism(statistic=lt.Histogram(3))
+    def largest(cells: Any, rng: Any) -> int:
+        assert not cells.flags.writeable
+        assert cells.dtype == np.int64
+        return int(np.argmax(cells)) if rng.random() < 0.75 else rng.integers(3)
+
+    points = np.array([[0, 0, 2], [0, 2, 0], [1, 1, 1]], dtype=np.int8)
+    table = largest.laws(from_array(points))
+    assert len(table.logs) == 2
+    law = exact(largest.law(points[2]))
+    assert law == {0: Fraction(1, 12), 1: Fraction(10, 12), 2: Fraction(1, 12)}
+
+
+def test_laws_of_values_come_in_the_order_given() -> None:
+    table = halved.laws_of(np.array([3, 0, 3]))
+    rows = table.distinct(np.arange(3))
+    assert rows[0] == rows[2] != rows[1]
+    assert np.exp(table.logs[rows[0]]).tolist() == [0.0, 0.5, 0.5]
+    assert np.exp(table.logs[rows[1]]).tolist() == [0.5, 0.5, 0.0]
+
+
+def test_a_statistic_takes_large_slices_and_a_dataset_small_ones() -> None:
+    domain = lt.Hypercube(3)
+    assert noisy_count.points_per_slice(domain) == 64
+    assert halved.points_per_slice(domain) > 1000
+
+
+@pytest.mark.parametrize(
+    ("function", "words"),
+    [
+        (lambda data: 0, r"takes \(data\); it must take \(data, rng\)"),
+        (lambda data, rng, size: 0, r"takes \(data, rng, size\)"),
+        (lambda *, data, rng: 0, r"takes \(data, rng\)"),
+        (3, "must be a function"),
+        (int, "must be a function"),
+        (noisy_count, "is a mechanism already"),
+    ],
+)
+def test_what_is_no_function_of_data_and_rng(function: Any, words: str) -> None:
+    with pytest.raises(lt.InputError, match=words):
+        lt.mechanism(function)
+
+
+def test_generators_and_coroutines_are_refused() -> None:
+    def yields(data: Any, rng: Any) -> Any:
+        yield 0
+
+    async def waits(data: Any, rng: Any) -> int:
+        return 0
+
+    for function in (yields, waits):
+        with pytest.raises(lt.InputError, match="must return its output"):
+            lt.mechanism(function)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"outputs": []}, "outputs"),
+        ({"outputs": [[1]]}, "hashable"),
+        ({"outputs": [1, True]}, "duplicates"),
+        ({"statistic": "count"}, r"lt\.Count\(\)"),
+        ({"max_leaves": 0}, "max_leaves=0"),
+        ({"max_choices": 1.5}, "max_choices=1.5"),
+    ],
+)
+def test_wrong_options(options: dict[str, Any], words: str) -> None:
+    with pytest.raises(lt.InputError, match=words):
+        lt.mechanism(**options)(plain)
+
+
+def test_extra_parameters_with_defaults_are_fine() -> None:
+    law = lt.mechanism(lambda data, rng, p=0.25: rng.random() < p).law(BITS)
+    assert law[True] == 0.25
+
+
+def test_decorated_functions_pickle_by_name() -> None:
+    assert pickle.loads(pickle.dumps(noisy_count)) is noisy_count
+
+
+def test_plain_functions_pickle_without_their_memo() -> None:
+    tested = PythonFunction(plain, name="p")
+    tested.laws(from_array(BITS[None, :]))
+    copied = pickle.loads(pickle.dumps(tested))
+    assert (copied.function, copied.name, len(copied._memo)) == (plain, "p", 0)
+    assert len(tested._memo) == 1
+
+
+def test_a_renamed_decorated_function_pickles() -> None:
+    copied = pickle.loads(pickle.dumps(replace(halved, name="other")))
+    assert (copied.name, copied.statistic, copied.max_leaves) == ("other", lt.Count(), 10)
+    assert copied.function is halved.function
+
+
+def test_the_memo_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("liptest.whitebox.memo._MEMORY", 3000)
+    memo = LawMemo()
+    for number in range(20):
+        law = lt.OutputLaw.from_fractions({number: Fraction(1)})
+        memo.add(bytes([number]), law)
+        assert memo.get(bytes([number])) is law
+    assert len(memo) < 6
+
+
+def test_equal_laws_are_one_object() -> None:
+    memo = LawMemo()
+    one = lt.OutputLaw.from_fractions({"a": Fraction(1, 2), "b": Fraction(1, 2)})
+    same = lt.OutputLaw.from_fractions({"b": Fraction(1, 2), "a": Fraction(1, 2)})
+    assert memo.add(b"1", one) is memo.add(b"2", same)
+    assert memo.get(b"2") is one
+
+
+def test_a_memo_holds_no_dataset() -> None:
+    tested = lt.mechanism(lambda data, rng: 0)
+    points = np.arange(500, dtype=np.int16)[None, :]
+    tested.laws(from_array(points))
+    assert {len(key) for key in tested._memo._laws} == {32}

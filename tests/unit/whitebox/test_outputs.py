@@ -1,0 +1,118 @@
+"""Canonical outputs: equal ones compare equal, the rest is refused with advice."""
+
+from __future__ import annotations
+
+import enum
+import math
+from collections import namedtuple
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from liptest.errors import MechanismError
+from liptest.mechanisms.laws import Raised
+from liptest.whitebox.outputs import canonical, raised
+
+
+class Colour(enum.Enum):
+    RED = 1
+
+
+@dataclass(frozen=True)
+class Point:
+    x: int
+
+
+Pair = namedtuple("Pair", "left right")
+
+
+@pytest.mark.parametrize(
+    ("output", "kind"),
+    [
+        (np.int64(3), int),
+        (np.float64(0.5), float),
+        (np.bool_(True), bool),
+        (np.str_("a"), str),
+        (np.uint8(7), int),
+        (Decimal("0.1"), Decimal),
+        (Fraction(1, 3), Fraction),
+        ("a", str),
+        (b"a", bytes),
+        (None, type(None)),
+        (1 + 2j, complex),
+        (Colour.RED, Colour),
+        (Point(1), Point),
+        (..., type(...)),
+        (int, type),
+        (frozenset({1}), frozenset),
+        (np.datetime64("2020-01-01").item(), type(np.datetime64("2020-01-01").item())),
+    ],
+)
+def test_values_stay_what_they_are(output: Any, kind: type) -> None:
+    found = canonical(output, "f")
+    assert found == output
+    assert type(found) is kind
+
+
+def test_entries_of_tuples_are_canonical_too() -> None:
+    found = canonical((np.int64(1), (np.float64(2.0), np.nan)), "f")
+    assert [type(entry) for entry in found] == [int, tuple]
+    assert type(found[1][0]) is float
+    assert found[1][1] is math.nan
+    assert canonical(Pair(np.int64(1), 2), "f") == Pair(1, 2)
+    assert isinstance(canonical(Pair(np.int64(1), 2), "f"), Pair)
+
+
+def test_every_nan_is_one_output() -> None:
+    nans = [float("nan"), np.float64("nan"), np.float32("nan"), -math.nan]
+    assert {canonical(nan, "f") for nan in nans} == {math.nan}
+    assert len({canonical((nan, 1), "f") for nan in nans}) == 1
+    assert canonical(frozenset({float("nan")}), "f") == canonical(frozenset({math.nan}), "f")
+
+
+@pytest.mark.parametrize(
+    ("output", "advice"),
+    [
+        ([1, 2], r"return tuple\(output\)"),
+        ({1: 2}, r"return tuple\(sorted\(output\.items\(\)\)\)"),
+        ({1, 2}, r"return frozenset\(output\)"),
+        (bytearray(b"a"), r"return tuple\(output\)"),
+        (np.array([1, 2]), r"return tuple\(array\.tolist\(\)\)"),
+        (np.array([[1, 2]]), r"tuple\(map\(tuple, array\.tolist\(\)\)\)"),
+        (np.array(1), r"return array\.item\(\)"),
+        ((1, [2]), "an output of type list is unhashable"),
+    ],
+)
+def test_unhashable_outputs_say_what_to_return(output: Any, advice: str) -> None:
+    with pytest.raises(
+        MechanismError, match=f"f: an output of type .* is unhashable.*{advice}|{advice}"
+    ):
+        canonical(output, "f")
+
+
+@pytest.mark.parametrize(
+    "output", [object(), iter([1]), ValueError("x"), (i for i in [1]), (1, object())]
+)
+def test_outputs_that_compare_by_identity_are_refused(output: Any) -> None:
+    with pytest.raises(MechanismError, match="compares by identity"):
+        canonical(output, "f")
+
+
+def test_messages_do_not_quote_the_output() -> None:
+    with pytest.raises(MechanismError) as caught:
+        canonical(["secret"], "f")
+    assert "secret" not in str(caught.value)
+
+
+class OwnError(Exception):
+    pass
+
+
+def test_exceptions_are_outputs_by_type() -> None:
+    assert raised(ValueError("a")) == raised(ValueError("b")) == Raised("ValueError")
+    assert raised(OwnError()) == Raised(f"{__name__}.OwnError")
+    assert raised(KeyError()) != raised(IndexError())
