@@ -35,7 +35,7 @@ class Figure:
         return (low is None or self.value >= low) and (high is None or self.value <= high)
 
     def __str__(self) -> str:
-        text = f"{self.value:.4g}"
+        text = f"{self.value:.3g}" if not 1e3 <= self.value < 1e10 else f"{self.value:,.0f}"
         if self.at_least is None and self.at_most is None:
             return text
         limit = f">= {self.at_least:g}" if self.at_most is None else f"<= {self.at_most:g}"

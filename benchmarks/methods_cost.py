@@ -94,7 +94,7 @@ def method_row(setting: Setting, method: SamplingMethod, quick: bool) -> Row:
     plan = method.plan
     figures = {
         "planned laws": Figure(plan.laws),
-        "paper's laws": Figure(setting.paper),
+        "paper laws": Figure(setting.paper),
         "paper / plan": Figure(setting.paper / plan.laws),
     }
     scale = 1000 if quick else 1
@@ -123,7 +123,7 @@ def exhaustive_row(setting: Setting) -> Row:
         {"draws": 0, "laws": size.laws},
         {
             "planned laws": Figure(size.laws),
-            "paper's laws": Figure(setting.paper),
+            "paper laws": Figure(setting.paper),
             "paper / plan": Figure(setting.paper / size.laws),
             SECONDS: seconds,
         },

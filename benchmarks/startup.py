@@ -13,15 +13,12 @@ from importlib.util import find_spec
 from figures import SECONDS, Figure, Row, fresh_process, medians, report
 
 REPETITIONS = 15
+HELP = "import sys; from liptest.cli import main; sys.exit(main())"
 COMMANDS = {
     "python -c pass": ["-c", "pass"],
     "import liptest": ["-c", "import liptest"],
     "import liptest, use check_privacy": ["-c", "import liptest; liptest.check_privacy"],
-    "liptest --help": [
-        "-c",
-        "import sys; from liptest.cli import main; sys.exit(main())",
-        "--help",
-    ],
+    "liptest --help": ["-c", HELP, "--help"],
 }
 TARGETS = {"import liptest": 0.3, "liptest --help": 0.4}
 HEAVY = ("numpy", "flint", "rich", "cyclopts", "pydantic", "scipy")

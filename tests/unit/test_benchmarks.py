@@ -1,0 +1,137 @@
+"""The benchmarks in their tiny mode: what they count is what theory foretells. No times."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+FOLDER = Path(__file__).parents[2] / "benchmarks"
+
+# (case, counts) by hand: N * d bits; d 2^(d-1) pairs and 2^d laws of a cube; k pairs and one law
+# per count, a shared one twice per started 65,536; n = ceil(ln w / ln(1 - mass)) draws with all
+# their neighbours; 2 laws an edge; 2^coins leaves and the first once more.
+COUNTS: dict[str, list[tuple[str, dict[str, int]]]] = {
+    "startup": [("import liptest", {"heavy modules": 0})],
+    "sampler": [
+        ("d = 20, random p", {"bits": 50_000}),
+        ("d = 1,000, random p", {"bits": 50_000}),
+        ("d = 5,000, p about 0.004, as of clicks", {"bits": 50_000}),
+        ("d = 1,000, p = 1/2", {"bits": 50_000}),
+    ],
+    "exhaustive": [
+        ("imports only", {"pairs": 0, "laws": 0}),
+        ("plain NumPy, d = 8", {"pairs": 1024, "laws": 256}),
+        ("check_privacy exhaustive, formula, d = 8", {"pairs": 1024, "laws": 256}),
+        ("check_privacy exhaustive, lookup, d = 8", {"pairs": 1024, "laws": 256}),
+        ("exact_epsilon of a count, window, d = 70,000", {"pairs": 70_000, "laws": 70_002}),
+        ("exact_epsilon of a count, catalogue, d = 70,000", {"pairs": 70_000, "laws": 70_002}),
+    ],
+    "neighbourhoods": [
+        ("formula", {"draws": 20, "laws": 20 * 51, "laws alone": 20 * 51}),
+        ("table lookup", {"draws": 20, "laws": 20 * 51, "laws alone": 20 * 51}),
+        ("declared on the count", {"draws": 20, "laws": 20 * 51}),
+    ],
+    "methods_cost": [
+        ("uniform, d = 20: edges", {"draws": 13_816, "laws": 2 * 13_816}),
+        ("uniform, d = 20: neighbourhoods", {"draws": 1375, "laws": 1375 * 21}),
+        ("uniform, d = 20: exhaustive (a proof)", {"draws": 0, "laws": 21}),
+        ("uniform, d = 1000: exhaustive (a proof)", {"draws": 0, "laws": 1001}),
+    ],
+    "replay": [
+        ("noisy_count, 6 coins", {"calls": 65}),
+        ("noisy_bits, 6 coins", {"calls": 65}),
+        ("sampled_count, 6 coins", {"calls": 65}),
+    ],
+}
+
+# docs/theory, section 5: group, edges, light, full; last the paper as printed.
+THEORY = {
+    "uniform, d = 20": ("1.2e+06", "2.8e+04", "1.5e+04", "2.9e+04", "2.1e+15"),
+    "uniform, d = 100": ("2.8e+08", "1.4e+06", "7.0e+05", "1.4e+06", "1.6e+22"),
+    "uniform, d = 1000": ("2.8e+11", "1.4e+08", "6.9e+07", "1.4e+08", "1.7e+31"),
+}
+METHODS = ("group", "edges", "light-neighbourhoods", "neighbourhoods")
+
+
+def rows_of(script: str) -> dict[str, Any]:
+    command = [sys.executable, str(FOLDER / f"{script}.py"), "--quick", "--json"]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    return {row["case"]: row for row in json.loads(done.stdout)}
+
+
+@pytest.fixture(scope="module")
+def costs() -> dict[str, Any]:
+    return rows_of("methods_cost")
+
+
+@pytest.fixture
+def figures(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    monkeypatch.syspath_prepend(str(FOLDER))
+    return importlib.import_module("figures")
+
+
+@pytest.mark.parametrize("script", COUNTS)
+def test_counts_are_those_of_the_plan(script: str, costs: dict[str, Any]) -> None:
+    rows = costs if script == "methods_cost" else rows_of(script)
+    for case, counts in COUNTS[script]:
+        assert rows[case]["counts"] == counts, case
+    for row in rows.values():
+        assert row["counts"] == row["planned"], row["case"]
+
+
+def test_planned_laws_are_those_of_the_theory(costs: dict[str, Any]) -> None:
+    for setting, (*planned, paper) in THEORY.items():
+        figures = [costs[f"{setting}: {method}"]["figures"] for method in METHODS]
+        assert [two_digits(found, "planned laws") for found in figures] == planned
+        assert {two_digits(found, "paper laws") for found in figures} == {paper}
+
+
+def two_digits(figures: dict[str, Any], name: str) -> str:
+    return f"{figures[name]['value']:.1e}"
+
+
+def test_light_neighbourhoods_ask_for_a_random_number_of_laws(costs: dict[str, Any]) -> None:
+    row = costs["uniform, d = 20: light-neighbourhoods"]
+    assert row["counts"]["draws"] == 1375
+    assert row["figures"]["planned laws"]["value"] == 1375 * 11
+    assert row["counts"]["laws"] != 1375 * 11
+    assert row["figures"]["sd off the mean"]["value"] < 5
+
+
+def test_run_all_knows_every_script(figures: ModuleType) -> None:
+    run_all = importlib.import_module("run_all")
+    scripts = {path.name for path in FOLDER.glob("*.py") if "__main__" in path.read_text()}
+    assert scripts == {*run_all.SCRIPTS, "run_all.py", "exact_distance.py"}
+    assert {Path(script).stem for script in run_all.SCRIPTS} == set(COUNTS)
+
+
+def test_a_figure_says_whether_it_is_reached(figures: ModuleType) -> None:
+    Figure = figures.Figure
+    assert str(Figure(4.25, at_least=3.5)) == "4.25 (>= 3.5: reached)"
+    assert str(Figure(3.25, at_least=3.5)) == "3.25 (>= 3.5: NOT reached)"
+    assert str(Figure(2.5, at_most=2.0)) == "2.5 (<= 2: NOT reached)"
+    assert str(Figure(12345.6)) == "12,346"
+
+
+def test_a_count_off_the_plan_is_shown_with_the_plan(figures: ModuleType) -> None:
+    row = figures.Row("case", {"laws": 12}, {"laws": 13}, {"ratio": figures.Figure(2.0)})
+    assert figures.table([row])[1].split() == ["case", "12", "(planned", "13)", "2"]
+
+
+def test_medians_measure_in_turns(figures: ModuleType) -> None:
+    seen: list[str] = []
+
+    def note(name: str, value: float) -> float:
+        seen.append(name)
+        return value * len(seen)
+
+    found = figures.medians(3, lambda: {"a": note("a", 1.0), "b": note("b", 10.0)})
+    assert seen == ["a", "b"] * 3
+    assert found == {"a": 3.0, "b": 40.0}
