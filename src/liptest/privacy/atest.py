@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 
 from liptest.driver import Judgement, Outcome
-from liptest.privacy.methods import finite_outputs
+from liptest.privacy.methods import finite_outputs, uncovered_records
 from liptest.privacy.sampling_run import (
     Task,
     delta_error,
@@ -98,6 +98,7 @@ def _meaning(
             delta=0.0,
             tolerance=task.claim.tolerance,
             form="group",
+            not_covered=uncovered_records(task.distribution, mass),
         ),
         "",
     )

@@ -143,6 +143,7 @@ def group_form(
         partial(tester.draw, distribution),
         PrivacyPlan("group", n, float(n * per_draw), per_draw, f"theory 3.4, {tester.name}"),
         group_form=True,
+        not_covered=uncovered_records(distribution, mass),
         vacuous=nothing,
         pairs_per_draw=tester.pairs_per_draw(distribution),
     )
@@ -172,8 +173,13 @@ def mean_neighbours(distribution: Distribution) -> float:
     return 2.0 * domain.dimension
 
 
-def uncovered_records(distribution: ProductDistribution, mass: float) -> tuple[int, ...]:
-    """Coordinates whose bad pairs could all hide in a set of mass <= ``mass`` (theory 3.6b)."""
+def uncovered_records(distribution: Distribution, mass: float) -> tuple[int, ...]:
+    """Coordinates whose bad pairs could all hide in a set of mass <= ``mass`` (theory 3.6b).
+
+    Product laws; for others the masses are not known, and nothing is listed.
+    """
+    if not isinstance(distribution, ProductDistribution):
+        return ()
     if isinstance(distribution.domain, Hypercube):
         p = distribution.probabilities
         covers = np.minimum(p, 1.0 - p)
