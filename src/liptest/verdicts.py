@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields
 from enum import StrEnum
 from fractions import Fraction
@@ -230,7 +231,7 @@ class LipschitzVerdict(Record):
         if not isinstance(data, dict):
             return super().from_dict(data)
         parts = dict(data)
-        restore = {
+        restore: dict[str, Callable[[Any], Any]] = {
             "decision": _decision,
             "witness": Witness.from_dict,
             "guarantee": Guarantee.from_dict,
