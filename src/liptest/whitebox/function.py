@@ -72,7 +72,7 @@ class PythonFunction:
     name: str = ""
     max_leaves: int = MAX_LEAVES
     max_choices: int = MAX_CHOICES
-    _memo: LawMemo = field(default_factory=LawMemo, init=False, repr=False)
+    _memo: LawMemo = field(default_factory=LawMemo, init=False, repr=False, compare=False)
 
     source: ClassVar[str] = "enumerated"
 

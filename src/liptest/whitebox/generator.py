@@ -252,7 +252,8 @@ class ChoiceGenerator(np.random.Generator):
             self._shape(size)
 
     def _length(self, items: NDArray[Any], axis: int) -> int:
-        return np.moveaxis(items, axis, 0).shape[0]
+        length: int = np.moveaxis(items, axis, 0).shape[0]
+        return length
 
     def _require_whole(self, method: str, *arguments: Any) -> None:
         for argument in arguments:

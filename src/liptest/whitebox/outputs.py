@@ -36,6 +36,8 @@ def canonical(output: Any, name: str) -> Output:
         output.escape("the output")
     if kind is float:
         return output if output == output else math.nan
+    if kind is tuple and _PLAIN.issuperset(map(type, output)):
+        return output  # type: ignore[no-any-return]
     if isinstance(output, tuple):
         entries = (canonical(entry, name) for entry in output)
         return kind._make(entries) if hasattr(kind, "_make") else tuple(entries)
@@ -61,7 +63,8 @@ def raised(error: BaseException) -> Raised:
 
 def _hashable(output: Any, name: str) -> Output:
     kind = type(output)
-    if kind.__eq__ is object.__eq__ and not isinstance(output, _SINGLE):
+    equality: Any = kind.__eq__
+    if equality is object.__eq__ and not isinstance(output, _SINGLE):
         raise MechanismError(
             f"{name}: an output of type {kind.__name__} compares by identity, so no two runs give "
             f"the same; return a number, a string or a tuple of them"

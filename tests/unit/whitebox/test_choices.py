@@ -175,6 +175,22 @@ def test_after_an_abort_every_choice_aborts() -> None:
     assert aborted == [Abort] * 3
 
 
+def test_after_an_abort_earlier_answers_are_not_repeated() -> None:
+    answers: list[int] = []
+
+    def program(tree: ChoiceTree) -> None:
+        first = tree.choose(2)
+        if first == 1:
+            with suppress(BaseException):
+                tree.unsupported("rng.normal", "do not")
+            answers.append(tree.choose(2))
+        tree.choose(2)
+
+    with pytest.raises(UnsupportedRandomnessError):
+        law(program)
+    assert answers == []
+
+
 def test_other_draws_after_the_same_choices_are_noticed() -> None:
     sizes = iter([2, 3, 2])
 

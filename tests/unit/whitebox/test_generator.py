@@ -15,8 +15,7 @@ import numpy as np
 import pytest
 
 from liptest.errors import BudgetError, UnsupportedRandomnessError
-from liptest.whitebox.choices import ChoiceTree
-from liptest.whitebox.generator import ChoiceGenerator
+from liptest.whitebox.generator import UNUSED_BITS
 from liptest.whitebox.grid import GRID
 from tests.unit.whitebox.bits import generator_at, law_of
 
@@ -376,10 +375,13 @@ def test_large_draws_are_over_budget_before_memory_is(program: Program) -> None:
         law_of(program)
 
 
+def test_shuffling_read_only_data_fails_before_it_draws() -> None:
+    fixed = np.broadcast_to(1, 500)
+    assert law_of(lambda rng: rng.shuffle(fixed), max_leaves=1) == {ValueError: 1}
+
+
 def test_a_stand_in_draws_no_bits() -> None:
-    bits = np.random.Generator.bit_generator.__get__
-    rng = ChoiceGenerator(ChoiceTree("program"))
-    assert bits is not None
-    before = np.random.PCG64(0).state
-    law_of(lambda inner: (inner.random() < 0.5, inner.integers(3), inner.choice(3, p=P)))
-    assert np.random.Generator.bit_generator.__get__(rng).state == before
+    before = UNUSED_BITS.state
+    for program, _ in LAWS:
+        law_of(lambda rng, program=program: listed(program(rng)))
+    assert UNUSED_BITS.state == before
