@@ -20,14 +20,20 @@ def order(tree: ChoiceTree, count: int) -> list[int]:
 def distinct(tree: ChoiceTree, count: int, number: int, shuffle: bool) -> list[int]:
     """``number`` different ones of 0 .. count-1, ``choice(count, number, replace=False)``."""
     if shuffle:
-        left = list(range(count))
-        return [left.pop(tree.choose(len(left))) for _ in range(number)]
+        # A shuffle of which only the changed places are kept: count may be large.
+        moved: dict[int, int] = {}
+        drawn = []
+        for last in range(count - 1, count - number - 1, -1):
+            place = tree.choose(last + 1)
+            drawn.append(moved.get(place, place))
+            moved[place] = moved.get(last, last)
+        return drawn
     # Floyd's algorithm, whose order is not uniform; NumPy has another way only for samples that
     # are far beyond any budget here.
     found: dict[int, None] = {}
     for last in range(count - number, count):
-        drawn = tree.choose(last + 1)
-        found[last if drawn in found else drawn] = None
+        one = tree.choose(last + 1)
+        found[last if one in found else one] = None
     return list(found)
 
 

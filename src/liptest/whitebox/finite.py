@@ -80,12 +80,12 @@ def binomial_weights(n: int, p: float) -> Branches:
     return tuple(weights)
 
 
-def binomial_bits(n: int, p: float) -> int:
-    """Memory of ``binomial_weights``, in bits."""
-    return (n + 1) * n * Fraction(p).denominator.bit_length()
+def binomial_bits(p: float) -> int:
+    """Binary digits that each trial adds to the weights."""
+    return Fraction(p).denominator.bit_length()
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=4)
 def hypergeometric_weights(good: int, bad: int, drawn: int) -> Branches:
     """Ideal weights of 0 .. drawn good items."""
     NUMPY.hypergeometric(good, bad, drawn)

@@ -131,26 +131,21 @@ class ChoiceGenerator(np.random.Generator):
 
     def binomial(self, n: Any, p: Any, size: Any = None) -> Any:
         def weights(trials: int, success: float) -> Branches:
-            if 0.0 <= success <= 1.0 and binomial_bits(trials, success) > _MAX_WEIGHT_BITS:
-                self._tree.fail(
-                    BudgetError(
-                        f"{self._tree.name}: rng.binomial({trials}, p) has probabilities of too "
-                        f"many digits to enumerate exactly; use a smaller n or a p with few "
-                        f"binary digits, or declare the law with lt.ClosedForm",
-                        needed=trials,
-                    )
-                )
+            if 0.0 <= success <= 1.0:
+                self._check_digits("binomial", trials, binomial_bits(success))
             return binomial_weights(trials, success)
 
         self._require_whole("binomial", n)
         return self._entries("binomial", weights, (n, p), (int, float), size)
 
     def hypergeometric(self, ngood: Any, nbad: Any, nsample: Any, size: Any = None) -> Any:
-        self._require_whole("hypergeometric", ngood, nbad, nsample)
+        def weights(good: int, bad: int, drawn: int) -> Branches:
+            self._check_digits("hypergeometric", drawn, (good + bad).bit_length())
+            return hypergeometric_weights(good, bad, drawn)
+
         arguments = (ngood, nbad, nsample)
-        return self._entries(
-            "hypergeometric", hypergeometric_weights, arguments, (int, int, int), size
-        )
+        self._require_whole("hypergeometric", *arguments)
+        return self._entries("hypergeometric", weights, arguments, (int, int, int), size)
 
     def multinomial(self, n: Any, pvals: Any, size: Any = None) -> Any:
         self._require_whole("multinomial", n)
@@ -254,6 +249,18 @@ class ChoiceGenerator(np.random.Generator):
     def _length(self, items: NDArray[Any], axis: int) -> int:
         length: int = np.moveaxis(items, axis, 0).shape[0]
         return length
+
+    def _check_digits(self, method: str, trials: int, bits: int) -> None:
+        """BudgetError when ``trials`` weights of ``trials * bits`` binary digits are too many."""
+        if trials > 0 and trials * trials * bits > _MAX_WEIGHT_BITS:
+            self._tree.fail(
+                BudgetError(
+                    f"{self._tree.name}: the probabilities of rng.{method} have too many digits "
+                    f"to be enumerated exactly: about {trials:.3g} outcomes; draw fewer, use a p "
+                    f"with few binary digits, or declare the law with lt.ClosedForm",
+                    needed=trials,
+                )
+            )
 
     def _require_whole(self, method: str, *arguments: Any) -> None:
         for argument in arguments:

@@ -78,6 +78,7 @@ LAWS: list[tuple[Program, dict[Any, Fraction]]] = [
         {(a, b): MASS[a] * MASS[b] for a in range(3) for b in range(3)},
     ),
     (lambda rng: rng.choice(4, 2, replace=False), uniform_over(permutations(range(4), 2))),
+    (lambda rng: rng.choice(3, 3, replace=False), uniform_over(permutations(range(3)))),
     (lambda rng: rng.choice(3, replace=False, p=P), dict(enumerate(MASS))),
     (
         # Floyd's algorithm keeps an order: the second draw is last + 1 with probability 1/2.
@@ -363,6 +364,8 @@ def test_what_cannot_be_followed_aborts(program: Program) -> None:
         lambda rng: rng.integers(2, size=10**9),
         lambda rng: rng.choice(10**8),
         lambda rng: rng.choice(10**9, 10**8, replace=False),
+        lambda rng: rng.choice(10**9, 2, replace=False),
+        lambda rng: rng.hypergeometric(10**8, 10**8, 10**8),
         lambda rng: rng.permutation(10**9),
         lambda rng: rng.bytes(10**9),
         lambda rng: rng.binomial(10**9, 0.5),
