@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -14,10 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 from liptest.domains import Domain, Hypercube, IntArray
 from liptest.errors import InputError, check_count, shown
 from liptest.fitting import fit_marginals
+from liptest.marginals import check_floats, check_marginals
+from liptest.sampled import SampledDistribution as SampledDistribution
 from liptest.sampling import BitSampler, ValueSampler
 
-# A law given in decimals may be off by rounding; more than this is a mistake.
-_SUM_SLACK = 1e-9
 _CHUNK_BYTES = 1 << 22
 
 
@@ -49,16 +48,9 @@ class ProductDistribution:
                 name="domain",
                 value=domain,
             )
-        rows = _rows(marginals)
-        if len(rows) != domain.dimension:
-            raise InputError(
-                f"marginals: {len(rows)} laws for the {domain.dimension} coordinates of "
-                f"{domain}; give one law per coordinate",
-                name="marginals",
-            )
+        masses = check_marginals(marginals, domain)
         self.domain = domain
         self.source = source or f"a product law given on {domain}"
-        masses = [_law(row, r, domain.sizes[r]) for r, row in enumerate(rows)]
         if isinstance(domain, Hypercube):
             self._keep_bits(np.array([mass[1] for mass in masses]))
         else:
@@ -81,7 +73,7 @@ class ProductDistribution:
     @classmethod
     def bernoulli(cls, probabilities: ArrayLike, *, source: str = "") -> ProductDistribution:
         """Independent bits on Hypercube(d); ``probabilities[r]`` is the chance of a 1."""
-        array = np.atleast_1d(_floats("probabilities", probabilities))
+        array = np.atleast_1d(check_floats("probabilities", probabilities))
         if array.ndim != 1 or len(array) == 0:
             raise InputError(
                 f"probabilities: shape={array.shape}; give one number per coordinate",
@@ -236,85 +228,6 @@ class ProductDistribution:
         return ValueSampler(self._masses, self.domain.dtype)
 
 
-class SampledDistribution:
-    """Any law that can be sampled: correlated records, bootstrap, simulation (theory 3.6b).
-
-    Parameters
-    ----------
-    domain
-        Where the points live.
-    sampler
-        ``sampler(n, rng) -> (n, d)`` whole numbers; must draw only from ``rng``.
-    log_mass
-        Optional ``(n, d) -> (n,)`` natural log masses; methods that need masses refuse without.
-    source
-        A sentence that says what is sampled; printed in verdicts.
-    """
-
-    is_exact = False
-
-    def __init__(
-        self,
-        domain: Domain,
-        sampler: Callable[..., ArrayLike],
-        log_mass: Callable[[IntArray], ArrayLike] | None = None,
-        *,
-        source: str = "",
-    ) -> None:
-        if not isinstance(domain, Domain):
-            raise InputError(f"domain={shown(domain)} must be a domain", name="domain")
-        if not callable(sampler):
-            raise InputError(
-                f"sampler={shown(sampler)} must be callable as sampler(n, rng)", name="sampler"
-            )
-        self.domain = domain
-        self.sampler = sampler
-        self._log_mass = log_mass
-        self.source = source or f"the sampler {getattr(sampler, '__name__', 'given')}"
-        self._rng_first = _first_parameter(sampler) in ("rng", "generator")
-
-    def __repr__(self) -> str:
-        return f"SampledDistribution({self.domain}, source={self.source!r})"
-
-    def sample(self, rng: np.random.Generator, count: int) -> IntArray:
-        """``count`` points, shape (count, d); InputError when the sampler gives anything else."""
-        check_count("count", count, least=0)
-        drawn = self.sampler(rng, count) if self._rng_first else self.sampler(count, rng)
-        points = self.domain.check_points(drawn)
-        if len(points) != count:
-            raise InputError(
-                f"sampler: asked for {count} points, got {len(points)}; "
-                f"it must return an ({count}, {self.domain.dimension}) array",
-                name="sampler",
-            )
-        return points
-
-    def log_mass(self, points: ArrayLike) -> NDArray[np.float64]:
-        """Natural log masses, (n, d) -> (n,); InputError when none were given or they are none."""
-        if self._log_mass is None:
-            raise InputError(
-                "log_mass=None: this SampledDistribution has no masses; give log_mass= or use "
-                "method='neighbourhoods', which needs none",
-                name="log_mass",
-            )
-        array = self.domain.check_points(points)
-        logs = _floats("log_mass", self._log_mass(array))
-        if logs.shape != (len(array),) or not np.all(logs <= _SUM_SLACK):
-            raise InputError(
-                f"log_mass: shape={logs.shape} for {len(array)} points, largest value "
-                f"{np.max(logs, initial=-np.inf)}; give one natural log (0 or less) per row",
-                name="log_mass",
-            )
-        return logs
-
-
-def _first_parameter(sampler: Callable[..., ArrayLike]) -> str:
-    try:
-        return next(iter(inspect.signature(sampler).parameters), "")
-    except ValueError:  # compiled code without a signature
-        return ""
-
-
 Distribution = ProductDistribution | SampledDistribution
 
 
@@ -344,50 +257,3 @@ def require_product(distribution: Distribution, who: str) -> ProductDistribution
             name="distribution",
         )
     return distribution
-
-
-def _floats(name: str, values: ArrayLike) -> NDArray[np.float64]:
-    try:
-        array = np.asarray(values)
-        if array.dtype.kind in "biufO":
-            return array.astype(np.float64)
-    except (TypeError, ValueError):
-        pass
-    raise InputError(f"{name}={shown(values)} must be numbers, in rows of equal lengths", name=name)
-
-
-def _rows(marginals: Sequence[ArrayLike] | ArrayLike) -> list[ArrayLike]:
-    try:
-        return list(marginals)  # type: ignore[arg-type]
-    except TypeError:
-        raise InputError(
-            f"marginals={shown(marginals)} must hold one law per coordinate, for example "
-            f"[[0.5, 0.5], [0.9, 0.1]]",
-            name="marginals",
-            value=marginals,
-        ) from None
-
-
-def _law(row: ArrayLike, coordinate: int, size: int) -> NDArray[np.float64]:
-    mass = _floats(f"marginals[{coordinate}]", row)
-    if mass.shape != (size,):
-        raise InputError(
-            f"marginals[{coordinate}]: shape={mass.shape}, but the coordinate takes {size} "
-            f"values; give {size} probabilities",
-            name="marginals",
-        )
-    if not np.all((mass >= 0) & (mass <= 1 + _SUM_SLACK)):
-        raise InputError(
-            f"marginals[{coordinate}]={shown(mass.tolist())} must lie between 0 and 1",
-            name="marginals",
-            value=mass,
-        )
-    total = float(mass.sum())
-    if abs(total - 1.0) > _SUM_SLACK:
-        raise InputError(
-            f"marginals[{coordinate}] sums to {total!r}, not 1; divide by the sum if these "
-            f"are counts",
-            name="marginals",
-            value=total,
-        )
-    return mass / total
