@@ -10,61 +10,78 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from liptest.certificates import Certificate, verify
-    from liptest.covers import Cover, minimum_cover, minimum_cover_of_pairs
-    from liptest.diameters import image_diameter, sample_diameter
-    from liptest.distributions import ProductDistribution, SampledDistribution
-    from liptest.domains import Hypercube, Hypergrid, RecordGrid
-    from liptest.edges import edge_distribution
-    from liptest.errors import (
-        BudgetError,
-        CodeChangedError,
-        ConfigError,
-        DatasetError,
-        FunctionError,
-        GateError,
-        InputError,
-        LawError,
-        LiptestError,
-        MechanismError,
-        NonDeterministicError,
-        UnsupportedRandomnessError,
-    )
-    from liptest.exact import Distance, distance_to_lipschitz
-    from liptest.gate import PrivacyGate, Refused, Released
-    from liptest.lipschitz import check_lipschitz
-    from liptest.local_filter import LocalFilter
-    from liptest.mechanisms import catalogue
-    from liptest.mechanisms.base import Mechanism, output_law
-    from liptest.mechanisms.closed_form import ClosedForm, StatisticMechanism
-    from liptest.mechanisms.exact_table import ExactForm
-    from liptest.mechanisms.gaussian import DiscreteGaussian
-    from liptest.mechanisms.histogram import Histogram
-    from liptest.mechanisms.laws import OutputLaw, Raised
-    from liptest.mechanisms.noise import DiscreteLaplace
-    from liptest.mechanisms.shift import ShiftMechanism
-    from liptest.mechanisms.statistics import Count
-    from liptest.mechanisms.user_statistic import UserStatistic
-    from liptest.mechanisms.weighted_sum import WeightedSum
-    from liptest.oracles import scalar
-    from liptest.privacy.check import check_privacy
-    from liptest.privacy.claims import log
-    from liptest.privacy.profile import exception_mass, privacy_profile
-    from liptest.privacy.proof import exact_epsilon
-    from liptest.privacy.verdicts import PrivacyVerdict, PrivacyWitness
-    from liptest.repairs import mcshane, repair
-    from liptest.routes import FilterGate, SensitivityGate
-    from liptest.testers import (
-        AJMR12,
-        CDJS15,
-        CS12,
-        DJT12,
-        JR11,
-        HammingLines,
-        VarianceEdges,
-    )
-    from liptest.verdicts import Cost, Decision, Guarantee, LipschitzVerdict, Witness
-    from liptest.whitebox.function import mechanism
+    from liptest.certificates import Certificate as Certificate
+    from liptest.certificates import verify as verify
+    from liptest.covers import Cover as Cover
+    from liptest.covers import minimum_cover as minimum_cover
+    from liptest.covers import minimum_cover_of_pairs as minimum_cover_of_pairs
+    from liptest.diameters import image_diameter as image_diameter
+    from liptest.diameters import sample_diameter as sample_diameter
+    from liptest.distributions import ProductDistribution as ProductDistribution
+    from liptest.distributions import SampledDistribution as SampledDistribution
+    from liptest.domains import Hypercube as Hypercube
+    from liptest.domains import Hypergrid as Hypergrid
+    from liptest.domains import RecordGrid as RecordGrid
+    from liptest.edges import edge_distribution as edge_distribution
+    from liptest.errors import BudgetError as BudgetError
+    from liptest.errors import CodeChangedError as CodeChangedError
+    from liptest.errors import ConfigError as ConfigError
+    from liptest.errors import DatasetError as DatasetError
+    from liptest.errors import FunctionError as FunctionError
+    from liptest.errors import GateError as GateError
+    from liptest.errors import InputError as InputError
+    from liptest.errors import LawError as LawError
+    from liptest.errors import LiptestError as LiptestError
+    from liptest.errors import MechanismError as MechanismError
+    from liptest.errors import NonDeterministicError as NonDeterministicError
+    from liptest.errors import UnsupportedRandomnessError as UnsupportedRandomnessError
+    from liptest.exact import Distance as Distance
+    from liptest.exact import distance_to_lipschitz as distance_to_lipschitz
+    from liptest.gate import PrivacyGate as PrivacyGate
+    from liptest.gate import Refused as Refused
+    from liptest.gate import Released as Released
+    from liptest.lipschitz import check_lipschitz as check_lipschitz
+    from liptest.local_filter import LocalFilter as LocalFilter
+    from liptest.mechanisms import catalogue as catalogue
+    from liptest.mechanisms.base import Mechanism as Mechanism
+    from liptest.mechanisms.base import output_law as output_law
+    from liptest.mechanisms.closed_form import ClosedForm as ClosedForm
+    from liptest.mechanisms.closed_form import StatisticMechanism as StatisticMechanism
+    from liptest.mechanisms.exact_table import ExactForm as ExactForm
+    from liptest.mechanisms.gaussian import DiscreteGaussian as DiscreteGaussian
+    from liptest.mechanisms.histogram import Histogram as Histogram
+    from liptest.mechanisms.laws import OutputLaw as OutputLaw
+    from liptest.mechanisms.laws import Raised as Raised
+    from liptest.mechanisms.noise import DiscreteLaplace as DiscreteLaplace
+    from liptest.mechanisms.shift import ShiftMechanism as ShiftMechanism
+    from liptest.mechanisms.statistics import Count as Count
+    from liptest.mechanisms.user_statistic import UserStatistic as UserStatistic
+    from liptest.mechanisms.weighted_sum import WeightedSum as WeightedSum
+    from liptest.oracles import scalar as scalar
+    from liptest.privacy.check import check_privacy as check_privacy
+    from liptest.privacy.claims import log as log
+    from liptest.privacy.profile import exception_mass as exception_mass
+    from liptest.privacy.profile import privacy_profile as privacy_profile
+    from liptest.privacy.proof import exact_epsilon as exact_epsilon
+    from liptest.privacy.verdicts import PrivacyVerdict as PrivacyVerdict
+    from liptest.privacy.witnesses import PrivacyWitness as PrivacyWitness
+    from liptest.repairs import mcshane as mcshane
+    from liptest.repairs import repair as repair
+    from liptest.routes import FilterGate as FilterGate
+    from liptest.routes import SensitivityGate as SensitivityGate
+    from liptest.testers import AJMR12 as AJMR12
+    from liptest.testers import CDJS15 as CDJS15
+    from liptest.testers import CS12 as CS12
+    from liptest.testers import DJT12 as DJT12
+    from liptest.testers import JR11 as JR11
+    from liptest.testers import HammingLines as HammingLines
+    from liptest.testers import VarianceEdges as VarianceEdges
+    from liptest.verdicts import Cost as Cost
+    from liptest.verdicts import Decision as Decision
+    from liptest.verdicts import Guarantee as Guarantee
+    from liptest.verdicts import LipschitzVerdict as LipschitzVerdict
+    from liptest.verdicts import Witness as Witness
+    from liptest.whitebox.function import mechanism as mechanism
 
 __version__ = "0.1.0"
 
@@ -115,7 +132,8 @@ _HOME = {
     "log": "privacy.claims",
     "exact_epsilon": "privacy.proof",
     **dict.fromkeys(("exception_mass", "privacy_profile"), "privacy.profile"),
-    **dict.fromkeys(("PrivacyVerdict", "PrivacyWitness"), "privacy.verdicts"),
+    "PrivacyVerdict": "privacy.verdicts",
+    "PrivacyWitness": "privacy.witnesses",
     **dict.fromkeys(
         ("AJMR12", "CDJS15", "CS12", "DJT12", "HammingLines", "JR11", "VarianceEdges"), "testers"
     ),

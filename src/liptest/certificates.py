@@ -54,9 +54,9 @@ class Certificate:
         epsilon = k * float(guarantee.epsilon or 0.0)
         delta = max(k * verdict.claim.delta, guarantee.failure_probability or 0.0)
         mass = guarantee.exception_mass or 0.0
+        where = f"off datasets of total probability {mass:g}" if mass else "on every dataset"
         return (
-            f"{k} release{'s' if k > 1 else ''} together: ({epsilon:g}, {delta:g})-private off "
-            f"datasets of total probability {mass:g}"
+            f"{k} release{'s together' if k > 1 else ''}: ({epsilon:g}, {delta:g})-private {where}"
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -38,7 +38,7 @@ class Domain:
 
     sizes: tuple[int, ...]
 
-    #: One sentence: what a change at distance 1 is. Printed in verdicts.
+    #: What a change at distance 1 is, as the subject of a sentence. Printed in verdicts.
     neighbour_words: ClassVar[str] = ""
     #: What the neighbouring relation is called in certificates.
     relation: ClassVar[str] = ""
@@ -212,7 +212,7 @@ class Hypercube(Domain):
     Raises InputError when ``dimension`` is not a whole number of at least 1.
     """
 
-    neighbour_words = "one bit flipped"
+    neighbour_words = "flipping one bit"
     relation = "flip one bit"
 
     def __init__(self, dimension: int) -> None:
@@ -260,7 +260,7 @@ class Hypercube(Domain):
 class Hypergrid(Domain):
     """[n_1] x .. x [n_d] with the l1 metric: histograms, where one record is added or removed."""
 
-    neighbour_words = "one count raised or lowered by 1"
+    neighbour_words = "raising or lowering one count by 1"
     relation = "add or remove one record"
 
     def __init__(self, sizes: Sequence[int]) -> None:
@@ -298,7 +298,7 @@ class Hypergrid(Domain):
 class RecordGrid(Domain):
     """[n_1] x .. x [n_d] with the Hamming metric: d records, one of which is replaced."""
 
-    neighbour_words = "one record replaced"
+    neighbour_words = "replacing one record"
     relation = "replace one record"
 
     def __init__(self, sizes: Sequence[int]) -> None:

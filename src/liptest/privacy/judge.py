@@ -27,7 +27,7 @@ from liptest.privacy.pairs import (
     screen_pairs,
     shown_loss,
 )
-from liptest.privacy.verdicts import PrivacyWitness
+from liptest.privacy.witnesses import PrivacyWitness
 
 Indices = NDArray[np.int64]
 

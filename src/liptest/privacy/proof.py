@@ -39,7 +39,8 @@ from liptest.privacy.sampling_run import (
     verdict_of,
     with_paper_cost,
 )
-from liptest.privacy.verdicts import PrivacyPlan, PrivacyVerdict, PrivacyWitness
+from liptest.privacy.verdicts import PrivacyPlan, PrivacyVerdict
+from liptest.privacy.witnesses import PrivacyWitness
 from liptest.privacy.wording import proof_sentence
 from liptest.verdicts import Decision, Guarantee
 

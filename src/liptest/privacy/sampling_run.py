@@ -21,7 +21,8 @@ from liptest.privacy.methods import (
     finite_outputs,
     paper_laws,
 )
-from liptest.privacy.verdicts import PrivacyPlan, PrivacyVerdict, PrivacyWitness
+from liptest.privacy.verdicts import PrivacyPlan, PrivacyVerdict
+from liptest.privacy.witnesses import PrivacyWitness
 from liptest.privacy.wording import sampling_sentence
 from liptest.verdicts import Cost, Decision, Guarantee
 

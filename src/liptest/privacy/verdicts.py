@@ -1,122 +1,16 @@
-"""Verdicts on mechanisms: witness, plan, verdict; frozen, printable, JSON both ways."""
+"""Verdicts on mechanisms: plan and verdict; frozen, printable, JSON both ways."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable
 from dataclasses import dataclass, fields
 from typing import Any, NoReturn, Self
 
-import numpy as np
-
 from liptest.errors import InputError, shown
-from liptest.mechanisms.base import check_mechanism
-from liptest.mechanisms.laws import Output, Raised
-from liptest.privacy.certify import Answer
 from liptest.privacy.claims import Claim
-from liptest.privacy.pairs import certified_comparison
+from liptest.privacy.witnesses import PrivacyWitness
+from liptest.privacy.wording import NOT_COVERED, SOURCES, witness_text
 from liptest.verdicts import Cost, Decision, Guarantee, Record, jsonable
-
-
-@dataclass(frozen=True)
-class PrivacyWitness:
-    """Two neighbouring datasets and an output that break the claim.
-
-    Parameters
-    ----------
-    dataset, neighbour
-        Whole-number tuples at ``distance`` (1 for neighbours).
-    event
-        The output that decides; for delta > 0 the set of outputs.
-    probability, neighbour_probability
-        Of the event, as floats; ``exact`` holds both as "p/q" or as a certified ball.
-    loss_lower, loss_upper
-        Certified enclosure of |ln probability - ln neighbour_probability|.
-    excess
-        For delta > 0: certified lower bound of mu(event) - e^epsilon' mu'(event).
-    """
-
-    dataset: tuple[int, ...]
-    neighbour: tuple[int, ...]
-    event: tuple[Output, ...]
-    probability: float
-    neighbour_probability: float
-    loss_lower: float
-    loss_upper: float
-    claim: Claim
-    exact: tuple[str, str] = ("", "")
-    excess: float = 0.0
-    distance: int = 1
-
-    @property
-    def output(self) -> Output:
-        """The output; for delta > 0 with several outputs, the tuple of them."""
-        return self.event[0] if len(self.event) == 1 else self.event
-
-    @property
-    def loss(self) -> float:
-        """The loss in floats, inf when an output is impossible on one side."""
-        return self.loss_upper if math.isinf(self.loss_lower) else self.loss_lower
-
-    @property
-    def changed(self) -> tuple[int, ...]:
-        """Coordinates in which the datasets differ."""
-        pairs = enumerate(zip(self.dataset, self.neighbour, strict=True))
-        return tuple(i for i, (a, b) in pairs if a != b)
-
-    def verify(self, mechanism: Any) -> bool:
-        """Ask the mechanism for both laws again; True when the claim is certainly broken."""
-        checked = check_mechanism(mechanism)
-        left, right = (np.array(side, dtype=np.int64) for side in (self.dataset, self.neighbour))
-        found = certified_comparison(checked, left, right, self.claim, self.distance)
-        return found.answer is Answer.VIOLATED
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain JSON values; outputs in the notation of ``output_to_json``."""
-        data = {item.name: jsonable(getattr(self, item.name)) for item in fields(self)}
-        data["event"] = [output_to_json(output) for output in self.event]
-        data["claim"] = self.claim.to_dict()
-        return data
-
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> PrivacyWitness:
-        """Inverse of ``to_dict``."""
-        parts = dict(data)
-        parts["event"] = tuple(output_from_json(output) for output in parts["event"])
-        parts["claim"] = Claim.from_dict(parts["claim"])
-        parts["exact"] = tuple(parts["exact"])
-        for side in ("dataset", "neighbour"):
-            parts[side] = tuple(parts[side])
-        for number in ("loss_lower", "loss_upper", "excess"):
-            parts[number] = float(parts[number])
-        return cls(**parts)
-
-
-def output_to_json(output: Hashable) -> Any:
-    """An output as JSON: scalars as they are, tuples and exceptions tagged, the rest by repr."""
-    if isinstance(output, tuple):
-        return {"tuple": [output_to_json(item) for item in output]}
-    if isinstance(output, Raised):
-        return {"raised": output.exception}
-    if isinstance(output, np.generic):
-        return output_to_json(output.item())
-    if isinstance(output, float) and not math.isfinite(output):
-        return {"float": str(output)}
-    if output is None or isinstance(output, (bool, int, float, str)):
-        return output
-    return {"repr": repr(output)}
-
-
-def output_from_json(value: Any) -> Output:
-    """Inverse of ``output_to_json``; outputs known only by repr come back as that text."""
-    if not isinstance(value, dict):
-        return value  # type: ignore[no-any-return]
-    [(kind, content)] = value.items()
-    if kind == "tuple":
-        return tuple(output_from_json(item) for item in content)
-    if kind == "raised":
-        return Raised(content)
-    return float(content) if kind == "float" else str(content)
 
 
 @dataclass(frozen=True)
@@ -207,6 +101,75 @@ class PrivacyVerdict:
         return cls.from_dict(json.loads(text))
 
     def __str__(self) -> str:
-        from liptest.privacy.wording import verdict_text
-
         return verdict_text(self)
+
+
+def verdict_text(verdict: PrivacyVerdict) -> str:
+    """A verdict as plain lines: decision, what was tested, meaning, fine print."""
+    lines = [f"{verdict.mechanism}   claim: {verdict.claim}", headline(verdict), tested(verdict)]
+    if verdict.witness is not None:
+        lines.append(witness_text(verdict.witness))
+    lines.append(f"Meaning: {verdict.guarantee.sentence}")
+    lines.extend(fine_print(verdict))
+    return "\n".join(lines)
+
+
+def headline(verdict: PrivacyVerdict) -> str:
+    """The decision with the few words that keep it from being misread."""
+    kind = verdict.guarantee.kind
+    notes = {
+        "proof": "by proof - every case checked",
+        "sampling": "by sampling - not a proof",
+        "refutation": "refuted with a witness",
+    }
+    note = verdict.reason if kind == "none" else notes[kind]
+    if kind == "proof" and verdict.guarantee.condition:
+        note = "by proof - conditional on the declared edges"
+    return f"{verdict.decision} {note}" if note else str(verdict.decision)
+
+
+def tested(verdict: PrivacyVerdict) -> str:
+    """What was compared with what, and the largest loss."""
+    cost, loss = verdict.cost, verdict.largest_loss
+    shown = "infinite" if math.isinf(loss) else f"{loss:.6f}"
+    if verdict.method == "exhaustive":
+        done = f"Compared all {cost.pairs:,} neighbouring pairs ({cost.laws:,} output laws)."
+        if verdict.witness is not None or verdict.guarantee.kind == "none":
+            done = f"Compared {cost.pairs:,} neighbouring pairs ({cost.laws:,} output laws)."
+    else:
+        done = (
+            f"Tested {cost.draws:,} datasets drawn from {verdict.distribution}, method "
+            f"{verdict.method}: {cost.pairs:,} pairs, {cost.laws:,} output laws asked for."
+        )
+    clean = "" if verdict.witness is not None else " No violation."
+    if verdict.guarantee.kind == "none":
+        clean = ""
+    return f"{done} Largest loss {shown} (tolerance {verdict.claim.tolerance:g}).{clean}"
+
+
+def fine_print(verdict: PrivacyVerdict) -> list[str]:
+    """Uncovered records, exception mass, source of the laws, cost, seed, limits."""
+    lines = []
+    missing = verdict.guarantee.not_covered
+    if missing:
+        shown = ", ".join(str(i) for i in missing[:10]) + (", .." if len(missing) > 10 else "")
+        lines.append(
+            f"Not covered: {len(missing):,} records whose rarer values weigh no more than the "
+            f"exception mass ({shown}); use method='neighbourhoods' for them."
+        )
+    if verdict.exception_mass_found is not None:
+        lines.append(
+            f"Exact: the claim holds off datasets of total probability "
+            f"{verdict.exception_mass_found:.3g} under {verdict.distribution}, off no lighter set."
+        )
+    source = SOURCES.get(verdict.law_source, verdict.law_source)
+    lines.append(f"Output probabilities: {source}.")
+    if math.isfinite(verdict.plan.paper_laws):
+        lines.append(
+            f"Cost: {verdict.cost.laws:,} output laws; the paper's algorithm as printed would ask "
+            f"for {verdict.plan.paper_laws:.2g}."
+        )
+    if verdict.method != "exhaustive":
+        lines.append(f"Seed: {verdict.seed}.")
+    lines.append(NOT_COVERED)
+    return lines

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 from liptest.privacy.claims import Claim
+from liptest.privacy.witnesses import PrivacyWitness
 
-if TYPE_CHECKING:
-    from liptest.privacy.verdicts import PrivacyVerdict, PrivacyWitness
-
-_SOURCES = {
+SOURCES = {
     "declared": "declared by the vendor as a formula; its code was not examined, and a release "
     "draws from the formula",
     "enumerated": "enumerated from the code, every random choice followed",
@@ -57,49 +54,6 @@ def in_words(probability: float) -> str:
     return f"{probability:g}"
 
 
-def verdict_text(verdict: PrivacyVerdict) -> str:
-    """A verdict as plain lines: decision, what was tested, meaning, fine print."""
-    lines = [f"{verdict.mechanism}   claim: {verdict.claim}", headline(verdict), tested(verdict)]
-    if verdict.witness is not None:
-        lines.append(witness_text(verdict.witness))
-    lines.append(f"Meaning: {verdict.guarantee.sentence}")
-    lines.extend(fine_print(verdict))
-    return "\n".join(lines)
-
-
-def headline(verdict: PrivacyVerdict) -> str:
-    """The decision with the few words that keep it from being misread."""
-    kind = verdict.guarantee.kind
-    notes = {
-        "proof": "by proof - every case checked",
-        "sampling": "by sampling - not a proof",
-        "refutation": "refuted with a witness",
-    }
-    note = verdict.reason if kind == "none" else notes[kind]
-    if kind == "proof" and verdict.guarantee.condition:
-        note = "by proof - conditional on the declared edges"
-    return f"{verdict.decision} {note}" if note else str(verdict.decision)
-
-
-def tested(verdict: PrivacyVerdict) -> str:
-    """What was compared with what, and the largest loss."""
-    cost, loss = verdict.cost, verdict.largest_loss
-    shown = "infinite" if math.isinf(loss) else f"{loss:.6f}"
-    if verdict.method == "exhaustive":
-        done = f"Compared all {cost.pairs:,} neighbouring pairs ({cost.laws:,} output laws)."
-        if verdict.witness is not None or verdict.guarantee.kind == "none":
-            done = f"Compared {cost.pairs:,} neighbouring pairs ({cost.laws:,} output laws)."
-    else:
-        done = (
-            f"Tested {cost.draws:,} datasets drawn from {verdict.distribution}, method "
-            f"{verdict.method}: {cost.pairs:,} pairs, {cost.laws:,} output laws asked for."
-        )
-    clean = "" if verdict.witness is not None else " No violation."
-    if verdict.guarantee.kind == "none":
-        clean = ""
-    return f"{done} Largest loss {shown} (tolerance {verdict.claim.tolerance:g}).{clean}"
-
-
 def witness_text(witness: PrivacyWitness) -> str:
     """The witness in the words of the design: which record, which output, both probabilities."""
     where = ", ".join(str(i) for i in witness.changed[:6])
@@ -107,59 +61,35 @@ def witness_text(witness: PrivacyWitness) -> str:
         f"{witness.dataset[i]} / {witness.neighbour[i]}" for i in witness.changed[:6]
     )
     record = "record" if len(witness.changed) == 1 else "records"
-    lines = [f"Two test datasets differ only in {record} {where} ({values}):"]
-    if math.isnan(witness.probability):
-        lines.append("  outputs are unbounded; the loss is known in closed form")
-    else:
-        event = f"output {witness.output!r}"
-        if len(witness.event) > 1:
-            event = f"one of {len(witness.event)} outputs"
-        lines.append(
-            f"  {event}: probability {witness.probability:.6g} against "
-            f"{witness.neighbour_probability:.6g}"
-        )
+    event = f"output {witness.output!r}"
+    if len(witness.event) > 1:
+        event = f"one of {len(witness.event)} outputs"
+    lines = [
+        f"Two test datasets differ only in {record} {where} ({values}){_ones(witness)}:",
+        f"  {event}: probability {witness.probability:.6g} against "
+        f"{witness.neighbour_probability:.6g}",
+    ]
     lines.append(f"  {_loss_words(witness)}")
     lines.append("Certain: certified arithmetic, not a statistical estimate.")
     return "\n".join(lines)
+
+
+def _ones(witness: PrivacyWitness) -> str:
+    # A long table of bits is best told by its sum.
+    if len(witness.dataset) < 20 or max(witness.dataset + witness.neighbour) > 1:
+        return ""
+    return f", {sum(witness.dataset)} ones against {sum(witness.neighbour)}"
 
 
 def _loss_words(witness: PrivacyWitness) -> str:
     claim = witness.claim
     if claim.delta > 0:
         return (
-            f"the first exceeds e^epsilon times the second by {witness.excess:.6g}, claim "
-            f"{claim.delta:g}."
+            f"over the outputs that tell, one law exceeds e^epsilon times the other by at least "
+            f"{witness.excess:.6g}, claim {claim.delta:g}."
         )
     if math.isinf(witness.loss_lower):
         which = "second" if witness.neighbour_probability == 0 else "first"
         return f"Seeing it rules out the {which} dataset: loss infinite, claim {claim.epsilon}."
     limit = claim.threshold * witness.distance
     return f"loss {witness.loss_lower:.9g}, more than {limit:.9g} (claim {claim})."
-
-
-def fine_print(verdict: PrivacyVerdict) -> list[str]:
-    """Uncovered records, exception mass, source of the laws, cost, seed, limits."""
-    lines = []
-    missing = verdict.guarantee.not_covered
-    if missing:
-        shown = ", ".join(str(i) for i in missing[:10]) + (", .." if len(missing) > 10 else "")
-        lines.append(
-            f"Not covered: {len(missing):,} records whose rarer values weigh no more than the "
-            f"exception mass ({shown}); use method='neighbourhoods' for them."
-        )
-    if verdict.exception_mass_found is not None:
-        lines.append(
-            f"Exact: the claim fails only on datasets of total probability "
-            f"{verdict.exception_mass_found:.3g} under the fitted distribution."
-        )
-    source = _SOURCES.get(verdict.law_source, verdict.law_source)
-    lines.append(f"Output probabilities: {source}.")
-    if math.isfinite(verdict.plan.paper_laws):
-        lines.append(
-            f"Cost: {verdict.cost.laws:,} output laws; the paper's algorithm as printed would ask "
-            f"for {verdict.plan.paper_laws:.2g}."
-        )
-    if verdict.method != "exhaustive":
-        lines.append(f"Seed: {verdict.seed}.")
-    lines.append(NOT_COVERED)
-    return lines

@@ -1,0 +1,189 @@
+"""Finding what a command line names: mechanisms in files or packages, columns of tables."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import importlib
+import importlib.util
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liptest.errors import InputError, shown
+from liptest.mechanisms.base import Mechanism, check_mechanism
+
+
+def load_object(where: str) -> tuple[Any, str]:
+    """The object named ``file.py:name`` or ``package.module:name``, and a label for it.
+
+    Raises InputError when there is no such file, module or name, or when importing it fails.
+    """
+    source, colon, name = where.rpartition(":")
+    if not colon or not source or not name:
+        raise InputError(
+            f"{shown(where)} does not name an object; write file.py:name or package.module:name",
+            name="mechanism",
+        )
+    module = _module(source)
+    if not hasattr(module, name):
+        names = ", ".join(sorted(n for n in vars(module) if not n.startswith("_"))[:12])
+        raise InputError(f"{source} has no object {name!r}; it has: {names}", name="mechanism")
+    return getattr(
+        module, name
+    ), f"{Path(source).stem if source.endswith('.py') else source}:{name}"
+
+
+def load_mechanism(where: str) -> tuple[Mechanism, str]:
+    """A mechanism and its label; a plain function ``(data, rng)`` is taken as one."""
+    found, label = load_object(where)
+    if not isinstance(found, Mechanism) and callable(found) and not isinstance(found, type):
+        from liptest.whitebox.function import mechanism
+
+        return mechanism(found), label
+    return check_mechanism(found), label
+
+
+def _module(source: str) -> ModuleType:
+    try:
+        if source.endswith(".py"):
+            return _from_file(Path(source))
+        return importlib.import_module(source)
+    except InputError:
+        raise
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # a vendor's file may do anything, exit included
+        raise InputError(
+            f"{source}: importing it failed with {type(error).__name__}: {shown(str(error), 200)}",
+            name="mechanism",
+        ) from None
+
+
+def _from_file(path: Path) -> ModuleType:
+    if not path.is_file():
+        raise InputError(f"{path}: there is no such file", name="mechanism")
+    full = path.resolve()
+    # One name per file, so that two vendors' files of one name do not meet, and functions pickle.
+    name = f"_liptest_{full.stem}_{hashlib.sha256(str(full).encode()).hexdigest()[:12]}"
+    if name in sys.modules:
+        return sys.modules[name]
+    spec = importlib.util.spec_from_file_location(name, full)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        with _beside(full.parent):
+            spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module
+
+
+@contextmanager
+def _beside(folder: Path) -> Iterator[None]:
+    """Modules beside the file come first while it is imported, and last afterwards."""
+    sys.path.insert(0, str(folder))
+    try:
+        yield
+    finally:
+        sys.path.remove(str(folder))
+        if str(folder) not in sys.path:
+            sys.path.append(str(folder))
+
+
+def read_column(
+    path: Path, column: str | None, rows: str | None = None, *, private: bool = False
+) -> NDArray[Any]:
+    """One column of a CSV file, or a whole .npy or JSON list; text where it is not whole numbers.
+
+    ``rows`` is "first:stop", both may be empty. With ``private`` no message quotes a value.
+
+    Raises
+    ------
+    InputError
+        No such file or column, an empty table, rows that are no slice.
+    """
+    if not path.is_file():
+        raise InputError(f"{path}: there is no such file", name="table")
+    values = _array(path) if path.suffix in (".npy", ".json") else _csv_column(path, column)
+    values = values[_slice(rows)]
+    if len(values) == 0:
+        raise InputError(f"{path}: the table is empty (rows={rows or ':'})", name="table")
+    return values
+
+
+def whole_numbers(values: NDArray[Any], path: Path, *, private: bool = False) -> NDArray[np.int64]:
+    """The column as whole numbers, or InputError (that quotes nothing if ``private``)."""
+    try:
+        numbers = values.astype(np.float64)
+    except (TypeError, ValueError):
+        numbers = np.full(1, np.nan)
+    if not np.all(np.isfinite(numbers)) or np.any(numbers != np.floor(numbers)):
+        example = "" if private else f" (for example {shown(_not_whole(values))})"
+        raise InputError(
+            f"{path}: the column holds something that is no whole number{example}; code the "
+            f"records as 0, 1, ..",
+            name="column",
+        )
+    return numbers.astype(np.int64)
+
+
+def _not_whole(values: NDArray[Any]) -> Any:
+    for value in values.tolist():
+        try:
+            if float(value) != int(float(value)):
+                return value
+        except (TypeError, ValueError, OverflowError):
+            return value
+    return None
+
+
+def _array(path: Path) -> NDArray[Any]:
+    try:
+        data = np.load(path) if path.suffix == ".npy" else np.array(json.loads(path.read_text()))
+    except (ValueError, OSError):
+        raise InputError(f"{path}: it is no readable {path.suffix} file", name="table") from None
+    if data.ndim != 1:
+        raise InputError(f"{path}: shape={data.shape}; give one dataset, a flat list", name="table")
+    return data
+
+
+def _csv_column(path: Path, column: str | None) -> NDArray[Any]:
+    with path.open(newline="", encoding="utf-8") as stream:
+        reader = csv.DictReader(stream)
+        names = list(reader.fieldnames or [])
+        if not names:
+            raise InputError(f"{path}: the table is empty", name="table")
+        if column is None and len(names) == 1:
+            column = names[0]
+        if column not in names:
+            raise InputError(
+                f"column={shown(column)}: {path} has no such column; it has: "
+                f"{', '.join(names[:20])}",
+                name="column",
+            )
+        return np.array([row[column] for row in reader], dtype=object)
+
+
+def _slice(rows: str | None) -> slice:
+    if not rows:
+        return slice(None)
+    first, colon, stop = rows.partition(":")
+    try:
+        if not colon:
+            raise ValueError
+        return slice(int(first) if first else None, int(stop) if stop else None)
+    except ValueError:
+        raise InputError(
+            f"rows={shown(rows)} must be first:stop, for example 0:5000", name="rows"
+        ) from None
