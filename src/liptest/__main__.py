@@ -1,0 +1,7 @@
+"""``python -m liptest``."""
+
+import sys
+
+from liptest.cli import main
+
+sys.exit(main())

@@ -1,0 +1,205 @@
+"""The command line: arguments in, exit codes out; everything else lives elsewhere.
+
+Exit codes: 0 YES or released, 1 NO or refused, 2 bad usage or input, 3 INCONCLUSIVE or budget
+ended, 4 the mechanism is broken. Of several checks the worst wins, in the order 4, 1, 3, 2, 0: a
+broken or refuted mechanism is never masked.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Literal
+
+from cyclopts import App, CycloptsError, Group, Parameter
+
+# Nothing heavy is imported here: --help must answer at once.
+
+app = App(
+    name="liptest",
+    help="Tests a claim of differential privacy before the code touches the data.",
+    help_epilogue="Exit codes: 0 YES or released, 1 NO or refused, 2 bad usage or input, "
+    "3 INCONCLUSIVE or budget ended, 4 the mechanism is broken.",
+    help_format="plaintext",
+    version_flags=["--version"],
+)
+
+_CLAIM = Group("Claim")
+_DATA = Group("Domain and distribution of the data")
+_RUN = Group("Running")
+
+Mechanism = Annotated[str | None, Parameter(help="file.py:name or package.module:name.")]
+Epsilon = Annotated[str | None, Parameter(group=_CLAIM, help="Number above 0, or log(3).")]
+Delta = Annotated[float, Parameter(group=_CLAIM, help="In [0, 1).")]
+Mass = Annotated[
+    float,
+    Parameter(group=_CLAIM, help="Probability of the datasets a sampled YES says nothing about."),
+]
+Failure = Annotated[float, Parameter(group=_CLAIM, help="Chance of a wrong YES.")]
+Method = Annotated[
+    str,
+    Parameter(
+        group=_CLAIM,
+        help="auto, exhaustive, neighbourhoods, light-neighbourhoods, edges, group, or a tester "
+        "such as VarianceEdges.",
+    ),
+]
+Kind = Annotated[
+    Literal["cube", "grid", "records"],
+    Parameter(group=_DATA, help="Bits flipped, counts moved by 1, or records replaced."),
+]
+Dimension = Annotated[int | None, Parameter(group=_DATA, help="Number of bits of a cube.")]
+Sizes = Annotated[str | None, Parameter(group=_DATA, help="Values per coordinate: 3,3,2.")]
+Probabilities = Annotated[
+    str | None, Parameter(group=_DATA, help="Chance of a 1: one number, or one per bit.")
+]
+Uniform = Annotated[bool, Parameter(group=_DATA, help="The uniform law.", negative="")]
+Table = Annotated[Path | None, Parameter(group=_DATA, help="Public CSV file to fit on.")]
+Column = Annotated[str | None, Parameter(group=_DATA, help="Its column of 0, 1, ..")]
+GroupBy = Annotated[str | None, Parameter(group=_DATA, name="--group", help="One rate per group.")]
+Rows = Annotated[str | None, Parameter(group=_DATA, help="Rows to fit on, first:stop.")]
+Records = Annotated[
+    Path | None, Parameter(group=_DATA, help="Table whose groups are modelled (only read those).")
+]
+RecordRows = Annotated[str | None, Parameter(group=_DATA, help="Rows of it, first:stop.")]
+Config = Annotated[Path | None, Parameter(group=_RUN, help="Default: liptest.toml beside you.")]
+Budget = Annotated[int | None, Parameter(group=_RUN, help="Most output laws to ask for.")]
+Seed = Annotated[
+    int | None, Parameter(group=_RUN, help="For reproduction; default: operating system.")
+]
+Json = Annotated[Path | None, Parameter(group=_RUN, name="--json", help="Write certificates.")]
+Workers = Annotated[int, Parameter(group=_RUN, help="Processes; results do not depend on it.")]
+
+
+@app.command
+def demo(name: Literal["clicks"] = "clicks", /) -> int:
+    """Test three vendors' click counts on real data, and release one.
+
+    Example: liptest demo clicks
+    """
+    from liptest.commands import run_demo
+
+    return run_demo(name)
+
+
+@app.command
+def check(
+    mechanism: Mechanism = None,
+    /,
+    *,
+    epsilon: Epsilon = None,
+    delta: Delta = 0.0,
+    exception_mass: Mass = 1e-3,
+    failure_probability: Failure = 1e-6,
+    method: Method = "auto",
+    domain: Kind = "cube",
+    dimension: Dimension = None,
+    sizes: Sizes = None,
+    probabilities: Probabilities = None,
+    uniform: Uniform = False,
+    table: Table = None,
+    column: Column = None,
+    group: GroupBy = None,
+    rows: Rows = None,
+    records: Records = None,
+    record_rows: RecordRows = None,
+    config: Config = None,
+    budget: Budget = None,
+    seed: Seed = None,
+    json: Json = None,
+    workers: Workers = 1,
+) -> int:
+    """Test one mechanism, or all checks of a liptest.toml.
+
+    Example: liptest check vendor.py:count --epsilon 1 --dimension 20 --probabilities 0.1
+    """
+    from liptest.commands import run_check
+
+    return run_check(dict(locals()))
+
+
+@app.command
+def release(
+    mechanism: Mechanism = None,
+    /,
+    *,
+    private: Annotated[Path, Parameter(help="Private dataset: CSV, .npy or JSON list.")],
+    private_column: Annotated[str | None, Parameter(help="Column of the CSV.")] = None,
+    private_rows: Annotated[str | None, Parameter(help="Rows of it, first:stop.")] = None,
+    epsilon: Epsilon = None,
+    delta: Delta = 0.0,
+    exception_mass: Mass = 1e-3,
+    failure_probability: Failure = 1e-6,
+    method: Method = "auto",
+    domain: Kind = "cube",
+    dimension: Dimension = None,
+    sizes: Sizes = None,
+    probabilities: Probabilities = None,
+    uniform: Uniform = False,
+    table: Table = None,
+    column: Column = None,
+    group: GroupBy = None,
+    rows: Rows = None,
+    records: Records = None,
+    record_rows: RecordRows = None,
+    config: Config = None,
+    budget: Budget = None,
+    seed: Seed = None,
+    json: Json = None,
+    workers: Workers = 1,
+) -> int:
+    """Test a mechanism and, after a YES only, print one output on the private dataset.
+
+    Example: liptest release vendor.py:count --epsilon 1 --dimension 3 --probabilities 0.1
+    --private private.csv --private-column click
+    """
+    from liptest.commands import run_release
+
+    return run_release(dict(locals()))
+
+
+@app.command
+def law(
+    mechanism: Annotated[str, Parameter(help="file.py:name or package.module:name.")],
+    /,
+    *,
+    dataset: Annotated[str | None, Parameter(help="One dataset: 0,1,1.")] = None,
+    ones: Annotated[int | None, Parameter(help="Or a table of bits with so many ones ..")] = None,
+    dimension: Annotated[int | None, Parameter(help=".. among so many.")] = None,
+) -> int:
+    """Print the exact output law of a mechanism on one dataset.
+
+    Example: liptest law vendor.py:count --ones 3 --dimension 20
+    """
+    from liptest.commands import run_law
+
+    return run_law(mechanism, dataset, ones, dimension)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command line and return the exit code; used by the ``liptest`` script."""
+    tokens = sys.argv[1:] if arguments is None else arguments
+    try:
+        answer = app(
+            tokens or ["--help"],
+            exit_on_error=False,
+            print_error=False,
+            result_action="return_value",
+        )
+    except CycloptsError as error:
+        print(f"error: {_flat(error)}; see liptest --help", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("error: interrupted before anything was decided", file=sys.stderr)
+        return 130
+    except SystemExit as stop:
+        return stop.code if isinstance(stop.code, int) else 2
+    return answer if isinstance(answer, int) else 0
+
+
+def _flat(error: Exception) -> str:
+    return " ".join(str(error).split())
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,280 @@
+"""What the commands of the command line do; imported only when one of them runs."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from concurrent.futures import Executor, ProcessPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from liptest import testers
+from liptest.certificates import Certificate, certify
+from liptest.config import CheckModel, DistributionModel, DomainModel, read_config, validated
+from liptest.demo import run_clicks
+from liptest.distributions import ProductDistribution
+from liptest.errors import (
+    BudgetError,
+    GateError,
+    InputError,
+    LiptestError,
+    MechanismError,
+    check_count,
+)
+from liptest.fingerprints import fingerprint
+from liptest.gate import PrivacyGate, Released
+from liptest.loading import load_mechanism, read_column, whole_numbers
+from liptest.mechanisms.base import Mechanism
+from liptest.privacy.check import METHODS, check_privacy
+from liptest.report.text import Screen
+from liptest.verdicts import Decision
+
+# Worst first.
+_SEVERITY = (4, 1, 3, 2, 0)
+_CODES = {Decision.YES: 0, Decision.NO: 1, Decision.INCONCLUSIVE: 3}
+
+
+@dataclass(frozen=True)
+class Job:
+    """One check, ready to run."""
+
+    model: CheckModel
+    mechanism: Mechanism
+    label: str
+    distribution: ProductDistribution
+
+
+def run_demo(name: str) -> int:
+    """``liptest demo``; 0 when every outcome is the expected one."""
+    screen = Screen()
+    with screen.progress(name) as progress:
+        good = run_clicks(screen.paragraph, screen.verdict, progress=progress)
+    return 0 if good else 1
+
+
+def run_check(options: dict[str, Any]) -> int:
+    """``liptest check``: every check runs, whatever became of the others."""
+    screen = Screen()
+    folder, models = _guarded(screen, lambda: _models(options)) or (Path(), [])
+    if not models:
+        return 2
+    codes: list[int] = []
+    certificates: list[Certificate] = []
+    with _executor(options["workers"]) as executor:
+        for model in models:
+            code, certificate = _check(screen, model, folder, executor)
+            codes.append(code)
+            certificates += [certificate] if certificate else []
+    _write(screen, options["json"], certificates)
+    if len(models) > 1:
+        screen.summary([(model.mechanism, code) for model, code in zip(models, codes, strict=True)])
+    return next(code for code in _SEVERITY if code in codes)
+
+
+def run_release(options: dict[str, Any]) -> int:
+    """``liptest release``: test, then one draw on the private dataset."""
+    screen = Screen()
+    found = _guarded(screen, lambda: _models(options))
+    if not found:
+        return 2
+    folder, models = found
+    private: Path = options["private"]
+    if len(models) != 1:
+        return screen.error(InputError("release: name one mechanism, or a file with one check"), 2)
+    if not private.is_file():
+        return screen.error(InputError(f"{private}: there is no such file"), 2)
+    with _executor(options["workers"]) as executor:
+        try:
+            return _release(screen, models[0], folder, options, executor)
+        except LiptestError as error:
+            return screen.error(error, _code_of(error))
+
+
+def run_law(where: str, dataset: str | None, ones: int | None, dimension: int | None) -> int:
+    """``liptest law``: outputs, probabilities, exact fractions, error, source."""
+    screen = Screen()
+    try:
+        mechanism, label = load_mechanism(where)
+        law = mechanism.law(_dataset(dataset, ones, dimension))
+    except LiptestError as error:
+        return screen.error(error, _code_of(error))
+    screen.law(label, law)
+    return 0
+
+
+def _models(options: dict[str, Any]) -> tuple[Path, list[CheckModel]]:
+    """The checks asked for, from arguments or from a file."""
+    if options["mechanism"] is None:
+        path = options["config"] or Path("liptest.toml")
+        if options["config"] is None and not path.is_file():
+            raise InputError(
+                "mechanism: none given, and there is no liptest.toml here; write for example "
+                "liptest check vendor.py:count --epsilon 1 --dimension 20 --probabilities 0.1"
+            )
+        whole = read_config(path)
+        defaults = {"domain": whole.domain, "distribution": whole.distribution}
+        merged = [
+            one.model_copy(update={k: v for k, v in defaults.items() if getattr(one, k) is None})
+            for one in whole.check
+        ]
+        return path.parent, merged
+    if options["epsilon"] is None:
+        raise InputError("epsilon: the claim is missing; give --epsilon 1", name="epsilon")
+    return Path(), [validated(CheckModel, _from_arguments(options), "arguments")]
+
+
+def _from_arguments(options: dict[str, Any]) -> dict[str, Any]:
+    plain = ("mechanism", "epsilon", "delta", "exception_mass", "failure_probability", "method")
+    law = ("uniform", "table", "column", "group", "rows", "records", "record_rows")
+    data = {key: options[key] for key in (*plain, "budget", "seed")}
+    data["distribution"] = {key: options[key] for key in law}
+    data["distribution"]["probabilities"] = _numbers(options["probabilities"])
+    data["domain"] = {
+        "kind": options["domain"],
+        "dimension": options["dimension"],
+        "sizes": _numbers(options["sizes"], always_list=True),
+    }
+    return data
+
+
+def _numbers(text: str | None, *, always_list: bool = False) -> Any:
+    if text is None:
+        return None
+    try:
+        values = [float(part) for part in text.split(",")]
+    except ValueError:
+        raise InputError(f"{text!r} must be numbers with commas between them") from None
+    return values if always_list or len(values) > 1 else values[0]
+
+
+def _job(model: CheckModel, folder: Path) -> Job:
+    where = model.mechanism
+    if ".py:" in where:
+        where = str(folder / where)
+    mechanism, label = load_mechanism(where)
+    domain = (model.domain or DomainModel()).build()
+    law = (model.distribution or DistributionModel()).build(domain, folder)
+    return Job(model, mechanism, label, law)
+
+
+def _options(model: CheckModel) -> dict[str, Any]:
+    keys = ("epsilon", "delta", "exception_mass", "failure_probability", "tolerance", "budget")
+    return {key: getattr(model, key) for key in (*keys, "seed")} | {"method": _method(model.method)}
+
+
+def _method(name: str) -> Any:
+    known = {tester.name: tester for tester in testers.ALL_TESTERS}
+    if name in METHODS or name not in known:
+        return name
+    return known[name]
+
+
+def _check(
+    screen: Screen, model: CheckModel, folder: Path, executor: Executor | None
+) -> tuple[int, Certificate | None]:
+    try:
+        job = _job(model, folder)
+        code = fingerprint(job.mechanism)
+        with screen.progress(job.label) as progress:
+            verdict = check_privacy(
+                job.mechanism,
+                job.distribution,
+                executor=executor,
+                progress=progress,
+                **_options(model),
+            )
+    except LiptestError as error:
+        return screen.error(error, _code_of(error), model.mechanism), None
+    verdict = replace(verdict, mechanism=job.label)
+    screen.verdict(verdict)
+    own_seed = model.seed is None
+    certificate = certify(verdict, code, job.distribution, own_seed=own_seed)
+    return _CODES[verdict.decision], certificate
+
+
+def _release(
+    screen: Screen,
+    model: CheckModel,
+    folder: Path,
+    options: dict[str, Any],
+    executor: Executor | None,
+) -> int:
+    job = _job(model, folder)
+    with screen.progress(job.label) as progress:
+        gate = PrivacyGate(
+            job.mechanism,
+            job.distribution,
+            releases=model.releases,
+            executor=executor,
+            progress=progress,
+            **_options(model),
+        )
+    verdict = replace(gate.certificate.verdict, mechanism=job.label)
+    screen.verdict(verdict)
+    _write(screen, options["json"], [gate.certificate])
+    if verdict.decision is not Decision.YES:
+        screen.paragraph("REFUSED - the private table was not read")
+        return _CODES[verdict.decision]
+    private: Path = options["private"]
+    column = read_column(private, options["private_column"], options["private_rows"], private=True)
+    answer = gate.release(whole_numbers(column, private, private=True))
+    assert isinstance(answer, Released)
+    screen.paragraph(f"RELEASED {answer.output!r}")
+    screen.paragraph(f"({gate.certificate.release_guarantee})")
+    return 0
+
+
+def _dataset(dataset: str | None, ones: int | None, dimension: int | None) -> Any:
+    if (dataset is None) == (ones is None):
+        raise InputError("dataset: give either --dataset 0,1,1 or --ones 3 --dimension 20")
+    if dataset is not None:
+        values = np.array(_numbers(dataset, always_list=True))
+        if np.any(values != np.floor(values)):
+            raise InputError(f"dataset={dataset!r} must be whole numbers", name="dataset")
+        return values.astype(np.int64)
+    d = check_count("dimension", dimension if dimension is not None else 0)
+    k = check_count("ones", ones if ones is not None else 0, least=0)
+    if k > d:
+        raise InputError(f"ones={k} is more than dimension={d}", name="ones", value=k)
+    return (np.arange(d) < k).astype(np.int64)
+
+
+def _code_of(error: LiptestError) -> int:
+    if isinstance(error, MechanismError):
+        return 4
+    if isinstance(error, BudgetError):
+        return 3
+    return 1 if isinstance(error, GateError) else 2
+
+
+def _guarded(screen: Screen, action: Callable[[], Any]) -> Any:
+    try:
+        return action()
+    except LiptestError as error:
+        screen.error(error, 2)
+        return None
+
+
+def _executor(workers: int) -> AbstractContextManager[Executor | None]:
+    if check_count("workers", workers) == 1:
+        return nullcontext()
+    # A vendor's file is loaded in this process: only forked workers have it too.
+    return ProcessPoolExecutor(workers, mp_context=get_context("fork"))
+
+
+def _write(screen: Screen, path: Path | None, certificates: list[Certificate]) -> None:
+    if path is None or not certificates:
+        return
+    whole = [one.to_dict() for one in certificates]
+    text = json.dumps(whole[0] if len(whole) == 1 else whole, indent=1)
+    try:
+        path.write_text(text + "\n", encoding="utf-8")
+    except OSError as error:
+        # The verdicts are on the screen already; a full disk must not lose them.
+        print(f"error: --json {path}: {error.strerror}", file=sys.stderr)

@@ -1,0 +1,114 @@
+"""Verdicts on a terminal (panels, tables, a progress bar) and in a pipe (plain quiet text)."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from fractions import Fraction
+
+from rich.console import Console
+from rich.panel import Panel
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+from rich.text import Text
+
+from liptest.driver import Progress as ProgressCallback
+from liptest.errors import LiptestError
+from liptest.mechanisms.laws import OutputLaw
+from liptest.privacy.verdicts import PrivacyVerdict
+from liptest.verdicts import Decision
+
+_COLOURS = {Decision.YES: "green", Decision.NO: "red", Decision.INCONCLUSIVE: "yellow"}
+_WORDS = {
+    0: "YES",
+    1: "NO",
+    2: "bad input",
+    3: "INCONCLUSIVE or budget ended",
+    4: "broken mechanism",
+}
+_MOST_OUTPUTS = 200
+_SHORT = 24
+
+
+class Screen:
+    """Where a command prints: standard output for answers, standard error for the rest."""
+
+    def __init__(self) -> None:
+        self._console = Console(highlight=False)
+        self._rich = sys.stdout.isatty()
+
+    def paragraph(self, text: str) -> None:
+        """Plain text, wrapped only by a terminal."""
+        if self._rich:
+            self._console.print(Text(text), end="\n\n")
+        else:
+            print(text, end="\n\n")
+
+    def verdict(self, verdict: PrivacyVerdict) -> None:
+        """A whole verdict."""
+        if not self._rich:
+            return self.paragraph(str(verdict))
+        title, headline, *rest = str(verdict).splitlines()
+        colour = _COLOURS[verdict.decision]
+        body = Text(headline, style=f"bold {colour}")
+        body.append("\n" + "\n".join(rest), style="default")
+        return self._console.print(
+            Panel(body, title=title, title_align="left", border_style=colour)
+        )
+
+    def summary(self, rows: list[tuple[str, int]]) -> None:
+        """One line per check."""
+        if not self._rich:
+            lines = [f"{name}: {_WORDS[code]} (exit code {code})" for name, code in rows]
+            return self.paragraph("\n".join(lines))
+        table = Table("mechanism", "answer", "exit code")
+        for name, code in rows:
+            table.add_row(name, _WORDS[code], str(code))
+        return self._console.print(table)
+
+    def law(self, label: str, law: OutputLaw) -> None:
+        """Outputs with probabilities, most likely first beyond 200."""
+        items = list(law.items())
+        hidden = max(0, len(items) - _MOST_OUTPUTS)
+        if hidden:
+            items = sorted(items, key=lambda item: -item[1])[:_MOST_OUTPUTS]
+        rows = [(repr(output), f"{p:.10g}", _exact(law, output)) for output, p in items]
+        notes = [f"source: {law.source}", f"largest error of a log probability: {law.error:.2g}"]
+        if hidden:
+            notes.append(f"{hidden} less likely outputs not shown")
+        if law.unexplored:
+            notes.append(f"unexplored probability: {float(law.unexplored):.2g}")
+        if self._rich:
+            table = Table("output", "probability", "exactly", title=label, title_justify="left")
+            for row in rows:
+                table.add_row(*(Text(cell) for cell in row))
+            self._console.print(table)
+        else:
+            print(label)
+            for row in rows:
+                print("\t".join(cell for cell in row if cell))
+        self.paragraph("\n".join(notes))
+
+    def error(self, error: LiptestError, code: int, where: str = "") -> int:
+        """One line on standard error; returns the exit code."""
+        prefix = f"{where}: " if where else ""
+        print(f"error: {prefix}{' '.join(str(error).split())}", file=sys.stderr)
+        return code
+
+    @contextmanager
+    def progress(self, label: str) -> Iterator[ProgressCallback | None]:
+        """A progress bar on a terminal, nothing elsewhere."""
+        if not sys.stderr.isatty():
+            yield None
+            return
+        columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
+        with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+            task = bar.add_task(label)
+            yield lambda done, planned: bar.update(task, completed=done, total=planned)
+
+
+def _exact(law: OutputLaw, output: object) -> str:
+    value = law.exact(output)
+    text = str(value) if isinstance(value, Fraction) else ""
+    return text if len(text) <= _SHORT else ""
