@@ -26,9 +26,11 @@ from liptest.whitebox.sums import LawSum, product
 #: What can be chosen from: n branches of equal weight, or whole-number weights.
 Branches = int | tuple[int, ...]
 
-MAX_LEAVES = 2_000_000
-# A path of k choices has k leaves beside it, so all runs of it cost k^2 / 2 choices: 8 million.
-MAX_CHOICES = 4_000
+#: Runs for one law: twenty fair coins, under a minute and under 1 GB if all outputs differ.
+MAX_LEAVES = 1 << 20
+#: Choices in one run. A path of k choices has at least k leaves beside it, each replayed from
+#: the start with weights of up to 53 k digits: a loop that never ends is noticed in seconds.
+MAX_CHOICES = 1_000
 #: Draws in one run, whether they lead to a choice or not: ends ``while rng.random() < 1``.
 MAX_DRAWS = 1_000_000
 
