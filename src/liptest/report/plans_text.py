@@ -37,7 +37,7 @@ def plan_text(rows: Sequence[PlanRow]) -> str:
     cells = [_plan_cells(row) for row in usable]
     parts = [columns_text(header, cells, right=(4,))]
     parts += [f"{row.tester}: {row.note}." for row in usable if row.note]
-    parts += [f"{row.tester}: not applicable: {row.not_applicable}" for row in rows if not row.plan]
+    parts += _reasons((row.tester, row.not_applicable) for row in rows if row.plan is None)
     parts += [
         f"Meaning at theta {theta}: {meaning}." for theta, meaning in _meanings(usable).items()
     ]
@@ -48,22 +48,14 @@ def plan_text(rows: Sequence[PlanRow]) -> str:
 
 def _plan_cells(row: PlanRow) -> list[str]:
     assert row.plan is not None
-    theta = f"{row.plan.approximation_factor:.6g}"
-    queries = _count(row.plan.queries)
-    return [
-        row.tester,
-        row.functions,
-        row.law,
-        theta,
-        queries,
-        row.running_time,
-        row.plan.source,
-    ]
+    plan = row.plan
+    theta, queries = _theta(plan.approximation_factor), _count(plan.queries)
+    return [row.tester, row.functions, row.law, theta, queries, row.running_time, plan.source]
 
 
 def _meanings(rows: Sequence[PlanRow]) -> dict[str, str]:
     plans = [row.plan for row in rows if row.plan is not None]
-    return {f"{plan.approximation_factor:.6g}": plan.guarantee for plan in plans}
+    return {_theta(plan.approximation_factor): plan.guarantee for plan in plans}
 
 
 def privacy_plan_text(rows: Sequence[PrivacyPlanRow]) -> str:
@@ -75,18 +67,14 @@ def privacy_plan_text(rows: Sequence[PrivacyPlanRow]) -> str:
             row.method,
             _count(row.laws),
             _count(row.draws) if row.draws else "",
-            f"{row.approximation_factor:.6g}",
+            _theta(row.approximation_factor),
             row.form,
             row.source,
         ]
         for row in usable
     ]
     parts = [columns_text(header, cells, right=(1, 2))]
-    parts += [
-        f"{row.method}: not applicable: {row.not_applicable}"
-        for row in rows
-        if not math.isfinite(row.laws)
-    ]
+    parts += _reasons((row.method, row.not_applicable) for row in rows if math.isinf(row.laws))
     best = min(usable, key=lambda row: row.laws, default=None)
     if best is not None:
         parts.append(f"Fewest laws: {best.method}. A YES means: {best.guarantee}")
@@ -95,6 +83,19 @@ def privacy_plan_text(rows: Sequence[PrivacyPlanRow]) -> str:
         "neighbourhoods costs its draws only."
     )
     return "\n".join(parts)
+
+
+def _reasons(rows: Iterable[tuple[str, str]]) -> list[str]:
+    """One line for each reason."""
+    names: dict[str, list[str]] = {}
+    for name, reason in rows:
+        names.setdefault(reason, []).append(name)
+    return [f"{', '.join(who)}: not applicable: {reason}" for reason, who in names.items()]
+
+
+def _theta(factor: float) -> str:
+    text = f"{factor:.6g}"
+    return f"1 + {factor - 1:.2g}" if text == "1" and factor > 1 else text
 
 
 def _count(number: float) -> str:

@@ -1,0 +1,170 @@
+"""The tables of section 5 for one's own numbers, and their texts."""
+
+import math
+
+import pytest
+
+import liptest as lt
+from liptest.plans import PlanRow, plan_table
+from liptest.privacy_plans import PrivacyPlanRow, privacy_plan_table
+from liptest.report.plans_text import columns_text, plan_text, privacy_plan_text
+from liptest.testers import ALL_TESTERS, DJT12
+
+CUBE = lt.ProductDistribution.uniform(lt.Hypercube(10))
+SKEWED = lt.ProductDistribution.bernoulli([0.1, 0.2, 0.0])
+GRID = lt.ProductDistribution.uniform(lt.Hypergrid([4, 4]))
+RECORDS = lt.ProductDistribution.uniform(lt.RecordGrid([3, 3]))
+CORRELATED = lt.SampledDistribution(lt.Hypercube(2), lambda n, rng: rng.integers(0, 2, (n, 2)))
+NUMBERS = {"proximity": 0.01, "failure_probability": 1e-6}
+CLAIM = {"epsilon": 1.0, "exception_mass": 0.01, "failure_probability": 1e-6}
+
+
+def tester_rows(law, **more):
+    return {row.tester: row for row in plan_table(law, **{**NUMBERS, **more})}
+
+
+def method_rows(law, outputs=3, **more):
+    rows = privacy_plan_table(law, outputs, **{**CLAIM, **more})
+    return {row.method: row for row in rows}
+
+
+def test_the_papers_rows_come_first():
+    rows = plan_table(CUBE, **NUMBERS)
+    assert [row.tester for row in rows if row.in_paper] == ["JR11", "AJMR12", "CS12", "DJT12"]
+    assert [row.in_paper for row in rows] == [True] * 4 + [False] * (len(ALL_TESTERS) - 4)
+    assert rows[2].running_time == "O(d / proximity)"
+    assert rows[3].law == "product"
+
+
+def test_queries_by_hand():
+    rows = tester_rows(CUBE)
+    # (10 / 0.01) ln 1e6 = 13815.5 pairs
+    assert rows["CS12"].plan.queries == 2 * 13816
+    # e' = 0.005: (2/0.005) ln 2e6 = 5803.5 points, (100/(5e-5 * 0.005)) ln 2e6 pairs
+    assert rows["DJT12"].range_step == 1 / 20000
+    assert rows["DJT12"].plan.diameter_draws == 5804
+    assert rows["DJT12"].plan.draws == math.ceil(100 / (5e-5 * 0.005) * math.log(2e6))
+    assert rows["JR11"].range_step == 0.1
+    assert rows["CS12"].range_step is None
+
+
+def test_why_a_tester_does_not_apply():
+    assert "needs a RecordGrid" in tester_rows(CUBE)["HammingLines"].not_applicable
+    assert "needs the uniform law" in tester_rows(SKEWED)["CS12"].not_applicable
+    usable = {name for name, row in tester_rows(RECORDS).items() if row.plan is not None}
+    assert usable == {"HammingLines"}
+    assert {name for name, row in tester_rows(GRID).items() if row.plan} == {"AJMR12", "CDJS15"}
+    assert all(row.plan is None for row in tester_rows(CORRELATED).values())
+
+
+@pytest.mark.parametrize(
+    ("asked", "taken"), [(0.3, 1 / 4), (0.25, 1 / 4), (7.0, 1.0), (1 / 49, 1 / 49)]
+)
+def test_the_largest_admissible_step_below(asked, taken):
+    row = tester_rows(GRID, range_step=asked)["AJMR12"]
+    assert row.range_step == taken
+    assert row.plan.approximation_factor == 1 + taken
+    assert bool(row.note) == (asked != taken)
+    if row.note:
+        assert f"range_step={asked:g} is not 1 over a whole number" in row.note
+        assert f"1/{round(1 / taken)}" in row.note
+
+
+def test_a_step_without_room_is_replaced_and_explained():
+    row = tester_rows(CUBE, range_step=0.25)["DJT12"]
+    assert row.range_step == DJT12.best_step(CUBE, 0.01)
+    assert "-24.99 must be above 0; use range_step <= 1/10001" in row.note
+    assert "Planned with 1/20000" in row.note
+
+
+def test_a_step_with_room_is_kept():
+    row = tester_rows(CUBE, range_step=1 / 12000)["DJT12"]
+    assert row.range_step == 1 / 12000
+    assert row.note == ""
+
+
+def test_a_step_finer_than_floats_is_no_plan():
+    law = lt.ProductDistribution.uniform(lt.Hypercube(100_000))
+    row = tester_rows(law, proximity=1e-7)["DJT12"]
+    assert row.plan is None
+    assert "range_step" in row.not_applicable
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"proximity": 0.0}, {"failure_probability": 1.0}, {"range_step": -0.1}]
+)
+def test_wrong_numbers_of_testers(wrong):
+    with pytest.raises(lt.InputError, match=next(iter(wrong))):
+        tester_rows(CUBE, **wrong)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"epsilon": 0.0}, {"exception_mass": 1.0}, {"failure_probability": 0.0}]
+)
+def test_wrong_numbers_of_methods(wrong):
+    with pytest.raises(lt.InputError, match=next(iter(wrong))):
+        method_rows(CUBE, **wrong)
+
+
+@pytest.mark.parametrize("outputs", [0, 2.5, True])
+def test_wrong_outputs(outputs):
+    with pytest.raises(lt.InputError, match="outputs"):
+        method_rows(CUBE, outputs)
+
+
+@pytest.mark.parametrize("law", [CUBE, SKEWED, GRID, RECORDS, CORRELATED], ids=str)
+def test_rows_survive_json_and_texts_name_each(law):
+    rows = plan_table(law, **NUMBERS, range_step=0.3)
+    text = plan_text(rows)
+    for row in rows:
+        assert PlanRow.from_json(row.to_json()) == row
+        assert row.tester in text
+        assert row.not_applicable in text
+    claims = privacy_plan_table(law, 3, **CLAIM)
+    text = privacy_plan_text(claims)
+    for row in claims:
+        assert PrivacyPlanRow.from_json(row.to_json()) == row
+        assert row.method in text
+        assert (row.not_applicable == "") == math.isfinite(row.laws)
+
+
+def test_methods_for_correlated_data():
+    usable = {name for name, row in method_rows(CORRELATED).items() if math.isfinite(row.laws)}
+    assert usable == {"exhaustive", "neighbourhoods"}
+
+
+def test_empty_promises_are_no_plans():
+    # S = 0.03 and 4 Q < 0.12: everything passes at these masses.
+    law = lt.ProductDistribution.bernoulli([0.01] * 3)
+    table = method_rows(law, exception_mass=0.5, outputs=1)
+    assert "says nothing here" in table["edges"].not_applicable
+    assert "every mechanism passes" in table["group"].not_applicable
+    assert "a YES would say nothing" in table["A_test, VarianceEdges"].not_applicable
+    assert math.isfinite(table["neighbourhoods"].laws)
+
+
+def test_too_many_datasets_are_not_visited():
+    table = method_rows(lt.ProductDistribution.uniform(lt.Hypercube(2000)))
+    assert table["exhaustive"].not_applicable == "2^2000 datasets are too many to visit"
+    wide = method_rows(lt.ProductDistribution.uniform(lt.Hypergrid([99] * 8)))
+    assert "too many to visit" in wide["exhaustive"].not_applicable
+
+
+def test_an_exact_claim_is_in_the_sentence():
+    row = method_rows(CUBE, epsilon=lt.log(3))["exhaustive"]
+    assert "a factor of at most e^1.09861 = 3" in row.guarantee
+
+
+def test_columns():
+    text = columns_text(("name", "count"), [("a", "1"), ("longer", "1,000")], right=(1,))
+    assert text.splitlines() == ["name    count", "a           1", "longer  1,000"]
+
+
+def test_markup_in_cells_is_text():
+    assert "[bold]" in columns_text(("x",), [("[bold]",)])
+
+
+def test_huge_counts_and_small_factors_are_readable():
+    text = plan_text(plan_table(CUBE, **{**NUMBERS, "proximity": 1e-6}))
+    assert "1 + 5e-09" in text
+    assert "e+" in text
