@@ -131,11 +131,12 @@ class LossJudge:
         doubt: Finding | None = None
         known: dict[tuple[int, int, int], Answer] = {}
         for pair in flagged:
-            ends = laws.distinct(np.array([left[pair], right[pair]]))
-            key = (int(ends[0]), int(ends[1]), int(distances[pair]))
+            rows = laws.distinct(np.array([left[pair], right[pair]]))
+            key = (int(rows[0]), int(rows[1]), int(distances[pair]))
             if known.get(key) in (Answer.CLEAR, Answer.DOUBT):
                 continue
-            answer, finding = self._compare(batch, int(left[pair]), int(right[pair]), key[2])
+            ends = int(left[pair]), int(right[pair])
+            answer, finding = self._compare(batch, ends, key[2], is_first=doubt is None)
             if answer is Answer.VIOLATED:
                 return finding, doubt, int(pair)
             known[key] = answer
@@ -143,11 +144,12 @@ class LossJudge:
         return None, doubt, 0
 
     def _compare(
-        self, batch: QueryBatch, left: int, right: int, distance: int
+        self, batch: QueryBatch, ends: tuple[int, int], distance: int, *, is_first: bool
     ) -> tuple[Answer, Finding | None]:
-        x, y = batch.points.point(left), batch.points.point(right)
+        x, y = (batch.points.point(end) for end in ends)
         found = certified_comparison(self.mechanism, x, y, self.claim, distance)
-        if found.answer is Answer.CLEAR:
+        # Only the first doubt is kept, and a witness costs as much again.
+        if found.answer is Answer.CLEAR or (found.answer is Answer.DOUBT and not is_first):
             return found.answer, None
         if found.answer is Answer.VIOLATED and distance > 1:
             x, y, distance = self._narrowed(x, y, distance)

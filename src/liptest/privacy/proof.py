@@ -109,12 +109,12 @@ def judge_block(mechanism: Mechanism, claim: Claim, block: PairBlock) -> Judgeme
             doubt = doubt or Finding(np.zeros(0, np.int8), np.zeros(0, np.int8), 1)
             continue
         answer = certified_comparison(mechanism, x, y, claim).answer
-        if answer is Answer.CLEAR:
+        if answer is Answer.CLEAR or (answer is Answer.DOUBT and doubt is not None):
             continue
         finding = Finding(x, y, 1, witness_of(mechanism, x, y, claim))
         if answer is Answer.VIOLATED:
             return replace(found, violation=finding)
-        doubt = doubt or finding
+        doubt = finding
     return replace(found, doubt=doubt)
 
 
