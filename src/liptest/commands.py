@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, redirect_stdout
 from dataclasses import dataclass, replace
 from multiprocessing import get_context
 from pathlib import Path
@@ -100,8 +101,9 @@ def run_law(where: str, dataset: str | None, ones: int | None, dimension: int | 
     """``liptest law``: outputs, probabilities, exact fractions, error, source."""
     screen = Screen()
     try:
-        mechanism, label = load_mechanism(where)
-        law = mechanism.law(_dataset(dataset, ones, dimension))
+        with muted():
+            mechanism, label = load_mechanism(where)
+            law = mechanism.law(_dataset(dataset, ones, dimension))
     except LiptestError as error:
         return screen.error(error, _code_of(error))
     screen.law(label, law)
@@ -157,7 +159,8 @@ def _job(model: CheckModel, folder: Path) -> Job:
     where = model.mechanism
     if ".py:" in where:
         where = str(folder / where)
-    mechanism, label = load_mechanism(where)
+    with muted():
+        mechanism, label = load_mechanism(where)
     domain = (model.domain or DomainModel()).build()
     law = (model.distribution or DistributionModel()).build(domain, folder)
     return Job(model, mechanism, label, law)
@@ -181,7 +184,7 @@ def _check(
     try:
         job = _job(model, folder)
         code = fingerprint(job.mechanism)
-        with screen.progress(job.label) as progress:
+        with screen.progress(job.label) as progress, muted():
             verdict = check_privacy(
                 job.mechanism,
                 job.distribution,
@@ -206,7 +209,7 @@ def _release(
     executor: Executor | None,
 ) -> int:
     job = _job(model, folder)
-    with screen.progress(job.label) as progress:
+    with screen.progress(job.label) as progress, muted():
         gate = PrivacyGate(
             job.mechanism,
             job.distribution,
@@ -228,6 +231,13 @@ def _release(
     screen.paragraph(f"RELEASED {answer.output!r}")
     screen.paragraph(f"({gate.certificate.release_guarantee})")
     return 0
+
+
+@contextmanager
+def muted() -> Iterator[None]:
+    """Standard output is ours: code under test must not be able to print a verdict."""
+    with open(os.devnull, "w", encoding="utf-8") as sink, redirect_stdout(sink):
+        yield
 
 
 def _dataset(dataset: str | None, ones: int | None, dimension: int | None) -> Any:
