@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from liptest.domains import Domain, Hypercube, IntArray
+from liptest.domains import Domain, Hypercube, IntArray, check_domain
 from liptest.errors import InputError, check_count, shown
 from liptest.fitting import fit_marginals
 from liptest.marginals import check_floats, check_marginals
@@ -42,14 +42,8 @@ class ProductDistribution:
     def __init__(
         self, domain: Domain, marginals: Sequence[ArrayLike] | ArrayLike, *, source: str = ""
     ) -> None:
-        if not isinstance(domain, Domain):
-            raise InputError(
-                f"domain={shown(domain)} must be a Hypercube, Hypergrid or RecordGrid",
-                name="domain",
-                value=domain,
-            )
+        self.domain = check_domain(domain)
         masses = check_marginals(marginals, domain)
-        self.domain = domain
         self.source = source or f"a product law given on {domain}"
         if isinstance(domain, Hypercube):
             self._keep_bits(np.array([mass[1] for mass in masses]))
@@ -91,7 +85,7 @@ class ProductDistribution:
     @classmethod
     def uniform(cls, domain: Domain) -> ProductDistribution:
         """The uniform law of a domain."""
-        if isinstance(domain, Hypercube):
+        if isinstance(check_domain(domain), Hypercube):
             return cls._of_bits(np.full(domain.dimension, 0.5), f"the uniform law on {domain}")
         return cls(
             domain,
@@ -136,7 +130,7 @@ class ProductDistribution:
         InputError
             Empty table, values outside the domain, wrong shapes, shrinkage not above 0.
         """
-        masses = fit_marginals(table, domain, groups, record_groups, shrinkage)
+        masses = fit_marginals(table, check_domain(domain), groups, record_groups, shrinkage)
         words = source or "a product law fitted on a table"
         if isinstance(domain, Hypercube):
             return cls._of_bits(np.ascontiguousarray(masses[:, 1]), words)

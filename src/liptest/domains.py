@@ -101,11 +101,12 @@ class Domain:
             neither a value nor a coordinate.
         """
         array = rectangular(points)
+        shape = array.shape
         if array.ndim == 1:
             array = array[None, :]
         if array.ndim != 2 or array.shape[1] != self.dimension:
             raise DatasetError(
-                f"shape={array.shape} does not fit {self}; give (n, {self.dimension}) "
+                f"shape={shape} does not fit {self}; give (n, {self.dimension}) "
                 f"or one point of {self.dimension} values"
             )
         whole = array.dtype.kind in "iub" or (
@@ -336,6 +337,18 @@ def _short_sizes(sizes: tuple[int, ...]) -> str:
     if len(sizes) > 8 and len(set(sizes)) == 1:
         return f"[{sizes[0]}] * {len(sizes)}"
     return shown(list(sizes))
+
+
+def check_domain(domain: object) -> Domain:
+    """Return the domain, or raise InputError when it is none."""
+    if isinstance(domain, Domain):
+        return domain
+    raise InputError(
+        f"domain={shown(domain)} must be a Hypercube, Hypergrid or RecordGrid, for example "
+        f"Hypercube(10)",
+        name="domain",
+        value=domain,
+    )
 
 
 def rectangular(points: ArrayLike) -> NDArray[Any]:

@@ -75,11 +75,11 @@ class PointBatch:
         """
         n, m = len(self.centres), len(self.rows)
         ends = np.searchsorted(self.rows, np.arange(1, n + 1))
+        points = ends + np.arange(1, n + 1)  # up to each centre, its changes included
         row, change = 0, 0
         while row < n:
-            stop_row = row + 1
-            while stop_row < n and ends[stop_row] - change + (stop_row + 1 - row) <= limit:
-                stop_row += 1
+            fits = np.searchsorted(points, limit + change + row, side="right")
+            stop_row = max(int(fits), row + 1)
             whole = int(ends[stop_row - 1])
             stop = min(whole, change + max(limit, 1)) if stop_row == row + 1 else whole
             yield (

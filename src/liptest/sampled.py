@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from liptest.domains import Domain, IntArray
+from liptest.domains import Domain, IntArray, check_domain
 from liptest.errors import InputError, check_count, shown
 from liptest.marginals import SUM_SLACK, check_floats
 
@@ -38,13 +38,11 @@ class SampledDistribution:
         *,
         source: str = "",
     ) -> None:
-        if not isinstance(domain, Domain):
-            raise InputError(f"domain={shown(domain)} must be a domain", name="domain")
         if not callable(sampler):
             raise InputError(
                 f"sampler={shown(sampler)} must be callable as sampler(n, rng)", name="sampler"
             )
-        self.domain = domain
+        self.domain = check_domain(domain)
         self.sampler = sampler
         self._log_mass = log_mass
         self.source = source or f"the sampler {getattr(sampler, '__name__', 'given')}"

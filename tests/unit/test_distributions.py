@@ -286,3 +286,15 @@ def test_exact_mass_of_one_point_only_needs_that_point() -> None:
     assert law.exact_mass([1, 0]) == Fraction(1, 8)
     with pytest.raises(InputError):
         law.exact_mass([1, 2])
+
+
+@pytest.mark.parametrize("wrong", [None, 3, (2, 2), Hypercube])
+def test_a_domain_is_needed(wrong: Any) -> None:
+    for build in (
+        lambda: ProductDistribution(wrong, [[1.0]]),
+        lambda: ProductDistribution.uniform(wrong),
+        lambda: ProductDistribution.fit([[0, 1]], domain=wrong),
+        lambda: SampledDistribution(wrong, twins),
+    ):
+        with pytest.raises(InputError, match=r"domain=.*must be a Hypercube"):
+            build()

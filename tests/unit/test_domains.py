@@ -88,6 +88,11 @@ def test_points_outside_are_refused(wrong: object, private: bool) -> None:
         Hypercube(3).check_points(wrong, private=private)  # type: ignore[arg-type]
 
 
+def test_a_shape_is_told_as_it_was_given() -> None:
+    with pytest.raises(DatasetError, match=r"shape=\(3,\) does not fit Hypercube\(1\)"):
+        Hypercube(1).check_points([0, 1, 0])
+
+
 def test_the_first_point_outside_is_named() -> None:
     with pytest.raises(DatasetError, match=r"row 1, coordinate 2: 77"):
         Hypergrid([5, 5, 5]).check_points([[0, 1, 2], [0, 1, 77], [99, 0, 0]])
