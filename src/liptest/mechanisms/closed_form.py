@@ -213,10 +213,11 @@ def _fill(
             f"log_pmf={shown(log_pmf)} must be callable: datasets -> natural logs",
             name="log_pmf",
         )
+    listed = check_outputs(outputs)
     if error is not None:
-        check_error(error)
+        check_error(error, len(listed))
     fields = {
-        "outputs": check_outputs(outputs),
+        "outputs": listed,
         "log_pmf": log_pmf,
         "error": error,
         "exact_zeros": bool(exact_zeros),

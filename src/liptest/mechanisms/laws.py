@@ -291,7 +291,7 @@ def normalised_logs(
     if each or lowest <= ZERO_LOG:
         sizes = np.maximum(1.0, np.abs(np.where(logs == ZERO_LOG, 0.0, logs)))
         sizes = sizes if each else np.asarray(sizes.max(initial=1.0))
-    declared = 4.0 * _ULP * sizes if error is None else check_error(error)
+    declared = 4.0 * _ULP * sizes if error is None else check_error(error, outputs)
     excess = _checked_sums(logs, declared, who)
     if error is None and lowest < _SMALLEST_NORMAL:
         found = _underflow_errors(logs)
@@ -327,14 +327,18 @@ def _underflow_errors(logs: FloatArray) -> FloatArray:
     return errors
 
 
-def check_error(error: Any) -> FloatArray:
-    """Declared bounds as an array; InputError unless they are finite and 0 or more."""
-    declared = np.asarray(error, dtype=np.float64)
-    if not np.all(np.isfinite(declared) & (declared >= 0)):
+def check_error(error: Any, outputs: int) -> FloatArray:
+    """Declared bounds as an array; InputError unless one or ``outputs`` numbers, 0 or more."""
+    given = np.asarray(error)
+    numeric = given.dtype.kind in "iuf" and given.shape in ((), (outputs,))
+    if not numeric or not np.all(np.isfinite(given) & (given >= 0)):
         raise InputError(
-            f"error={shown(error)} must be finite and 0 or more", name="error", value=error
+            f"error={shown(error)} must be a finite number of 0 or more, or {outputs} of them, one "
+            f"for each output",
+            name="error",
+            value=error,
         )
-    return declared
+    return given.astype(np.float64)
 
 
 def _checked_sums(logs: FloatArray, declared: FloatArray, who: str) -> FloatArray:
