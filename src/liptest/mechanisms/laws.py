@@ -298,8 +298,9 @@ def normalised_logs(
         declared = declared + (found if each else found.max(axis=1, keepdims=True))
     # Leaves ZERO_LOG as it is: an excess is below its last digit by far.
     logs -= excess[:, None]
-    # What normalising moved, and the rounding of the subtraction itself.
-    return logs, declared + np.abs(excess)[:, None] + _ULP * sizes
+    # What normalising moved, and the rounding of the sum, its log and the subtraction.
+    rounding = _ULP * (logs.shape[1] + 4 + sizes)
+    return logs, declared + np.abs(excess)[:, None] + rounding
 
 
 def _floats(log_probabilities: Any, who: str) -> FloatArray:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from liptest.errors import shown
 from liptest.mechanisms.base import check_mechanism
 from liptest.mechanisms.laws import Output, Raised
 from liptest.privacy.certify import Answer
@@ -17,7 +18,7 @@ from liptest.privacy.pairs import certified_comparison
 from liptest.verdicts import jsonable
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class PrivacyWitness:
     """Two neighbouring datasets and an output that break the claim.
 
@@ -62,6 +63,13 @@ class PrivacyWitness:
         """Coordinates in which the datasets differ."""
         pairs = enumerate(zip(self.dataset, self.neighbour, strict=True))
         return tuple(i for i, (a, b) in pairs if a != b)
+
+    def __repr__(self) -> str:
+        return (
+            f"PrivacyWitness(dataset={shown(list(self.dataset))}, changed={self.changed}, "
+            f"output={self.output!r}, probability={self.probability!r}, "
+            f"neighbour_probability={self.neighbour_probability!r}, loss={self.loss!r})"
+        )
 
     def verify(self, mechanism: Any) -> bool:
         """Ask the mechanism for both laws again; True when the claim is certainly broken."""

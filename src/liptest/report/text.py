@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
 from fractions import Fraction
@@ -29,6 +30,7 @@ _WORDS = {
 }
 _MOST_OUTPUTS = 200
 _SHORT = 24
+_WIDTH = 100
 
 
 class Screen:
@@ -39,11 +41,11 @@ class Screen:
         self._rich = sys.stdout.isatty()
 
     def paragraph(self, text: str) -> None:
-        """Plain text, wrapped only by a terminal."""
+        """Text, wrapped at 100 columns, or by the terminal."""
         if self._rich:
             self._console.print(Text(text), end="\n\n")
         else:
-            print(text, end="\n\n")
+            print("\n".join(_wrapped(line) for line in text.splitlines()), end="\n\n")
 
     def verdict(self, verdict: PrivacyVerdict) -> None:
         """A whole verdict."""
@@ -106,6 +108,11 @@ class Screen:
         with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
             task = bar.add_task(label)
             yield lambda done, planned: bar.update(task, completed=done, total=planned)
+
+
+def _wrapped(line: str) -> str:
+    indent = line[: len(line) - len(line.lstrip())]
+    return textwrap.fill(line, _WIDTH, subsequent_indent=indent, break_on_hyphens=False) or line
 
 
 def _exact(law: OutputLaw, output: object) -> str:
