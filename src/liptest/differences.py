@@ -35,7 +35,8 @@ def ask_again(
         if not math.isclose(before, value, rel_tol=_SAME_VALUE, abs_tol=_SAME_VALUE * limit):
             raise FunctionError(
                 f"{oracle.name}: value={before!r}, then {value!r} at the same point; a "
-                f"function under test must not depend on state, time or chance",
+                f"function under test must not depend on state, time or chance, nor (beyond the "
+                f"rounding of 64-bit floats) on the points asked with it",
                 point=point,
             )
     return again

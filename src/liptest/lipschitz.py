@@ -13,7 +13,7 @@ from liptest.errors import check_non_negative, check_positive, check_seed
 from liptest.oracles import as_oracle
 from liptest.stages import TesterTask, run_tester
 from liptest.testers import LipschitzTester, PairTester, resolve_tester
-from liptest.verdicts import Cost, Decision, Guarantee, LipschitzVerdict, Witness
+from liptest.verdicts import Cost, Decision, Guarantee, LipschitzVerdict, Witness, rounded_up
 
 #: Default relative tolerance: ties at the exact constant are the normal case (theory 1.5).
 TOLERANCE = 1e-9
@@ -173,14 +173,16 @@ def _accepted(task: TesterTask) -> tuple[str, Guarantee]:
 def _partial(task: TesterTask, draws: int) -> Guarantee:
     """What an interrupted run certifies: its clean draws are fewer, the bound is the same."""
     made = f"{draws:,} of {task.planned:,} draws were made, all clean"
-    if draws == 0 or not isinstance(task.tester, PairTester):
+    mass = 1.0
+    if draws > 0 and isinstance(task.tester, PairTester):
+        constant = task.tester.detection_constant(task.distribution)
+        mass = -constant * math.expm1(math.log(task.failure) / draws)
+    if mass >= 1.0:
         return Guarantee(f"nothing is promised: {made}.", "none", task.plan.source)
-    constant = task.tester.detection_constant(task.distribution)
-    mass = min(1.0, -constant * math.expm1(math.log(task.failure) / draws))
     return Guarantee(
         f"less than was asked for: {made}; either the function is {task.constant:g}-Lipschitz off "
-        f"a set of points of total probability <= {mass:.4g}, or this test hit an event of "
-        f"probability <= {task.failure:g}.",
+        f"a set of points of total probability <= {rounded_up(mass):.4g}, or this test hit an "
+        f"event of probability <= {task.failure:g}.",
         "none",
         task.plan.source,
         exception_mass=mass,

@@ -33,6 +33,12 @@ class Decision(StrEnum):
     INCONCLUSIVE = "INCONCLUSIVE"
 
 
+def rounded_up(mass: float) -> float:
+    """A positive mass to four digits, never to less: what a sentence says must be certified."""
+    unit = 10.0 ** (math.floor(math.log10(mass)) - 3)
+    return math.ceil(mass / unit) * unit
+
+
 def jsonable(value: Any) -> Any:
     """Plain JSON values: arrays to lists, Fractions to "p/q", infinities to "inf"."""
     if isinstance(value, Fraction):

@@ -154,3 +154,29 @@ def test_counts_above_the_exact_floats_are_an_error_not_a_rejection() -> None:
     law = lt.ProductDistribution.uniform(lt.Hypercube(20))
     with pytest.raises(lt.FunctionError, match="below 2"):
         lt.check_lipschitz(lambda points: points.sum(axis=1) + 2**53, law, seed=1, **NUMBERS)
+
+
+@pytest.mark.parametrize(("proximity", "promised"), [(0.01, False), (0.003, True)])
+def test_an_interrupted_run_promises_something_or_nothing(proximity: float, promised: bool) -> None:
+    def interrupt(done: int, planned: int) -> None:
+        raise KeyboardInterrupt
+
+    # Chunks of 4,194 draws for d = 1000, of 32,768 for d = 100; 4 Q = d.
+    law = lt.ProductDistribution.uniform(lt.Hypercube(100 if promised else 1000))
+    guarantee = lt.check_lipschitz(
+        lambda points: 0.0 * points[:, 0],
+        law,
+        proximity=proximity,
+        failure_probability=1e-9,
+        seed=1,
+        progress=interrupt,
+    ).guarantee
+    assert guarantee.kind == "none"
+    if not promised:
+        assert "nothing is promised" in guarantee.sentence
+        assert guarantee.exception_mass is None
+        return
+    mass = guarantee.exception_mass
+    assert mass is not None
+    printed = float(guarantee.sentence.split("<= ")[1].split(",")[0])
+    assert mass <= printed <= mass * 1.001

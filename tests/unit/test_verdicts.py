@@ -23,6 +23,7 @@ from liptest.verdicts import (
     Record,
     Witness,
     jsonable,
+    rounded_up,
 )
 
 WITNESS = Witness((0, 1), (1, 1), 0.1, math.inf, 1, 1.0)
@@ -184,3 +185,9 @@ def test_a_witness_is_readable() -> None:
 
 def test_a_guarantee_is_its_sentence() -> None:
     assert str(GUARANTEE) == "inf"
+
+
+@pytest.mark.parametrize("mass", [0.1234, 0.12341, 1e-300, 1 - 2**-53, 5e-5, 1 / 3])
+def test_masses_are_rounded_up(mass: float) -> None:
+    text = f"{rounded_up(mass):.4g}"
+    assert mass <= float(text) <= mass * 1.0011

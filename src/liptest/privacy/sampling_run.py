@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from typing import Any
@@ -24,7 +23,7 @@ from liptest.privacy.methods import (
 from liptest.privacy.verdicts import PrivacyPlan, PrivacyVerdict
 from liptest.privacy.witnesses import PrivacyWitness
 from liptest.privacy.wording import sampling_sentence
-from liptest.verdicts import Cost, Decision, Guarantee
+from liptest.verdicts import Cost, Decision, Guarantee, rounded_up
 
 # Enumerated laws take milliseconds: smaller chunks, so that Ctrl-C and early stop stay quick.
 _CHUNK_POINTS = {"enumerated": 1 << 10}
@@ -126,7 +125,7 @@ def _partial(task: Task, method: SamplingMethod, outcome: Outcome) -> tuple[Guar
     if not method.plan.method.endswith("neighbourhoods") or done == 0:
         return nothing("no promise.", method.plan.source), reason
     mass = certified_mass(done, failure)
-    sentence = sampling_sentence(_rounded_up(mass), failure, group=False, factor=1.0)
+    sentence = sampling_sentence(rounded_up(mass), failure, group=False, factor=1.0)
     guarantee = Guarantee(
         f"less than was asked for, but this much is certified: {sentence}",
         "none",
@@ -138,12 +137,6 @@ def _partial(task: Task, method: SamplingMethod, outcome: Outcome) -> tuple[Guar
         tolerance=task.claim.tolerance,
     )
     return guarantee, reason
-
-
-def _rounded_up(mass: float) -> float:
-    # To four digits, and never to less than is certified.
-    unit = 10.0 ** (math.floor(math.log10(mass)) - 3)
-    return math.ceil(mass / unit) * unit
 
 
 def refuted(task: Task, source: str) -> Guarantee:
