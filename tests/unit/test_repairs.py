@@ -150,3 +150,12 @@ def test_mcshane_at_both_extremes() -> None:
 def test_mcshane_needs_indices(cover: list[object]) -> None:
     with pytest.raises(InputError, match="cover"):
         mcshane(np.zeros((2, 2)), Hypercube(2), cover)
+
+
+def test_lemma_4_9_needs_values_on_the_grid() -> None:
+    """docs/theory/notes.md, I: off the grid one coordinate's operator can raise another's score."""
+    law = ProductDistribution.bernoulli([0.75, 0.625])
+    values = table([[F(-2), F(-7, 2)], [F(0), F(-1)]])
+    moved = repeated_operator(values, 0, probability=F(3, 4), range_step=F(1))
+    scores = [violation_scores(one, law)[1] for one in (values, moved)]
+    assert scores == [F(1, 8), F(3, 16)]
