@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from liptest.distributions import Distribution, ProductDistribution
 from liptest.mechanisms.base import Mechanism
 from liptest.mechanisms.statistics import Count
+from liptest.privacy.certify import Answer
 from liptest.privacy.claims import Claim
-from liptest.privacy.pairs import screen_pairs
+from liptest.privacy.pairs import certified_comparison, screen_pairs
 
 # The level weights cost d^2 additions here.
 MAX_RECORDS = 20_000
@@ -55,15 +56,25 @@ def lightest_cover(masses: NDArray[np.float64], bad: NDArray[np.bool_]) -> float
     return min(free, taken)
 
 
-def count_exception_mass(mechanism: Any, distribution: ProductDistribution, claim: Claim) -> float:
-    """Least mass of a set W off which a count mechanism keeps the claim.
+def count_exception_mass(
+    mechanism: Any, distribution: ProductDistribution, claim: Claim
+) -> tuple[float, float]:
+    """Least mass of a set W off which a count mechanism keeps the claim, from below and above.
 
-    Pairs of levels that cannot be told from bad ones in floats count as bad.
+    The two differ only where declared errors leave pairs of levels undecided.
     """
-    d = distribution.domain.dimension
-    levels = np.arange(d + 1)
+    domain = distribution.domain
+    levels = np.arange(domain.dimension + 1)
     laws = mechanism.laws_of(levels)
     rows = laws.distinct(levels)
-    bad = np.zeros(d, dtype=bool)
-    bad[screen_pairs(laws, rows[:-1], rows[1:], claim).flagged] = True
-    return lightest_cover(level_masses(distribution.probabilities), bad)
+    screened = screen_pairs(laws, rows[:-1], rows[1:], claim)
+    bad = np.zeros(domain.dimension, dtype=bool)
+    bad[screened.certain] = True
+    possible = bad.copy()
+    for level in np.setdiff1d(screened.flagged, screened.certain):
+        x, y = mechanism.statistic.realise(domain, level, level + 1)
+        answer = certified_comparison(mechanism, x, y, claim).answer
+        bad[level] = answer is Answer.VIOLATED
+        possible[level] = answer is not Answer.CLEAR
+    masses = level_masses(distribution.probabilities)
+    return lightest_cover(masses, bad), lightest_cover(masses, possible)

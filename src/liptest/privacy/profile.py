@@ -133,8 +133,8 @@ class _Levels:
         return np.asarray(laws.losses(rows[:-1], rows[1:]))
 
     def at(self, claim: Claim) -> ExceptionMass:
-        mass = count_exception_mass(self.mechanism, self.distribution, claim)
-        return ExceptionMass(float(claim.epsilon), claim.delta, mass, mass)
+        bounds = count_exception_mass(self.mechanism, self.distribution, claim)
+        return ExceptionMass(float(claim.epsilon), claim.delta, *bounds)
 
 
 @dataclass(frozen=True, eq=False)

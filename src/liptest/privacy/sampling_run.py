@@ -224,7 +224,8 @@ def verdict_of(
 def _found_mass(task: Task, plan: PrivacyPlan, decision: Decision) -> float | None:
     if decision is not Decision.NO or not has_count_mass(task.mechanism, task.distribution):
         return None
-    return count_exception_mass(task.mechanism, task.distribution, task.claim)  # type: ignore[arg-type]
+    lower, upper = count_exception_mass(task.mechanism, task.distribution, task.claim)  # type: ignore[arg-type]
+    return upper if lower == upper else None
 
 
 def _only_raises(mechanism: Mechanism) -> MechanismError:
