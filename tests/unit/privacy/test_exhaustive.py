@@ -1,0 +1,218 @@
+"""Proofs through statistics and over whole domains; what a declared edge is worth."""
+
+import math
+from fractions import Fraction as F
+
+import numpy as np
+import pytest
+
+import liptest as lt
+from liptest.errors import InputError
+from liptest.privacy.claims import Claim
+from liptest.privacy.count_mass import count_exception_mass, level_masses, lightest_cover
+from liptest.verdicts import Decision
+from tests.unit.privacy.cases import closed, exact
+
+CUBE = lt.Hypercube(3)
+
+
+def check(mechanism, domain=CUBE, **options):
+    return lt.check_privacy(
+        mechanism,
+        lt.ProductDistribution.uniform(domain),
+        **{"epsilon": 1.0, "method": "exhaustive", "seed": 1, **options},
+    )
+
+
+def maximum(points):
+    return points.max(axis=1)
+
+
+def by_level(values):
+    """Level 2 is told from all others, levels 0 and 1 are within ln 1.5."""
+    p = np.array([0.4, 0.6, 0.99])[values]
+    return np.log(np.stack([p, 1 - p], axis=1))
+
+
+def on_maximum(pairs):
+    statistic = lt.UserStatistic(maximum, edge_pairs=pairs, name="maximum")
+    return lt.StatisticMechanism(statistic, [0, 1], by_level)
+
+
+GRID = lt.Hypergrid([3, 3])
+
+
+def test_declared_edges_make_a_conditional_proof():
+    verdict = check(on_maximum(lambda domain: [(0, 1)]), GRID)
+    assert verdict.decision is Decision.YES
+    assert "declared" in verdict.guarantee.condition
+    assert "condition" in verdict.guarantee.sentence
+    assert "conditional" in str(verdict)
+    assert (verdict.cost.laws, verdict.cost.pairs) == (2, 1)
+
+
+def test_proved_edges_make_an_unconditional_one():
+    verdict = check(lt.catalogue.truncated_geometric_count(3, 1.0))
+    assert (verdict.decision, verdict.guarantee.condition) == (Decision.YES, "")
+    assert "conditional" not in str(verdict)
+    assert verdict.guarantee.exception_mass == verdict.guarantee.failure_probability == 0
+
+
+def test_a_no_through_declared_edges_shows_datasets():
+    mechanism = on_maximum(lambda domain: [(0, 1), (1, 2)])
+    verdict = check(mechanism, GRID)
+    assert verdict.decision is Decision.NO
+    sides = [np.array(side) for side in (verdict.witness.dataset, verdict.witness.neighbour)]
+    assert sorted(int(side.max()) for side in sides) == [1, 2]
+    assert GRID.distance(*sides)[0] == 1
+    assert verdict.witness.verify(mechanism)
+
+
+def test_a_declared_edge_that_no_datasets_realise_is_no_refutation():
+    verdict = check(on_maximum(lambda domain: [(0, 1), (0, 2)]), GRID)
+    assert verdict.decision is Decision.INCONCLUSIVE
+    assert verdict.witness is None
+    assert "no datasets" in verdict.reason
+
+
+def test_a_realised_violation_counts_beside_one_that_is_not():
+    verdict = check(on_maximum(lambda domain: [(0, 2), (1, 2)]), GRID)
+    assert verdict.decision is Decision.NO
+
+
+def test_a_statistic_without_edges_is_visited_dataset_by_dataset():
+    verdict = check(on_maximum(None), GRID)
+    assert verdict.decision is Decision.NO
+    assert verdict.cost.pairs <= GRID.neighbouring_pairs
+    calm = lt.StatisticMechanism(
+        lt.UserStatistic(maximum), [0, 1], lambda values: by_level(np.minimum(values, 1))
+    )
+    proof = check(calm, GRID)
+    assert (proof.decision, proof.guarantee.condition) == (Decision.YES, "")
+    assert (proof.cost.laws, proof.cost.pairs) == (9, 12)
+
+
+def test_unbounded_outputs_need_edges_for_a_proof():
+    def counted(pairs):
+        return lt.ShiftMechanism(
+            lt.UserStatistic(lambda x: x.sum(axis=1), edge_pairs=pairs), lt.DiscreteLaplace(2)
+        )
+
+    with pytest.raises(InputError, match="unbounded outputs"):
+        check(counted(None), epsilon=0.5)
+    assert check(counted(None), epsilon=0.5, method="auto").method == "neighbourhoods"
+    known = check(counted(lambda domain: [(k, k + 1) for k in range(3)]), epsilon=0.5)
+    assert known.decision is Decision.YES
+    proved = lt.ShiftMechanism(lt.Count(), lt.DiscreteLaplace(2))
+    assert check(proved, epsilon=0.5).decision is Decision.YES
+    refuted = check(proved, epsilon=0.49)
+    assert refuted.decision is Decision.NO
+    assert refuted.witness.verify(proved)
+
+
+@pytest.mark.parametrize(
+    "domain", [lt.Hypercube(13), lt.Hypergrid([70, 70]), lt.RecordGrid([70, 70])]
+)
+def test_more_different_laws_than_are_marked(domain):
+    """Above 4096 laws the pairs are walked through axis by axis."""
+    p = 0.25 + 0.5 * np.arange(domain.size) / domain.size
+    p[-1] = 0.01
+    mechanism = closed(domain, np.stack([p, 1 - p], axis=1))
+    verdict = check(mechanism, domain, epsilon=2.5)
+    assert verdict.decision is Decision.NO
+    last = tuple(n - 1 for n in domain.sizes)
+    assert last in (verdict.witness.dataset, verdict.witness.neighbour)
+    assert check(mechanism, domain, epsilon=5.0).cost.pairs == domain.neighbouring_pairs
+    beside = p[domain.index(domain.neighbours(last))]
+    worst = float(np.log(beside / p[-1]).max())
+    assert lt.exact_epsilon(mechanism, domain).value == pytest.approx(worst, rel=1e-12)
+
+
+def test_the_worst_pair_is_the_witness():
+    rows = (
+        [[F(1, 2), F(1, 2)]] * 4
+        + [[F(1, 5), F(4, 5)], [F(1, 5), F(4, 5)], [F(1, 50), F(49, 50)]]
+        + [[F(1, 5), F(4, 5)]]
+    )
+    verdict = check(exact(CUBE, rows), epsilon=0.1)
+    assert verdict.witness.loss == pytest.approx(math.log(25), rel=1e-12)
+    assert {verdict.witness.dataset, verdict.witness.neighbour} == {(0, 1, 0), (1, 1, 0)}
+    assert verdict.largest_loss == pytest.approx(math.log(25), rel=1e-12)
+
+
+def test_exact_epsilon_of_a_constant_mechanism_is_0():
+    found = lt.exact_epsilon(closed(CUBE, [[0.3, 0.7]] * 8), CUBE)
+    assert (found.value, found.lower, found.witness) == (0.0, 0.0, None)
+    assert found.upper < 1e-14
+    assert float(found) == 0.0
+
+
+class TestCountMass:
+    @pytest.mark.parametrize("p", [[0.5] * 4, [0.1, 0.9, 0.3, 0.0], [1.0, 0.0, 0.2, 0.2]])
+    def test_levels(self, p):
+        law = lt.ProductDistribution.bernoulli(p)
+        masses = [F(0)] * 5
+        for point in next(law.domain.all_points()):
+            masses[int(point.sum())] += law.exact_mass(point)
+        assert level_masses(law.probabilities) == pytest.approx(
+            [float(m) for m in masses], rel=1e-14
+        )
+
+    @pytest.mark.parametrize("seed", range(8))
+    def test_the_lightest_cover_by_brute_force(self, seed):
+        rng = np.random.default_rng(seed)
+        masses, bad = rng.random(6), rng.random(5) < 0.6
+        best = min(
+            sum(masses[i] for i in range(6) if chosen >> i & 1)
+            for chosen in range(64)
+            if all(chosen >> k & 3 for k in range(5) if bad[k])
+        )
+        assert lightest_cover(masses, bad) == pytest.approx(best, rel=1e-14)
+
+    @pytest.mark.parametrize("seed", range(6))
+    def test_levels_suffice(self, seed):
+        """The lightest exceptional set of datasets, over all 2^8 sets, is one of levels."""
+        rng = np.random.default_rng(seed)
+        law = lt.ProductDistribution.bernoulli(rng.random(3).round(2))
+        p = rng.choice([0.2, 0.5, 0.8], 4)
+        mechanism = lt.StatisticMechanism(
+            lt.Count(), [0, 1], lambda values: np.log(np.stack([p[values], 1 - p[values]], axis=1))
+        )
+        points = next(CUBE.all_points())
+        weight, ones = law.mass(points), points.sum(axis=1)
+        bad = [
+            (i, j)
+            for i in range(8)
+            for j in range(8)
+            if CUBE.distance(points[i], points[j])[0] == 1 and p[ones[i]] != p[ones[j]]
+        ]
+        best = min(
+            sum(weight[i] for i in range(8) if chosen >> i & 1)
+            for chosen in range(256)
+            if all(chosen >> i & 1 or chosen >> j & 1 for i, j in bad)
+        )
+        found = count_exception_mass(mechanism, law, Claim(0.3))
+        assert found == pytest.approx((best, best), abs=1e-12)
+
+    def test_ties_that_errors_leave_open_are_bounded_on_both_sides(self):
+        law = lt.ProductDistribution.uniform(lt.Hypercube(6))
+        tight = lt.catalogue.truncated_geometric_count(6, 1.0)
+        assert count_exception_mass(tight, law, Claim(1.0, 0.0, 0.0)) == (0.0, 0.5)
+        assert count_exception_mass(tight, law, Claim(1.0)) == (0.0, 0.0)
+        assert count_exception_mass(tight, law, Claim(0.99)) == (0.5, 0.5)
+
+    def test_delta_is_decided_pair_by_pair(self):
+        law = lt.ProductDistribution.uniform(lt.Hypercube(6))
+        leaky = lt.catalogue.one_sided_noise_count(6, 1.0)
+        limit = 1 - math.exp(-1)
+        assert count_exception_mass(leaky, law, Claim(1.0, limit - 1e-6)) == (0.5, 0.5)
+        assert count_exception_mass(leaky, law, Claim(1.0, limit + 1e-6)) == (0.0, 0.0)
+
+    def test_a_no_prints_it(self):
+        rare = lt.StatisticMechanism(
+            lt.Count(), [0, 1], lambda values: by_level(np.where(values == 3, 2, 0))
+        )
+        verdict = check(rare)
+        assert verdict.decision is Decision.NO
+        assert verdict.exception_mass_found == pytest.approx(1 / 8, rel=1e-12)
+        assert "0.125" in str(verdict)
