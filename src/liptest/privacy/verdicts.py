@@ -9,8 +9,11 @@ from typing import Any, NoReturn, Self
 from liptest.errors import InputError, shown
 from liptest.privacy.claims import Claim
 from liptest.privacy.witnesses import PrivacyWitness
-from liptest.privacy.wording import NOT_COVERED, SOURCES, witness_text
+from liptest.privacy.wording import NOT_COVERED, SOURCES, counted, witness_text
 from liptest.verdicts import Cost, Decision, Guarantee, Record, jsonable
+
+#: The method of a verdict that rests on a local filter, not on a test (theory 3.13).
+BY_FILTER = "filter"
 
 
 @dataclass(frozen=True)
@@ -125,6 +128,8 @@ def headline(verdict: PrivacyVerdict) -> str:
     note = verdict.reason if kind == "none" else notes[kind]
     if kind == "proof" and verdict.guarantee.condition:
         note = "by proof - conditional on the declared edges"
+    if verdict.method == BY_FILTER:
+        note = "by construction - nothing was tested"
     return f"{verdict.decision} {note}" if note else str(verdict.decision)
 
 
@@ -132,14 +137,16 @@ def tested(verdict: PrivacyVerdict) -> str:
     """What was compared with what, and the largest loss."""
     cost, loss = verdict.cost, verdict.largest_loss
     shown = "infinite" if math.isinf(loss) else f"{loss:.6f}"
+    if verdict.method == BY_FILTER:
+        return f"The filter makes any query steady enough for the noise: loss at most {shown}."
     if verdict.method == "exhaustive":
         done = f"Compared all {cost.pairs:,} neighbouring pairs ({cost.laws:,} output laws)."
         if verdict.witness is not None or verdict.guarantee.kind == "none":
             done = f"Compared {cost.pairs:,} neighbouring pairs ({cost.laws:,} output laws)."
     else:
         done = (
-            f"Tested {cost.draws:,} datasets drawn from {verdict.distribution}, method "
-            f"{verdict.method}: {cost.pairs:,} pairs, {cost.laws:,} output laws asked for."
+            f"Tested {counted(cost.draws, 'dataset')} drawn from {verdict.distribution}, method "
+            f"{verdict.method}: {counted(cost.pairs, 'pair')}, {cost.laws:,} output laws asked for."
         )
     clean = "" if verdict.witness is not None else " No violation."
     if verdict.guarantee.kind == "none":
@@ -169,7 +176,7 @@ def fine_print(verdict: PrivacyVerdict) -> list[str]:
             f"Cost: {verdict.cost.laws:,} output laws; the paper's algorithm as printed would ask "
             f"for {verdict.plan.paper_laws:.2g}."
         )
-    if verdict.method != "exhaustive":
+    if verdict.method not in ("exhaustive", BY_FILTER):
         lines.append(f"Seed: {verdict.seed}.")
     lines.append(NOT_COVERED)
     return lines

@@ -90,6 +90,11 @@ def _loss_words(witness: PrivacyWitness) -> str:
         )
     if math.isinf(witness.loss_lower):
         which = "second" if witness.neighbour_probability == 0 else "first"
-        return f"Seeing it rules out the {which} dataset: loss infinite, claim {claim.epsilon}."
+        return f"Seeing it rules out the {which} dataset: loss infinite, claim {claim}."
     limit = claim.threshold * witness.distance
     return f"loss {witness.loss_lower:.9g}, more than {limit:.9g} (claim {claim})."
+
+
+def counted(number: int, noun: str) -> str:
+    """"1 dataset", "2 datasets"."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

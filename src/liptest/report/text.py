@@ -53,8 +53,7 @@ class Screen:
             return self.paragraph(str(verdict))
         title, headline, *rest = str(verdict).splitlines()
         colour = _COLOURS[verdict.decision]
-        body = Text(headline, style=f"bold {colour}")
-        body.append("\n" + "\n".join(rest), style="default")
+        body = Text.assemble((headline, f"bold {colour}"), "\n" + "\n".join(rest))
         return self._console.print(
             Panel(body, title=title, title_align="left", border_style=colour)
         )
