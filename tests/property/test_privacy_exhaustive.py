@@ -124,7 +124,8 @@ def test_exact_epsilon_is_the_largest_loss(case):
         worst = log_of(max(pairs, default=Fraction(1)))
         assert Fraction(found.lower) <= worst <= Fraction(found.upper)
         assert found.lower <= found.value <= found.upper
-        assert found.upper - found.lower < 1e-14
+        # Declared 4 ulp, and outputs + 5 ulp of normalising, at both ends and on both sides.
+        assert found.upper - found.lower < 2e-14
         assert found.pairs == len(pairs)
         if worst > 0:
             assert found.witness.verify(mechanism)
