@@ -28,7 +28,7 @@ LogPmf = Callable[[Any], ArrayLike]
 
 def check_outputs(outputs: Sequence[Output]) -> tuple[Output, ...]:
     """Return distinct hashable outputs as a tuple, or raise InputError."""
-    listed = tuple(outputs)
+    listed = tuple(o.item() if isinstance(o, np.generic) else o for o in outputs)
     if not listed:
         raise InputError("outputs=() is empty; list every possible output", name="outputs")
     try:
