@@ -1,0 +1,75 @@
+"""Pools of laws keep equal laws once and never merge different ones."""
+
+import numpy as np
+import pytest
+
+from liptest.mechanisms.laws import ZERO_LOG, LawTable
+from liptest.privacy.pools import LawPool
+
+
+def table(outputs, logs, rows=None, errors=None, zeros_exact=True):
+    logs = np.array(logs, dtype=float)
+    spread = np.zeros(len(logs)) if errors is None else np.array(errors)
+    return LawTable(tuple(outputs), logs, rows, spread, zeros_exact)
+
+
+def test_equal_laws_share_a_row_also_over_other_outputs():
+    pool = LawPool()
+    x, y = pool.add(table("ab", [[-1.0, -2.0], [-2.0, -1.0]]), 2)
+    assert pool.add(table("ba", [[-2.0, -1.0], [-1.0, -2.0]]), 2).tolist() == [x, y]
+    (z,) = pool.add(table("bc", [[-1.0, -2.0]]), 1)
+    other = [[ZERO_LOG, -1.0, -2.0], [-2.0, ZERO_LOG, -1.0]]
+    assert pool.add(table("cab", other), 2).tolist() == [x, z]
+    laws = pool.laws()
+    assert (len(pool), laws.outputs) == (3, ("a", "b", "c"))
+    assert laws.logs[z].tolist() == [ZERO_LOG, -1.0, -2.0]
+    assert laws.logs[[x, y]].tolist() == [[-1.0, -2.0, ZERO_LOG], [-2.0, -1.0, ZERO_LOG]]
+
+
+def test_the_last_digit_keeps_laws_apart():
+    pool = LawPool()
+    logs = [[-1.0, -2.0], [np.nextafter(-1.0, 0), -2.0], [-1.0, np.nextafter(-2.0, 0)]]
+    ids = pool.add(table("ab", logs), 3)
+    assert sorted(ids) == [0, 1, 2]
+    assert pool.laws().logs[ids].tolist() == logs
+
+
+def test_rows_of_a_table_are_followed():
+    pool = LawPool()
+    rows = np.array([1, 0, 1, 1])
+    ids = pool.add(table("ab", [[-1.0, -2.0], [-2.0, -1.0]], rows), 4)
+    assert pool.laws().logs[ids, 0].tolist() == [-2.0, -1.0, -2.0, -2.0]
+
+
+def test_the_larger_error_is_kept():
+    pool = LawPool()
+    (only,) = pool.add(table("a", [[0.0]], errors=[1e-9]), 1)
+    pool.add(table("a", [[0.0]], errors=[1e-6]), 1)
+    pool.add(table("a", [[0.0]], errors=[1e-12]), 1)
+    assert (only, pool.laws().errors.tolist()) == (0, [1e-6])
+
+
+def test_one_table_of_uncertain_zeros_makes_all_zeros_uncertain():
+    pool = LawPool()
+    pool.add(table("ab", [[0.0, ZERO_LOG]]), 1)
+    assert pool.laws().zeros_exact
+    pool.add(table("a", [[-0.5]], zeros_exact=False), 1)
+    assert not pool.laws().zeros_exact
+
+
+@pytest.mark.parametrize("collide", [False, True])
+def test_colliding_hashes_merge_nothing(collide, monkeypatch):
+    if collide:
+        monkeypatch.setattr(
+            LawPool, "_keys", lambda self, logs, columns: np.zeros(len(logs), dtype=np.uint64)
+        )
+    pool = LawPool()
+    logs = np.random.default_rng(1).integers(0, 3, (20, 2)) * -1.0
+    ids = pool.add(table("ab", logs), 20)
+    again = pool.add(table("ab", logs), 20)
+    kept = pool.laws().logs
+    assert np.array_equal(kept[ids], logs)
+    assert np.array_equal(kept[again], logs)
+    if not collide:
+        assert np.array_equal(ids, again)
+        assert len(pool) == len(np.unique(logs, axis=0))
