@@ -1,65 +1,44 @@
 """Two further routes to a release: test the sensitivity of a query, or filter it.
 
 Both release ``step * (k + noise)`` with k = floor(query / step + 1/2) a whole number and exact
-discrete Laplace noise, so that no float noise weakens the promise (theory 3.12).
+discrete Laplace noise, so that no float weakens the promise (theory 3.12).
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from liptest.certificates import certify
 from liptest.distributions import Distribution, ProductDistribution, require_product
-from liptest.domains import Domain, IntArray
-from liptest.errors import check_count, check_positive
+from liptest.errors import InputError, check_count, check_open_unit
 from liptest.fingerprints import fingerprint
 from liptest.gate import Gate, PrivacyGate, Refused, Released
-from liptest.local_filter import LocalFilter
-from liptest.mechanisms.noise import DiscreteLaplace
+from liptest.local_filter import MAX_REFERENCES
 from liptest.mechanisms.shift import ShiftMechanism
-from liptest.mechanisms.user_statistic import UserStatistic
+from liptest.noisy_queries import (
+    FilteredQuery,
+    Grid,
+    Number,
+    OneAtATime,
+    RoundedQuery,
+    epsilon_below,
+    float_below,
+    unaffordable_mass,
+)
 from liptest.oracles import as_oracle
-from liptest.points import from_array
-from liptest.privacy.claims import Claim
-from liptest.privacy.verdicts import PrivacyPlan, PrivacyVerdict
+from liptest.privacy.claims import Claim, ExactLog, parse_epsilon
+from liptest.privacy.verdicts import BY_FILTER, PrivacyPlan, PrivacyVerdict
 from liptest.privacy.wording import proof_sentence
+from liptest.testers import LipschitzTester
 from liptest.verdicts import Cost, Decision, Guarantee
 
-
-@dataclass(frozen=True, eq=False)
-class RoundedQuery:
-    """k = floor(query / step + 1/2), the whole number that is tested and released."""
-
-    query: Callable[[IntArray], ArrayLike]
-    domain: Domain
-    step: float
-
-    def __call__(self, datasets: IntArray) -> NDArray[np.int64]:
-        values = as_oracle(self.query, self.domain).values(from_array(datasets))
-        return np.asarray(np.floor(values / self.step + 0.5), dtype=np.int64)
-
-
-@dataclass(frozen=True, eq=False)
-class FilteredQuery:
-    """k of the filtered query, from its exact value; a fresh filter each time keeps no data."""
-
-    query: Any
-    distribution: ProductDistribution
-    sensitivity: float
-    step: float
-
-    def __call__(self, datasets: IntArray) -> NDArray[np.int64]:
-        local = LocalFilter(self.query, self.distribution, lipschitz_constant=self.sensitivity)
-        step, half = Fraction(self.step), Fraction(1, 2)
-        found = [math.floor(local.exact(dataset) / step + half) for dataset in datasets]
-        return np.array(found, dtype=np.int64)
+_LAW_SOURCE = "the answer of the query, plus exact discrete Laplace noise that liptest draws"
+_CONDITION = "the query gives one and the same finite number whenever it is asked about a dataset"
 
 
 class SensitivityGate(PrivacyGate):
@@ -68,7 +47,12 @@ class SensitivityGate(PrivacyGate):
     The route of Jha and Raskhodnikova (JR11), theory 3.12: neighbourhoods of sampled datasets
     are visited (3.6b); after a YES the release is (epsilon, failure_probability)-private off
     datasets of mass at most exception_mass. What is tested is the rounded query k itself,
-    |k(x) - k(y)| <= K = ceil(sensitivity / grid_step), which is what is released.
+    |k(x) - k(y)| <= K = ceil(sensitivity / grid_step), which is what is released. A query of
+    that sensitivity is never refused.
+
+    A query must give the same float for a dataset whatever batch it comes in, or a tie may be
+    rounded otherwise in the release than in the test; whole numbers and ``lt.scalar(f)`` always
+    do. The first dataset of every batch is asked twice.
 
     Parameters
     ----------
@@ -79,12 +63,23 @@ class SensitivityGate(PrivacyGate):
     sensitivity
         The claimed largest change between neighbours, above 0.
     epsilon
-        Of the release; noise of scale K / epsilon in units of ``grid_step``.
+        Of the release; the noise has scale K / epsilon in units of ``grid_step``.
     grid_step
-        Resolution of the release; None means ``sensitivity``. No privacy budget is lost when
-        sensitivity / grid_step is a whole number.
-    others
-        As for ``PrivacyGate``.
+        Resolution of the release; None means ``sensitivity``. Nothing is lost when
+        sensitivity / grid_step is whole. Floats count as the binary fractions that they are:
+        0.9 / 0.3 is a little more than 3 and K = 4; with ``Fraction(9, 10)`` and
+        ``Fraction(3, 10)`` it is 3.
+    method
+        As for ``check_privacy``, by default "neighbourhoods". A Lipschitz tester is run on k;
+        with approximation factor theta the noise is theta times as wide. Its YES is about all
+        pairs of datasets, each change counted.
+    options
+        The others of ``PrivacyGate``: exception_mass, failure_probability, releases, seed, ..
+
+    Raises
+    ------
+    InputError, FunctionError
+        A wrong argument; the query gives NaN, infinity, a wrong shape or another answer.
     """
 
     def __init__(
@@ -92,16 +87,25 @@ class SensitivityGate(PrivacyGate):
         query: Any,
         distribution: Distribution,
         *,
-        sensitivity: float,
-        epsilon: float,
-        grid_step: float | None = None,
+        sensitivity: Number,
+        epsilon: float | str | ExactLog,
+        grid_step: Number | None = None,
+        method: str | LipschitzTester = "neighbourhoods",
         **options: Any,
     ) -> None:
-        self._step = _step(sensitivity, grid_step)
-        rounded = RoundedQuery(query, distribution.domain, self._step)
-        mechanism = _noisy(rounded, sensitivity, self._step, epsilon, "query with noise")
-        options.setdefault("method", "neighbourhoods")
-        super().__init__(mechanism, distribution, epsilon=epsilon, **options)
+        grid = Grid.of(sensitivity, grid_step)
+        claimed = _tested_epsilon(parse_epsilon(epsilon), method)
+        rounded = RoundedQuery(as_oracle(query, distribution.domain), grid.step)
+        self._step = grid.step
+        self._query = grid.noisy(rounded, claimed, f"{rounded.oracle.name} with noise")
+        super().__init__(self._query, distribution, epsilon=claimed, method=method, **options)
+        verdict = replace(self._certificate.verdict, law_source=_LAW_SOURCE)
+        self._certificate = replace(self._certificate, verdict=verdict)
+
+    @property
+    def mechanism(self) -> ShiftMechanism:
+        """What was tested and is released: k plus noise, in units of ``grid_step``."""
+        return self._query
 
     def release(self, dataset: ArrayLike) -> Released | Refused:
         """As ``PrivacyGate.release``; the output is in the units of the query."""
@@ -109,21 +113,38 @@ class SensitivityGate(PrivacyGate):
 
 
 class FilterGate(Gate):
-    """Releases a query after a local filter has made it Lipschitz: no test, always private.
+    """Releases a query after a local filter has made it Lipschitz: nothing is tested.
 
     Theory 3.13: the filtered query changes by at most ``sensitivity`` between any neighbours,
-    for every query, so the release is epsilon-DP on the whole domain. Where the query is
-    Lipschitz the filter changes nothing; elsewhere it changes the answer. The work is
-    exponential in d in the worst case; a release that needs too much fails with GateError.
+    for every query, so the release is epsilon-DP. Where the query is Lipschitz the filter
+    changes nothing; elsewhere it changes the answer.
+
+    The work is exponential in d in the worst case. Where no dataset needs more than
+    ``max_references`` values of the query, the promise holds on the whole domain. A release on
+    a dataset that needs more fails, which can be seen; such datasets are excepted, and a bound
+    of their mass is printed.
 
     Parameters
     ----------
-    query, sensitivity, epsilon, grid_step
+    query, epsilon, grid_step
         As for ``SensitivityGate``.
     distribution
-        A product law; it decides only how much work typical datasets are.
+        A product law. It decides which datasets are cheap and what the excepted ones weigh.
+    sensitivity
+        The largest change of the filtered query.
+    max_references
+        Most values of the query that one release may need.
+    exception_mass
+        Most mass of datasets that may need more.
     releases
         How many outputs may be drawn in all.
+
+    Raises
+    ------
+    InputError
+        A wrong argument, no product law, or too many datasets may need more values.
+    FunctionError
+        At the dataset of zeros the query gives NaN, infinity, a wrong shape or another answer.
     """
 
     def __init__(
@@ -131,79 +152,104 @@ class FilterGate(Gate):
         query: Any,
         distribution: Distribution,
         *,
-        epsilon: float,
-        sensitivity: float = 1.0,
-        grid_step: float | None = None,
+        epsilon: float | str | ExactLog,
+        sensitivity: Number = 1.0,
+        grid_step: Number | None = None,
+        max_references: int = MAX_REFERENCES,
+        exception_mass: float = 1e-3,
         releases: int = 1,
     ) -> None:
-        product = require_product(distribution, "FilterGate")
-        self._step = _step(sensitivity, grid_step)
-        as_oracle(query, product.domain)
-        filtered = FilteredQuery(query, product, sensitivity, self._step)
-        mechanism = _noisy(filtered, sensitivity, self._step, epsilon, "filtered query with noise")
-        code = fingerprint(mechanism)
-        verdict = _by_construction(mechanism, product, Claim(epsilon))
-        certificate = certify(
-            verdict, code, product, own_seed=True, releases=check_count("releases", releases)
+        law = require_product(distribution, "FilterGate")
+        grid = Grid.of(sensitivity, grid_step)
+        claim = Claim(parse_epsilon(epsilon), tolerance=0.0)
+        most, count = (
+            check_count("max_references", max_references),
+            check_count("releases", releases),
         )
-        super().__init__(mechanism, product.domain, code, certificate)
+        single = OneAtATime(as_oracle(query, law.domain))
+        single(np.zeros((1, law.domain.dimension), dtype=law.domain.dtype))
+        excepted = _affordable(law, most, check_open_unit("exception_mass", exception_mass))
+        filtered = FilteredQuery(single, law, grid, most)
+        self._step = grid.step
+        self._query = grid.noisy(filtered, claim.epsilon, f"filtered {single.oracle.name}")
+        code = fingerprint(self._query)
+        verdict = _by_construction(self._query, law, claim, excepted, most)
+        certificate = certify(verdict, code, law, own_seed=True, releases=count)
+        super().__init__(self._query, law.domain, code, certificate)
+
+    @property
+    def mechanism(self) -> ShiftMechanism:
+        """What is released: k of the filtered query plus noise, in units of ``grid_step``."""
+        return self._query
 
     def release(self, dataset: ArrayLike) -> Released | Refused:
         """As ``PrivacyGate.release``; the output is in the units of the query."""
         return _scaled(super().release(dataset), self._step)
 
 
-def _step(sensitivity: float, grid_step: float | None) -> float:
-    bound = check_positive("sensitivity", sensitivity)
-    return bound if grid_step is None else check_positive("grid_step", grid_step)
+def _tested_epsilon(epsilon: float | ExactLog, method: str | LipschitzTester) -> float | ExactLog:
+    """A tester of factor theta certifies theta times what it tests (theory 3.12)."""
+    if isinstance(method, (str, type)) or not isinstance(method, LipschitzTester):
+        return epsilon
+    factor = Fraction(method.approximation_factor)
+    return epsilon if factor == 1 else float_below(epsilon_below(epsilon) / factor)
 
 
-def _noisy(
-    rounded: Callable[[IntArray], ArrayLike],
-    sensitivity: float,
-    step: float,
-    epsilon: float,
-    name: str,
-) -> ShiftMechanism:
-    most = math.ceil(Fraction(sensitivity) / Fraction(step))
-    scale = Fraction(most) / Fraction(check_positive("epsilon", epsilon))
-    return ShiftMechanism(UserStatistic(rounded, name=name), DiscreteLaplace(scale), name=name)
+def _affordable(distribution: ProductDistribution, most: int, limit: float) -> float:
+    mass = unaffordable_mass(distribution, most)
+    if mass > limit:
+        raise InputError(
+            f"max_references={most}: the filter may need more values of the query on datasets of "
+            f"total probability up to {mass:.3g}, above exception_mass={limit:g}; group the "
+            f"records into fewer counts, raise max_references, or use SensitivityGate",
+            name="max_references",
+            value=most,
+        )
+    return mass
 
 
-def _scaled(answer: Released | Refused, step: float) -> Released | Refused:
+def _scaled(answer: Released | Refused, step: Fraction) -> Released | Refused:
     if isinstance(answer, Refused):
         return answer
     output = answer.output
     assert isinstance(output, int)
-    return Released(float(Fraction(step) * output), answer.certificate)
+    return Released(float(step * output), answer.certificate)
 
 
 def _by_construction(
-    mechanism: ShiftMechanism, distribution: ProductDistribution, claim: Claim
+    mechanism: ShiftMechanism,
+    distribution: ProductDistribution,
+    claim: Claim,
+    excepted: float,
+    most: int,
 ) -> PrivacyVerdict:
-    change = distribution.domain.neighbour_words
-    guarantee = Guarantee(
-        proof_sentence(claim, change, ""),
-        "proof",
-        "theory 3.13",
-        exception_mass=0.0,
-        failure_probability=0.0,
-        epsilon=float(claim.epsilon),
-        delta=0.0,
-        per_record=True,
-    )
+    sentence = proof_sentence(claim, distribution.domain.neighbour_words, _CONDITION)
+    if excepted:
+        sentence += (
+            f" Excepted are datasets on which the filter needs more than {most:,} values of the "
+            f"query, where a release fails; they have a total probability <= {excepted:.3g}."
+        )
     return PrivacyVerdict(
         decision=Decision.YES,
         mechanism=mechanism.name,
         claim=claim,
-        method="filter",
+        method=BY_FILTER,
         witness=None,
-        guarantee=guarantee,
+        guarantee=Guarantee(
+            sentence,
+            "proof",
+            "theory 3.13",
+            exception_mass=excepted,
+            failure_probability=0.0,
+            epsilon=float(claim.epsilon),
+            delta=0.0,
+            per_record=excepted == 0,
+        ),
         cost=Cost(),
-        plan=PrivacyPlan("filter", 0, 0.0, 0.0, "theory 3.13"),
+        plan=PrivacyPlan(BY_FILTER, 0, 0.0, 0.0, "theory 3.13"),
         seed=0,
         largest_loss=float(claim.epsilon),
         relation=distribution.domain.relation,
         distribution=distribution.source,
-        law_source=mechanism.source,
+        law_source=_LAW_SOURCE,
     )

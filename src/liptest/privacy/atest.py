@@ -6,6 +6,10 @@ from dataclasses import replace
 from functools import partial
 
 from liptest.driver import Judgement, Outcome
+from liptest.mechanisms.base import Mechanism
+from liptest.mechanisms.laws import Output
+from liptest.mechanisms.noise import DiscreteLaplace
+from liptest.mechanisms.shift import ShiftMechanism
 from liptest.privacy.methods import finite_outputs, uncovered_records
 from liptest.privacy.sampling_run import (
     Task,
@@ -29,18 +33,20 @@ def run_atest(task: Task, tester: LipschitzTester) -> PrivacyVerdict:
     Budgets as printed: proximity exception_mass/|outputs| and failure_probability/|outputs| per
     output. YES certifies the group form at approximation_factor * epsilon. Testers with a
     diameter stage draw their pairs for the largest diameter instead, which needs no such stage
-    (docs/theory/notes.md, H).
+    (docs/theory/notes.md, H). A whole number plus Laplace noise is one function (3.12).
     """
     who = f"method={tester.name}"
     if task.claim.delta > 0:
         raise delta_error(who, task.claim)
-    count = finite_outputs(task.mechanism, who)
+    outputs = _functions(task.mechanism, who)
+    count = len(outputs)
     single = tester.plan(
         task.distribution,
         proximity=task.exception_mass / count,
         failure_probability=task.failure_probability / count,
     )
-    source, per_draw = f"theory 3.3, {tester.name}", float(single.points_per_draw)
+    theory = "3.12" if outputs == [None] else "3.3"
+    source, per_draw = f"theory {theory}, {tester.name}", float(single.points_per_draw)
     plan = with_paper_cost(
         task,
         PrivacyPlan(tester.name, single.draws, single.draws * per_draw, per_draw, source),
@@ -49,15 +55,31 @@ def run_atest(task: Task, tester: LipschitzTester) -> PrivacyVerdict:
         reason = f"every function passes {tester.name} here, so a YES would say nothing"
         empty = Outcome(Judgement(answered=True), "vacuous", 0.0)
         return verdict_of(task, plan, empty, nothing(reason + ".", source), reason)
-    outcome = _run_outputs(task, tester, plan)
+    outcome = _run_outputs(task, tester, plan, outputs)
     whole = replace(plan, draws=single.draws * count, laws=plan.laws * count)
     return verdict_of(task, whole, outcome, *_meaning(task, tester, whole, outcome))
 
 
-def _run_outputs(task: Task, tester: LipschitzTester, plan: PrivacyPlan) -> Outcome:
+def _functions(mechanism: Mechanism, who: str) -> list[tuple[Output] | None]:
+    """What the tester runs on: each output alone, or None for all of them at once.
+
+    A whole number k plus Laplace noise loses |k(x) - k(y)| / scale, at one output and all: one
+    Lipschitz test of k decides all outputs.
+    """
+    if isinstance(mechanism, ShiftMechanism) and type(mechanism.noise) is DiscreteLaplace:
+        return [None]
+    finite_outputs(mechanism, who)
+    return [(output,) for output in mechanism.outputs or ()]
+
+
+def _run_outputs(
+    task: Task,
+    tester: LipschitzTester,
+    plan: PrivacyPlan,
+    outputs: list[tuple[Output] | None],
+) -> Outcome:
     total, seconds, ended = Judgement(), 0.0, "complete"
     draw = partial(tester.draw, task.distribution)
-    outputs = task.mechanism.outputs or ()
     pairs = tester.pairs_per_draw(task.distribution) if isinstance(tester, PairTester) else 1
     for number, output in enumerate(outputs):
         left = None if task.budget is None else task.budget - total.queries
@@ -65,7 +87,7 @@ def _run_outputs(task: Task, tester: LipschitzTester, plan: PrivacyPlan) -> Outc
             ended = "budget"
             break
         one = replace(task, budget=left)
-        outcome = run_draws(one, draw, plan, pairs_per_draw=pairs, stage=number, output=(output,))
+        outcome = run_draws(one, draw, plan, pairs_per_draw=pairs, stage=number, output=output)
         total += outcome.total
         seconds += outcome.seconds
         if outcome.ended != "complete":
