@@ -13,6 +13,8 @@ from typing import Annotated, Literal
 
 from cyclopts import App, CycloptsError, Group, Parameter
 
+from liptest.laboratory_cli import COMMANDS
+
 # Nothing heavy is imported here: --help must answer at once.
 
 app = App(
@@ -174,6 +176,10 @@ def law(
     from liptest.commands import run_law
 
     return run_law(mechanism, dataset, ones, dimension)
+
+
+for _command in COMMANDS:
+    app.command(_command)
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -67,7 +67,7 @@ def run_check(options: dict[str, Any]) -> int:
         return 2
     codes: list[int] = []
     certificates: list[Certificate] = []
-    with _executor(options["workers"]) as executor:
+    with pool(options["workers"]) as executor:
         for model in models:
             code, certificate = _check(screen, model, folder, executor)
             codes.append(code)
@@ -90,7 +90,7 @@ def run_release(options: dict[str, Any]) -> int:
         return screen.error(InputError("release: name one mechanism, or a file with one check"), 2)
     if not private.is_file():
         return screen.error(InputError(f"{private}: there is no such file"), 2)
-    with _executor(options["workers"]) as executor:
+    with pool(options["workers"]) as executor:
         try:
             return _release(screen, models[0], folder, options, executor)
         except LiptestError as error:
@@ -136,16 +136,17 @@ def _from_arguments(options: dict[str, Any]) -> dict[str, Any]:
     law = ("uniform", "table", "column", "group", "rows", "records", "record_rows")
     data = {key: options[key] for key in (*plain, "budget", "seed")}
     data["distribution"] = {key: options[key] for key in law}
-    data["distribution"]["probabilities"] = _numbers(options["probabilities"])
+    data["distribution"]["probabilities"] = numbers(options["probabilities"])
     data["domain"] = {
         "kind": options["domain"],
         "dimension": options["dimension"],
-        "sizes": _numbers(options["sizes"], always_list=True),
+        "sizes": numbers(options["sizes"], always_list=True),
     }
     return data
 
 
-def _numbers(text: str | None, *, always_list: bool = False) -> Any:
+def numbers(text: str | None, *, always_list: bool = False) -> Any:
+    """A number, or a list of those with commas between them; None where nothing was said."""
     if text is None:
         return None
     try:
@@ -244,7 +245,7 @@ def _dataset(dataset: str | None, ones: int | None, dimension: int | None) -> An
     if (dataset is None) == (ones is None):
         raise InputError("dataset: give either --dataset 0,1,1 or --ones 3 --dimension 20")
     if dataset is not None:
-        values = np.array(_numbers(dataset, always_list=True))
+        values = np.array(numbers(dataset, always_list=True))
         if np.any(values != np.floor(values)):
             raise InputError(f"dataset={dataset!r} must be whole numbers", name="dataset")
         return values.astype(np.int64)
@@ -271,7 +272,8 @@ def _guarded(screen: Screen, action: Callable[[], Any]) -> Any:
         return None
 
 
-def _executor(workers: int) -> AbstractContextManager[Executor | None]:
+def pool(workers: int) -> AbstractContextManager[Executor | None]:
+    """Processes to work with; none for one worker."""
     if check_count("workers", workers) == 1:
         return nullcontext()
     # A vendor's file is loaded in this process: only forked workers have it too.

@@ -13,19 +13,19 @@ from liptest.verdicts import QueryPlan, Record
 
 # Functions, law and running time: the first four as the paper's section 5 prints them.
 _SECTION_FIVE = {
-    "JR11": ("{0,1}^d -> R", "uniform", "O(d ImD(f) / (proximity range_step))"),
-    "AJMR12": ("{1..n}^d -> R", "uniform", "~O(d min(ImD(f), n d) / (proximity range_step))"),
-    "CS12": ("{0,1}^d -> R", "uniform", "O(d / proximity)"),
+    "JR11": ("{0,1}^d", "uniform", "O(d ImD(f) / (proximity range_step))"),
+    "AJMR12": ("{1..n}^d", "uniform", "~O(d min(ImD(f), n d) / (proximity range_step))"),
+    "CS12": ("{0,1}^d", "uniform", "O(d / proximity)"),
     "DJT12": (
-        "{0,1}^d -> R",
+        "{0,1}^d",
         "product",
         "O(d ImD(f) / ((proximity - d^2 range_step) range_step))",
     ),
 }
 _OURS = {
-    "CDJS15": ("[n_1] x .. x [n_d] -> R", "product", "O(sum of expected depths / proximity)"),
-    "VarianceEdges": ("{0,1}^d -> R", "product", "O(sum of p(1-p) / proximity)"),
-    "HammingLines": ("records -> R", "product", "O(sum of (1 - max mass) / proximity) lines"),
+    "CDJS15": ("[n_1] x .. x [n_d]", "product", "O(sum of expected depths / proximity)"),
+    "VarianceEdges": ("{0,1}^d", "product", "O(sum of p(1-p) / proximity)"),
+    "HammingLines": ("records", "product", "O(sum of (1 - max mass) / proximity) lines"),
 }
 
 
@@ -36,8 +36,8 @@ class PlanRow(Record):
     Parameters
     ----------
     functions, law, running_time
-        The columns of the paper's section 5, as printed where ``in_paper``; its epsilon and
-        delta are called proximity and range_step here.
+        The columns of the paper's section 5 (values are real), as printed where ``in_paper``;
+        its epsilon and delta are called proximity and range_step here.
     range_step
         None where values are not rounded.
     note

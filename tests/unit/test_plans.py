@@ -19,11 +19,11 @@ NUMBERS = {"proximity": 0.01, "failure_probability": 1e-6}
 CLAIM = {"epsilon": 1.0, "exception_mass": 0.01, "failure_probability": 1e-6}
 
 
-def tester_rows(law, **more):
+def rows_of_testers(law, **more):
     return {row.tester: row for row in plan_table(law, **{**NUMBERS, **more})}
 
 
-def method_rows(law, outputs=3, **more):
+def rows_of_methods(law, outputs=3, **more):
     rows = privacy_plan_table(law, outputs, **{**CLAIM, **more})
     return {row.method: row for row in rows}
 
@@ -37,7 +37,7 @@ def test_the_papers_rows_come_first():
 
 
 def test_queries_by_hand():
-    rows = tester_rows(CUBE)
+    rows = rows_of_testers(CUBE)
     # (10 / 0.01) ln 1e6 = 13815.5 pairs
     assert rows["CS12"].plan.queries == 2 * 13816
     # e' = 0.005: (2/0.005) ln 2e6 = 5803.5 points, (100/(5e-5 * 0.005)) ln 2e6 pairs
@@ -49,19 +49,19 @@ def test_queries_by_hand():
 
 
 def test_why_a_tester_does_not_apply():
-    assert "needs a RecordGrid" in tester_rows(CUBE)["HammingLines"].not_applicable
-    assert "needs the uniform law" in tester_rows(SKEWED)["CS12"].not_applicable
-    usable = {name for name, row in tester_rows(RECORDS).items() if row.plan is not None}
+    assert "needs a RecordGrid" in rows_of_testers(CUBE)["HammingLines"].not_applicable
+    assert "needs the uniform law" in rows_of_testers(SKEWED)["CS12"].not_applicable
+    usable = {name for name, row in rows_of_testers(RECORDS).items() if row.plan is not None}
     assert usable == {"HammingLines"}
-    assert {name for name, row in tester_rows(GRID).items() if row.plan} == {"AJMR12", "CDJS15"}
-    assert all(row.plan is None for row in tester_rows(CORRELATED).values())
+    assert {name for name, row in rows_of_testers(GRID).items() if row.plan} == {"AJMR12", "CDJS15"}
+    assert all(row.plan is None for row in rows_of_testers(CORRELATED).values())
 
 
 @pytest.mark.parametrize(
     ("asked", "taken"), [(0.3, 1 / 4), (0.25, 1 / 4), (7.0, 1.0), (1 / 49, 1 / 49)]
 )
 def test_the_largest_admissible_step_below(asked, taken):
-    row = tester_rows(GRID, range_step=asked)["AJMR12"]
+    row = rows_of_testers(GRID, range_step=asked)["AJMR12"]
     assert row.range_step == taken
     assert row.plan.approximation_factor == 1 + taken
     assert bool(row.note) == (asked != taken)
@@ -71,21 +71,21 @@ def test_the_largest_admissible_step_below(asked, taken):
 
 
 def test_a_step_without_room_is_replaced_and_explained():
-    row = tester_rows(CUBE, range_step=0.25)["DJT12"]
+    row = rows_of_testers(CUBE, range_step=0.25)["DJT12"]
     assert row.range_step == DJT12.best_step(CUBE, 0.01)
     assert "-24.99 must be above 0; use range_step <= 1/10001" in row.note
     assert "Planned with 1/20000" in row.note
 
 
 def test_a_step_with_room_is_kept():
-    row = tester_rows(CUBE, range_step=1 / 12000)["DJT12"]
+    row = rows_of_testers(CUBE, range_step=1 / 12000)["DJT12"]
     assert row.range_step == 1 / 12000
     assert row.note == ""
 
 
 def test_a_step_finer_than_floats_is_no_plan():
     law = lt.ProductDistribution.uniform(lt.Hypercube(100_000))
-    row = tester_rows(law, proximity=1e-7)["DJT12"]
+    row = rows_of_testers(law, proximity=1e-7)["DJT12"]
     assert row.plan is None
     assert "range_step" in row.not_applicable
 
@@ -95,7 +95,7 @@ def test_a_step_finer_than_floats_is_no_plan():
 )
 def test_wrong_numbers_of_testers(wrong):
     with pytest.raises(lt.InputError, match=next(iter(wrong))):
-        tester_rows(CUBE, **wrong)
+        rows_of_testers(CUBE, **wrong)
 
 
 @pytest.mark.parametrize(
@@ -103,13 +103,13 @@ def test_wrong_numbers_of_testers(wrong):
 )
 def test_wrong_numbers_of_methods(wrong):
     with pytest.raises(lt.InputError, match=next(iter(wrong))):
-        method_rows(CUBE, **wrong)
+        rows_of_methods(CUBE, **wrong)
 
 
 @pytest.mark.parametrize("outputs", [0, 2.5, True])
 def test_wrong_outputs(outputs):
     with pytest.raises(lt.InputError, match="outputs"):
-        method_rows(CUBE, outputs)
+        rows_of_methods(CUBE, outputs)
 
 
 @pytest.mark.parametrize("law", [CUBE, SKEWED, GRID, RECORDS, CORRELATED], ids=str)
@@ -129,14 +129,14 @@ def test_rows_survive_json_and_texts_name_each(law):
 
 
 def test_methods_for_correlated_data():
-    usable = {name for name, row in method_rows(CORRELATED).items() if math.isfinite(row.laws)}
+    usable = {name for name, row in rows_of_methods(CORRELATED).items() if math.isfinite(row.laws)}
     assert usable == {"exhaustive", "neighbourhoods"}
 
 
 def test_empty_promises_are_no_plans():
     # S = 0.03 and 4 Q < 0.12: everything passes at these masses.
     law = lt.ProductDistribution.bernoulli([0.01] * 3)
-    table = method_rows(law, exception_mass=0.5, outputs=1)
+    table = rows_of_methods(law, exception_mass=0.5, outputs=1)
     assert "says nothing here" in table["edges"].not_applicable
     assert "every mechanism passes" in table["group"].not_applicable
     assert "a YES would say nothing" in table["A_test, VarianceEdges"].not_applicable
@@ -144,14 +144,14 @@ def test_empty_promises_are_no_plans():
 
 
 def test_too_many_datasets_are_not_visited():
-    table = method_rows(lt.ProductDistribution.uniform(lt.Hypercube(2000)))
+    table = rows_of_methods(lt.ProductDistribution.uniform(lt.Hypercube(2000)))
     assert table["exhaustive"].not_applicable == "2^2000 datasets are too many to visit"
-    wide = method_rows(lt.ProductDistribution.uniform(lt.Hypergrid([99] * 8)))
+    wide = rows_of_methods(lt.ProductDistribution.uniform(lt.Hypergrid([99] * 8)))
     assert "too many to visit" in wide["exhaustive"].not_applicable
 
 
 def test_an_exact_claim_is_in_the_sentence():
-    row = method_rows(CUBE, epsilon=lt.log(3))["exhaustive"]
+    row = rows_of_methods(CUBE, epsilon=lt.log(3))["exhaustive"]
     assert "a factor of at most e^1.09861 = 3" in row.guarantee
 
 

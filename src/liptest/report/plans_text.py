@@ -9,18 +9,25 @@ from collections.abc import Iterable, Sequence
 from liptest.plans import PlanRow
 from liptest.privacy_plans import PrivacyPlanRow
 
-_WIDTH = 118
+_WIDTH = 100
 
 
 def columns_text(
-    header: Sequence[str], rows: Iterable[Sequence[str]], *, right: Sequence[int] = ()
+    header: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    *,
+    right: Sequence[int] = (),
+    spaced: bool = False,
 ) -> str:
-    """A table without lines; long cells wrap at spaces. ``right`` columns hold numbers."""
+    """A table without lines, 100 wide; long cells wrap at spaces.
+
+    ``right`` columns hold numbers; ``spaced`` leaves an empty line between rows.
+    """
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="")
+    table = Table(box=None, pad_edge=False, padding=(0, 2, int(spaced), 0), header_style="")
     for number, name in enumerate(header):
         table.add_column(name, justify="right" if number in right else "left")
     for row in rows:
@@ -32,10 +39,11 @@ def columns_text(
 
 def plan_text(rows: Sequence[PlanRow]) -> str:
     """The table of ``plan_table``, its notes, and what an acceptance means."""
-    header = ("tester", "functions", "law", "theta", "queries", "running time", "source")
+    header = ("tester", "domain", "law", "theta", "queries", "running time")
     usable = [row for row in rows if row.plan is not None]
     cells = [_plan_cells(row) for row in usable]
     parts = [columns_text(header, cells, right=(4,))]
+    parts += [f"{row.tester}: {row.plan.source}." for row in usable if row.plan is not None]
     parts += [f"{row.tester}: {row.note}." for row in usable if row.note]
     parts += _reasons((row.tester, row.not_applicable) for row in rows if row.plan is None)
     parts += [
@@ -50,7 +58,7 @@ def _plan_cells(row: PlanRow) -> list[str]:
     assert row.plan is not None
     plan = row.plan
     theta, queries = _theta(plan.approximation_factor), _count(plan.queries)
-    return [row.tester, row.functions, row.law, theta, queries, row.running_time, plan.source]
+    return [row.tester, row.functions, row.law, theta, queries, row.running_time]
 
 
 def _meanings(rows: Sequence[PlanRow]) -> dict[str, str]:

@@ -11,12 +11,13 @@ from collections.abc import Callable, Iterator
 
 from liptest.reproduction.extensions import theory_2_1, theory_2_2, theory_2_4, theory_3_8b
 from liptest.reproduction.lemma_4_3 import lemma_4_3
-from liptest.reproduction.privacy_claims import section_2, theorem_3_1, theorem_3_5
+from liptest.reproduction.privacy_claims import theorem_3_1, theorem_3_5
 from liptest.reproduction.rejection import theorem_4_1
 from liptest.reproduction.repairing import lemma_4_9
 from liptest.reproduction.rounding import claim_4_8
 from liptest.reproduction.rows import ClaimRow
 from liptest.reproduction.sample_range import claim_4_4
+from liptest.reproduction.section_2 import section_2
 from liptest.reproduction.section_5 import section_5
 
 Check = Callable[[float], list[ClaimRow]]
