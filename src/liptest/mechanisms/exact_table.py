@@ -76,7 +76,8 @@ class ExactForm:
         rows = [known.setdefault(self._row(point), len(known)) for point in points.array()]
         logs = np.array([[_log(p) for p in row] for row in known]).reshape(-1, len(self.outputs))
         errors = default_error(np.where(logs == ZERO_LOG, 0.0, logs)).max(axis=1, initial=0.0)
-        return LawTable(self.outputs, logs, np.array(rows, dtype=np.int64), errors)
+        index = np.array(rows, dtype=np.int64)
+        return LawTable(self.outputs, logs, index, errors, exact=tuple(known))
 
     def law(self, dataset: IntArray) -> OutputLaw:
         """The exact law on one dataset."""

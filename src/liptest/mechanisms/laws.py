@@ -199,6 +199,8 @@ class LawTable:
         (u,) largest absolute error of a log in each law, for screening.
     zeros_exact
         Whether ZERO_LOG means probability 0.
+    exact
+        u keys, equal only for equal laws, where laws with equal logs may differ; else None.
     """
 
     outputs: tuple[Output, ...]
@@ -206,6 +208,7 @@ class LawTable:
     rows: NDArray[np.int64] | None
     errors: FloatArray
     zeros_exact: bool = True
+    exact: tuple[Hashable, ...] | None = None
 
     def distinct(self, positions: NDArray[np.int64]) -> NDArray[np.int64]:
         """Which distinct law each queried position has."""

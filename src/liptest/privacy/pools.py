@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ class LawPool:
         self._rows: list[NDArray[np.float64]] = []
         self._errors: list[float] = []
         self._ids: dict[int, int] = {}
+        self._exact_ids: dict[Hashable, int] = {}
         self._zeros_exact = True
 
     def __len__(self) -> int:
@@ -36,13 +38,17 @@ class LawPool:
             raise TypeError("only finite laws can be pooled")
         columns = self._columns(laws.outputs)
         self._zeros_exact &= laws.zeros_exact
+        positions = laws.distinct(np.arange(queries))
+        if laws.exact is not None:
+            # Logs in floats may be equal where the laws are not.
+            known = [self._find(laws, i, key, columns) for i, key in enumerate(laws.exact)]
+            return np.array(known, dtype=np.int64)[positions]
         keys = self._keys(laws.logs, columns)
         _, index, inverse = np.unique(keys, return_index=True, return_inverse=True)
         if not np.array_equal(laws.logs[index][inverse], laws.logs):
             # A collision of hashes: keep every row rather than merge different laws.
             index = inverse = np.arange(len(keys))
         ids = np.array([self._identify(laws, int(i), int(keys[i]), columns) for i in index])
-        positions = laws.distinct(np.arange(queries))
         return np.asarray(ids[inverse][positions])
 
     def pairs_per_slice(self) -> int:
@@ -75,20 +81,34 @@ class LawPool:
         bits ^= bits >> np.uint64(32)
         return np.asarray(bits.sum(axis=1, dtype=np.uint64))
 
-    def _identify(self, laws: LawTable, i: int, key: int, columns: Any) -> int:
+    def _find(self, laws: LawTable, i: int, key: Hashable, columns: Any) -> int:
+        found = self._exact_ids.get(key)
+        if found is None:
+            found = self._exact_ids[key] = self._append(laws, i, self._row(laws, i, columns))
+        return found
+
+    def _row(self, laws: LawTable, i: int, columns: Any) -> NDArray[np.float64]:
         row = np.full(len(self._outputs), ZERO_LOG)
         row[columns] = laws.logs[i]
+        return row
+
+    def _identify(self, laws: LawTable, i: int, key: int, columns: Any) -> int:
+        row = self._row(laws, i, columns)
         found = self._ids.get(key)
         if found is not None and _same(self._rows[found], row):
             self._errors[found] = max(self._errors[found], float(laws.errors[i]))
             return found
+        new = self._append(laws, i, row)
+        self._ids.setdefault(key, new)
+        return new
+
+    def _append(self, laws: LawTable, i: int, row: NDArray[np.float64]) -> int:
         if (len(self._rows) + 1) * len(self._outputs) * 8 > _MEMORY:
             raise BudgetError(
                 f"method='exhaustive': more than {len(self._rows):,} distinct laws over "
                 f"{len(self._outputs):,} outputs exceed {_MEMORY >> 20} MiB; use "
                 f"method='neighbourhoods'"
             )
-        self._ids.setdefault(key, len(self._rows))
         self._rows.append(row)
         self._errors.append(float(laws.errors[i]))
         return len(self._rows) - 1

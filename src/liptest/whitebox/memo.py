@@ -83,6 +83,6 @@ def law_table(
     for row, law in enumerate(distinct.values()):
         logs[row, [columns[output] for output in law.outputs]] = law.log_probabilities
         errors[row] = law.errors.max(initial=0.0)
-    return LawTable(
-        tuple(columns), logs, positions if rows is None else positions[rows], errors, True
-    )
+    index = positions if rows is None else positions[rows]
+    exact = tuple((law.outputs, law.fractions) for law in distinct.values())
+    return LawTable(tuple(columns), logs, index, errors, exact=exact)
