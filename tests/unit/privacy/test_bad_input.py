@@ -118,7 +118,7 @@ def test_delta_with_a_lipschitz_tester(method):
 
 @pytest.mark.parametrize("method", ["group", lt.VarianceEdges()])
 def test_outputs_without_end_have_no_tester_per_output(method):
-    noisy = lt.ShiftMechanism(lt.Count(), lt.DiscreteLaplace(2))
+    noisy = lt.ShiftMechanism(lt.Count(), lt.DiscreteGaussian(2))
     with pytest.raises(InputError, match="finite range"):
         check(noisy, method=method)
 

@@ -34,6 +34,18 @@ def test_the_last_digit_keeps_laws_apart():
     assert pool.laws().logs[ids].tolist() == logs
 
 
+def test_exact_keys_keep_laws_of_equal_logs_apart():
+    pool = LawPool()
+    logs = [[-1.0, -2.0]] * 3
+    first = LawTable(("a", "b"), np.array(logs), None, np.zeros(3), exact=("x", "y", "x"))
+    later = LawTable(("b", "a"), np.array(logs)[:, ::-1], None, np.zeros(3), exact=("y", "z", "x"))
+    x, y, again = pool.add(first, 3)
+    assert x == again != y
+    second_y, z, second_x = pool.add(later, 3)
+    assert (second_x, second_y) == (x, y)
+    assert len({x, y, z}) == len(pool) == 3
+
+
 def test_rows_of_a_table_are_followed():
     pool = LawPool()
     rows = np.array([1, 0, 1, 1])
