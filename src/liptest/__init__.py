@@ -58,7 +58,9 @@ if TYPE_CHECKING:
     from liptest.mechanisms.user_statistic import UserStatistic as UserStatistic
     from liptest.mechanisms.weighted_sum import WeightedSum as WeightedSum
     from liptest.oracles import scalar as scalar
+    from liptest.plans import plan_table as plan_table
     from liptest.privacy.check import check_privacy as check_privacy
+    from liptest.privacy_plans import privacy_plan_table as privacy_plan_table
     from liptest.privacy.claims import log as log
     from liptest.privacy.profile import exception_mass as exception_mass
     from liptest.privacy.profile import privacy_profile as privacy_profile
@@ -129,6 +131,8 @@ _HOME = {
     "LocalFilter": "local_filter",
     **dict.fromkeys(("image_diameter", "sample_diameter"), "diameters"),
     "check_privacy": "privacy.check",
+    "plan_table": "plans",
+    "privacy_plan_table": "privacy_plans",
     "log": "privacy.claims",
     "exact_epsilon": "privacy.proof",
     **dict.fromkeys(("exception_mass", "privacy_profile"), "privacy.profile"),

@@ -7,7 +7,9 @@ broken or refuted mechanism is never masked.
 
 from __future__ import annotations
 
+import os
 import sys
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -73,6 +75,34 @@ Json = Annotated[Path | None, Parameter(group=_RUN, name="--json", help="Write c
 Workers = Annotated[int, Parameter(group=_RUN, help="Processes; results do not depend on it.")]
 
 
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Options:
+    """What ``check`` and ``release`` share."""
+
+    epsilon: Epsilon = None
+    delta: Delta = 0.0
+    exception_mass: Mass = 1e-3
+    failure_probability: Failure = 1e-6
+    method: Method = "auto"
+    domain: Kind = "cube"
+    dimension: Dimension = None
+    sizes: Sizes = None
+    probabilities: Probabilities = None
+    uniform: Uniform = False
+    table: Table = None
+    column: Column = None
+    group: GroupBy = None
+    rows: Rows = None
+    records: Records = None
+    record_rows: RecordRows = None
+    config: Config = None
+    budget: Budget = None
+    seed: Seed = None
+    json: Json = None
+    workers: Workers = 1
+
+
 @app.command
 def demo(name: Literal["clicks"] = "clicks", /) -> int:
     """Test three vendors' click counts on real data, and release one.
@@ -85,39 +115,14 @@ def demo(name: Literal["clicks"] = "clicks", /) -> int:
 
 
 @app.command
-def check(
-    mechanism: Mechanism = None,
-    /,
-    *,
-    epsilon: Epsilon = None,
-    delta: Delta = 0.0,
-    exception_mass: Mass = 1e-3,
-    failure_probability: Failure = 1e-6,
-    method: Method = "auto",
-    domain: Kind = "cube",
-    dimension: Dimension = None,
-    sizes: Sizes = None,
-    probabilities: Probabilities = None,
-    uniform: Uniform = False,
-    table: Table = None,
-    column: Column = None,
-    group: GroupBy = None,
-    rows: Rows = None,
-    records: Records = None,
-    record_rows: RecordRows = None,
-    config: Config = None,
-    budget: Budget = None,
-    seed: Seed = None,
-    json: Json = None,
-    workers: Workers = 1,
-) -> int:
+def check(mechanism: Mechanism = None, /, *, options: Options = Options()) -> int:
     """Test one mechanism, or all checks of a liptest.toml.
 
     Example: liptest check vendor.py:count --epsilon 1 --dimension 20 --probabilities 0.1
     """
     from liptest.commands import run_check
 
-    return run_check(dict(locals()))
+    return run_check(asdict(options) | {"mechanism": mechanism})
 
 
 @app.command
@@ -128,27 +133,7 @@ def release(
     private: Annotated[Path, Parameter(help="Private dataset: CSV, .npy or JSON list.")],
     private_column: Annotated[str | None, Parameter(help="Column of the CSV.")] = None,
     private_rows: Annotated[str | None, Parameter(help="Rows of it, first:stop.")] = None,
-    epsilon: Epsilon = None,
-    delta: Delta = 0.0,
-    exception_mass: Mass = 1e-3,
-    failure_probability: Failure = 1e-6,
-    method: Method = "auto",
-    domain: Kind = "cube",
-    dimension: Dimension = None,
-    sizes: Sizes = None,
-    probabilities: Probabilities = None,
-    uniform: Uniform = False,
-    table: Table = None,
-    column: Column = None,
-    group: GroupBy = None,
-    rows: Rows = None,
-    records: Records = None,
-    record_rows: RecordRows = None,
-    config: Config = None,
-    budget: Budget = None,
-    seed: Seed = None,
-    json: Json = None,
-    workers: Workers = 1,
+    options: Options = Options(),
 ) -> int:
     """Test a mechanism and, after a YES only, print one output on the private dataset.
 
@@ -157,7 +142,8 @@ def release(
     """
     from liptest.commands import run_release
 
-    return run_release(dict(locals()))
+    dataset = {"private": private, "private_column": private_column, "private_rows": private_rows}
+    return run_release(asdict(options) | dataset | {"mechanism": mechanism})
 
 
 @app.command
@@ -198,6 +184,10 @@ def main(arguments: list[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("error: interrupted before anything was decided", file=sys.stderr)
         return 130
+    except BrokenPipeError:
+        # The reader of our output has gone, as in `liptest .. | head`; nothing more can be said.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else 2
     return answer if isinstance(answer, int) else 0

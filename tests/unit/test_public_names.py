@@ -1,0 +1,35 @@
+"""Every public name loads, on first use only, and is what type checkers are told."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import liptest as lt
+
+
+@pytest.mark.parametrize("name", lt.__all__)
+def test_a_public_name_loads(name):
+    assert getattr(lt, name) is getattr(lt, name)
+    assert name in dir(lt)
+
+
+def test_type_checkers_see_the_same_names():
+    tree = ast.parse(Path(lt.__file__).read_text(encoding="utf-8"))
+    block = next(node for node in tree.body if isinstance(node, ast.If))
+    told = {alias.asname for node in block.body for alias in node.names}
+    assert told == set(lt.__all__)
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = lt.nothing
+
+
+def test_importing_liptest_loads_no_numpy():
+    code = "import sys, liptest; sys.exit('numpy' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
