@@ -193,8 +193,9 @@ def _chain_lengths(distribution: ProductDistribution) -> Iterator[dict[int, floa
     for marginal in distribution.marginals():
         key = marginal.tobytes()
         if key not in known:
+            chains = reference_chains(marginal, ordered=ordered)
             known[key] = {}
-            for chain, mass in zip(reference_chains(marginal, ordered=ordered), marginal.tolist()):
+            for chain, mass in zip(chains, marginal.tolist(), strict=True):
                 known[key][len(chain)] = known[key].get(len(chain), 0.0) + mass
         yield known[key]
 

@@ -14,7 +14,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from liptest.certificates import certify
-from liptest.distributions import Distribution, ProductDistribution, require_product
+from liptest.distributions import (
+    Distribution,
+    ProductDistribution,
+    check_distribution,
+    require_product,
+)
 from liptest.errors import InputError, check_count, check_open_unit
 from liptest.fingerprints import fingerprint
 from liptest.gate import Gate, PrivacyGate, Refused, Released
@@ -93,9 +98,10 @@ class SensitivityGate(PrivacyGate):
         method: str | LipschitzTester = "neighbourhoods",
         **options: Any,
     ) -> None:
+        domain = check_distribution(distribution).domain
         grid = Grid.of(sensitivity, grid_step)
         claimed = _tested_epsilon(parse_epsilon(epsilon), method)
-        rounded = RoundedQuery(as_oracle(query, distribution.domain), grid.step)
+        rounded = RoundedQuery(as_oracle(query, domain), grid.step)
         self._step = grid.step
         self._query = grid.noisy(rounded, claimed, f"{rounded.oracle.name} with noise")
         super().__init__(self._query, distribution, epsilon=claimed, method=method, **options)
@@ -159,7 +165,7 @@ class FilterGate(Gate):
         exception_mass: float = 1e-3,
         releases: int = 1,
     ) -> None:
-        law = require_product(distribution, "FilterGate")
+        law = require_product(check_distribution(distribution), "FilterGate")
         grid = Grid.of(sensitivity, grid_step)
         claim = Claim(parse_epsilon(epsilon), tolerance=0.0)
         most, count = (
