@@ -124,7 +124,7 @@ def test_the_mass_of_the_line_case_is_exact():
     bad = [(i, j) for i, j in neighbouring(domain) if np.abs(logs[i] - logs[j]).max() > EPSILON]
     line = [8 * value for value in range(8)]
     assert bad == list(combinations(line, 2))
-    assert case.mass == (len(line) - 1) * case.distribution.mass([[0, 0]])[0]
+    assert case.mass == 7 * case.distribution.exact_mass([0, 0])
 
 
 def test_the_mass_of_the_group_form_is_exact():
