@@ -60,13 +60,13 @@ if TYPE_CHECKING:
     from liptest.oracles import scalar as scalar
     from liptest.plans import plan_table as plan_table
     from liptest.privacy.check import check_privacy as check_privacy
-    from liptest.privacy_plans import privacy_plan_table as privacy_plan_table
     from liptest.privacy.claims import log as log
     from liptest.privacy.profile import exception_mass as exception_mass
     from liptest.privacy.profile import privacy_profile as privacy_profile
     from liptest.privacy.proof import exact_epsilon as exact_epsilon
     from liptest.privacy.verdicts import PrivacyVerdict as PrivacyVerdict
     from liptest.privacy.witnesses import PrivacyWitness as PrivacyWitness
+    from liptest.privacy_plans import privacy_plan_table as privacy_plan_table
     from liptest.repairs import mcshane as mcshane
     from liptest.repairs import repair as repair
     from liptest.routes import FilterGate as FilterGate
