@@ -108,7 +108,8 @@ class Gate:
         with self._counting:
             self._check_left()
             self._left -= 1
-        failed, output = _quietly(lambda: _draw(self._mechanism, private[0]))
+        copy = private[0].copy()
+        failed, output = _quietly(lambda: _draw(self._mechanism, copy))
         if failed:
             raise GateError(
                 f"{self._mechanism.name}: it failed on the private dataset; the reason is "

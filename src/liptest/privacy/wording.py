@@ -96,5 +96,5 @@ def _loss_words(witness: PrivacyWitness) -> str:
 
 
 def counted(number: int, noun: str) -> str:
-    """"1 dataset", "2 datasets"."""
+    """The number with its noun: 1 dataset, 2 datasets."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
