@@ -121,7 +121,8 @@ def _callables(value: object, seen: set[int]) -> Iterator[Any]:
 def _follow(path: Path, files: dict[Path, str], packages: dict[str, str]) -> None:
     if path in files or not _is_local(path):
         return
-    source = path.read_bytes()
+    # A file that is gone, or no longer Python, is a changed file, not an error.
+    source = path.read_bytes() if path.is_file() else b""
     files[path] = hashlib.sha256(source).hexdigest()
     for imported in _imports(source, path):
         target = _locate(imported, path)
@@ -141,7 +142,11 @@ def _is_local(path: Path) -> bool:
 
 def _imports(source: bytes, path: Path) -> list[str]:
     names: list[str] = []
-    for node in ast.walk(ast.parse(source, filename=str(path))):
+    try:
+        tree = ast.parse(source, filename=str(path))
+    except (SyntaxError, ValueError):
+        return []
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             names.extend(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
