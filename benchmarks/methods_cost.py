@@ -16,6 +16,7 @@ import numpy as np
 from figures import SECONDS, Figure, Row, cpu_seconds, report
 
 import liptest as lt
+from liptest.demo import public_distribution
 from liptest.driver import Judgement, QueryBatch, Sampling, run
 from liptest.privacy.exhaustive import exhaustive_size
 from liptest.privacy.methods import SamplingMethod, edges, group, light, neighbourhoods, paper_laws
@@ -147,8 +148,7 @@ def settings(quick: bool) -> list[Setting]:
         Setting(f"uniform, d = {d}", lt.ProductDistribution.uniform(lt.Hypercube(d)), mass)
         for d, mass in ((20, 1e-2), (100, 1e-3), (1000, 1e-4))
     ]
-    rare = lt.ProductDistribution.bernoulli(np.full(5000, 19.1 / 5000))
-    clicks = Setting("19 rare ones, d = 5000", rare, 1e-3)
+    clicks = Setting("clicks, d = 5000", public_distribution(), 1e-3)
     return uniform if quick else [*uniform, clicks]
 
 

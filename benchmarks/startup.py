@@ -8,7 +8,6 @@ from __future__ import annotations
 import resource
 import subprocess
 import sys
-from importlib.util import find_spec
 
 from figures import SECONDS, Figure, Row, fresh_process, medians, report
 
@@ -39,12 +38,9 @@ def heavy_modules() -> dict[str, int]:
 
 
 def measure(quick: bool) -> list[Row]:
-    commands = dict(COMMANDS)
-    if find_spec("liptest.cli") is None:
-        del commands["liptest --help"]
     cost = medians(
         1 if quick else REPETITIONS,
-        lambda: {name: child_seconds(arguments) for name, arguments in commands.items()},
+        lambda: {name: child_seconds(arguments) for name, arguments in COMMANDS.items()},
     )
     rows = []
     for name, seconds in cost.items():
