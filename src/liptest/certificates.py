@@ -12,9 +12,10 @@ import numpy as np
 
 import liptest
 from liptest.distributions import Distribution
+from liptest.domains import Hypergrid
 from liptest.errors import InputError, shown
 from liptest.fingerprints import Fingerprint, distribution_hash, fingerprint
-from liptest.privacy.check import check_privacy
+from liptest.privacy.check import METHODS, check_privacy
 from liptest.privacy.verdicts import PrivacyVerdict
 from liptest.testers import ALL_TESTERS, LipschitzTester
 from liptest.verdicts import Decision
@@ -153,11 +154,27 @@ def problems(
     wrong = []
     if fingerprint(mechanism).code != given.code.code:
         wrong.append("the code is not the code that was tested (hash differs)")
-    if given.verdict.witness is not None and given.decision is Decision.NO:
-        if not given.verdict.witness.verify(mechanism):
-            wrong.append("the witness does not break the claim on this mechanism")
+    if given.decision is Decision.NO:
+        wrong.extend(_refutation_problems(given.verdict, mechanism))
     elif distribution is not None and given.decision is Decision.YES:
         wrong.extend(_replayed(given, mechanism, distribution))
+    return wrong
+
+
+def _refutation_problems(verdict: PrivacyVerdict, mechanism: Any) -> list[str]:
+    witness = verdict.witness
+    if witness is None:
+        return ["a NO without a witness"]
+    wrong = []
+    if witness.claim != verdict.claim:
+        wrong.append("the witness is about another claim")
+    pairs = zip(witness.dataset, witness.neighbour, strict=True)
+    moves = [abs(a - b) for a, b in pairs if a != b]
+    apart = sum(moves) if verdict.relation == Hypergrid.relation else len(moves)
+    if apart != witness.distance:
+        wrong.append(f"the witness's datasets are at distance {apart}, not {witness.distance}")
+    if not witness.verify(mechanism):
+        wrong.append("the witness does not break the claim on this mechanism")
     return wrong
 
 
@@ -165,10 +182,10 @@ def _replayed(given: Certificate, mechanism: Any, distribution: Distribution) ->
     if distribution_hash(distribution) != given.distribution_hash:
         return ["the distribution is not the one that was tested with (hash differs)"]
     old = given.verdict
-    if old.plan.laws == 0:
-        return []  # a proof by construction
     known = old.guarantee
     testers: dict[str, LipschitzTester] = {tester.name: tester for tester in ALL_TESTERS}
+    if old.method not in (*METHODS, *testers):
+        return [f"method={shown(old.method)}: this was no test, so it cannot be repeated"]
     new = check_privacy(
         mechanism,
         distribution,
@@ -185,5 +202,6 @@ def _replayed(given: Certificate, mechanism: Any, distribution: Distribution) ->
         "laws": (old.cost.laws, new.cost.laws),
         "pairs": (old.cost.pairs, new.cost.pairs),
         "largest loss": (old.largest_loss, new.largest_loss),
+        "guarantee": (old.guarantee, new.guarantee),
     }
     return [f"{name}: {a} became {b}" for name, (a, b) in pairs.items() if a != b]
