@@ -18,6 +18,7 @@ SCRIPTS = (
     "neighbourhoods.py",
     "methods_cost.py",
     "replay.py",
+    "routes.py",
 )
 
 

@@ -49,6 +49,11 @@ COUNTS: dict[str, list[tuple[str, dict[str, int]]]] = {
         ("noisy_bits, 6 coins", {"calls": 65}),
         ("sampled_count, 6 coins", {"calls": 65}),
     ],
+    "routes": [
+        ("clicks, 8 parts: gate, vendor's counts", {"laws": 5001}),
+        ("bursts, 40 parts: gate, vendor's counts", {"laws": 40 * 126}),
+        ("bursts, 8 parts: sensitivity, c = 25", {"draws": 132}),
+    ],
 }
 
 # docs/theory, section 5: group, edges, light, full; last the paper as printed.
