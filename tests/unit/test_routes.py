@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
+from liptest.certificates import problems
 from liptest.noisy_queries import unaffordable_mass
 from liptest.oracles import FunctionOracle
 from liptest.points import PointBatch
@@ -196,9 +197,17 @@ def test_bad_query_and_distribution(route: Callable[..., Gate]) -> None:
 def test_the_certificate_verifies_and_knows_its_query(route: Callable[..., Gate]) -> None:
     gate = route()
     text = gate.certificate.to_json()
-    assert lt.verify(text, gate.mechanism, UNIFORM)
-    assert not lt.verify(text, route(squared, sensitivity=9.0).mechanism, UNIFORM)
+    assert lt.verify(text, gate.mechanism)
+    assert not lt.verify(text, route(squared, sensitivity=9.0).mechanism)
     assert lt.Certificate.from_json(text) == gate.certificate
+
+
+def test_a_test_can_be_repeated_a_construction_cannot() -> None:
+    gate = on_trial()
+    assert lt.verify(gate.certificate, gate.mechanism, UNIFORM)
+    made = filtered()
+    [reason] = problems(made.certificate, made.mechanism, UNIFORM)
+    assert "this was no test" in reason
 
 
 def test_a_verdict_says_where_the_law_comes_from() -> None:
