@@ -26,7 +26,8 @@ def ordered_map(
     """Yield ``task(0), task(1), .., task(count - 1)`` in order.
 
     With an executor at most ``2 * workers`` tasks are in flight; closing the iterator cancels
-    those that have not started. Raises InputError when ``executor`` has no ``submit``.
+    those that have not started, but for the last. Raises InputError when ``executor`` has no
+    ``submit``.
     """
     if executor is None:
         return (task(number) for number in range(count))
@@ -50,5 +51,7 @@ def _pooled(task: Callable[[int], T], count: int, executor: Executor) -> Iterato
                 submitted += 1
             yield pending.popleft().result()
     finally:
-        for future in pending:
+        # Process pools of early CPython 3.11 (Debian 12 has 3.11.2) may hang when they are shut
+        # down while only cancelled tasks are left, issue 94440: so the last one may run.
+        for future in list(pending)[:-1]:
             future.cancel()
