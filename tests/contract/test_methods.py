@@ -1,0 +1,223 @@
+"""What every method of check_privacy must do, over mechanisms of every kind and all domains."""
+
+import json
+import math
+from dataclasses import dataclass
+from fractions import Fraction as F
+
+import numpy as np
+import pytest
+
+import liptest as lt
+from liptest.privacy.check import METHODS
+from liptest.testers import (
+    AJMR12,
+    ALL_TESTERS,
+    CDJS15,
+    CS12,
+    DJT12,
+    JR11,
+    HammingLines,
+    VarianceEdges,
+)
+from liptest.verdicts import Decision
+from tests.unit.privacy.cases import closed, exact
+
+catalogue = lt.catalogue
+
+
+@dataclass(frozen=True)
+class Case:
+    """A mechanism with its exact epsilon on a domain (inf when outputs rule datasets out)."""
+
+    mechanism: object
+    distribution: lt.ProductDistribution
+    epsilon: float
+
+
+def table(domain, rows, epsilon, make=exact):
+    return Case(make(domain, rows), lt.ProductDistribution.uniform(domain), epsilon)
+
+
+@lt.mechanism(outputs=[0, 1])
+def honest(data, rng):
+    return int(rng.random() < 0.25 + 0.5 * data[0])
+
+
+@lt.mechanism(outputs=range(4), statistic=lt.Count())
+def of_the_count(count, rng):
+    return count if rng.random() < 0.5 else int(rng.integers(4))
+
+
+CUBE, COUNTS, RECORDS = lt.Hypercube(3), lt.Hypergrid([3, 2]), lt.RecordGrid([3, 2])
+UNIFORM = lt.ProductDistribution.uniform(CUBE)
+THIRDS = [[F(1, 3), F(2, 3)], [F(1, 2), F(1, 2)], [F(2, 3), F(1, 3)]]
+CASES = {
+    "rationals on a cube": table(CUBE, [[F(3, 4), F(1, 4)], [F(1, 4), F(3, 4)]] * 4, math.log(3)),
+    "floats on a cube": table(CUBE, [[0.75, 0.25], [0.25, 0.75]] * 4, math.log(3), closed),
+    "rationals on counts": table(COUNTS, np.repeat(THIRDS, 2, axis=0), math.log(1.5)),
+    "rationals on records": table(RECORDS, np.repeat(THIRDS, 2, axis=0), math.log(2)),
+    "an output that tells": table(CUBE, [[1, 0], [F(1, 2), F(1, 2)]] * 4, math.inf),
+    "a statistic": Case(catalogue.truncated_geometric_count(3, 1.0), UNIFORM, 1.0),
+    "a Python function": Case(honest, UNIFORM, math.log(3)),
+    "a Python function of a count": Case(of_the_count, UNIFORM, math.log(5)),
+    "unbounded noise": Case(lt.ShiftMechanism(lt.Count(), lt.DiscreteLaplace(1)), UNIFORM, 1.0),
+    "a catalogue leak": Case(catalogue.leak(3, 0.25), UNIFORM, math.inf),
+}
+# Large steps and modest promises: the published testers take many draws.
+TESTERS = [
+    JR11(range_step=0.5),
+    AJMR12(range_step=0.5),
+    CS12(),
+    DJT12(range_step=1 / 100),
+    CDJS15(),
+    VarianceEdges(),
+    HammingLines(),
+]
+NAMED = [*METHODS, *TESTERS]
+
+
+def applies(method, case, delta=0.0):
+    """Whether a method takes this mechanism; the refusals are tested on their own."""
+    tester = not isinstance(method, str)
+    if tester and method.not_applicable(case.distribution):
+        return False
+    if delta and (tester or method == "group"):
+        return False
+    laplace = isinstance(case.mechanism, lt.ShiftMechanism)
+    return not (laplace and method == "group")
+
+
+def promise(method):
+    """Exception mass and failure probability to ask for."""
+    return (0.02, 0.01) if isinstance(method, str) else (0.5, 0.25)
+
+
+def check(case, method, epsilon, **options):
+    mass, failure = promise(method)
+    return lt.check_privacy(
+        case.mechanism,
+        case.distribution,
+        epsilon=epsilon,
+        exception_mass=mass,
+        failure_probability=failure,
+        method=method,
+        seed=7,
+        **options,
+    )
+
+
+PAIRS = [
+    pytest.param(method, case, id=f"{method if isinstance(method, str) else method.name}-{name}")
+    for method in NAMED
+    for name, case in CASES.items()
+    if applies(method, case)
+]
+EACH = pytest.mark.parametrize(("method", "case"), PAIRS)
+
+
+def test_every_method_and_every_case_takes_part():
+    assert [type(tester) for tester in TESTERS] == [type(tester) for tester in ALL_TESTERS]
+    methods = {str(param.values[0]) for param in PAIRS}
+    assert methods == {str(method) for method in NAMED}
+    assert {id(param.values[1]) for param in PAIRS} == {id(case) for case in CASES.values()}
+
+
+@EACH
+def test_a_true_claim_is_never_refused(method, case):
+    if case.epsilon == math.inf:
+        for epsilon in (1.0, 700.0):
+            assert check(case, method, epsilon).decision is not Decision.YES
+        return
+    for factor in (1.0, 1 + 1e-9, 2.0):
+        verdict = check(case, method, case.epsilon * factor)
+        assert verdict.decision is Decision.YES
+        assert verdict.witness is None
+        assert verdict.largest_loss <= case.epsilon * (1 + 1e-9)
+
+
+@EACH
+def test_a_false_claim_is_refuted_with_a_witness(method, case):
+    epsilon = 1.0 if case.epsilon == math.inf else case.epsilon * (1 - 1e-6)
+    verdict = check(case, method, epsilon)
+    assert verdict.decision is Decision.NO
+    witness = verdict.witness
+    assert witness.verify(case.mechanism)
+    assert witness.distance == 1
+    ends = (np.array([side]) for side in (witness.dataset, witness.neighbour))
+    assert case.distribution.domain.distance(*ends)[0] == 1
+    assert witness.loss_lower > witness.claim.threshold
+    assert verdict.guarantee.kind == "refutation"
+    assert verdict.guarantee.exception_mass is None
+
+
+@EACH
+def test_the_same_seed_gives_the_same_verdict(method, case):
+    kept = []
+    for _ in range(2):
+        data = check(case, method, 0.5).to_dict()
+        del data["cost"]["seconds"]
+        kept.append(json.dumps(data))
+    assert kept[0] == kept[1]
+
+
+@EACH
+def test_verdicts_come_back_from_json_and_print(method, case):
+    for epsilon in (0.5, 5.0):
+        verdict = check(case, method, epsilon)
+        assert lt.PrivacyVerdict.from_json(verdict.to_json()) == verdict
+        text = str(verdict)
+        assert text.splitlines()[1].startswith(str(verdict.decision))
+        assert case.mechanism.name in text
+
+
+@EACH
+def test_a_yes_says_what_it_means(method, case):
+    if case.epsilon == math.inf:
+        return
+    verdict = check(case, method, case.epsilon)
+    guarantee = verdict.guarantee
+    if verdict.method == "exhaustive":
+        assert (guarantee.kind, guarantee.exception_mass) == ("proof", 0.0)
+        assert guarantee.failure_probability == 0.0
+        assert "whatever the data" in guarantee.sentence
+    else:
+        mass, failure = promise(method)
+        assert (guarantee.kind, guarantee.exception_mass) == ("sampling", mass)
+        assert guarantee.failure_probability == failure
+        assert f"probability <= {mass:g}" in guarantee.sentence
+        assert f"1 in {round(1 / failure)}" in guarantee.sentence
+        assert "no promise" in guarantee.sentence
+    group = verdict.method in {"group", *(tester.name for tester in TESTERS)}
+    assert guarantee.form == ("group" if group else "neighbour")
+    factor = guarantee.approximation_factor
+    assert guarantee.epsilon == pytest.approx(case.epsilon * factor)
+    assert guarantee.tolerance == 1e-9
+
+
+@pytest.mark.parametrize("method", [m for m in METHODS if m != "group"])
+@pytest.mark.parametrize("name", CASES)
+def test_delta_makes_up_for_what_is_lost(method, name):
+    """At a delta of 0.99 every case here is private, at 1e-6 none at this epsilon."""
+    case = CASES[name]
+    assert check(case, method, 0.3, delta=0.99).decision is Decision.YES
+    verdict = check(case, method, 0.3, delta=1e-6)
+    assert verdict.decision is Decision.NO
+    assert verdict.witness.verify(case.mechanism)
+    assert verdict.witness.excess > 1e-6
+
+
+def test_delta_is_refused_where_it_means_nothing():
+    for method in ("group", *TESTERS):
+        for case in CASES.values():
+            with pytest.raises(lt.InputError):
+                check(case, method, 1.0, delta=0.1)
+
+
+def test_a_tester_on_the_wrong_domain_says_why():
+    for tester in TESTERS:
+        for case in CASES.values():
+            reason = tester.not_applicable(case.distribution)
+            if reason:
+                with pytest.raises(lt.InputError, match="not applicable"):
+                    check(case, tester, 1.0)
