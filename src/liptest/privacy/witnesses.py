@@ -74,7 +74,9 @@ class PrivacyWitness:
     def verify(self, mechanism: Any) -> bool:
         """Ask the mechanism for both laws again; True when the claim is certainly broken."""
         checked = check_mechanism(mechanism)
-        left, right = (np.array(side, dtype=np.int64) for side in (self.dataset, self.neighbour))
+        # The integer type of the test, where the mechanism's arithmetic may depend on it.
+        kind = np.min_scalar_type(-1 - max(*self.dataset, *self.neighbour))
+        left, right = (np.array(side, dtype=kind) for side in (self.dataset, self.neighbour))
         found = certified_comparison(checked, left, right, self.claim, self.distance)
         return found.answer is Answer.VIOLATED
 
