@@ -177,6 +177,19 @@ class TestWitness:
             assert witness.excess > witness.claim.delta_threshold
             assert p - math.exp(witness.claim.threshold) * q == pytest.approx(witness.excess)
 
+    def test_it_is_checked_in_the_integers_of_the_test(self):
+        """2 * 100 is -56 in 8 bits: a fault of the mechanism, which the witness must show."""
+
+        def overflows(datasets):
+            p = 0.5 + (datasets[:, 0] * datasets.dtype.type(100)) / 1000
+            return np.log(np.stack([p, 1 - p], axis=1))
+
+        law = lt.ProductDistribution.uniform(lt.Hypergrid([4]))
+        mechanism = lt.ClosedForm([0, 1], overflows)
+        verdict = lt.check_privacy(mechanism, law, epsilon=0.3, seed=1)
+        assert verdict.decision == "NO"
+        assert verdict.witness.verify(mechanism)
+
     def test_exact_probabilities_are_shown_as_fractions(self):
         assert sorted(VERDICTS["refuted"].witness.exact) == ["1/4", "3/4"]
         assert sorted(VERDICTS["infinite loss"].witness.exact) == ["0", "1/2"]
