@@ -67,7 +67,7 @@ def run_exhaustive(task: Task) -> PrivacyVerdict:
     except KeyboardInterrupt:
         ended = "interrupted"
     outcome = Outcome(total, ended, time.perf_counter() - started)
-    verdict = verdict_of(task, plan, outcome, *_meaning(task, outcome, size.condition))
+    verdict = verdict_of(task, plan, outcome, *_meaning(task, outcome, size))
     return replace(verdict, exception_mass_found=_found_mass(task, verdict, size))
 
 
@@ -118,7 +118,7 @@ def judge_block(mechanism: Mechanism, claim: Claim, block: PairBlock) -> Judgeme
     return replace(found, doubt=doubt)
 
 
-def _meaning(task: Task, outcome: Outcome, condition: str) -> tuple[Guarantee, str]:
+def _meaning(task: Task, outcome: Outcome, size: ExhaustiveSize) -> tuple[Guarantee, str]:
     if outcome.total.violation is not None:
         return refuted(task, _SOURCE), ""
     if outcome.ended == "interrupted":
@@ -132,7 +132,7 @@ def _meaning(task: Task, outcome: Outcome, condition: str) -> tuple[Guarantee, s
     change = task.distribution.domain.neighbour_words
     return (
         Guarantee(
-            proof_sentence(task.claim, change, condition),
+            proof_sentence(task.claim, change, size.condition) + _why_enough(task, size),
             "proof",
             _SOURCE,
             exception_mass=0.0,
@@ -141,9 +141,18 @@ def _meaning(task: Task, outcome: Outcome, condition: str) -> tuple[Guarantee, s
             delta=task.claim.delta,
             tolerance=task.claim.tolerance,
             per_record=True,
-            condition=condition,
+            condition=size.condition,
         ),
         "",
+    )
+
+
+def _why_enough(task: Task, size: ExhaustiveSize) -> str:
+    if not size.through_statistic:
+        return ""
+    return (
+        f" The mechanism receives only the statistic {task.mechanism.statistic.name!r}, so the "
+        f"{size.pairs:,} pairs of its neighbouring values cover all neighbouring datasets."
     )
 
 
