@@ -56,9 +56,9 @@ class Certificate:
         delta = max(k * verdict.claim.delta, guarantee.failure_probability or 0.0)
         mass = guarantee.exception_mass or 0.0
         where = f"off datasets of total probability {mass:g}" if mass else "on every dataset"
-        return (
-            f"{k} release{'s together' if k > 1 else ''}: ({epsilon:g}, {delta:g})-private {where}"
-        )
+        given = f", provided that {guarantee.condition}" if guarantee.condition else ""
+        many = "s together" if k > 1 else ""
+        return f"{k} release{many}: ({epsilon:g}, {delta:g})-private {where}{given}"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON values."""
