@@ -228,6 +228,13 @@ class TestReleaseGuarantee:
     def test_it_adds_up(self, options, words):
         assert certificate(**options).release_guarantee == words
 
+    def test_a_condition_is_repeated(self):
+        first = lt.UserStatistic(lambda x: x[:, 0].astype(int), edge_pairs=lambda domain: [(0, 1)])
+        told = lt.StatisticMechanism(first, [0, 1], lambda values: noted(values[:, None]))
+        words = certificate(told, epsilon=1.0).release_guarantee
+        assert words.startswith("1 release: (1, 0)-private on every dataset, provided that ")
+        assert "declared" in words
+
     def test_nothing_is_promised_without_a_yes(self):
         assert NO.release_guarantee == OPEN.release_guarantee == "nothing is released"
 
