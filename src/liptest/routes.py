@@ -250,6 +250,7 @@ def _by_construction(
             epsilon=float(claim.epsilon),
             delta=0.0,
             per_record=excepted == 0,
+            condition=_CONDITION,
         ),
         cost=Cost(),
         plan=PrivacyPlan(BY_FILTER, 0, 0.0, 0.0, "theory 3.13"),
