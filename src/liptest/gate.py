@@ -25,7 +25,9 @@ from liptest.driver import Progress
 from liptest.errors import CodeChangedError, GateError, check_count
 from liptest.fingerprints import Fingerprint, fingerprint
 from liptest.mechanisms.base import Mechanism, check_mechanism
+from liptest.mechanisms.gaussian import DiscreteGaussian
 from liptest.mechanisms.laws import Output, OutputLaw, released_weights
+from liptest.mechanisms.noise import DiscreteLaplace
 from liptest.mechanisms.shift import ShiftMechanism
 from liptest.privacy.check import check_privacy
 from liptest.privacy.claims import ExactLog
@@ -211,6 +213,9 @@ def _draw(
 ) -> Output:
     # Nobody else's way of drawing: it need not follow the law that was tested.
     if isinstance(mechanism, ShiftMechanism):
+        ours = type(mechanism) is ShiftMechanism
+        if not ours or type(mechanism.noise) not in (DiscreteLaplace, DiscreteGaussian):
+            raise GateError("only noise of this package is drawn: its draws follow its law")
         return mechanism.draw(dataset, below)
     return draw_output(mechanism.law(np.asarray(dataset)), below)
 

@@ -17,6 +17,7 @@ from liptest.points import PointBatch
 
 # Neighbouring pairs that are searched for datasets that realise a pair of values.
 _SEARCH_BUDGET = 50_000_000
+_LARGEST = 2**61
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,14 @@ class UserStatistic:
                 f"statistic={self.name}: shape={found.shape}, dtype={found.dtype} for "
                 f"{len(points)} datasets; return ({len(points)},) or ({len(points)}, k) whole "
                 f"numbers",
+                name="statistic",
+            )
+        # Differences of values must stay exact in 64 bits: no wrapped leak may look close.
+        ends = [int(found.min()), int(found.max())] if found.size else [0]
+        if max(map(abs, ends)) >= _LARGEST:
+            raise InputError(
+                f"statistic={self.name}: a value is 2**61 or more in size; its differences "
+                f"would not fit into 64 bits. Use a coarser statistic",
                 name="statistic",
             )
         return found.astype(np.int64)

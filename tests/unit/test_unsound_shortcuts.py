@@ -1,0 +1,54 @@
+"""Ways to a false YES or an untested release that were found once and must stay shut."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import liptest as lt
+
+LAW = lt.ProductDistribution.uniform(lt.Hypercube(3))
+
+
+@pytest.mark.parametrize("high", [2**63 - 1, 2**62, 2**61])
+def test_a_statistic_whose_differences_wrap_gets_no_verdict(high):
+    leak = lt.UserStatistic(lambda x: np.where(x[:, 0] == 1, high, -high), name="leak")
+    mechanism = lt.ShiftMechanism(leak, lt.DiscreteLaplace(1))
+    with pytest.raises(lt.InputError, match="2\\*\\*61"):
+        lt.check_privacy(mechanism, LAW, epsilon=1.0, method="neighbourhoods", seed=1)
+
+
+def test_a_large_statistic_that_fits_is_a_no():
+    leak = lt.UserStatistic(lambda x: np.where(x[:, 0] == 1, 2**60, -(2**60)), name="leak")
+    mechanism = lt.ShiftMechanism(leak, lt.DiscreteLaplace(1))
+    verdict = lt.check_privacy(mechanism, LAW, epsilon=1.0, method="neighbourhoods", seed=1)
+    assert verdict.decision is lt.Decision.NO
+
+
+class NoNoise(lt.DiscreteLaplace):
+    def draw(self, randbelow):
+        return 0
+
+
+class Silent(lt.ShiftMechanism):
+    def draw(self, dataset, randbelow):
+        return int(np.sum(dataset))
+
+
+@pytest.mark.parametrize(
+    "mechanism",
+    [
+        lt.ShiftMechanism(lt.Count(), NoNoise(1)),
+        Silent(lt.Count(), lt.DiscreteLaplace(1)),
+    ],
+)
+def test_noise_that_draws_otherwise_than_its_law_is_not_released(mechanism):
+    gate = lt.PrivacyGate(mechanism, LAW, epsilon=1.0)
+    assert gate.certificate.decision is lt.Decision.YES
+    with pytest.raises(lt.GateError):
+        gate.release([1, 1, 0])
+
+
+def test_the_noise_of_the_package_is_released():
+    gate = lt.PrivacyGate(lt.ShiftMechanism(lt.Count(), lt.DiscreteLaplace(1)), LAW, epsilon=1.0)
+    assert isinstance(gate.release([1, 1, 0]), lt.Released)
