@@ -6,6 +6,7 @@ import math
 import pickle
 from collections.abc import Callable
 from fractions import Fraction
+from importlib.resources import files
 from typing import Any
 
 import numpy as np
@@ -298,3 +299,20 @@ def test_a_domain_is_needed(wrong: Any) -> None:
     ):
         with pytest.raises(InputError, match=r"domain=.*must be a Hypercube"):
             build()
+
+
+def test_the_expected_clicks_of_the_page_on_distributions() -> None:
+    """docs/distributions.md: shrinkage predicts the private clicks, adding one does not."""
+    text = (files("liptest") / "examples/clicks/open_bandit_clicks.csv").read_text()
+    rows = np.loadtxt(text.splitlines(), delimiter=",", skiprows=1, dtype=int)
+    item, click = rows[:, 1], rows[:, 4]
+    public, private = slice(0, 5000), slice(5000, 10_000)
+    fitted = ProductDistribution.fit(
+        click[public], domain=Hypercube(5000), groups=item[public], record_groups=item[private]
+    )
+    clicks = np.bincount(item[public], weights=click[public], minlength=item.max() + 1)
+    shown = np.bincount(item[public], minlength=item.max() + 1)
+    add_one = ((clicks + 1) / (shown + 2))[item[private]].sum()
+    assert (click[public].sum(), click[private].sum()) == (19, 19)
+    assert f"{fitted.probabilities.sum():.1f}" == "19.1"
+    assert f"{add_one:.1f}" == "97.0"
