@@ -13,6 +13,7 @@ import importlib.util
 import os
 import sys
 import sysconfig
+import threading
 import types
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, is_dataclass
@@ -26,6 +27,7 @@ import numpy as np
 
 from liptest.distributions import Distribution, ProductDistribution, SampledDistribution
 
+_PARSING = threading.Lock()
 _PACKAGE = Path(__file__).resolve().parent
 #: What was described so far: its number and itself, by id.
 Seen = dict[int, tuple[int, Any]]
@@ -143,7 +145,9 @@ def _is_local(path: Path) -> bool:
 def _imports(source: bytes, path: Path) -> list[str]:
     names: list[str] = []
     try:
-        tree = ast.parse(source, filename=str(path))
+        # CPython 3.11 may fail when two threads build syntax trees at once (SystemError).
+        with _PARSING:
+            tree = ast.parse(source, filename=str(path))
     except (SyntaxError, ValueError):
         return []
     for node in ast.walk(tree):
