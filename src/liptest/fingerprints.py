@@ -66,15 +66,20 @@ def fingerprint(mechanism: object) -> Fingerprint:
 def distribution_hash(distribution: Distribution) -> str:
     """sha256 of a distribution: domain and exact marginals, or the sampler's code."""
     if isinstance(distribution, ProductDistribution):
-        digest = hashlib.sha256(repr(distribution.domain).encode())
+        digest = hashlib.sha256(_domain_text(distribution).encode())
         if "probabilities" in distribution.__dict__:
             digest.update(distribution.probabilities.tobytes())
         else:
             for mass in distribution.marginals():
                 digest.update(mass.tobytes())
         return digest.hexdigest()
-    lines = [repr(distribution.domain), *_described(distribution.sampler, {})]
+    lines = [_domain_text(distribution), *_described(distribution.sampler, {})]
     return _digest("\n".join(lines))
+
+
+def _domain_text(distribution: Distribution) -> str:
+    # Not its repr, which is shortened: two domains may print alike.
+    return f"{type(distribution.domain).__name__}{distribution.domain.sizes}"
 
 
 def _digest(text: str) -> str:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
+from liptest.fingerprints import distribution_hash
 
 LAW = lt.ProductDistribution.uniform(lt.Hypercube(3))
 
@@ -52,3 +53,11 @@ def test_noise_that_draws_otherwise_than_its_law_is_not_released(mechanism):
 def test_the_noise_of_the_package_is_released():
     gate = lt.PrivacyGate(lt.ShiftMechanism(lt.Count(), lt.DiscreteLaplace(1)), LAW, epsilon=1.0)
     assert isinstance(gate.release([1, 1, 0]), lt.Released)
+
+
+def test_domains_that_print_alike_have_different_hashes():
+    sizes = [[2] * 60 + [1, 2], [2] * 60 + [2, 1]]
+    domains = [lt.RecordGrid(one) for one in sizes]
+    assert repr(domains[0]) == repr(domains[1])
+    laws = [lt.SampledDistribution(one, np.zeros) for one in domains]
+    assert distribution_hash(laws[0]) != distribution_hash(laws[1])
