@@ -126,20 +126,21 @@ def _callables(value: object, seen: set[int]) -> Iterator[Any]:
 
 
 def _follow(path: Path, files: dict[Path, str], packages: dict[str, str]) -> None:
-    if path in files or not _is_local(path):
+    if path in files or not is_local(path):
         return
     # A file that is gone, or no longer Python, is a changed file, not an error.
     source = path.read_bytes() if path.is_file() else b""
     files[path] = hashlib.sha256(source).hexdigest()
     for imported in _imports(source, path):
         target = _locate(imported, path)
-        if target is not None and _is_local(target):
+        if target is not None and is_local(target):
             _follow(target, files, packages)
         else:
             _note_package(imported.partition(".")[0], packages)
 
 
-def _is_local(path: Path) -> bool:
+def is_local(path: Path) -> bool:
+    """Whether a file belongs to nobody's installed package: code that may be under test."""
     inside = [*_STANDARD, _PACKAGE]
     if any(path.is_relative_to(folder) for folder in inside):
         # Examples and catalogues that ship with the package are code under test.
@@ -264,7 +265,7 @@ def _cells(function: types.FunctionType) -> Iterator[Any]:
 
 def _described_module(module: types.ModuleType, names: set[str], seen: Seen) -> Iterator[str]:
     path = getattr(module, "__file__", None)
-    if not path or not _is_local(Path(path).resolve()):
+    if not path or not is_local(Path(path).resolve()):
         return
     for name in sorted(names & set(vars(module))):
         yield from _described(vars(module)[name], seen)
@@ -311,7 +312,7 @@ def _described_type(kind: type, seen: Seen) -> Iterator[str]:
     module = sys.modules.get(kind.__module__)
     path = getattr(module, "__file__", None)
     known = kind.__module__ in sys.stdlib_module_names
-    if not (_is_local(Path(path).resolve()) if path else not known):
+    if not (is_local(Path(path).resolve()) if path else not known):
         return
     yield from _described(kind.__bases__, seen)
     for name, member in sorted(vars(kind).items()):

@@ -8,8 +8,7 @@ import importlib
 import importlib.util
 import json
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from difflib import get_close_matches
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -19,6 +18,7 @@ from numpy.typing import NDArray
 
 from liptest.errors import InputError, shown
 from liptest.mechanisms.base import Mechanism, check_mechanism
+from liptest.vendors import imported_first, use_folder
 
 
 def load_object(where: str) -> tuple[Any, str]:
@@ -34,8 +34,13 @@ def load_object(where: str) -> tuple[Any, str]:
         )
     module = _module(source)
     if not hasattr(module, name):
-        names = ", ".join(sorted(n for n in vars(module) if not n.startswith("_"))[:12])
-        raise InputError(f"{source} has no object {name!r}; it has: {names}", name="mechanism")
+        names = sorted(n for n in vars(module) if not n.startswith("_"))
+        near = get_close_matches(name, names, 1)
+        meant = f"did you mean {near[0]!r}? " if near else ""
+        raise InputError(
+            f"{source} has no object {name!r}; {meant}it has: {', '.join(names[:12])}",
+            name="mechanism",
+        )
     return getattr(
         module, name
     ), f"{Path(source).stem if source.endswith('.py') else source}:{name}"
@@ -55,6 +60,7 @@ def _module(source: str) -> ModuleType:
     try:
         if source.endswith(".py"):
             return _from_file(Path(source))
+        use_folder(None)
         return importlib.import_module(source)
     except InputError:
         raise
@@ -71,6 +77,7 @@ def _from_file(path: Path) -> ModuleType:
     if not path.is_file():
         raise InputError(f"{path}: there is no such file", name="mechanism")
     full = path.resolve()
+    use_folder(full.parent)
     # One name per file, so that two vendors' files of one name do not meet, and functions pickle.
     name = f"_liptest_{full.stem}_{hashlib.sha256(str(full).encode()).hexdigest()[:12]}"
     if name in sys.modules:
@@ -81,24 +88,12 @@ def _from_file(path: Path) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     try:
-        with _beside(full.parent):
+        with imported_first(full.parent):
             spec.loader.exec_module(module)
     except BaseException:
         del sys.modules[name]
         raise
     return module
-
-
-@contextmanager
-def _beside(folder: Path) -> Iterator[None]:
-    """Modules beside the file come first while it is imported, and last afterwards."""
-    sys.path.insert(0, str(folder))
-    try:
-        yield
-    finally:
-        sys.path.remove(str(folder))
-        if str(folder) not in sys.path:
-            sys.path.append(str(folder))
 
 
 def read_column(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import pickle
 import sys
@@ -11,6 +12,13 @@ import pytest
 
 import liptest as lt
 from liptest.loading import load_mechanism, read_column, whole_numbers
+from liptest.vendors import use_folder
+
+
+@pytest.fixture(autouse=True)
+def _no_vendor_in_use():
+    yield
+    use_folder(None)
 
 
 def test_two_files_of_one_name_do_not_meet(tmp_path):
@@ -66,3 +74,66 @@ def test_private_values_are_not_quoted(tmp_path):
     with pytest.raises(lt.InputError) as caught:
         whole_numbers(values, tmp_path, private=True)
     assert "secret" not in str(caught.value)
+
+
+def _vendor(folder, answer, *, lazily=False):
+    """A vendor's file that imports a module of its own that is called as every vendor's is."""
+    folder.mkdir()
+    (folder / "helper.py").write_text(f"class Answer:\n    value = {answer}\n")
+    line = "from helper import Answer"
+    outside, inside = ("", line) if lazily else (line, "pass")
+    (folder / "v.py").write_text(
+        f"{outside}\ndef f(data, rng):\n    {inside}\n    return Answer.value\n"
+    )
+    return f"{folder}/v.py:f"
+
+
+@pytest.mark.parametrize("lazily", [False, True])
+def test_two_vendors_helpers_of_one_name_do_not_meet(tmp_path, lazily):
+    files = [_vendor(tmp_path / str(k), k, lazily=lazily) for k in (1, 2)]
+    found = []
+    for k in (0, 1, 0, 1):
+        mechanism, _ = load_mechanism(files[k])
+        found.append(list(lt.output_law(mechanism, [k % 2, len(found)])))
+    assert found == [[1], [2], [1], [2]]
+
+
+def test_an_installed_package_sees_no_vendors_module(tmp_path):
+    load_mechanism(_vendor(tmp_path / "1", 1))
+    assert "helper" in sys.modules
+    with pytest.raises(lt.InputError, match="is no mechanism"):
+        load_mechanism("math:pi")
+    assert "helper" not in sys.modules
+    assert str(tmp_path / "1") not in sys.path
+
+
+def test_a_vendors_own_package_is_found_again(tmp_path):
+    folder = tmp_path / "1"
+    (folder / "parts").mkdir(parents=True)
+    (folder / "parts" / "inner.py").write_text("value = 7\n")
+    (folder / "v.py").write_text(
+        "def f(data, rng):\n    import parts.inner\n    return parts.inner.value\n"
+    )
+    other = _vendor(tmp_path / "2", 2)
+    for number in range(2):
+        mechanism, _ = load_mechanism(f"{folder}/v.py:f")
+        assert list(lt.output_law(mechanism, [number])) == [7]
+        load_mechanism(other)
+        assert "parts" not in sys.modules
+
+
+def test_a_near_name_is_proposed(tmp_path):
+    with pytest.raises(lt.InputError, match="did you mean 'f'"):
+        load_mechanism(_vendor(tmp_path / "1", 1)[:-1] + "ff")
+
+
+def test_a_module_of_somebody_else_is_no_vendors_helper(tmp_path, monkeypatch):
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "helper.py").write_text("class Answer:\n    value = 99\n")
+    monkeypatch.syspath_prepend(str(elsewhere))
+    theirs = importlib.import_module("helper")
+    mechanism, _ = load_mechanism(_vendor(tmp_path / "1", 1))
+    assert list(lt.output_law(mechanism, [0])) == [1]
+    use_folder(None)
+    assert sys.modules.pop("helper") is theirs
