@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from liptest.errors import GateError as GateError
     from liptest.errors import InputError as InputError
     from liptest.errors import LawError as LawError
+    from liptest.errors import LedgerError as LedgerError
     from liptest.errors import LiptestError as LiptestError
     from liptest.errors import MechanismError as MechanismError
     from liptest.errors import NonDeterministicError as NonDeterministicError
@@ -103,6 +104,7 @@ _HOME = {
             "GateError",
             "InputError",
             "LawError",
+            "LedgerError",
             "LiptestError",
             "MechanismError",
             "NonDeterministicError",

@@ -12,6 +12,7 @@
     │   ├── NonDeterministicError      it answers differently for the same dataset
     │   └── UnsupportedRandomnessError it draws what cannot be enumerated exactly
     ├── BudgetError                    more work than the budget allows; carries .needed and .budget
+    ├── LedgerError                    the ledger cannot be read or written; nothing is released
     └── GateError                      the gate refuses to be used this way
         └── CodeChangedError           the code is no longer the code that was tested
 
@@ -84,6 +85,10 @@ class BudgetError(LiptestError):
         super().__init__(message)
         self.needed = needed
         self.budget = budget
+
+
+class LedgerError(LiptestError):
+    """The ledger cannot be read or written, or is none; without its record nothing is released."""
 
 
 class GateError(LiptestError):
