@@ -159,7 +159,7 @@ def law(
 
     Example: liptest law vendor.py:count --ones 3 --dimension 20
     """
-    from liptest.commands import run_law
+    from liptest.law_command import run_law
 
     return run_law(mechanism, dataset, ones, dimension)
 

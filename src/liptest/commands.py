@@ -5,15 +5,12 @@ from __future__ import annotations
 import json
 import os
 import sys
+import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, ProcessPoolExecutor
-from contextlib import AbstractContextManager, contextmanager, nullcontext, redirect_stdout
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, replace
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from liptest import testers
 from liptest.certificates import Certificate, certify
@@ -26,15 +23,17 @@ from liptest.errors import (
     InputError,
     LiptestError,
     MechanismError,
-    check_count,
 )
 from liptest.fingerprints import fingerprint
 from liptest.gate import PrivacyGate, Released
-from liptest.loading import load_mechanism, read_column, whole_numbers
+from liptest.interrupts import interruptions
+from liptest.loading import defined_at, load_mechanism, read_column, whole_numbers
 from liptest.mechanisms.base import Mechanism
+from liptest.outcomes import Outcome
 from liptest.privacy.check import METHODS, check_privacy
 from liptest.report.text import Screen
 from liptest.verdicts import Decision
+from liptest.workers import pool
 
 # Worst first.
 _SEVERITY = (4, 1, 3, 2, 0)
@@ -46,6 +45,7 @@ class Job:
     """One check, ready to run."""
 
     model: CheckModel
+    where: str
     mechanism: Mechanism
     label: str
     distribution: ProductDistribution
@@ -65,17 +65,24 @@ def run_check(options: dict[str, Any]) -> int:
     folder, models = _guarded(screen, lambda: _models(options)) or (Path(), [])
     if not models:
         return 2
-    codes: list[int] = []
-    certificates: list[Certificate] = []
-    with pool(options["workers"]) as executor:
-        for model in models:
-            code, certificate = _check(screen, model, folder, executor)
-            codes.append(code)
-            certificates += [certificate] if certificate else []
-    _write(screen, options["json"], certificates)
-    if len(models) > 1:
-        screen.summary([(model.mechanism, code) for model, code in zip(models, codes, strict=True)])
+    outcomes = _checked(screen, models, folder, options["workers"])
+    _write(screen, options["json"], [o.certificate for o in outcomes if o.certificate])
+    if len(outcomes) > 1:
+        screen.summary([(outcome.asked, outcome.code) for outcome in outcomes])
+    codes = {outcome.code for outcome in outcomes}
     return next(code for code in _SEVERITY if code in codes)
+
+
+def _checked(screen: Screen, models: list[CheckModel], folder: Path, workers: int) -> list[Outcome]:
+    outcomes: list[Outcome] = []
+    before = interruptions()
+    for model in models:
+        outcomes.append(_check(screen, model, folder, workers))
+        left = len(models) - len(outcomes)
+        if interruptions() != before and left:
+            screen.error(BudgetError(f"interrupted: {left} more checks were not run"), 3)
+            break
+    return outcomes
 
 
 def run_release(options: dict[str, Any]) -> int:
@@ -90,24 +97,10 @@ def run_release(options: dict[str, Any]) -> int:
         return screen.error(InputError("release: name one mechanism, or a file with one check"), 2)
     if not private.is_file():
         return screen.error(InputError(f"{private}: there is no such file"), 2)
-    with pool(options["workers"]) as executor:
-        try:
-            return _release(screen, models[0], folder, options, executor)
-        except LiptestError as error:
-            return screen.error(error, _code_of(error))
-
-
-def run_law(where: str, dataset: str | None, ones: int | None, dimension: int | None) -> int:
-    """``liptest law``: outputs, probabilities, exact fractions, error, source."""
-    screen = Screen()
     try:
-        with muted():
-            mechanism, label = load_mechanism(where)
-            law = mechanism.law(_dataset(dataset, ones, dimension))
+        return _release(screen, models[0], folder, options)
     except LiptestError as error:
-        return screen.error(error, _code_of(error))
-    screen.law(label, law)
-    return 0
+        return screen.error(error, code_of(error))
 
 
 def _models(options: dict[str, Any]) -> tuple[Path, list[CheckModel]]:
@@ -164,7 +157,7 @@ def _job(model: CheckModel, folder: Path) -> Job:
         mechanism, label = load_mechanism(where)
     domain = (model.domain or DomainModel()).build()
     law = (model.distribution or DistributionModel()).build(domain, folder)
-    return Job(model, mechanism, label, law)
+    return Job(model, where, mechanism, label, law)
 
 
 def _options(model: CheckModel) -> dict[str, Any]:
@@ -179,13 +172,21 @@ def _method(name: str) -> Any:
     return known[name]
 
 
-def _check(
-    screen: Screen, model: CheckModel, folder: Path, executor: Executor | None
-) -> tuple[int, Certificate | None]:
+def _check(screen: Screen, model: CheckModel, folder: Path, workers: int) -> Outcome:
+    started = time.perf_counter()
+    outcome = Outcome(model.mechanism, 2)
     try:
         job = _job(model, folder)
+        file, line = defined_at(job.where)
+        outcome = replace(
+            outcome,
+            mechanism=job.mechanism,
+            distribution=job.distribution,
+            file=file,
+            line=line,
+        )
         code = fingerprint(job.mechanism)
-        with screen.progress(job.label) as progress, muted():
+        with screen.progress(job.label) as progress, muted(), pool(workers) as executor:
             verdict = check_privacy(
                 job.mechanism,
                 job.distribution,
@@ -194,12 +195,18 @@ def _check(
                 **_options(model),
             )
     except LiptestError as error:
-        return screen.error(error, _code_of(error), model.mechanism), None
+        screen.error(error, code_of(error), model.mechanism)
+        return replace(outcome, code=code_of(error), error=error, seconds=_since(started))
     verdict = replace(verdict, mechanism=job.label)
     screen.verdict(verdict)
     own_seed = model.seed is None
     certificate = certify(verdict, code, job.distribution, own_seed=own_seed)
-    return _CODES[verdict.decision], certificate
+    done = _CODES[verdict.decision]
+    return replace(outcome, code=done, certificate=certificate, seconds=_since(started))
+
+
+def _since(started: float) -> float:
+    return time.perf_counter() - started
 
 
 def _release(
@@ -207,10 +214,10 @@ def _release(
     model: CheckModel,
     folder: Path,
     options: dict[str, Any],
-    executor: Executor | None,
 ) -> int:
     job = _job(model, folder)
-    with screen.progress(job.label) as progress, muted():
+    workers = options["workers"]
+    with screen.progress(job.label) as progress, muted(), pool(workers) as executor:
         gate = PrivacyGate(
             job.mechanism,
             job.distribution,
@@ -241,22 +248,8 @@ def muted() -> Iterator[None]:
         yield
 
 
-def _dataset(dataset: str | None, ones: int | None, dimension: int | None) -> Any:
-    if (dataset is None) == (ones is None):
-        raise InputError("dataset: give either --dataset 0,1,1 or --ones 3 --dimension 20")
-    if dataset is not None:
-        values = np.array(numbers(dataset, always_list=True))
-        if np.any(values != np.floor(values)):
-            raise InputError(f"dataset={dataset!r} must be whole numbers", name="dataset")
-        return values.astype(np.int64)
-    d = check_count("dimension", dimension if dimension is not None else 0)
-    k = check_count("ones", ones if ones is not None else 0, least=0)
-    if k > d:
-        raise InputError(f"ones={k} is more than dimension={d}", name="ones", value=k)
-    return (np.arange(d) < k).astype(np.int64)
-
-
-def _code_of(error: LiptestError) -> int:
+def code_of(error: LiptestError) -> int:
+    """The exit code of an error."""
     if isinstance(error, MechanismError):
         return 4
     if isinstance(error, BudgetError):
@@ -270,14 +263,6 @@ def _guarded(screen: Screen, action: Callable[[], Any]) -> Any:
     except LiptestError as error:
         screen.error(error, 2)
         return None
-
-
-def pool(workers: int) -> AbstractContextManager[Executor | None]:
-    """Processes to work with; none for one worker."""
-    if check_count("workers", workers) == 1:
-        return nullcontext()
-    # A vendor's file is loaded in this process: only forked workers have it too.
-    return ProcessPoolExecutor(workers, mp_context=get_context("fork"))
 
 
 def _write(screen: Screen, path: Path | None, certificates: list[Certificate]) -> None:

@@ -11,6 +11,7 @@ import math
 import time
 from collections.abc import Callable
 from concurrent.futures import Executor
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -19,6 +20,7 @@ from numpy.typing import NDArray
 
 from liptest.domains import IntArray
 from liptest.executors import ordered_map
+from liptest.interrupts import uninterrupted
 from liptest.points import PointBatch
 
 #: Called as ``progress(draws done, draws planned)`` after each chunk.
@@ -189,7 +191,7 @@ def run(
     """Run a sampling task until it is complete, violated, interrupted or over budget.
 
     ``max_queries`` stops after the chunk that reaches it. Ctrl-C keeps what is complete: a
-    violation that was found before it stays found.
+    violation that was found before it stays found. The chunk in which it came is dropped.
     """
     started = time.perf_counter()
     total = Judgement()
@@ -197,20 +199,18 @@ def run(
     chunks = math.ceil(sampling.draws / sampling.chunk_draws)
     results = ordered_map(sampling.chunk, chunks, executor)
     try:
-        for result in results:
-            total += result
-            if progress is not None:
-                progress(total.draws, sampling.draws)
-            if total.violation is not None:
-                break
-            if max_queries is not None and total.queries >= max_queries:
-                break
+        # Closed at once on any exit: cancels what has not started.
+        with closing(results), closing(uninterrupted(results)) as judged:
+            for result in judged:
+                total += result
+                if progress is not None:
+                    progress(total.draws, sampling.draws)
+                if total.violation is not None:
+                    break
+                if max_queries is not None and total.queries >= max_queries:
+                    break
     except KeyboardInterrupt:
         stopped = "interrupted"
-    finally:
-        close = getattr(results, "close", None)
-        if close is not None:
-            close()
     if total.violation is not None:
         ended = "violation"
     else:

@@ -7,7 +7,7 @@ the same on one worker or many; only their timing differs.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from concurrent.futures import Executor, Future
 from typing import TypeVar
 
@@ -22,7 +22,7 @@ _UNKNOWN_WORKERS = 4
 
 def ordered_map(
     task: Callable[[int], T], count: int, executor: Executor | None = None
-) -> Iterator[T]:
+) -> Generator[T, None, None]:
     """Yield ``task(0), task(1), .., task(count - 1)`` in order.
 
     With an executor at most ``2 * workers`` tasks are in flight; closing the iterator cancels
@@ -40,7 +40,7 @@ def ordered_map(
     return _pooled(task, count, executor)
 
 
-def _pooled(task: Callable[[int], T], count: int, executor: Executor) -> Iterator[T]:
+def _pooled(task: Callable[[int], T], count: int, executor: Executor) -> Generator[T, None, None]:
     workers = getattr(executor, "_max_workers", None) or _UNKNOWN_WORKERS
     pending: deque[Future[T]] = deque()
     submitted = 0

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liptest.bounds import violated_edges
-from liptest.commands import muted, pool
+from liptest.commands import muted
 from liptest.distributions import ProductDistribution
 from liptest.domains import Hypercube
 from liptest.errors import (
@@ -37,6 +37,7 @@ from liptest.reproduction import CHECKS, ClaimRow
 from liptest.tables import ExactTable
 from liptest.testers import ALL_TESTERS, DiameterTester, LipschitzTester
 from liptest.verdicts import Decision
+from liptest.workers import pool
 
 Options = dict[str, Any]
 _BROKEN_TIES = ", which moves {} edges over the line by a unit in the last place"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import csv
 import hashlib
 import importlib
@@ -54,6 +55,26 @@ def load_mechanism(where: str) -> tuple[Mechanism, str]:
 
         return mechanism(found), label
     return check_mechanism(found), label
+
+
+def defined_at(where: str) -> tuple[Path | None, int | None]:
+    """File, and line of the definition in it, of an object that ``load_object`` has loaded."""
+    source, _, name = where.rpartition(":")
+    module = None if source.endswith(".py") else sys.modules.get(source)
+    file = Path(source) if module is None else Path(getattr(module, "__file__", None) or "")
+    try:
+        tree = ast.parse(file.read_bytes())
+    except (OSError, SyntaxError, ValueError):
+        return None, None
+    lines = [node.lineno for node in tree.body if name in _bound_by(node)]
+    return file, lines[-1] if lines else None
+
+
+def _bound_by(node: ast.stmt) -> set[str]:
+    if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+        return {node.name}
+    targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+    return {target.id for target in targets if isinstance(target, ast.Name)}
 
 
 def _module(source: str) -> ModuleType:

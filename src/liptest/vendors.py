@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import ModuleType
 
@@ -85,5 +85,8 @@ def _lies_in(module: ModuleType, folder: Path) -> bool:
 
 
 def _places(module: ModuleType) -> list[Path]:
-    places = [getattr(module, "__file__", None) or "", *getattr(module, "__path__", ())]
-    return [Path(place).resolve() for place in places if place]
+    places: list[object] = [getattr(module, "__file__", None)]
+    # Some modules answer every attribute with an object of their own.
+    with suppress(Exception):
+        places += list(getattr(module, "__path__", ()))
+    return [Path(place).resolve() for place in places if isinstance(place, str) and place]

@@ -226,6 +226,26 @@ def test_results_do_not_depend_on_workers(folder, capsys):
     assert capsys.readouterr().out == alone
 
 
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_each_vendor_is_tested_with_its_own_helper(folder, capsys, workers):
+    for vendor, answer in [("first", "0"), ("second", "int(data[0])")]:
+        (folder / vendor).mkdir()
+        (folder / vendor / "helper.py").write_text(f"def answer(data):\n    return {answer}\n")
+        (folder / vendor / "v.py").write_text(
+            "from helper import answer\ndef f(data, rng):\n    return answer(data)\n"
+        )
+    check_of = '[[check]]\nmechanism = "{}/v.py:f"\nepsilon = 1\nmethod = "edges"\n'
+    Path("liptest.toml").write_text(
+        "[domain]\ndimension = 5\n[distribution]\nprobabilities = 0.3\n"
+        + check_of.format("first")
+        + check_of.format("second")
+        + check_of.format("first")
+    )
+    assert check("--workers", workers) == 1
+    lines = [line for line in capsys.readouterr().out.splitlines() if "(exit code" in line]
+    assert [line.split(" ")[1] for line in lines] == ["YES", "NO", "YES"]
+
+
 def release(*arguments: str) -> int:
     return main(["release", *arguments])
 

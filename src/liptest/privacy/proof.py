@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,6 +13,7 @@ from liptest.distributions import ProductDistribution
 from liptest.domains import Domain
 from liptest.driver import Finding, Judgement, Outcome
 from liptest.errors import InputError, check_count, shown
+from liptest.interrupts import uninterrupted
 from liptest.mechanisms.base import Mechanism, check_mechanism
 from liptest.privacy.certify import Answer, enclose_loss
 from liptest.privacy.claims import Claim
@@ -57,13 +59,16 @@ def run_exhaustive(task: Task) -> PrivacyVerdict:
     started = time.perf_counter()
     total, ended = Judgement(), "complete"
     try:
-        for block in pair_blocks(task.mechanism, domain):
-            total += judge_block(task.mechanism, task.claim, block)
-            if task.progress is not None:
-                task.progress(total.pairs, size.pairs)
-            if total.violation is not None:
-                ended = "violation"
-                break
+        blocks = pair_blocks(task.mechanism, domain)
+        judged = (judge_block(task.mechanism, task.claim, block) for block in blocks)
+        with closing(uninterrupted(judged)) as results:
+            for result in results:
+                total += result
+                if task.progress is not None:
+                    task.progress(total.pairs, size.pairs)
+                if total.violation is not None:
+                    ended = "violation"
+                    break
     except KeyboardInterrupt:
         ended = "interrupted"
     outcome = Outcome(total, ended, time.perf_counter() - started)

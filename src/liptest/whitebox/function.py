@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from liptest.domains import Domain, IntArray
 from liptest.errors import InputError, MechanismError, check_count, shown
+from liptest.interrupts import interruptions
 from liptest.mechanisms.closed_form import check_outputs, distinct_values
 from liptest.mechanisms.laws import LawTable, Output, OutputLaw, Raised
 from liptest.mechanisms.statistics import Statistic
@@ -165,12 +166,15 @@ class PythonFunction:
     ) -> tuple[OutputLaw, str | None]:
         tree = ChoiceTree(self.name, max_leaves=self.max_leaves, max_choices=self.max_choices)
         run = _Run(self.function, _handed(argument), ChoiceGenerator(tree), self.name)
+        before = interruptions()
         try:
             probabilities = tree.law(run)
             with watch.no_system_randomness():
                 tree.repeat_first(run)
         finally:
             tree.close()
+        if interruptions() != before:
+            raise KeyboardInterrupt  # the function swallowed it: no law may be kept of this
         self._check_declared(probabilities, run.exception)
         return OutputLaw.from_fractions(probabilities, source=self.source), run.exception
 

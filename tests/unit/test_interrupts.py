@@ -1,0 +1,159 @@
+"""Ctrl-C on the command line, as a terminal sends it, and what swallowed interrupts leave."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+import liptest as lt
+from liptest.interrupts import interruptions, uninterrupted
+
+ARGUMENTS = "--epsilon 1 --dimension 200 --probabilities 0.3 --seed 5"
+SLOW = """
+import pathlib, time
+def f(data, rng):
+    pathlib.Path(r"{mark}").touch()
+    {body}
+    return int(rng.random() < 0.5)
+"""
+SLEEPS = "time.sleep(0.05)"
+SWALLOWS = """
+    try:
+        time.sleep(0.05)
+    except BaseException:
+        return 7
+"""
+
+
+def interrupted(tmp_path, body, arguments):
+    """Start a check, send Ctrl-C to its whole group once the mechanism runs; code and output."""
+    mark = tmp_path / "runs"
+    (tmp_path / "slow.py").write_text(SLOW.format(mark=mark, body=body))
+    process = subprocess.Popen(
+        [sys.executable, "-m", "liptest", "check", *arguments],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        while not mark.exists() and process.poll() is None:
+            time.sleep(0.02)
+        time.sleep(0.2)
+        os.killpg(process.pid, signal.SIGINT)
+        output, _ = process.communicate(timeout=100)
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+    return process.returncode, output
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_ctrl_c_says_what_is_certified_and_ends(tmp_path, workers):
+    arguments = ["slow.py:f", *ARGUMENTS.split(), "--workers", workers]
+    code, output = interrupted(tmp_path, SLEEPS, arguments)
+    assert code == 3, output
+    assert "INCONCLUSIVE interrupted after 0 of" in output
+
+
+def test_ctrl_c_that_is_swallowed_ends_after_the_chunk_without_a_verdict(tmp_path):
+    # 7 is an output of the interrupted run only: it would be a NO.
+    wanted = "--epsilon 1 --dimension 4 --uniform --method edges"
+    arguments = ["slow.py:f", *wanted.split()]
+    code, output = interrupted(tmp_path, SWALLOWS, arguments)
+    assert code == 3, output
+    assert "INCONCLUSIVE interrupted" in output
+
+
+def test_ctrl_c_leaves_the_checks_that_follow_undone(tmp_path):
+    check = '[[check]]\nmechanism = "slow.py:f"\nepsilon = 1\n'
+    (tmp_path / "liptest.toml").write_text(
+        '[domain]\nkind = "cube"\ndimension = 200\n[distribution]\nprobabilities = 0.3\n'
+        + check * 3
+    )
+    code, output = interrupted(tmp_path, SLEEPS, ["--json", "out.json"])
+    assert code == 3, output
+    assert "2 more checks were not run" in output
+    assert json.loads((tmp_path / "out.json").read_text())["verdict"]["decision"] == "INCONCLUSIVE"
+
+
+def test_a_swallowed_interrupt_drops_the_result():
+    def results():
+        yield 1
+        try:
+            signal.raise_signal(signal.SIGINT)
+        except KeyboardInterrupt:
+            yield 2
+        yield 3
+
+    seen = []
+    before = interruptions()
+    with pytest.raises(KeyboardInterrupt):
+        seen.extend(uninterrupted(results()))
+    assert (seen, interruptions()) == ([1], before + 1)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_an_interrupt_that_was_made_an_error_is_an_interrupt():
+    def results():
+        try:
+            signal.raise_signal(signal.SIGINT)
+        except KeyboardInterrupt:
+            raise ValueError from None
+        yield 1
+
+    with pytest.raises(KeyboardInterrupt):
+        next(uninterrupted(results()))
+
+
+def test_other_errors_pass():
+    def results():
+        yield 1
+        raise ValueError
+
+    found = uninterrupted(results())
+    assert next(found) == 1
+    with pytest.raises(ValueError):
+        next(found)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_a_handler_of_the_users_stays():
+    def own(number, frame):
+        raise AssertionError
+
+    before = signal.signal(signal.SIGINT, own)
+    try:
+        for _ in uninterrupted([1]):
+            assert signal.getsignal(signal.SIGINT) is own
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_no_law_is_kept_of_a_run_that_swallowed_an_interrupt():
+    state = {"armed": True}
+
+    @lt.mechanism
+    def swallows(data, rng):
+        if state["armed"]:
+            state["armed"] = False
+            try:
+                signal.raise_signal(signal.SIGINT)
+            except KeyboardInterrupt:
+                return 7
+        return int(data.sum())
+
+    def laws():
+        yield lt.output_law(swallows, np.array([1, 0]))
+
+    with pytest.raises(KeyboardInterrupt):
+        list(uninterrupted(laws()))
+    assert list(lt.output_law(swallows, np.array([1, 0]))) == [1]
