@@ -42,7 +42,11 @@ LAYERS: dict[str, tuple[set[str], set[str]]] = {
     "adapters": ({"adapters"}, POINTS | {"mechanisms"}),
     "privacy": ({"privacy"}, TESTED | {"mechanisms"}),
     "certificates": ({"fingerprints", "certificates", "outcomes"}, CLAIMS),
-    "gate": ({"gate", "noisy_queries", "routes"}, CLAIMS | {"certificates"}),
+    "ledger": (
+        {"ledger", "ledger_chain", "ledger_rows", "ledger_entries", "ledger_totals"},
+        CLAIMS | {"certificates"},
+    ),
+    "gate": ({"gate", "noisy_queries", "routes"}, CLAIMS | {"certificates", "ledger"}),
     "plans": ({"plans", "privacy_plans"}, DATA | {"testers", "privacy"}),
     "report": ({"report"}, DATA | {"mechanisms", "privacy", "certificates", "plans"}),
     "reproduction": ({"reproduction"}, CLAIMS | {"plans"}),
@@ -51,7 +55,7 @@ LAYERS: dict[str, tuple[set[str], set[str]]] = {
 SHELL = {
     *("", "__main__", "cli", "commands", "laboratory", "laboratory_cli"),
     *("laboratory_input", "config", "loading", "demo", "examples", "pytest_plugin", "testing"),
-    *("law_command", "vendors", "workers"),
+    *("law_command", "vendors", "workers", "ledger_cli", "ledger_commands"),
 }
 
 # Longer than LONGEST, and why; an entry that is no longer needed must go.

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from liptest.gate import PrivacyGate as PrivacyGate
     from liptest.gate import Refused as Refused
     from liptest.gate import Released as Released
+    from liptest.ledger import Ledger as Ledger
     from liptest.lipschitz import check_lipschitz as check_lipschitz
     from liptest.local_filter import LocalFilter as LocalFilter
     from liptest.mechanisms import catalogue as catalogue
@@ -113,6 +114,7 @@ _HOME = {
         "errors",
     ),
     **dict.fromkeys(("PrivacyGate", "Refused", "Released"), "gate"),
+    "Ledger": "ledger",
     "check_lipschitz": "lipschitz",
     **dict.fromkeys(("Mechanism", "output_law"), "mechanisms.base"),
     **dict.fromkeys(("ClosedForm", "StatisticMechanism"), "mechanisms.closed_form"),
