@@ -87,7 +87,8 @@ class Judgement:
     ``violation`` is certain, ``doubt`` could not be decided. ``draws`` counts the draws made, in
     draw order, up to and with the violated one. ``largest`` is the largest ratio or loss seen.
     ``answered`` is False while nothing but raised exceptions came back. ``evidence`` is the
-    judge's own; it adds up.
+    judge's own; it adds up. ``spent`` says that a budget of the function or mechanism itself has
+    ended, so that further batches are not worth their cost.
     """
 
     draws: int = 0
@@ -99,6 +100,7 @@ class Judgement:
     violation: Finding | None = None
     doubt: Finding | None = None
     evidence: Any = None
+    spent: bool = False
 
     def __add__(self, later: Judgement) -> Judgement:
         return Judgement(
@@ -111,6 +113,7 @@ class Judgement:
             violation=self.violation or later.violation,
             doubt=self.doubt or later.doubt,
             evidence=_sum(self.evidence, later.evidence),
+            spent=self.spent or later.spent,
         )
 
 
@@ -205,7 +208,7 @@ def run(
                 total += result
                 if progress is not None:
                     progress(total.draws, sampling.draws)
-                if total.violation is not None:
+                if total.violation is not None or total.spent:
                     break
                 if max_queries is not None and total.queries >= max_queries:
                     break

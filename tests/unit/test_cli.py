@@ -43,7 +43,7 @@ def leaks(data, rng):
 
 @lt.mechanism
 def endless(data, rng):
-    while rng.random() < 0.5:
+    while rng.integers(2) < 2:
         pass
     return 0
 

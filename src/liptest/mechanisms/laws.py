@@ -196,11 +196,13 @@ class LawTable:
     rows
         (q,) which of the u laws each of the q queries has; None means query i has law i.
     errors
-        (u,) largest absolute error of a log in each law, for screening.
+        (u,) largest absolute error of a log in each law, for screening; infinite for partial laws.
     zeros_exact
         Whether ZERO_LOG means probability 0.
     exact
         u keys, equal only for equal laws, where laws with equal logs may differ; else None.
+    unexplored
+        (u,) probability that no output accounts for; None means none.
     """
 
     outputs: tuple[Output, ...]
@@ -209,6 +211,7 @@ class LawTable:
     errors: FloatArray
     zeros_exact: bool = True
     exact: tuple[Hashable, ...] | None = None
+    unexplored: FloatArray | None = None
 
     def distinct(self, positions: NDArray[np.int64]) -> NDArray[np.int64]:
         """Which distinct law each queried position has."""
@@ -220,7 +223,9 @@ class LawTable:
             column = self.logs[:, [self.outputs.index(output)]]
         else:
             column = np.full((len(self.logs), 1), ZERO_LOG)
-        return LawTable((output,), column, self.rows, self.errors, self.zeros_exact)
+        return LawTable(
+            (output,), column, self.rows, self.errors, self.zeros_exact, unexplored=self.unexplored
+        )
 
     def losses(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> FloatArray:
         """max_o |ln mu - ln mu'| of pairs of laws, (p,); infinite from INFINITE_LOSS on."""

@@ -102,7 +102,7 @@ def _meaning(
     if outcome.total.violation is not None:
         return refuted(task, plan.source), ""
     if outcome.total.doubt is not None:
-        return undecided(plan.source)
+        return undecided(plan.source, outcome.total)
     if outcome.ended != "complete":
         reason = f"{outcome.ended} after {outcome.total.draws:,} of {plan.draws:,} draws"
         return nothing("nothing is promised before every output was tested.", plan.source), reason

@@ -202,6 +202,8 @@ def _worst(left: OutputLaw, right: OutputLaw) -> Comparison:
         highest = max(highest, upper)
         if lower > best.lower or not best.event:
             best = Comparison(Answer.CLEAR, (output,), lower, upper)
+    if left.unexplored or right.unexplored:
+        highest = math.inf
     return Comparison(Answer.CLEAR, best.event, best.lower, highest)
 
 

@@ -146,10 +146,21 @@ def _pooled(mechanism: Mechanism, domain: Domain) -> tuple[LawPool, NDArray[np.i
         for _, _, part in PointBatch(points).parts(mechanism.points_per_slice(domain)):
             stop = start + len(part)
             laws = mechanism.laws(part)
+            _check_worth(mechanism, laws)
             check_same_law(mechanism, laws, part.centres[0])
             rows[start:stop] = pool.add(laws, len(part))
             start = stop
     return pool, rows
+
+
+def _check_worth(mechanism: Mechanism, laws: ComparableLaws) -> None:
+    unexplored = getattr(laws, "unexplored", None)
+    if unexplored is not None and np.any(unexplored == 1.0):
+        raise BudgetError(
+            f"method='exhaustive': the budget of {mechanism.name} for the law on one dataset ends "
+            f"on so many datasets that visiting all of them takes too long; raise that budget, or "
+            f"use method='neighbourhoods'"
+        )
 
 
 def _axis_blocks(

@@ -32,6 +32,23 @@ from liptest.privacy.witnesses import PrivacyWitness
 Indices = NDArray[np.int64]
 
 
+@dataclass(frozen=True)
+class Unexplored:
+    """The largest probability that a partial law has left open; adds up to the larger one."""
+
+    mass: float
+
+    @classmethod
+    def of(cls, laws: ComparableLaws) -> Unexplored | None:
+        """Of a table of laws; None when all are whole."""
+        known = getattr(laws, "unexplored", None)
+        mass = 0.0 if known is None else float(np.max(known, initial=0.0))
+        return cls(mass) if mass > 0 else None
+
+    def __add__(self, other: Unexplored) -> Unexplored:
+        return max(self, other, key=lambda one: one.mass)
+
+
 @dataclass(frozen=True, eq=False)
 class LossJudge:
     """A pair at distance k is violated when its laws certainly differ by more than the claim.
@@ -85,16 +102,22 @@ class LossJudge:
         draws = len(points.centres)
         if violation is not None:
             draws = batch.draw_of(int(right[at])) + 1
-        largest = float(np.max(losses[:last] / distances[:last], initial=0.0))
+        largest = shown_loss(float(np.max(losses[:last] / distances[:last], initial=0.0)))
+        if violation is not None:
+            # The loss of a partial law is not screened, but this one is certain.
+            largest = max(largest, violation.evidence.loss_lower / violation.distance)
+        unexplored = Unexplored.of(laws)
         return Judgement(
             draws=draws,
             queries=len(points),
             pairs=last,
             repeats=int(check),
-            largest=shown_loss(largest),
+            largest=largest,
             answered=answered,
             violation=violation,
             doubt=doubt,
+            evidence=unexplored,
+            spent=unexplored is not None and unexplored.mass == 1.0,
         )
 
     def _restricted(self, laws: ComparableLaws) -> ComparableLaws:
@@ -219,13 +242,4 @@ def _has_shared_rows(laws: ComparableLaws) -> bool:
 
 
 def _shifted(found: Judgement, again: int) -> Judgement:
-    return Judgement(
-        draws=found.draws - again,
-        queries=found.queries - again,
-        pairs=found.pairs,
-        repeats=found.repeats,
-        largest=found.largest,
-        answered=found.answered,
-        violation=found.violation,
-        doubt=found.doubt,
-    )
+    return replace(found, draws=found.draws - again, queries=found.queries - again)

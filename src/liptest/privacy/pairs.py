@@ -74,6 +74,8 @@ def screen_pairs(
         sure[:] = False
     elif not getattr(laws, "zeros_exact", True):
         sure &= losses < INFINITE_LOSS
+    # Listed outputs say little about the losses of partial laws.
+    losses = np.where(np.isinf(slack), 0.0, losses)
     return Screened(losses, np.flatnonzero(suspect), np.flatnonzero(sure))
 
 

@@ -25,6 +25,7 @@ class LawPool:
         self._factors = np.zeros(0, dtype=np.uint64)
         self._rows: list[NDArray[np.float64]] = []
         self._errors: list[float] = []
+        self._unexplored: list[float] = []
         self._ids: dict[int, int] = {}
         self._exact_ids: dict[Hashable, int] = {}
         self._zeros_exact = True
@@ -61,7 +62,12 @@ class LawPool:
         for i, row in enumerate(self._rows):
             table[i, : len(row)] = row
         return LawTable(
-            tuple(self._outputs), table, None, np.array(self._errors), self._zeros_exact
+            tuple(self._outputs),
+            table,
+            None,
+            np.array(self._errors),
+            self._zeros_exact,
+            unexplored=np.array(self._unexplored),
         )
 
     def _columns(self, outputs: tuple[Output, ...]) -> NDArray[np.int64]:
@@ -111,6 +117,7 @@ class LawPool:
             )
         self._rows.append(row)
         self._errors.append(float(laws.errors[i]))
+        self._unexplored.append(0.0 if laws.unexplored is None else float(laws.unexplored[i]))
         return len(self._rows) - 1
 
 

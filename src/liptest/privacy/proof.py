@@ -24,7 +24,7 @@ from liptest.privacy.exhaustive import (
     exhaustive_size,
     pair_blocks,
 )
-from liptest.privacy.judge import witness_of
+from liptest.privacy.judge import Unexplored, witness_of
 from liptest.privacy.pairs import (
     ClosedFormLosses,
     certified_comparison,
@@ -102,6 +102,7 @@ def judge_block(mechanism: Mechanism, claim: Claim, block: PairBlock) -> Judgeme
         pairs=block.pairs,
         largest=shown_loss(float(np.max(screened.losses, initial=0.0))),
         answered=block.laws.is_answered(),
+        evidence=Unexplored.of(block.laws),
     )
     # Worst first, so that one certification usually decides.
     order = np.argsort(-screened.losses[screened.flagged], kind="stable")
@@ -118,7 +119,8 @@ def judge_block(mechanism: Mechanism, claim: Claim, block: PairBlock) -> Judgeme
             continue
         finding = Finding(x, y, 1, witness_of(mechanism, x, y, claim))
         if answer is Answer.VIOLATED:
-            return replace(found, violation=finding)
+            largest = max(found.largest, finding.evidence.loss_lower)
+            return replace(found, violation=finding, largest=largest)
         doubt = finding
     return replace(found, doubt=doubt)
 
@@ -133,7 +135,7 @@ def _meaning(task: Task, outcome: Outcome, size: ExhaustiveSize) -> tuple[Guaran
         reason = "a declared edge of the statistic breaks the claim, but no datasets realise it"
         return nothing(f"nothing is promised: {reason}; correct edge_pairs=.", _SOURCE), reason
     if doubt is not None:
-        return undecided(_SOURCE)
+        return undecided(_SOURCE, outcome.total)
     change = task.distribution.domain.neighbour_words
     return (
         Guarantee(
@@ -197,7 +199,7 @@ def exact_epsilon(mechanism: Any, domain: Domain, *, budget: int | None = None) 
         raise InputError(f"domain={shown(domain)} must be a domain", name="domain", value=domain)
     size = exhaustive_size(checked, domain)
     check_affordable(size, None if budget is None else check_count("budget", budget), checked)
-    worst, where, slack, pairs, laws = -1.0, None, 0.0, 0, 0
+    worst, where, value, slack, pairs, laws = -1.0, None, 0.0, 0.0, 0, 0
     for block in pair_blocks(checked, domain):
         pairs, laws = pairs + block.pairs, laws + block.queries
         if len(block.left) == 0:
@@ -210,9 +212,11 @@ def exact_epsilon(mechanism: Any, domain: Domain, *, budget: int | None = None) 
             slack = np.inf
         if losses[k] > worst:
             worst, where = float(losses[k]), block.locate(k)
+            # Listed outputs of partial laws say little: only what is certain is counted.
+            value = 0.0 if np.isinf(errors[k]) else shown_loss(worst)
     if where is None or worst == 0.0:
         return ExactEpsilon(0.0, 0.0, slack, None, pairs, laws)
-    return _enclosed(checked, where, shown_loss(worst), slack, pairs, laws)
+    return _enclosed(checked, where, value, slack, pairs, laws)
 
 
 def _enclosed(

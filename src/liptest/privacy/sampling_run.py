@@ -12,7 +12,7 @@ from liptest.errors import InputError, MechanismError
 from liptest.mechanisms.base import Mechanism
 from liptest.privacy.claims import Claim
 from liptest.privacy.count_mass import count_exception_mass, has_count_mass
-from liptest.privacy.judge import LossJudge
+from liptest.privacy.judge import LossJudge, Unexplored
 from liptest.privacy.methods import (
     Draw,
     SamplingMethod,
@@ -94,7 +94,7 @@ def _meaning(task: Task, method: SamplingMethod, outcome: Outcome) -> tuple[Guar
     if outcome.total.violation is not None:
         return refuted(task, source), ""
     if outcome.total.doubt is not None:
-        return undecided(source)
+        return undecided(source, outcome.total)
     if outcome.ended != "complete":
         return _partial(task, method, outcome)
     mass, failure = task.exception_mass, task.failure_probability
@@ -152,8 +152,14 @@ def refuted(task: Task, source: str) -> Guarantee:
     )
 
 
-def undecided(source: str) -> tuple[Guarantee, str]:
-    """The meaning of a pair that straddles the line."""
+def undecided(source: str, total: Judgement) -> tuple[Guarantee, str]:
+    """The meaning of a pair that straddles the line, or of laws that are known in part."""
+    if isinstance(total.evidence, Unexplored):
+        reason = (
+            f"the budget for one law ended with up to {total.evidence.mass:.3g} of its probability "
+            f"unexplored, which leaves a pair open"
+        )
+        return nothing("nothing is promised; raise max_leaves= or max_choices=.", source), reason
     reason = "a pair lies so close to the line that the declared errors cannot decide it"
     return nothing("nothing is promised; tighten error=, or declare exact zeros.", source), reason
 

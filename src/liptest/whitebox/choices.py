@@ -4,35 +4,30 @@ A program that asks ``choose`` for every random decision has a law that is a fin
 run again and again: the last open choice moves to its next branch, everything before it is
 answered as before, everything after it takes its first branch. Weights are whole numbers and
 multiply along the path; fractions appear only when all leaves are counted. Memory holds one
-path and one number for each output, never the tree.
+path and one number for each output, never the tree. Where a budget ends, what was not walked
+stays as unexplored probability.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from fractions import Fraction
 from typing import NoReturn
 
 from liptest.errors import (
-    BudgetError,
     LiptestError,
     MechanismError,
     NonDeterministicError,
     UnsupportedRandomnessError,
 )
 from liptest.mechanisms.laws import Output
+from liptest.whitebox import budgets
+from liptest.whitebox.budgets import MAX_CHOICES, MAX_CUTS, MAX_DRAWS, MAX_LEAVES
 from liptest.whitebox.sums import LawSum, product
 
 #: What can be chosen from: n branches of equal weight, or whole-number weights.
 Branches = int | tuple[int, ...]
-
-#: Runs for one law: twenty fair coins, under a minute and under 1 GB if all outputs differ.
-MAX_LEAVES = 1 << 20
-#: Choices in one run. A path of k choices has at least k leaves beside it, each replayed from
-#: the start with weights of up to 53 k digits: a loop that never ends is noticed in seconds.
-MAX_CHOICES = 1_000
-#: Draws in one run, whether they lead to a choice or not: ends ``while rng.random() < 1``.
-MAX_DRAWS = 1_000_000
 
 # Products of weights are carried along the first choices of a path only: on a path of k choices
 # they need k^2 words.
@@ -56,9 +51,13 @@ class ChoiceTree:
         Of the program, for error messages.
     max_leaves, max_choices
         Budgets: runs in all, and choices in one run.
+    max_seconds
+        Budget for all runs; None for none. The law then depends on the speed of the machine.
     """
 
     __slots__ = (
+        "_cut",
+        "_cuts",
         "_depth",
         "_first",
         "_law",
@@ -69,20 +68,34 @@ class ChoiceTree:
         "leaves",
         "max_choices",
         "max_leaves",
+        "max_seconds",
         "name",
+        "unexplored",
     )
 
     def __init__(
-        self, name: str, *, max_leaves: int = MAX_LEAVES, max_choices: int = MAX_CHOICES
+        self,
+        name: str,
+        *,
+        max_leaves: int = MAX_LEAVES,
+        max_choices: int = MAX_CHOICES,
+        max_seconds: float | None = None,
     ) -> None:
         self.name = name
         self.max_leaves = max_leaves
         self.max_choices = max_choices
+        self.max_seconds = max_seconds
+        #: Probability of the runs that a budget left out; known after ``law``.
+        self.unexplored = Fraction(0)
+        #: Runs that came to their end.
         self.leaves = 0
         self.draws = 0
         #: Set once and for all by ``fail``; even a bare ``except:`` cannot undo it.
         self.failure: LiptestError | None = None
         self._depth = 0
+        # Whether this run was cut off at max_choices, and how many were.
+        self._cut = False
+        self._cuts = 0
         self._path: list[tuple[Branches, int]] = []
         self._weights: list[tuple[int, int]] = [(1, 1)]
         self._law = LawSum()
@@ -103,13 +116,7 @@ class ChoiceTree:
         """Note draws that may never lead to a choice; aborts beyond MAX_DRAWS in one run."""
         self.draws += count
         if self.draws > MAX_DRAWS:
-            self.fail(
-                BudgetError(
-                    f"{self.name}: more than {MAX_DRAWS:,} random numbers drawn in one run; does "
-                    f"it loop for ever? Draw fewer, or declare the law with lt.ClosedForm",
-                    budget=MAX_DRAWS,
-                )
-            )
+            self.fail(budgets.too_many_draws(self.name))
 
     def fail(self, error: LiptestError) -> NoReturn:
         """End this run and all later ones with ``error``, whatever the program catches."""
@@ -130,23 +137,53 @@ class ChoiceTree:
     def law(self, run: Callable[[], Output]) -> dict[Output, Fraction]:
         """Run the program once per leaf; its outputs with their exact probabilities.
 
+        They add up to 1 with ``unexplored``, which is not 0 where a budget ended.
+
         Raises
         ------
         BudgetError
-            More leaves or choices than the budgets.
+            A budget ended before a single run did, or one run does not end.
         NonDeterministicError
             The program draws differently after the same choices.
         LiptestError
             Whatever ``fail`` was called with, and what ``run`` raises.
         """
+        seconds = budgets.MAX_SECONDS_A_RUN
+        endless = budgets.endless(self.name, seconds)
+        try:
+            with budgets.watched_for_progress(
+                lambda: self.leaves + self._cuts, lambda: self.fail(endless), seconds
+            ):
+                ended = self._walk(run)
+        except Abort as abort:
+            ended = abort.error
+        if self.failure is not None:
+            raise self.failure
+        if ended is not None and self._first is None:
+            raise ended
+        probabilities, self.unexplored = self._law.fractions()
+        return probabilities
+
+    def _walk(self, run: Callable[[], Output]) -> LiptestError | None:
+        """Run until all leaves are counted, or to the budget whose error is returned."""
+        deadline = None if self.max_seconds is None else time.monotonic() + self.max_seconds
         while True:
             output = self._run(run)
-            self._law.add(output, *self._leaf_weight())
-            self._count_leaf()
-            if self._first is None:
-                self._first = list(self._path), output
+            if self._cut:
+                self._cuts += 1
+                if self._cuts >= MAX_CUTS and self._cuts > self.leaves:
+                    return budgets.too_many_choices(self.name, self.max_choices)
+            else:
+                self.leaves += 1
+                self._law.add(output, *self._leaf_weight())
+                if self._first is None:
+                    self._first = list(self._path), output
             if not self._advance():
-                return self._law.fractions()
+                return budgets.too_many_choices(self.name, self.max_choices) if self._cuts else None
+            if self.leaves >= self.max_leaves:
+                return budgets.too_many_leaves(self.name, self.max_leaves)
+            if deadline is not None and time.monotonic() > deadline:
+                return budgets.endless(self.name, self.max_seconds or 0.0)
 
     def repeat_first(self, run: Callable[[], Output]) -> None:
         """Run the first leaf again. NonDeterministicError when its output is another one."""
@@ -169,10 +206,11 @@ class ChoiceTree:
         if self.failure is not None:
             raise Abort(self.failure)
         if len(self._path) >= self.max_choices:
-            self._too_many_choices()
+            self._cut = True
+            raise Abort(budgets.too_many_choices(self.name, self.max_choices))
         if isinstance(branches, int):
             if branches > self.max_leaves:
-                self._too_many_leaves(branches)
+                self.fail(budgets.too_many_leaves(self.name, self.max_leaves, branches))
             weight, total, branch = 1, branches, 0
         else:
             total = sum(branches)
@@ -213,6 +251,7 @@ class ChoiceTree:
         # Errors are raised outside of the except clauses: nothing of the program's frames,
         # which hold its data, stays attached to them.
         self._depth = self.draws = 0
+        self._cut = False
         output: Output = None
         error: LiptestError | None = None
         try:
@@ -221,50 +260,15 @@ class ChoiceTree:
             error = abort.error
         except MechanismError as broken:
             error = broken.with_traceback(None)
-        error = self.failure or error
+        if self.failure is not None:
+            raise self.failure
+        if self._cut:
+            return None
         if error is not None:
             raise error
         if self._depth != len(self._path):
             self._differs("the same choices led to fewer draws", aborts=False)
         return output
-
-    def _count_leaf(self) -> None:
-        self.leaves += 1
-        if self.leaves >= self.max_leaves and self._has_more():
-            raise BudgetError(
-                self._leaves_message(f"more than max_leaves={self.max_leaves:,} runs"),
-                budget=self.max_leaves,
-            )
-
-    def _has_more(self) -> bool:
-        return any(_next_branch(*step) is not None for step in self._path)
-
-    def _too_many_leaves(self, count: int) -> NoReturn:
-        words = f"one draw has {count:,} outcomes, more than max_leaves={self.max_leaves:,}"
-        self.fail(
-            BudgetError(
-                self._leaves_message(words if count < 10**30 else "one draw has too many outcomes"),
-                needed=count,
-                budget=self.max_leaves,
-            )
-        )
-
-    def _leaves_message(self, what: str) -> str:
-        return (
-            f"{self.name}: {what} to enumerate its random choices on one dataset; draw from fewer "
-            f"values, hand it a statistic of the data only (statistic=lt.Count()), raise it with "
-            f"@lt.mechanism(max_leaves=...), or declare the law with lt.ClosedForm"
-        )
-
-    def _too_many_choices(self) -> NoReturn:
-        self.fail(
-            BudgetError(
-                f"{self.name}: more than max_choices={self.max_choices:,} random choices in one "
-                f"run; does it choose for ever? Bound the loop, raise it with "
-                f"@lt.mechanism(max_choices=...), or declare the law with lt.ClosedForm",
-                budget=self.max_choices,
-            )
-        )
 
     def _differs(self, what: str, *, aborts: bool = True) -> NoReturn:
         error = NonDeterministicError(

@@ -6,6 +6,7 @@ import inspect
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import reduce
 from importlib import import_module
 from typing import Any, ClassVar, overload
@@ -14,17 +15,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liptest.domains import Domain, IntArray
-from liptest.errors import InputError, MechanismError, check_count, shown
+from liptest.errors import InputError, MechanismError, check_count, check_positive, shown
 from liptest.interrupts import interruptions
 from liptest.mechanisms.closed_form import check_outputs, distinct_values
 from liptest.mechanisms.laws import LawTable, Output, OutputLaw, Raised
 from liptest.mechanisms.statistics import Statistic
 from liptest.points import PointBatch
-from liptest.whitebox.choices import MAX_CHOICES, MAX_LEAVES, Abort, ChoiceTree
+from liptest.whitebox.budgets import MAX_CHOICES, MAX_LEAVES
+from liptest.whitebox.choices import Abort, ChoiceTree
 from liptest.whitebox.generator import ChoiceGenerator
 from liptest.whitebox.memo import LawMemo, law_key, law_table
 from liptest.whitebox.outputs import canonical, raised
 from liptest.whitebox.watch import RandomnessWatch
+
+# Runs spent on laws that stay partial before the rest of a batch is left out.
+_MAX_PARTIAL_LEAVES = 4 * MAX_LEAVES
+# Nothing is known of a law that was left out.
+_UNKNOWN = OutputLaw.from_fractions({}, unexplored=Fraction(1))
+
+# A law, the words of the first exception, and how many runs ended.
+Enumerated = tuple[OutputLaw, str | None, int]
 
 #: ``(data, rng) -> output``.
 RandomFunction = Callable[[Any, Any], Any]
@@ -50,8 +60,11 @@ class PythonFunction:
         All the function sees of a dataset; its law is then enumerated once per value.
     name
         Printed in verdicts.
-    max_leaves, max_choices
-        Budgets for one law: runs, and random choices in one run.
+    max_leaves, max_choices, max_seconds
+        Budgets for one law: runs, random choices in one run, and time (None: no limit; with a
+        limit the law depends on the speed of the machine). Where one ends, the law is partial:
+        ``OutputLaw.unexplored`` says how much probability is left, and a verdict is given only
+        if it holds however that is distributed.
 
     Raises
     ------
@@ -64,7 +77,7 @@ class PythonFunction:
     UnsupportedRandomnessError
         On use: random numbers that have no exact finite law here.
     BudgetError
-        On use: more runs or choices than the budgets.
+        On use: a budget ended before a single run did.
     """
 
     function: RandomFunction
@@ -73,6 +86,7 @@ class PythonFunction:
     name: str = ""
     max_leaves: int = MAX_LEAVES
     max_choices: int = MAX_CHOICES
+    max_seconds: float | None = None
     _memo: LawMemo = field(default_factory=LawMemo, init=False, repr=False, compare=False)
 
     source: ClassVar[str] = "enumerated"
@@ -92,6 +106,8 @@ class PythonFunction:
             object.__setattr__(self, "outputs", tuple(canonical(o, words) for o in listed))
         check_count("max_leaves", self.max_leaves)
         check_count("max_choices", self.max_choices)
+        if self.max_seconds is not None:
+            check_positive("max_seconds", self.max_seconds)
 
     def __call__(self, data: Any, rng: Any) -> Any:
         return self.function(data, rng)
@@ -102,7 +118,8 @@ class PythonFunction:
         found = _found(*where)
         if found is self:
             return _import, where
-        parameters = (self.outputs, self.statistic, self.name, self.max_leaves, self.max_choices)
+        budgets = (self.max_leaves, self.max_choices, self.max_seconds)
+        parameters = (self.outputs, self.statistic, self.name, *budgets)
         if isinstance(found, PythonFunction) and found.function is self.function:
             return _rebuilt, (*where, parameters)
         return PythonFunction, (self.function, *parameters)
@@ -145,10 +162,25 @@ class PythonFunction:
         if missing:
             watch = RandomnessWatch(self.name, self.function)
             with watch.standing_still():
-                fresh = {key: self._enumerate(one, watch) for key, one in missing.items()}
+                fresh = self._enumerate_all(missing, watch)
             # Kept only after the watch found nothing: a memo must not hide a later error.
-            found |= {key: self._memo.add(key, *known) for key, known in fresh.items()}
+            found |= {key: self._memo.add(key, *known[:2]) for key, known in fresh.items()}
+            # The rest was left out, so that a hopeless mechanism is noticed in a minute or two.
+            found |= dict.fromkeys(missing.keys() - found.keys(), _UNKNOWN)
         return [found[key] for key in keys]
+
+    def _enumerate_all(
+        self, arguments: dict[bytes, NDArray[Any]], watch: RandomnessWatch
+    ) -> dict[bytes, Enumerated]:
+        done: dict[bytes, Enumerated] = {}
+        partial = 0
+        for key, argument in arguments.items():
+            done[key] = self._enumerate(argument, watch)
+            law, _, leaves = done[key]
+            partial += leaves if law.unexplored else 0
+            if partial > _MAX_PARTIAL_LEAVES:
+                break
+        return done
 
     def _argument(self, dataset: IntArray) -> NDArray[Any]:
         array = np.asarray(dataset)
@@ -161,10 +193,13 @@ class PythonFunction:
         with watch.standing_still():
             return self._enumerate(argument, watch)[0]
 
-    def _enumerate(
-        self, argument: NDArray[Any], watch: RandomnessWatch
-    ) -> tuple[OutputLaw, str | None]:
-        tree = ChoiceTree(self.name, max_leaves=self.max_leaves, max_choices=self.max_choices)
+    def _enumerate(self, argument: NDArray[Any], watch: RandomnessWatch) -> Enumerated:
+        tree = ChoiceTree(
+            self.name,
+            max_leaves=self.max_leaves,
+            max_choices=self.max_choices,
+            max_seconds=self.max_seconds,
+        )
         run = _Run(self.function, _handed(argument), ChoiceGenerator(tree), self.name)
         before = interruptions()
         try:
@@ -176,7 +211,10 @@ class PythonFunction:
         if interruptions() != before:
             raise KeyboardInterrupt  # the function swallowed it: no law may be kept of this
         self._check_declared(probabilities, run.exception)
-        return OutputLaw.from_fractions(probabilities, source=self.source), run.exception
+        law = OutputLaw.from_fractions(
+            probabilities, unexplored=tree.unexplored, source=self.source
+        )
+        return law, run.exception, tree.leaves
 
     def _check_declared(self, found: dict[Output, Any], exception: str | None) -> None:
         if self.outputs is None:
@@ -287,6 +325,7 @@ def mechanism(
     name: str = "",
     max_leaves: int = MAX_LEAVES,
     max_choices: int = MAX_CHOICES,
+    max_seconds: float | None = None,
 ) -> Callable[[RandomFunction], PythonFunction]: ...
 
 
@@ -294,7 +333,8 @@ def mechanism(function: RandomFunction | None = None, /, **options: Any) -> Any:
     """Make a mechanism of a Python function ``(data, rng) -> output``.
 
     Use as ``@lt.mechanism`` or ``@lt.mechanism(outputs=[...], statistic=lt.Count(), name=...,
-    max_leaves=..., max_choices=...)``; parameters and errors as for ``PythonFunction``.
+    max_leaves=..., max_choices=..., max_seconds=...)``; parameters and errors as for
+    ``PythonFunction``.
     """
     if function is not None:
         return PythonFunction(function, **options)

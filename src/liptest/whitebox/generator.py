@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liptest.errors import BudgetError
-from liptest.whitebox.choices import MAX_DRAWS, Branches, ChoiceTree
-from liptest.whitebox.drawing import distinct, distinct_by_weight, order, taken
+from liptest.whitebox.budgets import MAX_DRAWS
+from liptest.whitebox.choices import Branches, ChoiceTree
+from liptest.whitebox.drawing import distinct, distinct_by_weight, order, ranged, taken
 from liptest.whitebox.finite import (
     NUMPY,
     binomial_bits,
@@ -58,7 +59,7 @@ class ChoiceGenerator(np.random.Generator):
         if (dtype is not _FLOAT64 and np.dtype(dtype) != _FLOAT64) or out is not None:
             tree.unsupported("rng.random(dtype=, out=)", "leave both away")
         if size is not None:
-            return uniform_array(tree, self._shape(size))
+            return uniform_array(tree, self.shape_of(size))
         tree.draws += 1
         if tree.draws > MAX_DRAWS:
             tree.count_draws(0)
@@ -77,7 +78,7 @@ class ChoiceGenerator(np.random.Generator):
         self._tree.count_draws(1)
         if size is None:
             return Uniform(self._tree, line)
-        return uniform_array(self._tree, self._shape(size), line)
+        return uniform_array(self._tree, self.shape_of(size), line)
 
     def integers(
         self,
@@ -91,15 +92,10 @@ class ChoiceGenerator(np.random.Generator):
             first, count, kind = integer_range(low, high, dtype, bool(endpoint))
             return kind(first + self._tree.choose(count))
         lows, highs = (0, low) if high is None else (low, high)
-        self._require_whole("integers", lows, highs)
+        self.require_whole("integers", lows, highs)
         self._guard(size)
-        model = np.asarray(NUMPY.integers(low, high, size, dtype, endpoint))
-        ends = [np.broadcast_to(np.asarray(a, dtype=object), model.shape) for a in (lows, highs)]
-        for cell, (first, last) in enumerate(zip(ends[0].flat, ends[1].flat, strict=True)):
-            chosen = self._tree.choose(int(last) - int(first) + bool(endpoint))
-            model.flat[cell] = int(first) + chosen
-        scalar = size is None and model.ndim == 0
-        return model[()] if scalar else model
+        model = NUMPY.integers(low, high, size, dtype, endpoint)
+        return ranged(self._tree, model, lows, highs, endpoint=bool(endpoint))
 
     def choice(
         self,
@@ -111,7 +107,7 @@ class ChoiceGenerator(np.random.Generator):
         shuffle: bool = True,
     ) -> Any:
         items = np.asarray(a)
-        shape = () if size is None else self._shape(size)
+        shape = () if size is None else self.shape_of(size)
         number = math.prod(shape)
         if items.ndim == 0 and not isinstance(items.item(), int):
             self._refused("choice", a, size, replace, p, axis, shuffle)
@@ -135,7 +131,7 @@ class ChoiceGenerator(np.random.Generator):
                 self._check_digits("binomial", trials, binomial_bits(success))
             return binomial_weights(trials, success)
 
-        self._require_whole("binomial", n)
+        self.require_whole("binomial", n)
         return self._entries("binomial", weights, (n, p), (int, float), size)
 
     def hypergeometric(self, ngood: Any, nbad: Any, nsample: Any, size: Any = None) -> Any:
@@ -144,11 +140,11 @@ class ChoiceGenerator(np.random.Generator):
             return hypergeometric_weights(good, bad, drawn)
 
         arguments = (ngood, nbad, nsample)
-        self._require_whole("hypergeometric", *arguments)
+        self.require_whole("hypergeometric", *arguments)
         return self._entries("hypergeometric", weights, arguments, (int, int, int), size)
 
     def multinomial(self, n: Any, pvals: Any, size: Any = None) -> Any:
-        self._require_whole("multinomial", n)
+        self.require_whole("multinomial", n)
         if np.ndim(n) or np.ndim(pvals) != 1:
             self._tree.unsupported("rng.multinomial with arrays of n or pvals", "draw row by row")
         self._guard(size)
@@ -232,7 +228,8 @@ class ChoiceGenerator(np.random.Generator):
             self._refused("choice", count, None, True, p)
         return choice_weights(count, *key)
 
-    def _shape(self, size: Any) -> tuple[int, ...]:
+    def shape_of(self, size: Any) -> tuple[int, ...]:
+        """``size=`` as a tuple; ValueError below 0, aborts where it is too large."""
         try:
             shape: tuple[int, ...] = (operator.index(size),)
         except TypeError:
@@ -244,7 +241,7 @@ class ChoiceGenerator(np.random.Generator):
 
     def _guard(self, size: Any) -> None:
         if size is not None:
-            self._shape(size)
+            self.shape_of(size)
 
     def _length(self, items: NDArray[Any], axis: int) -> int:
         length: int = np.moveaxis(items, axis, 0).shape[0]
@@ -262,7 +259,8 @@ class ChoiceGenerator(np.random.Generator):
                 )
             )
 
-    def _require_whole(self, method: str, *arguments: Any) -> None:
+    def require_whole(self, method: str, *arguments: Any) -> None:
+        """Abort where NumPy would round fractions down."""
         for argument in arguments:
             array = np.asarray(argument)
             if array.dtype.kind == "f" and not np.all(array == np.floor(array)):

@@ -50,6 +50,7 @@ class LawMemo:
             self._bytes = 0
         digits = [(p.numerator, p.denominator) for p in law.fractions]
         entries = zip(law.outputs, digits, strict=True)
+        # Two partial laws with equal parts are equal, too: what is missing is what is missing to 1.
         same = self._same.setdefault(frozenset((o, n, m) for o, (n, m) in entries), law)
         if same is law:
             self._bytes += sum(m.bit_length() // 4 + _BYTES_PER_OUTPUT for _, m in digits)
@@ -79,10 +80,12 @@ def law_table(
         for output in law.outputs:
             columns.setdefault(output, len(columns))
     logs = np.full((len(distinct), len(columns)), ZERO_LOG)
-    errors = np.zeros(len(distinct))
+    errors, unexplored = np.zeros(len(distinct)), np.zeros(len(distinct))
     for row, law in enumerate(distinct.values()):
         logs[row, [columns[output] for output in law.outputs]] = law.log_probabilities
-        errors[row] = law.errors.max(initial=0.0)
+        # Of what was not explored nothing is known: such laws are never decided by screening.
+        errors[row] = np.inf if law.unexplored else law.errors.max(initial=0.0)
+        unexplored[row] = float(law.unexplored)
     index = positions if rows is None else positions[rows]
     exact = tuple((law.outputs, law.fractions) for law in distinct.values())
-    return LawTable(tuple(columns), logs, index, errors, exact=exact)
+    return LawTable(tuple(columns), logs, index, errors, exact=exact, unexplored=unexplored)

@@ -28,11 +28,12 @@ class LawSum:
             part = self._parts.setdefault(denominator, {})
         part[output] = part.get(output, 0) + numerator
 
-    def fractions(self) -> dict[Output, Fraction]:
-        """The sums, by output."""
+    def fractions(self) -> tuple[dict[Output, Fraction], Fraction]:
+        """The sums by output, and what is missing to 1."""
         self._merge()
         ((common, part),) = self._parts.items()
-        return {output: Fraction(numerator, common) for output, numerator in part.items()}
+        rest = Fraction(common - sum(part.values()), common)
+        return {output: Fraction(numerator, common) for output, numerator in part.items()}, rest
 
     def _merge(self) -> None:
         # Ascending: on one path each denominator divides the next, so the common one stays small.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from fractions import Fraction
@@ -11,7 +13,9 @@ from typing import Any
 import pytest
 
 from liptest.errors import BudgetError, NonDeterministicError, UnsupportedRandomnessError
-from liptest.whitebox.choices import MAX_DRAWS, Abort, ChoiceTree
+from liptest.whitebox import budgets
+from liptest.whitebox.budgets import MAX_DRAWS
+from liptest.whitebox.choices import Abort, ChoiceTree
 
 Program = Callable[[ChoiceTree], Any]
 
@@ -82,10 +86,53 @@ def test_geometric_loop_has_the_truncated_geometric_law() -> None:
     assert found[700] == Fraction(2, 3) ** 700
 
 
-def test_leaf_budget_names_numbers_and_what_to_do() -> None:
-    with pytest.raises(BudgetError, match=r"max_leaves=7 runs .*statistic=lt\.Count") as caught:
-        law(lambda tree: [tree.choose(2) for _ in range(3)] and 0, max_leaves=7)
-    assert caught.value.budget == 7
+def test_the_leaf_budget_leaves_the_rest_unexplored() -> None:
+    tree = ChoiceTree("f", max_leaves=7)
+    found = tree.law(lambda: tuple(tree.choose(2) for _ in range(3)))
+    assert len(found) == 7
+    assert tree.unexplored == Fraction(1, 8)
+    assert sum(found.values()) == Fraction(7, 8)
+
+
+def test_the_time_budget_leaves_the_rest_unexplored() -> None:
+    tree = ChoiceTree("f", max_seconds=1e-9)
+    found = tree.law(lambda: tuple(tree.choose(2) for _ in range(3)))
+    assert (found, tree.unexplored) == ({(0, 0, 0): Fraction(1, 8)}, Fraction(7, 8))
+
+
+def test_a_run_that_does_not_end_is_an_error(monkeypatch) -> None:
+    monkeypatch.setattr(budgets, "MAX_SECONDS_A_RUN", 0.05)
+
+    def program(tree: ChoiceTree) -> None:
+        while True:
+            pass
+
+    with pytest.raises(BudgetError, match=r"one run took more than 0\.05 seconds"):
+        law(program)
+    assert signal.getsignal(signal.SIGALRM) is signal.SIG_DFL
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+
+
+def test_the_watch_for_progress_lets_slow_programs_end(monkeypatch) -> None:
+    monkeypatch.setattr(budgets, "MAX_SECONDS_A_RUN", 0.3)
+
+    def program(tree: ChoiceTree) -> int:
+        time.sleep(0.05)
+        return tree.choose(16)
+
+    assert len(law(program)) == 16
+
+
+def test_a_timer_of_the_users_is_left_alone(monkeypatch) -> None:
+    monkeypatch.setattr(budgets, "MAX_SECONDS_A_RUN", 0.001)
+    before = signal.signal(signal.SIGALRM, lambda number, frame: None)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 50.0)
+        assert law(lambda tree: time.sleep(0.02)) == {None: 1}
+        assert signal.getitimer(signal.ITIMER_REAL)[0] > 40.0
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def test_a_tree_with_exactly_the_budget_is_enumerated() -> None:
@@ -105,17 +152,32 @@ def endless(tree: ChoiceTree) -> None:
         pass
 
 
-def test_endless_choosing_ends_with_the_choice_budget() -> None:
-    with pytest.raises(BudgetError, match="max_choices=50 random choices in one run"):
-        law(endless, max_choices=50)
+def test_a_run_with_too_many_choices_is_left_unexplored() -> None:
+    tree = ChoiceTree("f", max_choices=50)
+    assert tree.law(lambda: endless(tree)) == {None: 1 - Fraction(1, 2**50)}
+    assert tree.unexplored == Fraction(1, 2**50)
+    assert tree.leaves == 50
 
 
-def test_endless_choosing_ends_with_the_budget_in_the_other_order_too() -> None:
+def test_swallowing_the_cut_changes_nothing() -> None:
+    tree = ChoiceTree("f", max_choices=50)
+
+    def program() -> int:
+        try:
+            endless(tree)
+        except BaseException:
+            return 7
+        return 0
+
+    assert tree.law(program) == {0: 1 - Fraction(1, 2**50)}
+
+
+def test_choosing_for_ever_on_every_path_is_an_error() -> None:
     def program(tree: ChoiceTree) -> None:
-        while tree.choose(2) == 1:
-            pass
+        while True:
+            tree.choose(2)
 
-    with pytest.raises(BudgetError, match="max_choices=50"):
+    with pytest.raises(BudgetError, match="max_choices=50 random choices in one run"):
         law(program, max_choices=50)
 
 
@@ -165,12 +227,11 @@ def test_after_an_abort_every_choice_aborts() -> None:
     def program() -> None:
         for _ in range(3):
             try:
-                endless(tree) if not aborted else tree.choose(2)
+                tree.choose(2) if aborted else tree.unsupported("rng.normal", "do not")
             except BaseException as error:
                 aborted.append(type(error))
 
-    tree.max_choices = 5
-    with pytest.raises(BudgetError):
+    with pytest.raises(UnsupportedRandomnessError):
         tree.law(program)
     assert aborted == [Abort] * 3
 

@@ -156,8 +156,9 @@ def test_an_escaped_number_is_an_error() -> None:
 def test_budgets_can_be_set() -> None:
     function = lambda data, rng: sum(rng.random() < 0.5 for _ in range(4))  # noqa: E731
     assert len(lt.mechanism(max_leaves=16)(function).law(BITS)) == 5
-    with pytest.raises(lt.BudgetError, match="max_leaves=15"):
-        lt.mechanism(max_leaves=15)(function).law(BITS)
+    assert lt.mechanism(max_leaves=15)(function).law(BITS).unexplored == Fraction(1, 16)
+    with pytest.raises(lt.InputError, match="max_seconds"):
+        lt.mechanism(max_seconds=0.0)(function)
     with pytest.raises(lt.BudgetError, match="max_choices=3"):
         lt.mechanism(max_choices=3)(function).law(BITS)
 

@@ -1,0 +1,97 @@
+"""Verdicts on laws that a budget has left partial: only what holds for every completion."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import liptest as lt
+
+CUBE = lt.Hypercube(3)
+UNIFORM = lt.ProductDistribution.uniform(CUBE)
+METHODS = ["exhaustive", "neighbourhoods"]
+
+
+def geometric(data, rng):
+    """A count with noise that may run for ever: 2**-40 of the law is left open."""
+    noise = 0
+    while rng.random() < 0.5:
+        noise += 1
+    return int(data.sum()) + noise % 2
+
+
+def leaky(data, rng):
+    """Outputs 0 with probability 1/2 where the first record is 1, else never in what is seen."""
+    while rng.random() < 0.5:
+        if data[0]:
+            return 0
+    return 1
+
+
+def check(function, method, **options):
+    mechanism = lt.mechanism(max_choices=40)(function)
+    return lt.check_privacy(
+        mechanism, UNIFORM, method=method, exception_mass=0.05, failure_probability=0.05, seed=1,
+        **options,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_pure_privacy_is_left_open(method):
+    verdict = check(geometric, method, epsilon=28)
+    assert verdict.decision is lt.Decision.INCONCLUSIVE
+    assert "9.09e-13 of its probability unexplored" in verdict.reason
+    assert "unexplored" in str(verdict)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_delta_above_what_is_open_is_decided(method):
+    # Outputs c and c + 1 have 2/3 and 1/3, of which neighbouring counts share one.
+    far = Fraction(2, 3)
+    for delta, decision in [(float(far) + 1e-3, "YES"), (float(far) - 1e-3, "NO")]:
+        assert check(geometric, method, epsilon=0.5, delta=delta).decision == decision
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_violation_for_every_completion_is_a_no(method):
+    verdict = check(leaky, method, epsilon=20)
+    assert verdict.decision is lt.Decision.NO
+    assert verdict.witness.verify(lt.mechanism(max_choices=40)(leaky))
+    # Certain is only 1/2 against what is open; the float screen would have said infinity.
+    assert 20 < verdict.largest_loss == verdict.witness.loss_lower < 40 * np.log(2)
+    assert verdict.witness.loss_upper == np.inf
+
+
+def test_a_loss_within_what_is_open_is_no_violation():
+    assert check(leaky, "exhaustive", epsilon=28).decision is lt.Decision.INCONCLUSIVE
+
+
+def test_exact_epsilon_encloses_what_is_open():
+    found = lt.exact_epsilon(lt.mechanism(max_choices=40)(leaky), CUBE)
+    assert 26 < found.lower <= found.value < 40 * np.log(2)
+    assert found.upper == np.inf
+
+
+def test_a_hopeless_mechanism_ends_early_without_a_verdict(monkeypatch):
+    monkeypatch.setattr("liptest.whitebox.function._MAX_PARTIAL_LEAVES", 64)
+
+    def wide(data, rng):
+        return tuple(int(rng.random() < 0.5) for _ in range(12))
+
+    mechanism = lt.mechanism(max_leaves=32)(wide)
+    law = lt.ProductDistribution.uniform(lt.Hypercube(12))
+    verdict = lt.check_privacy(mechanism, law, epsilon=1, method="neighbourhoods", seed=1)
+    assert verdict.decision is lt.Decision.INCONCLUSIVE
+    assert "up to 1 of its probability" in verdict.reason
+    with pytest.raises(lt.BudgetError, match="visiting all of them takes too long"):
+        lt.check_privacy(mechanism, law, epsilon=1, method="exhaustive")
+
+
+def test_a_partial_law_is_never_drawn_from():
+    mechanism = lt.mechanism(max_choices=40)(geometric)
+    gate = lt.PrivacyGate(mechanism, UNIFORM, epsilon=0.5, delta=0.67)
+    assert gate.certificate.decision is lt.Decision.YES
+    with pytest.raises(lt.GateError):
+        gate.release([0, 1, 1])
