@@ -43,7 +43,14 @@ LAYERS: dict[str, tuple[set[str], set[str]]] = {
     "privacy": ({"privacy"}, TESTED | {"mechanisms"}),
     "certificates": ({"fingerprints", "certificates", "outcomes"}, CLAIMS),
     "ledger": (
-        {"ledger", "ledger_chain", "ledger_rows", "ledger_entries", "ledger_totals"},
+        {
+            "ledger",
+            "ledger_chain",
+            "ledger_rows",
+            "ledger_entries",
+            "ledger_totals",
+            "ledger_books",
+        },
         CLAIMS | {"certificates"},
     ),
     "gate": ({"gate", "noisy_queries", "routes"}, CLAIMS | {"certificates", "ledger"}),

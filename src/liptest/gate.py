@@ -22,15 +22,17 @@ from liptest.certificates import Certificate, certify
 from liptest.distributions import Distribution, check_distribution
 from liptest.domains import Domain, IntArray
 from liptest.driver import Progress
-from liptest.errors import CodeChangedError, GateError, check_count
+from liptest.errors import CodeChangedError, GateError, check_count, check_open_unit
 from liptest.fingerprints import Fingerprint, fingerprint
+from liptest.ledger_books import Bookkeeper, LedgerLike
 from liptest.mechanisms.base import Mechanism, check_mechanism
 from liptest.mechanisms.gaussian import DiscreteGaussian
 from liptest.mechanisms.laws import Output, OutputLaw, released_weights
 from liptest.mechanisms.noise import DiscreteLaplace
 from liptest.mechanisms.shift import ShiftMechanism
 from liptest.privacy.check import check_privacy
-from liptest.privacy.claims import ExactLog
+from liptest.privacy.claims import Claim, ExactLog, parse_epsilon
+from liptest.privacy.verdicts import PrivacyVerdict
 from liptest.testers import LipschitzTester
 from liptest.verdicts import Decision
 
@@ -60,12 +62,18 @@ class Gate:
     """
 
     def __init__(
-        self, mechanism: Mechanism, domain: Domain, code: Fingerprint, certificate: Certificate
+        self,
+        mechanism: Mechanism,
+        domain: Domain,
+        code: Fingerprint,
+        certificate: Certificate,
+        books: Bookkeeper,
     ) -> None:
         self._mechanism = mechanism
         self._domain = domain
         self._code = code
-        self._certificate = certificate
+        self._certificate = books.decided(certificate)
+        self._books = books
         self._left = certificate.releases
         self._counting = threading.Lock()
 
@@ -94,7 +102,11 @@ class Gate:
         GateError
             All releases are used, or the mechanism failed on the private dataset; the
             reason is withheld, because it could tell about the data.
+        LedgerError
+            The release, or the verdict before it, cannot be written to the ledger; nothing
+            was drawn, and ``certificate`` still holds the verdict.
         """
+        self._books.settle()
         if self._certificate.decision is not Decision.YES:
             return Refused(self._certificate)
         self._check_left()
@@ -109,6 +121,7 @@ class Gate:
         # Counted before the draw: an answer that fails half-way is an answer.
         with self._counting:
             self._check_left()
+            self._books.release()
             self._left -= 1
         copy = private[0].copy()
         failed, output = _quietly(lambda: _draw(self._mechanism, copy))
@@ -142,11 +155,21 @@ class PrivacyGate(Gate):
     seed
         For reproduction only: the certificate then says that it holds only if the code was
         written without knowing the seed.
+    ledger
+        A ``Ledger`` or its path: the attempt is written to it before the seed is drawn, the
+        verdict when it is decided, each release before its draw. None keeps no ledger.
+    vendor
+        Whose attempt it is in the ledger; None means the mechanism's name. The author of the
+        code chooses that name, so better give one.
+    private_table
+        Name of the data in the ledger, never the data; releases of the same name add up.
 
     Raises
     ------
     InputError, MechanismError
         As ``check_privacy``; there is no gate then.
+    LedgerError
+        The ledger cannot be written; nothing was tested.
     """
 
     def __init__(
@@ -165,11 +188,18 @@ class PrivacyGate(Gate):
         seed: int | None = None,
         executor: Executor | None = None,
         progress: Progress | None = None,
+        ledger: LedgerLike = None,
+        vendor: str | None = None,
+        private_table: str | None = None,
     ) -> None:
         checked = check_mechanism(mechanism)
         domain = check_distribution(distribution).domain
         check_count("releases", releases)
+        claim = Claim(parse_epsilon(epsilon), delta, tolerance)
+        failure = check_open_unit("failure_probability", failure_probability)
+        books = Bookkeeper.of_gate(ledger, vendor=vendor, private_table=private_table)
         code = fingerprint(checked)
+        books.begin(checked, code, distribution, claim, failure)
         verdict = check_privacy(
             checked,
             distribution,
@@ -184,8 +214,13 @@ class PrivacyGate(Gate):
             executor=executor,
             progress=progress,
         )
-        certificate = certify(verdict, code, distribution, own_seed=seed is None, releases=releases)
-        super().__init__(checked, domain, code, certificate)
+        worded = self._worded(verdict)
+        certificate = certify(worded, code, distribution, own_seed=seed is None, releases=releases)
+        super().__init__(checked, domain, code, certificate, books)
+
+    def _worded(self, verdict: PrivacyVerdict) -> PrivacyVerdict:
+        """The verdict in the words of the route, before it is certified."""
+        return verdict
 
 
 def _quietly(action: Callable[[], Output]) -> tuple[bool, Output]:

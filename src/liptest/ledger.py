@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from liptest.certificates import Certificate
-from liptest.errors import GateError, LedgerError, check_count, check_open_unit
+from liptest.errors import GateError, LedgerError, check_count, check_non_negative
 from liptest.ledger_chain import Chain
 from liptest.ledger_entries import (
     NO_VERDICT,
@@ -84,13 +84,13 @@ class Ledger:
         """Write that a test begins; its ``count`` says which of the vendor's attempts it is.
 
         ``code`` and ``distribution`` are hashes. ``private_table`` names the data that a release
-        is wanted from: a name, never the data. Raises InputError for names that are no printable
-        line.
+        is wanted from: a name, never the data. What cannot answer a wrong YES has
+        failure_probability 0. Raises InputError for names that are no printable line.
         """
         checked_name("vendor", vendor)
         if private_table is not None:
             checked_name("private_table", private_table)
-        failure = check_open_unit("failure_probability", failure_probability)
+        failure = check_non_negative("failure_probability", failure_probability, below=1.0)
 
         def compose(past: Past) -> Draft:
             told = attempt_fields(

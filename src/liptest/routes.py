@@ -23,6 +23,7 @@ from liptest.distributions import (
 from liptest.errors import InputError, check_count, check_open_unit
 from liptest.fingerprints import fingerprint
 from liptest.gate import Gate, PrivacyGate, Refused, Released
+from liptest.ledger_books import Bookkeeper, LedgerLike
 from liptest.local_filter import MAX_REFERENCES
 from liptest.mechanisms.shift import ShiftMechanism
 from liptest.noisy_queries import (
@@ -79,7 +80,8 @@ class SensitivityGate(PrivacyGate):
         with approximation factor theta the noise is theta times as wide. Its YES is about all
         pairs of datasets, each change counted.
     options
-        The others of ``PrivacyGate``: exception_mass, failure_probability, releases, seed, ..
+        The others of ``PrivacyGate``: exception_mass, failure_probability, releases, seed,
+        ledger, ..
 
     Raises
     ------
@@ -105,8 +107,9 @@ class SensitivityGate(PrivacyGate):
         self._step = grid.step
         self._query = grid.noisy(rounded, claimed, f"{rounded.oracle.name} with noise")
         super().__init__(self._query, distribution, epsilon=claimed, method=method, **options)
-        verdict = replace(self._certificate.verdict, law_source=_LAW_SOURCE)
-        self._certificate = replace(self._certificate, verdict=verdict)
+
+    def _worded(self, verdict: PrivacyVerdict) -> PrivacyVerdict:
+        return replace(verdict, law_source=_LAW_SOURCE)
 
     @property
     def mechanism(self) -> ShiftMechanism:
@@ -144,6 +147,8 @@ class FilterGate(Gate):
         Most mass of datasets that may need more.
     releases
         How many outputs may be drawn in all.
+    ledger, vendor, private_table
+        As for ``PrivacyGate``; the attempt cannot fail and adds nothing.
 
     Raises
     ------
@@ -164,6 +169,9 @@ class FilterGate(Gate):
         max_references: int = MAX_REFERENCES,
         exception_mass: float = 1e-3,
         releases: int = 1,
+        ledger: LedgerLike = None,
+        vendor: str | None = None,
+        private_table: str | None = None,
     ) -> None:
         law = require_product(check_distribution(distribution), "FilterGate")
         grid = Grid.of(sensitivity, grid_step)
@@ -180,8 +188,10 @@ class FilterGate(Gate):
         self._query = grid.noisy(filtered, claim.epsilon, f"filtered {single.oracle.name}")
         code = fingerprint(self._query)
         verdict = _by_construction(self._query, law, claim, excepted, most)
+        books = Bookkeeper.of_gate(ledger, vendor=vendor, private_table=private_table)
+        books.begin(self._query, code, law, claim, 0.0)
         certificate = certify(verdict, code, law, own_seed=True, releases=count)
-        super().__init__(self._query, law.domain, code, certificate)
+        super().__init__(self._query, law.domain, code, certificate, books)
 
     @property
     def mechanism(self) -> ShiftMechanism:

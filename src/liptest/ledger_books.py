@@ -1,0 +1,148 @@
+"""Who tests keeps books: an attempt before the test, its verdict, a release before each draw."""
+
+from __future__ import annotations
+
+from os import PathLike
+
+from liptest.certificates import Certificate
+from liptest.distributions import Distribution
+from liptest.errors import InputError, LedgerError
+from liptest.fingerprints import Fingerprint, distribution_hash, fingerprint
+from liptest.ledger import UNNAMED_TABLE, Ledger
+from liptest.ledger_entries import Attempt, certificate_digest, clean_name
+from liptest.mechanisms.base import Mechanism
+from liptest.outcomes import Outcome
+from liptest.privacy.claims import Claim
+
+#: A ledger, the path of one, or None for none.
+LedgerLike = Ledger | str | PathLike[str] | None
+
+
+class Bookkeeper:
+    """What one test and the releases after it write to a ledger, if there is one.
+
+    A verdict that cannot be written is kept, and is written at the next chance: ``settle`` says
+    whether it was. Until then nothing may be released.
+
+    Parameters
+    ----------
+    ledger
+        A ledger, its path, or None: then nothing is written.
+    vendor
+        Whose attempt it is; None means the mechanism's name.
+    private_table
+        What is to be released from, by name; None for a test alone.
+    """
+
+    def __init__(
+        self, ledger: LedgerLike, *, vendor: str | None = None, private_table: str | None = None
+    ) -> None:
+        # Opened before the test: one that cannot be written must not cost the time of a test.
+        self._ledger = ledger if isinstance(ledger, Ledger | None) else Ledger(ledger)
+        self._vendor = vendor
+        self._table = private_table
+        self._attempt: Attempt | None = None
+        self._unwritten: Certificate | None = None
+
+    @classmethod
+    def of_gate(
+        cls, ledger: LedgerLike, *, vendor: str | None, private_table: str | None
+    ) -> Bookkeeper:
+        """The books of a gate; InputError for names without a ledger."""
+        if ledger is None and (vendor, private_table) != (None, None):
+            raise InputError(
+                "ledger=None: vendor and private_table are names in a ledger; give ledger=, too",
+                name="ledger",
+            )
+        table = UNNAMED_TABLE if private_table is None else private_table
+        return cls(ledger, vendor=vendor, private_table=table)
+
+    def begin(
+        self,
+        mechanism: Mechanism,
+        code: Fingerprint,
+        distribution: Distribution,
+        claim: Claim,
+        failure_probability: float,
+    ) -> None:
+        """Write the attempt; a test that never ends counts all the same."""
+        if self._ledger is None:
+            return
+        self._attempt = self._ledger.record_attempt(
+            clean_name(mechanism.name) if self._vendor is None else self._vendor,
+            mechanism=mechanism.name,
+            code=code.code,
+            distribution=distribution_hash(distribution),
+            claim=claim,
+            failure_probability=failure_probability,
+            private_table=self._table,
+        )
+
+    def decided(self, certificate: Certificate) -> Certificate:
+        """Write the verdict, or keep it; returns the certificate with the number of attempts."""
+        if self._ledger is None or self._attempt is None:
+            return certificate
+        try:
+            self._ledger.record_verdict(self._attempt.number, certificate)
+        except LedgerError:
+            self._unwritten = certificate
+        return certificate
+
+    def settle(self) -> None:
+        """Make sure that the verdict is written; LedgerError when it still cannot be."""
+        if self._ledger is None or self._attempt is None or self._unwritten is None:
+            return
+        number = self._attempt.number
+        # A write that was reported as failed may have reached the disk.
+        known = {one.number: one.certificate for one in self._ledger.attempts()}
+        if known.get(number) != certificate_digest(self._unwritten):
+            self._ledger.record_verdict(number, self._unwritten)
+        self._unwritten = None
+
+    def release(self) -> None:
+        """Write that an output is about to be drawn.
+
+        Raises LedgerError when it cannot be written, GateError when the ledger allows no more.
+        """
+        if self._ledger is not None and self._attempt is not None:
+            self._ledger.record_release(self._attempt.number)
+
+
+def record_outcome(
+    ledger: LedgerLike,
+    outcome: Outcome,
+    *,
+    claim: Claim,
+    failure_probability: float,
+    vendor: str | None = None,
+) -> None:
+    """Write a check that is over: its attempt and its verdict.
+
+    A check that ended in an error counts as an attempt without a verdict, unless nothing could
+    be loaded. Better begin the books before the test (``Bookkeeper``), so that code that ends
+    the process is counted, too.
+
+    Parameters
+    ----------
+    ledger, vendor
+        As for ``Bookkeeper``; the vendor is what was asked for, if it is None.
+    outcome
+        What became of the check.
+    claim, failure_probability
+        As they were asked for.
+
+    Raises
+    ------
+    LedgerError
+        It cannot be written.
+    """
+    if outcome.mechanism is None or outcome.distribution is None:
+        return
+    named = clean_name(outcome.asked) if vendor is None else vendor
+    books = Bookkeeper(ledger, vendor=named)
+    done = outcome.certificate
+    code = fingerprint(outcome.mechanism) if done is None else done.code
+    books.begin(outcome.mechanism, code, outcome.distribution, claim, failure_probability)
+    if done is not None:
+        books.decided(done)
+        books.settle()
