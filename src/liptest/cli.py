@@ -16,6 +16,7 @@ from typing import Annotated, Literal
 from cyclopts import App, CycloptsError, Group, Parameter
 
 from liptest.laboratory_cli import COMMANDS
+from liptest.ledger_cli import LEDGER
 
 # Nothing heavy is imported here: --help must answer at once.
 
@@ -166,6 +167,7 @@ def law(
 
 for _command in COMMANDS:
     app.command(_command)
+app.command(LEDGER)
 
 
 def main(arguments: list[str] | None = None) -> int:

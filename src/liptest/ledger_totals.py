@@ -127,6 +127,18 @@ def vendor_text(heading: str, totals: Totals) -> str:
     return "\n".join(lines)
 
 
+def attempt_text(attempt: Attempt) -> str:
+    """One line about an attempt."""
+    decision = _WORDS.get(attempt.decision, attempt.decision)
+    method = f" by {attempt.method}" if attempt.method else ""
+    aim = f", {counted(attempt.used, 'release')} from {attempt.private_table}"
+    return (
+        f"  {attempt.count}. {attempt.time} {attempt.mechanism}: {attempt.claim}: "
+        f"{decision}{method}{aim if attempt.private_table is not None else ''}; "
+        f"code {attempt.code[:12]}"
+    )
+
+
 def table_text(name: str, totals: Totals) -> str:
     """What was released from a private table, in lines."""
     lines = [f"private table {name}"]
