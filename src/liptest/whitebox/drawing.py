@@ -66,3 +66,17 @@ def taken(items: NDArray[Any], drawn: list[int], shape: tuple[int, ...] | None, 
         entry[()] = items[drawn[0]]
         return entry
     return items.take(positions, axis=axis)
+
+
+def ranged(tree: ChoiceTree, model: Any, lows: Any, highs: Any, *, endpoint: bool) -> Any:
+    """Uniform whole numbers from lows to highs in the place of those that NumPy drew, ``model``.
+
+    Types and shapes are the model's; both limits are broadcast to its shape.
+    """
+    drawn = np.asarray(model)
+    ends = [np.broadcast_to(np.asarray(a, dtype=object), drawn.shape) for a in (lows, highs)]
+    for cell, (first, last) in enumerate(zip(ends[0].flat, ends[1].flat, strict=True)):
+        drawn.flat[cell] = int(first) + tree.choose(int(last) - int(first) + endpoint)
+    if isinstance(model, np.ndarray):
+        return drawn
+    return type(model)(drawn[()])

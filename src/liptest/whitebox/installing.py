@@ -1,0 +1,159 @@
+"""Stand-ins for the random numbers of a process, for the time of an analysis only."""
+
+from __future__ import annotations
+
+import os
+import random
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from liptest.whitebox import numpy_random, python_random
+from liptest.whitebox.generator import ChoiceGenerator
+from liptest.whitebox.legacy import ChoiceRandomState
+from liptest.whitebox.session import LOCK, Session, active, follower, pop, push
+from liptest.whitebox.sites import is_drawing, module_sites, reachable
+from liptest.whitebox.watch import RandomnessWatch
+
+#: Takes a change back.
+Undo = Callable[[], None]
+
+_CLOCKS = (time.time, time.time_ns, time.monotonic, time.monotonic_ns, time.perf_counter)
+_SYSTEM_SOURCES = tuple(
+    source for source in (os.urandom, getattr(os, "getrandom", None)) if source is not None
+)
+
+
+@contextmanager
+def stand_ins(name: str, function: Any) -> Iterator[Session]:
+    """Follow the random numbers that a function draws without an rng argument.
+
+    Within, the random numbers of this thread come from the tree given to ``follow``. On any
+    exit, interruptions included, everything is as it was.
+
+    Parameters
+    ----------
+    name
+        Of the mechanism, for error messages.
+    function
+        Generators that it holds, anywhere, are replaced meanwhile.
+
+    Raises
+    ------
+    NonDeterministicError
+        A generator that could not be replaced moved.
+    """
+    inside = active()
+    if inside is not None:
+        inside.tree.unsupported("an analysis of another mechanism", "analyse that one by itself")
+    with LOCK:
+        undo: list[Undo] = []
+        session = Session(name)
+        try:
+            session.watch = RandomnessWatch(name, _install(session, function, undo))
+            push(session)
+            with session.watch.standing_still():
+                yield session
+                session.end()
+        finally:
+            pop(session)
+            _take_back(undo)
+
+
+def _install(session: Session, function: Any, undo: list[Undo]) -> list[tuple[str, Any]]:
+    """Put the stand-ins in their places; what could not be replaced is returned, with a name."""
+    for owner, name, method in python_random.replaced_methods():
+        undo.append(_method_back(owner, name))
+        setattr(owner, name, method)
+    stand_in = dict(_replaced_names(session))
+    for space, name in module_sites(stand_in):
+        original = space[name]
+        undo.append(partial(space.__setitem__, name, original))
+        space[name] = stand_in[id(original)]
+    left = []
+    for site in reachable(function, lambda value: id(value) in stand_in or is_drawing(value)):
+        new = stand_in.get(id(site.value)) or _held(session, site.value)
+        if new is site.value:
+            continue
+        if site.put is None:
+            left.append((site.name, site.value))
+            continue
+        undo.append(partial(site.put, site.value))
+        site.put(new)
+    return left
+
+
+def _replaced_names(session: Session) -> Iterator[tuple[int, Any]]:
+    """Stand-ins for functions and classes that modules offer by name; by id."""
+    for original, new in python_random.replaced_names():
+        yield id(original), new
+    for original, new in numpy_random.replaced_names(session):
+        yield id(original), new
+    for original in _SYSTEM_SOURCES:
+        yield id(original), follower(original, _system_source(original.__name__))
+    for original in _CLOCKS:
+        yield id(original), follower(original, _clock(original))
+
+
+def _held(session: Session, value: Any) -> Any:
+    """The stand-in for a generator, or a method of one, that exists before the analysis."""
+    if isinstance(value, (ChoiceGenerator, ChoiceRandomState)):
+        return value
+    if isinstance(value, np.random.Generator):
+        return session.rng
+    if isinstance(value, np.random.RandomState):
+        return session.state_for(value)
+    if isinstance(value, random.Random):
+        return value  # its class is replaced
+    owner = value.__self__
+    if isinstance(owner, random.Random):
+        return python_random.bound_method(value) or value
+    return getattr(_held(session, owner), value.__name__)
+
+
+def _system_source(name: str) -> Callable[..., Any]:
+    def answer(session: Session, *arguments: Any, **options: Any) -> Any:
+        session.drew_from(f"the operating system (os.{name})")
+
+    return answer
+
+
+def _clock(original: Callable[..., Any]) -> Callable[..., Any]:
+    def answer(session: Session) -> Any:
+        session.note_clock(f"time.{original.__name__}")
+        return original()
+
+    return answer
+
+
+def _method_back(owner: type, name: str) -> Undo:
+    if name in vars(owner):
+        return partial(setattr, owner, name, vars(owner)[name])
+    return partial(delattr, owner, name)
+
+
+def _take_back(undo: list[Undo]) -> None:
+    """Take all changes back, the last one first, whatever interrupts it."""
+    interruption: BaseException | None = None
+    while undo:
+        try:
+            undo[-1]()
+        except AttributeError:
+            undo.pop()  # a method that was interrupted before it was put there
+        except BaseException as caught:
+            interruption = caught
+        else:
+            undo.pop()
+    if interruption is not None:
+        raise interruption
+
+
+# A child process starts with nothing replaced.
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=LOCK.acquire, after_in_parent=LOCK.release, after_in_child=LOCK.release
+    )
