@@ -1,0 +1,113 @@
+"""A witness as plain lines, in the manner of a diff: for test output and machine-read reports."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from liptest.privacy.verdicts import PrivacyVerdict, headline, tested
+from liptest.privacy.witnesses import PrivacyWitness
+
+# A dataset of so many records is shown whole; of a longer one the records around the change.
+_WHOLE = 24
+_AROUND = 8
+_LONG_TEXT = 60
+_MOST = 4
+
+
+def finding_lines(verdict: PrivacyVerdict) -> list[str]:
+    """Headline, what was tested, the witness if there is one, the meaning."""
+    lines = [f"claim: {verdict.claim}", headline(verdict), tested(verdict)]
+    if verdict.witness is not None:
+        lines += ["", *witness_lines(verdict.witness), ""]
+    return [*lines, f"Meaning: {verdict.guarantee.sentence}"]
+
+
+def witness_lines(witness: PrivacyWitness) -> list[str]:
+    """The two datasets and the two probabilities, one above the other; the loss, the claim."""
+    changed = ", ".join(map(str, witness.changed[:_MOST])) + (
+        ", .." if len(witness.changed) > _MOST else ""
+    )
+    plural = "" if len(witness.changed) == 1 else "s"
+    total = len(witness.dataset)
+    return [
+        f"two datasets of {total} record{'' if total == 1 else 's'}, equal but for "
+        f"record{plural} {changed} (counted from 0):",
+        *_dataset_lines(witness),
+        f"probability of {_event(witness)}:",
+        f"- {_probability(witness.probability, witness.exact[0])}",
+        f"+ {_probability(witness.neighbour_probability, witness.exact[1])}",
+        _loss(witness),
+        "Certain: certified arithmetic, not a statistical estimate.",
+    ]
+
+
+def law_expressions(witness: PrivacyWitness, name: str = "mechanism") -> list[str]:
+    """Python expressions that give both output laws again; ``lt`` is liptest, ``np`` numpy."""
+    return [
+        f"lt.output_law({name}, {dataset_expression(side)})"
+        for side in (witness.dataset, witness.neighbour)
+    ]
+
+
+def dataset_expression(dataset: Sequence[int]) -> str:
+    """A dataset as Python: a list, or shorter where it is long and of few values other than 0."""
+    text = repr(list(dataset))
+    if len(text) <= _LONG_TEXT:
+        return text
+    values = sorted(set(dataset) - {0})
+    base = f"np.arange({len(dataset)})"
+    terms = [
+        f"{v} * np.isin({base}, {[i for i, w in enumerate(dataset) if w == v]})" for v in values
+    ]
+    short = " + ".join(terms) or f"0 * {base}"
+    return short if len(short) < len(text) else text
+
+
+def _dataset_lines(witness: PrivacyWitness) -> list[str]:
+    start, stop = _window(len(witness.dataset), witness.changed)
+    width = max(len(str(v)) for v in witness.dataset[start:stop] + witness.neighbour[start:stop])
+    ends = (f".. (from record {start}) " if start else "", " .." * (stop < len(witness.dataset)))
+    rows = []
+    for sign, side in (("-", witness.dataset), ("+", witness.neighbour)):
+        cells = " ".join(f"{value:{width}d}" for value in side[start:stop])
+        rows.append(f"{sign} {ends[0]}{cells}{ends[1]}{_sum(side)}")
+    marks = " ".join(("^" if i in witness.changed else " ") * width for i in range(start, stop))
+    return [*rows, f"? {' ' * len(ends[0])}{marks}".rstrip()]
+
+
+def _window(length: int, changed: tuple[int, ...]) -> tuple[int, int]:
+    if length <= _WHOLE:
+        return 0, length
+    start = max(0, min(changed[0] - _AROUND, length - 2 * _AROUND - 1))
+    return start, min(length, start + 2 * _AROUND + 1)
+
+
+def _sum(side: tuple[int, ...]) -> str:
+    """What the eye cannot add up."""
+    return f"   (sum {sum(side)})" if len(side) > _WHOLE else ""
+
+
+def _event(witness: PrivacyWitness) -> str:
+    if len(witness.event) == 1:
+        return f"output {witness.output!r}"
+    some = ", ".join(repr(output) for output in witness.event[:_MOST])
+    more = ", .." if len(witness.event) > _MOST else ""
+    return f"one of {len(witness.event)} outputs ({some}{more})"
+
+
+def _probability(value: float, exact: str) -> str:
+    fraction = f"   exactly {exact}" if "/" in exact and len(exact) <= _LONG_TEXT else ""
+    return f"{value:.9g}{fraction}"
+
+
+def _loss(witness: PrivacyWitness) -> str:
+    claim = witness.claim
+    if claim.delta > 0:
+        return (
+            f"excess over e^epsilon times the other: at least {witness.excess:.9g}, claim "
+            f"{claim.delta:g}"
+        )
+    limit = claim.threshold * witness.distance
+    found = "infinite" if math.isinf(witness.loss_lower) else f"{witness.loss_lower:.9g}"
+    return f"loss {found}, claim at most {limit:.9g} ({claim})"
