@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import inspect
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import reduce
-from importlib import import_module
 from typing import Any, ClassVar, overload
 
 import numpy as np
@@ -22,11 +18,14 @@ from liptest.mechanisms.laws import LawTable, Output, OutputLaw, Raised
 from liptest.mechanisms.statistics import Statistic
 from liptest.points import PointBatch
 from liptest.whitebox.budgets import MAX_CHOICES, MAX_LEAVES
-from liptest.whitebox.choices import Abort, ChoiceTree
+from liptest.whitebox.choices import ChoiceTree
 from liptest.whitebox.generator import ChoiceGenerator
+from liptest.whitebox.installing import stand_ins
 from liptest.whitebox.memo import LawMemo, law_key, law_table
-from liptest.whitebox.outputs import canonical, raised
-from liptest.whitebox.watch import RandomnessWatch
+from liptest.whitebox.naming import found, imported, takes_generator
+from liptest.whitebox.outputs import canonical
+from liptest.whitebox.running import RandomFunction, Run
+from liptest.whitebox.session import Session
 
 # Runs spent on laws that stay partial before the rest of a batch is left out.
 _MAX_PARTIAL_LEAVES = 4 * MAX_LEAVES
@@ -36,13 +35,10 @@ _UNKNOWN = OutputLaw.from_fractions({}, unexplored=Fraction(1))
 # A law, the words of the first exception, and how many runs ended.
 Enumerated = tuple[OutputLaw, str | None, int]
 
-#: ``(data, rng) -> output``.
-RandomFunction = Callable[[Any, Any], Any]
-
 
 @dataclass(frozen=True, eq=False)
 class PythonFunction:
-    """A Python function ``(data, rng) -> output`` with its exact output laws.
+    """A Python function ``(data, rng) -> output`` or ``(data) -> output`` with its exact laws.
 
     ``data`` is one dataset, a read-only 1-d int64 array, or with ``statistic`` only its value: an
     int, or a read-only 1-d int64 array. ``rng`` stands in for a numpy.random.Generator; the
@@ -60,6 +56,9 @@ class PythonFunction:
         All the function sees of a dataset; its law is then enumerated once per value.
     name
         Printed in verdicts.
+    typed_outputs
+        Whether outputs of different types, or dicts in another order, are different ones. If not,
+        outputs compare by value (``liptest.whitebox.outputs.canonical``).
     max_leaves, max_choices, max_seconds
         Budgets for one law: runs, random choices in one run, and time (None: no limit; with a
         limit the law depends on the speed of the machine). Where one ends, the law is partial:
@@ -84,15 +83,21 @@ class PythonFunction:
     outputs: tuple[Output, ...] | None = None
     statistic: Statistic | None = None
     name: str = ""
+    typed_outputs: bool = False
     max_leaves: int = MAX_LEAVES
     max_choices: int = MAX_CHOICES
     max_seconds: float | None = None
+    _takes_generator: bool = field(default=True, init=False, repr=False, compare=False)
     _memo: LawMemo = field(default_factory=LawMemo, init=False, repr=False, compare=False)
 
     source: ClassVar[str] = "enumerated"
 
     def __post_init__(self) -> None:
-        _check_function(self.function)
+        if isinstance(self.function, PythonFunction):
+            raise InputError(
+                f"function={self.function.name} is a mechanism already", name="function"
+            )
+        object.__setattr__(self, "_takes_generator", takes_generator(self.function))
         if self.statistic is not None and not isinstance(self.statistic, Statistic):
             raise InputError(
                 f"statistic={shown(self.statistic)} is no statistic; use lt.Count(), "
@@ -102,25 +107,25 @@ class PythonFunction:
         words = self.name or getattr(self.function, "__name__", type(self.function).__name__)
         object.__setattr__(self, "name", words)
         if self.outputs is not None:
-            listed = check_outputs(self.outputs)
-            object.__setattr__(self, "outputs", tuple(canonical(o, words) for o in listed))
+            object.__setattr__(self, "outputs", self._declared(self.outputs))
         check_count("max_leaves", self.max_leaves)
         check_count("max_choices", self.max_choices)
         if self.max_seconds is not None:
             check_positive("max_seconds", self.max_seconds)
 
-    def __call__(self, data: Any, rng: Any) -> Any:
-        return self.function(data, rng)
+    def __call__(self, data: Any, rng: Any = None) -> Any:
+        function: Any = self.function
+        return function(data, rng) if self._takes_generator else function(data)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # A decorated function's own name leads to this mechanism, not to the function.
         where = getattr(self.function, "__module__", ""), getattr(self.function, "__qualname__", "")
-        found = _found(*where)
-        if found is self:
-            return _import, where
-        budgets = (self.max_leaves, self.max_choices, self.max_seconds)
-        parameters = (self.outputs, self.statistic, self.name, *budgets)
-        if isinstance(found, PythonFunction) and found.function is self.function:
+        known = found(*where)
+        if known is self:
+            return imported, where
+        options = (self.typed_outputs, self.max_leaves, self.max_choices, self.max_seconds)
+        parameters = (self.outputs, self.statistic, self.name, *options)
+        if isinstance(known, PythonFunction) and known.function is self.function:
             return _rebuilt, (*where, parameters)
         return PythonFunction, (self.function, *parameters)
 
@@ -128,6 +133,11 @@ class PythonFunction:
     def first_exception(self) -> str | None:
         """Type and message of an exception, where a dataset made every run raise one."""
         return self._memo.first_exception
+
+    @property
+    def output_comparison(self) -> str:
+        """How it is decided whether two outputs are one."""
+        return "by value, type and order" if self.typed_outputs else "by value"
 
     def points_per_slice(self, domain: Domain) -> int:
         """Few datasets, each of which costs many runs; many values of a statistic."""
@@ -160,9 +170,8 @@ class PythonFunction:
             key: argument for key, argument in zip(keys, arguments, strict=True) if key not in found
         }
         if missing:
-            watch = RandomnessWatch(self.name, self.function)
-            with watch.standing_still():
-                fresh = self._enumerate_all(missing, watch)
+            with stand_ins(self.name, self.function) as session:
+                fresh = self._enumerate_all(missing, session)
             # Kept only after the watch found nothing: a memo must not hide a later error.
             found |= {key: self._memo.add(key, *known[:2]) for key, known in fresh.items()}
             # The rest was left out, so that a hopeless mechanism is noticed in a minute or two.
@@ -170,12 +179,12 @@ class PythonFunction:
         return [found[key] for key in keys]
 
     def _enumerate_all(
-        self, arguments: dict[bytes, NDArray[Any]], watch: RandomnessWatch
+        self, arguments: dict[bytes, NDArray[Any]], session: Session
     ) -> dict[bytes, Enumerated]:
         done: dict[bytes, Enumerated] = {}
         partial = 0
         for key, argument in arguments.items():
-            done[key] = self._enumerate(argument, watch)
+            done[key] = self._enumerate(argument, session)
             law, _, leaves = done[key]
             partial += leaves if law.unexplored else 0
             if partial > _MAX_PARTIAL_LEAVES:
@@ -189,22 +198,23 @@ class PythonFunction:
         return np.asarray(self.statistic.values(array[None, :])[0])
 
     def _enumerated(self, argument: NDArray[Any]) -> OutputLaw:
-        watch = RandomnessWatch(self.name, self.function)
-        with watch.standing_still():
-            return self._enumerate(argument, watch)[0]
+        with stand_ins(self.name, self.function) as session:
+            return self._enumerate(argument, session)[0]
 
-    def _enumerate(self, argument: NDArray[Any], watch: RandomnessWatch) -> Enumerated:
+    def _enumerate(self, argument: NDArray[Any], session: Session) -> Enumerated:
         tree = ChoiceTree(
             self.name,
             max_leaves=self.max_leaves,
             max_choices=self.max_choices,
             max_seconds=self.max_seconds,
         )
-        run = _Run(self.function, _handed(argument), ChoiceGenerator(tree), self.name)
+        session.follow(tree)
+        rng = ChoiceGenerator(tree)
+        run = Run(self, _handed(argument), rng, self.name, self._canonical, session.begin)
         before = interruptions()
         try:
             probabilities = tree.law(run)
-            with watch.no_system_randomness():
+            with session.watch.no_system_randomness():
                 tree.repeat_first(run)
         finally:
             tree.close()
@@ -215,6 +225,18 @@ class PythonFunction:
             probabilities, unexplored=tree.unexplored, source=self.source
         )
         return law, run.exception, tree.leaves
+
+    def _declared(self, outputs: Sequence[Any]) -> tuple[Output, ...]:
+        try:
+            return check_outputs([self._canonical(output) for output in outputs])
+        except MechanismError as error:
+            raise InputError(f"outputs: {error}", name="outputs") from None
+
+    def _canonical(self, output: Any) -> Output:
+        # Declared exceptions are outputs as they are.
+        if isinstance(output, Raised):
+            return output
+        return canonical(output, self.name, typed=self.typed_outputs)
 
     def _check_declared(self, found: dict[Output, Any], exception: str | None) -> None:
         if self.outputs is None:
@@ -230,44 +252,6 @@ class PythonFunction:
             )
 
 
-class _Run:
-    """One run of the function; keeps the words of the first exception, never its frames."""
-
-    __slots__ = ("_data", "_function", "_name", "_rng", "exception")
-
-    def __init__(self, function: RandomFunction, data: Any, rng: Any, name: str) -> None:
-        self._function = function
-        self._data = data
-        self._rng = rng
-        self._name = name
-        self.exception: str | None = None
-
-    def __call__(self) -> Output:
-        try:
-            output = self._function(self._data, self._rng)
-        except (Abort, KeyboardInterrupt):
-            raise
-        except Exception as error:
-            if self.exception is None:
-                self.exception = _words(error)
-            return raised(error)
-        except BaseException as error:
-            ended = raised(error)
-        else:
-            return canonical(output, self._name)
-        raise MechanismError(
-            f"{self._name}: it raised {ended.exception}, which ends the program; a mechanism must "
-            f"return an output or raise an Exception"
-        )
-
-
-def _words(error: Exception) -> str:
-    try:
-        return f"{type(error).__name__}: {shown(str(error), 200)}"
-    except Exception:
-        return type(error).__name__
-
-
 def _handed(argument: NDArray[Any]) -> Any:
     """What the function gets: an int, or an array over bytes, which nobody can make writeable."""
     if argument.ndim == 0:
@@ -275,42 +259,8 @@ def _handed(argument: NDArray[Any]) -> Any:
     return np.frombuffer(argument.astype(np.int64).tobytes(), dtype=np.int64)
 
 
-def _check_function(function: Any) -> None:
-    if isinstance(function, PythonFunction):
-        raise InputError(f"function={function.name} is a mechanism already", name="function")
-    if not callable(function) or isinstance(function, type):
-        raise InputError(
-            f"function={shown(function)} must be a function (data, rng) -> output", name="function"
-        )
-    name = getattr(function, "__name__", type(function).__name__)
-    if inspect.isgeneratorfunction(function) or inspect.iscoroutinefunction(function):
-        raise InputError(f"function={name} must return its output, not yield it", name="function")
-    try:
-        signature = inspect.signature(function)
-    except ValueError:
-        return
-    try:
-        signature.bind(None, None)
-    except TypeError:
-        raise InputError(
-            f"function={name} takes ({', '.join(signature.parameters)}); it must take "
-            f"(data, rng): one dataset, or the value of its statistic, and a random generator",
-            name="function",
-        ) from None
-
-
-def _found(module: str, qualname: str) -> Any:
-    parts = qualname.split(".")
-    return reduce(lambda owner, part: getattr(owner, part, None), parts, sys.modules.get(module))
-
-
-def _import(module: str, qualname: str) -> Any:
-    import_module(module)
-    return _found(module, qualname)
-
-
 def _rebuilt(module: str, qualname: str, parameters: tuple[Any, ...]) -> PythonFunction:
-    return PythonFunction(_import(module, qualname).function, *parameters)
+    return PythonFunction(imported(module, qualname).function, *parameters)
 
 
 @overload
@@ -323,6 +273,7 @@ def mechanism(
     outputs: Sequence[Output] | None = None,
     statistic: Statistic | None = None,
     name: str = "",
+    typed_outputs: bool = False,
     max_leaves: int = MAX_LEAVES,
     max_choices: int = MAX_CHOICES,
     max_seconds: float | None = None,
@@ -333,8 +284,8 @@ def mechanism(function: RandomFunction | None = None, /, **options: Any) -> Any:
     """Make a mechanism of a Python function ``(data, rng) -> output``.
 
     Use as ``@lt.mechanism`` or ``@lt.mechanism(outputs=[...], statistic=lt.Count(), name=...,
-    max_leaves=..., max_choices=..., max_seconds=...)``; parameters and errors as for
-    ``PythonFunction``.
+    typed_outputs=..., max_leaves=..., max_choices=..., max_seconds=...)``; parameters and errors as
+    for ``PythonFunction``.
     """
     if function is not None:
         return PythonFunction(function, **options)

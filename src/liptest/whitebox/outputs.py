@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
+from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
 from types import BuiltinFunctionType, FunctionType
 from typing import Any
@@ -18,10 +20,46 @@ _PLAIN = frozenset({int, str, bool, bytes, type(None)})
 _SINGLE = (Enum, type, FunctionType, BuiltinFunctionType, type(...), type(NotImplemented))
 
 
-def canonical(output: Any, name: str) -> Output:
-    """The output as a hashable value: numpy scalars as Python's, every NaN as ``math.nan``.
+@dataclass(frozen=True)
+class Items:
+    """A dict as an output: its keys and values, in no order."""
 
-    Entries of tuples and frozensets are treated alike.
+    items: frozenset[tuple[Output, Output]]
+
+    def __repr__(self) -> str:
+        pairs = sorted(f"{key!r}: {value!r}" for key, value in self.items)
+        return f"{{{', '.join(pairs)}}}"
+
+
+@dataclass(frozen=True)
+class Fields:
+    """A dataclass that is not frozen, or not hashable, as an output: its class and its values."""
+
+    kind: str
+    values: tuple[tuple[str, Output], ...]
+
+    def __repr__(self) -> str:
+        return f"{self.kind}({', '.join(f'{name}={value!r}' for name, value in self.values)})"
+
+
+@dataclass(frozen=True)
+class Typed:
+    """An output whose type counts, and for dicts the order."""
+
+    kind: str
+    value: Output
+
+    def __repr__(self) -> str:
+        return f"{self.kind}({self.value!r})"
+
+
+def canonical(output: Any, name: str, *, typed: bool = False) -> Output:
+    """The output as a hashable value.
+
+    NumPy scalars become Python's, lists and arrays tuples, sets frozensets, dicts ``Items``,
+    dataclasses that are unhashable ``Fields``, every NaN ``math.nan``; entries alike. So 1, 1.0
+    and True are one output, and a list and a tuple of equal entries are. With ``typed`` those of
+    different types are different ones, and so are dicts in another order.
 
     Raises
     ------
@@ -29,6 +67,8 @@ def canonical(output: Any, name: str) -> Output:
         The output is unhashable, or compares by identity; the message says what to return.
         It begins with ``name``, the mechanism's, and does not quote the output.
     """
+    if typed:
+        return _typed(output, name)
     kind = type(output)
     if kind in _PLAIN:
         return output  # type: ignore[no-any-return]
@@ -38,17 +78,11 @@ def canonical(output: Any, name: str) -> Output:
         return output if output == output else math.nan
     if kind is tuple and _PLAIN.issuperset(map(type, output)):
         return output  # type: ignore[no-any-return]
-    if isinstance(output, tuple):
-        entries = (canonical(entry, name) for entry in output)
-        return kind._make(entries) if hasattr(kind, "_make") else tuple(entries)
-    if isinstance(output, frozenset):
-        return frozenset(canonical(entry, name) for entry in output)
     if isinstance(output, np.generic):
         plain = output.item()
-        if isinstance(plain, np.generic):
-            return _hashable(plain, name)
-        return canonical(plain, name)
-    return _hashable(output, name)
+        return _hashable(plain, name) if isinstance(plain, np.generic) else canonical(plain, name)
+    found = _container(output, lambda entry: canonical(entry, name))
+    return _hashable(output, name) if found is None else found
 
 
 def raised(error: BaseException) -> Raised:
@@ -61,10 +95,67 @@ def raised(error: BaseException) -> Raised:
     return Raised(f"{module}.{kind.__qualname__}")
 
 
+def _container(output: Any, entry: Any) -> Output | None:
+    """A container with its entries made canonical by ``entry``; None for anything else."""
+    kind = type(output)
+    if isinstance(output, tuple):
+        entries = map(entry, output)
+        return kind._make(entries) if hasattr(kind, "_make") else tuple(entries)
+    if isinstance(output, (set, frozenset)):
+        return frozenset(map(entry, output))
+    if isinstance(output, list):
+        return tuple(map(entry, output))
+    if isinstance(output, np.ndarray):
+        # A 0-d array is its entry.
+        return entry(output.tolist())  # type: ignore[no-any-return]
+    if isinstance(output, dict):
+        return Items(frozenset((entry(key), entry(value)) for key, value in output.items()))
+    if is_dataclass(output) and _compares_by_value(kind) and kind.__hash__ is None:
+        return Fields(_name_of(kind), _values(output, entry))
+    return None
+
+
+def _typed(output: Any, name: str) -> Output:
+    kind = type(output)
+    if kind in RANDOM_NUMBERS:
+        output.escape("the output")
+    words = _name_of(kind)
+    if isinstance(output, np.ndarray):
+        return Typed(f"{words} of {output.dtype} {output.shape}", canonical(output, name))
+    if isinstance(output, dict):
+        return Typed(words, tuple(_typed_all(pair, name) for pair in output.items()))
+    if isinstance(output, (set, frozenset)):
+        return Typed(words, frozenset(_typed_all(output, name)))
+    if isinstance(output, (tuple, list)):
+        return Typed(words, _typed_all(output, name))
+    if is_dataclass(output) and not isinstance(output, type) and _compares_by_value(kind):
+        return Typed(words, _values(output, lambda entry: _typed(entry, name)))
+    value = canonical(output, name)
+    negative = isinstance(value, float) and value == 0.0 and math.copysign(1.0, value) < 0
+    return Typed(f"-{words}" if negative else words, value)
+
+
+def _typed_all(entries: Iterable[Any], name: str) -> tuple[Output, ...]:
+    return tuple(_typed(entry, name) for entry in entries)
+
+
+def _values(output: Any, entry: Any) -> tuple[tuple[str, Output], ...]:
+    compared = [item.name for item in fields(output) if item.compare]
+    return tuple((item, entry(getattr(output, item))) for item in compared)
+
+
+def _compares_by_value(kind: type) -> bool:
+    equality: Any = kind.__eq__
+    return equality is not object.__eq__
+
+
+def _name_of(kind: type) -> str:
+    return kind.__qualname__.rpartition(".")[2]
+
+
 def _hashable(output: Any, name: str) -> Output:
     kind = type(output)
-    equality: Any = kind.__eq__
-    if equality is object.__eq__ and not isinstance(output, _SINGLE):
+    if not _compares_by_value(kind) and not isinstance(output, _SINGLE):
         raise MechanismError(
             f"{name}: an output of type {kind.__name__} compares by identity, so no two runs give "
             f"the same; return a number, a string or a tuple of them"
@@ -76,17 +167,6 @@ def _hashable(output: Any, name: str) -> Output:
     else:
         return output  # type: ignore[no-any-return]
     raise MechanismError(
-        f"{name}: an output of type {kind.__name__} is unhashable; {_advice(output)}"
+        f"{name}: an output of type {kind.__name__} is unhashable; return a number, a string, or "
+        f"a list, dict or array of them"
     )
-
-
-def _advice(output: Any) -> str:
-    if isinstance(output, np.ndarray):
-        return ("return array.item()" if output.ndim == 0 else "return tuple(array.tolist())") + (
-            ", for more dimensions tuple(map(tuple, array.tolist()))" if output.ndim > 1 else ""
-        )
-    if isinstance(output, dict):
-        return "return tuple(sorted(output.items()))"
-    if isinstance(output, set):
-        return "return frozenset(output)"
-    return "return tuple(output), with tuples for the lists inside"

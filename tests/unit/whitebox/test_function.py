@@ -164,8 +164,21 @@ def test_budgets_can_be_set() -> None:
 
 
 def test_unhashable_outputs_are_an_error_that_says_what_to_return() -> None:
-    with pytest.raises(lt.MechanismError, match=r"f: .*unhashable; return tuple"):
-        lt.mechanism(name="f")(lambda data, rng: [1]).law(BITS)
+    with pytest.raises(lt.MechanismError, match=r"f: .*unhashable; return a number"):
+        lt.mechanism(name="f")(lambda data, rng: bytearray()).law(BITS)
+
+
+def test_outputs_compare_by_value_or_by_type_too() -> None:
+    def changing(data: Any, rng: Any) -> Any:
+        return [1] if rng.integers(2) else (1,)
+
+    by_value, by_type = lt.mechanism(changing), lt.mechanism(typed_outputs=True)(changing)
+    assert exact(by_value.law(BITS)) == {(1,): 1}
+    assert sorted(map(repr, by_type.law(BITS))) == ["list((int(1),))", "tuple((int(1),))"]
+    assert by_type.output_comparison == "by value, type and order"
+    declared = lt.mechanism(typed_outputs=True, outputs=[[1], (1,)])(changing)
+    assert set(declared.law(BITS)) == set(declared.outputs)
+    assert pickle.loads(pickle.dumps(lt.mechanism(typed_outputs=True)(plain))).typed_outputs
 
 
 def test_an_undeclared_output_is_an_error_that_names_it() -> None:
@@ -292,7 +305,7 @@ def test_a_statistic_takes_large_slices_and_a_dataset_small_ones() -> None:
 @pytest.mark.parametrize(
     ("function", "words"),
     [
-        (lambda data: 0, r"takes \(data\); it must take \(data, rng\)"),
+        (lambda: 0, r"takes \(\); it must take \(data, rng\)"),
         (lambda data, rng, size: 0, r"takes \(data, rng, size\)"),
         (lambda *, data, rng: 0, r"takes \(data, rng\)"),
         (3, "must be a function"),
@@ -303,6 +316,12 @@ def test_a_statistic_takes_large_slices_and_a_dataset_small_ones() -> None:
 def test_what_is_no_function_of_data_and_rng(function: Any, words: str) -> None:
     with pytest.raises(lt.InputError, match=words):
         lt.mechanism(function)
+
+
+def test_a_function_of_the_data_alone_is_fine() -> None:
+    one = lt.mechanism(lambda data: int(data.sum()))
+    assert exact(one.law(BITS)) == {2: 1}
+    assert one(BITS) == one(BITS, None) == 2
 
 
 def test_generators_and_coroutines_are_refused() -> None:
@@ -321,7 +340,7 @@ def test_generators_and_coroutines_are_refused() -> None:
     ("options", "words"),
     [
         ({"outputs": []}, "outputs"),
-        ({"outputs": [[1]]}, "hashable"),
+        ({"outputs": [bytearray()]}, "hashable"),
         ({"outputs": [1, True]}, "duplicates"),
         ({"statistic": "count"}, r"lt\.Count\(\)"),
         ({"max_leaves": 0}, "max_leaves=0"),

@@ -1,0 +1,63 @@
+"""One run of a function under analysis, and what its exceptions mean."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from liptest.errors import MechanismError, shown
+from liptest.mechanisms.laws import Output
+from liptest.whitebox.choices import Abort
+from liptest.whitebox.outputs import raised
+
+#: ``(data, rng) -> output``.
+RandomFunction = Callable[[Any, Any], Any]
+
+
+class Run:
+    """One run of the function; keeps the words of the first exception, never its frames."""
+
+    __slots__ = ("_begin", "_canonical", "_data", "_function", "_name", "_rng", "exception")
+
+    def __init__(
+        self,
+        function: RandomFunction,
+        data: Any,
+        rng: Any,
+        name: str,
+        canonical: Callable[[Any], Output],
+        begin: Callable[[], None],
+    ) -> None:
+        self._begin = begin
+        self._canonical = canonical
+        self._function = function
+        self._data = data
+        self._rng = rng
+        self._name = name
+        self.exception: str | None = None
+
+    def __call__(self) -> Output:
+        self._begin()
+        try:
+            output = self._function(self._data, self._rng)
+        except (Abort, KeyboardInterrupt):
+            raise
+        except Exception as error:
+            if self.exception is None:
+                self.exception = _words(error)
+            return raised(error)
+        except BaseException as error:
+            ended = raised(error)
+        else:
+            return self._canonical(output)
+        raise MechanismError(
+            f"{self._name}: it raised {ended.exception}, which ends the program; a mechanism must "
+            f"return an output or raise an Exception"
+        )
+
+
+def _words(error: Exception) -> str:
+    try:
+        return f"{type(error).__name__}: {shown(str(error), 200)}"
+    except Exception:
+        return type(error).__name__
