@@ -40,7 +40,8 @@ class Attempt:
     ``private_table`` names the data that were to be released from, None for a test alone.
     ``failure_probability`` bounds the chance that this test ended in a wrong YES. ``decision`` is
     "none" until there is a verdict; the fields after it are the verdict's. ``epsilon`` and
-    ``delta`` are those of one release, ``used`` the number of releases so far.
+    ``delta`` are those of one release, ``condition`` is what they rest on beside the test,
+    ``releases`` is how many are allowed and ``used`` how many were recorded.
     """
 
     number: int
@@ -60,6 +61,7 @@ class Attempt:
     exception_mass: Fraction = Fraction(0)
     epsilon: Fraction = Fraction(0)
     delta: Fraction = Fraction(0)
+    condition: str = ""
     releases: int = 0
     used: int = 0
 
@@ -108,6 +110,7 @@ def verdict_fields(certificate: Certificate, attempt: Attempt) -> dict[str, Any]
         "exception_mass": decimal_text(guarantee.exception_mass or 0),
         "epsilon": decimal_text(_epsilon_above(certificate)),
         "delta": decimal_text(verdict.claim.delta),
+        "condition": guarantee.condition,
         "releases": certificate.releases if allowed else 0,
     }
 
@@ -175,7 +178,7 @@ def _begun(row: Row, fields: dict[str, Any]) -> Attempt:
         raise ValueError("an attempt under the number of another row")
     return Attempt(
         number=row.number,
-        count=fields["count"],
+        count=_whole(fields["count"]),
         vendor=row.vendor,
         time=fields["time"],
         mechanism=fields["mechanism"],
@@ -200,7 +203,8 @@ def _decided(known: Attempt, fields: dict[str, Any]) -> Attempt:
         exception_mass=_number(fields["exception_mass"]),
         epsilon=_number(fields["epsilon"]),
         delta=_number(fields["delta"]),
-        releases=fields["releases"],
+        condition=fields["condition"],
+        releases=_whole(fields["releases"]),
     )
 
 
@@ -240,6 +244,12 @@ def _number(text: str) -> Fraction:
     if not _DECIMAL.fullmatch(text):
         raise ValueError(f"{shown(text)} is no decimal number")
     return Fraction(text)
+
+
+def _whole(value: Any) -> int:
+    if type(value) is not int or value < 0:
+        raise ValueError(f"{shown(value)} is no whole number")
+    return value
 
 
 def _claim_text(claim: Claim) -> str:

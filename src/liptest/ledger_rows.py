@@ -63,8 +63,11 @@ class Row:
 
     @property
     def fields(self) -> dict[str, Any]:
-        """The JSON text, read."""
-        return dict(json.loads(self.entry))
+        """The JSON text, read; ValueError when it is no object."""
+        found = json.loads(self.entry)
+        if not isinstance(found, dict):
+            raise ValueError("no JSON object")
+        return found
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,8 @@ class Totals:
     them ended in a wrong YES. ``epsilon`` and ``delta`` are the sums over all releases.
     ``joint_delta`` adds, for each attempt, the larger of its failure probability and the deltas
     of its releases; ``exception_mass`` counts once for each attempt that was followed by a
-    release. All releases together are (epsilon, joint_delta)-private off datasets of that mass.
+    release. All releases together are (epsilon, joint_delta)-private off datasets of that mass,
+    provided that the ``conditions`` of their proofs hold.
     """
 
     attempts: int
@@ -36,6 +37,7 @@ class Totals:
     joint_delta: Fraction
     exception_mass: Fraction
     seeds_of_callers: int
+    conditions: tuple[str, ...]
 
     @classmethod
     def of(cls, attempts: Iterable[Attempt]) -> Totals:
@@ -51,6 +53,7 @@ class Totals:
             joint_delta=_sum(max(one.used * one.delta, one.failure_probability) for one in every),
             exception_mass=_sum(one.exception_mass for one in every if one.used),
             seeds_of_callers=sum(one.seed_source.startswith("caller") for one in every),
+            conditions=tuple(sorted({one.condition for one in every if one.used} - {""})),
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -119,12 +122,7 @@ def vendor_text(heading: str, totals: Totals) -> str:
         f"  {counted(totals.releases, 'release')}: epsilon {printed(totals.epsilon)}, "
         f"delta {printed(totals.delta)} together",
     ]
-    if totals.seeds_of_callers:
-        lines.append(
-            f"  {totals.seeds_of_callers} with a seed chosen by the caller: valid only if the "
-            f"code was written without knowing it"
-        )
-    return "\n".join(lines)
+    return "\n".join(lines + _provided(totals))
 
 
 def attempt_text(attempt: Attempt) -> str:
@@ -152,7 +150,17 @@ def table_text(name: str, totals: Totals) -> str:
     where = f"off datasets of total probability {printed(mass)}" if mass else "on every dataset"
     together = " together" if totals.releases > 1 else ""
     pair = f"({printed(totals.epsilon)}, {printed(totals.joint_delta)})-private"
-    return "\n".join([*lines, f"  {done}:{together} {pair} {where}"])
+    return "\n".join([*lines, f"  {done}:{together} {pair} {where}", *_provided(totals)])
+
+
+def _provided(totals: Totals) -> list[str]:
+    lines = [f"  provided that {condition}" for condition in totals.conditions]
+    if totals.seeds_of_callers:
+        lines.append(
+            f"  {counted(totals.seeds_of_callers, 'attempt')} with a seed chosen by the caller: "
+            f"valid only if the code was written without knowing it"
+        )
+    return lines
 
 
 def printed(value: Fraction) -> str:
