@@ -38,12 +38,11 @@ from liptest.noisy_queries import (
 )
 from liptest.oracles import as_oracle
 from liptest.privacy.claims import Claim, ExactLog, parse_epsilon
-from liptest.privacy.verdicts import BY_FILTER, PrivacyPlan, PrivacyVerdict
-from liptest.privacy.wording import proof_sentence
+from liptest.privacy.verdicts import BY_FILTER, PrivacyPlan, PrivacyVerdict, Settings
+from liptest.privacy.wording import NOISY_QUERY, excepted_sentence, proof_sentence
 from liptest.testers import LipschitzTester
 from liptest.verdicts import Cost, Decision, Guarantee
 
-_LAW_SOURCE = "the answer of the query, plus exact discrete Laplace noise that liptest draws"
 _CONDITION = "the query gives one and the same finite number whenever it is asked about a dataset"
 
 
@@ -109,7 +108,7 @@ class SensitivityGate(PrivacyGate):
         super().__init__(self._query, distribution, epsilon=claimed, method=method, **options)
 
     def _worded(self, verdict: PrivacyVerdict) -> PrivacyVerdict:
-        return replace(verdict, law_source=_LAW_SOURCE)
+        return replace(verdict, law_source=NOISY_QUERY)
 
     @property
     def mechanism(self) -> ShiftMechanism:
@@ -182,12 +181,13 @@ class FilterGate(Gate):
         )
         single = OneAtATime(as_oracle(query, law.domain))
         single(np.zeros((1, law.domain.dimension), dtype=law.domain.dtype))
-        excepted = _affordable(law, most, check_open_unit("exception_mass", exception_mass))
+        limit = check_open_unit("exception_mass", exception_mass)
+        excepted = _affordable(law, most, limit)
         filtered = FilteredQuery(single, law, grid, most)
         self._step = grid.step
         self._query = grid.noisy(filtered, claim.epsilon, f"filtered {single.oracle.name}")
         code = fingerprint(self._query)
-        verdict = _by_construction(self._query, law, claim, excepted, most)
+        verdict = _by_construction(self._query, law, claim, excepted, most, limit)
         books = Bookkeeper.of_gate(ledger, vendor=vendor, private_table=private_table)
         books.begin(self._query, code, law, claim, 0.0)
         certificate = certify(verdict, code, law, own_seed=True, releases=count)
@@ -238,13 +238,10 @@ def _by_construction(
     claim: Claim,
     excepted: float,
     most: int,
+    limit: float,
 ) -> PrivacyVerdict:
-    sentence = proof_sentence(claim, distribution.domain.neighbour_words, _CONDITION)
-    if excepted:
-        sentence += (
-            f" Excepted are datasets on which the filter needs more than {most:,} values of the "
-            f"query, where a release fails; they have a total probability <= {excepted:.3g}."
-        )
+    words = distribution.domain.neighbour_words
+    sentence = proof_sentence(claim, words, _CONDITION) + excepted_sentence(excepted, most)
     return PrivacyVerdict(
         decision=Decision.YES,
         mechanism=mechanism.name,
@@ -268,5 +265,6 @@ def _by_construction(
         largest_loss=float(claim.epsilon),
         relation=distribution.domain.relation,
         distribution=distribution.source,
-        law_source=_LAW_SOURCE,
+        law_source=NOISY_QUERY,
+        settings=Settings(limit, 0.0, parameters={"max_references": most}),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, is_dataclass, replace
 from functools import partial
 
 from liptest.driver import Judgement, Outcome
@@ -38,6 +38,7 @@ def run_atest(task: Task, tester: LipschitzTester) -> PrivacyVerdict:
     who = f"method={tester.name}"
     if task.claim.delta > 0:
         raise delta_error(who, task.claim)
+    task = replace(task, parameters=asdict(tester) if is_dataclass(tester) else {})
     outputs = _functions(task.mechanism, who)
     count = len(outputs)
     single = tester.plan(

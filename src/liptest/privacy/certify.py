@@ -19,7 +19,8 @@ from flint import arb, ctx
 from liptest.mechanisms.laws import Output, OutputLaw, exact_ball
 from liptest.privacy.claims import Claim
 
-_LOCK = threading.Lock()
+#: Held by whoever sets the precision of flint.
+LOCK = threading.Lock()
 _PRECISIONS = (128, 512, 2048, 8192)
 
 
@@ -49,7 +50,7 @@ class Comparison:
 
 def compare_laws(left: OutputLaw, right: OutputLaw, claim: Claim, distance: int = 1) -> Comparison:
     """Decide whether two laws at a distance keep the claim; pure losses scale with distance."""
-    with _LOCK:
+    with LOCK:
         saved = ctx.prec
         try:
             for ctx.prec in _PRECISIONS:
@@ -63,7 +64,7 @@ def compare_laws(left: OutputLaw, right: OutputLaw, claim: Claim, distance: int 
 
 def enclose_loss(left: OutputLaw, right: OutputLaw) -> Comparison:
     """The loss max_o |ln mu(o) - ln mu'(o)|, enclosed; the event is the worst output."""
-    with _LOCK:
+    with LOCK:
         saved = ctx.prec
         try:
             ctx.prec = _PRECISIONS[0]
@@ -76,7 +77,7 @@ def compare_closed_form(
     loss: Callable[[], arb], hockey_stick: Callable[[arb], arb], claim: Claim, distance: int = 1
 ) -> Comparison:
     """Decide a pair whose loss and divergence are functions that give balls (unbounded outputs)."""
-    with _LOCK:
+    with LOCK:
         saved = ctx.prec
         try:
             for ctx.prec in _PRECISIONS:

@@ -14,11 +14,12 @@ from liptest.domains import Domain, IntArray
 from liptest.driver import Finding, Judgement, QueryBatch
 from liptest.errors import InputError
 from liptest.mechanisms.base import ComparableLaws, Mechanism
-from liptest.mechanisms.laws import LawTable, Output, OutputLaw, as_fraction
+from liptest.mechanisms.laws import LawTable, Output, OutputLaw, as_fraction, exact_ball
 from liptest.narrowing import Geodesic
 from liptest.points import PointBatch, compact_codes
 from liptest.privacy.certify import Answer
 from liptest.privacy.claims import Claim
+from liptest.privacy.enclosures import bounds_of, event_bounds, fraction_text
 from liptest.privacy.pairs import (
     ClosedFormLosses,
     certified_comparison,
@@ -27,6 +28,7 @@ from liptest.privacy.pairs import (
     screen_pairs,
     shown_loss,
 )
+from liptest.privacy.telling import telling_event
 from liptest.privacy.witnesses import PrivacyWitness
 
 Indices = NDArray[np.int64]
@@ -206,13 +208,18 @@ def witness_of(
 ) -> PrivacyWitness:
     """The certified comparison of two datasets with both probabilities, as a witness."""
     found = certified_comparison(mechanism, dataset, neighbour, claim, distance)
+    unexplored = ("0", "0")
     if isinstance(mechanism, ClosedFormLosses):
-        output, *balls = mechanism.pair_witness(dataset, neighbour, float(claim.epsilon))
-        found = replace(found, event=(output,))
-        masses = [(float(ball.mid()), str(ball)) for ball in balls]
+        event, balls = telling_event(mechanism, dataset, neighbour, claim, distance)
+        found = replace(found, event=event)
+        sums = [sum(side, arb(0)) for side in zip(*balls, strict=True)]
+        masses = [(float(ball.mid()), str(ball)) for ball in sums]
+        bounds = tuple((*bounds_of(left), *bounds_of(right)) for left, right in balls)
     else:
         laws = [exact_law(mechanism, side) for side in (dataset, neighbour)]
         masses = [event_mass(law, found.event) for law in laws]
+        bounds = event_bounds(laws[0], laws[1], found.event)
+        unexplored = bounds_of(laws[0].unexplored)[1], bounds_of(laws[1].unexplored)[1]
     return PrivacyWitness(
         dataset=tuple(dataset.tolist()),
         neighbour=tuple(neighbour.tolist()),
@@ -225,6 +232,8 @@ def witness_of(
         exact=(masses[0][1], masses[1][1]),
         excess=found.excess,
         distance=distance,
+        bounds=bounds,
+        unexplored=unexplored,
     )
 
 
@@ -232,7 +241,7 @@ def event_mass(law: OutputLaw, event: tuple[Output, ...]) -> tuple[float, str]:
     """Probability of a set of outputs, as a float and exactly ("p/q", or a certified ball)."""
     if law.fractions is not None:
         exact = sum((Fraction(as_fraction(law.exact(output))) for output in event), Fraction(0))
-        return float(exact), str(exact)
+        return float(exact), fraction_text(exact) or str(exact_ball(exact))
     ball = sum((law.exact(output) for output in event), arb(0))
     return math.fsum(law.get(output, 0.0) for output in event), str(ball)
 

@@ -43,7 +43,7 @@ from liptest.privacy.sampling_run import (
 )
 from liptest.privacy.verdicts import PrivacyPlan, PrivacyVerdict
 from liptest.privacy.witnesses import PrivacyWitness
-from liptest.privacy.wording import proof_sentence
+from liptest.privacy.wording import proof_sentence, statistic_sentence
 from liptest.verdicts import Decision, Guarantee
 
 _SOURCE = "theory 3.7"
@@ -157,10 +157,7 @@ def _meaning(task: Task, outcome: Outcome, size: ExhaustiveSize) -> tuple[Guaran
 def _why_enough(task: Task, size: ExhaustiveSize) -> str:
     if not size.through_statistic:
         return ""
-    return (
-        f" The mechanism receives only the statistic {task.mechanism.statistic.name!r}, so the "
-        f"{size.pairs:,} pairs of its neighbouring values cover all neighbouring datasets."
-    )
+    return statistic_sentence(repr(task.mechanism.statistic.name), size.pairs)
 
 
 @dataclass(frozen=True)

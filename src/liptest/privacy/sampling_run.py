@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import Executor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from liptest.distributions import Distribution
@@ -20,9 +20,9 @@ from liptest.privacy.methods import (
     finite_outputs,
     paper_laws,
 )
-from liptest.privacy.verdicts import PrivacyPlan, PrivacyVerdict
+from liptest.privacy.verdicts import PrivacyPlan, PrivacyVerdict, Settings
 from liptest.privacy.witnesses import PrivacyWitness
-from liptest.privacy.wording import sampling_sentence
+from liptest.privacy.wording import partial_sentence, refuted_sentence, sampling_sentence
 from liptest.verdicts import Cost, Decision, Guarantee, rounded_up
 
 # Enumerated laws take milliseconds: smaller chunks, so that Ctrl-C and early stop stay quick.
@@ -42,6 +42,14 @@ class Task:
     budget: int | None = None
     executor: Executor | None = None
     progress: Progress | None = None
+    parameters: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def settings(self) -> Settings:
+        """What a verdict keeps, so that the test can be repeated."""
+        return Settings(
+            self.exception_mass, self.failure_probability, self.budget, dict(self.parameters)
+        )
 
 
 def run_sampling(task: Task, method: SamplingMethod) -> PrivacyVerdict:
@@ -127,7 +135,7 @@ def _partial(task: Task, method: SamplingMethod, outcome: Outcome) -> tuple[Guar
     mass = certified_mass(done, failure)
     sentence = sampling_sentence(rounded_up(mass), failure, group=False, factor=1.0)
     guarantee = Guarantee(
-        f"less than was asked for, but this much is certified: {sentence}",
+        partial_sentence(sentence),
         "none",
         "theory 3.9b",
         exception_mass=mass,
@@ -142,8 +150,7 @@ def _partial(task: Task, method: SamplingMethod, outcome: Outcome) -> tuple[Guar
 def refuted(task: Task, source: str) -> Guarantee:
     """The meaning of a NO."""
     return Guarantee(
-        f"the mechanism is not private as claimed ({task.claim}); the witness proves it for any "
-        f"distribution of the data.",
+        refuted_sentence(task.claim),
         "refutation",
         source,
         epsilon=float(task.claim.epsilon),
@@ -224,6 +231,7 @@ def verdict_of(
         law_source=task.mechanism.source,
         reason=reason,
         exception_mass_found=_found_mass(task, plan, decision),
+        settings=task.settings,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any, NoReturn, Self
 
 from liptest.errors import InputError, shown
@@ -33,6 +33,19 @@ class PrivacyPlan(Record):
 
 
 @dataclass(frozen=True)
+class Settings(Record):
+    """What was asked beside claim and seed: with them a test can be repeated.
+
+    ``parameters`` are those of a Lipschitz tester, such as range_step, or of a route.
+    """
+
+    exception_mass: float
+    failure_probability: float
+    budget: int | None = None
+    parameters: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class PrivacyVerdict:
     """The answer of ``check_privacy``.
 
@@ -55,6 +68,7 @@ class PrivacyVerdict:
     law_source: str
     reason: str = ""
     exception_mass_found: float | None = None
+    settings: Settings | None = None
 
     def __bool__(self) -> NoReturn:
         raise TypeError(
@@ -69,6 +83,7 @@ class PrivacyVerdict:
         data["witness"] = None if self.witness is None else self.witness.to_dict()
         for part in ("guarantee", "cost", "plan"):
             data[part] = getattr(self, part).to_dict()
+        data["settings"] = None if self.settings is None else self.settings.to_dict()
         return data
 
     def to_json(self) -> str:
@@ -89,6 +104,8 @@ class PrivacyVerdict:
             parts["guarantee"] = Guarantee.from_dict(parts["guarantee"])
             parts["cost"] = Cost.from_dict(parts["cost"])
             parts["plan"] = PrivacyPlan.from_dict(parts["plan"])
+            known = parts.get("settings")
+            parts["settings"] = None if known is None else Settings.from_dict(known)
             parts["largest_loss"] = float(parts["largest_loss"])
             return cls(**parts)
         except (KeyError, TypeError, ValueError) as error:

@@ -14,8 +14,21 @@ from liptest.mechanisms.base import check_mechanism
 from liptest.mechanisms.laws import Output, Raised
 from liptest.privacy.certify import Answer
 from liptest.privacy.claims import Claim
+from liptest.privacy.enclosures import Bounds
 from liptest.privacy.pairs import certified_comparison
 from liptest.verdicts import jsonable
+
+#: {"dataset": choices, "neighbour": choices}: branches or weights, and the number chosen.
+Trace = dict[str, list[dict[str, Any]]]
+
+
+class Printed(str):
+    """An output that JSON knows only by how it prints."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
 
 
 @dataclass(frozen=True, repr=False)
@@ -34,6 +47,13 @@ class PrivacyWitness:
         Certified enclosure of |ln probability - ln neighbour_probability|.
     excess
         For delta > 0: certified lower bound of mu(event) - e^epsilon' mu'(event).
+    bounds
+        For each output of the event: lower and upper bound of its probability, then of that on
+        the neighbour, as text: "p/q" twice where it is exact, decimal numbers otherwise.
+    unexplored
+        Of both laws: mass that no output accounts for, which may lie on the event as well.
+    trace
+        Random choices that lead to the output on the dataset and on the neighbour, or None.
     """
 
     dataset: tuple[int, ...]
@@ -47,6 +67,9 @@ class PrivacyWitness:
     exact: tuple[str, str] = ("", "")
     excess: float = 0.0
     distance: int = 1
+    bounds: tuple[Bounds, ...] = ()
+    unexplored: tuple[str, str] = ("0", "0")
+    trace: Trace | None = None
 
     @property
     def output(self) -> Output:
@@ -93,9 +116,9 @@ class PrivacyWitness:
         parts = dict(data)
         parts["event"] = tuple(output_from_json(output) for output in parts["event"])
         parts["claim"] = Claim.from_dict(parts["claim"])
-        parts["exact"] = tuple(parts["exact"])
-        for side in ("dataset", "neighbour"):
-            parts[side] = tuple(parts[side])
+        for listed in ("exact", "unexplored", "dataset", "neighbour"):
+            parts[listed] = tuple(parts[listed])
+        parts["bounds"] = tuple(tuple(ends) for ends in parts["bounds"])
         for number in ("loss_lower", "loss_upper", "excess"):
             parts[number] = float(parts[number])
         return cls(**parts)
@@ -103,6 +126,8 @@ class PrivacyWitness:
 
 def output_to_json(output: Hashable) -> Any:
     """An output as JSON: scalars as they are, tuples and exceptions tagged, the rest by repr."""
+    if isinstance(output, Printed):
+        return {"repr": str(output)}
     if isinstance(output, tuple):
         return {"tuple": [output_to_json(item) for item in output]}
     if isinstance(output, Raised):
@@ -117,7 +142,7 @@ def output_to_json(output: Hashable) -> Any:
 
 
 def output_from_json(value: Any) -> Output:
-    """Inverse of ``output_to_json``; outputs known only by repr come back as that text."""
+    """Inverse of ``output_to_json``; outputs known only by repr come back as ``Printed``."""
     if not isinstance(value, dict):
         return value  # type: ignore[no-any-return]
     [(kind, content)] = value.items()
@@ -125,4 +150,4 @@ def output_from_json(value: Any) -> Output:
         return tuple(output_from_json(item) for item in content)
     if kind == "raised":
         return Raised(content)
-    return float(content) if kind == "float" else str(content)
+    return float(content) if kind == "float" else Printed(str(content))

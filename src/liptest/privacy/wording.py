@@ -12,6 +12,8 @@ SOURCES = {
     "draws from the formula",
     "enumerated": "enumerated from the code, every random choice followed",
 }
+#: Where the laws of a query with noise come from.
+NOISY_QUERY = "the answer of the query, plus exact discrete Laplace noise that liptest draws"
 NOT_COVERED = "Not covered: timing, side effects, reuse."
 
 
@@ -44,6 +46,37 @@ def sampling_sentence(mass: float, failure: float, *, group: bool, factor: float
         f"{in_words(failure)}. Inside that set, or for data that follow another distribution: "
         f"no promise."
     )
+
+
+def statistic_sentence(statistic: str, pairs: int) -> str:
+    """Why the pairs of a statistic's values are enough; ``statistic`` is its quoted name."""
+    return (
+        f" The mechanism receives only the statistic {statistic}, so the {pairs:,} pairs of its "
+        f"neighbouring values cover all neighbouring datasets."
+    )
+
+
+def excepted_sentence(mass: float, most: int) -> str:
+    """Which datasets a filter excepts; nothing when it excepts none."""
+    if not mass:
+        return ""
+    return (
+        f" Excepted are datasets on which the filter needs more than {most:,} values of the "
+        f"query, where a release fails; they have a total probability <= {mass:.3g}."
+    )
+
+
+def refuted_sentence(claim: Claim) -> str:
+    """The meaning of a NO."""
+    return (
+        f"the mechanism is not private as claimed ({claim}); the witness proves it for any "
+        f"distribution of the data."
+    )
+
+
+def partial_sentence(sentence: str) -> str:
+    """The meaning of the clean part of a run that ended early."""
+    return f"less than was asked for, but this much is certified: {sentence}"
 
 
 def in_words(probability: float) -> str:
