@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from textwrap import wrap
 
 from liptest.privacy.verdicts import PrivacyVerdict, headline, tested
 from liptest.privacy.witnesses import PrivacyWitness
@@ -12,15 +13,17 @@ from liptest.privacy.witnesses import PrivacyWitness
 _WHOLE = 24
 _AROUND = 8
 _LONG_TEXT = 60
+_WIDTH = 92
 _MOST = 4
 
 
 def finding_lines(verdict: PrivacyVerdict) -> list[str]:
     """Headline, what was tested, the witness if there is one, the meaning."""
-    lines = [f"claim: {verdict.claim}", headline(verdict), tested(verdict)]
+    lines = [f"claim: {verdict.claim}", *wrap(headline(verdict), _WIDTH)]
+    lines += wrap(tested(verdict), _WIDTH)
     if verdict.witness is not None:
         lines += ["", *witness_lines(verdict.witness), ""]
-    return [*lines, f"Meaning: {verdict.guarantee.sentence}"]
+    return lines + wrap(f"Meaning: {verdict.guarantee.sentence}", _WIDTH)
 
 
 def witness_lines(witness: PrivacyWitness) -> list[str]:
@@ -97,8 +100,10 @@ def _event(witness: PrivacyWitness) -> str:
 
 
 def _probability(value: float, exact: str) -> str:
-    fraction = f"   exactly {exact}" if "/" in exact and len(exact) <= _LONG_TEXT else ""
-    return f"{value:.9g}{fraction}"
+    # A certified ball is "[midpoint +/- radius]".
+    is_fraction = "/" in exact and not exact.startswith("[")
+    shown = f"   exactly {exact}" if is_fraction and len(exact) <= _LONG_TEXT else ""
+    return f"{value:.9g}{shown}"
 
 
 def _loss(witness: PrivacyWitness) -> str:
@@ -109,5 +114,5 @@ def _loss(witness: PrivacyWitness) -> str:
             f"{claim.delta:g}"
         )
     limit = claim.threshold * witness.distance
-    found = "infinite" if math.isinf(witness.loss_lower) else f"{witness.loss_lower:.9g}"
-    return f"loss {found}, claim at most {limit:.9g} ({claim})"
+    found = "infinite" if math.isinf(witness.loss_lower) else f"{witness.loss_lower:.12g}"
+    return f"loss {found}, claim at most {limit:.12g} ({claim})"
