@@ -51,6 +51,11 @@ class SampledDistribution:
     def __repr__(self) -> str:
         return f"SampledDistribution({self.domain}, source={self.source!r})"
 
+    @property
+    def has_log_mass(self) -> bool:
+        """Whether masses were given."""
+        return self._log_mass is not None
+
     def sample(self, rng: np.random.Generator, count: int) -> IntArray:
         """``count`` points, shape (count, d); InputError when the sampler gives anything else."""
         check_count("count", count, least=0)

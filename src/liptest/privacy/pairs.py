@@ -63,8 +63,7 @@ def screen_pairs(
 ) -> Screened:
     """Losses of pairs of distinct laws; flags every pair that might break the claim."""
     losses = laws.losses(left, right)
-    slack = laws.screen_error(left, right) + _ROUNDING * np.maximum(1.0, np.minimum(losses, 1e6))
-    # Errors of the logs themselves, when a law has tiny probabilities, are in screen_error.
+    slack = loss_slack(laws, left, right, losses)
     suspect = (losses > claim.threshold * distances - slack) | (losses >= INFINITE_LOSS)
     if claim.delta > 0:
         suspect &= _may_exceed_delta(laws, left, right, claim, slack, suspect)
@@ -77,6 +76,15 @@ def screen_pairs(
     # Listed outputs say little about the losses of partial laws.
     losses = np.where(np.isinf(slack), 0.0, losses)
     return Screened(losses, np.flatnonzero(suspect), np.flatnonzero(sure))
+
+
+def loss_slack(
+    laws: ComparableLaws, left: Indices, right: Indices, losses: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Bound on the error of float losses, (p,): what was declared, and rounding."""
+    # Errors of the logs themselves, when a law has tiny probabilities, are in screen_error.
+    rounding = _ROUNDING * np.maximum(1.0, np.minimum(losses, 1e6))
+    return np.asarray(laws.screen_error(left, right) + rounding)
 
 
 def _may_exceed_delta(
