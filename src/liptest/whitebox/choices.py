@@ -118,6 +118,11 @@ class ChoiceTree:
         if self.draws > MAX_DRAWS:
             self.fail(budgets.too_many_draws(self.name))
 
+    def leave_out(self) -> NoReturn:
+        """End this run, which stands for values that no budget allows: it stays unexplored."""
+        self._cut = True
+        raise Abort(budgets.too_many_leaves(self.name, self.max_leaves))
+
     def fail(self, error: LiptestError) -> NoReturn:
         """End this run and all later ones with ``error``, whatever the program catches."""
         if self.failure is None:

@@ -24,7 +24,8 @@ from liptest.whitebox.finite import (
     probabilities,
 )
 from liptest.whitebox.grid import exact_line
-from liptest.whitebox.uniforms import Uniform, uniform_array
+from liptest.whitebox.uniform_arrays import uniform_array
+from liptest.whitebox.uniforms import Uniform
 
 _ADVICE = (
     "draw from finitely many values (rng.random() < p, rng.integers, rng.choice, rng.binomial, "

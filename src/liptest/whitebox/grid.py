@@ -19,7 +19,11 @@ class Line:
     first whose value is > bound; GRID when there is none. Bounds are compared exactly.
     """
 
+    #: The points, and what an image of the line asks of it.
+    start, stop, rising, discrete, kind = 0, GRID, True, False, float
+
     def __init__(self, low: float, width: float) -> None:
+        self._regions: dict[Any, Any] = {}
         self.low = low
         self.width = width
         self.at_least: Callable[[Any], int] = lru_cache(maxsize=1024)(self._at_least)

@@ -15,8 +15,10 @@ import numpy as np
 from liptest.whitebox import numpy_random, python_random
 from liptest.whitebox.generator import ChoiceGenerator
 from liptest.whitebox.legacy import ChoiceRandomState
+from liptest.whitebox.monotone import of_math
 from liptest.whitebox.session import LOCK, Session, active, follower, pop, push
 from liptest.whitebox.sites import is_drawing, module_sites, reachable
+from liptest.whitebox.transforms import MATH
 from liptest.whitebox.watch import RandomnessWatch
 
 #: Takes a change back.
@@ -95,6 +97,8 @@ def _replaced_names(session: Session) -> Iterator[tuple[int, Any]]:
         yield id(original), new
     for original in _SYSTEM_SOURCES:
         yield id(original), follower(original, _system_source(original.__name__))
+    for original in MATH:
+        yield id(original), follower(original, _of_math(original))
     for original in _CLOCKS:
         yield id(original), follower(original, _clock(original))
 
@@ -120,6 +124,10 @@ def _system_source(name: str) -> Callable[..., Any]:
         session.drew_from(f"the operating system (os.{name})")
 
     return answer
+
+
+def _of_math(original: Any) -> Callable[..., Any]:
+    return lambda session, *arguments: of_math(original, *arguments)
 
 
 def _clock(original: Callable[..., Any]) -> Callable[..., Any]:

@@ -49,12 +49,12 @@ class ChoiceRandomState(np.random.RandomState):
         """Be a RandomState of this seed; None draws freely again."""
         if seed is not None:
             self._note_seed()
-        self._real = None if seed is None else _REAL(seed)
+        self._real = None if seed is None else seeded_state(seed)
 
     def follow_state(self, state: Any) -> None:
         """Be a RandomState in this state."""
         self._note_seed()
-        self._real = _REAL(0)
+        self._real = seeded_state(0)
         self._real.set_state(state)
 
     def random_sample(self, size: Any = None) -> Any:
@@ -109,6 +109,15 @@ _REAL = np.random.RandomState
 _DRAWING = frozenset(
     name for name in vars(ChoiceRandomState) if hasattr(_REAL, name) and name[0] != "_"
 )
+
+
+def seeded_state(seed: Any) -> np.random.RandomState:
+    """``RandomState(seed)``, without the entropy that NumPy asks for and then throws away."""
+    if hasattr(seed, "capsule"):
+        return _REAL(seed)
+    bits: Any = np.random.MT19937(0)
+    bits._legacy_seeding(seed)
+    return _REAL(bits)
 
 
 def _followed(name: str, draw: Callable[..., Any]) -> Callable[..., Any]:

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from liptest.whitebox.generator import ChoiceGenerator
+from liptest.whitebox.legacy import seeded_state
 from liptest.whitebox.session import FreshBits, Session, active, follower
 
 #: (original, stand-in)
@@ -69,11 +70,17 @@ def _state(session: Session, seed: Any = None) -> Any:
     if seed is None or isinstance(seed, FreshBits):
         return session.fresh_state()
     session.note_seed()
-    return None
+    return seeded_state(seed)
 
 
 def _generator(session: Session, bit_generator: Any) -> Any:
     return ChoiceGenerator(session.tree) if isinstance(bit_generator, FreshBits) else None
+
+
+def _seed_sequence(session: Session, entropy: Any = None, **options: Any) -> Any:
+    if entropy is None:
+        session.drew_from("the operating system (numpy.random.SeedSequence())")
+    session.note_seed()
 
 
 def _default_rng(session: Session, seed: Any = None) -> Any:
@@ -124,6 +131,7 @@ _GLOBAL: np.random.RandomState = np.random.mtrand._rand
 _CLASSES: tuple[Named, ...] = (
     (np.random.RandomState, _class_for(np.random.RandomState, _state)),
     (np.random.Generator, _class_for(np.random.Generator, _generator)),
+    (np.random.SeedSequence, _class_for(np.random.SeedSequence, _seed_sequence)),
     *(
         (kind, _class_for(kind, _bits))
         for kind in (getattr(np.random, name) for name in _BIT_GENERATORS)

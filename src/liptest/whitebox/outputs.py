@@ -13,7 +13,7 @@ import numpy as np
 
 from liptest.errors import MechanismError
 from liptest.mechanisms.laws import Output, Raised
-from liptest.whitebox.uniforms import RANDOM_NUMBERS
+from liptest.whitebox.ducks import Duck
 
 _PLAIN = frozenset({int, str, bool, bytes, type(None)})
 # Each of these is one object with one meaning, so that identity is equality.
@@ -72,8 +72,8 @@ def canonical(output: Any, name: str, *, typed: bool = False) -> Output:
     kind = type(output)
     if kind in _PLAIN:
         return output  # type: ignore[no-any-return]
-    if kind in RANDOM_NUMBERS:
-        output.escape("the output")
+    if issubclass(kind, Duck):
+        return canonical(output.settled("the output"), name)
     if kind is float:
         return output if output == output else math.nan
     if kind is tuple and _PLAIN.issuperset(map(type, output)):
@@ -117,8 +117,8 @@ def _container(output: Any, entry: Any) -> Output | None:
 
 def _typed(output: Any, name: str) -> Output:
     kind = type(output)
-    if kind in RANDOM_NUMBERS:
-        output.escape("the output")
+    if issubclass(kind, Duck):
+        return _typed(output.settled("the output"), name)
     words = _name_of(kind)
     if isinstance(output, np.ndarray):
         return Typed(f"{words} of {output.dtype} {output.shape}", canonical(output, name))

@@ -115,9 +115,12 @@ def _parts(value: Any) -> Iterator[tuple[str, Any, Callable[[Any], None] | None]
 
 
 def _of_function(function: FunctionType) -> Iterator[tuple[str, Any, Any]]:
-    foreign = _is_foreign(function.__module__)
-    # What a library function of the standard library or NumPy names is none of the program's.
-    if not foreign:
+    # By where the code is: stand-ins say that they come from elsewhere.
+    module = function.__globals__.get("__name__")
+    if _is_own(module):
+        return
+    # What functions of the standard library or of NumPy name is none of the program's.
+    if not _is_foreign(module):
         yield from _globals_of(function)
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         yield name, cell, None
@@ -160,7 +163,7 @@ def _put_default(function: FunctionType, place: int, value: Any) -> None:
 
 
 def _of_class(kind: type) -> Iterator[tuple[str, Any, Any]]:
-    if _is_foreign(kind.__module__):
+    if _is_foreign(kind.__module__) or _is_own(kind.__module__):
         return
     for base in kind.__mro__[1:]:
         yield "", base, None
@@ -209,9 +212,11 @@ def _slots(kind: type) -> tuple[str, ...]:
 
 
 def _is_foreign(module: Any) -> bool:
-    return isinstance(module, str) and (
-        module.partition(".")[0] in _FOREIGN or module.startswith("liptest.whitebox")
-    )
+    return isinstance(module, str) and module.partition(".")[0] in _FOREIGN
+
+
+def _is_own(module: Any) -> bool:
+    return isinstance(module, str) and module.startswith("liptest.whitebox")
 
 
 @lru_cache(maxsize=1 << 14)
@@ -251,6 +256,6 @@ def module_sites(replaced: dict[int, Any]) -> Iterator[tuple[dict[str, Any], str
 
 def _is_internal(module: str, value: Any) -> bool:
     """Whether a module needs the original: liptest itself, and NumPy to make its own objects."""
-    if module.startswith("liptest.whitebox"):
-        return True
-    return module.startswith("numpy.random.") and isinstance(value, type)
+    if module.startswith("numpy.random."):
+        return module != "numpy.random.mtrand" or isinstance(value, type)
+    return _is_own(module)

@@ -200,10 +200,6 @@ def test_integer_subclasses_compare_by_value() -> None:
         lambda rng: -rng.random(),
         lambda rng: abs(rng.random()),
         lambda rng: float(rng.random()),
-        lambda rng: int(rng.random() * 3),
-        lambda rng: bool(rng.random()),
-        lambda rng: round(rng.random()),
-        lambda rng: math.floor(rng.random()),
         lambda rng: math.log(rng.random()),
         lambda rng: f"{rng.random():.3f}",
         lambda rng: str(rng.random()),
@@ -217,7 +213,6 @@ def test_integer_subclasses_compare_by_value() -> None:
         lambda rng: sorted([rng.random(), rng.random()]),
         lambda rng: np.sort(rng.random(3)),
         lambda rng: np.argmax(rng.random(3)),
-        lambda rng: np.floor(rng.random(3)),
         lambda rng: np.log(rng.random()),
         lambda rng: np.isnan(rng.random(2)),
         lambda rng: np.where(rng.random(3), 1, 2),
@@ -228,7 +223,6 @@ def test_integer_subclasses_compare_by_value() -> None:
         lambda rng: np.full(3, rng.random()),
         lambda rng: sum(rng.random(3)),
         lambda rng: rng.random(3).sum(),
-        lambda rng: rng.random(3).astype(int),
         lambda rng: rng.random().is_integer(),
         lambda rng: np.random.default_rng(0).binomial(1, rng.random()),
         lambda rng: copy.copy(rng.random()),
@@ -238,17 +232,22 @@ def test_integer_subclasses_compare_by_value() -> None:
         lambda rng: rng.random() < np.array([0.1], dtype=np.float32),
         lambda rng: rng.random() == 0.5 + 0j,
         lambda rng: rng.random() < np.longdouble(0.5),
-        lambda rng: rng.random(2).__setitem__(0, 0.5),
     ],
 )
 def test_every_escape_aborts(escape: Callable[[Any], Any]) -> None:
     with pytest.raises(UnsupportedRandomnessError, match=r"rng\.random\(\) .*cannot be enumerated"):
-        law_of(escape)
+        law_of(lambda rng: plain(escape(rng)))
+
+
+def plain(value: Any) -> Any:
+    """What leaves the program; a number that stands for many aborts."""
+    settled = getattr(type(value), "settled", None)
+    return value if settled is None else settled(value, "the output")
 
 
 def test_the_advice_is_to_compare() -> None:
     with pytest.raises(UnsupportedRandomnessError, match=r"rng\.random\(\) < p.*lt\.ClosedForm"):
-        law_of(lambda rng: rng.random() * 2)
+        law_of(lambda rng: float(rng.random() * 2))
 
 
 @pytest.mark.parametrize(
