@@ -59,8 +59,12 @@ def fingerprint(mechanism: object) -> Fingerprint:
     folder = next(iter(paths), _PACKAGE).parent
     files = {os.path.relpath(path, folder): digest for path, digest in paths.items()}
     parameters = _digest("\n".join(_described(mechanism, {})))
-    text = repr((sorted(files.items()), sorted(packages.items()), parameters))
-    return Fingerprint(_digest(text), files, packages, parameters)
+    return Fingerprint(code_hash(files, packages, parameters), files, packages, parameters)
+
+
+def code_hash(files: dict[str, str], packages: dict[str, str], parameters: str) -> str:
+    """The hash of everything in a fingerprint."""
+    return _digest(repr((sorted(files.items()), sorted(packages.items()), parameters)))
 
 
 def distribution_hash(distribution: Distribution) -> str:
