@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from liptest.distributions import ProductDistribution
+from liptest.mechanisms.base import Mechanism
 from liptest.privacy.exhaustive import exhaustive_size
 from liptest.privacy.methods import light, neighbourhoods
 from liptest.privacy.sampling_run import Task
@@ -31,8 +32,11 @@ def choose_method(task: Task) -> str:
 
 
 def _limit(task: Task, use: str) -> int:
-    if task.budget is not None:
-        return task.budget
-    if use == "sampling" and task.mechanism.statistic is not None:
+    return affordable_laws(task.mechanism, use) if task.budget is None else task.budget
+
+
+def affordable_laws(mechanism: Mechanism, use: str) -> int:
+    """Laws that take some ten seconds; ``use`` is "sampling" or "plain"."""
+    if use == "sampling" and mechanism.statistic is not None:
         return _AFFORDABLE["statistic"]
-    return _AFFORDABLE.get(task.mechanism.source, _AFFORDABLE["enumerated"])
+    return _AFFORDABLE.get(mechanism.source, _AFFORDABLE["enumerated"])

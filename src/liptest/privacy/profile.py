@@ -1,90 +1,41 @@
-"""Exact exception mass of a mechanism, for one epsilon or many (theory 1.1b, 3.1, 3.8b).
-
-The exception mass of a claim is the least mass of a set of datasets that meets every neighbouring
-pair that breaks the claim: a minimum-weight vertex cover, proved by a maximum flow on cubes and
-grids, a recurrence for mechanisms that see only a count.
-"""
+"""Privacy profiles: exception mass against epsilon, exactly or in bands (theory 3.9, 3.16)."""
 
 from __future__ import annotations
 
+import secrets
+import time
 from collections.abc import Sequence
-from dataclasses import dataclass
-from fractions import Fraction
-from functools import cached_property
+from concurrent.futures import Executor
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from liptest.covers import minimum_cover_of_pairs
-from liptest.distributions import Distribution, ProductDistribution, check_distribution
-from liptest.domains import Domain
-from liptest.errors import BudgetError
-from liptest.mechanisms.base import ComparableLaws, Mechanism, check_mechanism
-from liptest.privacy.certify import Answer
-from liptest.privacy.claims import Claim, ExactLog, parse_epsilon
-from liptest.privacy.count_mass import count_exception_mass, has_count_mass
-from liptest.privacy.exhaustive import law_rows, neighbour_rows
-from liptest.privacy.pairs import certified_comparison, screen_pairs, shown_loss
-from liptest.verdicts import Record
+from liptest.distributions import (
+    Distribution,
+    ProductDistribution,
+    check_distribution,
+    require_product,
+)
+from liptest.driver import Progress
+from liptest.errors import BudgetError, InputError, check_count, check_open_unit, check_seed, shown
+from liptest.mechanisms.base import Mechanism, check_mechanism
+from liptest.privacy.band_levels import EpsilonGrid, Geometry
+from liptest.privacy.bands import PILOT_DRAWS, Bands, BandTask, pilot_grid, sampled_bands
+from liptest.privacy.choice import affordable_laws
+from liptest.privacy.claims import Claim
+from liptest.privacy.count_mass import has_count_mass
+from liptest.privacy.exact_mass import exception_mass as exception_mass
+from liptest.privacy.exact_mass import mass_source
+from liptest.privacy.exhaustive import exhaustive_size
+from liptest.privacy.methods import clean_draws, mean_neighbours
+from liptest.privacy.pairs import ClosedFormLosses, shown_loss
+from liptest.privacy.profile_result import ExceptionMass as ExceptionMass
+from liptest.privacy.profile_result import PrivacyProfile
 
-Indices = NDArray[np.int64]
-
-#: Neighbouring pairs that are held in memory at once.
-MAX_PAIRS = 4_000_000
-_SLICE = 1 << 14
+METHODS = ["auto", "exact", "neighbourhoods", "light-neighbourhoods"]
 _GRID = 40
-
-
-@dataclass(frozen=True)
-class ExceptionMass(Record):
-    """Bounds on the least mass of a set off which a claim holds; equal where it is exact.
-
-    ``lower`` counts only pairs that certainly break the claim, ``upper`` also those that the
-    declared errors leave open; for replaced records of three or more values the cover itself
-    may be known only up to bounds. Floats rounded to nearest from exact rationals.
-    """
-
-    epsilon: float
-    delta: float
-    lower: float
-    upper: float
-
-
-@dataclass(frozen=True)
-class PrivacyProfile:
-    """Exception mass against epsilon, exact or as bounds; ``largest_loss`` is the exact epsilon."""
-
-    points: tuple[ExceptionMass, ...]
-    largest_loss: float
-
-    def smallest_epsilon(self, exception_mass: float) -> float:
-        """Least epsilon of the grid at which the claim holds off that mass; inf for none."""
-        fits = [p.epsilon for p in self.points if p.upper <= exception_mass]
-        return min(fits, default=float("inf"))
-
-
-def exception_mass(
-    mechanism: Any,
-    distribution: Distribution,
-    *,
-    epsilon: float | str | ExactLog,
-    delta: float = 0.0,
-    tolerance: float = 1e-9,
-) -> ExceptionMass:
-    """Exact exception mass of (epsilon, delta)-GDP (paper Definition 2.2, theory 3.1).
-
-    Small domains with masses, and mechanisms that see only a count.
-
-    Raises
-    ------
-    InputError
-        A wrong argument, or a distribution without masses.
-    BudgetError
-        More than ``MAX_PAIRS`` neighbouring pairs.
-    """
-    claim = Claim(parse_epsilon(epsilon), delta, tolerance)
-    return _source(mechanism, distribution).at(claim)
+# Beyond, "auto" samples: one maximum flow per epsilon would take seconds each.
+_EASY_PAIRS = 250_000
 
 
 def privacy_profile(
@@ -94,119 +45,168 @@ def privacy_profile(
     epsilons: Sequence[float] | None = None,
     delta: float = 0.0,
     tolerance: float = 1e-9,
+    method: str = "auto",
+    exception_mass: float = 1e-3,
+    failure_probability: float = 1e-6,
+    draws: int | None = None,
+    budget: int | None = None,
+    seed: int | None = None,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
 ) -> PrivacyProfile:
-    """Exception mass for each epsilon of a grid, exactly; raises as ``exception_mass``.
+    """Exception mass for each epsilon of a grid, from one run (theory 3.9, 3.16).
 
-    ``epsilons`` defaults to 40 values up to the largest finite loss.
+    Exact on small domains and for mechanisms that see only a count; otherwise bands that hold
+    at all epsilons at once with probability 1 - failure_probability (docs/profile.md).
+
+    Parameters
+    ----------
+    mechanism, distribution, delta, tolerance, seed, executor, progress
+        As in ``check_privacy``.
+    epsilons
+        The grid, above 0. Default: 40 values up to the largest finite loss; for bands, to the
+        largest of a pilot of 200 datasets that is drawn apart and thrown away.
+    method
+        "auto", "exact", "neighbourhoods" (each dataset against all its neighbours), or
+        "light-neighbourhoods" (product laws: only the neighbours of which it is the lighter end).
+    exception_mass
+        The mass that bands are to resolve: where no bad pair is seen, they end below it.
+        ``certified_epsilon`` is the smallest epsilon for it.
+    failure_probability
+        Chance that anything in the profile is wrong.
+    draws
+        Datasets to draw; default: enough for ``exception_mass``.
+    budget
+        Most output laws to ask for, on average: lowers the draws before anything is looked at.
+
+    Raises
+    ------
+    InputError
+        A wrong argument, or "exact" for a distribution without masses.
+    MechanismError
+        The mechanism is broken.
+    BudgetError
+        "exact" on more than ``MAX_PAIRS`` neighbouring pairs, or a budget below one draw.
     """
-    source = _source(mechanism, distribution)
+    checked, law = check_mechanism(mechanism), check_distribution(distribution)
+    if checked.statistic is not None:
+        checked.statistic.check(law.domain)
+    if method not in METHODS:
+        raise InputError(
+            f"method={shown(method)} is unknown; use one of {', '.join(METHODS)}", name="method"
+        )
+    grid = None if epsilons is None else _grid(epsilons, delta, tolerance)
+    if method == "exact" or (method == "auto" and _is_affordable(checked, law)):
+        return _exact(checked, law, grid, delta, tolerance)
+    mass = check_open_unit("exception_mass", exception_mass)
+    task = BandTask(
+        mechanism=checked,
+        distribution=law,
+        light=_is_light(checked, law, method, mass, failure_probability),
+        seed=_seed(seed),
+        failure_probability=check_open_unit("failure_probability", failure_probability),
+        executor=executor,
+        progress=progress,
+    )
+    size = _GRID if grid is None else len(grid)
+    planned = task.draws_for(mass, size) if draws is None else check_count("draws", draws)
+    planned = _within(budget, planned, task, pilot=grid is None)
+    if grid is None:
+        grid = pilot_grid(task, _GRID, Claim(1.0, delta, tolerance))
+    bands = sampled_bands(task, grid, planned, mass)
+    return _sampled(task, grid, bands, mass)
+
+
+def _grid(epsilons: Sequence[float], delta: float, tolerance: float) -> EpsilonGrid:
+    """The grid, ascending; InputError when it is empty or holds what is no epsilon."""
+    values = sorted({float(Claim(float(e), delta, tolerance).epsilon) for e in epsilons})
+    if not values:
+        raise InputError("epsilons=() is empty; give at least one epsilon", name="epsilons")
+    return EpsilonGrid(tuple(values), delta, tolerance)
+
+
+def _exact(
+    mechanism: Mechanism,
+    distribution: Distribution,
+    grid: EpsilonGrid | None,
+    delta: float,
+    tolerance: float,
+) -> PrivacyProfile:
+    started = time.perf_counter()
+    source = mass_source(mechanism, distribution)
     losses = source.losses
-    if epsilons is None:
+    if grid is None:
         finite = losses[losses < 1e6]
         top = float(finite.max(initial=0.0)) or 1.0
-        epsilons = np.linspace(top / _GRID, top, _GRID).tolist()
-    points = tuple(source.at(Claim(float(e), delta, tolerance)) for e in epsilons)
-    return PrivacyProfile(points, shown_loss(float(losses.max(initial=0.0))))
+        grid = _grid(np.linspace(top / _GRID, top, _GRID).tolist(), delta, tolerance)
+    points = tuple(source.at(claim) for claim in grid.claims)
+    return PrivacyProfile(
+        points,
+        shown_loss(float(losses.max(initial=0.0))),
+        tolerance=tolerance,
+        mechanism=mechanism.name,
+        distribution=distribution.source,
+        seconds=time.perf_counter() - started,
+    )
 
 
-def _source(mechanism: Any, distribution: Distribution) -> _Points | _Levels:
-    checked = check_mechanism(mechanism)
-    checked_distribution = check_distribution(distribution)
-    if has_count_mass(checked, checked_distribution):
-        assert isinstance(checked_distribution, ProductDistribution)
-        return _Levels(checked, checked_distribution)
-    return _Points(checked, checked_distribution)
+def _sampled(task: BandTask, grid: EpsilonGrid, bands: Bands, mass: float) -> PrivacyProfile:
+    points = zip(grid.epsilons, bands.lower.tolist(), bands.upper.tolist(), strict=True)
+    return PrivacyProfile(
+        tuple(ExceptionMass(e, grid.delta, lower, upper) for e, lower, upper in points),
+        bands.total.largest,
+        method="light-neighbourhoods" if task.light else "neighbourhoods",
+        failure_probability=task.failure_probability,
+        exception_mass=mass,
+        certified_epsilon=bands.certified,
+        tolerance=grid.tolerance,
+        mechanism=task.mechanism.name,
+        distribution=task.distribution.source,
+        draws=bands.total.draws,
+        laws=bands.total.queries,
+        seed=task.seed,
+        seconds=bands.seconds,
+    )
 
 
-@dataclass(frozen=True, eq=False)
-class _Levels:
-    """Mechanisms that see only a count: levels 0 .. d instead of datasets."""
-
-    mechanism: Any
-    distribution: ProductDistribution
-
-    @cached_property
-    def losses(self) -> NDArray[np.float64]:
-        levels = np.arange(self.distribution.domain.dimension + 1)
-        laws = self.mechanism.laws_of(levels)
-        rows = laws.distinct(levels)
-        return np.asarray(laws.losses(rows[:-1], rows[1:]))
-
-    def at(self, claim: Claim) -> ExceptionMass:
-        bounds = count_exception_mass(self.mechanism, self.distribution, claim)
-        return ExceptionMass(float(claim.epsilon), claim.delta, *bounds)
+def _seed(seed: int | None) -> int:
+    given = check_seed(seed)
+    return secrets.randbits(128) if given is None else given
 
 
-@dataclass(frozen=True, eq=False)
-class _Points:
-    """All neighbouring pairs of a small domain."""
+def _is_affordable(mechanism: Mechanism, distribution: Distribution) -> bool:
+    """Whether "auto" computes the profile exactly."""
+    if has_count_mass(mechanism, distribution):
+        return True
+    if isinstance(mechanism, ClosedFormLosses) or not Geometry(distribution).has_masses:
+        return False
+    domain = distribution.domain
+    possible = exhaustive_size(mechanism, domain).possible
+    few = domain.neighbouring_pairs <= _EASY_PAIRS
+    return possible and few and domain.size <= affordable_laws(mechanism, "plain")
 
-    mechanism: Mechanism
-    distribution: Distribution
 
-    @property
-    def domain(self) -> Domain:
-        return self.distribution.domain
+def _is_light(
+    mechanism: Mechanism, distribution: Distribution, method: str, mass: float, failure: float
+) -> bool:
+    if method == "light-neighbourhoods":
+        require_product(distribution, "method='light-neighbourhoods'")
+        return True
+    if method == "neighbourhoods" or not isinstance(distribution, ProductDistribution):
+        return False
+    laws = clean_draws(mass, failure) * (1.0 + mean_neighbours(distribution))
+    return laws > affordable_laws(mechanism, "sampling")
 
-    @cached_property
-    def _laws(self) -> tuple[ComparableLaws, NDArray[np.int32]]:
-        if self.domain.neighbouring_pairs > MAX_PAIRS:
-            raise BudgetError(
-                f"domain={self.domain} has more than {MAX_PAIRS:,} neighbouring pairs; use "
-                f"check_privacy, which samples",
-                budget=MAX_PAIRS,
-            )
-        return law_rows(self.mechanism, self.domain)
 
-    @cached_property
-    def pairs(self) -> Indices:
-        return neighbour_rows(self.domain)
-
-    @cached_property
-    def losses(self) -> NDArray[np.float64]:
-        laws, rows = self._laws
-        left, right = (rows[self.pairs[:, side]].astype(np.int64) for side in (0, 1))
-        starts = range(0, len(left), _SLICE)
-        parts = [laws.losses(left[s : s + _SLICE], right[s : s + _SLICE]) for s in starts]
-        return np.concatenate(parts) if parts else np.zeros(0)
-
-    def at(self, claim: Claim) -> ExceptionMass:
-        certain, left_open = self._bad(claim)
-        lower, upper = self._cover(certain)
-        if len(left_open):
-            upper = self._cover(np.concatenate([certain, left_open]))[1]
-        return ExceptionMass(float(claim.epsilon), claim.delta, float(lower), float(upper))
-
-    def _cover(self, pairs: Indices) -> tuple[Fraction, Fraction]:
-        if len(pairs) == 0:
-            return Fraction(0), Fraction(0)
-        cover = minimum_cover_of_pairs(self.distribution, pairs)
-        return cover.lower, cover.upper
-
-    def _bad(self, claim: Claim) -> tuple[Indices, Indices]:
-        laws, rows = self._laws
-        answers: dict[tuple[int, int], Answer] = {}
-        certain: list[Indices] = []
-        undecided: list[Indices] = []
-        for start in range(0, len(self.pairs), _SLICE):
-            pairs = self.pairs[start : start + _SLICE]
-            left, right = (rows[pairs[:, side]].astype(np.int64) for side in (0, 1))
-            screened = screen_pairs(laws, left, right, claim)
-            certain.extend(pairs[screened.certain])
-            for k in np.setdiff1d(screened.flagged, screened.certain):
-                key = (int(left[k]), int(right[k]))
-                if key not in answers:
-                    answers[key] = self._decide(pairs[k], claim)
-                if answers[key] is Answer.VIOLATED:
-                    certain.append(pairs[k])
-                elif answers[key] is Answer.DOUBT:
-                    undecided.append(pairs[k])
-        shape = (-1, 2)
-        return (
-            np.array(certain, dtype=np.int64).reshape(shape),
-            np.array(undecided, dtype=np.int64).reshape(shape),
+def _within(budget: int | None, draws: int, task: BandTask, *, pilot: bool) -> int:
+    if budget is None:
+        return draws
+    most = int(check_count("budget", budget) / task.laws_per_draw) - pilot * PILOT_DRAWS
+    if most < 1:
+        raise BudgetError(
+            f"budget={budget:,} output laws do not pay for one draw of "
+            f"{task.laws_per_draw:,.0f} laws"
+            + (f" and a pilot of {PILOT_DRAWS}; give epsilons=" if pilot else ""),
+            budget=budget,
         )
-
-    def _decide(self, pair: Indices, claim: Claim) -> Answer:
-        x, y = self.domain.points(pair)
-        return certified_comparison(self.mechanism, x, y, claim).answer
+    return min(draws, most)

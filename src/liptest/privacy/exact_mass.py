@@ -1,0 +1,167 @@
+"""Exact exception mass of a mechanism, for one epsilon or many (theory 1.1b, 3.1, 3.8b).
+
+The exception mass of a claim is the least mass of a set of datasets that meets every neighbouring
+pair that breaks the claim: a minimum-weight vertex cover, proved by a maximum flow on cubes and
+grids, a recurrence for mechanisms that see only a count.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liptest.covers import minimum_cover_of_pairs
+from liptest.distributions import Distribution, ProductDistribution, check_distribution
+from liptest.domains import Domain
+from liptest.errors import BudgetError, InputError
+from liptest.mechanisms.base import ComparableLaws, Mechanism, check_mechanism
+from liptest.privacy.certify import Answer
+from liptest.privacy.claims import Claim, ExactLog, parse_epsilon
+from liptest.privacy.count_mass import count_exception_mass, has_count_mass
+from liptest.privacy.exhaustive import law_rows, neighbour_rows
+from liptest.privacy.pairs import ClosedFormLosses, certified_comparison, screen_pairs
+from liptest.privacy.profile_result import ExceptionMass
+
+Indices = NDArray[np.int64]
+
+#: Neighbouring pairs that are held in memory at once.
+MAX_PAIRS = 4_000_000
+_SLICE = 1 << 14
+
+
+def exception_mass(
+    mechanism: Any,
+    distribution: Distribution,
+    *,
+    epsilon: float | str | ExactLog,
+    delta: float = 0.0,
+    tolerance: float = 1e-9,
+) -> ExceptionMass:
+    """Exact exception mass of (epsilon, delta)-GDP (paper Definition 2.2, theory 3.1).
+
+    Small domains with masses, and mechanisms that see only a count.
+
+    Raises
+    ------
+    InputError
+        A wrong argument, or a distribution without masses.
+    BudgetError
+        More than ``MAX_PAIRS`` neighbouring pairs.
+    """
+    claim = Claim(parse_epsilon(epsilon), delta, tolerance)
+    return mass_source(mechanism, distribution).at(claim)
+
+
+def mass_source(mechanism: Any, distribution: Distribution) -> _Points | _Levels:
+    """What knows the exception mass of any claim on a mechanism; raises as ``exception_mass``."""
+    checked = check_mechanism(mechanism)
+    checked_distribution = check_distribution(distribution)
+    if has_count_mass(checked, checked_distribution):
+        assert isinstance(checked_distribution, ProductDistribution)
+        return _Levels(checked, checked_distribution)
+    if isinstance(checked, ClosedFormLosses):
+        raise InputError(
+            f"mechanism={checked.name} has unbounded outputs; its exception mass is exact only "
+            f"where it sees a count on a Hypercube: use lt.privacy_profile, which samples",
+            name="mechanism",
+        )
+    return _Points(checked, checked_distribution)
+
+
+@dataclass(frozen=True, eq=False)
+class _Levels:
+    """Mechanisms that see only a count: levels 0 .. d instead of datasets."""
+
+    mechanism: Any
+    distribution: ProductDistribution
+
+    @cached_property
+    def losses(self) -> NDArray[np.float64]:
+        levels = np.arange(self.distribution.domain.dimension + 1)
+        laws = self.mechanism.laws_of(levels)
+        rows = laws.distinct(levels)
+        return np.asarray(laws.losses(rows[:-1], rows[1:]))
+
+    def at(self, claim: Claim) -> ExceptionMass:
+        bounds = count_exception_mass(self.mechanism, self.distribution, claim)
+        return ExceptionMass(float(claim.epsilon), claim.delta, *bounds)
+
+
+@dataclass(frozen=True, eq=False)
+class _Points:
+    """All neighbouring pairs of a small domain."""
+
+    mechanism: Mechanism
+    distribution: Distribution
+
+    @property
+    def domain(self) -> Domain:
+        return self.distribution.domain
+
+    @cached_property
+    def _laws(self) -> tuple[ComparableLaws, NDArray[np.int32]]:
+        if self.domain.neighbouring_pairs > MAX_PAIRS:
+            raise BudgetError(
+                f"domain={self.domain} has more than {MAX_PAIRS:,} neighbouring pairs; use "
+                f"check_privacy, which samples",
+                budget=MAX_PAIRS,
+            )
+        return law_rows(self.mechanism, self.domain)
+
+    @cached_property
+    def pairs(self) -> Indices:
+        return neighbour_rows(self.domain)
+
+    @cached_property
+    def losses(self) -> NDArray[np.float64]:
+        laws, rows = self._laws
+        left, right = (rows[self.pairs[:, side]].astype(np.int64) for side in (0, 1))
+        starts = range(0, len(left), _SLICE)
+        parts = [laws.losses(left[s : s + _SLICE], right[s : s + _SLICE]) for s in starts]
+        return np.concatenate(parts) if parts else np.zeros(0)
+
+    def at(self, claim: Claim) -> ExceptionMass:
+        certain, left_open = self._bad(claim)
+        lower, upper = self._cover(certain)
+        if len(left_open):
+            upper = self._cover(np.concatenate([certain, left_open]))[1]
+        return ExceptionMass(float(claim.epsilon), claim.delta, float(lower), float(upper))
+
+    def _cover(self, pairs: Indices) -> tuple[Fraction, Fraction]:
+        if len(pairs) == 0:
+            return Fraction(0), Fraction(0)
+        cover = minimum_cover_of_pairs(self.distribution, pairs)
+        return cover.lower, cover.upper
+
+    def _bad(self, claim: Claim) -> tuple[Indices, Indices]:
+        laws, rows = self._laws
+        answers: dict[tuple[int, int], Answer] = {}
+        certain: list[Indices] = []
+        undecided: list[Indices] = []
+        for start in range(0, len(self.pairs), _SLICE):
+            pairs = self.pairs[start : start + _SLICE]
+            left, right = (rows[pairs[:, side]].astype(np.int64) for side in (0, 1))
+            screened = screen_pairs(laws, left, right, claim)
+            certain.extend(pairs[screened.certain])
+            for k in np.setdiff1d(screened.flagged, screened.certain):
+                key = (int(left[k]), int(right[k]))
+                if key not in answers:
+                    answers[key] = self._decide(pairs[k], claim)
+                if answers[key] is Answer.VIOLATED:
+                    certain.append(pairs[k])
+                elif answers[key] is Answer.DOUBT:
+                    undecided.append(pairs[k])
+        shape = (-1, 2)
+        return (
+            np.array(certain, dtype=np.int64).reshape(shape),
+            np.array(undecided, dtype=np.int64).reshape(shape),
+        )
+
+    def _decide(self, pair: Indices, claim: Claim) -> Answer:
+        x, y = self.domain.points(pair)
+        return certified_comparison(self.mechanism, x, y, claim).answer

@@ -1,0 +1,240 @@
+"""What a privacy profile says: points, bands, certified epsilons, answers to GDP claims."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass, fields
+from typing import Any, Self
+
+from liptest.errors import InputError, check_open_unit, check_positive, shown
+from liptest.privacy.wording import in_words
+from liptest.verdicts import Decision, Record, jsonable, rounded_up
+
+
+@dataclass(frozen=True)
+class ExceptionMass(Record):
+    """Bounds on the least mass of a set off which a claim holds; equal where it is exact.
+
+    ``lower`` counts only pairs that certainly break the claim, ``upper`` also those that the
+    declared errors leave open; for replaced records of three or more values the cover itself
+    may be known only up to bounds. Floats rounded to nearest from exact rationals; those of a
+    sampled profile are rounded outwards.
+    """
+
+    epsilon: float
+    delta: float
+    lower: float
+    upper: float
+
+
+@dataclass(frozen=True)
+class GdpAnswer(Record):
+    """What a profile says about (epsilon, delta, exception_mass)-GDP (theory 3.1, 3.16).
+
+    ``kind`` is "exact" or "statistical". A statistical NO is about the distribution and holds up
+    to ``failure_probability``; it shows no pair of datasets and is not the certain NO of
+    ``check_privacy``.
+    """
+
+    decision: Decision
+    kind: str
+    epsilon: float
+    delta: float
+    exception_mass: float
+    lower: float
+    upper: float
+    failure_probability: float
+    sentence: str
+
+    def __str__(self) -> str:
+        return f"{self.decision}: {self.sentence}"
+
+
+@dataclass(frozen=True)
+class PrivacyProfile:
+    """Exception mass against epsilon, exact or as bands that hold at all epsilons at once.
+
+    Parameters
+    ----------
+    points
+        One entry per epsilon of the grid, ascending.
+    largest_loss
+        The exact epsilon of the mechanism; of a sampled profile the largest loss seen, which is
+        no bound.
+    method
+        "exact", "neighbourhoods" or "light-neighbourhoods".
+    failure_probability
+        Chance that the bands of a sampled profile, or its certified epsilon, are wrong; else 0.
+    exception_mass, certified_epsilon
+        At this mass, asked for beforehand, every claim of at least ``certified_epsilon`` holds;
+        inf where the sample is too small. None for an exact profile.
+    """
+
+    points: tuple[ExceptionMass, ...]
+    largest_loss: float
+    method: str = "exact"
+    failure_probability: float = 0.0
+    exception_mass: float | None = None
+    certified_epsilon: float | None = None
+    tolerance: float = 1e-9
+    mechanism: str = ""
+    distribution: str = ""
+    draws: int = 0
+    laws: int = 0
+    seed: int | None = None
+    seconds: float = 0.0
+
+    def smallest_epsilon(self, exception_mass: float) -> float:
+        """Least epsilon that is known to hold off datasets of that mass; inf for none.
+
+        One of the grid, or ``certified_epsilon`` where that mass is at most the one asked about.
+        """
+        fits = [p.epsilon for p in self.points if p.upper <= exception_mass]
+        known = self.exception_mass
+        if known is not None and known <= exception_mass and self.certified_epsilon is not None:
+            fits.append(self.certified_epsilon)
+        return min(fits, default=math.inf)
+
+    def at(self, epsilon: float) -> ExceptionMass:
+        """Bounds at any epsilon: the exception mass falls, so points of the grid bound it."""
+        value = check_positive("epsilon", epsilon)
+        delta = self.points[0].delta if self.points else 0.0
+        lower = max((p.lower for p in self.points if p.epsilon >= value), default=0.0)
+        upper = min((p.upper for p in self.points if p.epsilon <= value), default=1.0)
+        if self.certified_epsilon is not None and value >= self.certified_epsilon:
+            upper = min(upper, self.exception_mass or 1.0)
+        return ExceptionMass(value, delta, lower, upper)
+
+    def gdp(self, *, epsilon: float, exception_mass: float) -> GdpAnswer:
+        """YES, NO or INCONCLUSIVE to: the claim holds off datasets of total ``exception_mass``.
+
+        Raises InputError unless epsilon > 0 and 0 < exception_mass < 1.
+        """
+        mass = check_open_unit("exception_mass", exception_mass)
+        found = self.at(epsilon)
+        decision = Decision.INCONCLUSIVE
+        if found.lower > mass:
+            decision = Decision.NO
+        elif found.upper <= mass:
+            decision = Decision.YES
+        return GdpAnswer(
+            decision,
+            "exact" if self.method == "exact" else "statistical",
+            found.epsilon,
+            found.delta,
+            mass,
+            found.lower,
+            found.upper,
+            self.failure_probability,
+            self._sentence(decision, found, mass),
+        )
+
+    def _sentence(self, decision: Decision, found: ExceptionMass, mass: float) -> str:
+        claim = f"epsilon {found.epsilon:g}" + (f", delta {found.delta:g}" if found.delta else "")
+        if decision is Decision.INCONCLUSIVE:
+            return (
+                f"the exception mass of {claim} lies between {found.lower:.4g} and "
+                f"{found.upper:.4g}; {mass:g} is not decided."
+            )
+        chance = ""
+        if self.method != "exact":
+            chance = (
+                f", or this run hit an event of probability <= {in_words(self.failure_probability)}"
+            )
+        if decision is Decision.YES:
+            return (
+                f"{claim} holds for all neighbouring datasets outside a set of untypical datasets "
+                f"of total probability <= {rounded_up(max(found.upper, 1e-300)):g}{chance}."
+                if found.upper > 0
+                else f"{claim} holds for all neighbouring datasets of positive probability."
+            )
+        words = (
+            f"every set of datasets off which {claim} holds has total probability >= "
+            f"{_rounded_down(found.lower):g}, more than {mass:g}{chance}."
+        )
+        if self.method == "exact":
+            return words
+        return (
+            f"{words} A statistical statement about {self.distribution}; no pair of datasets is "
+            f"shown, and it is not the certain NO of check_privacy."
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON values."""
+        data = {item.name: jsonable(getattr(self, item.name)) for item in fields(self)}
+        data["points"] = [point.to_dict() for point in self.points]
+        return data
+
+    def to_json(self) -> str:
+        """One JSON object."""
+        return json.dumps(self.to_dict(), indent=1)
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Self:
+        """Inverse of ``to_dict``; InputError when a key is missing or unknown."""
+        try:
+            parts = dict(data)
+            parts["points"] = tuple(ExceptionMass.from_dict(point) for point in parts["points"])
+            for name in ("largest_loss", "certified_epsilon"):
+                parts[name] = None if parts.get(name) is None else float(parts[name])
+            return cls(**parts)
+        except (KeyError, TypeError, ValueError) as error:
+            raise InputError(
+                f"profile JSON: {shown(error)}; it was not written by liptest"
+            ) from None
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Inverse of ``to_json``."""
+        return cls.from_dict(json.loads(text))
+
+    def __str__(self) -> str:
+        return "\n".join([*self.heading(), *self.table(), *self.footing()])
+
+    def heading(self) -> list[str]:
+        """What was profiled, and how."""
+        delta = self.points[0].delta if self.points else 0.0
+        title = f"{self.mechanism}   privacy profile" + (f" at delta {delta:g}" if delta else "")
+        if self.method == "exact":
+            how = f"Exact, under {self.distribution}." if self.distribution else "Exact."
+            return [title, how]
+        return [
+            title,
+            f"Sampled: {self.draws:,} datasets drawn from {self.distribution}, method "
+            f"{self.method}: {self.laws:,} output laws asked for. Seed: {self.seed}.",
+        ]
+
+    def table(self, most: int = 20) -> list[str]:
+        """Lines of at most ``most`` points, evenly spread, the last one included."""
+        count = len(self.points)
+        chosen = {round(k * (count - 1) / max(1, most - 1)) for k in range(min(most, count))}
+        picked = [self.points[k] for k in sorted(chosen | ({count - 1} if count else set()))]
+        if self.method == "exact" and all(p.lower == p.upper for p in picked):
+            return ["  epsilon  exception mass"] + [
+                f"{p.epsilon:9.4g}  {p.upper:14.6g}" for p in picked
+            ]
+        return ["  epsilon  exception mass from        to"] + [
+            f"{p.epsilon:9.4g}  {p.lower:19.6g}  {p.upper:8.6g}" for p in picked
+        ]
+
+    def footing(self) -> list[str]:
+        """What holds, with which probability."""
+        loss = "infinite" if math.isinf(self.largest_loss) else f"{self.largest_loss:.6f}"
+        if self.method == "exact":
+            return [f"Largest loss {loss}: the exact epsilon of the mechanism."]
+        lines = [
+            f"All rows hold at once, or this run hit an event of probability <= "
+            f"{in_words(self.failure_probability)}. Largest loss seen {loss}, no bound.",
+        ]
+        if self.certified_epsilon is not None and math.isfinite(self.certified_epsilon):
+            lines.append(
+                f"With them: epsilon {self.certified_epsilon:.6g} and above hold off datasets of "
+                f"total probability <= {self.exception_mass:g}."
+            )
+        return lines
+
+
+def _rounded_down(mass: float) -> float:
+    unit = 10.0 ** (math.floor(math.log10(mass)) - 3)
+    return math.floor(mass / unit) * unit
