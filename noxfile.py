@@ -1,0 +1,28 @@
+"""Sessions with versions of other packages: ``nox -l`` lists them.
+
+Each session of ``libraries`` installs one real library, pinned, and runs the golden tests of its
+mechanisms: ``nox -s 'libraries(diffprivlib-0.6.6)'``.
+"""
+
+import json
+from pathlib import Path
+
+import nox
+
+nox.options.default_venv_backend = "uv|virtualenv"
+_KNOWN = json.loads(Path("tests/golden/real_libraries.json").read_text(encoding="utf-8"))
+_ENVIRONMENTS = [name for name, pinned in _KNOWN["environments"].items() if pinned]
+
+
+@nox.session(python="3.11")
+@nox.parametrize("environment", _ENVIRONMENTS, ids=_ENVIRONMENTS)
+def libraries(session: nox.Session, environment: str) -> None:
+    """Golden tests of one installed library."""
+    session.install(*_KNOWN["environments"][environment], ".", "pytest", "hypothesis")
+    session.run(
+        "pytest",
+        "tests/golden/test_real_libraries.py",
+        # Mechanisms that Numba compiles draw their own random numbers; this is its documented
+        # switch to run the same functions as Python.
+        env={"LIPTEST_LIBRARIES": environment, "NUMBA_DISABLE_JIT": "1"},
+    )
