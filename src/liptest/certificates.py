@@ -1,133 +1,127 @@
-"""Certificates: a verdict together with hashes of exactly what was tested."""
+"""Certificates: a verdict with hashes of exactly what was tested, and whether one holds.
+
+The document is described by ``schemas/certificate-1.json`` and explained in docs/certificates.md.
+"""
 
 from __future__ import annotations
 
-import json
-import platform
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-import liptest
+from liptest.certificate_document import (
+    SEED_SOURCES,
+    Certificate,
+    certify,
+    document_problems,
+    from_document,
+    read_document,
+)
+from liptest.consistency import verdict_problems, witness_problems
 from liptest.distributions import Distribution
-from liptest.domains import Hypergrid
 from liptest.errors import InputError, shown
-from liptest.fingerprints import Fingerprint, distribution_hash, fingerprint
-from liptest.privacy.check import METHODS, check_privacy
-from liptest.privacy.verdicts import PrivacyVerdict
-from liptest.testers import ALL_TESTERS, LipschitzTester
+from liptest.fingerprints import code_hash, fingerprint
+from liptest.mechanisms.base import check_mechanism
+from liptest.privacy.verdicts import BY_FILTER, PrivacyVerdict
+from liptest.replay import code_problems, law_source_problems, refutation_problems, repeated
 from liptest.verdicts import Decision
 
-VERSION = 0
-_OS_SEED = "operating system, drawn after the code was hashed"
-_CALLER_SEED = "caller: valid only if the code was written without knowing this seed"
 
+@dataclass
+class Examination:
+    """What came of looking at a certificate.
 
-@dataclass(frozen=True)
-class Certificate:
-    """A verdict and what it is about; ``to_json`` and ``from_json`` are inverse.
-
-    ``seed_source`` says who chose the seed: a test whose seed the author of the code could
-    know proves nothing (theory 3.11).
+    ``problems`` is empty when it holds. ``unchecked`` says what could not be looked at, ``certain``
+    whether nothing of that bears on the decision.
     """
 
-    verdict: PrivacyVerdict
-    code: Fingerprint
-    distribution_hash: str
-    seed_source: str
-    versions: dict[str, str] = field(default_factory=dict)
-    releases: int = 1
+    problems: list[str]
+    checked: list[str]
+    unchecked: list[str]
+    certain: bool = False
 
-    @property
-    def decision(self) -> Decision:
-        """The verdict's decision."""
-        return self.verdict.decision
 
-    @property
-    def release_guarantee(self) -> str:
-        """What a release under this certificate satisfies (theory 3.11)."""
-        if self.decision is not Decision.YES:
-            return "nothing is released"
-        verdict, k = self.verdict, self.releases
-        guarantee = verdict.guarantee
-        epsilon = k * float(guarantee.epsilon or 0.0)
-        delta = max(k * verdict.claim.delta, guarantee.failure_probability or 0.0)
-        mass = guarantee.exception_mass or 0.0
-        where = f"off datasets of total probability {mass:g}" if mass else "on every dataset"
-        given = f", provided that {guarantee.condition}" if guarantee.condition else ""
-        many = "s together" if k > 1 else ""
-        return f"{k} release{many}: ({epsilon:g}, {delta:g})-private {where}{given}"
+def examine(
+    certificate: Certificate | str, mechanism: Any = None, distribution: Distribution | None = None
+) -> Examination:
+    """Check a certificate as far as what is given allows; without a mechanism, only itself.
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain JSON values."""
-        return {
-            "certificate": VERSION,
-            "liptest": self.versions.get("liptest", ""),
-            "verdict": self.verdict.to_dict(),
-            "code": {
-                "hash": self.code.code,
-                "files": self.code.files,
-                "packages": self.code.packages,
-                "parameters": self.code.parameters,
-            },
-            "distribution": self.distribution_hash,
-            "seed_source": self.seed_source,
-            "versions": self.versions,
-            "releases": self.releases,
-            "release_guarantee": self.release_guarantee,
-        }
-
-    def to_json(self) -> str:
-        """One JSON object."""
-        return json.dumps(self.to_dict(), indent=1)
-
-    def write(self, path: str | Path) -> None:
-        """Write the JSON to a file."""
-        Path(path).write_text(self.to_json() + "\n", encoding="utf-8")
-
-    @classmethod
-    def from_json(cls, text: str) -> Certificate:
-        """Inverse of ``to_json``; InputError for anything else."""
+    Raises
+    ------
+    InputError
+        The text is no certificate of this version, or the mechanism is none.
+    """
+    found = Examination([], [], [])
+    if isinstance(certificate, str):
+        document = read_document(certificate)
+        found.problems += document_problems(document)
+        found.checked.append("schema, digest and everything that follows from the rest")
         try:
-            data = json.loads(text)
-            version = data["certificate"]
-            if version != VERSION:
-                raise InputError(f"certificate={shown(version)}: this liptest reads {VERSION}")
-            code = data["code"]
-            return cls(
-                verdict=PrivacyVerdict.from_dict(data["verdict"]),
-                code=Fingerprint(code["hash"], code["files"], code["packages"], code["parameters"]),
-                distribution_hash=data["distribution"],
-                seed_source=data["seed_source"],
-                versions=data["versions"],
-                releases=data["releases"],
-            )
-        except InputError:
-            raise
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise InputError(
-                f"certificate: {shown(error)}; it was not written by liptest or is damaged"
-            ) from None
+            given = from_document(document)
+        except (InputError, KeyError, TypeError, ValueError, AttributeError):
+            found.unchecked.append("anything more: the document cannot be read")
+            return found
+    else:
+        given, document = certificate, certificate.to_dict()
+    _examine_itself(given, document, found)
+    if mechanism is None:
+        found.unchecked.append("whether code gives these answers: no mechanism was named")
+    else:
+        _examine_mechanism(given, mechanism, distribution, found)
+    return found
 
 
-def certify(
-    verdict: PrivacyVerdict,
-    code: Fingerprint,
-    distribution: Distribution,
-    *,
-    own_seed: bool,
-    releases: int = 1,
-) -> Certificate:
-    """Assemble a certificate; ``own_seed`` when the gate drew the seed itself."""
-    versions = {
-        "liptest": liptest.__version__,
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-    }
-    source = _OS_SEED if own_seed else _CALLER_SEED
-    return Certificate(verdict, code, distribution_hash(distribution), source, versions, releases)
+def _examine_itself(given: Certificate, document: dict[str, Any], found: Examination) -> None:
+    found.problems += verdict_problems(given.verdict, given.domain)
+    code = given.code
+    if code_hash(code.files, code.packages, code.parameters) != code.code:
+        found.problems.append("code: the hash is not that of the files, packages and parameters")
+    if given.seed_source not in SEED_SOURCES:
+        found.problems.append(f"seed_source={shown(given.seed_source)} is none that liptest writes")
+    found.checked.append("guarantee, counts and losses against each other")
+    witness = given.verdict.witness
+    if given.decision is Decision.NO and witness is not None:
+        wrong, decided = witness_problems(document, witness)
+        found.problems += wrong
+        if decided:
+            found.checked.append("the witness's probabilities break the claim, by rationals alone")
+        elif not wrong:
+            found.unchecked.append("the witness from its intervals alone: they are too wide")
+
+
+def _examine_mechanism(
+    given: Certificate, mechanism: Any, distribution: Distribution | None, found: Examination
+) -> None:
+    checked, verdict = check_mechanism(mechanism), given.verdict
+    found.problems += code_problems(given.code, fingerprint(checked))
+    found.problems += law_source_problems(verdict, checked)
+    found.checked.append("the code is that which was tested")
+    if given.decision is Decision.NO:
+        found.problems += refutation_problems(verdict, checked)
+        found.checked.append("the mechanism, asked again, breaks the claim on the witness")
+        found.certain = True
+    if "interrupted" in verdict.reason:
+        found.unchecked.append("where the run was interrupted: that cannot be repeated")
+    elif distribution is None:
+        found.unchecked.append("seed and counts: no distribution was given to repeat the test on")
+    elif distribution.domain != given.domain:
+        found.problems.append(f"the domain is {distribution.domain}, not {given.domain}")
+    else:
+        known = given.distribution_hash
+        found.problems += repeated(verdict, checked, distribution, known)
+        _note_repetition(verdict, distribution, found)
+
+
+def _note_repetition(
+    verdict: PrivacyVerdict, distribution: Distribution, found: Examination
+) -> None:
+    found.certain = True
+    if verdict.method == BY_FILTER:
+        found.checked.append("filter, noise and excepted mass are as wide as the promise needs")
+        found.unchecked.append(f"its condition: {verdict.guarantee.condition}")
+    else:
+        found.checked.append("the test, repeated from its seed, gives the same numbers")
+    if distribution.source != verdict.distribution:
+        found.unchecked.append(f"where the distribution came from: {shown(verdict.distribution)}")
 
 
 def verify(
@@ -142,66 +136,15 @@ def problems(
 ) -> list[str]:
     """What is wrong with a certificate, in sentences; nothing when it holds.
 
-    The hash of the code is compared; a NO's witness is recomputed; with ``distribution`` a YES
-    is replayed from its seed and every count compared.
+    The document must agree with itself and the hash of the code with the code; a NO's witness is
+    recomputed; with ``distribution`` the test is replayed from its seed and every number compared.
 
     Raises
     ------
     InputError
         The certificate was not written by liptest.
     """
-    given = Certificate.from_json(certificate) if isinstance(certificate, str) else certificate
-    wrong = []
-    if fingerprint(mechanism).code != given.code.code:
-        wrong.append("the code is not the code that was tested (hash differs)")
-    if given.decision is Decision.NO:
-        wrong.extend(_refutation_problems(given.verdict, mechanism))
-    elif distribution is not None and given.decision is Decision.YES:
-        wrong.extend(_replayed(given, mechanism, distribution))
-    return wrong
+    return examine(certificate, mechanism, distribution).problems
 
 
-def _refutation_problems(verdict: PrivacyVerdict, mechanism: Any) -> list[str]:
-    witness = verdict.witness
-    if witness is None:
-        return ["a NO without a witness"]
-    wrong = []
-    if witness.claim != verdict.claim:
-        wrong.append("the witness is about another claim")
-    pairs = zip(witness.dataset, witness.neighbour, strict=True)
-    moves = [abs(a - b) for a, b in pairs if a != b]
-    apart = sum(moves) if verdict.relation == Hypergrid.relation else len(moves)
-    if apart != witness.distance:
-        wrong.append(f"the witness's datasets are at distance {apart}, not {witness.distance}")
-    if not witness.verify(mechanism):
-        wrong.append("the witness does not break the claim on this mechanism")
-    return wrong
-
-
-def _replayed(given: Certificate, mechanism: Any, distribution: Distribution) -> list[str]:
-    if distribution_hash(distribution) != given.distribution_hash:
-        return ["the distribution is not the one that was tested with (hash differs)"]
-    old = given.verdict
-    known = old.guarantee
-    testers: dict[str, LipschitzTester] = {tester.name: tester for tester in ALL_TESTERS}
-    if old.method not in (*METHODS, *testers):
-        return [f"method={shown(old.method)}: this was no test, so it cannot be repeated"]
-    new = check_privacy(
-        mechanism,
-        distribution,
-        epsilon=old.claim.epsilon,
-        delta=old.claim.delta,
-        exception_mass=known.exception_mass or 1e-3,
-        failure_probability=known.failure_probability or 1e-6,
-        method=testers.get(old.method, old.method),
-        tolerance=old.claim.tolerance,
-        seed=old.seed,
-    )
-    pairs = {
-        "decision": (old.decision, new.decision),
-        "laws": (old.cost.laws, new.cost.laws),
-        "pairs": (old.cost.pairs, new.cost.pairs),
-        "largest loss": (old.largest_loss, new.largest_loss),
-        "guarantee": (old.guarantee, new.guarantee),
-    }
-    return [f"{name}: {a} became {b}" for name, (a, b) in pairs.items() if a != b]
+__all__ = ["Certificate", "Examination", "certify", "examine", "problems", "verify"]
