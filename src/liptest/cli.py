@@ -17,6 +17,7 @@ from cyclopts import App, CycloptsError, Group, Parameter
 
 from liptest.laboratory_cli import COMMANDS
 from liptest.ledger_cli import LEDGER
+from liptest.profile_cli import profile
 
 # Nothing heavy is imported here: --help must answer at once.
 
@@ -168,6 +169,7 @@ def law(
 for _command in COMMANDS:
     app.command(_command)
 app.command(LEDGER)
+app.command(profile)
 
 
 def main(arguments: list[str] | None = None) -> int:

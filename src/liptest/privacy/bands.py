@@ -117,7 +117,7 @@ def sampled_bands(task: BandTask, grid: EpsilonGrid, draws: int, mass: float) ->
     lower = _lower(task, counts, draws, share / (2 * len(grid)))
     return Bands(
         lower=_falling(np.maximum(lower - drift - _ROUNDING, 0.0)[::-1], np.maximum)[::-1],
-        upper=_falling(np.minimum(upper + drift, 1.0), np.minimum),
+        upper=_falling(np.minimum(upper + drift, _most(task)), np.minimum),
         certified=float(counts.largest[kept - 1]) if kept else math.inf,
         total=outcome.total,
         seconds=outcome.seconds,
@@ -166,6 +166,15 @@ def _lower(task: BandTask, counts: BandCounts, draws: int, failure: float) -> Fl
     else:
         pairs = [mean_lower(_mean(total, draws), draws, each) for total in best]
     return np.maximum(shares, pairs)
+
+
+def _most(task: BandTask) -> float:
+    """What no exception mass exceeds: a class of datasets left out, or every lighter end (3.5)."""
+    colours = task.geometry.colours
+    bound = 1.0 if colours == 1 else 1.0 - 1.0 / colours
+    if isinstance(task.distribution, ProductDistribution):
+        bound = min(bound, min_mass_edges(task.distribution).total * (1 + 1e-9))
+    return bound
 
 
 def _mean(total: float, draws: int) -> float:

@@ -208,8 +208,8 @@ class PrivacyProfile:
     def table(self, most: int = 20) -> list[str]:
         """Lines of at most ``most`` points, evenly spread, the last one included."""
         count = len(self.points)
-        chosen = {round(k * (count - 1) / max(1, most - 1)) for k in range(min(most, count))}
-        picked = [self.points[k] for k in sorted(chosen | ({count - 1} if count else set()))]
+        shown = min(most, count)
+        picked = [self.points[round(k * (count - 1) / max(1, shown - 1))] for k in range(shown)]
         if self.method == "exact" and all(p.lower == p.upper for p in picked):
             return ["  epsilon  exception mass"] + [
                 f"{p.epsilon:9.4g}  {p.upper:14.6g}" for p in picked
