@@ -113,19 +113,10 @@ class _Test:
         """For JUnit XML; a test of many checks, as under Hypothesis, tells its worst one."""
         if self.worst is None:
             return []
-        worst = self.worst
-        told = {
-            "checks": self.checks,
-            "laws": self.laws,
-            "pairs": self.pairs,
-            "mechanism": worst.mechanism,
-            "claim": str(worst.claim),
-            "decision": str(worst.decision),
-            "guarantee": worst.guarantee.kind,
-            "method": worst.method,
-            "largest_loss": repr(worst.largest_loss),
-            "seed": str(worst.seed),
-        }
+        from liptest.report.facts import verdict_facts
+
+        totals = {"checks": self.checks, "laws": self.laws, "pairs": self.pairs}
+        told: dict[str, object] = verdict_facts(self.worst) | totals
         return [(f"liptest.{name}", value) for name, value in told.items()]
 
 
