@@ -31,13 +31,14 @@ class Examination:
     """What came of looking at a certificate.
 
     ``problems`` is empty when it holds. ``unchecked`` says what could not be looked at, ``certain``
-    whether nothing of that bears on the decision.
+    whether nothing of that bears on the decision, ``readable`` whether it has the right form.
     """
 
     problems: list[str]
     checked: list[str]
     unchecked: list[str]
     certain: bool = False
+    readable: bool = True
 
 
 def examine(
@@ -59,6 +60,7 @@ def examine(
             given = from_document(document)
         except (InputError, KeyError, TypeError, ValueError, AttributeError):
             found.unchecked.append("anything more: the document cannot be read")
+            found.readable = False
             return found
     else:
         given, document = certificate, certificate.to_dict()

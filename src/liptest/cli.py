@@ -18,6 +18,7 @@ from cyclopts import App, CycloptsError, Group, Parameter
 from liptest.laboratory_cli import COMMANDS
 from liptest.ledger_cli import LEDGER
 from liptest.profile_cli import profile
+from liptest.verify_cli import verify
 
 # Nothing heavy is imported here: --help must answer at once.
 
@@ -169,6 +170,7 @@ def law(
 for _command in COMMANDS:
     app.command(_command)
 app.command(LEDGER)
+app.command(verify)
 app.command(profile)
 
 
