@@ -85,7 +85,7 @@ if TYPE_CHECKING:
     from liptest.verdicts import Guarantee as Guarantee
     from liptest.verdicts import LipschitzVerdict as LipschitzVerdict
     from liptest.verdicts import Witness as Witness
-    from liptest.whitebox.function import mechanism as mechanism
+    from liptest.whitebox.decorator import mechanism as mechanism
 
 __version__ = "0.1.0"
 
@@ -146,7 +146,7 @@ _HOME = {
         ("AJMR12", "CDJS15", "CS12", "DJT12", "HammingLines", "JR11", "VarianceEdges"), "testers"
     ),
     **dict.fromkeys(("Cost", "Decision", "Guarantee", "LipschitzVerdict", "Witness"), "verdicts"),
-    "mechanism": "whitebox.function",
+    "mechanism": "whitebox.decorator",
 }
 
 __all__ = sorted(_HOME)

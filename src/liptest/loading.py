@@ -51,7 +51,7 @@ def load_mechanism(where: str) -> tuple[Mechanism, str]:
     """A mechanism and its label; a plain function ``(data, rng)`` is taken as one."""
     found, label = load_object(where)
     if not isinstance(found, Mechanism) and callable(found) and not isinstance(found, type):
-        from liptest.whitebox.function import mechanism
+        from liptest.whitebox.decorator import mechanism
 
         return mechanism(found), label
     return check_mechanism(found), label

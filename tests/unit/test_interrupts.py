@@ -21,6 +21,7 @@ import pathlib, time
 def f(data, rng):
     pathlib.Path(r"{mark}").touch()
     {body}
+    data.tolist()  # reads everything, so that each dataset has a law of its own
     return int(rng.random() < 0.5)
 """
 SLEEPS = "time.sleep(0.05)"

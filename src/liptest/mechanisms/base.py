@@ -7,7 +7,9 @@ through four more, so that unbounded outputs can answer in closed form.
 
 from __future__ import annotations
 
-from typing import Any, Protocol, runtime_checkable
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -96,6 +98,28 @@ class Mechanism(Protocol):
     def law(self, dataset: IntArray) -> OutputLaw:
         """Law on one dataset, (d,) integers, as exactly as it is known."""
         ...
+
+
+T = TypeVar("T")
+
+
+class ReadsMore(Exception):
+    """On some dataset a narrowed mechanism reads more than the statistic it was narrowed to."""
+
+
+def through_reads(mechanism: Mechanism, domain: Domain, use: Callable[[Mechanism], T]) -> T:
+    """``use`` the mechanism through the little that it reads of a dataset, if it reads little.
+
+    Mechanisms that know what their code reads have ``narrowed(domain)``: the same mechanism with
+    a statistic, or None. It raises ReadsMore when a dataset shows that more is read; then ``use``
+    starts again with the mechanism itself.
+    """
+    narrowed = getattr(mechanism, "narrowed", None)
+    seen = None if narrowed is None else narrowed(domain)
+    if seen is not None:
+        with suppress(ReadsMore):
+            return use(seen)
+    return use(mechanism)
 
 
 def check_mechanism(mechanism: object) -> Mechanism:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import secrets
 from concurrent.futures import Executor
+from dataclasses import replace
 from typing import Any
 
 from liptest.distributions import Distribution, check_distribution
 from liptest.driver import Progress
 from liptest.errors import check_count, check_open_unit, check_seed
-from liptest.mechanisms.base import Mechanism, check_mechanism
+from liptest.mechanisms.base import Mechanism, check_mechanism, through_reads
 from liptest.privacy.atest import run_atest
 from liptest.privacy.choice import choose_method
 from liptest.privacy.claims import Claim, ExactLog, parse_epsilon
@@ -102,10 +103,17 @@ def check_privacy(
         executor=executor,
         progress=progress,
     )
-    if isinstance(method, LipschitzTester) and not isinstance(method, (str, type)):
-        return run_atest(task, method)
-    if method not in METHODS:
+    tester = isinstance(method, LipschitzTester) and not isinstance(method, (str, type))
+    if not tester and method not in METHODS:
         raise unknown_method(method, METHODS)
+    return through_reads(
+        checked, distribution.domain, lambda seen: _run(replace(task, mechanism=seen), method)
+    )
+
+
+def _run(task: Task, method: Any) -> PrivacyVerdict:
+    if isinstance(method, LipschitzTester):
+        return run_atest(task, method)
     chosen = choose_method(task) if method == "auto" else str(method)
     if chosen == "exhaustive":
         return run_exhaustive(task)

@@ -2,38 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any, ClassVar, overload
+from functools import partial
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from liptest.domains import Domain, IntArray
 from liptest.errors import InputError, MechanismError, check_count, check_positive, shown
-from liptest.interrupts import interruptions
+from liptest.mechanisms.base import Mechanism
 from liptest.mechanisms.closed_form import check_outputs, distinct_values
 from liptest.mechanisms.laws import LawTable, Output, OutputLaw, Raised
 from liptest.mechanisms.statistics import Statistic
 from liptest.points import PointBatch
 from liptest.whitebox.budgets import MAX_CHOICES, MAX_LEAVES
 from liptest.whitebox.choices import ChoiceTree
-from liptest.whitebox.generator import ChoiceGenerator
+from liptest.whitebox.enumeration import Enumerated, Enumeration
 from liptest.whitebox.installing import stand_ins
 from liptest.whitebox.memo import LawMemo, law_key, law_table
 from liptest.whitebox.naming import found, imported, takes_generator
 from liptest.whitebox.outputs import canonical
-from liptest.whitebox.running import RandomFunction, Run
+from liptest.whitebox.reads import Read
+from liptest.whitebox.running import RandomFunction
 from liptest.whitebox.session import Session
+from liptest.whitebox.transcripts import Transcripts
 
 # Runs spent on laws that stay partial before the rest of a batch is left out.
 _MAX_PARTIAL_LEAVES = 4 * MAX_LEAVES
 # Nothing is known of a law that was left out.
-_UNKNOWN = OutputLaw.from_fractions({}, unexplored=Fraction(1))
-
-# A law, the words of the first exception, and how many runs ended.
-Enumerated = tuple[OutputLaw, str | None, int]
+_UNKNOWN = Enumerated(OutputLaw.from_fractions({}, unexplored=Fraction(1)), None, 0, {})
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,6 +88,7 @@ class PythonFunction:
     max_choices: int = MAX_CHOICES
     max_seconds: float | None = None
     _takes_generator: bool = field(default=True, init=False, repr=False, compare=False)
+    _transcripts: Transcripts = field(init=False, repr=False, compare=False)
     _memo: LawMemo = field(default_factory=LawMemo, init=False, repr=False, compare=False)
 
     source: ClassVar[str] = "enumerated"
@@ -106,6 +107,7 @@ class PythonFunction:
             )
         words = self.name or getattr(self.function, "__name__", type(self.function).__name__)
         object.__setattr__(self, "name", words)
+        object.__setattr__(self, "_transcripts", Transcripts(words))
         if self.outputs is not None:
             object.__setattr__(self, "outputs", self._declared(self.outputs))
         check_count("max_leaves", self.max_leaves)
@@ -146,7 +148,7 @@ class PythonFunction:
     def laws(self, points: PointBatch) -> LawTable:
         """One law per different dataset or statistic value; equal laws share a row."""
         if self.statistic is None:
-            return law_table(self._known_laws(points.array()), self.outputs, None)
+            return law_table(self._known_laws(points.array().astype(np.int64)), self.outputs, None)
         values, rows = distinct_values(self.statistic, points)
         return law_table(self._known_laws(values), self.outputs, rows)
 
@@ -157,74 +159,111 @@ class PythonFunction:
     def law(self, dataset: IntArray) -> OutputLaw:
         """The exact law on one dataset, (d,) whole numbers; leaves no trace of it behind."""
         argument = self._argument(dataset)
-        return self._memo.get(law_key(argument)) or self._enumerated(argument)
+        return self._memo.get(self._place(argument)) or self._enumerated(argument)
 
     def fresh_law(self, dataset: IntArray) -> OutputLaw:
         """The law enumerated anew, so that a function that changes its answers is noticed."""
         return self._enumerated(self._argument(dataset))
 
+    def laws_and_reads(
+        self, datasets: NDArray[np.int64]
+    ) -> tuple[list[OutputLaw], list[list[Read]]]:
+        """Laws on n datasets, (n, d), and all that was read of each, in the order of reading."""
+        laws = self._known_laws(datasets)
+        return laws, [self._transcripts.reads_of(dataset) for dataset in datasets]
+
+    def first_reads(self, dataset: NDArray[np.int64]) -> list[Read]:
+        """What is read of one dataset, (d,), in the first of the runs that make up its law."""
+        with stand_ins(self.name, self.function) as session:
+            # No time: only the first run.
+            tree = partial(ChoiceTree, self.name, max_choices=self.max_choices, max_seconds=1e-9)
+            first = replace(self._enumeration, new_tree=tree)
+            return list(first.recorded(dataset, session).reads)
+
+    def narrowed(self, domain: Domain) -> Mechanism | None:
+        """The same mechanism, seen through all that it reads of a dataset, where that is little.
+
+        A count of bits, or a few coordinates; None when it reads more (docs/theory/readings.md).
+        """
+        from liptest.whitebox.narrowing import narrowed
+
+        return narrowed(self, domain) if self._records else None
+
     def _known_laws(self, arguments: NDArray[Any]) -> list[OutputLaw]:
-        keys = [law_key(argument) for argument in arguments]
-        found = {key: law for key in keys if (law := self._memo.get(key)) is not None}
-        missing = {
-            key: argument for key, argument in zip(keys, arguments, strict=True) if key not in found
-        }
+        found = [self._memo.get(self._place(argument)) for argument in arguments]
+        missing = [position for position, law in enumerate(found) if law is None]
         if missing:
             with stand_ins(self.name, self.function) as session:
-                fresh = self._enumerate_all(missing, session)
+                fresh = self._enumerate_all([arguments[k] for k in missing], session)
             # Kept only after the watch found nothing: a memo must not hide a later error.
-            found |= {key: self._memo.add(key, *known[:2]) for key, known in fresh.items()}
-            # The rest was left out, so that a hopeless mechanism is noticed in a minute or two.
-            found |= dict.fromkeys(missing.keys() - found.keys(), _UNKNOWN)
-        return [found[key] for key in keys]
+            for position, (place, known) in zip(missing, fresh, strict=True):
+                found[position] = self._memo.get(place) or self._kept(place, known)
+        return found  # type: ignore[return-value]
+
+    def _kept(self, place: bytes, known: Enumerated) -> OutputLaw:
+        if known is _UNKNOWN:
+            return known.law
+        return self._memo.add(place, known.law, known.exception)
 
     def _enumerate_all(
-        self, arguments: dict[bytes, NDArray[Any]], session: Session
-    ) -> dict[bytes, Enumerated]:
+        self, arguments: list[NDArray[Any]], session: Session
+    ) -> list[tuple[bytes, Enumerated]]:
         done: dict[bytes, Enumerated] = {}
-        partial = 0
-        for key, argument in arguments.items():
-            done[key] = self._enumerate(argument, session)
-            law, _, leaves = done[key]
-            partial += leaves if law.unexplored else 0
-            if partial > _MAX_PARTIAL_LEAVES:
-                break
-        return done
+        found, spent = [], 0
+        for argument in arguments:
+            place = self._place(argument)
+            known = done.get(place)
+            if known is None and spent > _MAX_PARTIAL_LEAVES:
+                # The rest is left out, so that a hopeless mechanism is noticed in a minute or two.
+                found.append((law_key(argument), _UNKNOWN))
+                continue
+            if known is None:
+                place, known = self._enumerate(argument, session)
+                spent += known.leaves if known.law.unexplored else 0
+                done[place] = known
+            found.append((place, known))
+        return found
+
+    def _enumerate(self, argument: NDArray[Any], session: Session) -> tuple[bytes, Enumerated]:
+        if not self._records:
+            found = self._checked(self._enumeration.plain(argument, session))
+            return law_key(argument), found
+        found = self._checked(self._enumeration.recorded(argument, session))
+        return self._transcripts.add(found.reads), found
+
+    @property
+    def _records(self) -> bool:
+        # With a limit of time the reads, too, depend on the speed of the machine.
+        return self.statistic is None and self.max_seconds is None
+
+    def _place(self, argument: NDArray[Any]) -> bytes:
+        """Key of a law in the memo: all that the function has read, or its whole argument."""
+        return self._transcripts.place_of(argument) if self._records else law_key(argument)
 
     def _argument(self, dataset: IntArray) -> NDArray[Any]:
         array = np.asarray(dataset)
         if self.statistic is None:
-            return array
+            return array.astype(np.int64)
         return np.asarray(self.statistic.values(array[None, :])[0])
 
     def _enumerated(self, argument: NDArray[Any]) -> OutputLaw:
         with stand_ins(self.name, self.function) as session:
-            return self._enumerate(argument, session)[0]
+            return self._enumerate_alone(argument, session).law
 
-    def _enumerate(self, argument: NDArray[Any], session: Session) -> Enumerated:
-        tree = ChoiceTree(
-            self.name,
-            max_leaves=self.max_leaves,
-            max_choices=self.max_choices,
-            max_seconds=self.max_seconds,
-        )
-        session.follow(tree)
-        rng = ChoiceGenerator(tree)
-        run = Run(self, _handed(argument), rng, self.name, self._canonical, session.begin)
-        before = interruptions()
-        try:
-            probabilities = tree.law(run)
-            with session.watch.no_system_randomness():
-                tree.repeat_first(run)
-        finally:
-            tree.close()
-        if interruptions() != before:
-            raise KeyboardInterrupt  # the function swallowed it: no law may be kept of this
-        self._check_declared(probabilities, run.exception)
-        law = OutputLaw.from_fractions(
-            probabilities, unexplored=tree.unexplored, source=self.source
-        )
-        return law, run.exception, tree.leaves
+    def _enumerate_alone(self, argument: NDArray[Any], session: Session) -> Enumerated:
+        enumerate_one = self._enumeration.recorded if self._records else self._enumeration.plain
+        return self._checked(enumerate_one(argument, session))
+
+    @property
+    def _enumeration(self) -> Enumeration:
+        budgets = {
+            "max_leaves": self.max_leaves,
+            "max_choices": self.max_choices,
+            "max_seconds": self.max_seconds,
+        }
+        new_tree = partial(ChoiceTree, self.name, **budgets)  # type: ignore[arg-type]
+        function = self.function if self._takes_generator else self
+        return Enumeration(self.name, function, self._canonical, new_tree)
 
     def _declared(self, outputs: Sequence[Any]) -> tuple[Output, ...]:
         try:
@@ -238,55 +277,19 @@ class PythonFunction:
             return output
         return canonical(output, self.name, typed=self.typed_outputs)
 
-    def _check_declared(self, found: dict[Output, Any], exception: str | None) -> None:
+    def _checked(self, found: Enumerated) -> Enumerated:
         if self.outputs is None:
-            return
-        declared = set(self.outputs)
-        extra = [output for output in found if output not in declared]
+            return found
+        extra = [output for output in found.law.outputs if output not in set(self.outputs)]
         if extra:
-            said = f" ({exception})" if isinstance(extra[0], Raised) else ""
+            said = f" ({found.exception})" if isinstance(extra[0], Raised) else ""
             raise MechanismError(
                 f"{self.name}: output={shown(extra[0])}{said} is not among "
                 f"outputs={shown(self.outputs)}; declare it (an exception as lt.Raised(type)), or "
                 f"leave outputs= away"
             )
-
-
-def _handed(argument: NDArray[Any]) -> Any:
-    """What the function gets: an int, or an array over bytes, which nobody can make writeable."""
-    if argument.ndim == 0:
-        return int(argument)
-    return np.frombuffer(argument.astype(np.int64).tobytes(), dtype=np.int64)
+        return found
 
 
 def _rebuilt(module: str, qualname: str, parameters: tuple[Any, ...]) -> PythonFunction:
     return PythonFunction(imported(module, qualname).function, *parameters)
-
-
-@overload
-def mechanism(function: RandomFunction, /) -> PythonFunction: ...
-
-
-@overload
-def mechanism(
-    *,
-    outputs: Sequence[Output] | None = None,
-    statistic: Statistic | None = None,
-    name: str = "",
-    typed_outputs: bool = False,
-    max_leaves: int = MAX_LEAVES,
-    max_choices: int = MAX_CHOICES,
-    max_seconds: float | None = None,
-) -> Callable[[RandomFunction], PythonFunction]: ...
-
-
-def mechanism(function: RandomFunction | None = None, /, **options: Any) -> Any:
-    """Make a mechanism of a Python function ``(data, rng) -> output``.
-
-    Use as ``@lt.mechanism`` or ``@lt.mechanism(outputs=[...], statistic=lt.Count(), name=...,
-    typed_outputs=..., max_leaves=..., max_choices=..., max_seconds=...)``; parameters and errors as
-    for ``PythonFunction``.
-    """
-    if function is not None:
-        return PythonFunction(function, **options)
-    return lambda decorated: PythonFunction(decorated, **options)

@@ -15,14 +15,17 @@ RandomFunction = Callable[[Any, Any], Any]
 
 
 class Run:
-    """One run of the function; keeps the words of the first exception, never its frames."""
+    """One run of the function; keeps the words of the first exception, never its frames.
 
-    __slots__ = ("_begin", "_canonical", "_data", "_function", "_name", "_rng", "exception")
+    ``data()`` is what the function is given in this run.
+    """
+
+    __slots__ = ("_begin", "_canonical", "_function", "_name", "_rng", "data", "exception")
 
     def __init__(
         self,
         function: RandomFunction,
-        data: Any,
+        data: Callable[[], Any],
         rng: Any,
         name: str,
         canonical: Callable[[Any], Output],
@@ -31,7 +34,7 @@ class Run:
         self._begin = begin
         self._canonical = canonical
         self._function = function
-        self._data = data
+        self.data = data
         self._rng = rng
         self._name = name
         self.exception: str | None = None
@@ -39,7 +42,7 @@ class Run:
     def __call__(self) -> Output:
         self._begin()
         try:
-            output = self._function(self._data, self._rng)
+            output = self._function(self.data(), self._rng)
         except (Abort, KeyboardInterrupt):
             raise
         except Exception as error:

@@ -78,7 +78,7 @@ def test_a_hopeless_mechanism_ends_early_without_a_verdict(monkeypatch):
     monkeypatch.setattr("liptest.whitebox.function._MAX_PARTIAL_LEAVES", 64)
 
     def wide(data, rng):
-        return tuple(int(rng.random() < 0.5) for _ in range(12))
+        return tuple(int(bit) ^ int(rng.random() < 0.5) for bit in data)
 
     mechanism = lt.mechanism(max_leaves=32)(wide)
     law = lt.ProductDistribution.uniform(lt.Hypercube(12))

@@ -1,0 +1,75 @@
+"""A few coordinates of the dataset as a statistic."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from liptest.domains import Domain, Hypercube, IntArray
+from liptest.mechanisms.statistics import EDGE_CHUNK, Values, check_edge_budget
+from liptest.points import PointBatch
+
+
+@dataclass(frozen=True)
+class Coordinates:
+    """The values of some coordinates, in ascending order of these.
+
+    Edges: two values are those of neighbouring datasets if and only if they are neighbours in
+    the domain that has these coordinates only. The other coordinates do not restrict them, and a
+    change of another coordinate leaves the value as it is.
+    """
+
+    chosen: tuple[int, ...]
+    sizes: tuple[int, ...]
+
+    proved_edges = True
+
+    @property
+    def name(self) -> str:
+        words = ", ".join(map(str, self.chosen))
+        return f"coordinates {words}" if len(self.chosen) != 1 else f"coordinate {words}"
+
+    def check(self, domain: Domain) -> None:
+        """Nothing to check: the coordinates were read from datasets of the domain."""
+
+    def values(self, points: IntArray) -> Values:
+        return points[:, list(self.chosen)].astype(np.int64)
+
+    def changed_values(self, batch: PointBatch, values: Values) -> Values:
+        found = values[batch.rows]
+        places = np.full(batch.centres.shape[1], -1)
+        places[list(self.chosen)] = np.arange(len(self.chosen))
+        column = places[batch.coordinates]
+        hit = np.flatnonzero(column >= 0)
+        found[hit, column[hit]] = batch.values[hit]
+        return found
+
+    def edge_count(self, domain: Domain) -> int | None:
+        return self.inner(domain).neighbouring_pairs
+
+    def edges(self, domain: Domain) -> Iterator[tuple[Values, Values]]:
+        inner = self.inner(domain)
+        check_edge_budget(self, domain, inner.neighbouring_pairs)
+        for block in inner.all_points(max(1, EDGE_CHUNK // max(1, inner.dimension))):
+            rows, coordinates, values = inner.neighbour_changes(block)
+            batch = PointBatch(block, rows, coordinates, values)
+            # Each pair once: from its smaller end.
+            up = values > block[rows, coordinates]
+            ends = batch.array()[len(block) :].astype(np.int64)
+            yield block[rows[up]].astype(np.int64), ends[up]
+
+    def realise(self, domain: Domain, left: Values, right: Values) -> tuple[IntArray, IntArray]:
+        found = np.zeros((2, domain.dimension), dtype=domain.dtype)
+        found[:, list(self.chosen)] = [left, right]
+        return found[0], found[1]
+
+    def inner(self, domain: Domain) -> Domain:
+        """The domain of these coordinates alone."""
+        if isinstance(domain, Hypercube):
+            return Hypercube(len(self.chosen))
+        kind: Any = type(domain)
+        inner: Domain = kind([domain.sizes[i] for i in self.chosen])
+        return inner

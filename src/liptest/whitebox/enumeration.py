@@ -1,0 +1,95 @@
+"""One law from the code: the tree of a function's random choices on one dataset."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liptest.errors import NonDeterministicError
+from liptest.interrupts import interruptions
+from liptest.mechanisms.laws import Output, OutputLaw, Raised
+from liptest.whitebox.choices import ChoiceTree
+from liptest.whitebox.generator import ChoiceGenerator
+from liptest.whitebox.reads import WHOLE, Read
+from liptest.whitebox.recorded import Reads, Recorded
+from liptest.whitebox.running import RandomFunction, Run
+from liptest.whitebox.session import Session
+
+
+@dataclass(frozen=True)
+class Enumerated:
+    """A law, the words of the first exception, the runs that ended, and what was read."""
+
+    law: OutputLaw
+    exception: str | None
+    leaves: int
+    reads: dict[Read, Any]
+
+
+@dataclass(frozen=True)
+class Enumeration:
+    """How the laws of one function are enumerated; ``new_tree`` knows the budgets."""
+
+    name: str
+    function: RandomFunction
+    canonical: Callable[[Any], Output]
+    new_tree: Callable[[], ChoiceTree]
+
+    def plain(self, argument: NDArray[Any], session: Session) -> Enumerated:
+        """The law given a value of a statistic, or a dataset of which reads are not noted."""
+        data = handed(argument)
+        return self._law(session, lambda: data, data)
+
+    def recorded(self, dataset: NDArray[Any], session: Session) -> Enumerated:
+        """The law on a dataset, with the reads that it rests on.
+
+        What raises an exception, or answers otherwise when it is given a real array, is
+        enumerated on real arrays: it may be compiled code that knows no others.
+        """
+        reads = Reads(handed(dataset))
+        stand_in = Recorded(reads)
+
+        def data() -> Any:
+            return reads.array if reads.everything else stand_in
+
+        try:
+            found = self._law(session, data, reads.array)
+        except NonDeterministicError:
+            found = None
+        recorded = found is not None and not any(isinstance(o, Raised) for o in found.law.outputs)
+        if not recorded and not (found is not None and reads.everything):
+            found = self.plain(dataset, session)
+            reads.note(WHOLE, reads.array)
+        assert found is not None
+        return replace(found, reads=reads.known)
+
+    def _law(self, session: Session, data: Callable[[], Any], real: Any) -> Enumerated:
+        tree = self.new_tree()
+        session.follow(tree)
+        rng = ChoiceGenerator(tree)
+        run = Run(self.function, data, rng, self.name, self.canonical, session.begin)
+        before = interruptions()
+        try:
+            probabilities = tree.law(run)
+            run.data = lambda: real
+            with session.watch.no_system_randomness():
+                tree.repeat_first(run)
+        finally:
+            tree.close()
+        if interruptions() != before:
+            raise KeyboardInterrupt  # the function swallowed it: no law may be kept of this
+        law = OutputLaw.from_fractions(
+            probabilities, unexplored=tree.unexplored, source="enumerated"
+        )
+        return Enumerated(law, run.exception, tree.leaves, {})
+
+
+def handed(argument: NDArray[Any]) -> Any:
+    """What the function gets: an int, or an array over bytes, which nobody can make writeable."""
+    if argument.ndim == 0:
+        return int(argument)
+    return np.frombuffer(argument.astype(np.int64).tobytes(), dtype=np.int64)
