@@ -70,7 +70,7 @@ SHELL = {
     *("", "__main__", "cli", "commands", "laboratory", "laboratory_cli"),
     *("laboratory_input", "config", "loading", "demo", "examples", "pytest_plugin", "testing"),
     *("law_command", "vendors", "workers", "ledger_cli", "ledger_commands"),
-    *("verify_cli", "verify_command"),
+    *("verify_cli", "verify_command", "profile_cli", "profile_command"),
 }
 
 # Longer than LONGEST, and why; an entry that is no longer needed must go.
