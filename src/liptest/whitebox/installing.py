@@ -17,9 +17,9 @@ from liptest.whitebox.generator import ChoiceGenerator
 from liptest.whitebox.legacy import ChoiceRandomState
 from liptest.whitebox.monotone import of_math
 from liptest.whitebox.session import LOCK, Session, active, follower, pop, push
-from liptest.whitebox.sites import is_drawing, module_sites, reachable
+from liptest.whitebox.sites import is_compiled_drawing, is_drawing, module_sites, reachable
 from liptest.whitebox.transforms import MATH
-from liptest.whitebox.watch import RandomnessWatch
+from liptest.whitebox.watch import RandomnessWatch, drawn_elsewhere
 
 #: Takes a change back.
 Undo = Callable[[], None]
@@ -77,7 +77,16 @@ def _install(session: Session, function: Any, undo: list[Undo]) -> list[tuple[st
         undo.append(partial(space.__setitem__, name, original))
         space[name] = stand_in[id(original)]
     left = []
-    for site in reachable(function, lambda value: id(value) in stand_in or is_drawing(value)):
+
+    def wanted(value: Any) -> bool:
+        return id(value) in stand_in or is_drawing(value) or is_compiled_drawing(value)
+
+    for site in reachable(function, wanted):
+        if is_compiled_drawing(site.value):
+            raise drawn_elsewhere(
+                session.name,
+                f"code compiled by Numba ({site.name}; NUMBA_DISABLE_JIT=1 runs it as Python)",
+            )
         new = stand_in.get(id(site.value)) or _held(session, site.value)
         if new is site.value:
             continue

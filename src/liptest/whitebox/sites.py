@@ -60,6 +60,14 @@ def is_drawing(value: Any) -> bool:
     return bound and isinstance(value.__self__, GENERATORS)
 
 
+def is_compiled_drawing(value: Any) -> bool:
+    """Whether Numba compiled it, and its code names random numbers."""
+    if not str(type(value).__module__).startswith("numba."):
+        return False
+    source = getattr(value, "py_func", None)
+    return isinstance(source, FunctionType) and "random" in names_in(source.__code__)
+
+
 def reachable(function: Any, wanted: Callable[[Any], bool]) -> list[Site]:
     """Sites of all wanted values that the function can reach."""
     walk = _Walk(wanted)
@@ -183,7 +191,8 @@ def _of_object(value: Any) -> Iterator[tuple[str, Any, Any]]:
         return
     if isinstance(value, partial):
         yield "", value.func, None
-        yield "", value.args, None
+        for place, item in enumerate(value.args):
+            yield "an argument of a partial", item, partial(_put_argument, value, place)
         yield "", value.keywords, None
         return
     inner = getattr(value, "__wrapped__", None)
@@ -200,6 +209,13 @@ def _of_object(value: Any) -> Iterator[tuple[str, Any, Any]]:
             continue
         yield name, item, partial(object.__setattr__, value, name)
     yield "", type(value), None
+
+
+def _put_argument(function: partial[Any], place: int, value: Any) -> None:
+    arguments = [*function.args]
+    arguments[place] = value
+    state = function.func, tuple(arguments), function.keywords, vars(function)
+    function.__setstate__(state)  # type: ignore[attr-defined]
 
 
 def _slots(kind: type) -> tuple[str, ...]:

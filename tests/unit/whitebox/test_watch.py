@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+import liptest as lt
 from liptest.errors import NonDeterministicError
-from liptest.whitebox.function import mechanism
 from liptest.whitebox.watch import RandomnessWatch
 
 
@@ -57,7 +57,7 @@ def test_the_operating_system_is_seen_through_the_profiling_hook() -> None:
 
 
 def test_a_noticed_law_is_not_remembered() -> None:
-    tested = mechanism(lambda data, rng: os.urandom(2) and 0)
+    tested = lt.mechanism(lambda data, rng: os.urandom(2) and 0)
     for _ in range(2):
         with pytest.raises(NonDeterministicError):
             tested.laws_of(np.array([[1, 2]]))
@@ -65,7 +65,7 @@ def test_a_noticed_law_is_not_remembered() -> None:
 
 def test_the_profiling_hook_is_given_back() -> None:
     before = sys.getprofile()
-    mechanism(lambda data, rng: rng.integers(2)).law(np.array([1]))
+    lt.mechanism(lambda data, rng: rng.integers(2)).law(np.array([1]))
     assert sys.getprofile() is before
 
 

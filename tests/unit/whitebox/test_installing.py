@@ -1,0 +1,279 @@
+"""Randomness of a whole process is followed while a law is enumerated, and given back after."""
+
+from __future__ import annotations
+
+import functools
+import os
+import random
+import threading
+import time
+import uuid
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+import liptest as lt
+from liptest.errors import LiptestError, NonDeterministicError, UnsupportedRandomnessError
+from liptest.whitebox.installing import stand_ins
+from liptest.whitebox.session import active
+from tests.unit.whitebox import global_names
+from tests.unit.whitebox.global_names import COINS, all_states
+
+HALF = Fraction(1, 2)
+DATA = np.array([0, 1])
+
+
+def law(function: Callable[..., Any]) -> Any:
+    return lt.output_law(lt.mechanism(function), DATA)
+
+
+@pytest.mark.parametrize("name", COINS)
+def test_a_coin_is_followed_wherever_it_comes_from(name: str) -> None:
+    before = all_states()
+    found = law(COINS[name])
+    assert dict(zip(found.outputs, found.fractions, strict=True)) == {0: HALF, 1: HALF}
+    assert all_states() == before
+
+
+def test_real_draws_work_again_afterwards() -> None:
+    law(COINS["a global Generator"])
+    law(COINS["random.random"])
+    assert 0.0 <= float(random.random()) < 1.0
+    assert type(global_names.GENERATOR.random()) is float
+    assert type(np.random.RandomState(3).rand()) is float
+    assert np.random.RandomState(3).rand() == np.random.RandomState(3).rand()
+
+
+def test_objects_held_apart_are_independent() -> None:
+    found = law(
+        lambda data: (int(global_names.GENERATOR.integers(2)), global_names.STATE.randint(2))
+    )
+    assert len(found) == 4
+
+
+class Interruption(BaseException):
+    pass
+
+
+@pytest.mark.parametrize("ending", [KeyboardInterrupt, Interruption, SystemExit, ValueError])
+def test_nothing_stays_patched_however_it_ends(ending: type[BaseException]) -> None:
+    before = all_states()
+
+    def function(data: Any) -> int:
+        coin = random.randrange(2) + int(global_names.GENERATOR.integers(2))
+        if coin == 1:
+            raise ending
+        return coin
+
+    if ending is KeyboardInterrupt:
+        with pytest.raises(KeyboardInterrupt):
+            law(function)
+    elif ending is ValueError:
+        assert law(function).exact(lt.Raised("ValueError")) == HALF
+    else:
+        with pytest.raises(LiptestError):
+            law(function)
+    assert active() is None
+    assert all_states() == before
+
+
+def test_an_interruption_of_installing_is_taken_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = all_states()
+
+    def interrupted(function: Any, wanted: Any) -> Any:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("liptest.whitebox.installing.reachable", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        law(COINS["random.random"])
+    monkeypatch.undo()
+    assert all_states() == before
+    assert len(law(COINS["random.random"])) == 2
+
+
+def test_an_abort_is_taken_back() -> None:
+    before = all_states()
+    with pytest.raises(UnsupportedRandomnessError, match=r"random\.gauss"):
+        law(lambda data: random.gauss(0, 1))
+    assert all_states() == before
+
+
+def test_an_import_inside_keeps_no_stand_in() -> None:
+    space: dict[str, Any] = {}
+
+    def function(data: Any) -> int:
+        exec("from random import randrange, random", space)
+        return int(space["random"]() < 0.5)
+
+    assert len(law(function)) == 2
+    # The name may still be the stand-in, which then does what the original does.
+    assert 0.0 <= float(space["random"]()) < 1.0
+
+
+def seeds(data: Any) -> Any:
+    random.seed(4)
+    np.random.seed(3)
+    state, python = np.random.RandomState(4), random.Random("a")
+    generator = np.random.default_rng(5)
+    return (
+        random.random(),
+        random.gauss(0, 1),
+        np.random.rand(),
+        state.normal(),
+        python.random(),
+        python.getrandbits(40),
+        generator.random(),
+        np.random.default_rng(np.random.SeedSequence(2)).random(),
+        np.random.Generator(np.random.MT19937(5)).random(),
+    )
+
+
+def test_a_seed_given_inside_is_followed_as_the_determinism_that_it_is() -> None:
+    before = all_states()
+    found = law(seeds)
+    assert all_states() == before
+    kept = random.getstate(), np.random.get_state()
+    try:
+        assert list(found) == [seeds(DATA)]
+    finally:
+        random.setstate(kept[0])
+        np.random.set_state(kept[1])
+
+
+def test_a_seed_lasts_until_the_run_ends() -> None:
+    def function(data: Any) -> Any:
+        first = random.randrange(2)
+        if first:
+            random.seed(1)
+        return first, random.randrange(1000) if first else random.randrange(2)
+
+    assert len(law(function)) == 3
+
+
+def test_a_seed_of_none_is_fresh_again() -> None:
+    def function(data: Any) -> Any:
+        random.seed(1)
+        np.random.seed(1)
+        random.seed()
+        np.random.seed(None)
+        return random.randrange(2), np.random.randint(2)
+
+    assert len(law(function)) == 4
+
+
+def test_seeding_what_is_held_does_not_move_it() -> None:
+    state = np.random.RandomState(0)
+    python = random.Random(0)
+    expected = np.random.RandomState(0).rand(), random.Random(0).random()
+
+    def function(data: Any) -> Any:
+        state.seed(7)
+        python.seed(7)
+        return state.rand(), python.random()
+
+    assert list(law(function)) == [(np.random.RandomState(7).rand(), random.Random(7).random())]
+    assert (state.rand(), python.random()) == expected
+
+
+UNFOLLOWED: list[tuple[Callable[..., Any], str]] = [
+    (lambda data: len(os.urandom(2)), r"the operating system \(os\.urandom\)"),
+    (lambda data: uuid.uuid4().version, "the operating system"),
+    (lambda data: np.random.SeedSequence().entropy and 0, "SeedSequence"),
+    (lambda data: np.random.seed(int(time.time())), "reading the clock"),
+    (lambda data: random.seed(time.time_ns()), "reading the clock"),
+    (lambda data: np.random.Generator.random(global_names.GENERATOR) < 2, "past its public"),
+    (lambda data: np.random.RandomState.random_sample(global_names.STATE) < 2, "past its public"),
+]
+
+
+@pytest.mark.parametrize(("function", "where"), UNFOLLOWED)
+def test_what_cannot_be_followed_is_named(function: Any, where: str) -> None:
+    before = all_states()
+    with pytest.raises(NonDeterministicError, match=f"{where}.*cannot be followed"):
+        law(function)
+    assert all_states() == before
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda data: random.getstate(),
+        lambda data: np.random.get_state(),
+        lambda data: np.random.normal(),
+        lambda data: np.random.PCG64().random_raw(),
+        lambda data: np.random.PCG64().state,
+        lambda data: random.normalvariate(0, 1),
+        lambda data: random.betavariate(1, 2),
+        lambda data: np.random.get_bit_generator(),
+        lambda data: lt.output_law(lt.mechanism(lambda data: 0), DATA),
+    ],
+)
+def test_what_has_no_finite_law_aborts(function: Any) -> None:
+    with pytest.raises(UnsupportedRandomnessError, match="cannot be enumerated"):
+        law(function)
+
+
+def test_a_generator_that_nobody_can_replace_must_stand_still() -> None:
+    held = (np.random.default_rng(0),)
+    with pytest.raises(NonDeterministicError, match="a generator that it holds"):
+        law(lambda data: held[0].random() < 2)
+    assert len(law(lambda data: held is None)) == 1
+
+
+def test_another_thread_draws_as_ever() -> None:
+    seen: list[Any] = []
+
+    def elsewhere() -> None:
+        seen.append((random.SystemRandom().random(), np.random.default_rng(0).random()))
+
+    def function(data: Any) -> int:
+        thread = threading.Thread(target=elsewhere)
+        thread.start()
+        thread.join()
+        return random.randrange(2)
+
+    assert len(law(function)) == 2
+    assert all(type(one) is float for pair in seen for one in pair)
+
+
+def test_two_threads_analyse_one_after_the_other() -> None:
+    found: list[Any] = []
+    function = lambda data: (random.randrange(3), np.random.randint(2))  # noqa: E731
+    threads = [threading.Thread(target=lambda: found.append(law(function))) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [len(one) for one in found] == [6] * 4
+
+
+def test_isinstance_and_the_like_are_as_ever() -> None:
+    def function(data: Any) -> Any:
+        state = np.random.RandomState()
+        generator = np.random.default_rng()
+        return (
+            isinstance(state, np.random.RandomState),
+            isinstance(generator, np.random.Generator),
+            isinstance(global_names.STATE, np.random.RandomState),
+            issubclass(np.random.RandomState, object),
+            np.random.default_rng(generator) is generator,
+            np.random.mtrand._rand is np.random.mtrand._rand,
+            random.random.__name__,
+            isinstance(np.random.PCG64(), np.random.BitGenerator),
+        )
+
+    assert list(law(function)) == [(True,) * 6 + ("random", True)]
+
+
+def test_an_analysis_inside_of_one_is_refused_and_leaves_the_outer_one_alone() -> None:
+    with stand_ins("outer", functools.partial(int, 0)) as outer:
+        with (
+            pytest.raises(BaseException, match="an analysis of another mechanism"),
+            stand_ins("inner", int),
+        ):
+            pass
+        assert active() is outer
+    assert active() is None
