@@ -213,7 +213,7 @@ def _distance(domain: Any, witness: Any) -> int:
     moves = [abs(a - b) for a, b in zip(*sides, strict=True)]
     if kind not in ("cube", "grid", "records"):
         raise Unreadable(f"kind={kind!r}: this checker knows cube, grid and records")
-    found = sum(moves) if kind == "grid" else sum(move != 0 for move in moves)
+    found: int = sum(moves) if kind == "grid" else sum(move != 0 for move in moves)
     if found != _at(witness, "distance") or found == 0:
         stated = witness["distance"]
         raise Unreadable(f"the witness's datasets are at distance {found}, not {stated}")

@@ -67,8 +67,8 @@ def refutation_problems(verdict: PrivacyVerdict, mechanism: Mechanism) -> list[s
         if not witness.verify(mechanism):
             return ["the witness does not break the claim on this mechanism"]
         kind = np.min_scalar_type(-1 - max(*witness.dataset, *witness.neighbour))
-        sides = (np.array(side, dtype=kind) for side in (witness.dataset, witness.neighbour))
-        again = witness_of(mechanism, *sides, witness.claim, witness.distance)
+        left, right = (np.array(side, dtype=kind) for side in (witness.dataset, witness.neighbour))
+        again = witness_of(mechanism, left, right, witness.claim, witness.distance)
     except LiptestError as error:
         return [f"the mechanism does not answer on the witness's datasets: {error}"]
     return [f"witness: {told}" for told in _differences(witness.to_dict(), again.to_dict())]

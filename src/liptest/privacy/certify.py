@@ -182,7 +182,7 @@ def _log_ratio(larger: arb, smaller: arb) -> tuple[arb, arb]:
 def _hockey_stick(left: OutputLaw, right: OutputLaw, factor: arb) -> tuple[arb, tuple[Output, ...]]:
     total, event = arb(0), []
     for output in _outputs(left, right):
-        gap = _ball(left, output) - factor * _ball(right, output)
+        gap = ball_of(left, output) - factor * ball_of(right, output)
         if gap > 0:
             total += gap
             event.append(output)
@@ -238,13 +238,14 @@ def _with_unexplored(law: OutputLaw, output: Output, high: arb) -> arb:
     return (high.exp() + exact_ball(law.unexplored)).log().upper()
 
 
-def _ball(law: OutputLaw, output: Output) -> arb:
+def ball_of(law: OutputLaw, output: Output) -> arb:
+    """The probability of an output as a ball at the current precision."""
     value = law.exact(output)
     return exact_ball(value) if isinstance(value, Fraction) else value
 
 
 def _mass(law: OutputLaw, event: tuple[Output, ...]) -> arb:
-    return sum((_ball(law, output) for output in event), arb(0))
+    return sum((ball_of(law, output) for output in event), arb(0))
 
 
 def _rounded(lower: arb, upper: arb) -> tuple[float, float]:

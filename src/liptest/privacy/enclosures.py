@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from fractions import Fraction
 
-from flint import arb, ctx, fmpz
+from flint import arb, ctx
 
 from liptest.mechanisms.laws import Output, OutputLaw, as_fraction, exact_ball
 from liptest.privacy.certify import LOCK
@@ -88,7 +88,7 @@ def _scaled(value: arb) -> tuple[arb, int] | None:
     places = (value.log() / arb(_LOG_10).log()).mid().floor()
     if places < _SMALLEST:
         return None
-    exponent = int(fmpz(places.unique_fmpz())) - _DIGITS + 1
+    exponent = int(as_fraction(places)) - _DIGITS + 1
     return value * arb(_LOG_10) ** (-exponent), exponent
 
 

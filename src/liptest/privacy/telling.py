@@ -12,6 +12,7 @@ from flint import arb
 from liptest.domains import IntArray
 from liptest.mechanisms.base import Mechanism
 from liptest.mechanisms.laws import Output, OutputLaw
+from liptest.privacy.certify import ball_of
 from liptest.privacy.claims import Claim
 from liptest.privacy.enclosures import certified_digits
 from liptest.privacy.pairs import ClosedFormLosses
@@ -40,8 +41,7 @@ def telling_event(
 
 def _balls(left: OutputLaw, right: OutputLaw, output: Output) -> tuple[arb, arb]:
     with certified_digits():
-        values = [law.exact(output) if output in law else arb(0) for law in (left, right)]
-        return arb(values[0]), arb(values[1])
+        return ball_of(left, output), ball_of(right, output)
 
 
 def _largest_gaps(left: OutputLaw, right: OutputLaw, claim: Claim) -> tuple[Output, ...]:
@@ -55,7 +55,7 @@ def _largest_gaps(left: OutputLaw, right: OutputLaw, claim: Claim) -> tuple[Outp
         chosen: list[Output] = []
         for position in order:
             output = shared[int(position)]
-            gap = arb(left.exact(output)) - factor * arb(right.exact(output))
+            gap = ball_of(left, output) - factor * ball_of(right, output)
             if not gap > 0:
                 break
             chosen.append(output)
