@@ -116,7 +116,7 @@ class _Test:
         from liptest.report.facts import verdict_facts
 
         totals = {"checks": self.checks, "laws": self.laws, "pairs": self.pairs}
-        told: dict[str, object] = verdict_facts(self.worst) | totals
+        told: dict[str, object] = {**verdict_facts(self.worst), **totals}
         return [(f"liptest.{name}", value) for name, value in told.items()]
 
 
