@@ -49,6 +49,12 @@ def event_bounds(
         )
 
 
+def ball_bounds(balls: list[tuple[arb, arb]]) -> tuple[Bounds, ...]:
+    """Bounds of probabilities that are balls already, one pair for each output."""
+    with certified_digits():
+        return tuple((*bounds_of(left), *bounds_of(right)) for left, right in balls)
+
+
 def bounds_of(value: Fraction | arb) -> tuple[str, str]:
     """Lower and upper bound of a probability as text; equal for a fraction."""
     if isinstance(value, Fraction):

@@ -19,7 +19,7 @@ from liptest.narrowing import Geodesic
 from liptest.points import PointBatch, compact_codes
 from liptest.privacy.certify import Answer
 from liptest.privacy.claims import Claim
-from liptest.privacy.enclosures import bounds_of, event_bounds, fraction_text
+from liptest.privacy.enclosures import ball_bounds, bounds_of, event_bounds, fraction_text
 from liptest.privacy.pairs import (
     ClosedFormLosses,
     certified_comparison,
@@ -214,7 +214,7 @@ def witness_of(
         found = replace(found, event=event)
         sums = [sum(side, arb(0)) for side in zip(*balls, strict=True)]
         masses = [(float(ball.mid()), str(ball)) for ball in sums]
-        bounds = tuple((*bounds_of(left), *bounds_of(right)) for left, right in balls)
+        bounds = ball_bounds(balls)
     else:
         laws = [exact_law(mechanism, side) for side in (dataset, neighbour)]
         masses = [event_mass(law, found.event) for law in laws]
