@@ -10,6 +10,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from liptest.blackbox.check import check_samples as check_samples
+    from liptest.blackbox.check import epsilon_lower_bound as epsilon_lower_bound
+    from liptest.blackbox.samplers import Sampler as Sampler
+    from liptest.blackbox.verdicts import BlackBoxVerdict as BlackBoxVerdict
+    from liptest.blackbox.verdicts import LossBound as LossBound
     from liptest.certificates import Certificate as Certificate
     from liptest.certificates import verify as verify
     from liptest.covers import Cover as Cover
@@ -90,6 +95,9 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOME = {
+    **dict.fromkeys(("check_samples", "epsilon_lower_bound"), "blackbox.check"),
+    "Sampler": "blackbox.samplers",
+    **dict.fromkeys(("BlackBoxVerdict", "LossBound"), "blackbox.verdicts"),
     "catalogue": "mechanisms.catalogue",
     **dict.fromkeys(("Certificate", "verify"), "certificates"),
     **dict.fromkeys(("ProductDistribution", "SampledDistribution"), "distributions"),

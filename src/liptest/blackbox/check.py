@@ -1,0 +1,290 @@
+"""``check_samples`` and ``epsilon_lower_bound``: claims about mechanisms known by samples only."""
+
+from __future__ import annotations
+
+import math
+import secrets
+import time
+from concurrent.futures import Executor
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from liptest.blackbox.counting import hockey_stick, radius
+from liptest.blackbox.learning import Aim, normal_quantile
+from liptest.blackbox.pairs import LEAST_DRAWS, Pairs, choose_pairs
+from liptest.blackbox.race import Look, Progress, Round, Tested
+from liptest.blackbox.samplers import Sampler, Source, check_sampler
+from liptest.blackbox.verdicts import BlackBoxVerdict, LossBound, bound_of
+from liptest.blackbox.wording import no_sentence, open_reason, open_sentence, yes_sentence
+from liptest.distributions import Distribution
+from liptest.errors import (
+    InputError,
+    check_count,
+    check_non_negative,
+    check_open_unit,
+    check_seed,
+)
+from liptest.privacy.claims import Claim, ExactLog, parse_epsilon
+from liptest.verdicts import Cost, Decision, Guarantee
+
+# Share of the failure probability that a NO may spend; a YES has the rest.
+_REFUTING = 0.9
+# Rounds: share of the samples, and of what a NO may spend. Gross violations end the first ones.
+_ROUNDS = ((1 / 64, 0.05), (1 / 8, 0.05), (1.0, 0.9))
+# Share of a round that is tested, for the aim of learning.
+_TESTED = 0.5
+#: Fewer samples than this are refused.
+LEAST_SAMPLES = 2_000
+_PAIRING = 9998
+_SOURCE = "theory 3.14"
+
+
+def check_samples(
+    sampler: Sampler,
+    data: Distribution | list[Any] | tuple[Any, ...],
+    *,
+    epsilon: float | str | ExactLog,
+    delta: float = 0.0,
+    resolution: float = 0.05,
+    failure_probability: float = 1e-6,
+    samples: int = 1_000_000,
+    tolerance: float = 1e-9,
+    seed: int | None = None,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+) -> BlackBoxVerdict:
+    """Test (epsilon, delta)-differential privacy of a mechanism that can only be sampled.
+
+    Parameters
+    ----------
+    sampler
+        ``lt.Sampler(function)``.
+    data
+        The distribution of the data: all neighbouring pairs of a small domain, otherwise pairs
+        of drawn and extreme datasets. Or a list of (dataset, neighbour) pairs, which the caller
+        declares to be neighbours.
+    epsilon, delta
+        The claim; epsilon is a float above 0 or ``lt.log(3)``.
+    resolution
+        A YES says (epsilon, delta + resolution) at most: in (0, 1).
+    failure_probability
+        Chance that the verdict is wrong, everything that is tried included.
+    samples
+        Outputs to draw at most, on all datasets together.
+    tolerance
+        Relative and absolute slack of the claim.
+    seed
+        The sampler's generators are made from it; None draws one.
+    executor, progress
+        Any ``concurrent.futures.Executor``; ``progress(samples so far, samples)``.
+
+    Raises
+    ------
+    InputError
+        An argument is wrong, or there are too few samples for one pair.
+    MechanismError
+        The sampler does not return outputs.
+    """
+    started = time.perf_counter()
+    claim = Claim(parse_epsilon(epsilon), delta, tolerance)
+    eta = check_open_unit("resolution", resolution)
+    failure = check_open_unit("failure_probability", failure_probability)
+    task = _task(sampler, data, samples, seed, executor)
+    rounds = _rounds(task)
+    bounds: list[LossBound] = []
+    look, witness = None, None
+    for number, (share, spent) in enumerate(rounds):
+        level = failure * _REFUTING * spent
+        size = int((task.samples - task.source.used) * share)
+        least = _yes_draws(task, claim, eta, failure, size) if share == 1.0 else 0
+        aim = Aim(
+            claim.delta_threshold, claim.threshold, _TESTED * size / 2, normal_quantile(level)
+        )
+        look, tested = Round(task.source, task.pairs, size, aim, number, least).run()
+        if tested is not None:
+            bound = _bound(task.pairs, tested, aim.delta, level, claim.threshold)
+            bounds.append(bound)
+            witness = bound if bound.lower_bound >= claim.threshold else None
+        if progress is not None:
+            progress(task.source.used, task.samples)
+        if witness is not None:
+            break
+    assert look is not None
+    reached = _reached(look, task.pairs, claim, failure * (1 - _REFUTING))
+    decision = Decision.NO if witness is not None else Decision.INCONCLUSIVE
+    if witness is None and reached <= eta:
+        decision = Decision.YES
+    return BlackBoxVerdict(
+        decision=decision,
+        mechanism=task.source.sampler.name,
+        claim=claim,
+        witness=witness,
+        bounds=tuple(bounds),
+        resolution=eta,
+        resolution_reached=reached,
+        is_finite=look.is_finite,
+        guarantee=_guarantee(decision, claim, task.pairs, look, reached, failure),
+        cost=Cost(
+            draws=task.source.used,
+            pairs=len(task.pairs.pairs),
+            seconds=time.perf_counter() - started,
+        ),
+        seed=task.source.seed,
+        relation=task.pairs.relation,
+        tried=task.pairs.words,
+        samples=task.samples,
+        reason=open_reason(reached, eta, _needed(task, claim, eta, failure))
+        if decision is Decision.INCONCLUSIVE
+        else "",
+    )
+
+
+def epsilon_lower_bound(
+    sampler: Sampler,
+    data: Distribution | list[Any] | tuple[Any, ...],
+    *,
+    delta: float = 0.0,
+    failure_probability: float = 0.05,
+    samples: int = 1_000_000,
+    seed: int | None = None,
+    executor: Executor | None = None,
+) -> LossBound:
+    """A lower bound of the epsilon of a mechanism that can only be sampled.
+
+    With probability at least 1 - failure_probability the mechanism is not (e, delta)-private for
+    any e below ``.lower_bound``: a number to quote with its confidence, pair and event.
+
+    Parameters
+    ----------
+    sampler
+        ``lt.Sampler(function)``.
+    data
+        One pair (dataset, neighbour), a list of pairs, or the distribution of the data.
+    delta, failure_probability, samples, seed, executor
+        As for ``check_samples``. All of ``failure_probability`` goes to the one test at the end.
+
+    Raises InputError and MechanismError as ``check_samples``.
+    """
+    checked_delta = check_non_negative("delta", delta, below=1.0)
+    level = check_open_unit("failure_probability", failure_probability)
+    listed = [data] if _is_pair(data) else data
+    task = _task(sampler, listed, samples, seed, executor)
+    aim = Aim(checked_delta, None, _TESTED * task.samples / 2, normal_quantile(level))
+    _, tested = Round(task.source, task.pairs, task.samples, aim, 0).run()
+    assert tested is not None
+    return _bound(task.pairs, tested, checked_delta, level, 1.0)
+
+
+@dataclass(frozen=True, eq=False)
+class _Task:
+    source: Source
+    pairs: Pairs
+    samples: int
+
+
+def _task(
+    sampler: Sampler, data: Any, samples: int, seed: int | None, executor: Executor | None
+) -> _Task:
+    budget = check_count("samples", samples, least=LEAST_SAMPLES)
+    given = check_seed(seed)
+    known = secrets.randbits(128) if given is None else given
+    source = Source(check_sampler(sampler), known, executor)
+    pairs = choose_pairs(data, budget // (5 * LEAST_DRAWS), source.rng(_PAIRING))
+    if not pairs.pairs:
+        raise InputError(
+            "data: the domain has no neighbouring pairs; every coordinate has one value",
+            name="data",
+        )
+    if budget < 5 * LEAST_DRAWS * len(pairs.datasets):
+        raise InputError(
+            f"samples={budget:,} are too few for {len(pairs.datasets):,} datasets; give at least "
+            f"{5 * LEAST_DRAWS * len(pairs.datasets):,} or fewer pairs",
+            name="samples",
+            value=samples,
+        )
+    return _Task(source, pairs, budget)
+
+
+def _is_pair(data: Any) -> bool:
+    return (
+        isinstance(data, (list, tuple))
+        and len(data) == 2
+        and all(np.ndim(side) == 1 for side in data)
+    )
+
+
+def _rounds(task: _Task) -> list[tuple[float, float]]:
+    """The rounds that have enough samples for every dataset; the last takes what others leave."""
+    least = 5 * LEAST_DRAWS * len(task.pairs.datasets)
+    kept = [item for item in _ROUNDS[:-1] if item[0] * task.samples >= least]
+    return [*kept, (1.0, 1.0 - sum(spent for _, spent in kept))]
+
+
+def _comparisons(pairs: Pairs, views: int) -> int:
+    return 2 * len(pairs.pairs) * max(1, views)
+
+
+def _least_yes(task: _Task, claim: Claim, eta: float, failure: float) -> int:
+    """Draws on each dataset so that radius and bias together are likely to stay below eta."""
+    log_level = math.log(failure * (1 - _REFUTING) / _comparisons(task.pairs, 1))
+    spread = 1.0 + math.exp(min(2.0 * claim.threshold, 700.0))
+    return math.ceil(min(1e15, 2.0 * spread * -log_level / (2.0 * eta**2)))
+
+
+def _needed(task: _Task, claim: Claim, eta: float, failure: float) -> int:
+    return 2 * len(task.pairs.datasets) * _least_yes(task, claim, eta, failure)
+
+
+def _yes_draws(task: _Task, claim: Claim, eta: float, failure: float, size: int) -> int:
+    """Draws of the first look that a YES needs; 0 when they would not leave half for a NO."""
+    draws = _least_yes(task, claim, eta, failure)
+    return draws if 2 * draws * len(task.pairs.datasets) <= size else 0
+
+
+def _reached(look: Look, pairs: Pairs, claim: Claim, failure: float) -> float:
+    """The resolution that the first look proves, all pairs, views and directions together."""
+    tables = look.tables[:1] if look.is_finite else look.tables
+    if not tables:
+        return math.inf
+    log_level = math.log(failure / _comparisons(pairs, len(tables)))
+    margin = radius(look.draws, look.draws, claim.threshold, log_level)
+    largest = max(
+        hockey_stick(table[a], table[b], claim.threshold)
+        for table in tables
+        for a, b in pairs.pairs
+    )
+    return max(0.0, largest + margin - claim.delta)
+
+
+def _bound(pairs: Pairs, tested: Tested, delta: float, level: float, hint: float) -> LossBound:
+    left, right = (pairs.datasets[end].tolist() for end in tested.pair)
+    return bound_of(left, right, tested.event, tested.draws, tested.tally, delta, level, hint)
+
+
+def _guarantee(
+    decision: Decision, claim: Claim, pairs: Pairs, look: Look, reached: float, failure: float
+) -> Guarantee:
+    condition = "the samples of one dataset are independent and of one law"
+    if pairs.is_declared:
+        condition = f"the pairs listed are neighbours, and {condition}"
+    known = Guarantee(
+        "",
+        "none",
+        _SOURCE,
+        failure_probability=failure,
+        epsilon=float(claim.epsilon),
+        delta=claim.delta,
+        tolerance=claim.tolerance,
+        condition=condition,
+    )
+    if decision is Decision.NO:
+        sentence = no_sentence(claim, failure, condition)
+        return replace(known, sentence=sentence, kind="statistical refutation")
+    if decision is Decision.YES:
+        sentence = yes_sentence(claim, reached, failure, pairs, look.is_finite, condition)
+        return replace(
+            known, sentence=sentence, kind="statistical comparison", delta=claim.delta + reached
+        )
+    return replace(known, sentence=open_sentence())

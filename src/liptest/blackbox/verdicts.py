@@ -1,0 +1,280 @@
+"""Verdicts from samples alone; frozen, printable, JSON both ways.
+
+A NO is a statistical refutation: it may be wrong, with a stated probability. It is therefore no
+``PrivacyVerdict``, whose NO is certain.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any, NoReturn, Self
+
+import numpy as np
+
+from liptest.blackbox.learning import Event
+from liptest.blackbox.samplers import Sampler, Source, check_sampler
+from liptest.blackbox.tails import Tally, plan_sides
+from liptest.errors import InputError, check_count, check_open_unit, check_seed, shown
+from liptest.privacy.claims import Claim
+from liptest.privacy.wording import NOT_COVERED, counted
+from liptest.verdicts import Cost, Decision, Guarantee, jsonable, rounded_up
+
+_VERIFY = 9999
+
+
+@dataclass(frozen=True)
+class LossBound:
+    """A lower bound of the loss of one pair on one event, from samples.
+
+    With probability at least 1 - ``failure_probability``, and for delta = 0,
+    ``Pr[event on dataset] >= e^lower_bound Pr[event on neighbour]``; for delta > 0 the left side
+    is ``Pr[..] - delta``. Pair and event were fixed before the samples were drawn.
+
+    Parameters
+    ----------
+    dataset, neighbour
+        Whole-number tuples.
+    event
+        What was counted; ``event.to_dict()`` is its JSON form.
+    draws, hits
+        On the dataset and on the neighbour: samples drawn, and how many lay in the event.
+    tokens
+        For delta > 0: the extra losses that stand for delta at the bound (``tails``).
+    lower_bound
+        Natural log units; -inf when not even epsilon 0 is refuted.
+    """
+
+    dataset: tuple[int, ...]
+    neighbour: tuple[int, ...]
+    event: Event
+    draws: tuple[int, int]
+    hits: tuple[int, int]
+    delta: float
+    tokens: int
+    lower_bound: float
+    failure_probability: float
+
+    @property
+    def confidence(self) -> float:
+        """1 - failure_probability."""
+        return 1.0 - self.failure_probability
+
+    @property
+    def shares(self) -> tuple[float, float]:
+        """Observed frequencies of the event."""
+        return self.hits[0] / self.draws[0], self.hits[1] / self.draws[1]
+
+    @property
+    def changed(self) -> tuple[int, ...]:
+        """Coordinates in which the datasets differ."""
+        pairs = enumerate(zip(self.dataset, self.neighbour, strict=True))
+        return tuple(i for i, (a, b) in pairs if a != b)
+
+    def repeat(
+        self,
+        sampler: Sampler,
+        *,
+        samples: int,
+        failure_probability: float,
+        seed: int,
+    ) -> LossBound:
+        """The same pair and event on fresh samples: a bound of its own.
+
+        ``seed`` must differ from the verdict's, or the samples are not fresh.
+        """
+        level = check_open_unit("failure_probability", failure_probability)
+        source = Source(check_sampler(sampler), check_seed(seed) or 0)
+        steps = check_count("samples", samples, least=2)
+        first, second, tokens = plan_sides(steps, self.delta, source.rng(_VERIFY))
+        sides = [np.array(side, dtype=np.int64) for side in (self.dataset, self.neighbour)]
+        hits = [0, 0]
+        for side, outputs in source.stream(list(zip(sides, (first, second), strict=True)), _VERIFY):
+            hits[side] += self.event.hits(outputs)
+        tally = Tally(hits[0], hits[1], tokens)
+        return bound_of(
+            self.dataset, self.neighbour, self.event, (first, second), tally, self.delta, level
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON values."""
+        data = {item.name: jsonable(getattr(self, item.name)) for item in fields(self)}
+        return {**data, "event": self.event.to_dict(), "event_words": str(self.event)}
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> LossBound:
+        """Inverse of ``to_dict``."""
+        parts = {key: value for key, value in data.items() if key != "event_words"}
+        parts["event"] = Event.from_dict(parts["event"])
+        parts["lower_bound"] = float(parts["lower_bound"])
+        for name in ("dataset", "neighbour", "draws", "hits"):
+            parts[name] = tuple(parts[name])
+        return cls(**parts)
+
+    def __str__(self) -> str:
+        return "\n".join(bound_lines(self))
+
+
+def bound_of(
+    dataset: Sequence[int],
+    neighbour: Sequence[int],
+    event: Event,
+    draws: tuple[int, int],
+    tally: Tally,
+    delta: float,
+    level: float,
+    first_step: float = 1.0,
+) -> LossBound:
+    """What a tally says at a level."""
+    lower = tally.largest_refuted(math.log(level), first_step)
+    return LossBound(
+        dataset=tuple(int(v) for v in dataset),
+        neighbour=tuple(int(v) for v in neighbour),
+        event=event,
+        draws=draws,
+        hits=(tally.wins, tally.losses),
+        delta=delta,
+        tokens=tally.losses_at(max(lower, 0.0)) - tally.losses,
+        lower_bound=lower,
+        failure_probability=level,
+    )
+
+
+@dataclass(frozen=True)
+class BlackBoxVerdict:
+    """The answer of ``check_samples``.
+
+    NO is a statistical refutation, wrong with probability at most ``failure_probability``; YES
+    holds at a resolution, for the pairs tried; INCONCLUSIVE promises nothing. There is no truth
+    value: compare ``verdict.decision`` with ``Decision.YES``.
+
+    Parameters
+    ----------
+    witness
+        For a NO the pair and event that refute the claim, with their counts; else None.
+    bounds
+        One for each round, each at its own confidence; together they hold with probability at
+        least 1 - failure_probability.
+    resolution, resolution_reached
+        eta as asked for, and the one that the samples prove: the pairs tried are
+        (epsilon, delta + eta)-private for the events compared. inf where nothing was compared.
+    is_finite
+        Whether all events were compared (few distinct outputs), or unions of cells only.
+    """
+
+    decision: Decision
+    mechanism: str
+    claim: Claim
+    witness: LossBound | None
+    bounds: tuple[LossBound, ...]
+    resolution: float
+    resolution_reached: float
+    is_finite: bool
+    guarantee: Guarantee
+    cost: Cost
+    seed: int
+    relation: str
+    tried: str
+    samples: int
+    reason: str = ""
+
+    kind = "black box"
+
+    @property
+    def largest_loss(self) -> float:
+        """Largest certified lower bound of a loss, 0 when there is none."""
+        return max([0.0, *(bound.lower_bound for bound in self.bounds)])
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError(
+            "a verdict has no truth value (a NO would be true); compare "
+            "verdict.decision == liptest.Decision.YES"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON values; ``kind`` says "black box"."""
+        data = {item.name: jsonable(getattr(self, item.name)) for item in fields(self)}
+        data["claim"] = self.claim.to_dict()
+        data["witness"] = None if self.witness is None else self.witness.to_dict()
+        data["bounds"] = [bound.to_dict() for bound in self.bounds]
+        data["guarantee"], data["cost"] = self.guarantee.to_dict(), self.cost.to_dict()
+        return {"kind": self.kind, **data, "largest_loss": jsonable(self.largest_loss)}
+
+    def to_json(self) -> str:
+        """One JSON object."""
+        return json.dumps(self.to_dict(), indent=1)
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Self:
+        """Inverse of ``to_dict``; InputError when a key is missing or unknown."""
+        try:
+            parts = {k: v for k, v in data.items() if k not in ("kind", "largest_loss")}
+            if data["kind"] != cls.kind:
+                raise ValueError(f"kind={data['kind']!r} is not {cls.kind!r}")
+            witness = parts["witness"]
+            parts["decision"] = Decision(parts["decision"])
+            parts["claim"] = Claim.from_dict(parts["claim"])
+            parts["witness"] = None if witness is None else LossBound.from_dict(witness)
+            parts["bounds"] = tuple(map(LossBound.from_dict, parts["bounds"]))
+            parts["guarantee"] = Guarantee.from_dict(parts["guarantee"])
+            parts["cost"] = Cost.from_dict(parts["cost"])
+            parts["resolution_reached"] = float(parts["resolution_reached"])
+            return cls(**parts)
+        except (KeyError, TypeError, ValueError) as error:
+            raise InputError(
+                f"verdict JSON: {shown(error)}; it was not written by liptest"
+            ) from None
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Inverse of ``to_json``."""
+        return cls.from_dict(json.loads(text))
+
+    def __str__(self) -> str:
+        notes = {
+            Decision.NO: "by samples - a statistical refutation, not a certain one",
+            Decision.YES: "by samples, at a resolution - not a proof",
+            Decision.INCONCLUSIVE: self.reason,
+        }
+        lines = [f"{self.mechanism}   claim: {self.claim}"]
+        lines.append(f"{self.decision} {notes[self.decision]}")
+        lines.append(
+            f"Black box: {counted(self.cost.draws, 'sample')} of the output; tried {self.tried}."
+        )
+        shown_bound = self.witness or self._best
+        if shown_bound is not None:
+            lines.extend(bound_lines(shown_bound))
+        lines.append(f"Meaning: {self.guarantee.sentence}")
+        lines.append(f"Seed: {self.seed}.")
+        lines.append(NOT_COVERED)
+        return "\n".join(lines)
+
+    @property
+    def _best(self) -> LossBound | None:
+        told = [bound for bound in self.bounds if bound.lower_bound > 0]
+        return max(told, key=lambda bound: bound.lower_bound, default=None)
+
+
+def bound_lines(bound: LossBound) -> list[str]:
+    """A bound in words: the pair, the event, both frequencies, the bound."""
+    where = ", ".join(str(i) for i in bound.changed[:6])
+    values = ", ".join(f"{bound.dataset[i]} / {bound.neighbour[i]}" for i in bound.changed[:6])
+    more = ", .." if len(bound.changed) > 6 else ""
+    record = "record" if len(bound.changed) == 1 else "records"
+    excess = f" beyond delta {bound.delta:g}" if bound.delta else ""
+    left, right = (f"{h:,} of {n:,}" for h, n in zip(bound.hits, bound.draws, strict=True))
+    percent = f"{100 * bound.confidence:.8g} %"
+    loss = max(0.0, math.floor(bound.lower_bound * 1e4) / 1e4) if bound.lower_bound > 0 else 0.0
+    return [
+        f"Two datasets differ only in {record} {where}{more} ({values}{more}):",
+        f"  {bound.event}: {left} draws ({bound.shares[0]:.4g}) against {right} "
+        f"({bound.shares[1]:.4g})",
+        f"  loss{excess} at least {loss:.4f}, with confidence {percent}.",
+    ]
+
+
+def chance_in_words(probability: float) -> str:
+    """A failure probability, never rounded down."""
+    return f"{rounded_up(probability):.4g}"

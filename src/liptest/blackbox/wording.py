@@ -1,0 +1,50 @@
+"""What verdicts from samples promise, in sentences."""
+
+from __future__ import annotations
+
+import math
+
+from liptest.blackbox.pairs import Pairs
+from liptest.privacy.claims import Claim
+from liptest.privacy.wording import in_words
+from liptest.verdicts import rounded_up
+
+
+def no_sentence(claim: Claim, failure: float, condition: str) -> str:
+    """The meaning of a NO."""
+    return (
+        f"either the mechanism does not satisfy {claim}, or this test hit an event of probability "
+        f"<= {in_words(failure)}; everything that was tried is counted in. It is no certain "
+        f"witness: two finite samples can differ by chance. It rests on a condition: {condition}."
+    )
+
+
+def yes_sentence(
+    claim: Claim, reached: float, failure: float, pairs: Pairs, is_finite: bool, condition: str
+) -> str:
+    """The meaning of a YES."""
+    events = "all events" if is_finite else "all unions of the cells that were counted"
+    which = f"{len(pairs.pairs):,} pairs tried" if len(pairs.pairs) > 1 else "one pair tried"
+    rest = "" if pairs.is_all else " Other pairs of datasets were not looked at."
+    total = rounded_up(claim.delta + reached)
+    return (
+        f"for the {which} and {events}, the mechanism is ({float(claim.epsilon):g}, {total:.4g})-"
+        f"private, delta {claim.delta:g} plus the resolution, or this test hit an event of "
+        f"probability <= {in_words(failure)}. Samples cannot prove pure differential privacy: "
+        f"whatever happens with a probability below the resolution may escape them.{rest} It "
+        f"rests on a condition: {condition}."
+    )
+
+
+def open_sentence() -> str:
+    """The meaning of an INCONCLUSIVE."""
+    return "no promise; the claim was neither refuted nor confirmed at the resolution asked for."
+
+
+def open_reason(reached: float, asked: float, needed: int) -> str:
+    """Why a verdict is INCONCLUSIVE, and what to do."""
+    known = f"{reached:.3g}" if math.isfinite(reached) else "none"
+    return (
+        f"the samples reach resolution {known}, asked for was {asked:g}; that takes about "
+        f"{needed:,} samples, or fewer pairs"
+    )
