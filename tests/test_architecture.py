@@ -42,6 +42,7 @@ LAYERS: dict[str, tuple[set[str], set[str]]] = {
     "adapters": ({"adapters"}, POINTS | {"mechanisms"}),
     "privacy": ({"privacy"}, TESTED | {"mechanisms"}),
     "noisy queries": ({"noisy_queries"}, CLAIMS),
+    "black box": ({"blackbox"}, CLAIMS),
     "certificates": (
         {
             *("fingerprints", "outcomes", "certificates", "certificate_document"),
