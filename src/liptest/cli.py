@@ -34,6 +34,7 @@ app = App(
 _CLAIM = Group("Claim")
 _DATA = Group("Domain and distribution of the data")
 _RUN = Group("Running")
+_OUT = Group("What is kept")
 
 Mechanism = Annotated[str | None, Parameter(help="file.py:name or package.module:name.")]
 Epsilon = Annotated[str | None, Parameter(group=_CLAIM, help="Number above 0, or log(3).")]
@@ -74,7 +75,22 @@ Budget = Annotated[int | None, Parameter(group=_RUN, help="Most output laws to a
 Seed = Annotated[
     int | None, Parameter(group=_RUN, help="For reproduction; default: operating system.")
 ]
-Json = Annotated[Path | None, Parameter(group=_RUN, name="--json", help="Write certificates.")]
+Json = Annotated[Path | None, Parameter(group=_OUT, name="--json", help="Write certificates.")]
+Html = Annotated[Path | None, Parameter(group=_OUT, name="--html", help="Write a report.")]
+Junit = Annotated[
+    Path | None, Parameter(group=_OUT, name="--junit", help="Write a test report, JUnit XML.")
+]
+Sarif = Annotated[
+    Path | None, Parameter(group=_OUT, name="--sarif", help="Write findings, SARIF 2.1.0.")
+]
+LedgerFile = Annotated[
+    Path | None,
+    Parameter(group=_OUT, name="--ledger", help="Note attempts and releases in this file."),
+]
+Vendor = Annotated[
+    str | None,
+    Parameter(group=_OUT, help="Whose attempt it is in the ledger; default: the mechanism."),
+]
 Workers = Annotated[int, Parameter(group=_RUN, help="Processes; results do not depend on it.")]
 
 
@@ -103,6 +119,11 @@ class Options:
     budget: Budget = None
     seed: Seed = None
     json: Json = None
+    html: Html = None
+    junit: Junit = None
+    sarif: Sarif = None
+    ledger: LedgerFile = None
+    vendor: Vendor = None
     workers: Workers = 1
 
 
@@ -136,6 +157,9 @@ def release(
     private: Annotated[Path, Parameter(help="Private dataset: CSV, .npy or JSON list.")],
     private_column: Annotated[str | None, Parameter(help="Column of the CSV.")] = None,
     private_rows: Annotated[str | None, Parameter(help="Rows of it, first:stop.")] = None,
+    private_table: Annotated[
+        str | None, Parameter(help="Its name in the ledger; default: the name of the file.")
+    ] = None,
     options: Options = Options(),
 ) -> int:
     """Test a mechanism and, after a YES only, print one output on the private dataset.
@@ -145,7 +169,12 @@ def release(
     """
     from liptest.commands import run_release
 
-    dataset = {"private": private, "private_column": private_column, "private_rows": private_rows}
+    dataset = {
+        "private": private,
+        "private_column": private_column,
+        "private_rows": private_rows,
+        "private_table": private_table or private.name,
+    }
     return run_release(asdict(options) | dataset | {"mechanism": mechanism})
 
 

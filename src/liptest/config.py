@@ -155,6 +155,7 @@ class CheckModel(_Model):
     budget: int | None = None
     seed: int | None = None
     releases: int = 1
+    vendor: str | None = None
     domain: DomainModel | None = None
     distribution: DistributionModel | None = None
 
@@ -164,6 +165,7 @@ class FileModel(_Model):
 
     domain: DomainModel | None = None
     distribution: DistributionModel | None = None
+    ledger: Path | None = None
     check: list[CheckModel] = Field(min_length=1)
 
 

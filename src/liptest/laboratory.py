@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liptest.bounds import violated_edges
-from liptest.commands import muted
 from liptest.distributions import ProductDistribution
 from liptest.domains import Hypercube
 from liptest.errors import (
@@ -26,6 +25,7 @@ from liptest.errors import (
     shown,
 )
 from liptest.exact import Distance, distance_to_lipschitz
+from liptest.jobs import muted
 from liptest.laboratory_input import load_function, read_law
 from liptest.lipschitz import check_lipschitz
 from liptest.plans import plan_table, with_step

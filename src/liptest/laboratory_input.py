@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.commands import muted, numbers
 from liptest.config import DistributionModel, DomainModel, validated
 from liptest.distributions import ProductDistribution
 from liptest.domains import IntArray
 from liptest.errors import FunctionError, InputError, shown
+from liptest.jobs import muted, numbers
 from liptest.loading import load_object
 
 

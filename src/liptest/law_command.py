@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from liptest.commands import code_of, muted, numbers
 from liptest.errors import InputError, LiptestError, check_count
+from liptest.jobs import code_of, muted, numbers
 from liptest.loading import load_mechanism
 from liptest.report.text import Screen
 

@@ -8,9 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from liptest.commands import _job, _models, code_of, muted, numbers
 from liptest.config import CheckModel
 from liptest.errors import LiptestError
+from liptest.jobs import code_of, load_job, muted, numbers, read_task
 from liptest.privacy.profile import privacy_profile
 from liptest.privacy.profile_result import GdpAnswer, PrivacyProfile
 from liptest.report.text import Screen
@@ -27,11 +27,13 @@ def run_profile(options: dict[str, Any]) -> int:
     screen = Screen()
     try:
         # The models need a claim, which a profile does not: the grid stands for it.
-        folder, models = _models(options | {"epsilon": "1", "method": "auto"})
+        task = read_task(
+            options | {"epsilon": "1", "method": "auto", "ledger": None, "vendor": None}
+        )
     except LiptestError as error:
         return screen.error(error, 2)
     written: list[dict[str, Any]] = []
-    codes = [_one(screen, model, folder, options, written) for model in models]
+    codes = [_one(screen, model, task.folder, options, written) for model in task.models]
     _write(options["json"], written)
     return next(code for code in _SEVERITY if code in codes)
 
@@ -59,7 +61,7 @@ def _one(
 def _profile(
     screen: Screen, model: CheckModel, folder: Path, options: dict[str, Any]
 ) -> PrivacyProfile:
-    job = _job(model, folder)
+    job = load_job(model, folder)
     plain = ("delta", "exception_mass", "failure_probability", "method", "draws", "budget", "seed")
     with screen.progress(job.label) as progress, muted(), pool(options["workers"]) as executor:
         found = privacy_profile(

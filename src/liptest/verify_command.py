@@ -8,11 +8,11 @@ from typing import Any
 
 from liptest.certificates import Examination, examine
 from liptest.check_witness import Unreadable, read
-from liptest.commands import code_of, muted, numbers
 from liptest.config import CheckModel, DistributionModel, DomainModel, read_config, validated
 from liptest.distributions import Distribution
 from liptest.errors import InputError, LiptestError, shown
 from liptest.fingerprints import distribution_hash
+from liptest.jobs import code_of, muted, numbers
 from liptest.loading import load_mechanism
 from liptest.report.text import Screen
 

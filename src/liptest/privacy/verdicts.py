@@ -159,7 +159,8 @@ def tested(verdict: PrivacyVerdict) -> str:
     if verdict.method == "exhaustive":
         done = f"Compared all {cost.pairs:,} neighbouring pairs ({cost.laws:,} output laws)."
         if verdict.witness is not None or verdict.guarantee.kind == "none":
-            done = f"Compared {cost.pairs:,} neighbouring pairs ({cost.laws:,} output laws)."
+            pairs = counted(cost.pairs, "neighbouring pair")
+            done = f"Compared {pairs} ({cost.laws:,} output laws)."
     else:
         done = (
             f"Tested {counted(cost.draws, 'dataset')} drawn from {verdict.distribution}, method "
