@@ -15,6 +15,7 @@ from typing import Annotated, Literal
 
 from cyclopts import App, CycloptsError, Group, Parameter
 
+from liptest.first_contact_cli import COMMANDS as FIRST_COMMANDS
 from liptest.laboratory_cli import COMMANDS
 from liptest.ledger_cli import LEDGER
 from liptest.profile_cli import profile
@@ -186,6 +187,9 @@ def law(
     dataset: Annotated[str | None, Parameter(help="One dataset: 0,1,1.")] = None,
     ones: Annotated[int | None, Parameter(help="Or a table of bits with so many ones ..")] = None,
     dimension: Annotated[int | None, Parameter(help=".. among so many.")] = None,
+    trace: Annotated[
+        str | None, Parameter(help="Print the random choices that lead to this output instead.")
+    ] = None,
 ) -> int:
     """Print the exact output law of a mechanism on one dataset.
 
@@ -193,10 +197,10 @@ def law(
     """
     from liptest.law_command import run_law
 
-    return run_law(mechanism, dataset, ones, dimension)
+    return run_law(mechanism, dataset, ones, dimension, trace)
 
 
-for _command in COMMANDS:
+for _command in (*FIRST_COMMANDS, *COMMANDS):
     app.command(_command)
 app.command(LEDGER)
 app.command(verify)
@@ -206,9 +210,13 @@ app.command(profile)
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line and return the exit code; used by the ``liptest`` script."""
     tokens = sys.argv[1:] if arguments is None else arguments
+    if not tokens:
+        from liptest.first_contact import run_welcome
+
+        return run_welcome()
     try:
         answer = app(
-            tokens or ["--help"],
+            tokens,
             exit_on_error=False,
             print_error=False,
             result_action="return_value",

@@ -1,0 +1,76 @@
+"""What ``liptest`` alone prints: the next three commands, which work as they stand."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+
+CONFIG = Path("liptest.toml")
+
+_EXAMPLE = "liptest.examples.clicks.vendor_a:count --epsilon 1 --dimension 1000 --uniform"
+_FORMS = ("ClosedForm", "ExactForm", "ShiftMechanism", "StatisticMechanism")
+_MOST_FILES = 50
+_MOST_BYTES = 1 << 20
+
+
+def run_welcome() -> int:
+    """``liptest`` without arguments."""
+    print("liptest tests a claim of differential privacy before the code touches the data.\n")
+    rows = next_commands(Path())
+    width = max(len(words) for words, _ in rows)
+    for words, command in rows:
+        print(f"  {words:{width}}   {command}")
+    print("\nAll commands: liptest --help. Does it work on this machine? liptest doctor")
+    return 0
+
+
+def next_commands(folder: Path) -> list[tuple[str, str]]:
+    """What can be done in this folder, and the command that does it."""
+    demo = ("see it test three vendors' code", "liptest demo clicks")
+    if (folder / CONFIG).is_file():
+        check = (f"test the claims of this {CONFIG}", "liptest check")
+        return [check, ("what can be said about a claim", "liptest check --help"), demo]
+    found = next(mechanisms_in(folder), None)
+    if found is not None:
+        init = (f"write a {CONFIG} for this mechanism", f"liptest init {found}")
+        return [init, ("then test what it says", "liptest check"), demo]
+    return [
+        demo,
+        ("test one claim by hand", f"liptest check {_EXAMPLE}"),
+        ("start with your own function (data, rng)", "liptest init file.py:name"),
+    ]
+
+
+def mechanisms_in(folder: Path) -> Iterator[str]:
+    """``file.py:name`` of what looks like a mechanism in the folder; nothing is imported."""
+    for path in islice(sorted(folder.glob("*.py")), _MOST_FILES):
+        for name in _names_in(path):
+            yield f"{path.name}:{name}"
+
+
+def _names_in(path: Path) -> Iterator[str]:
+    try:
+        content = path.read_bytes() if path.stat().st_size <= _MOST_BYTES else b""
+        tree = ast.parse(content)
+    except (OSError, SyntaxError, ValueError, RecursionError):
+        return
+    if b"liptest" not in content:
+        return
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef) and any(
+            _called(decorator) == "mechanism" for decorator in node.decorator_list
+        ):
+            yield node.name
+        elif isinstance(node, ast.Assign) and _called(node.value) in _FORMS:
+            yield from (target.id for target in node.targets if isinstance(target, ast.Name))
+
+
+def _called(node: ast.expr) -> str:
+    """The last part of the name of a function that is called or used as a decorator."""
+    if isinstance(node, ast.Call):
+        node = node.func
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    return node.id if isinstance(node, ast.Name) else ""
