@@ -102,11 +102,14 @@ class Certificate:
         found = document_problems(document := read_document(text))
         if found:
             raise InputError(f"{found[0]}; it was not written by liptest or is damaged")
-        return from_document(document)
+        return certificate_of(document)
 
 
-def from_document(data: dict[str, Any]) -> Certificate:
-    """The certificate of a document that fits the schema; InputError for impossible values."""
+def certificate_of(data: dict[str, Any]) -> Certificate:
+    """The certificate of a document; InputError when it does not fit the schema or cannot be."""
+    wrong = schema_problems(data)
+    if wrong:
+        raise InputError(wrong[0])
     code = data["code"]
     return Certificate(
         verdict=PrivacyVerdict.from_dict(data["verdict"]),
@@ -172,7 +175,7 @@ def document_problems(document: dict[str, Any]) -> list[str]:
     if document["digest"] != digest(document):
         wrong.append("the document was changed after it was written (its digest differs)")
     try:
-        again = from_document(document).to_dict()
+        again = certificate_of(document).to_dict()
     except InputError as error:
         return [*wrong, str(error)]
     for key in document.keys() - {"digest"}:
