@@ -23,7 +23,8 @@ from liptest.whitebox.finite import (
     integer_range,
     probabilities,
 )
-from liptest.whitebox.grid import exact_line
+from liptest.whitebox.grid import Line, exact_line
+from liptest.whitebox.tails import TailedDraws
 from liptest.whitebox.uniform_arrays import uniform_array
 from liptest.whitebox.uniforms import Uniform
 
@@ -39,12 +40,13 @@ _WHOLE = (int, np.integer)
 _FLOAT64 = np.float64
 
 
-class ChoiceGenerator(np.random.Generator):
+class ChoiceGenerator(TailedDraws, np.random.Generator):
     """Hands out finite choices in place of random numbers, with NumPy's exact probabilities.
 
     ``random`` gives grid points that split at comparisons (``uniforms``); ``integers``, ``choice``,
     ``permutation``, ``shuffle``, ``permuted``, ``bytes`` have the laws of NumPy's code, given
-    uniform bits; ``binomial``, ``multinomial`` and ``hypergeometric`` their ideal laws. Wrong
+    uniform bits; ``binomial``, ``multinomial`` and ``hypergeometric`` their ideal laws, and so
+    have ``geometric``, ``poisson`` and others without an end, but for a tail (``tails``). Wrong
     arguments raise what NumPy raises. Everything else aborts the analysis.
 
     It is a Generator, so that isinstance() and numpy.random.default_rng(rng) do what they do
@@ -68,14 +70,11 @@ class ChoiceGenerator(np.random.Generator):
 
     def uniform(self, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Any:
         if np.ndim(low) or np.ndim(high):
-            self._tree.unsupported("rng.uniform with arrays of limits", "draw them one by one")
-        NUMPY.uniform(low, high)
-        line = exact_line(float(low), float(high))
-        if line is None:
-            self._tree.unsupported(
-                f"rng.uniform with low={low!r} and a width that is no power of two",
-                "use low=0, or compare rng.random() with (x - low) / (high - low)",
-            )
+            self._guard(size)
+            limits = np.broadcast_arrays(low, high, NUMPY.uniform(low, high, size))[:2]
+            lines = [self._line(*ends) for ends in zip(*(a.flat for a in limits), strict=True)]
+            return uniform_array(self._tree, limits[0].shape, *lines)
+        line = self._line(low, high)
         self._tree.count_draws(1)
         if size is None:
             return Uniform(self._tree, line)
@@ -127,22 +126,22 @@ class ChoiceGenerator(np.random.Generator):
         return taken(items, drawn, None if size is None else shape, axis)
 
     def binomial(self, n: Any, p: Any, size: Any = None) -> Any:
-        def weights(trials: int, success: float) -> Branches:
+        def draw(trials: int, success: float) -> int:
             if 0.0 <= success <= 1.0:
                 self._check_digits("binomial", trials, binomial_bits(success))
-            return binomial_weights(trials, success)
+            return self._tree.choose(binomial_weights(trials, success))
 
         self.require_whole("binomial", n)
-        return self._entries("binomial", weights, (n, p), (int, float), size)
+        return self._entries("binomial", draw, (n, p), (int, float), size)
 
     def hypergeometric(self, ngood: Any, nbad: Any, nsample: Any, size: Any = None) -> Any:
-        def weights(good: int, bad: int, drawn: int) -> Branches:
+        def draw(good: int, bad: int, drawn: int) -> int:
             self._check_digits("hypergeometric", drawn, (good + bad).bit_length())
-            return hypergeometric_weights(good, bad, drawn)
+            return self._tree.choose(hypergeometric_weights(good, bad, drawn))
 
         arguments = (ngood, nbad, nsample)
         self.require_whole("hypergeometric", *arguments)
-        return self._entries("hypergeometric", weights, arguments, (int, int, int), size)
+        return self._entries("hypergeometric", draw, arguments, (int, int, int), size)
 
     def multinomial(self, n: Any, pvals: Any, size: Any = None) -> Any:
         self.require_whole("multinomial", n)
@@ -175,14 +174,17 @@ class ChoiceGenerator(np.random.Generator):
             self._refused("shuffle", x, axis)
 
     def permuted(self, x: Any, *, axis: int | None = None, out: Any = None) -> Any:
-        if out is not None:
-            self._tree.unsupported("rng.permuted(out=)", "leave out= away")
         items = np.array(x)
         lanes = items.reshape(-1) if axis is None else np.moveaxis(items, axis, -1)
         mixed = np.empty_like(lanes)
         for place in np.ndindex(lanes.shape[:-1]):
             mixed[place] = lanes[place].take(order(self._tree, lanes.shape[-1]))
-        return mixed.reshape(items.shape) if axis is None else np.moveaxis(mixed, -1, axis)
+        mixed = mixed.reshape(items.shape) if axis is None else np.moveaxis(mixed, -1, axis)
+        if out is None:
+            return mixed
+        NUMPY.permuted(np.array(x), axis=axis, out=np.array(out))
+        out[...] = mixed
+        return out
 
     def bytes(self, length: int) -> bytes:
         if length < 0:
@@ -190,25 +192,32 @@ class ChoiceGenerator(np.random.Generator):
         self._guard(length)
         return bytes(self._tree.choose(256) for _ in range(operator.index(length)))
 
+    def _line(self, low: Any, high: Any) -> Line:
+        NUMPY.uniform(low, high)
+        line = exact_line(float(low), float(high))
+        if line is None:
+            self._tree.unsupported(
+                f"rng.uniform(low={low!r}, high={high!r}) as this processor rounds it",
+                "use low=0, or compare rng.random() with (x - low) / (high - low)",
+            )
+        return line
+
     def _entries(
         self,
         method: str,
-        weights: Callable[..., Branches],
+        draw: Callable[..., int],
         arguments: tuple[Any, ...],
         kinds: tuple[type, ...],
         size: Any,
     ) -> Any:
         """One draw for each entry of the broadcast arguments, typed and shaped by NumPy."""
         if size is None and not any(np.ndim(argument) for argument in arguments):
-            return self._tree.choose(
-                weights(*(kind(a) for kind, a in zip(kinds, arguments, strict=True)))
-            )
+            return draw(*(kind(a) for kind, a in zip(kinds, arguments, strict=True)))
         self._guard(size)
         model = getattr(NUMPY, method)(*arguments, size=size)
         cells = [np.broadcast_to(np.asarray(a), model.shape).flat for a in arguments]
         for place, entry in enumerate(zip(*cells, strict=True)):
-            exact = weights(*(kind(a) for kind, a in zip(kinds, entry, strict=True)))
-            model.flat[place] = self._tree.choose(exact)
+            model.flat[place] = draw(*(kind(a) for kind, a in zip(kinds, entry, strict=True)))
         return model
 
     def _multinomial_row(self, n: int, masses: list[float]) -> list[int]:
@@ -280,10 +289,11 @@ def _unsupported(name: str) -> Callable[..., NoReturn]:
     return abort
 
 
+_DRAWING = {*vars(ChoiceGenerator), *vars(TailedDraws)}
 _ATTRIBUTES = ("bit_generator", "_bit_generator")
 _PROTOCOLS = ("__reduce__", "__reduce_ex__", "__getstate__", "__setstate__", "__deepcopy__")
 for _name in (*dir(np.random.Generator), *_ATTRIBUTES, *_PROTOCOLS):
     if _name in _ATTRIBUTES:
         setattr(ChoiceGenerator, _name, property(_unsupported(_name)))
-    elif _name in _PROTOCOLS or (_name[0] != "_" and _name not in vars(ChoiceGenerator)):
+    elif _name in _PROTOCOLS or (_name[0] != "_" and _name not in _DRAWING):
         setattr(ChoiceGenerator, _name, _unsupported(_name))

@@ -5,11 +5,18 @@ from __future__ import annotations
 import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable
+from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
+
 #: Points of the grid of ``random()``.
 GRID = 2**53
+# Draws by which two ways of rounding are told apart: they differ at some percent of all points.
+_PROBES = 512
+# Kept: while a program is analysed the names stand for something else.
+_GENERATOR, _BITS = np.random.Generator, np.random.PCG64
 
 
 class Line:
@@ -43,17 +50,33 @@ class Line:
 UNIT = Line(0.0, 1.0)
 
 
+class FusedLine(Line):
+    """The floats ``low + width * u`` rounded once, as processors with fused operations do it."""
+
+    def value(self, point: int) -> float:
+        """The float at a grid point; never falls as the point rises."""
+        return float(Fraction(self.low) + Fraction(self.width) * Fraction(point, GRID))
+
+
 @lru_cache(maxsize=64)
 def exact_line(low: float, high: float) -> Line | None:
-    """The values of ``uniform(low, high)``; None where they may depend on the processor.
+    """The values of ``uniform(low, high)`` as NumPy computes them on this processor.
 
-    Some processors fuse ``low + width * u`` into one rounding. That changes nothing when low is 0
-    or when the product is exact, the width being a power of two (or 0).
+    ``low + width * u`` is rounded twice, or once where the compiler fused both operations: what
+    NumPy draws here decides, where the two differ. None if it does neither.
     """
     width = high - low
-    if low != 0.0 and width != 0.0 and math.frexp(width)[0] != 0.5:
-        return None
-    return Line(low, width)
+    for line in (Line(low, width), FusedLine(low, width)):
+        if all(line.value(point) == drawn for point, drawn in _drawn(low, high)):
+            return line
+    return None
+
+
+def _drawn(low: float, high: float) -> list[tuple[int, float]]:
+    """Grid points, and what NumPy makes of them."""
+    points = _GENERATOR(_BITS(0)).random(_PROBES) * GRID
+    drawn = _GENERATOR(_BITS(0)).uniform(low, high, _PROBES)
+    return list(zip(map(int, points.tolist()), drawn.tolist(), strict=True))
 
 
 @lru_cache(maxsize=4096)

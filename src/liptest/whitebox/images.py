@@ -22,12 +22,13 @@ from liptest.whitebox.grid import Line
 
 #: In place of a cut: the function is not monotone there.
 UNCERTAIN = -1
-#: Different values of one number that are told apart one by one ...
-MAX_PIECES = 1 << 16
-#: ... and before it is seen whether the rest will be small enough, this part of all points.
+#: Different values of one number that are told apart; if they are most of it, the rest is left out.
+MAX_PIECES = 1 << 14
+# After so many the rest may be left out if it is this part of all points ...
 _FIRST_PIECES = 1 << 12
-#: What may remain then.
-_REST = 2.0**-40
+_REST = 2.0**-64
+# ... and it is seen whether it will ever be the smaller part.
+_MOST = 0.5
 
 _NOT_MONOTONE = "a function that is not monotone in its last digits"
 # Distances from a cut, and steps of a walk over a region that meets no regular pattern.
@@ -241,14 +242,14 @@ def _told_apart(
         for a, b in ((start, first), (after, stop)):
             if a < b:
                 heappush(open_, (a - b, a, b))
-    return found if rest <= (high - low) * _REST else None
+    return found if rest <= (high - low) * _MOST else None
 
 
 def _is_enough(count: int, rest: int, points: int) -> bool:
     """Whether to stop: all that is left is small, or it will never be."""
-    if count == _FIRST_PIECES and count * points > (points - rest) * MAX_PIECES:
+    if count == _FIRST_PIECES and count * points * _MOST > (points - rest) * MAX_PIECES:
         return True
-    return count >= _FIRST_PIECES and (rest <= points * _REST or count >= MAX_PIECES)
+    return count >= MAX_PIECES or (count >= _FIRST_PIECES and rest <= points * _REST)
 
 
 def _beginning(

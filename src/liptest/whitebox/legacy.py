@@ -104,8 +104,24 @@ class ChoiceRandomState(np.random.RandomState):
     def hypergeometric(self, ngood: Any, nbad: Any, nsample: Any, size: Any = None) -> Any:
         return self._rng.hypergeometric(ngood, nbad, nsample, size)
 
+    def geometric(self, p: Any, size: Any = None) -> Any:
+        return self._rng.geometric(p, size)
 
-_REAL = np.random.RandomState
+    def poisson(self, lam: Any = 1.0, size: Any = None) -> Any:
+        return self._rng.poisson(lam, size)
+
+    def negative_binomial(self, n: Any, p: Any, size: Any = None) -> Any:
+        return self._rng.negative_binomial(n, p, size)
+
+    def logseries(self, p: Any, size: Any = None) -> Any:
+        return self._rng.logseries(p, size)
+
+    def zipf(self, a: Any, size: Any = None) -> Any:
+        return self._rng.zipf(a, size)
+
+
+# Kept: while a program is analysed the names stand for something else.
+_REAL, _BITS = np.random.RandomState, np.random.MT19937
 _DRAWING = frozenset(
     name for name in vars(ChoiceRandomState) if hasattr(_REAL, name) and name[0] != "_"
 )
@@ -115,7 +131,7 @@ def seeded_state(seed: Any) -> np.random.RandomState:
     """``RandomState(seed)``, without the entropy that NumPy asks for and then throws away."""
     if hasattr(seed, "capsule"):
         return _REAL(seed)
-    bits: Any = np.random.MT19937(0)
+    bits: Any = _BITS(0)
     bits._legacy_seeding(seed)
     return _REAL(bits)
 

@@ -75,7 +75,7 @@ class Number(Duck):
             self.escape(f"numpy.{ufunc.__name__}")
         if ufunc in COMPARISONS:
             return ufunc(*cells_of(inputs))
-        if any(isinstance(one, np.ndarray) for one in inputs):
+        if any(isinstance(one, (np.ndarray, list, tuple)) for one in inputs):
             # An array needs numbers, numbers need arrays only here.
             from liptest.whitebox.uniform_arrays import entrywise
 
@@ -159,6 +159,10 @@ class Number(Duck):
         )
 
 
+# Other types than these have methods of their own for what they are added to.
+_ODD = (str, bytes, type(None), list, tuple, dict, set, frozenset, complex, np.generic)
+
+
 def is_number(value: Any) -> bool:
     """Whether it stands for one random float."""
     return issubclass(type(value), Number)
@@ -187,7 +191,14 @@ def calculated(operation: Callable[[Any, Any], Any], left: Any, right: Any) -> A
     if not is_number(number):
         return operation(left, right)
     step = binary(operation, constant, swapped=swapped)
-    return NotImplemented if step is None else number.after(step)
+    if step is not None:
+        return number.after(step)
+    if isinstance(constant, _ODD):
+        # Where a float fails, so does this; what a float can do is not followed.
+        one = number._looks_like(0.5)
+        operation(*((constant, one) if swapped else (one, constant)))
+        number.escape(f"arithmetic with a {type(constant).__name__}")
+    return NotImplemented
 
 
 def _operator(operation: Callable[[Any, Any], Any], swapped: bool) -> Callable[[Any, Any], Any]:

@@ -62,6 +62,7 @@ POSITIVE = Step("+", operator.pos, _grows)
 ABSOLUTE = Step("abs", abs, _away_from_zero, splits=True)
 #: What an entry of an array is, for the code that sees it.
 AS_ENTRY = Step("numpy.float64", np.float64, _grows)
+AS_FLOAT = Step("float", float, _grows)
 
 
 def _sum(constant: Any, swapped: bool) -> Direction:
@@ -121,7 +122,8 @@ def binary(operation: Callable[[Any, Any], Any], constant: Any, *, swapped: bool
     if not isinstance(constant, _REAL) or isinstance(constant, np.longdouble):
         return None
     # 0.0 and -0.0 are equal, but not to a quotient.
-    return _binary(operation, type(constant), constant, math.copysign(1.0, constant), swapped)
+    kind: Any = type(constant)
+    return _binary(operation, kind, constant, math.copysign(1.0, constant), swapped)
 
 
 @lru_cache(maxsize=4096)

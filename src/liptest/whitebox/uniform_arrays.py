@@ -27,7 +27,7 @@ _OPERATORS: dict[str, Any] = {
 # Methods that answer with something new, and leave the array as it is.
 _PURE = frozenset(
     {"sum", "mean", "min", "max", "std", "var", "argmax", "argmin", "argsort", "all", "any"}
-    | {"cumsum", "cumprod", "prod", "dot", "tolist", "nonzero", "clip", "searchsorted", "tobytes"}
+    | {"cumsum", "cumprod", "prod", "dot", "nonzero", "clip", "searchsorted", "tobytes"}
 )
 
 
@@ -101,7 +101,13 @@ class UniformArray(Duck):
         """The one entry."""
         if self.size != 1:
             raise ValueError("can only convert an array of size 1 to a Python scalar")
-        return self._cells.flat[0]
+        one = self._cells.flat[0]
+        return one.item() if is_number(one) else float(one)
+
+    def tolist(self) -> Any:
+        """The entries as Python floats, in lists of the same shape."""
+        cells = np.frompyfunc(lambda one: one.item(), 1, 1)(self._cells)
+        return cells.tolist() if isinstance(cells, np.ndarray) else cells
 
     def settled(self, use: str) -> NDArray[Any]:
         plain = [one.settled(use) if is_number(one) else one for one in self._cells.flat]
@@ -205,10 +211,11 @@ for _name, _ufunc in _OPERATORS.items():
     setattr(UniformArray, f"__i{_name}__", _in_place(_ufunc))
 
 
-def uniform_array(tree: ChoiceTree, shape: tuple[int, ...], line: Line = UNIT) -> UniformArray:
-    """Independent random floats of one line, in an array of the given shape."""
+def uniform_array(tree: ChoiceTree, shape: tuple[int, ...], *lines: Line) -> UniformArray:
+    """Independent random floats in an array of the given shape, of one line or of one each."""
     count = math.prod(shape)
-    cells = np.fromiter((ArrayUniform(tree, line) for _ in range(count)), object, count)
+    each = lines if len(lines) > 1 else (lines or (UNIT,)) * count
+    cells = np.fromiter((ArrayUniform(tree, line) for line in each), object, count)
     return UniformArray(tree, cells.reshape(shape))
 
 

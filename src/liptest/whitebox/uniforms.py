@@ -18,7 +18,7 @@ from liptest.whitebox.ducks import COMPARISONS, EXACT, Duck
 from liptest.whitebox.grid import GRID, UNIT, Line, split_weights
 from liptest.whitebox.images import UNCERTAIN, Image, regions
 from liptest.whitebox.monotone import Number, cells_of
-from liptest.whitebox.transforms import AS_ENTRY
+from liptest.whitebox.transforms import AS_ENTRY, AS_FLOAT
 
 
 class Uniform(Number):
@@ -110,6 +110,15 @@ class ArrayUniform(Uniform):
 
     _looks_like = np.float64
     __hash__ = Duck.__hash__
+    #: As of a numpy.float64.
+    shape: tuple[int, ...] = ()
+    ndim = 0
+    size = 1
+    dtype = np.dtype(np.float64)
+
+    def item(self) -> Any:
+        """The same number as a Python float."""
+        return self.after(AS_FLOAT)
 
     def __lt__(self, bound: Any) -> Any:
         return _as_numpy(Uniform.__lt__(self, bound))

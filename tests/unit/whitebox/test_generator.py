@@ -323,9 +323,19 @@ def test_wrong_arguments_raise_what_numpy_raises(call: str) -> None:
     assert law_of(lambda rng: eval(call, {"rng": rng, "np": np})) == {type(caught.value): 1}
 
 
+def test_permuted_writes_into_out() -> None:
+    def program(rng: Any) -> Any:
+        out = np.zeros(2, dtype=int)
+        assert rng.permuted([1, 2], out=out) is out
+        return tuple(out.tolist())
+
+    assert law_of(program) == uniform_over(permutations([1, 2]))
+
+
 FINITE = {
     *("random", "uniform", "integers", "choice", "binomial", "multinomial", "hypergeometric"),
     *("permutation", "permuted", "shuffle", "bytes"),
+    *("geometric", "poisson", "negative_binomial", "logseries", "zipf"),
 }
 
 
@@ -344,7 +354,6 @@ def test_every_other_method_of_numpy_aborts(name: str) -> None:
         copy.deepcopy,
         pickle.dumps,
         lambda rng: rng._bit_generator,
-        lambda rng: rng.permuted([1, 2], out=np.zeros(2)),
         lambda rng: rng.integers(2.5),
         lambda rng: rng.binomial(2.5, 0.5),
         lambda rng: rng.multinomial([1, 2], [0.5, 0.5]),

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from liptest.errors import BudgetError, UnsupportedRandomnessError
-from liptest.whitebox.grid import GRID, UNIT, Line, exact_line
+from liptest.whitebox.grid import GRID, UNIT, FusedLine, Line, exact_line
 from tests.unit.whitebox.bits import generator_at, law_of
 
 THIRD = Fraction(math.ceil(Fraction(0.3) * GRID), GRID)
@@ -125,6 +125,29 @@ def test_a_rounded_line_cuts_where_its_floats_do() -> None:
     assert line.value(after - 1) <= line.value(cut) < line.value(after)
     below, above = generator_at([cut - 1, cut]).uniform(0, 10, 2)
     assert below < 3.0 <= above
+
+
+@pytest.mark.parametrize("ends", [(1.0, 4.0), (-0.3, 0.9), (1e-3, 7.0), (-5.0, -1.0)])
+def test_lines_of_any_width_are_the_floats_of_numpy_here(ends: tuple[float, float]) -> None:
+    points = [j * (GRID // 300) + j for j in range(300)]
+    line = exact_line(*ends)
+    assert line is not None
+    assert [line.value(j) for j in points] == generator_at(points).uniform(*ends, 300).tolist()
+
+
+def test_a_fused_line_rounds_once() -> None:
+    low, width = 0.1, 0.7
+    points = range(GRID // 3, GRID // 3 + 1000)
+    fused, plain = FusedLine(low, width), Line(low, width)
+    exact = [Fraction(low) + Fraction(width) * Fraction(j, GRID) for j in points]
+    assert [fused.value(j) for j in points] == [float(value) for value in exact]
+    assert [plain.value(j) for j in points] != [fused.value(j) for j in points]
+
+
+def test_arrays_of_limits_give_each_entry_its_own() -> None:
+    found = law_of(lambda rng: tuple((rng.uniform([0, 1], [[2], [4]]) < 1.5).ravel().tolist()))
+    masses = [sum(p for seen, p in found.items() if seen[k]) for k in range(4)]
+    assert [float(mass) for mass in masses] == pytest.approx([0.75, 0.5, 0.375, 1 / 6])
 
 
 def test_cuts_of_the_unit_line_are_ceilings() -> None:
@@ -276,8 +299,6 @@ def test_what_fails_on_floats_fails_alike(program: Callable[[Any], Any]) -> None
     [
         lambda rng: rng.random(dtype=np.float32) < 0.5,
         lambda rng: rng.random(2, out=np.zeros(2)),
-        lambda rng: rng.uniform(1, 4) < 2,
-        lambda rng: rng.uniform([0, 1], 2),
     ],
 )
 def test_inexact_or_unfollowed_uniforms_abort(program: Callable[[Any], Any]) -> None:
