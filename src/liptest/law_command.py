@@ -2,27 +2,74 @@
 
 from __future__ import annotations
 
+import math
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from liptest.errors import InputError, LiptestError, check_count
+from liptest.errors import BudgetError, InputError, LiptestError, check_count, shown
 from liptest.jobs import code_of, muted, numbers
 from liptest.loading import load_mechanism
+from liptest.mechanisms.laws import OutputLaw
 from liptest.report.text import Screen
+from liptest.whitebox.tracing import MAX_RUNS
 
 
-def run_law(where: str, dataset: str | None, ones: int | None, dimension: int | None) -> int:
+def run_law(
+    where: str,
+    dataset: str | None,
+    ones: int | None,
+    dimension: int | None,
+    trace: str | None = None,
+) -> int:
     """``liptest law``: outputs, probabilities, exact fractions, error, source."""
     screen = Screen()
     try:
+        data = _dataset(dataset, ones, dimension)
         with muted():
             mechanism, label = load_mechanism(where)
-            law = mechanism.law(_dataset(dataset, ones, dimension))
+            law = mechanism.law(data)
+            choices = None if trace is None else _trace(mechanism, law, data, trace)
     except LiptestError as error:
         return screen.error(error, code_of(error))
-    screen.law(label, law)
+    if choices is None:
+        screen.law(label, law)
+    else:
+        screen.paragraph(_words(f"{label}: {trace}", choices))
     return 0
+
+
+def _trace(mechanism: Any, law: OutputLaw, data: Any, text: str) -> list[Any]:
+    if not hasattr(mechanism, "trace"):
+        raise InputError(
+            "--trace: the law of this mechanism is declared, not enumerated from code; there are "
+            "no choices to show",
+            name="trace",
+        )
+    wanted = [output for output in law.outputs if text in (repr(output), str(output))]
+    if not wanted:
+        near = ", ".join(repr(output) for output in law.outputs[:12])
+        raise InputError(f"trace={shown(text)} is no output on this dataset; it has: {near}")
+    found: list[Any] | None = mechanism.trace(data, wanted[0])
+    if found is None:
+        raise BudgetError(f"trace={shown(text)}: not found in {MAX_RUNS:,} runs; it is too rare")
+    return found
+
+
+def _words(title: str, choices: list[Any]) -> str:
+    probability = math.prod((choice.probability for choice in choices), start=Fraction(1))
+    lines = [
+        f"{number}. branch {choice.chosen} of {_count(choice.branches)}, probability "
+        f"{choice.probability} ({float(choice.probability):.6g})   {choice.draw}"
+        for number, choice in enumerate(choices, 1)
+    ]
+    ends = f"All of them together: probability {float(probability):.6g}."
+    return "\n".join([title, *lines, ends if lines else "No random choice leads there."])
+
+
+def _count(branches: Any) -> int:
+    return branches if isinstance(branches, int) else len(branches)
 
 
 def _dataset(dataset: str | None, ones: int | None, dimension: int | None) -> Any:

@@ -29,7 +29,7 @@ from liptest.privacy.pairs import (
     shown_loss,
 )
 from liptest.privacy.telling import telling_event
-from liptest.privacy.witnesses import PrivacyWitness
+from liptest.privacy.witnesses import PrivacyWitness, Trace
 
 Indices = NDArray[np.int64]
 
@@ -234,7 +234,20 @@ def witness_of(
         distance=distance,
         bounds=bounds,
         unexplored=unexplored,
+        trace=_trace(mechanism, dataset, neighbour, found.event),
     )
+
+
+def _trace(
+    mechanism: Mechanism, dataset: IntArray, neighbour: IntArray, event: tuple[Output, ...]
+) -> Trace | None:
+    """The choices that lead to the event on both sides, where laws come from code."""
+    trace = getattr(mechanism, "trace", None)
+    if trace is None or not event:
+        return None
+    sides = {"dataset": dataset, "neighbour": neighbour}
+    found = {side: trace(points, *event) or [] for side, points in sides.items()}
+    return {side: [choice.to_dict() for choice in choices] for side, choices in found.items()}
 
 
 def event_mass(law: OutputLaw, event: tuple[Output, ...]) -> tuple[float, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,9 @@ from liptest.whitebox.reads import WHOLE, Read
 from liptest.whitebox.recorded import Reads, Recorded
 from liptest.whitebox.running import RandomFunction, Run
 from liptest.whitebox.session import Session
+from liptest.whitebox.tracing import TracingTree
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -66,6 +69,22 @@ class Enumeration:
             reads.note(WHOLE, reads.array)
         assert found is not None
         return replace(found, reads=reads.known)
+
+    def traced(
+        self, argument: NDArray[Any], session: Session, use: Callable[[TracingTree, Run], T]
+    ) -> T:
+        """``use`` a tree that looks for outputs, and the run that it walks."""
+        data = handed(argument)
+        tree = TracingTree(self.name, max_choices=self.new_tree().max_choices)
+        session.follow(tree)
+        rng = ChoiceGenerator(tree)
+        try:
+            return use(
+                tree,
+                Run(self.function, lambda: data, rng, self.name, self.canonical, session.begin),
+            )
+        finally:
+            tree.close()
 
     def _law(self, session: Session, data: Callable[[], Any], real: Any) -> Enumerated:
         tree = self.new_tree()

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,18 +21,16 @@ from liptest.whitebox.budgets import MAX_CHOICES, MAX_LEAVES
 from liptest.whitebox.choices import ChoiceTree
 from liptest.whitebox.enumeration import Enumerated, Enumeration
 from liptest.whitebox.installing import stand_ins
-from liptest.whitebox.memo import LawMemo, law_key, law_table
+from liptest.whitebox.known_laws import KnownLaws
+from liptest.whitebox.memo import law_table
 from liptest.whitebox.naming import found, imported, takes_generator
 from liptest.whitebox.outputs import canonical
 from liptest.whitebox.reads import Read
-from liptest.whitebox.running import RandomFunction
+from liptest.whitebox.running import RandomFunction, Run
 from liptest.whitebox.session import Session
-from liptest.whitebox.transcripts import Transcripts
+from liptest.whitebox.tracing import Choice, TracingTree
 
-# Runs spent on laws that stay partial before the rest of a batch is left out.
-_MAX_PARTIAL_LEAVES = 4 * MAX_LEAVES
-# Nothing is known of a law that was left out.
-_UNKNOWN = Enumerated(OutputLaw.from_fractions({}, unexplored=Fraction(1)), None, 0, {})
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,8 +85,7 @@ class PythonFunction:
     max_choices: int = MAX_CHOICES
     max_seconds: float | None = None
     _takes_generator: bool = field(default=True, init=False, repr=False, compare=False)
-    _transcripts: Transcripts = field(init=False, repr=False, compare=False)
-    _memo: LawMemo = field(default_factory=LawMemo, init=False, repr=False, compare=False)
+    _known: KnownLaws = field(init=False, repr=False, compare=False)
 
     source: ClassVar[str] = "enumerated"
 
@@ -107,7 +103,9 @@ class PythonFunction:
             )
         words = self.name or getattr(self.function, "__name__", type(self.function).__name__)
         object.__setattr__(self, "name", words)
-        object.__setattr__(self, "_transcripts", Transcripts(words))
+        # With a limit of time the reads, too, depend on the speed of the machine.
+        records = self.statistic is None and self.max_seconds is None
+        object.__setattr__(self, "_known", KnownLaws(words, records))
         if self.outputs is not None:
             object.__setattr__(self, "outputs", self._declared(self.outputs))
         check_count("max_leaves", self.max_leaves)
@@ -134,7 +132,7 @@ class PythonFunction:
     @property
     def first_exception(self) -> str | None:
         """Type and message of an exception, where a dataset made every run raise one."""
-        return self._memo.first_exception
+        return self._known.first_exception
 
     @property
     def output_comparison(self) -> str:
@@ -159,7 +157,7 @@ class PythonFunction:
     def law(self, dataset: IntArray) -> OutputLaw:
         """The exact law on one dataset, (d,) whole numbers; leaves no trace of it behind."""
         argument = self._argument(dataset)
-        return self._memo.get(self._place(argument)) or self._enumerated(argument)
+        return self._known.get(argument) or self._enumerated(argument)
 
     def fresh_law(self, dataset: IntArray) -> OutputLaw:
         """The law enumerated anew, so that a function that changes its answers is noticed."""
@@ -170,7 +168,7 @@ class PythonFunction:
     ) -> tuple[list[OutputLaw], list[list[Read]]]:
         """Laws on n datasets, (n, d), and all that was read of each, in the order of reading."""
         laws = self._known_laws(datasets)
-        return laws, [self._transcripts.reads_of(dataset) for dataset in datasets]
+        return laws, [self._known.reads_of(dataset) for dataset in datasets]
 
     def first_reads(self, dataset: NDArray[np.int64]) -> list[Read]:
         """What is read of one dataset, (d,), in the first of the runs that make up its law."""
@@ -180,6 +178,25 @@ class PythonFunction:
             first = replace(self._enumeration, new_tree=tree)
             return list(first.recorded(dataset, session).reads)
 
+    def trace(self, dataset: IntArray, *outputs: Output) -> list[Choice] | None:
+        """Random choices that lead to one of the outputs on a dataset, (d,).
+
+        None where it was not found: it is impossible, or very rare.
+        """
+        wanted = [self._canonical(output) for output in outputs]
+        return self._traced(dataset, lambda tree, run: tree.find(run, wanted))
+
+    def replay(self, dataset: IntArray, choices: Sequence[Choice]) -> Output:
+        """The output on a dataset, (d,), after the choices of a trace.
+
+        Raises InputError when the function asks for other choices.
+        """
+        return self._traced(dataset, lambda tree, run: tree.replay(run, choices))
+
+    def _traced(self, dataset: IntArray, use: Callable[[TracingTree, Run], T]) -> T:
+        with stand_ins(self.name, self.function) as session:
+            return self._enumeration.traced(self._argument(dataset), session, use)
+
     def narrowed(self, domain: Domain) -> Mechanism | None:
         """The same mechanism, seen through all that it reads of a dataset, where that is little.
 
@@ -187,58 +204,17 @@ class PythonFunction:
         """
         from liptest.whitebox.narrowing import narrowed
 
-        return narrowed(self, domain) if self._records else None
+        return narrowed(self, domain) if self._known.records else None
 
     def _known_laws(self, arguments: NDArray[Any]) -> list[OutputLaw]:
-        found = [self._memo.get(self._place(argument)) for argument in arguments]
-        missing = [position for position, law in enumerate(found) if law is None]
-        if missing:
-            with stand_ins(self.name, self.function) as session:
-                fresh = self._enumerate_all([arguments[k] for k in missing], session)
-            # Kept only after the watch found nothing: a memo must not hide a later error.
-            for position, (place, known) in zip(missing, fresh, strict=True):
-                found[position] = self._memo.get(place) or self._kept(place, known)
-        return found  # type: ignore[return-value]
+        return self._known.laws(
+            list(arguments), lambda: stand_ins(self.name, self.function), self._enumerate
+        )
 
-    def _kept(self, place: bytes, known: Enumerated) -> OutputLaw:
-        if known is _UNKNOWN:
-            return known.law
-        return self._memo.add(place, known.law, known.exception)
-
-    def _enumerate_all(
-        self, arguments: list[NDArray[Any]], session: Session
-    ) -> list[tuple[bytes, Enumerated]]:
-        done: dict[bytes, Enumerated] = {}
-        found, spent = [], 0
-        for argument in arguments:
-            place = self._place(argument)
-            known = done.get(place)
-            if known is None and spent > _MAX_PARTIAL_LEAVES:
-                # The rest is left out, so that a hopeless mechanism is noticed in a minute or two.
-                found.append((law_key(argument), _UNKNOWN))
-                continue
-            if known is None:
-                place, known = self._enumerate(argument, session)
-                spent += known.leaves if known.law.unexplored else 0
-                done[place] = known
-            found.append((place, known))
-        return found
-
-    def _enumerate(self, argument: NDArray[Any], session: Session) -> tuple[bytes, Enumerated]:
-        if not self._records:
-            found = self._checked(self._enumeration.plain(argument, session))
-            return law_key(argument), found
-        found = self._checked(self._enumeration.recorded(argument, session))
-        return self._transcripts.add(found.reads), found
-
-    @property
-    def _records(self) -> bool:
-        # With a limit of time the reads, too, depend on the speed of the machine.
-        return self.statistic is None and self.max_seconds is None
-
-    def _place(self, argument: NDArray[Any]) -> bytes:
-        """Key of a law in the memo: all that the function has read, or its whole argument."""
-        return self._transcripts.place_of(argument) if self._records else law_key(argument)
+    def _enumerate(self, argument: NDArray[Any], session: Session) -> Enumerated:
+        one = self._enumeration
+        known = self._known.records
+        return self._checked((one.recorded if known else one.plain)(argument, session))
 
     def _argument(self, dataset: IntArray) -> NDArray[Any]:
         array = np.asarray(dataset)
@@ -248,11 +224,7 @@ class PythonFunction:
 
     def _enumerated(self, argument: NDArray[Any]) -> OutputLaw:
         with stand_ins(self.name, self.function) as session:
-            return self._enumerate_alone(argument, session).law
-
-    def _enumerate_alone(self, argument: NDArray[Any], session: Session) -> Enumerated:
-        enumerate_one = self._enumeration.recorded if self._records else self._enumeration.plain
-        return self._checked(enumerate_one(argument, session))
+            return self._enumerate(argument, session).law
 
     @property
     def _enumeration(self) -> Enumeration:

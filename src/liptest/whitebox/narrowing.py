@@ -96,6 +96,10 @@ class NarrowedFunction:
         law: OutputLaw = self.function.fresh_law(dataset)
         return law
 
+    def trace(self, dataset: IntArray, *outputs: Output) -> Any:
+        """Of the function."""
+        return self.function.trace(dataset, *outputs)
+
     def _laws_of(self, values: NDArray[np.int64]) -> list[OutputLaw]:
         found: list[OutputLaw] = []
         for start in range(0, len(values), _SLICE):

@@ -113,7 +113,7 @@ def test_first_exception_is_not_taken_from_a_single_law() -> None:
     fails.law(BITS)
     fails.fresh_law(BITS)
     assert fails.first_exception is None
-    assert len(fails._memo) == 0
+    assert len(fails._known._memo) == 0
 
 
 def test_what_ends_the_program_is_an_error() -> None:
@@ -365,8 +365,8 @@ def test_plain_functions_pickle_without_their_memo() -> None:
     tested = PythonFunction(plain, name="p")
     tested.laws(from_array(BITS[None, :]))
     copied = pickle.loads(pickle.dumps(tested))
-    assert (copied.function, copied.name, len(copied._memo)) == (plain, "p", 0)
-    assert len(tested._memo) == 1
+    assert (copied.function, copied.name, len(copied._known._memo)) == (plain, "p", 0)
+    assert len(tested._known._memo) == 1
 
 
 def test_a_renamed_decorated_function_pickles() -> None:
@@ -397,6 +397,6 @@ def test_a_memo_holds_no_dataset() -> None:
     tested = lt.mechanism(lambda data, rng: int(data[3]) + data.tolist()[4])
     points = np.arange(500, dtype=np.int16)[None, :]
     tested.laws(from_array(points))
-    assert {len(key) for key in tested._memo._laws} == {24}
-    assert {len(place) for place in tested._transcripts._next} == {1, 24}
-    assert list(tested._transcripts._next.values()) == [((), ("entry", 3)), ((), ("whole",))]
+    assert {len(key) for key in tested._known._memo._laws} == {24}
+    assert {len(place) for place in tested._known._transcripts._next} == {1, 24}
+    assert list(tested._known._transcripts._next.values()) == [((), ("entry", 3)), ((), ("whole",))]

@@ -1,0 +1,108 @@
+"""Random choices that lead to an output: found, and replayed to the same output."""
+
+from __future__ import annotations
+
+import json
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import liptest as lt
+from liptest.cli import main
+from liptest.whitebox.tracing import Choice
+
+DATA = np.array([1, 0, 1])
+
+
+@lt.mechanism
+def respond(data: Any, rng: Any) -> Any:
+    if rng.random() < 0.25:  # asked here
+        return "lie", int(rng.integers(3))
+    return int(rng.choice([0, int(data[0])], p=[0.5, 0.5])) + int(data[1])
+
+
+def test_a_trace_leads_to_its_output_and_says_where() -> None:
+    choices = respond.trace(DATA, ("lie", 2))
+    assert [choice.chosen for choice in choices] == [0, 2]
+    assert [choice.probability for choice in choices] == [Fraction(1, 4), Fraction(1, 3)]
+    assert choices[0].draw.startswith("test_tracing.py:")
+    assert choices[0].draw.endswith("if rng.random() < 0.25:  # asked here")
+    assert "rng.integers(3)" in choices[1].draw
+
+
+def test_every_output_has_a_trace_that_replays() -> None:
+    law = respond.law(DATA)
+    for output in law.outputs:
+        choices = respond.trace(DATA, output)
+        again = [Choice.from_dict(json.loads(json.dumps(one.to_dict()))) for one in choices]
+        assert respond.replay(DATA, again) == output
+        assert math.prod(one.probability for one in choices) <= law.exact(output)
+
+
+def test_an_impossible_output_has_none() -> None:
+    assert respond.trace(DATA, 17) is None
+
+
+def test_choices_of_another_dataset_or_version_are_refused() -> None:
+    choices = respond.trace(DATA, ("lie", 2))
+    wrong = [
+        choices[:1],
+        [*choices, choices[0]],
+        [Choice(3, 0), choices[1]],
+        [],
+    ]
+    for one in wrong:
+        with pytest.raises(lt.InputError, match="choices are not those"):
+            respond.replay(DATA, one)
+
+
+@given(st.lists(st.integers(1, 4), max_size=5), st.integers(0, 2))
+def test_traces_of_random_programs(sizes: list[int], stop: int) -> None:
+    def program(data: Any, rng: Any) -> Any:
+        seen = []
+        for size in sizes:
+            seen.append(int(rng.integers(size)))
+            if seen[-1] == stop:
+                break
+        return tuple(seen)
+
+    mechanism = lt.mechanism(program)
+    law = mechanism.law(DATA)
+    for output in law.outputs:
+        choices = mechanism.trace(DATA, output)
+        # Every output has one path here.
+        assert math.prod((c.probability for c in choices), start=Fraction(1)) == law.exact(output)
+        assert mechanism.replay(DATA, choices) == output
+
+
+def test_witnesses_carry_traces() -> None:
+    law = lt.ProductDistribution.uniform(lt.Hypercube(3))
+    witness = lt.check_privacy(respond, law, epsilon=0.1, seed=1).witness
+    for side, points in [("dataset", witness.dataset), ("neighbour", witness.neighbour)]:
+        choices = [Choice.from_dict(one) for one in witness.trace[side]]
+        if witness.probability and witness.neighbour_probability:
+            assert respond.replay(np.array(points), choices) == witness.output
+    declared = lt.ClosedForm([0, 1], lambda x: np.log([[0.9, 0.1]]) * np.ones((len(x), 1)))
+    assert not hasattr(declared, "trace")
+
+
+def test_the_command_prints_a_trace(tmp_path: Any, monkeypatch: Any, capsys: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "v.py").write_text(
+        "import liptest as lt\n"
+        "def f(data, rng):\n    return 'yes' if rng.random() < 0.75 else data.sum() % 2\n"
+        "g = lt.ClosedForm([0], lambda x: 0 * x[:, :1])\n"
+    )
+    arguments = ["--dataset", "1,0,1", "--trace"]
+    assert main(["law", "v.py:f", *arguments, "yes"]) == 0
+    printed = capsys.readouterr().out
+    assert "1. branch 0 of 2, probability 3/4 (0.75)   v.py:3: return 'yes'" in printed
+    assert main(["law", "v.py:f", *arguments, "no"]) == 2
+    assert "it has: 'yes', 0" in capsys.readouterr().err
+    assert main(["law", "v.py:g", *arguments, "0"]) == 2
+    assert "declared, not enumerated" in capsys.readouterr().err
