@@ -5,6 +5,7 @@ from __future__ import annotations
 import linecache
 import os
 import random
+import secrets
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -25,11 +26,9 @@ MAX_RUNS = 1 << 16
 
 Run = Callable[[], Output]
 # Frames of these are not the program's own.
-_OURS = tuple(
-    os.path.dirname(os.path.abspath(file)) + os.sep for file in (__file__, np.__file__)
-) + (
-    os.path.abspath(random.__file__),
-    os.path.abspath(random.__file__).replace("random", "secrets"),
+_OURS = (
+    *(os.path.dirname(os.path.abspath(file)) + os.sep for file in (__file__, np.__file__)),
+    *(os.path.abspath(module.__file__) for module in (random, secrets)),
 )
 
 
