@@ -70,7 +70,8 @@ LAYERS: dict[str, tuple[set[str], set[str]]] = {
 SHELL = {
     *("", "__main__", "cli", "commands", "laboratory", "laboratory_cli"),
     *("laboratory_input", "config", "loading", "demo", "examples", "pytest_plugin", "testing"),
-    *("strategies", "first_contact", "first_contact_cli", "first_config", "doctor"),
+    *("strategies", "first_contact", "first_contact_cli", "first_config"),
+    *("first_estimate", "doctor"),
     *("jobs", "law_command", "outcome_files", "vendors", "workers", "ledger_cli", "ledger_commands"),
     *("verify_cli", "verify_command", "profile_cli", "profile_command"),
 }

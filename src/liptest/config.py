@@ -195,7 +195,9 @@ def _config_error(model: type[BaseModel], first: Any, where: str) -> ConfigError
         near = difflib.get_close_matches(str(first["loc"][-1]), known, n=1)
         fix = f"; did you mean {near[0]!r}?" if near else f"; known keys: {', '.join(known)}"
         return ConfigError(f"{where}: {key}: unknown key{fix}", key=key)
-    given = "" if first["type"] == "missing" else f", not {first.get('input')!r}"
+    if first["type"] == "missing":
+        return ConfigError(f"{where}: {key}: field required; give it a value", key=key)
+    given = f", not {first.get('input')!r}"
     said = first["msg"][0].lower() + first["msg"][1:]
     return ConfigError(f"{where}: {key}: {said}{given}", key=key)
 

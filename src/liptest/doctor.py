@@ -138,8 +138,10 @@ def _known_leak() -> bool:
     mechanism = lt.mechanism(_forgetful)
     law = lt.ProductDistribution.uniform(lt.Hypercube(6))
     verdict = lt.check_privacy(mechanism, law, epsilon=1.0, seed=1)
-    found = verdict.witness is not None and verdict.witness.loss == float("inf")
-    return bool(verdict.decision == "NO" and found and verdict.witness.verify(mechanism))
+    witness = verdict.witness
+    if verdict.decision != "NO" or witness is None:
+        return False
+    return witness.loss == float("inf") and witness.verify(mechanism)
 
 
 def _forgetful(data: Any, rng: Any) -> int:

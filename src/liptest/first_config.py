@@ -8,11 +8,13 @@ import sys
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 from liptest.config import DistributionModel, DomainModel, FileModel, validated
 from liptest.errors import InputError, LiptestError, check_count
-from liptest.jobs import numbers
+from liptest.first_estimate import warning
+from liptest.jobs import muted, numbers
 from liptest.loading import load_mechanism, read_column, whole_numbers
 from liptest.mechanisms.base import Mechanism
 from liptest.privacy.claims import Claim, parse_epsilon
@@ -50,7 +52,7 @@ def run_init(where: str, known: Known, output: Path, *, force: bool) -> int:
     """Write the file; 0 when it is there, 2 when something is wrong, with one line why."""
     try:
         _check_free(output, where, force)
-        text = written(where, known, output.parent)
+        text, advice = written(where, known, output.parent)
         with output.open("w" if force else "x", encoding="utf-8") as stream:
             stream.write(text)
     except LiptestError as error:
@@ -64,18 +66,23 @@ def run_init(where: str, known: Known, output: Path, *, force: bool) -> int:
     print(f"{output} is written for {where}.")
     if missing:
         print("Remove the first # of these lines and put your values:", *missing, sep="\n")
+    if advice:
+        print(fill(advice, 96))
     config = "" if output == Path("liptest.toml") else f" --config {output}"
     print(f"{'Then' if missing else 'Next'}: liptest check{config}")
     return 0
 
 
-def written(where: str, known: Known, folder: Path) -> str:
-    """The text of a liptest.toml that lies in ``folder``; checked as far as it is complete.
+def written(where: str, known: Known, folder: Path) -> tuple[str, str]:
+    """The text of a liptest.toml that lies in ``folder``, and advice about it or "".
+
+    The text is checked as far as it is complete.
 
     Raises InputError for arguments that do not fit the mechanism or each other, and what
     loading the mechanism raises.
     """
-    mechanism, _ = load_mechanism(where)
+    with muted():
+        mechanism, _ = load_mechanism(where)
     kind, dimension, sizes = _domain(mechanism, known)
     parts = [
         _header(where, mechanism),
@@ -84,8 +91,7 @@ def written(where: str, known: Known, folder: Path) -> str:
         _check_lines(_from_folder(where, folder), known),
     ]
     text = "\n\n".join(parts) + "\n"
-    _try_out(text, mechanism, folder)
-    return text
+    return text, _tried_out(text, mechanism, folder)
 
 
 def _check_free(output: Path, where: str, force: bool) -> None:
@@ -202,18 +208,20 @@ def _check_lines(where: str, known: Known) -> str:
     return "\n".join([*lines, _DEFAULTS])
 
 
-def _try_out(text: str, mechanism: Mechanism, folder: Path) -> None:
-    """What ``liptest check`` would refuse is refused now."""
+def _tried_out(text: str, mechanism: Mechanism, folder: Path) -> str:
+    """What ``liptest check`` would refuse is refused now; what would be slow is told."""
     data = tomllib.loads(text)
     domain = validated(DomainModel, data["domain"], "[domain]")
     law = validated(DistributionModel, data["distribution"], "[distribution]")
     data["check"][0].setdefault("epsilon", 1.0)
     validated(FileModel, data, "liptest.toml")
-    if "dimension" in data["domain"] or "sizes" in data["domain"]:
-        built = domain.build()
-        law.build(built, folder)
-        if mechanism.statistic is not None and built is not None:
-            mechanism.statistic.check(built)
+    if not {"dimension", "sizes"} & set(data["domain"]):
+        return ""
+    built = law.build(domain.build(), folder)
+    if mechanism.statistic is not None:
+        mechanism.statistic.check(built.domain)
+    with muted():
+        return warning(mechanism, built)
 
 
 def _from_folder(where: str, folder: Path) -> str:

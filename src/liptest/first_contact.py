@@ -56,15 +56,19 @@ def _names_in(path: Path) -> Iterator[str]:
         tree = ast.parse(content)
     except (OSError, SyntaxError, ValueError, RecursionError):
         return
-    if b"liptest" not in content:
-        return
     for node in tree.body:
-        if isinstance(node, ast.FunctionDef) and any(
-            _called(decorator) == "mechanism" for decorator in node.decorator_list
-        ):
+        if isinstance(node, ast.FunctionDef) and _is_mechanism(node):
             yield node.name
         elif isinstance(node, ast.Assign) and _called(node.value) in _FORMS:
             yield from (target.id for target in node.targets if isinstance(target, ast.Name))
+
+
+def _is_mechanism(node: ast.FunctionDef) -> bool:
+    """Decorated, or a function (data, rng)."""
+    if any(_called(decorator) == "mechanism" for decorator in node.decorator_list):
+        return True
+    names = [argument.arg for argument in node.args.args]
+    return len(names) == 2 and names[1] == "rng" and not node.decorator_list
 
 
 def _called(node: ast.expr) -> str:
