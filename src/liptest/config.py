@@ -117,7 +117,8 @@ class DistributionModel(_Model):
         assert self.table is not None
         path = folder / self.table
         values = whole_numbers(read_column(path, self.column, self.rows), path)
-        source = f"public rows {self.rows or 'all'} of {self.table.name}"
+        rows = f"public rows {self.rows}" if self.rows else "all rows"
+        source = f"{rows} of {self.table.name}"
         if self.group is None:
             known = _needed(domain)
             return ProductDistribution.fit(

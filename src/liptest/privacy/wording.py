@@ -20,9 +20,10 @@ NOT_COVERED = "Not covered: timing, side effects, reuse."
 def claim_in_words(claim: Claim, change: str, *, distance: str = "") -> str:
     """One clause: what (epsilon, delta)-DP means for one change."""
     factor = math.exp(min(float(claim.epsilon), 700.0))
-    plus = f", plus {claim.delta:g}," if claim.delta else ""
+    plus = f", plus {claim.delta:g}" if claim.delta else ""
+    what = "set of outputs" if claim.delta else "output"
     return (
-        f"{change} changes the probability of any output{'s set' if claim.delta else ''} by a "
+        f"{change} changes the probability of any {what} by a "
         f"factor of at most e^{float(claim.epsilon):g} = {factor:.4g}{plus}{distance}"
     )
 
