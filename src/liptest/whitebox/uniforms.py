@@ -153,6 +153,8 @@ class Derived(Uniform):
         self._tree = source._tree
         self._of = source
         self._line = image
+        # No interval of its own: it is known as far as its source is.
+        self._low = self._high = -1
 
     def _source(self) -> Uniform:
         return self._of
