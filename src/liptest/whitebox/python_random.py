@@ -71,9 +71,11 @@ def _seed(session: Session, generator: random.Random, a: Any = None, version: in
 
 def _get_state(session: Session, generator: random.Random) -> Any:
     real = session.seeded.get(id(generator))
-    if real is None and not isinstance(generator, random.SystemRandom):
+    if isinstance(generator, random.SystemRandom):
+        return generator._notimplemented()  # type: ignore[attr-defined]
+    if real is None:
         session.tree.unsupported("the state of a random generator (getstate)", "do not look at it")
-    return _ORIGINAL_GET_STATE(generator if real is None else real)
+    return _ORIGINAL_GET_STATE(real)
 
 
 def _set_state(session: Session, generator: random.Random, state: Any) -> None:
@@ -81,6 +83,37 @@ def _set_state(session: Session, generator: random.Random, state: Any) -> None:
         generator._notimplemented()  # type: ignore[attr-defined]
     session.note_seed()
     _follow_seed(session, generator, lambda real: _ORIGINAL_SET_STATE(real, state))
+
+
+class _WithoutRepeats:
+    """Runs CPython's ``sample``, whose redrawing of what was drawn before needs no choices."""
+
+    def __init__(self, session: Session, generator: random.Random) -> None:
+        self._session = session
+        self._generator = generator
+        self._last = 0
+        self._drawn: list[int] = []
+
+    def _randbelow(self, n: int) -> int:
+        if n != self._last:
+            self._drawn.clear()
+        self._last = n
+        left = _below(self._session, self._generator, n - len(self._drawn))
+        for before in sorted(self._drawn):
+            left += before <= left
+        self._drawn.append(left)
+        return left
+
+    def sample(self, population: Any, k: int) -> Any:
+        """As CPython, which calls it for ``counts``."""
+        return _ORIGINAL_SAMPLE(self, population, k)
+
+
+def _sample(session: Session, generator: random.Random, *arguments: Any, **options: Any) -> Any:
+    real = session.seeded.get(id(generator))
+    if real is not None:
+        return _ORIGINAL_SAMPLE(real, *arguments, **options)
+    return _ORIGINAL_SAMPLE(_WithoutRepeats(session, generator), *arguments, **options)
 
 
 def _follow_seed(
@@ -106,6 +139,7 @@ def _unsupported(name: str) -> Callable[..., Any]:
 
 
 _ORIGINAL_SEED = random.Random.seed
+_ORIGINAL_SAMPLE: Any = random.Random.sample
 _ORIGINAL_GET_STATE = random.Random.getstate
 _ORIGINAL_SET_STATE = random.Random.setstate
 _ANSWERS: dict[str, Callable[..., Any]] = {
@@ -116,6 +150,7 @@ _ANSWERS: dict[str, Callable[..., Any]] = {
     "seed": _seed,
     "getstate": _get_state,
     "setstate": _set_state,
+    "sample": _sample,
     **{name: _unsupported(name) for name in _NO_LAW},
 }
 
