@@ -19,7 +19,7 @@ Counts = NDArray[np.int64]
 
 # Standard errors by which estimates are worsened before events are compared: of thousands of
 # events the luckiest would win otherwise.
-_CAUTION = 3.0
+_CAUTION = 2.5
 
 
 @dataclass(frozen=True)

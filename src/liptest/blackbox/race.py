@@ -37,6 +37,8 @@ _SUSPECTS, _FINALISTS = 16, 4
 _FIRST, _SECOND, _THIRD = 0.2, 0.1, 0.2
 # Draws of one side beyond which learning gains nothing.
 _MOST_LEARNT = 1 << 19
+# Scores closer than this, divided by the root of the draws, count as equal.
+_ALIKE = 2.0
 # Raw outputs that are kept to fit views on, per side.
 _KEPT = 1 << 17
 _PILOT, _LOOK, _RACE, _LEARN, _TEST = range(5)
@@ -192,8 +194,8 @@ class Round:
             if (choice := best_cells((order[0], order[1]), (judged[0], judged[1]), self.aim))
         ]
         best = max((choice.score for choice, _ in found), default=-math.inf)
-        # A difference below one standard error is no reason for the less readable event.
-        return next((item for item in found if item[0].score >= best - half**-0.5), None)
+        # A difference within a few standard errors is no reason for the less readable event.
+        return next((item for item in found if item[0].score >= best - _ALIKE * half**-0.5), None)
 
     def _views(self, look: Look, left: Outputs, right: Outputs) -> list[View]:
         """The views of the first look and views of this pair alone, the readable ones first."""

@@ -17,7 +17,7 @@ import numpy as np
 from flint import arb, ctx
 
 # Bits of the certified arithmetic, and the widest relative error that a tail may have.
-_PRECISION = 160
+_PRECISION = 64
 _MAX_PRECISION = 1 << 13
 _STEP = 1e-4
 # A bound is never quoted above this: e^50 exceeds every number of samples.
