@@ -218,8 +218,9 @@ class ChoiceTree:
                 self.fail(budgets.too_many_leaves(self.name, self.max_leaves, branches))
             weight, total, branch = 1, branches, 0
         else:
-            total = sum(branches)
-            branch = next(i for i, weight in enumerate(branches) if weight)
+            total, branch = sum(branches), 0
+            while not branches[branch]:
+                branch += 1
             weight = branches[branch]
         self._path.append((branches, branch))
         if len(self._path) <= _CARRIED:
@@ -288,4 +289,7 @@ class ChoiceTree:
 def _next_branch(branches: Branches, branch: int) -> int | None:
     if isinstance(branches, int):
         return branch + 1 if branch + 1 < branches else None
-    return next((i for i in range(branch + 1, len(branches)) if branches[i]), None)
+    for following in range(branch + 1, len(branches)):
+        if branches[following]:
+            return following
+    return None

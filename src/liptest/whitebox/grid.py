@@ -15,6 +15,7 @@ import numpy as np
 GRID = 2**53
 # Draws by which two ways of rounding are told apart: they differ at some percent of all points.
 _PROBES = 512
+_MOST_HALVES = 4096
 # Kept: while a program is analysed the names stand for something else.
 _GENERATOR, _BITS = np.random.Generator, np.random.PCG64
 
@@ -31,6 +32,8 @@ class Line:
 
     def __init__(self, low: float, width: float) -> None:
         self._regions: dict[Any, Any] = {}
+        #: What ``halves`` has found.
+        self.known_halves: dict[float, tuple[int, Split | None]] = {}
         self.low = low
         self.width = width
         self.at_least: Callable[[Any], int] = lru_cache(maxsize=1024)(self._at_least)
@@ -39,6 +42,15 @@ class Line:
     def value(self, point: int) -> float:
         """The float at a grid point; never falls as the point rises."""
         return self.low + self.width * (point * 2.0**-53)
+
+    def halves(self, bound: float) -> tuple[int, Split | None]:
+        """``at_least(bound)``, and the weights below and from there on; None if one is empty."""
+        cut = self.at_least(bound)
+        found = cut, split_weights(cut, GRID - cut) if 0 < cut < GRID else None
+        if len(self.known_halves) > _MOST_HALVES:
+            self.known_halves.clear()
+        self.known_halves[bound] = found
+        return found
 
     def _at_least(self, bound: Any) -> int:
         return bisect_left(range(GRID), bound, key=self.value)
@@ -79,8 +91,17 @@ def _drawn(low: float, high: float) -> list[tuple[int, float]]:
     return list(zip(map(int, points.tolist()), drawn.tolist(), strict=True))
 
 
+class Split(tuple[int, ...]):
+    """Weights of intervals of the grid: what tells apart the values of one random float.
+
+    A tuple like the weights of any other choice; the type says that the choice is about a float.
+    """
+
+    __slots__ = ()
+
+
 @lru_cache(maxsize=4096)
-def split_weights(below: int, above: int) -> tuple[int, int]:
+def split_weights(below: int, above: int) -> Split:
     """Two branches in the given proportion, in lowest terms."""
     common = math.gcd(below, above)
-    return below // common, above // common
+    return Split((below // common, above // common))

@@ -36,6 +36,8 @@ class Uniform(Number):
         self._high = GRID
 
     def __lt__(self, bound: Any) -> Any:
+        if type(bound) is float and self._high == GRID and self._low == 0:
+            return self._first_half(bound)
         if type(bound) not in EXACT:
             return self._compare(np.less, bound)
         # A NaN is above no value, so the cut is where nothing is below.
@@ -68,6 +70,25 @@ class Uniform(Number):
         if type(bound) not in EXACT:
             return self._compare(np.not_equal, bound)
         return not self.__eq__(bound)
+
+    def _first_half(self, bound: float) -> bool:
+        """The first comparison of a number, mostly the only one: all short cuts are taken."""
+        line = self._line
+        cut, weights = line.known_halves.get(bound) or line.halves(bound)
+        if weights is None:
+            return bool(cut)
+        tree = self._tree
+        path, depth = tree._path, tree._depth
+        if depth < len(path) and path[depth][0] is weights:
+            tree._depth = depth + 1
+            upper = path[depth][1]
+        else:
+            upper = tree.choose(weights)
+        if upper:
+            self._low = cut
+            return False
+        self._high = cut
+        return True
 
     def _derived(self, image: Image) -> Any:
         return (Derived if image.kind is float else DerivedEntry)(self, image)
