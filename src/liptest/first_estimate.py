@@ -8,7 +8,7 @@ import numpy as np
 
 from liptest.distributions import ProductDistribution
 from liptest.errors import LiptestError
-from liptest.mechanisms.base import Mechanism
+from liptest.mechanisms.base import Mechanism, through_reads
 from liptest.privacy.choice import choose_method
 from liptest.privacy.claims import Claim
 from liptest.privacy.exhaustive import exhaustive_size
@@ -30,13 +30,17 @@ def warning(mechanism: Mechanism, law: ProductDistribution) -> str:
     Only for laws that are enumerated from code that sees the whole dataset: those of formulas
     and statistics are either quick or shared by most datasets. Runs the mechanism once.
     """
-    if mechanism.source != "enumerated" or mechanism.statistic is not None:
-        return ""
     try:
-        seconds = _seconds_of_one(mechanism, law)
-        method, laws = _planned(mechanism, law)
+        return through_reads(mechanism, law.domain, lambda seen: _warning(seen, law))
     except LiptestError as error:
         return f"The first dataset that was tried: {' '.join(str(error).split())}"
+
+
+def _warning(mechanism: Mechanism, law: ProductDistribution) -> str:
+    if mechanism.source != "enumerated" or mechanism.statistic is not None:
+        return ""
+    seconds = _seconds_of_one(mechanism, law)
+    method, laws = _planned(mechanism, law)
     if seconds * laws <= _PATIENCE:
         return ""
     return (
