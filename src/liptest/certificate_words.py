@@ -18,6 +18,7 @@ from liptest.privacy.wording import (
     proof_sentence,
     refuted_sentence,
     sampling_sentence,
+    seen_sentence,
     statistic_sentence,
 )
 from liptest.verdicts import Decision, rounded_up
@@ -108,5 +109,8 @@ def _ends_well(verdict: PrivacyVerdict, rest: str, mass: float) -> bool:
     if verdict.method == BY_FILTER:
         most = 0 if verdict.settings is None else verdict.settings.parameters.get("max_references")
         return isinstance(most, int) and rest == excepted_sentence(mass, most)
-    before, after = statistic_sentence("\n", verdict.cost.pairs).split("\n")
-    return rest == "" or bool(re.fullmatch(f"{re.escape(before)}.+{re.escape(after)}", rest))
+    cost = verdict.cost
+    known = statistic_sentence("\n", cost.pairs), seen_sentence("\n", cost.laws, cost.pairs)
+    return rest == "" or any(
+        re.fullmatch(re.escape(one).replace(re.escape("\n"), ".+"), rest) for one in known
+    )

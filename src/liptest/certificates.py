@@ -98,7 +98,7 @@ def _examine_mechanism(
     found.problems += law_source_problems(verdict, checked)
     found.checked.append("the code is that which was tested")
     if given.decision is Decision.NO:
-        found.problems += refutation_problems(verdict, checked)
+        found.problems += refutation_problems(verdict, checked, given.domain)
         found.checked.append("the mechanism, asked again, breaks the claim on the witness")
         found.certain = True
     if "interrupted" in verdict.reason:

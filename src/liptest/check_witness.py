@@ -131,7 +131,8 @@ def decide(claim: Claim, first: Interval, second: Interval, distance: int) -> st
         return BREAKS
     if claim.size * distance > LARGEST_EXPONENT:
         return OPEN
-    for bits in _BITS:
+    exact = first[0] == first[1] and second[0] == second[1]
+    for bits in _BITS if exact else _BITS[:2]:
         low, high = claim.factor(distance, bits)
         pairs = ((first, second), (second, first))
         if any(p[0] - high * q[1] > claim.limit for p, q in pairs):

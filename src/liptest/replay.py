@@ -17,6 +17,7 @@ import numpy as np
 from liptest.check_witness import rational
 from liptest.consistency import rebuilt_tester
 from liptest.distributions import Distribution, ProductDistribution
+from liptest.domains import Domain
 from liptest.errors import LiptestError, shown
 from liptest.fingerprints import Fingerprint, distribution_hash
 from liptest.mechanisms.base import Mechanism
@@ -59,19 +60,24 @@ def law_source_problems(verdict: PrivacyVerdict, mechanism: Mechanism) -> list[s
     return [f"law_source={verdict.law_source!r}, but the mechanism's is {mechanism.source!r}"]
 
 
-def refutation_problems(verdict: PrivacyVerdict, mechanism: Mechanism) -> list[str]:
+def refutation_problems(verdict: PrivacyVerdict, mechanism: Mechanism, domain: Domain) -> list[str]:
     """Whether the mechanism, asked again, breaks the claim with the witness as it is stated."""
     witness = verdict.witness
     if witness is None:
         return ["a NO without a witness"]
     try:
+        # No mechanism need answer outside of its domain.
+        ends = domain.check_points([witness.dataset]), domain.check_points([witness.neighbour])
+        apart = int(domain.distance(*ends)[0])
+        if apart != witness.distance:
+            return [f"the witness's datasets are at distance {apart}, not {witness.distance}"]
         if not witness.verify(mechanism):
             return ["the witness does not break the claim on this mechanism"]
         kind = np.min_scalar_type(-1 - max(*witness.dataset, *witness.neighbour))
         left, right = (np.array(side, dtype=kind) for side in (witness.dataset, witness.neighbour))
         again = witness_of(mechanism, left, right, witness.claim, witness.distance)
     except LiptestError as error:
-        return [f"the mechanism does not answer on the witness's datasets: {error}"]
+        return [f"the mechanism does not answer for the witness: {error}"]
     return [f"witness: {told}" for told in _differences(witness.to_dict(), again.to_dict())]
 
 

@@ -20,7 +20,7 @@ from liptest.mechanisms.laws import Output, OutputLaw, exact_ball
 from liptest.privacy.claims import Claim
 
 #: Held by whoever sets the precision of flint.
-LOCK = threading.Lock()
+LOCK = threading.RLock()
 _PRECISIONS = (128, 512, 2048, 8192)
 
 

@@ -43,7 +43,7 @@ from liptest.privacy.sampling_run import (
 )
 from liptest.privacy.verdicts import PrivacyPlan, PrivacyVerdict
 from liptest.privacy.witnesses import PrivacyWitness
-from liptest.privacy.wording import proof_sentence, statistic_sentence
+from liptest.privacy.wording import proof_sentence, seen_sentence, statistic_sentence
 from liptest.verdicts import Decision, Guarantee
 
 _SOURCE = "theory 3.7"
@@ -160,11 +160,7 @@ def _why_enough(task: Task, size: ExhaustiveSize) -> str:
     if getattr(task.mechanism, "reads_only", False):
         name = task.mechanism.statistic.name
         what = "its count of ones" if name == "count" else f"its {name}"
-        return (
-            f" On {size.laws:,} datasets, one for each value, the code was seen to read nothing "
-            f"but {what}, so the {size.pairs:,} pairs of neighbouring values cover all "
-            f"neighbouring datasets."
-        )
+        return seen_sentence(what, size.laws, size.pairs)
     return statistic_sentence(repr(task.mechanism.statistic.name), size.pairs)
 
 

@@ -57,6 +57,14 @@ def statistic_sentence(statistic: str, pairs: int) -> str:
     )
 
 
+def seen_sentence(what: str, laws: int, pairs: int) -> str:
+    """Why the pairs of the values that code was seen to read are enough."""
+    return (
+        f" On {laws:,} datasets, one for each value, the code was seen to read nothing but {what}, "
+        f"so the {pairs:,} pairs of neighbouring values cover all neighbouring datasets."
+    )
+
+
 def excepted_sentence(mass: float, most: int) -> str:
     """Which datasets a filter excepts; nothing when it excepts none."""
     if not mass:
