@@ -118,6 +118,7 @@ def test_mechanisms_are_found_without_running_anything(folder):
             "counted",
             "closed",
             "first",
+            "loop",
             "raises",
         )
     ]
