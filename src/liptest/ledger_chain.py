@@ -87,7 +87,7 @@ class Chain:
         return wrong
 
     def _appended(self, compose: Callable[[Past], Draft]) -> Row:
-        with closing(self._connected("rw")) as connection:
+        with self._writing("rw") as connection:
             connection.execute("BEGIN IMMEDIATE")
             self._check_ours(connection)
             past = Past(connection)
@@ -104,7 +104,7 @@ class Chain:
         return row
 
     def _prepared(self) -> None:
-        with closing(self._connected("rwc")) as connection:
+        with self._writing("rwc") as connection:
             if not is_new(connection):
                 self._check_ours(connection)
             # Nothing of a stranger's file was touched up to here.
@@ -116,9 +116,10 @@ class Chain:
                 for statement in SCHEMA:
                     connection.execute(statement)
                 connection.execute(f"PRAGMA application_id = {APPLICATION}")
-                connection.execute(f"PRAGMA user_version = {VERSION}")
             else:
                 self._check_ours(connection)
+            # Written even where it is there: only a write shows that one can write.
+            connection.execute(f"PRAGMA user_version = {VERSION}")
             connection.execute("COMMIT")
 
     def _check_ours(self, connection: sqlite3.Connection, *, schema: bool = True) -> None:
@@ -158,6 +159,12 @@ class Chain:
                 raise
         return self._connected("ro&immutable=1")
 
+    @contextmanager
+    def _writing(self, mode: str) -> Iterator[sqlite3.Connection]:
+        with closing(self._connected(mode)) as connection:
+            connection.execute("PRAGMA synchronous = FULL")
+            yield connection
+
     def _connected(self, mode: str) -> sqlite3.Connection:
         connection = sqlite3.connect(
             f"{self.path.as_uri()}?mode={mode}",
@@ -167,7 +174,6 @@ class Chain:
         )
         # Text that is no UTF-8 must be reported as damage, not end the check.
         connection.text_factory = lambda data: str(data, "utf-8", "replace")
-        connection.execute("PRAGMA synchronous = FULL")
         return connection
 
     def _patiently(self, action: Callable[[], T]) -> T:

@@ -59,12 +59,11 @@ def begin(ledger: lt.Ledger, vendor: str = "acme", **options: Any) -> Attempt:
 
 
 @cache
-def certificate(releases: int = 3, decision: str = "YES") -> Certificate:
+def certificate(releases: int = 3, decision: str = "YES", delta: float = 0.0) -> Certificate:
     """A real certificate, by sampling."""
     mechanism = FAIR if decision == "YES" else LEAK
-    found = lt.PrivacyGate(
-        mechanism, UNIFORM, epsilon=1.0, method="neighbourhoods", releases=releases
-    ).certificate
+    claim: dict[str, Any] = {"epsilon": 1.0, "delta": delta, "method": "neighbourhoods"}
+    found = lt.PrivacyGate(mechanism, UNIFORM, releases=releases, **claim).certificate
     assert found.decision == decision
     return found
 

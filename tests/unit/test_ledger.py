@@ -3,7 +3,6 @@
 import json
 import os
 import sqlite3
-from contextlib import closing
 from fractions import Fraction as F
 
 import pytest
@@ -263,7 +262,7 @@ class TestAppendOnly:
     def test_it_is_in_wal_mode_and_flushes(self, path):
         ledger = lt.Ledger(path)
         assert raw(path, "PRAGMA journal_mode") == [("wal",)]
-        with closing(ledger._chain._connected("rw")) as connection:
+        with ledger._chain._writing("rw") as connection:
             assert connection.execute("PRAGMA synchronous").fetchone() == (2,)
 
 

@@ -1,0 +1,166 @@
+"""liptest ledger show and verify: what they print and their exit codes."""
+
+import json
+from fractions import Fraction as F
+
+import pytest
+
+import liptest as lt
+from liptest.cli import main
+from liptest.errors import LedgerError, MechanismError
+from liptest.ledger_books import Bookkeeper, record_outcome
+from liptest.outcomes import Outcome
+from liptest.privacy.claims import Claim
+from tests.unit.ledgers import FAIR, UNIFORM, begin, certificate, filled, raw, tampered
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "ledger.db"
+
+
+def run(capsys, *arguments):
+    """Exit code, standard output without line ends, standard error."""
+    code = main(["ledger", *map(str, arguments)])
+    out, err = capsys.readouterr()
+    return code, " ".join(out.split()), err
+
+
+class TestShow:
+    def test_sums(self, path, capsys):
+        filled(path)
+        code, out, err = run(capsys, "show", path)
+        assert (code, err) == (0, "")
+        assert out.startswith("vendor acme 2 attempts (1 NO, 1 YES)")
+        assert "2 releases after 3 attempts: together (2, 0.250002)-private" in out
+
+    def test_one_vendor(self, path, capsys):
+        filled(path)
+        code, out, _ = run(capsys, "show", path, "--vendor", "acme")
+        assert code == 0
+        assert "bolt" not in out
+        assert ": YES by neighbourhoods, 2 releases from clicks; code c0de 2." in out
+        assert ": NO by neighbourhoods, 0 releases from clicks; code c0de" in out
+
+    def test_json_is_exact(self, path, capsys):
+        ledger = filled(path)
+        assert main(["ledger", "show", str(path), "--json"]) == 0
+        data = json.loads(capsys.readouterr().out)
+        assert data["head"] == ledger.summary().head
+        assert data["private_tables"]["clicks"]["joint_delta"] == "0.250002"
+        assert main(["ledger", "show", str(path), "--json", "--vendor", "acme"]) == 0
+        data = json.loads(capsys.readouterr().out)
+        assert [one["decision"] for one in data["attempts"]] == ["YES", "NO"]
+        assert F(data["totals"]["failure_probability"]) == F(2, 10**6)
+
+    def test_an_unknown_vendor(self, path, capsys):
+        filled(path)
+        code, out, err = run(capsys, "show", path, "--vendor", "amce")
+        assert (code, out) == (2, "")
+        assert err == "error: vendor='amce' is not in the ledger; known: acme, bolt\n"
+
+    def test_an_empty_ledger(self, path, capsys):
+        lt.Ledger(path)
+        assert run(capsys, "show", path) == (0, "no attempts, no releases", "")
+        assert "known: none" in run(capsys, "show", path, "--vendor", "acme")[2]
+
+    @pytest.mark.parametrize("rows", ["number = 4", "number = 1"])
+    def test_one_that_is_not_intact(self, path, capsys, rows):
+        filled(path)
+        tampered(path, f"DELETE FROM entries WHERE {rows}")
+        code, _, err = run(capsys, "show", path)
+        assert code == 1
+        assert "see liptest ledger verify" in err
+
+
+class TestVerify:
+    def test_intact(self, path, capsys):
+        head = filled(path).summary().head
+        code, out, err = run(capsys, "verify", path)
+        assert (code, err) == (0, "")
+        assert out.startswith(f"INTACT: {path}, 8 rows head {head} That rows were cut off")
+        assert run(capsys, "verify", path, "--head", head)[0] == 0
+
+    def test_the_row_is_named(self, path, capsys):
+        filled(path)
+        tampered(path, "UPDATE entries SET vendor = 'x' WHERE number = 4")
+        code, out, _ = run(capsys, "verify", path)
+        assert code == 1
+        assert out == f"NOT INTACT: {path} row 4: column vendor does not fit its text"
+
+    def test_a_cut_end_needs_the_head(self, path, capsys):
+        head = filled(path).summary().head
+        tampered(path, "DELETE FROM entries WHERE number = 8")
+        assert run(capsys, "verify", path)[0] == 0
+        code, out, _ = run(capsys, "verify", path, "--head", head)
+        assert code == 1
+        assert f"head: no row has the hash {head}" in out
+
+    def test_many_problems_are_not_all_printed(self, path, capsys):
+        ledger = filled(path)
+        for _ in range(30):
+            begin(ledger)
+        tampered(path, "UPDATE entries SET vendor = 'x'")
+        code, out, _ = run(capsys, "verify", path)
+        assert code == 1
+        assert out.count("row ") == 20
+        assert out.endswith("and 18 more")
+
+    def test_what_is_no_ledger(self, path, capsys):
+        assert run(capsys, "verify", path)[0] == 2
+        assert not path.exists()
+        path.write_text("text" * 999)
+        code, out, err = run(capsys, "verify", path)
+        assert (code, out) == (2, "")
+        assert err == f"error: ledger={str(path)!r}: is no ledger of liptest; name another file\n"
+
+    def test_a_newer_version(self, path, capsys):
+        filled(path)
+        raw(path, "PRAGMA user_version = 9")
+        code, _, err = run(capsys, "verify", path)
+        assert code == 2
+        assert "has version 9, this liptest knows 1; update it" in err
+
+    def test_usage(self, capsys):
+        assert main(["ledger", "verify"]) == 2
+        assert main(["ledger", "--help"]) == 0
+        assert "verify" in capsys.readouterr().out
+
+
+def outcome(**options):
+    known = {"asked": "vendor.py:count", "code": 0, "mechanism": FAIR, "distribution": UNIFORM}
+    return Outcome(**{**known, **options})
+
+
+ASKED = {"claim": Claim(1.0), "failure_probability": 1e-6}
+
+
+class TestOutcomes:
+    def test_a_verdict(self, path):
+        record_outcome(path, outcome(certificate=certificate()), **ASKED, vendor="acme")
+        (attempt,) = lt.Ledger(path).attempts("acme")
+        assert (attempt.decision, attempt.private_table) == ("YES", None)
+        # A test alone allows no release.
+        assert attempt.releases == 0
+
+    def test_an_error_is_an_attempt(self, path):
+        record_outcome(path, outcome(error=MechanismError("broken"), code=4), **ASKED)
+        (attempt,) = lt.Ledger(path).attempts("vendor.py:count")
+        assert attempt.decision == "none"
+        assert lt.Ledger(path).summary().total.failure_probability == F(1, 10**6)
+
+    def test_what_could_not_be_loaded_is_none(self, path):
+        lost = outcome(error=LedgerError("x"), mechanism=None, distribution=None, code=2)
+        record_outcome(path, lost, **ASKED)
+        assert not path.exists()
+
+    def test_without_a_ledger_nothing_happens(self):
+        record_outcome(None, outcome(certificate=certificate()), **ASKED)
+
+    def test_books_begun_before_the_test(self, path):
+        books = Bookkeeper(path, vendor="acme")
+        books.begin(FAIR, certificate().code, UNIFORM, Claim(1.0), 1e-6)
+        assert lt.Ledger(path).attempts()[0].decision == "none"
+        books.decided(certificate())
+        books.settle()
+        assert lt.Ledger(path).attempts()[0].decision == "YES"
