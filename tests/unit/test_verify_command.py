@@ -96,7 +96,7 @@ def test_a_changed_certificate_fails_with_sentences(folder, capsys):
 
 
 def test_changed_code_fails(folder, capsys):
-    (folder / "vendor2.py").write_text(VENDOR.replace("0.25", "0.125"))
+    (folder / "vendor2.py").write_text(VENDOR.replace("0.25", "0.0625"))
     code, out, _ = verify(capsys, "no.json", "--mechanism", "vendor2.py:shown", *LAW)
     assert code == 1
     assert "the code is not the code that was tested (hash differs): file vendor" in out
