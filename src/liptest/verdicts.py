@@ -109,6 +109,8 @@ class Cost(Record):
     ``queries`` counts function evaluations asked for, ``laws`` output laws asked for (equal
     ones are computed once, but counted); ``repeats`` are extra evaluations that check that an
     answer stays the same. ``seconds`` is wall-clock time and differs from run to run.
+    ``search_laws`` are the laws of a search (theory 3.10) after a sampled YES, on top of ``laws``,
+    ``search_datasets`` the different datasets that a search looked at.
     """
 
     queries: int = 0
@@ -117,6 +119,8 @@ class Cost(Record):
     pairs: int = 0
     repeats: int = 0
     seconds: float = 0.0
+    search_laws: int = 0
+    search_datasets: int = 0
 
 
 @dataclass(frozen=True)

@@ -24,10 +24,13 @@ from liptest.privacy.methods import (
 )
 from liptest.privacy.proof import run_exhaustive
 from liptest.privacy.sampling_run import Task, run_sampling
+from liptest.privacy.search_run import run_search, then_search
 from liptest.privacy.verdicts import PrivacyVerdict
 from liptest.testers import LipschitzTester
 
-METHODS = ["auto", "exhaustive", "neighbourhoods", "light-neighbourhoods", "edges", "group"]
+METHODS = [
+    *("auto", "exhaustive", "neighbourhoods", "light-neighbourhoods", "edges", "group", "search"),
+]
 
 
 def check_privacy(
@@ -41,6 +44,7 @@ def check_privacy(
     method: str | LipschitzTester = "auto",
     tolerance: float = 1e-9,
     budget: int | None = None,
+    search_laws: int | None = 0,
     seed: int | None = None,
     executor: Executor | None = None,
     progress: Progress | None = None,
@@ -63,12 +67,17 @@ def check_privacy(
         Chance of a YES although the guarantee is wrong (paper: gamma).
     method
         "auto", "exhaustive" (3.7), "neighbourhoods" (3.6b), "light-neighbourhoods" (3.6),
-        "edges" (3.5), "group" (3.4), or a Lipschitz tester: the paper's A_test (3.3).
+        "edges" (3.5), "group" (3.4), "search" (3.10: NO or INCONCLUSIVE), or a Lipschitz tester:
+        the paper's A_test (3.3).
         Numbers are those of docs/theory.
     tolerance
         The claim is tested at ``epsilon * (1 + tolerance) + tolerance``.
     budget
         Most output laws to ask for; what ends it early is INCONCLUSIVE.
+    search_laws
+        Most output laws of a search that follows a sampled YES and can only turn it into NO
+        (3.10); 0: no search. None: a tenth of the planned ones, at most 20,000 (2,000 where code
+        is enumerated).
     seed
         Same seed, same verdict, witness and counts on any number of workers.
     executor, progress
@@ -102,6 +111,9 @@ def check_privacy(
         budget=None if budget is None else check_count("budget", budget),
         executor=executor,
         progress=progress,
+        search_laws=None
+        if search_laws is None
+        else check_count("search_laws", search_laws, least=0),
     )
     tester = isinstance(method, LipschitzTester) and not isinstance(method, (str, type))
     if not tester and method not in METHODS:
@@ -113,11 +125,13 @@ def check_privacy(
 
 def _run(task: Task, method: Any) -> PrivacyVerdict:
     if isinstance(method, LipschitzTester):
-        return run_atest(task, method)
+        return then_search(task, run_atest(task, method))
     chosen = choose_method(task) if method == "auto" else str(method)
     if chosen == "exhaustive":
         return run_exhaustive(task)
-    return run_sampling(task, _planned(task, chosen))
+    if chosen == "search":
+        return run_search(task)
+    return then_search(task, run_sampling(task, _planned(task, chosen)))
 
 
 def _seed(seed: int | None) -> int:

@@ -43,12 +43,17 @@ class Task:
     executor: Executor | None = None
     progress: Progress | None = None
     parameters: dict[str, Any] = field(default_factory=dict)
+    search_laws: int | None = 0
 
     @property
     def settings(self) -> Settings:
         """What a verdict keeps, so that the test can be repeated."""
         return Settings(
-            self.exception_mass, self.failure_probability, self.budget, dict(self.parameters)
+            self.exception_mass,
+            self.failure_probability,
+            self.budget,
+            dict(self.parameters),
+            self.search_laws,
         )
 
 
@@ -230,12 +235,13 @@ def verdict_of(
         distribution=task.distribution.source,
         law_source=task.mechanism.source,
         reason=reason,
-        exception_mass_found=_found_mass(task, plan, decision),
+        exception_mass_found=found_mass(task, plan, decision),
         settings=task.settings,
     )
 
 
-def _found_mass(task: Task, plan: PrivacyPlan, decision: Decision) -> float | None:
+def found_mass(task: Task, plan: PrivacyPlan, decision: Decision) -> float | None:
+    """Exact exception mass of a refuted claim, where it is known at little cost."""
     if decision is not Decision.NO or not has_count_mass(task.mechanism, task.distribution):
         return None
     lower, upper = count_exception_mass(task.mechanism, task.distribution, task.claim)  # type: ignore[arg-type]

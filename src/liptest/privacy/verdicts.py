@@ -14,6 +14,8 @@ from liptest.verdicts import Cost, Decision, Guarantee, Record, jsonable
 
 #: The method of a verdict that rests on a local filter, not on a test (theory 3.13).
 BY_FILTER = "filter"
+#: The method of a verdict that rests on a search alone (theory 3.10).
+BY_SEARCH = "search"
 
 
 @dataclass(frozen=True)
@@ -36,13 +38,15 @@ class PrivacyPlan(Record):
 class Settings(Record):
     """What was asked beside claim and seed: with them a test can be repeated.
 
-    ``parameters`` are those of a Lipschitz tester, such as range_step, or of a route.
+    ``parameters`` are those of a Lipschitz tester, such as range_step, or of a route;
+    ``search_laws`` is the budget of the search after a YES, None for a share of the plan.
     """
 
     exception_mass: float
     failure_probability: float
     budget: int | None = None
     parameters: dict[str, Any] = field(default_factory=dict)
+    search_laws: int | None = 0
 
 
 @dataclass(frozen=True)
@@ -161,6 +165,11 @@ def tested(verdict: PrivacyVerdict) -> str:
         if verdict.witness is not None or verdict.guarantee.kind == "none":
             pairs = counted(cost.pairs, "neighbouring pair")
             done = f"Compared {pairs} ({cost.laws:,} output laws)."
+    elif verdict.method == BY_SEARCH:
+        done = (
+            f"Searched {counted(cost.search_datasets, 'dataset')}: {counted(cost.pairs, 'pair')}, "
+            f"{cost.laws:,} output laws asked for."
+        )
     else:
         done = (
             f"Tested {counted(cost.draws, 'dataset')} drawn from {verdict.distribution}, method "
@@ -169,7 +178,21 @@ def tested(verdict: PrivacyVerdict) -> str:
     clean = "" if verdict.witness is not None else " No violation."
     if verdict.guarantee.kind == "none":
         clean = ""
+    if verdict.decision is Decision.NO and cost.search_laws:
+        # What was drawn was clean; the largest loss is that of the search.
+        return f"{done} No violation. {searched(verdict)} Largest loss {shown}."
     return f"{done} Largest loss {shown} (tolerance {verdict.claim.tolerance:g}).{clean}"
+
+
+def searched(verdict: PrivacyVerdict) -> str:
+    """What a search after a sampled YES came to; it never adds to what is promised."""
+    cost = verdict.cost
+    done = (
+        f"Search over {counted(cost.search_datasets, 'dataset')} ({cost.search_laws:,} output laws)"
+    )
+    if verdict.decision is Decision.NO:
+        return f"{done} found a violation."
+    return f"{done} found no violation, which adds no promise."
 
 
 def fine_print(verdict: PrivacyVerdict) -> list[str]:
@@ -182,6 +205,8 @@ def fine_print(verdict: PrivacyVerdict) -> list[str]:
             f"Not covered: {len(missing):,} records whose rarer values weigh no more than the "
             f"exception mass ({shown}); use method='neighbourhoods' for them."
         )
+    if verdict.cost.search_laws and verdict.decision is Decision.YES:
+        lines.append(searched(verdict))
     if verdict.exception_mass_found is not None:
         lines.append(
             f"Exact: the claim holds off datasets of total probability "

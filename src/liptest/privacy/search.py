@@ -1,0 +1,148 @@
+"""Search for a violation where sampling does not look (theory 3.10).
+
+A YES by sampling says nothing about datasets of little mass. A bounded search starts at
+structured datasets (constant ones, corners, repeated records) and at draws, walks between corners,
+and moves to the neighbours of largest loss. It can only turn a YES into a NO, with a witness
+that is certified like any other; that it finds nothing promises nothing.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+
+from liptest.domains import IntArray
+from liptest.driver import Judgement
+from liptest.privacy.sampling_run import Task
+from liptest.privacy.search_explorer import Explorer
+from liptest.privacy.search_moves import Proposals, constant, path, structured
+
+# Streams of a run: chunks of sampling have small numbers.
+_SPAWN_KEY = (1 << 31, 0)
+# Good datasets that are kept, and how many are looked at in one round.
+_BEAM, _ROUND = 16, 24
+# Rounds between walks from the best dataset to a corner.
+_WALK_EVERY = 8
+_WALK_SHARE = 4
+
+
+@dataclass(frozen=True)
+class SearchOutcome:
+    """What a search did. ``ended``: "violation", "budget", "everything" or "interrupted"."""
+
+    total: Judgement
+    datasets: int
+    ended: str
+    seconds: float
+
+    @property
+    def laws(self) -> int:
+        """Output laws asked for."""
+        return self.total.queries
+
+
+def search(task: Task, budget: int) -> SearchOutcome:
+    """Look for a violated pair with at most ``budget`` laws; the same seed finds the same."""
+    started = time.perf_counter()
+    sequence = np.random.SeedSequence(task.seed, spawn_key=_SPAWN_KEY)
+    rng = np.random.Generator(np.random.SFC64(sequence))
+    domain = task.distribution.domain
+    explorer = Explorer(task.mechanism, domain, task.claim, budget=budget, rng=rng)
+    ended = "budget"
+    try:
+        _Search(task, explorer, rng).run()
+    except KeyboardInterrupt:
+        ended = "interrupted"
+    if explorer.total.violation is not None:
+        ended = "violation"
+    return SearchOutcome(explorer.total, explorer.datasets, ended, time.perf_counter() - started)
+
+
+class _Search:
+    """The order of moves, and the beam of good datasets."""
+
+    def __init__(self, task: Task, explorer: Explorer, rng: np.random.Generator) -> None:
+        self._explorer = explorer
+        self._task = task
+        self._rng = rng
+        self._moves = Proposals(task.distribution, rng)
+        self._domain = task.distribution.domain
+        # (score, tie-break, dataset), best first; and neighbours to move to.
+        self._beam: list[tuple[float, float, IntArray]] = []
+        self._next: list[tuple[float, float, IntArray]] = []
+
+    def run(self) -> None:
+        """Structured starts, walks, then rounds until the budget ends."""
+        self._visit(structured(self._task.distribution, self._rng))
+        self._walk(constant(self._domain, 0), constant(self._domain, max(self._domain.sizes) - 1))
+        idle = 0
+        rounds = 0
+        while not self._explorer.is_over and idle < _WALK_EVERY:
+            before = self._explorer.total.queries
+            self._visit(np.array(self._round(), dtype=self._domain.dtype))
+            rounds += 1
+            if rounds % _WALK_EVERY == 0 and self._beam:
+                self._walk(self._beam[0][2], self._corner())
+            # A small domain may have nothing new to offer.
+            idle = idle + 1 if self._explorer.total.queries == before else 0
+            self._report()
+
+    def _report(self) -> None:
+        if self._task.progress is not None:
+            self._task.progress(self._explorer.total.queries, self._explorer.budget)
+
+    def _visit(self, points: IntArray) -> None:
+        for start in range(0, len(points), _ROUND):
+            if self._explorer.is_over:
+                return
+            found = self._explorer.neighbourhoods(points[start : start + _ROUND])
+            for point, score, other in zip(*found, strict=True):
+                tie = float(self._rng.random())
+                self._beam.append((-float(score), tie, point.copy()))
+                self._next.append((-float(score), tie, other.copy()))
+        for kept in (self._beam, self._next):
+            kept.sort(key=lambda entry: entry[:2])
+            del kept[_BEAM:]
+
+    def _walk(self, start: IntArray, end: IntArray) -> None:
+        steps = int(self._domain.distance(start[None, :], end[None, :])[0])
+        if self._explorer.is_over or steps == 0 or steps > self._explorer.left // _WALK_SHARE:
+            return
+        way = path(self._domain, start, end, self._rng)
+        scores = self._explorer.walk(way)
+        if len(scores) and not self._explorer.is_over:
+            best = int(np.argmax(scores))
+            self._visit(way[best : best + 2])
+
+    def _corner(self) -> IntArray:
+        sizes = self._domain.size_array
+        ends = np.where(self._rng.random(len(sizes)) < 0.5, 0, sizes - 1)
+        return np.asarray(ends.astype(self._domain.dtype))
+
+    def _round(self) -> list[IntArray]:
+        """One round: the best neighbours, and the other moves in equal parts."""
+        greedy = [entry[2] for entry in self._next[: _ROUND // 3]]
+        self._next = self._next[_ROUND // 3 :]
+        moves = (self._block, self._learnt, self._crossed, self._fresh)
+        others = [moves[k % len(moves)]() for k in range(_ROUND - len(greedy))]
+        return greedy + others
+
+    def _good(self) -> IntArray:
+        # Better ones more often.
+        place = min(self._rng.geometric(0.3) - 1, len(self._beam) - 1)
+        return self._beam[place][2] if self._beam else self._moves.restart()
+
+    def _block(self) -> IntArray:
+        return self._moves.block(self._good())
+
+    def _learnt(self) -> IntArray:
+        return self._moves.learnt(self._explorer.value_score)
+
+    def _crossed(self) -> IntArray:
+        return self._moves.crossed(self._good(), self._good())
+
+    def _fresh(self) -> IntArray:
+        kinds = (self._moves.restart, self._moves.uniform, self._moves.few_values)
+        return kinds[int(self._rng.integers(0, 3))]()
