@@ -118,7 +118,7 @@ class DistributionModel(_Model):
         path = folder / self.table
         values = whole_numbers(read_column(path, self.column, self.rows), path)
         rows = f"public rows {self.rows}" if self.rows else "all rows"
-        source = f"{rows} of {self.table.name}"
+        source = f"the distribution fitted on {rows} of {self.table.name}"
         if self.group is None:
             known = _needed(domain)
             return ProductDistribution.fit(

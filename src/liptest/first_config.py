@@ -28,7 +28,6 @@ _OTHER_LAWS = """\
 # Others: probabilities = 0.1 (of a 1; or a list, one number per record), or fitted on public rows:
 # table = "public.csv", column = "click", and if you like group = "item" for one rate per item."""
 _DEFAULTS = """\
-# delta = 0.0
 # exception_mass = 0.001        # a YES by sampling says nothing about datasets of this probability
 # failure_probability = 1e-6    # chance of a wrong YES by sampling
 # method = "auto"               # a proof where affordable, else sampling; "exhaustive": a proof"""
@@ -39,6 +38,7 @@ class Known:
     """What the command line said; None where it said nothing."""
 
     epsilon: str | None = None
+    delta: float | None = None
     domain: str | None = None
     dimension: int | None = None
     sizes: str | None = None
@@ -197,14 +197,15 @@ def _distribution_lines(known: Known, folder: Path) -> str:
 
 def _check_lines(where: str, known: Known) -> str:
     lines = ["[[check]]", f"mechanism = {_quoted(where)}"]
+    epsilon = parse_epsilon("1" if known.epsilon is None else known.epsilon)
+    Claim(epsilon, known.delta or 0.0)
     if known.epsilon is None:
         lines.append(f'# epsilon = 1.0   # {_MARK}: the claim; an exact one is "log(3)"')
+    elif isinstance(epsilon, float):
+        lines.append(f"epsilon = {epsilon!r}")
     else:
-        epsilon = parse_epsilon(known.epsilon)
-        Claim(epsilon)
-        lines.append(
-            f"epsilon = {epsilon!r}" if isinstance(epsilon, float) else f'epsilon = "{epsilon!r}"'
-        )
+        lines.append(f'epsilon = "{epsilon!r}"')
+    lines.append("# delta = 0.0" if known.delta is None else f"delta = {known.delta}")
     return "\n".join([*lines, _DEFAULTS])
 
 

@@ -17,6 +17,7 @@ def init(
     /,
     *,
     epsilon: Annotated[str | None, Parameter(group=_KNOWN, help="The claim: 1, log(3).")] = None,
+    delta: Annotated[float | None, Parameter(group=_KNOWN, help="Its delta, in [0, 1).")] = None,
     domain: Annotated[
         Literal["cube", "grid", "records"] | None,
         Parameter(group=_KNOWN, help="Bits flipped, counts moved by 1, or records replaced."),
@@ -44,6 +45,7 @@ def init(
 
     known = Known(
         epsilon=epsilon,
+        delta=delta,
         domain=domain,
         dimension=dimension,
         sizes=sizes,

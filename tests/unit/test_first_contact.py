@@ -223,6 +223,14 @@ def test_the_other_laws(folder):
         assert read(folder / "liptest.toml")["distribution"] == {"probabilities": value}
 
 
+def test_a_claim_with_delta(folder, capsys):
+    known = ["--dimension", "2", "--delta", "0.25"]
+    assert init("vendor.py:plain", "--epsilon", "1", *known) == 0
+    assert read(folder / "liptest.toml")["check"][0]["delta"] == 0.25
+    assert main(["check"]) in (0, 1)
+    assert "claim: epsilon 1, delta 0.25" in capsys.readouterr().out
+
+
 def test_nothing_is_overwritten_without_force(folder, capsys):
     (folder / "liptest.toml").write_text("# mine\n")
     assert init("vendor.py:plain") == 2
@@ -274,6 +282,8 @@ def test_any_text_can_be_quoted(text):
         (["vendor.py:plain", "--epsilon", "0"], "epsilon=0.0 must be"),
         (["vendor.py:plain", "--epsilon", "nan"], "epsilon=nan must be"),
         (["vendor.py:plain", "--epsilon", "much"], "epsilon='much'"),
+        (["vendor.py:plain", "--epsilon", "1", "--delta", "1"], "delta=1.0"),
+        (["vendor.py:plain", "--delta", "1"], "delta=1.0"),
         (["vendor.py:plain", "--dimension", "0"], "dimension=0"),
         (["vendor.py:plain", "--probabilities", "x"], "must be numbers"),
         (["vendor.py:plain", "--probabilities", "1.5", "--dimension", "2"], "1.5"),
