@@ -86,6 +86,10 @@ class OutputLaw(Mapping[Output, float]):
         Whether -inf means probability 0, or merely something too small for a float.
     """
 
+    #: Of an enumerated law: runs that ended, and runs among them repeated with real numbers.
+    leaves: int | None = None
+    repeated: int | None = None
+
     def __init__(
         self,
         outputs: Sequence[Output],

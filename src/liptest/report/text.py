@@ -76,6 +76,11 @@ class Screen:
             items = sorted(items, key=lambda item: -item[1])[:_MOST_OUTPUTS]
         rows = [(repr(output), f"{p:.10g}", _exact(law, output)) for output, p in items]
         notes = [f"source: {law.source}", f"largest error of a log probability: {law.error:.2g}"]
+        if law.leaves is not None:
+            notes.append(
+                f"runs, one for each way the random choices fall out: {law.leaves:,}; repeated "
+                f"with real random numbers: {law.repeated:,}"
+            )
         if hidden:
             notes.append(f"{hidden} less likely outputs not shown")
         if law.unexplored:

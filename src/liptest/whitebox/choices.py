@@ -13,7 +13,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from fractions import Fraction
-from typing import NoReturn
+from typing import Any, NoReturn, Protocol
 
 from liptest.errors import (
     LiptestError,
@@ -28,10 +28,24 @@ from liptest.whitebox.sums import LawSum, product
 
 #: What can be chosen from: n branches of equal weight, or whole-number weights.
 Branches = int | tuple[int, ...]
+#: Choices from the root to a leaf, with the branches taken.
+Path = list[tuple[Branches, int]]
 
 # Products of weights are carried along the first choices of a path only: on a path of k choices
 # they need k^2 words.
 _CARRIED = 512
+
+
+# Leaves that are kept as samples: so many first ones, and those numbered 2, 4, 8, ..
+_SAMPLED = 4
+
+
+class Births(Protocol):
+    """Is told of every random float, or array of them, that a program draws."""
+
+    def of(self, number: Any) -> Any:
+        """What the program gets."""
+        ...
 
 
 class Abort(BaseException):
@@ -59,10 +73,10 @@ class ChoiceTree:
         "_cut",
         "_cuts",
         "_depth",
-        "_first",
         "_law",
         "_path",
         "_weights",
+        "births",
         "draws",
         "failure",
         "leaves",
@@ -70,6 +84,7 @@ class ChoiceTree:
         "max_leaves",
         "max_seconds",
         "name",
+        "samples",
         "unexplored",
     )
 
@@ -96,10 +111,13 @@ class ChoiceTree:
         # Whether this run was cut off at max_choices, and how many were.
         self._cut = False
         self._cuts = 0
-        self._path: list[tuple[Branches, int]] = []
+        self._path: Path = []
         self._weights: list[tuple[int, int]] = [(1, 1)]
         self._law = LawSum()
-        self._first: tuple[list[tuple[Branches, int]], Output] | None = None
+        #: Some leaves, the first ones among them: their choices and outputs.
+        self.samples: list[tuple[Path, Output]] = []
+        #: Sees every random float that is made, and may put another one in its place.
+        self.births: Births | None = None
 
     def choose(self, branches: Branches) -> int:
         """The branch to take, 0 .. n-1; branches of weight 0 are never taken."""
@@ -164,7 +182,7 @@ class ChoiceTree:
             ended = abort.error
         if self.failure is not None:
             raise self.failure
-        if ended is not None and self._first is None:
+        if ended is not None and not self.samples:
             raise ended
         probabilities, self.unexplored = self._law.fractions()
         return probabilities
@@ -181,8 +199,8 @@ class ChoiceTree:
             else:
                 self.leaves += 1
                 self._law.add(output, *self._leaf_weight())
-                if self._first is None:
-                    self._first = list(self._path), output
+                if self.leaves <= _SAMPLED or self.leaves & (self.leaves - 1) == 0:
+                    self.samples.append((list(self._path), output))
             if not self._advance():
                 return budgets.too_many_choices(self.name, self.max_choices) if self._cuts else None
             if self.leaves >= self.max_leaves:
@@ -190,10 +208,8 @@ class ChoiceTree:
             if deadline is not None and time.monotonic() > deadline:
                 return budgets.endless(self.name, self.max_seconds or 0.0)
 
-    def repeat_first(self, run: Callable[[], Output]) -> None:
-        """Run the first leaf again. NonDeterministicError when its output is another one."""
-        assert self._first is not None
-        path, output = self._first
+    def repeat(self, run: Callable[[], Output], path: Path, output: Output) -> None:
+        """Run a leaf again. NonDeterministicError when its output is another one."""
         self._path = list(path)
         again = self._run(run)
         if len(self._path) != len(path) or not (again is output or again == output):

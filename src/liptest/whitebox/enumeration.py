@@ -14,6 +14,7 @@ from liptest.interrupts import interruptions
 from liptest.mechanisms.laws import Output, OutputLaw, Raised
 from liptest.whitebox.choices import ChoiceTree
 from liptest.whitebox.generator import ChoiceGenerator
+from liptest.whitebox.honesty import repeat
 from liptest.whitebox.reads import WHOLE, Read
 from liptest.whitebox.recorded import Reads, Recorded
 from liptest.whitebox.running import RandomFunction, Run
@@ -81,7 +82,7 @@ class Enumeration:
         try:
             return use(
                 tree,
-                Run(self.function, lambda: data, rng, self.name, self.canonical, session.begin),
+                Run(self.function, lambda: data, rng, self.name, self.canonical, session),
             )
         finally:
             tree.close()
@@ -90,13 +91,15 @@ class Enumeration:
         tree = self.new_tree()
         session.follow(tree)
         rng = ChoiceGenerator(tree)
-        run = Run(self.function, data, rng, self.name, self.canonical, session.begin)
+        run = Run(self.function, data, rng, self.name, self.canonical, session)
         before = interruptions()
         try:
             probabilities = tree.law(run)
             run.data = lambda: real
             with session.watch.no_system_randomness():
-                tree.repeat_first(run)
+                repeat(tree, run, *tree.samples[0])
+            for path, output in tree.samples[1:]:
+                repeat(tree, run, path, output)
         finally:
             tree.close()
         if interruptions() != before:
@@ -104,6 +107,7 @@ class Enumeration:
         law = OutputLaw.from_fractions(
             probabilities, unexplored=tree.unexplored, source="enumerated"
         )
+        law.leaves, law.repeated = tree.leaves, len(tree.samples)
         return Enumerated(law, run.exception, tree.leaves, {})
 
 

@@ -66,7 +66,8 @@ class ChoiceGenerator(TailedDraws, np.random.Generator):
         tree.draws += 1
         if tree.draws > MAX_DRAWS:
             tree.count_draws(0)
-        return Uniform(tree)
+        number = Uniform(tree)
+        return number if tree.births is None else tree.births.of(number)
 
     def uniform(self, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Any:
         if np.ndim(low) or np.ndim(high):
@@ -77,7 +78,8 @@ class ChoiceGenerator(TailedDraws, np.random.Generator):
         line = self._line(low, high)
         self._tree.count_draws(1)
         if size is None:
-            return Uniform(self._tree, line)
+            number = Uniform(self._tree, line)
+            return number if self._tree.births is None else self._tree.births.of(number)
         return uniform_array(self._tree, self.shape_of(size), line)
 
     def integers(

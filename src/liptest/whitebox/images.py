@@ -8,7 +8,6 @@ last digit: each use is checked at points near the cut and all over the region.
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
@@ -18,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from liptest.whitebox.grid import Line
+from liptest.whitebox.grid import Line, Split
 
 #: In place of a cut: the function is not monotone there.
 UNCERTAIN = -1
@@ -26,9 +25,8 @@ UNCERTAIN = -1
 MAX_PIECES = 1 << 14
 # After so many the rest may be left out if it is this part of all points ...
 _FIRST_PIECES = 1 << 12
-_REST = 2.0**-64
-# ... and it is seen whether it will ever be the smaller part.
-_MOST = 0.5
+_REST_BITS = 64
+# ... and it is seen whether it will ever be the smaller half.
 
 _NOT_MONOTONE = "a function that is not monotone in its last digits"
 # Distances from a cut, and steps of a walk over a region that meets no regular pattern.
@@ -59,6 +57,8 @@ class Step:
             y = self.apply(x)
         except Exception as error:
             return "one result", type(error), side
+        if type(y) is int:
+            return "regular", side
         if not isinstance(y, float):
             return f"a {type(y).__name__}", side
         if math.isnan(y) or math.isinf(y):
@@ -111,8 +111,9 @@ class Image:
             return self._cut(lambda value: bool(value > bound))
         return self._cut(lambda value: not value > bound)
 
-    def _cut(self, holds: Callable[[float], bool]) -> int:
-        return first_point(self.start, self.stop, lambda point: holds(float(self.value(point))))
+    def _cut(self, holds: Callable[[Any], bool]) -> int:
+        plain = int if self.kind is int else float
+        return first_point(self.start, self.stop, lambda point: holds(plain(self.value(point))))
 
     def is_monotone(self) -> bool:
         """Whether the values at some points, and next to them, are in order."""
@@ -170,7 +171,10 @@ def _region(line: Line | Image, step: Step, start: int, stop: int, what: str) ->
 def first_point(start: int, stop: int, holds: Callable[[int], bool]) -> int:
     """The first of the points that holds, ``stop`` if none; UNCERTAIN where that is no cut."""
     with np.errstate(all="ignore"):
-        cut = bisect_left(range(start, stop), True, key=holds) + start
+        cut, end = start, stop
+        while cut < end:  # not by bisect: a range may be longer than it allows
+            middle = (cut + end) // 2
+            cut, end = (cut, middle) if holds(middle) else (middle + 1, end)
         before = (cut - near for near in _NEAR if cut - near >= start)
         after = (cut - 1 + near for near in _NEAR if cut - 1 + near < stop)
         if any(holds(point) for point in before) or not all(holds(point) for point in after):
@@ -194,7 +198,7 @@ class Pieces:
     ``weights`` are their lengths, and last, where ``ends`` is shorter, what was not told apart.
     """
 
-    weights: tuple[int, ...]
+    weights: Split
     values: tuple[Any, ...]
     ends: tuple[tuple[int, int], ...]
 
@@ -214,7 +218,7 @@ def pieces(line: Line | Image, low: int, high: int, settle: Callable[[Any], Any]
     rest = high - low - sum(weights)
     common = math.gcd(*weights, rest)
     return Pieces(
-        tuple(weight // common for weight in (weights if rest == 0 else (*weights, rest))),
+        Split(weight // common for weight in (weights if rest == 0 else (*weights, rest))),
         tuple(value for *_, value in found),
         tuple((start, stop) for start, stop, _ in found),
     )
@@ -242,14 +246,14 @@ def _told_apart(
         for a, b in ((start, first), (after, stop)):
             if a < b:
                 heappush(open_, (a - b, a, b))
-    return found if rest <= (high - low) * _MOST else None
+    return found if 2 * rest <= high - low else None
 
 
 def _is_enough(count: int, rest: int, points: int) -> bool:
     """Whether to stop: all that is left is small, or it will never be."""
-    if count == _FIRST_PIECES and count * points * _MOST > (points - rest) * MAX_PIECES:
+    if count == _FIRST_PIECES and count * points > 2 * (points - rest) * MAX_PIECES:
         return True
-    return count >= MAX_PIECES or (count >= _FIRST_PIECES and rest <= points * _REST)
+    return count >= MAX_PIECES or (count >= _FIRST_PIECES and rest <= points >> _REST_BITS)
 
 
 def _beginning(

@@ -7,8 +7,9 @@ from typing import Any
 
 from liptest.errors import MechanismError, shown
 from liptest.mechanisms.laws import Output
-from liptest.whitebox.choices import Abort
+from liptest.whitebox.choices import Abort, ChoiceTree
 from liptest.whitebox.outputs import raised
+from liptest.whitebox.session import Session
 
 #: ``(data, rng) -> output``.
 RandomFunction = Callable[[Any, Any], Any]
@@ -20,7 +21,7 @@ class Run:
     ``data()`` is what the function is given in this run.
     """
 
-    __slots__ = ("_begin", "_canonical", "_function", "_name", "_rng", "data", "exception")
+    __slots__ = ("_canonical", "_function", "_name", "_rng", "_session", "data", "exception")
 
     def __init__(
         self,
@@ -29,9 +30,9 @@ class Run:
         rng: Any,
         name: str,
         canonical: Callable[[Any], Output],
-        begin: Callable[[], None],
+        session: Session,
     ) -> None:
-        self._begin = begin
+        self._session = session
         self._canonical = canonical
         self._function = function
         self.data = data
@@ -39,8 +40,13 @@ class Run:
         self._name = name
         self.exception: str | None = None
 
+    def follow(self, tree: ChoiceTree) -> None:
+        """Ask this tree from now on."""
+        self._rng._tree = tree
+        self._session.follow(tree)
+
     def __call__(self) -> Output:
-        self._begin()
+        self._session.begin()
         try:
             output = self._function(self.data(), self._rng)
         except (Abort, KeyboardInterrupt):

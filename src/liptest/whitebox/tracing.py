@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import linecache
 import os
 import random
@@ -29,7 +30,7 @@ Run = Callable[[], Output]
 # Frames of these are not the program's own.
 _OURS = (
     *(os.path.dirname(os.path.abspath(file)) + os.sep for file in (__file__, np.__file__)),
-    *(os.path.abspath(module.__file__) for module in (random, secrets)),
+    *(os.path.abspath(inspect.getfile(module)) for module in (random, secrets)),
 )
 
 

@@ -49,6 +49,15 @@ class UniformArray(Duck):
         """As of an array."""
         return self._cells.shape
 
+    def as_born(self) -> UniformArray:
+        """The same entries in an array that nobody writes to."""
+        return UniformArray(self._tree, self._cells.copy())
+
+    def real(self, point_in: Callable[[int, int], int]) -> NDArray[np.float64]:
+        """An array of floats that it may be: of the grid points that ``point_in`` chooses."""
+        floats = [cell.real(point_in) for cell in self._cells.flat]
+        return np.array(floats, dtype=np.float64).reshape(self._cells.shape)
+
     @property
     def ndim(self) -> int:
         """As of an array."""
@@ -216,7 +225,8 @@ def uniform_array(tree: ChoiceTree, shape: tuple[int, ...], *lines: Line) -> Uni
     count = math.prod(shape)
     each = lines if len(lines) > 1 else (lines or (UNIT,)) * count
     cells = np.fromiter((ArrayUniform(tree, line) for line in each), object, count)
-    return UniformArray(tree, cells.reshape(shape))
+    array = UniformArray(tree, cells.reshape(shape))
+    return array if tree.births is None else tree.births.of(array)
 
 
 def entrywise(tree: ChoiceTree, ufunc: Any, inputs: tuple[Any, ...]) -> Any:

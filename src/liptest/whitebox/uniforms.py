@@ -9,13 +9,14 @@ its values. Every other use aborts the analysis: any answer would be one value o
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from liptest.whitebox.choices import ChoiceTree
 from liptest.whitebox.ducks import COMPARISONS, EXACT, Duck
-from liptest.whitebox.grid import GRID, UNIT, Line, split_weights
+from liptest.whitebox.grid import GRID, UNIT, Line, split_weights, whole_line
 from liptest.whitebox.images import UNCERTAIN, Image, regions
 from liptest.whitebox.monotone import Number, cells_of
 from liptest.whitebox.transforms import AS_ENTRY, AS_FLOAT
@@ -33,7 +34,7 @@ class Uniform(Number):
         self._tree = tree
         self._line = line
         self._low = 0
-        self._high = GRID
+        self._high = line.stop
 
     def __lt__(self, bound: Any) -> Any:
         if type(bound) is float and self._high == GRID and self._low == 0:
@@ -90,8 +91,16 @@ class Uniform(Number):
         self._high = cut
         return True
 
+    def as_born(self) -> Uniform:
+        """What stays of it whatever is done to it."""
+        return self
+
+    def real(self, point_in: Callable[[int, int], int]) -> Any:
+        """A float that it may be: of the grid point that ``point_in(start, stop)`` chooses."""
+        return self._line.value(point_in(self._low, self._high))
+
     def _derived(self, image: Image) -> Any:
-        return (Derived if image.kind is float else DerivedEntry)(self, image)
+        return _DERIVED[image.kind](self, image)
 
     def _source_below(self, cut: int) -> bool:
         """Whether the grid point is below ``cut``: known, or chosen by weight."""
@@ -198,6 +207,38 @@ class DerivedEntry(ArrayUniform):
     _source = Derived._source
     _below = Derived._below
     _line_seen = Uniform._line_seen
+
+
+class Whole(Uniform):
+    """A random whole number of very many, all of them equally likely (stands for an int)."""
+
+    __slots__ = ()
+
+    _looks_like = int
+    __hash__ = Duck.__hash__
+
+    def __init__(self, tree: ChoiceTree, count: int) -> None:
+        super().__init__(tree, whole_line(count))
+
+
+class DerivedWhole(Derived):
+    """A monotone function of a random number that is an int."""
+
+    __slots__ = ()
+
+    _looks_like = int
+    __hash__ = Duck.__hash__
+
+
+_DERIVED: dict[type, Any] = {float: Derived, np.float64: DerivedEntry, int: DerivedWhole}
+
+
+def uniform_below(tree: ChoiceTree, count: int) -> Any:
+    """A uniform whole number below ``count``: chosen, or where there are too many, compared."""
+    if count <= tree.max_leaves:
+        return tree.choose(count)
+    number = Whole(tree, count)
+    return number if tree.births is None else tree.births.of(number)
 
 
 def _as_numpy(answer: Any) -> Any:

@@ -1,0 +1,124 @@
+"""Runs with real random numbers inside the intervals of a leaf must answer as the leaf did."""
+
+from __future__ import annotations
+
+import math
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import liptest as lt
+from liptest.whitebox import uniforms
+from liptest.whitebox.grid import GRID, Line
+
+DATA = np.array([1, 0, 1])
+
+
+def law_of(function: Any) -> lt.OutputLaw:
+    return lt.mechanism(function).law(DATA)
+
+
+def test_all_kinds_of_draws_together() -> None:
+    def program(data: Any, rng: Any) -> Any:
+        first = rng.random() < 0.3
+        array = rng.random(2)
+        order = rng.permutation(2)
+        inside = 0.25 <= array[order[0]] < 0.5
+        return first, inside, math.floor(3 * rng.random()), int(rng.integers(2))
+
+    law = law_of(program)
+    # Each of 2 * 2 * 2 * 3 * 2 ways, of which the interval is cut twice.
+    assert law.leaves == 72
+    assert law.repeated == 4 + len([8, 16, 32, 64])
+    assert sum(law.fractions) == 1
+
+
+def test_few_leaves_are_all_repeated() -> None:
+    law = law_of(lambda data, rng: int(rng.integers(4)))
+    assert (law.leaves, law.repeated) == (4, 4)
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        lambda data, rng: type(rng.random()) is float,
+        lambda data, rng: type(rng.random(2)).__name__,
+        lambda data: type(random.random()) is float,
+    ],
+)
+def test_looking_at_the_kind_of_a_number_is_noticed(program: Any) -> None:
+    with pytest.raises(lt.NonDeterministicError, match="with real random numbers it answers"):
+        law_of(program)
+
+
+def test_a_wrong_cut_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The check has power: an analysis that is off by one grid point fails it."""
+
+    class Wrong(Line):
+        def _at_least(self, bound: Any) -> int:
+            return super()._at_least(bound) + 1
+
+    monkeypatch.setattr(uniforms.Uniform.__init__, "__defaults__", (Wrong(0.0, 1.0),))
+    found = 0
+    for k in range(1, 12):
+        try:
+            law_of(lambda data, rng, p=k / 12: rng.random() < p)
+        except lt.NonDeterministicError:
+            found += 1
+    assert found >= 3
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(["<", "<=", ">", ">=", "floor", "array", "integers", "log"]),
+            st.integers(0, GRID),
+        ),
+        min_size=1,
+        max_size=4,
+    )
+)
+def test_random_programs_pass(steps: list[tuple[str, int]]) -> None:
+    def program(data: Any, rng: Any) -> Any:
+        seen: list[Any] = []
+        for kind, place in steps:
+            bound = place / GRID
+            number = rng.random()
+            if kind == "<":
+                seen.append(number < bound)
+            elif kind == "<=":
+                seen.append(number <= bound)
+            elif kind == ">":
+                seen.append(number > bound and number < 0.9)
+            elif kind == ">=":
+                seen.append(bool(1.0 - number >= bound))
+            elif kind == "floor":
+                seen.append(int(number * (1 + place % 3)))
+            elif kind == "array":
+                seen.append(tuple(bool(b) for b in rng.random(2) < bound))
+            elif kind == "integers":
+                seen.append(int(rng.integers(1 + place % 3)))
+            else:
+                seen.append(bool(np.log(number + 0.5) < bound - 0.5))
+        return tuple(seen)
+
+    law = law_of(program)
+    assert sum(law.fractions) == 1
+    assert law.repeated >= min(law.leaves, 4)
+
+
+def test_nothing_real_is_left_behind() -> None:
+    held: list[Any] = []
+
+    def keeps(data: Any, rng: Any) -> bool:
+        number = rng.random()
+        held.append(number)
+        return number < 0.5
+
+    law_of(keeps)
+    with pytest.raises(BaseException, match="drawn in an earlier run"):
+        held[0] < 0.25  # noqa: B015
