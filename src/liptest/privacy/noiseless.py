@@ -1,0 +1,366 @@
+"""Noiseless privacy: what the randomness of the data alone gives (theory 3.15)."""
+
+from __future__ import annotations
+
+import math
+import secrets
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import permutations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liptest.distributions import Distribution, ProductDistribution, check_distribution
+from liptest.errors import (
+    BudgetError,
+    InputError,
+    check_count,
+    check_non_negative,
+    check_open_unit,
+    check_seed,
+)
+from liptest.mechanisms.base import Mechanism, check_mechanism
+from liptest.mechanisms.closed_form import StatisticMechanism
+from liptest.mechanisms.laws import LawTable, default_error
+from liptest.mechanisms.shift import ShiftMechanism
+from liptest.mechanisms.statistics import Statistic
+from liptest.privacy.claims import ExactLog, parse_epsilon
+from liptest.privacy.conditional_laws import (
+    MAX_POINTS,
+    Divergence,
+    divergence,
+    enumerated,
+    sampled,
+)
+from liptest.privacy.left_out import (
+    additive_parts,
+    is_additive,
+    left_out_laws,
+    relative_error,
+)
+from liptest.privacy.wording import in_words
+from liptest.verdicts import Record, rounded_up
+
+FloatArray = NDArray[np.float64]
+
+# Probabilities of a table "value of the statistic -> output" that fit in memory, and products.
+_MOST_ENTRIES = 1 << 26
+_MOST_PRODUCTS = 1 << 37
+_NOISE_WINDOW = 1 << 16
+_NOISE_LEFT_OUT = 2.0**-60
+# Searching the least epsilon: values tried in one pass, and passes.
+_GRID, _PASSES = 33, 4
+_LARGEST = 64.0
+# Far more than all probabilities together that are set to 0 because they are too small.
+_UNDERFLOW = 1e-270
+
+
+@dataclass(frozen=True)
+class NoiselessPrivacy(Record):
+    """The (epsilon, delta) of a mechanism when only the data are random.
+
+    For every record i and values a, b of positive mass, the law of the output given D_i = a and
+    given D_i = b are within (epsilon, delta), D drawn from ``distribution``.
+
+    Parameters
+    ----------
+    delta_lower, delta_upper
+        Bounds of the least delta at ``epsilon``. They differ by rounding, declared errors, and,
+        for ``method`` "sampled", by chance.
+    record, values
+        Where the divergence is largest, (a, b): output likelier given a.
+    method
+        "exact" (sum over records), "enumerated" (all datasets), "sampled".
+    failure_probability
+        None unless sampled: chance that a bound is wrong.
+    """
+
+    epsilon: float
+    delta_lower: float
+    delta_upper: float
+    record: int
+    values: tuple[int, int]
+    method: str
+    mechanism: str
+    distribution: str
+    records: int
+    draws: int = 0
+    failure_probability: float | None = None
+    seed: int | None = None
+
+    def __str__(self) -> str:
+        total = rounded_up(self.delta_upper) if self.delta_upper > 0 else 0.0
+        chance = ""
+        if self.failure_probability is not None:
+            chance = (
+                f", or this run of {self.draws:,} datasets hit an event of probability <= "
+                f"{in_words(self.failure_probability)}"
+            )
+        below = f" (at least {self.delta_lower:.4g})" if self.delta_lower > 0 else ""
+        return (
+            f"{self.mechanism}   noiseless privacy, {self.method}\n"
+            f"({self.epsilon:g}, {total:.4g})-private by the randomness of the data alone"
+            f"{below}{chance}.\n"
+            f"Largest for record {self.record}, value {self.values[0]} against "
+            f"{self.values[1]}.\n"
+            f"Against an adversary who knows the distribution, {self.distribution}, and no record "
+            f"of the dataset. One who knows other records, or data of another law: no promise. "
+            f"This is not differential privacy and no case of the exception mass."
+        )
+
+
+def noiseless_privacy(
+    mechanism: Any,
+    distribution: Distribution,
+    *,
+    epsilon: float | str | ExactLog | None = None,
+    delta: float | None = None,
+    draws: int = 20_000,
+    failure_probability: float = 1e-6,
+    seed: int | None = None,
+) -> NoiselessPrivacy:
+    """The (epsilon, delta) that the data's own randomness gives (Bhaskar et al. 2011).
+
+    Parameters
+    ----------
+    mechanism
+        A mechanism; or ``lt.Count()`` or ``lt.WeightedSum(w)``, released as they are.
+    distribution
+        Of the data. Exact for sums over independent records, whatever is released of them;
+        by enumeration up to 2**14 datasets with known masses; bounds by sampling otherwise, with
+        the true conditional laws of correlated records.
+    epsilon, delta
+        Exactly one. epsilon: bounds of the least delta. delta: the least epsilon whose upper
+        bound is at most delta, to four digits (not by sampling); inf when there is none.
+    draws, failure_probability, seed
+        For sampling: datasets drawn, chance that a bound is wrong.
+
+    Raises
+    ------
+    InputError
+        Both or neither of epsilon and delta, unbounded outputs of no sum, delta with sampling.
+    BudgetError
+        The sum has too many values, or too many outputs for its number of records.
+    """
+    if (epsilon is None) == (delta is None):
+        raise InputError("epsilon, delta: give exactly one of the two", name="epsilon")
+    source = _source(mechanism, check_distribution(distribution))
+    if epsilon is not None:
+        number = check_non_negative("epsilon", float(parse_epsilon(epsilon)), below=700.0)
+        if source.divergences is None:
+            return _by_sampling(source, number, draws, failure_probability, seed)
+        [worst] = source.largest([number])
+        return source.result(number, worst)
+    if source.divergences is None:
+        raise InputError(
+            "delta: this mechanism can only be bounded by sampling, at one epsilon; give epsilon",
+            name="delta",
+        )
+    return _least_epsilon(source, check_non_negative("delta", float(delta or 0.0), below=1.0))
+
+
+@dataclass(frozen=True, eq=False)
+class _Source:
+    """Who is asked, and how: ``divergences(factors)`` yields them for all e^epsilon at once."""
+
+    name: str
+    distribution: Distribution
+    method: str
+    mechanism: Mechanism | None
+    divergences: Callable[[list[float]], Iterator[list[Divergence]]] | None
+
+    def largest(self, epsilons: list[float]) -> list[Divergence]:
+        """The worst record and values at each epsilon."""
+        assert self.divergences is not None
+        worst = [Divergence(0.0, 0.0, 0, (0, 0))] * len(epsilons)
+        for found in self.divergences([math.exp(epsilon) for epsilon in epsilons]):
+            worst = [max(pair, key=lambda d: d.upper) for pair in zip(worst, found, strict=True)]
+        return worst
+
+    def result(self, epsilon: float, worst: Divergence) -> NoiselessPrivacy:
+        return NoiselessPrivacy(
+            epsilon=epsilon,
+            delta_lower=worst.lower,
+            delta_upper=min(1.0, worst.upper),
+            record=worst.record,
+            values=worst.values,
+            method=self.method,
+            mechanism=self.name,
+            distribution=self.distribution.source,
+            records=self.distribution.domain.dimension,
+        )
+
+
+def _source(mechanism: Any, distribution: Distribution) -> _Source:
+    released = isinstance(mechanism, Statistic) and not isinstance(mechanism, Mechanism)
+    statistic = mechanism if released else getattr(mechanism, "statistic", None)
+    checked = None if released else check_mechanism(mechanism)
+    name = checked.name if checked is not None else f"exact {mechanism.name}"
+    independent = isinstance(distribution, ProductDistribution)
+    follows = released or isinstance(mechanism, (StatisticMechanism, ShiftMechanism))
+    if is_additive(statistic) and independent and follows:
+        assert isinstance(distribution, ProductDistribution)
+        sums = _Sums(mechanism, statistic, distribution)
+        return _Source(name, distribution, "exact", checked, sums.divergences)
+    if checked is None:
+        raise InputError(
+            f"mechanism={mechanism.name}: released as it is, only a sum over independent records "
+            f"is known here; give a mechanism with finitely many outputs",
+            name="mechanism",
+        )
+    masses = independent or getattr(distribution, "_log_mass", None) is not None
+    if distribution.domain.size <= MAX_POINTS and masses:
+        known = checked
+
+        def every(factors: list[float]) -> Iterator[list[Divergence]]:
+            parts = [enumerated(known, distribution, factor) for factor in factors]
+            for found in zip(*parts, strict=True):
+                yield list(found)
+
+        return _Source(name, distribution, "enumerated", checked, every)
+    return _Source(name, distribution, "sampled", checked, None)
+
+
+@dataclass(frozen=True, eq=False)
+class _Sums:
+    """A sum over independent records, released as it is or through a law given its value."""
+
+    mechanism: Any
+    statistic: Any
+    distribution: ProductDistribution
+
+    def divergences(self, factors: list[float]) -> Iterator[list[Divergence]]:
+        parts, lowest = additive_parts(self.statistic, self.distribution)
+        spread = sum(part.count * (len(part.law) - 1) for part in parts) + 1
+        release, error, missing = self._release(lowest, spread, len(parts))
+        relative = error + relative_error(self.distribution.domain.dimension, spread)
+        for part, others in left_out_laws(parts):
+            laws = {value: release(others, step, spread) for value, step in part.values}
+            for pair in permutations(laws, 2):
+                left, right = (laws[value] for value in pair)
+                yield [
+                    divergence(
+                        left,
+                        right,
+                        factor,
+                        relative=relative,
+                        missing=missing,
+                        record=part.record,
+                        values=pair,
+                    )
+                    for factor in factors
+                ]
+
+    def _release(
+        self, lowest: int, spread: int, parts: int
+    ) -> tuple[Callable[[FloatArray, int, int], FloatArray], float, float]:
+        """From the law of the others and what the record adds to the law of the output.
+
+        Also its relative error, and the probability of the outputs that are left out.
+        """
+        if isinstance(self.mechanism, ShiftMechanism):
+            noise, error, left_out = _noise_window(self.mechanism)
+
+            def noisy(others: FloatArray, step: int, size: int) -> FloatArray:
+                return np.convolve(_moved(others, step, size), noise)
+
+            return noisy, error + 2.0**-52 * spread, left_out
+        if not isinstance(self.mechanism, StatisticMechanism):
+            return _moved, 0.0, _UNDERFLOW
+        table, error = self._table(lowest, spread, parts)
+
+        def answered(others: FloatArray, step: int, size: int) -> FloatArray:
+            return np.asarray(_moved(others, step, size) @ table)
+
+        return answered, error, _UNDERFLOW
+
+    def _table(self, lowest: int, spread: int, parts: int) -> tuple[FloatArray, float]:
+        entries = spread * len(self.mechanism.outputs)
+        if entries > _MOST_ENTRIES or 2 * parts * entries > _MOST_PRODUCTS:
+            raise BudgetError(
+                f"mechanism: {spread:,} values of the statistic times "
+                f"{len(self.mechanism.outputs):,} outputs, for {parts:,} different records, are "
+                f"too many; use fewer outputs",
+                needed=2 * parts * entries,
+                budget=_MOST_PRODUCTS,
+            )
+        laws = self.mechanism.laws_of(lowest + np.arange(spread))
+        assert isinstance(laws, LawTable)
+        rows = laws.distinct(np.arange(spread))
+        error = float(np.max(laws.errors, initial=0.0)) + 2.0**-52 * spread
+        return np.exp(laws.logs)[rows], math.expm1(min(error, 700.0))
+
+
+def _moved(others: FloatArray, step: int, size: int) -> FloatArray:
+    law = np.zeros(size)
+    law[step : step + len(others)] = others
+    return law
+
+
+def _noise_window(mechanism: ShiftMechanism) -> tuple[FloatArray, float, float]:
+    """Probabilities of the noise around 0, their relative error, and a bound of the rest."""
+    window = 1
+    while mechanism.noise.tail(window) > _NOISE_LEFT_OUT and window < _NOISE_WINDOW:
+        window *= 2
+    logs = mechanism.noise.log_pmf(np.arange(-window, window + 1))
+    error = math.expm1(min(float(default_error(logs).max()), 700.0))
+    return np.exp(logs), error, float(mechanism.noise.tail(window)) + _UNDERFLOW
+
+
+def _by_sampling(
+    source: _Source, epsilon: float, draws: int, failure: float, seed: int | None
+) -> NoiselessPrivacy:
+    assert source.mechanism is not None
+    count = check_count("draws", draws, least=4)
+    level = check_open_unit("failure_probability", failure)
+    given = check_seed(seed)
+    known = secrets.randbits(128) if given is None else given
+    found = list(
+        sampled(
+            source.mechanism,
+            source.distribution,
+            math.exp(epsilon),
+            draws=count,
+            failure_probability=level,
+            rng=np.random.default_rng(known),
+        )
+    )
+    worst = max(found, key=lambda d: (d.upper, d.lower), default=Divergence(0, 0, 0, (0, 0)))
+    lower = max((d.lower for d in found), default=0.0)
+    return NoiselessPrivacy(
+        epsilon=epsilon,
+        delta_lower=lower,
+        delta_upper=worst.upper,
+        record=worst.record,
+        values=worst.values,
+        method=source.method,
+        mechanism=source.name,
+        distribution=source.distribution.source,
+        records=source.distribution.domain.dimension,
+        draws=count,
+        failure_probability=level,
+        seed=known,
+    )
+
+
+def _least_epsilon(source: _Source, delta: float) -> NoiselessPrivacy:
+    """Narrow a grid around the least epsilon: all its values in one pass over the records."""
+    low, high = 0.0, _LARGEST
+    best: tuple[float, Divergence] | None = None
+    for _ in range(_PASSES):
+        grid = np.linspace(low, high, _GRID).tolist()
+        worst = source.largest(grid)
+        fits = [k for k, found in enumerate(worst) if found.upper <= delta]
+        if not fits:
+            break
+        k = fits[0]
+        best = (grid[k], worst[k])
+        low, high = grid[max(0, k - 1)], grid[k]
+        if k == 0:
+            break
+    if best is None:
+        [last] = source.largest([_LARGEST])
+        return source.result(math.inf, last)
+    return source.result(*best)
