@@ -22,6 +22,8 @@ def libraries(session: nox.Session, environment: str) -> None:
     session.run(
         "pytest",
         "tests/golden/test_real_libraries.py",
+        # A dependency of ldp-toolbox brings a plugin that newer versions of pytest warn of.
+        *("-p", "no:dash"),
         # Mechanisms that Numba compiles draw their own random numbers; this is its documented
         # switch to run the same functions as Python.
         env={"LIPTEST_LIBRARIES": environment, "NUMBA_DISABLE_JIT": "1"},

@@ -28,7 +28,8 @@ class Line:
     """
 
     #: The points, and what an image of the line asks of it.
-    start, stop, rising, discrete, kind = 0, GRID, True, False, float
+    start, stop, rising, discrete = 0, GRID, True, False
+    kind: Any = float
 
     def __init__(self, low: float, width: float) -> None:
         self._regions: dict[Any, Any] = {}
@@ -68,6 +69,34 @@ class FusedLine(Line):
     def value(self, point: int) -> float:
         """The float at a grid point; never falls as the point rises."""
         return float(Fraction(self.low) + Fraction(self.width) * Fraction(point, GRID))
+
+
+class WholeLine(Line):
+    """The whole numbers 0 .. count-1, all of them equally likely."""
+
+    kind: Any = int
+    discrete = True
+
+    def __init__(self, count: int) -> None:
+        super().__init__(0.0, 1.0)
+        self.stop = count
+
+    def value(self, point: int) -> Any:
+        """The point itself."""
+        return point
+
+    def _at_least(self, bound: Any) -> int:
+        if bound in (math.inf, -math.inf) or bound != bound:
+            return self.stop if bound == math.inf else 0
+        return int(min(max(math.ceil(bound), 0), self.stop))
+
+    def _above(self, bound: Any) -> int:
+        if bound in (math.inf, -math.inf) or bound != bound:
+            return self.stop if bound == math.inf else 0
+        return int(min(max(math.floor(bound) + 1, 0), self.stop))
+
+
+whole_line = lru_cache(maxsize=256)(WholeLine)
 
 
 @lru_cache(maxsize=64)

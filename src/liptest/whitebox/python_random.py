@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from liptest.whitebox.session import Session, follower
+from liptest.whitebox.uniforms import uniform_below
 
 #: (class, name, stand-in)
 Method = tuple[type, str, Callable[..., Any]]
@@ -35,26 +36,26 @@ def _random_float(session: Session, generator: random.Random) -> Any:
     return session.rng.random() if real is None else _random.Random.random(real)
 
 
-def _bits(session: Session, generator: random.Random, k: int) -> int:
+def _bits(session: Session, generator: random.Random, k: int) -> Any:
     real = session.seeded.get(id(generator))
     if real is not None:
         return _random.Random.getrandbits(real, k)
     if (number := operator.index(k)) < 0:
         raise ValueError("number of bits must be non-negative")
-    return session.tree.choose(1 << number)
+    return uniform_below(session.tree, 1 << number)
 
 
-def _below(session: Session, generator: random.Random, n: int) -> int:
+def _below(session: Session, generator: random.Random, n: int) -> Any:
     """A uniform number below n: CPython's rejection of too large numbers of uniform bits."""
     real = session.seeded.get(id(generator))
     if real is not None:
-        return real._randbelow_with_getrandbits(n)  # type: ignore[attr-defined, no-any-return]
+        return real._randbelow_with_getrandbits(n)  # type: ignore[attr-defined]
     if n <= 0:
         session.tree.unsupported("a random number below 0", "CPython would draw for ever")
-    return session.tree.choose(n)
+    return uniform_below(session.tree, n)
 
 
-def _bytes(session: Session, generator: random.Random, n: int) -> bytes:
+def _bytes(session: Session, generator: random.Random, n: int) -> Any:
     real = session.seeded.get(id(generator))
     if real is not None:
         return _bits(session, generator, n * 8).to_bytes(n, "little")
@@ -94,7 +95,7 @@ class _WithoutRepeats:
         self._last = 0
         self._drawn: list[int] = []
 
-    def _randbelow(self, n: int) -> int:
+    def _randbelow(self, n: int) -> Any:
         if n != self._last:
             self._drawn.clear()
         self._last = n

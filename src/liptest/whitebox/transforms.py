@@ -100,6 +100,7 @@ _DIRECTIONS: dict[str, Callable[[Any, bool], Direction]] = {
     "truediv": _quotient,
     "divide": _quotient,
     "floordiv": _quotient,
+    "rshift": _difference,
     "floor_divide": _quotient,
     "pow": _power,
     "power": _power,
@@ -112,7 +113,8 @@ BINARY = frozenset(
 )
 #: Operators of Python on a float and a constant.
 OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
-    name: getattr(operator, name) for name in ("add", "sub", "mul", "truediv", "floordiv", "pow")
+    name: getattr(operator, name)
+    for name in ("add", "sub", "mul", "truediv", "floordiv", "pow", "rshift")
 }
 _REAL = (int, float, np.integer, np.floating, np.bool_)
 
