@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, ClassVar, TypeVar
@@ -28,6 +29,7 @@ from liptest.whitebox.outputs import canonical
 from liptest.whitebox.reads import Read
 from liptest.whitebox.running import RandomFunction, Run
 from liptest.whitebox.session import Session
+from liptest.whitebox.side_effects import side_effects_noticed
 from liptest.whitebox.tracing import Choice, TracingTree
 
 T = TypeVar("T")
@@ -85,6 +87,7 @@ class PythonFunction:
     max_choices: int = MAX_CHOICES
     max_seconds: float | None = None
     _takes_generator: bool = field(default=True, init=False, repr=False, compare=False)
+    _effects: set[str] = field(default_factory=set, init=False, repr=False, compare=False)
     _known: KnownLaws = field(init=False, repr=False, compare=False)
 
     source: ClassVar[str] = "enumerated"
@@ -172,7 +175,7 @@ class PythonFunction:
 
     def first_reads(self, dataset: NDArray[np.int64]) -> list[Read]:
         """What is read of one dataset, (d,), in the first of the runs that make up its law."""
-        with stand_ins(self.name, self.function) as session:
+        with self._session() as session:
             # No time: only the first run.
             tree = partial(ChoiceTree, self.name, max_choices=self.max_choices, max_seconds=1e-9)
             first = replace(self._enumeration, new_tree=tree)
@@ -194,7 +197,7 @@ class PythonFunction:
         return self._traced(dataset, lambda tree, run: tree.replay(run, choices))
 
     def _traced(self, dataset: IntArray, use: Callable[[TracingTree, Run], T]) -> T:
-        with stand_ins(self.name, self.function) as session:
+        with self._session() as session:
             return self._enumeration.traced(self._argument(dataset), session, use)
 
     def narrowed(self, domain: Domain) -> Mechanism | None:
@@ -207,9 +210,15 @@ class PythonFunction:
         return narrowed(self, domain) if self._known.records else None
 
     def _known_laws(self, arguments: NDArray[Any]) -> list[OutputLaw]:
-        return self._known.laws(
-            list(arguments), lambda: stand_ins(self.name, self.function), self._enumerate
-        )
+        return self._known.laws(list(arguments), self._session, self._enumerate)
+
+    @contextmanager
+    def _session(self) -> Iterator[Session]:
+        with (
+            side_effects_noticed(self.name, self._effects),
+            stand_ins(self.name, self.function) as session,
+        ):
+            yield session
 
     def _enumerate(self, argument: NDArray[Any], session: Session) -> Enumerated:
         one = self._enumeration
@@ -223,7 +232,7 @@ class PythonFunction:
         return np.asarray(self.statistic.values(array[None, :])[0])
 
     def _enumerated(self, argument: NDArray[Any]) -> OutputLaw:
-        with stand_ins(self.name, self.function) as session:
+        with self._session() as session:
             return self._enumerate(argument, session).law
 
     @property

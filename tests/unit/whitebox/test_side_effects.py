@@ -1,0 +1,96 @@
+"""Files, sockets and programs that are opened during an analysis are warned of, once."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+import threading
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import liptest as lt
+from liptest.whitebox.side_effects import SideEffectWarning
+
+DATA = np.array([1, 0])
+
+
+def test_a_file_that_is_read_is_warned_of_once(tmp_path: Path) -> None:
+    file = tmp_path / "rates.txt"
+    file.write_text("0.5")
+
+    def reads(data: Any, rng: Any) -> bool:
+        return rng.random() < float(file.read_text())
+
+    mechanism = lt.mechanism(reads)
+    with pytest.warns(SideEffectWarning, match=r"reads: .*opened the file .*rates\.txt") as found:
+        assert mechanism.law(DATA)[True] == 0.5
+    assert len(found) == 1
+    mechanism.law(np.array([1, 1]))
+
+
+def test_sockets_and_programs() -> None:
+    def asks(data: Any, rng: Any) -> int:
+        with socket.socket() as one:
+            one.settimeout(0.01)
+            try:
+                one.connect(("127.0.0.1", 9))
+            except OSError:
+                return 0
+        return 1
+
+    def runs(data: Any, rng: Any) -> int:
+        return subprocess.run([sys.executable, "-c", "pass"], check=True).returncode
+
+    for function, words in [(asks, r"connected to \('127"), (runs, "started the program")]:
+        with pytest.warns(SideEffectWarning, match=words):
+            lt.mechanism(function).law(DATA)
+
+
+def test_imports_and_quiet_code_are_not() -> None:
+    def imports(data: Any, rng: Any) -> int:
+        import colorsys
+
+        return int(colorsys.rgb_to_hsv(0, 0, 0)[0])
+
+    sys.modules.pop("colorsys", None)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        lt.mechanism(imports).law(DATA)
+
+
+def test_other_threads_and_other_times_are_not(tmp_path: Path) -> None:
+    file = tmp_path / "a"
+    file.write_text("")
+    reading, done = threading.Event(), threading.Event()
+
+    def other() -> None:
+        reading.wait()
+        file.read_text()
+        done.set()
+
+    def waits(data: Any, rng: Any) -> int:
+        reading.set()
+        done.wait()
+        return 0
+
+    thread = threading.Thread(target=other)
+    thread.start()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        lt.mechanism(waits).law(DATA)
+        file.read_text()
+    thread.join()
+
+
+def test_a_warning_that_is_made_an_error_leaves_nothing_behind(tmp_path: Path) -> None:
+    file = tmp_path / "a"
+    file.write_text("")
+    mechanism = lt.mechanism(lambda data, rng: len(file.read_text()))
+    with pytest.raises(SideEffectWarning):
+        mechanism.law(DATA)
+    assert mechanism.law(DATA)[0] == 1.0
