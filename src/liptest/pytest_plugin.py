@@ -11,12 +11,13 @@ import os
 import shlex
 from argparse import ArgumentTypeError
 from collections.abc import Callable, Generator
-from concurrent.futures import Executor
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from liptest.distributions import Distribution
     from liptest.driver import Progress
     from liptest.privacy.claims import ExactLog
