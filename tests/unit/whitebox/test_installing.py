@@ -132,15 +132,15 @@ def seeds(data: Any) -> Any:
 
 
 def test_a_seed_given_inside_is_followed_as_the_determinism_that_it_is() -> None:
-    before = all_states()
-    found = law(seeds)
-    assert all_states() == before
     kept = random.getstate(), np.random.get_state()
     try:
-        assert list(found) == [seeds(DATA)]
+        expected = seeds(DATA)
     finally:
         random.setstate(kept[0])
         np.random.set_state(kept[1])
+    before = all_states()
+    assert list(law(seeds)) == [expected]
+    assert all_states() == before
 
 
 def test_a_seed_lasts_until_the_run_ends() -> None:

@@ -101,6 +101,13 @@ def test_draws_from_one_float_are_cut_where_cpython_cuts(name: str) -> None:
         assert function(AtPoint(start)) == function(AtPoint(cut - 1)) == value
 
 
+@pytest.mark.skipif(not hasattr(random, "binomialvariate"), reason="new in Python 3.12")
+def test_binomialvariate_is_cpythons_algorithm() -> None:
+    found = law(lambda: getattr(random, "binomialvariate")(2, 0.3))  # noqa: B009
+    ideal = {0: 0.49, 1: 0.42, 2: 0.09}
+    assert {k: float(p) for k, p in found.items()} == pytest.approx(ideal, rel=1e-12)
+
+
 def test_a_sample_of_many_needs_no_redraws() -> None:
     # CPython draws again what was drawn before: a tree without an end, but for that.
     found = lt.output_law(
