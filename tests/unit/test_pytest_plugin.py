@@ -8,6 +8,7 @@ import shlex
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -369,3 +370,29 @@ def test_a_session_that_does_not_use_it_loads_no_numpy(pytester):
         """
     )
     pytester.runpytest_subprocess(*STRICT).assert_outcomes(passed=1)
+
+
+def test_the_page_on_pytest_shows_what_happens(pytester):
+    page = (Path(__file__).parents[2] / "docs" / "pytest.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```python\n(.*?)^```", page, flags=re.MULTILINE | re.DOTALL)
+    named = [block for block in blocks if block.startswith("# ")]
+    assert len(named) == 2
+    files = dict(block.removeprefix("# ").split("\n", 1) for block in named)
+    for name, content in files.items():
+        (pytester.path / name).write_text(content)
+    [shown] = re.findall(r"^```\n\$ pytest\n(.*?)^```", page, flags=re.MULTILINE | re.DOTALL)
+    result = pytester.runpytest_subprocess("-p", "no:cacheprovider")
+    result.assert_outcomes(failed=1, passed=2)
+    printed = result.stdout.str()
+    lines = [line.rstrip() for line in shown.splitlines() if line.startswith(("E", ">", "    def"))]
+    assert len(lines) > 20
+    assert "\n".join(lines[1:]) in "\n".join(line.rstrip() for line in printed.splitlines())
+    # The other blocks of the page, as tests that pass.
+    others = [
+        block for block in blocks if not block.startswith("# ") and "count, data" not in block
+    ]
+    assert len(others) == 2
+    start = files["test_claims.py"].split("\n\n\ndef ")[0]
+    (pytester.path / "test_others.py").write_text("\n\n".join([start, *others]))
+    again = pytester.runpytest_subprocess("-p", "no:cacheprovider", "test_others.py")
+    again.assert_outcomes(passed=2)
