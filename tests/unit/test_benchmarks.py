@@ -54,6 +54,11 @@ COUNTS: dict[str, list[tuple[str, dict[str, int]]]] = {
         ("bursts, 40 parts: gate, vendor's counts", {"laws": 40 * 126}),
         ("bursts, 8 parts: sensitivity, c = 25", {"draws": 132}),
     ],
+    "black_box": [("leak 1e-3, claim 1, failure 1e-06", {"pairs": 1})],
+    "published_suite": [
+        ("randomised response, d=5, epsilon 1", {"samples": 20_000}),
+        ("truncated geometric count, d=20, epsilon 1", {"samples": 20_000}),
+    ],
 }
 
 # docs/theory, section 5: group, edges, light, full; last the paper as printed.
