@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from os import PathLike
 
 from liptest.certificates import Certificate
 from liptest.distributions import Distribution
 from liptest.errors import InputError, LedgerError
-from liptest.fingerprints import Fingerprint, distribution_hash, fingerprint
+from liptest.fingerprints import Fingerprint, distribution_hash
 from liptest.ledger import UNNAMED_TABLE, Ledger
-from liptest.ledger_entries import Attempt, certificate_digest, clean_name
+from liptest.ledger_entries import Attempt, clean_name
 from liptest.mechanisms.base import Mechanism
-from liptest.outcomes import Outcome
 from liptest.privacy.claims import Claim
 
 #: A ledger, the path of one, or None for none.
@@ -82,11 +82,12 @@ class Bookkeeper:
         """Write the verdict, or keep it; returns the certificate with the number of attempts."""
         if self._ledger is None or self._attempt is None:
             return certificate
+        numbered = replace(certificate, attempts=self._attempt.count)
         try:
-            self._ledger.record_verdict(self._attempt.number, certificate)
+            self._ledger.record_verdict(self._attempt.number, numbered)
         except LedgerError:
-            self._unwritten = certificate
-        return certificate
+            self._unwritten = numbered
+        return numbered
 
     def settle(self) -> None:
         """Make sure that the verdict is written; LedgerError when it still cannot be."""
@@ -95,7 +96,7 @@ class Bookkeeper:
         number = self._attempt.number
         # A write that was reported as failed may have reached the disk.
         known = {one.number: one.certificate for one in self._ledger.attempts()}
-        if known.get(number) != certificate_digest(self._unwritten):
+        if known.get(number) != self._unwritten.to_dict()["digest"]:
             self._ledger.record_verdict(number, self._unwritten)
         self._unwritten = None
 
@@ -106,43 +107,3 @@ class Bookkeeper:
         """
         if self._ledger is not None and self._attempt is not None:
             self._ledger.record_release(self._attempt.number)
-
-
-def record_outcome(
-    ledger: LedgerLike,
-    outcome: Outcome,
-    *,
-    claim: Claim,
-    failure_probability: float,
-    vendor: str | None = None,
-) -> None:
-    """Write a check that is over: its attempt and its verdict.
-
-    A check that ended in an error counts as an attempt without a verdict, unless nothing could
-    be loaded. Better begin the books before the test (``Bookkeeper``), so that code that ends
-    the process is counted, too.
-
-    Parameters
-    ----------
-    ledger, vendor
-        As for ``Bookkeeper``; the vendor is what was asked for, if it is None.
-    outcome
-        What became of the check.
-    claim, failure_probability
-        As they were asked for.
-
-    Raises
-    ------
-    LedgerError
-        It cannot be written.
-    """
-    if outcome.mechanism is None or outcome.distribution is None:
-        return
-    named = clean_name(outcome.asked) if vendor is None else vendor
-    books = Bookkeeper(ledger, vendor=named)
-    done = outcome.certificate
-    code = fingerprint(outcome.mechanism) if done is None else done.code
-    books.begin(outcome.mechanism, code, outcome.distribution, claim, failure_probability)
-    if done is not None:
-        books.decided(done)
-        books.settle()

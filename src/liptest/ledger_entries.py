@@ -6,7 +6,6 @@ counts as exactly 1/1000000.
 
 from __future__ import annotations
 
-import hashlib
 import math
 import re
 from collections import Counter
@@ -17,7 +16,7 @@ from typing import Any
 
 from liptest.certificates import Certificate
 from liptest.errors import InputError, shown
-from liptest.ledger_rows import Row, canonical
+from liptest.ledger_rows import Row
 from liptest.privacy.claims import Claim, ExactLog
 from liptest.privacy.verdicts import BY_FILTER
 from liptest.verdicts import Decision
@@ -41,7 +40,8 @@ class Attempt:
     ``failure_probability`` bounds the chance that this test ended in a wrong YES. ``decision`` is
     "none" until there is a verdict; the fields after it are the verdict's. ``epsilon`` and
     ``delta`` are those of one release, ``condition`` is what they rest on beside the test,
-    ``releases`` is how many are allowed and ``used`` how many were recorded.
+    ``releases`` is how many are allowed and ``used`` how many were recorded. ``certificate`` is
+    the digest that the certificate carries.
     """
 
     number: int
@@ -102,7 +102,7 @@ def verdict_fields(certificate: Certificate, attempt: Attempt) -> dict[str, Any]
         failure = decimal_text(guarantee.failure_probability)
     allowed = verdict.decision is Decision.YES and attempt.private_table is not None
     return {
-        "certificate": certificate_digest(certificate),
+        "certificate": certificate.to_dict()["digest"],
         "decision": str(verdict.decision),
         "method": verdict.method,
         "seed_source": certificate.seed_source,
@@ -124,11 +124,6 @@ def release_fields(attempt: Attempt) -> dict[str, Any]:
         "epsilon": decimal_text(attempt.epsilon),
         "delta": decimal_text(attempt.delta),
     }
-
-
-def certificate_digest(certificate: Certificate) -> str:
-    """sha256 of a certificate's JSON with sorted keys and no spaces."""
-    return hashlib.sha256(canonical(certificate.to_dict()).encode()).hexdigest()
 
 
 def folded(rows: Iterable[Row]) -> dict[int, Attempt]:

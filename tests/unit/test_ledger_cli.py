@@ -7,9 +7,7 @@ import pytest
 
 import liptest as lt
 from liptest.cli import main
-from liptest.errors import LedgerError, MechanismError
-from liptest.ledger_books import Bookkeeper, record_outcome
-from liptest.outcomes import Outcome
+from liptest.ledger_books import Bookkeeper
 from liptest.privacy.claims import Claim
 from tests.unit.ledgers import FAIR, UNIFORM, begin, certificate, filled, raw, tampered
 
@@ -127,40 +125,23 @@ class TestVerify:
         assert "verify" in capsys.readouterr().out
 
 
-def outcome(**options):
-    known = {"asked": "vendor.py:count", "code": 0, "mechanism": FAIR, "distribution": UNIFORM}
-    return Outcome(**{**known, **options})
+class TestBooks:
+    """What ``liptest check`` writes: attempts of no private table."""
 
-
-ASKED = {"claim": Claim(1.0), "failure_probability": 1e-6}
-
-
-class TestOutcomes:
-    def test_a_verdict(self, path):
-        record_outcome(path, outcome(certificate=certificate()), **ASKED, vendor="acme")
-        (attempt,) = lt.Ledger(path).attempts("acme")
-        assert (attempt.decision, attempt.private_table) == ("YES", None)
-        # A test alone allows no release.
-        assert attempt.releases == 0
-
-    def test_an_error_is_an_attempt(self, path):
-        record_outcome(path, outcome(error=MechanismError("broken"), code=4), **ASKED)
-        (attempt,) = lt.Ledger(path).attempts("vendor.py:count")
-        assert attempt.decision == "none"
-        assert lt.Ledger(path).summary().total.failure_probability == F(1, 10**6)
-
-    def test_what_could_not_be_loaded_is_none(self, path):
-        lost = outcome(error=LedgerError("x"), mechanism=None, distribution=None, code=2)
-        record_outcome(path, lost, **ASKED)
-        assert not path.exists()
-
-    def test_without_a_ledger_nothing_happens(self):
-        record_outcome(None, outcome(certificate=certificate()), **ASKED)
-
-    def test_books_begun_before_the_test(self, path):
+    def test_begun_before_the_test(self, path):
         books = Bookkeeper(path, vendor="acme")
         books.begin(FAIR, certificate().code, UNIFORM, Claim(1.0), 1e-6)
-        assert lt.Ledger(path).attempts()[0].decision == "none"
-        books.decided(certificate())
+        (attempt,) = lt.Ledger(path).attempts("acme")
+        assert (attempt.decision, attempt.private_table) == ("none", None)
+        assert books.decided(certificate()).attempts == 1
         books.settle()
-        assert lt.Ledger(path).attempts()[0].decision == "YES"
+        (attempt,) = lt.Ledger(path).attempts("acme")
+        # A test alone allows no release.
+        assert (attempt.decision, attempt.releases) == ("YES", 0)
+
+    def test_without_a_ledger_nothing_happens(self):
+        books = Bookkeeper(None)
+        books.begin(FAIR, certificate().code, UNIFORM, Claim(1.0), 1e-6)
+        assert books.decided(certificate()) is certificate()
+        books.settle()
+        books.release()

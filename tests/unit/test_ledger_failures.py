@@ -16,7 +16,6 @@ import liptest as lt
 from liptest import gate as gate_module
 from liptest.errors import GateError, InputError, LedgerError
 from liptest.ledger_chain import Chain
-from liptest.ledger_entries import certificate_digest
 from tests.unit.ledgers import (
     FAIR,
     LEAK,
@@ -449,6 +448,12 @@ class TestGates:
         assert attempt.code == told.certificate.code.code
         assert attempt.distribution == told.certificate.distribution_hash
         assert (attempt.private_table, attempt.releases, attempt.used) == ("clicks", 2, 1)
+        assert attempt.certificate == told.certificate.to_dict()["digest"]
+
+    def test_the_certificate_says_which_attempt_it_was(self, path):
+        assert [gate(path).certificate.attempts for _ in range(3)] == [1, 2, 3]
+        assert gate(path, vendor="bolt").certificate.attempts == 1
+        assert gate(None, vendor=None).certificate.attempts is None
 
     @pytest.mark.parametrize("options", [{}, {"seed": 4}])
     def test_the_vendor_is_the_mechanism_unless_named(self, path, options):
@@ -469,7 +474,7 @@ class TestGates:
             one.release(SECRET)
         found = lt.Ledger(path).attempts()
         assert [one.certificate for one in found] == [
-            certificate_digest(one.certificate) for one in gates
+            one.certificate.to_dict()["digest"] for one in gates
         ]
         assert [(one.method, one.used, one.epsilon) for one in found] == [
             ("neighbourhoods", 1, 1),
