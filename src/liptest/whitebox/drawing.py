@@ -7,8 +7,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from liptest.errors import BudgetError
 from liptest.whitebox.choices import ChoiceTree
 from liptest.whitebox.finite import cdf_weights
+
+# Weights of one binomial draw: 64 MiB.
+_MAX_WEIGHT_BITS = 1 << 29
+
+
+def check_digits(tree: ChoiceTree, method: str, trials: int, bits: int) -> None:
+    """BudgetError when ``trials`` weights of ``trials * bits`` binary digits are too many."""
+    if trials > 0 and trials * trials * bits > _MAX_WEIGHT_BITS:
+        tree.fail(
+            BudgetError(
+                f"{tree.name}: the probabilities of rng.{method} have too many digits to be "
+                f"enumerated exactly: about {trials:.3g} outcomes; draw fewer, use a p with few "
+                f"binary digits, or declare the law with lt.ClosedForm",
+                needed=trials,
+            )
+        )
 
 
 def order(tree: ChoiceTree, count: int) -> list[int]:

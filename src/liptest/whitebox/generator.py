@@ -10,10 +10,16 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.errors import BudgetError
 from liptest.whitebox.budgets import MAX_DRAWS
 from liptest.whitebox.choices import Branches, ChoiceTree
-from liptest.whitebox.drawing import distinct, distinct_by_weight, order, ranged, taken
+from liptest.whitebox.drawing import (
+    check_digits,
+    distinct,
+    distinct_by_weight,
+    order,
+    ranged,
+    taken,
+)
 from liptest.whitebox.finite import (
     NUMPY,
     binomial_bits,
@@ -34,8 +40,6 @@ _ADVICE = (
 )
 #: Under every stand-in, and never drawn from: its state tells of draws past the stand-in's methods.
 UNUSED_BITS = np.random.PCG64(0)
-# Weights of one binomial draw: 64 MiB.
-_MAX_WEIGHT_BITS = 1 << 29
 _WHOLE = (int, np.integer)
 _FLOAT64 = np.float64
 
@@ -130,7 +134,7 @@ class ChoiceGenerator(TailedDraws, np.random.Generator):
     def binomial(self, n: Any, p: Any, size: Any = None) -> Any:
         def draw(trials: int, success: float) -> int:
             if 0.0 <= success <= 1.0:
-                self._check_digits("binomial", trials, binomial_bits(success))
+                check_digits(self._tree, "binomial", trials, binomial_bits(success))
             return self._tree.choose(binomial_weights(trials, success))
 
         self.require_whole("binomial", n)
@@ -138,7 +142,7 @@ class ChoiceGenerator(TailedDraws, np.random.Generator):
 
     def hypergeometric(self, ngood: Any, nbad: Any, nsample: Any, size: Any = None) -> Any:
         def draw(good: int, bad: int, drawn: int) -> int:
-            self._check_digits("hypergeometric", drawn, (good + bad).bit_length())
+            check_digits(self._tree, "hypergeometric", drawn, (good + bad).bit_length())
             return self._tree.choose(hypergeometric_weights(good, bad, drawn))
 
         arguments = (ngood, nbad, nsample)
@@ -258,18 +262,6 @@ class ChoiceGenerator(TailedDraws, np.random.Generator):
     def _length(self, items: NDArray[Any], axis: int) -> int:
         length: int = np.moveaxis(items, axis, 0).shape[0]
         return length
-
-    def _check_digits(self, method: str, trials: int, bits: int) -> None:
-        """BudgetError when ``trials`` weights of ``trials * bits`` binary digits are too many."""
-        if trials > 0 and trials * trials * bits > _MAX_WEIGHT_BITS:
-            self._tree.fail(
-                BudgetError(
-                    f"{self._tree.name}: the probabilities of rng.{method} have too many digits "
-                    f"to be enumerated exactly: about {trials:.3g} outcomes; draw fewer, use a p "
-                    f"with few binary digits, or declare the law with lt.ClosedForm",
-                    needed=trials,
-                )
-            )
 
     def require_whole(self, method: str, *arguments: Any) -> None:
         """Abort where NumPy would round fractions down."""
