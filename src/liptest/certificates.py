@@ -101,7 +101,7 @@ def _examine_mechanism(
         found.problems += refutation_problems(verdict, checked, given.domain)
         found.checked.append("the mechanism, asked again, breaks the claim on the witness")
         found.certain = True
-    if "interrupted" in verdict.reason:
+    if given.decision is Decision.INCONCLUSIVE and verdict.reason.startswith("interrupted"):
         found.unchecked.append("where the run was interrupted: that cannot be repeated")
     elif distribution is None:
         found.unchecked.append("seed and counts: no distribution was given to repeat the test on")

@@ -14,7 +14,7 @@ from liptest.certificate_words import sentence_follows
 from liptest.domains import Domain
 from liptest.errors import InputError, shown
 from liptest.privacy.check import METHODS
-from liptest.privacy.methods import clean_draws
+from liptest.privacy.methods import certified_mass, clean_draws
 from liptest.privacy.verdicts import BY_FILTER, PrivacyVerdict
 from liptest.privacy.witnesses import PrivacyWitness
 from liptest.testers import ALL_TESTERS, LipschitzTester
@@ -65,6 +65,8 @@ def _decided(verdict: PrivacyVerdict, domain: Domain) -> Iterator[str]:
         yield "a YES with a witness against it"
     if verdict.decision is Decision.NO and verdict.witness is None:
         yield "a NO without a witness"
+    if verdict.decision is not Decision.INCONCLUSIVE and verdict.reason:
+        yield f"reason={shown(verdict.reason)}: only an INCONCLUSIVE has one"
     if verdict.exception_mass_found is not None and verdict.decision is not Decision.NO:
         yield f"exception_mass_found={verdict.exception_mass_found} without a NO"
     if verdict.plan.method != verdict.method:
@@ -96,6 +98,12 @@ def _numbers(verdict: PrivacyVerdict, domain: Domain) -> Iterator[str]:
             "failure_probability": settings.failure_probability,
             "form": "group" if group else "neighbour",
             "per_record": verdict.method == "neighbourhoods",
+        }
+    if guarantee.kind == "none" and settings is not None:
+        failure = settings.failure_probability
+        wanted |= {
+            "exception_mass": certified_mass(verdict.cost.draws, failure),
+            "failure_probability": failure,
         }
     if guarantee.kind == "proof":
         mass = guarantee.exception_mass if verdict.method == BY_FILTER else 0.0

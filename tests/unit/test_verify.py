@@ -4,12 +4,14 @@ import json
 import re
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from jsonschema import Draft202012Validator
 
 import liptest as lt
 from liptest.certificate_schema import digest, schema, schema_problems
-from liptest.certificates import examine, problems
+from liptest.certificates import certify, examine, problems
+from liptest.fingerprints import fingerprint
 from tests.unit.certificate_cases import MAKERS, NO, RESPONSE, UNIFORM, YES, case
 
 EVERY = pytest.mark.parametrize("name", MAKERS)
@@ -143,6 +145,8 @@ TAMPERED = {
     "largest loss of a NO": ("no", (*V, "largest_loss"), 0.5, "less than that of the witness"),
     "relation": ("light", (*V, "relation"), "replace one record", "is not that of the domain"),
     "reason": ("open-budget", (*V, "reason"), "all was well", "reason: 'all was well' became"),
+    "a reason not to repeat": ("light", (*V, "reason"), "interrupted", "only an INCONCLUSIVE has"),
+    "mass of a part": ("open-budget", (*G, "exception_mass"), 0.01, "guarantee: exception_mass="),
     "where the laws come from": ("light", (*V, "law_source"), "enumerated", "law_source="),
     "mass on which a NO holds": ("no-exhaustive", (*V, "exception_mass_found"), 0.0, "mass_found"),
     "mass found without a NO": ("light", (*V, "exception_mass_found"), 0.1, "without a NO"),
@@ -324,6 +328,58 @@ def test_an_honest_range_step_is_repeated_with_the_same_tester():
     told = case("range-step")
     assert told.certificate.verdict.settings.parameters == {"range_step": 0.5}
     assert problems(told.certificate, RESPONSE, UNIFORM) == []
+
+
+def stop(done, planned):
+    raise KeyboardInterrupt
+
+
+def test_an_interrupted_run_is_not_repeated_and_not_certain():
+    mechanism = lt.ShiftMechanism(lt.Count(), lt.DiscreteLaplace(1))
+    law = lt.ProductDistribution.bernoulli([0.3] * 50)
+    task = {"epsilon": 1.0, "method": "neighbourhoods", "exception_mass": 1e-5}
+    certificate = lt.PrivacyGate(mechanism, law, progress=stop, **task).certificate
+    assert certificate.verdict.reason.startswith("interrupted")
+    found = examine(certificate.to_json(), mechanism, law)
+    assert (found.problems, found.certain) == ([], False)
+    more = replace(certificate.verdict.cost, draws=certificate.verdict.cost.draws * 2)
+    forged = replace(certificate, verdict=replace(certificate.verdict, cost=more))
+    assert any("guarantee: exception_mass=" in line for line in examine(forged).problems)
+
+
+def test_correlated_records_are_repeated_too():
+    law = lt.SampledDistribution(
+        lt.Hypercube(2), lambda n, rng: np.repeat(rng.integers(0, 2, (n, 1)), 2, axis=1)
+    )
+    certificate = lt.PrivacyGate(
+        RESPONSE, law, epsilon=lt.log(3), method="neighbourhoods", exception_mass=0.1
+    ).certificate
+    found = examine(certificate.to_json(), RESPONSE, law)
+    assert (found.problems, found.certain) == ([], True)
+
+
+@pytest.mark.parametrize("method", ["search", "neighbourhoods", lt.VarianceEdges()], ids=str)
+def test_a_search_is_repeated_with_its_budget(method):
+    """A bug at one dataset that sampling does not meet."""
+    mechanism = lt.catalogue.needle(6, (1,) * 6, 1.0)
+    law = lt.ProductDistribution.bernoulli([0.05] * 6)
+    verdict = lt.check_privacy(
+        mechanism, law, epsilon=1.0, exception_mass=0.1, method=method, search_laws=500, seed=3
+    )
+    assert verdict.decision == "NO"
+    certificate = certify(verdict, fingerprint(mechanism), law, own_seed=False)
+    found = examine(certificate.to_json(), mechanism, law)
+    assert (found.problems, found.certain) == ([], True)
+    other = replace(verdict, settings=replace(verdict.settings, search_laws=0))
+    wrong = problems(replace(certificate, verdict=other), mechanism, law)
+    assert (wrong == []) == (method == "search")
+
+
+def test_a_tester_of_somebody_elses_cannot_be_repeated():
+    """Nothing is taken on trust because its method is not known."""
+    verdict = replace(case("tester").certificate.verdict, method="Mine")
+    forged = replace(case("tester").certificate, verdict=verdict)
+    assert any("no such method" in line for line in examine(forged).problems)
 
 
 def test_a_distribution_of_another_domain():
