@@ -190,8 +190,9 @@ def pytest_configure(config: pytest.Config) -> None:
     )
 
 
-@pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
+# The older kind of wrapper: an installed liptest must not stop an older pytest from starting.
+@pytest.hookimpl(hookwrapper=True, tryfirst=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
     """Run the checks of the markers, then the test; keep what was found for the reports."""
     __tracebackhide__ = True
     test = _Test(item)
@@ -199,7 +200,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     try:
         for mark in item.iter_markers("private"):
             _check_marked(mark)
-        return (yield)
+        yield
     finally:
         _running.remove(test)
         item.user_properties.extend(test.properties())
