@@ -153,7 +153,7 @@ class Chain:
             return connection
         except sqlite3.Error as error:
             connection.close()
-            beside = Path(f"{self.path}-wal")
+            beside = Path(f"{self.path.resolve()}-wal")
             unfinished = beside.exists() and beside.stat().st_size > 0
             if _code(error) not in _NO_FOLDER or unfinished:
                 raise

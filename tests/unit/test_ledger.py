@@ -536,6 +536,14 @@ class TestOtherFiles:
             begin(lt.Ledger(tmp_path / name))
             assert (tmp_path / name).is_file()
 
+    def test_a_link_is_the_file(self, tmp_path):
+        (tmp_path / "elsewhere").mkdir()
+        real = filled(tmp_path / "elsewhere" / "ledger.db")
+        (tmp_path / "link.db").symlink_to(real.path)
+        assert begin(lt.Ledger(tmp_path / "link.db")).count == 3
+        assert real.summary().rows == 9
+        assert real.problems() == []
+
     def test_the_path_does_not_follow_the_working_folder(self, tmp_path, monkeypatch):
         monkeypatch.chdir(tmp_path)
         ledger = lt.Ledger("ledger.db")
