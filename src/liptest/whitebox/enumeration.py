@@ -23,6 +23,9 @@ from liptest.whitebox.tracing import TracingTree
 
 T = TypeVar("T")
 
+# Laws of a function of which many leaves are repeated; of later ones only the last sample.
+_THOROUGH = 64
+
 
 @dataclass(frozen=True)
 class Enumerated:
@@ -36,12 +39,16 @@ class Enumerated:
 
 @dataclass(frozen=True)
 class Enumeration:
-    """How the laws of one function are enumerated; ``new_tree`` knows the budgets."""
+    """How the laws of one function are enumerated; ``new_tree`` knows the budgets.
+
+    ``known_laws`` says how many were enumerated before.
+    """
 
     name: str
     function: RandomFunction
     canonical: Callable[[Any], Output]
     new_tree: Callable[[], ChoiceTree]
+    known_laws: int = 0
 
     def plain(self, argument: NDArray[Any], session: Session) -> Enumerated:
         """The law given a value of a statistic, or a dataset of which reads are not noted."""
@@ -97,8 +104,9 @@ class Enumeration:
             probabilities = tree.law(run)
             run.data = lambda: real
             with session.watch.no_system_randomness():
-                repeat(tree, run, *tree.samples[0])
-            for path, output in tree.samples[1:]:
+                tree.repeat(run, *tree.samples[0])
+            samples = tree.samples if self.known_laws < _THOROUGH else tree.samples[-1:]
+            for path, output in samples:
                 repeat(tree, run, path, output)
         finally:
             tree.close()
@@ -107,7 +115,7 @@ class Enumeration:
         law = OutputLaw.from_fractions(
             probabilities, unexplored=tree.unexplored, source="enumerated"
         )
-        law.leaves, law.repeated = tree.leaves, len(tree.samples)
+        law.leaves, law.repeated = tree.leaves, len(samples)
         return Enumerated(law, run.exception, tree.leaves, {})
 
 

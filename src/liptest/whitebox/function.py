@@ -244,7 +244,7 @@ class PythonFunction:
         }
         new_tree = partial(ChoiceTree, self.name, **budgets)  # type: ignore[arg-type]
         function = self.function if self._takes_generator else self
-        return Enumeration(self.name, function, self._canonical, new_tree)
+        return Enumeration(self.name, function, self._canonical, new_tree, self._known.count)
 
     def _declared(self, outputs: Sequence[Any]) -> tuple[Output, ...]:
         try:

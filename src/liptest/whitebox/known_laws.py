@@ -30,6 +30,8 @@ class KnownLaws:
 
     def __init__(self, name: str, records: bool) -> None:
         self.records = records
+        #: Laws that were enumerated.
+        self.count = 0
         self._memo = LawMemo()
         self._transcripts = Transcripts(name)
 
@@ -82,6 +84,7 @@ class KnownLaws:
                 continue
             if known is None:
                 known = enumerate_one(argument, session)
+                self.count += 1
                 place = self._transcripts.add(known.reads) if self.records else place
                 spent += known.leaves if known.law.unexplored else 0
                 done[place] = known
