@@ -12,6 +12,7 @@ from liptest.domains import Domain, Hypergrid, IntArray
 
 # Constant datasets and single odd coordinates are tried for so many values and places.
 _MOST_VALUES, _MOST_PLACES = 16, 4
+_MOST_CELLS = 64
 
 
 def constant(domain: Domain, value: int) -> IntArray:
@@ -32,6 +33,8 @@ def structured(distribution: Distribution, rng: np.random.Generator) -> IntArray
     found += [constant(domain, v) for v in values if v not in (0, most - 1)]
     found += _odd_ones_out(domain, values, rng)
     found += _patterns(domain)
+    if isinstance(domain, Hypergrid):
+        found += _single_cells(domain)
     if isinstance(distribution, ProductDistribution):
         found.append(_likeliest(distribution))
     return np.array(found, dtype=domain.dtype)
@@ -51,6 +54,16 @@ def _odd_ones_out(domain: Domain, values: list[int], rng: np.random.Generator) -
                 point = constant(domain, base)
                 point[place] = min(value, domain.sizes[place] - 1)
                 found.append(point)
+    return found
+
+
+def _single_cells(domain: Domain) -> list[IntArray]:
+    # One cell holds everything; elsewhere such datasets are neighbours of constant ones.
+    found = []
+    for place in range(min(domain.dimension, _MOST_CELLS)):
+        point = constant(domain, 0)
+        point[place] = domain.sizes[place] - 1
+        found.append(point)
     return found
 
 
