@@ -23,7 +23,7 @@ from liptest.whitebox.tracing import TracingTree
 
 T = TypeVar("T")
 
-# Laws of a function of which many leaves are repeated; of later ones only the last sample.
+# Laws of a function of which many leaves are repeated; of later ones only the first leaf.
 _THOROUGH = 64
 
 
@@ -103,10 +103,10 @@ class Enumeration:
         try:
             probabilities = tree.law(run)
             run.data = lambda: real
+            samples = tree.samples if self.known_laws < _THOROUGH else tree.samples[:1]
             with session.watch.no_system_randomness():
-                tree.repeat(run, *tree.samples[0])
-            samples = tree.samples if self.known_laws < _THOROUGH else tree.samples[-1:]
-            for path, output in samples:
+                repeat(tree, run, *samples[0])
+            for path, output in samples[1:]:
                 repeat(tree, run, path, output)
         finally:
             tree.close()
