@@ -386,7 +386,7 @@ class TestInterrupted:
 
 def append(path, vendor, count, start):
     start.wait(60)
-    ledger = lt.Ledger(path)
+    ledger = lt.Ledger(path, patience=600)  # slow disks are no reason to fail
     for _ in range(count):
         begin(ledger, vendor)
 
