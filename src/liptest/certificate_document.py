@@ -102,7 +102,7 @@ class Certificate:
         found = document_problems(document := read_document(text))
         if found:
             raise InputError(f"{found[0]}; it was not written by liptest or is damaged")
-        return certificate_of(document)
+        return _built(document)
 
 
 def certificate_of(data: dict[str, Any]) -> Certificate:
@@ -110,6 +110,10 @@ def certificate_of(data: dict[str, Any]) -> Certificate:
     wrong = schema_problems(data)
     if wrong:
         raise InputError(wrong[0])
+    return _built(data)
+
+
+def _built(data: dict[str, Any]) -> Certificate:
     code = data["code"]
     return Certificate(
         verdict=PrivacyVerdict.from_dict(data["verdict"]),
@@ -124,6 +128,15 @@ def certificate_of(data: dict[str, Any]) -> Certificate:
     )
 
 
+def versions_here() -> dict[str, str]:
+    """What runs here, as far as it may change a number."""
+    return {
+        "liptest": liptest.__version__,
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+    }
+
+
 def certify(
     verdict: PrivacyVerdict,
     code: Fingerprint,
@@ -134,11 +147,6 @@ def certify(
     attempts: int | None = None,
 ) -> Certificate:
     """Assemble a certificate; ``own_seed`` when the gate drew the seed itself."""
-    versions = {
-        "liptest": liptest.__version__,
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-    }
     source = _OS_SEED if own_seed else _CALLER_SEED
     return Certificate(
         verdict,
@@ -146,7 +154,7 @@ def certify(
         distribution_hash(distribution),
         _NO_SEED if verdict.method == BY_FILTER else source,
         distribution.domain,
-        versions,
+        versions_here(),
         releases,
         attempts,
         datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
@@ -175,7 +183,7 @@ def document_problems(document: dict[str, Any]) -> list[str]:
     if document["digest"] != digest(document):
         wrong.append("the document was changed after it was written (its digest differs)")
     try:
-        again = certificate_of(document).to_dict()
+        again = _built(document).to_dict()
     except InputError as error:
         return [*wrong, str(error)]
     for key in document.keys() - {"digest"}:

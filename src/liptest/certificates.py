@@ -15,6 +15,7 @@ from liptest.certificate_document import (
     certify,
     document_problems,
     read_document,
+    versions_here,
 )
 from liptest.consistency import verdict_problems, witness_problems
 from liptest.distributions import Distribution
@@ -97,6 +98,10 @@ def _examine_mechanism(
     found.problems += code_problems(given.code, fingerprint(checked))
     found.problems += law_source_problems(verdict, checked)
     found.checked.append("the code is that which was tested")
+    if given.versions != (here := versions_here()):
+        found.unchecked.append(
+            f"what other versions change: written by {given.versions}, not {here}"
+        )
     if given.decision is Decision.NO:
         found.problems += refutation_problems(verdict, checked, given.domain)
         found.checked.append("the mechanism, asked again, breaks the claim on the witness")

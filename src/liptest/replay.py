@@ -27,10 +27,12 @@ from liptest.mechanisms.user_statistic import UserStatistic
 from liptest.noisy_queries import FilteredQuery, epsilon_below, unaffordable_mass
 from liptest.privacy.check import check_privacy
 from liptest.privacy.judge import witness_of
-from liptest.privacy.verdicts import BY_FILTER, PrivacyVerdict
+from liptest.privacy.verdicts import BY_FILTER, PrivacyPlan, PrivacyVerdict
 from liptest.privacy.wording import NOISY_QUERY
+from liptest.verdicts import Cost
 
 _CLOSE = 1e-9
+_FILTER_SOURCE = "theory 3.13"
 # What the clock decides, and what a gate says of its own in other words.
 _NOT_COMPARED = ("mechanism", "distribution", "law_source", "witness")
 
@@ -136,6 +138,7 @@ def filter_problems(
     if query is None or not isinstance(mechanism, ShiftMechanism):
         yield "method=filter: the mechanism is no filtered query with discrete Laplace noise"
         return
+    yield from _untested_problems(verdict)
     noise = mechanism.noise
     assert isinstance(noise, DiscreteLaplace)
     if noise.scale * epsilon_below(verdict.claim.epsilon) < query.grid.steps:
@@ -152,6 +155,17 @@ def filter_problems(
         yield f"guarantee: exception_mass={known}, but datasets of mass {excepted} are excepted"
     if settings is not None and excepted > settings.exception_mass:
         yield f"guarantee: exception_mass={excepted} is more than was allowed"
+
+
+def _untested_problems(verdict: PrivacyVerdict) -> Iterator[str]:
+    seconds = verdict.cost.seconds
+    nothing = Cost(seconds=seconds), PrivacyPlan(BY_FILTER, 0, 0.0, 0.0, _FILTER_SOURCE), 0
+    if (verdict.cost, verdict.plan, verdict.seed) != nothing:
+        yield "method=filter: nothing was drawn or counted, but the verdict has counts or a seed"
+    if verdict.guarantee.source != _FILTER_SOURCE:
+        yield f"guarantee: source={verdict.guarantee.source!r}, but a filter's is another"
+    if verdict.largest_loss != float(verdict.claim.epsilon):
+        yield f"largest_loss={verdict.largest_loss}, but the noise is made for the claim"
 
 
 def _filtered(mechanism: Mechanism) -> FilteredQuery | None:

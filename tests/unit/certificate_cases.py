@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction as F
 from functools import cache
@@ -10,6 +12,7 @@ from typing import Any
 import numpy as np
 
 import liptest as lt
+from liptest.certificates import problems
 from tests.unit.privacy.cases import closed, exact
 
 CUBE = lt.Hypercube(2)
@@ -108,3 +111,35 @@ NO = [name for name in MAKERS if name.startswith("no")]
 def case(name: str) -> Case:
     """A case by name, made once."""
     return MAKERS[name]()
+
+
+def document(name: str) -> Any:
+    """A certificate as a document of its own."""
+    return json.loads(case(name).certificate.to_json())
+
+
+def held(document: Any, name: str) -> list[str]:
+    """What is wrong with a document, held against the mechanism and distribution of a case."""
+    told = case(name)
+    return problems(json.dumps(document), told.mechanism, told.distribution)
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The path of every value in a JSON value."""
+    pairs = value.items() if isinstance(value, dict) else enumerate(value)
+    for key, item in list(pairs):
+        yield (*path, key)
+        if isinstance(item, (dict, list)):
+            yield from places(item, (*path, key))
+
+
+def put(document: Any, path: tuple[Any, ...], value: Any) -> Any:
+    """The document with another value at a path; ``...`` takes the key away."""
+    place = document
+    for key in path[:-1]:
+        place = place[key]
+    if value is ...:
+        del place[path[-1]]
+    else:
+        place[path[-1]] = value
+    return document
