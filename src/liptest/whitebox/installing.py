@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import random
 import time
@@ -18,7 +19,7 @@ from liptest.whitebox.legacy import ChoiceRandomState
 from liptest.whitebox.monotone import of_math
 from liptest.whitebox.session import LOCK, Session, active, follower, pop, push
 from liptest.whitebox.sites import is_compiled_drawing, is_drawing, module_sites, reachable
-from liptest.whitebox.transforms import MATH
+from liptest.whitebox.transforms import MATH, MATH_OF_TWO
 from liptest.whitebox.watch import RandomnessWatch, drawn_elsewhere
 
 #: Takes a change back.
@@ -106,7 +107,7 @@ def _replaced_names(session: Session) -> Iterator[tuple[int, Any]]:
         yield id(original), new
     for original in _SYSTEM_SOURCES:
         yield id(original), follower(original, _system_source(original.__name__))
-    for original in MATH:
+    for original in (*MATH, *MATH_OF_TWO, math.isnan, math.isinf, math.isfinite):
         yield id(original), follower(original, _of_math(original))
     for original in _CLOCKS:
         yield id(original), follower(original, _clock(original))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import operator
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
@@ -21,6 +22,7 @@ from liptest.whitebox.transforms import (
     ABSOLUTE,
     AS_ENTRY,
     BINARY,
+    FINITE,
     MATH,
     NEGATIVE,
     OPERATORS,
@@ -29,6 +31,7 @@ from liptest.whitebox.transforms import (
     binary,
     log_to_base,
     rounded,
+    signed,
 )
 
 
@@ -93,6 +96,11 @@ class Number(Duck):
             return self.after(rounded(np.round, arguments[1] if len(arguments) == 2 else 0))
         if function is np.clip and not options and len(arguments) == 3:
             return np.minimum(arguments[2], np.maximum(arguments[0], arguments[1]))
+        searches = len(arguments) == 2 and options.keys() <= {"side", "right"}
+        if function is np.searchsorted and searches and arguments[1] is self:
+            return searched(arguments[0], self, options.get("side", "left"))
+        if function is np.digitize and searches and arguments[0] is self:
+            return searched(arguments[1], self, "left" if options.get("right") else "right")
         return Duck.__array_function__(self, function, types, arguments, options)
 
     def after(self, step: Step) -> Any:
@@ -159,6 +167,8 @@ class Number(Duck):
         )
 
 
+# Kept: while a program is analysed the names stand for something else.
+_COPYSIGN, _LOG, _POW = math.copysign, math.log, math.pow
 # Other types than these have methods of their own for what they are added to.
 _ODD = (str, bytes, type(None), list, tuple, dict, set, frozenset, complex, np.generic)
 
@@ -172,6 +182,8 @@ def applied(ufunc: Any, *inputs: Any) -> Any:
     """A function of NumPy of numbers, at least one of which is random."""
     if len(inputs) == 1 and ufunc in UNARY:
         return inputs[0].after(UNARY[ufunc]) if is_number(inputs[0]) else ufunc(*inputs)
+    if ufunc in FINITE:
+        return FINITE[ufunc] if is_number(inputs[0]) else ufunc(*inputs)
     if len(inputs) == 2 and ufunc in BINARY:
         return calculated(ufunc, *inputs)
     if ufunc in COMPARISONS:
@@ -233,8 +245,23 @@ def cells_of(inputs: tuple[Any, ...]) -> list[NDArray[Any]]:
 
 def of_math(function: Any, x: Any, *more: Any) -> Any:
     """A function of the module math, of a random number or any other."""
-    if not is_number(x) or len(more) > 1:
+    if function is _COPYSIGN and len(more) == 1 and is_number(more[0]) and not is_number(x):
+        return more[0].after(signed(float(x)))
+    if not is_number(x) or len(more) > 1 or (more and is_number(more[0])):
         return function(x, *more)
-    if not more:
-        return x.after(MATH[function])
-    return x.after(log_to_base(function, float(more[0])))
+    if function in FINITE:
+        return FINITE[function]
+    if function is _POW and more:
+        return calculated(_POW, x, float(more[0]))
+    if function is _LOG and more:
+        return x.after(log_to_base(function, float(more[0])))
+    return function(x, *more) if more or function not in MATH else x.after(MATH[function])
+
+
+def searched(entries: Any, number: Any, side: str) -> Any:
+    """``numpy.searchsorted(entries, number, side)`` of ascending entries, by comparisons."""
+    sorted_ = np.asarray(entries, dtype=np.float64)
+    if sorted_.ndim != 1 or not np.all(sorted_[:-1] <= sorted_[1:]):
+        number.escape("numpy.searchsorted or digitize, in what is not ascending")
+    search = bisect_right if side == "right" else bisect_left
+    return np.intp(search(sorted_.tolist(), number))

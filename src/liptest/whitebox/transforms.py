@@ -57,6 +57,13 @@ MATH: dict[Any, Step] = {
     )
     if hasattr(math, name)
 }
+#: Functions of the module math of one float and a constant.
+MATH_OF_TWO = (math.pow, math.copysign)
+#: What is known of every number that is followed: it is finite.
+FINITE: dict[Any, Any] = {
+    **{math.isnan: False, math.isinf: False, math.isfinite: True},
+    **{np.isnan: np.False_, np.isinf: np.False_, np.isfinite: np.True_},
+}
 NEGATIVE = Step("negation", operator.neg, _falls)
 POSITIVE = Step("+", operator.pos, _grows)
 ABSOLUTE = Step("abs", abs, _away_from_zero, splits=True)
@@ -148,6 +155,12 @@ def _with_second(operation: Callable[[Any, Any], Any], constant: Any) -> Callabl
 def rounded(function: Callable[..., Any], digits: int) -> Step:
     """``round(x, digits)`` or ``numpy.round(x, digits)``."""
     return Step("round", _with_second(function, digits), _grows, rounds=True)
+
+
+@lru_cache(maxsize=256)
+def signed(size: float) -> Step:
+    """``math.copysign(size, x)``."""
+    return Step("copysign", partial(math.copysign, size), _grows, rounds=True)
 
 
 @lru_cache(maxsize=256)

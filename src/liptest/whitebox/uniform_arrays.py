@@ -13,7 +13,7 @@ from liptest.whitebox.choices import ChoiceTree
 from liptest.whitebox.ducks import COMPARISONS, Duck, settled_in
 from liptest.whitebox.grid import UNIT, Line
 from liptest.whitebox.monotone import applied, cells_of, is_number
-from liptest.whitebox.transforms import BINARY, UNARY, rounded
+from liptest.whitebox.transforms import BINARY, FINITE, UNARY, rounded
 from liptest.whitebox.uniforms import ArrayUniform
 
 _OPERATORS: dict[str, Any] = {
@@ -235,6 +235,9 @@ def entrywise(tree: ChoiceTree, ufunc: Any, inputs: tuple[Any, ...]) -> Any:
     Aborts where NumPy's result is no array of 64-bit floats.
     """
     use = f"numpy.{ufunc.__name__}"
+    if ufunc in FINITE:
+        answer = np.frompyfunc(lambda one: applied(ufunc, one), 1, 1)
+        return answer(*cells_of(inputs)).astype(bool)
     if ufunc not in UNARY and ufunc not in BINARY:
         return ufunc(*(settled_in(one, use) for one in inputs))
     models = [_model(one) for one in inputs]

@@ -60,6 +60,9 @@ RISING: dict[str, Function] = {
     "numpy.round": lambda u: float(np.round(u, 1)),
     "as a float": lambda u: float(np.float64(2) * u // 0.25),
     "in a format": lambda u: f"{np.floor(u * 4):.0f}",
+    "numpy.searchsorted": lambda u: int(np.searchsorted([0.1, 0.5, 0.5, 0.7], u)),
+    "numpy.searchsorted to the right": lambda u: int(np.searchsorted([0.1, 0.5], u, side="right")),
+    "numpy.digitize": lambda u: int(np.digitize(u, [0.1, 0.5])),
     "as an index": lambda u: "abcd"[int(u * 4)],
 }
 
@@ -90,6 +93,11 @@ LIBRARY_SAMPLERS: dict[str, Function] = {
     "log to a base": lambda u: int(-math.log(1.0 - u, 3) * 2),
     "log2": lambda u: int(-math.log2(1.0 - u)),
     "sqrt": lambda u: int(math.sqrt(u) * 5),
+    "pow": lambda u: int(math.pow(u, 2.5) * 5),
+    "copysign": lambda u: math.copysign(1, u - 0.3),
+    "a laplace sampler": lambda u: round(
+        -1.5 * math.copysign(1, u - 0.5) * math.log(max(1 - 2 * abs(u - 0.5), 1e-9))
+    ),
     "expm1": lambda u: int(math.expm1(u) * 4),
 }
 
@@ -235,6 +243,21 @@ def test_writing_into_an_array_changes_it() -> None:
     assert law_of(program) == {(True, True): half, (True, False): half}
 
 
+def test_every_followed_number_is_finite() -> None:
+    def program(data: Any, rng: Any) -> Any:
+        u = rng.random(2) * 3
+        return (
+            math.isnan(u[0]),
+            math.isfinite(u[0]),
+            math.isinf(rng.random()),
+            type(np.isnan(u[0])) is np.bool_,
+            np.isfinite(u),
+        )
+
+    law = lt.output_law(lt.mechanism(program), np.array([0]))
+    assert dict(law) == {(False, True, False, True, (True, True)): 1.0}
+
+
 def test_two_rounded_numbers_add_up() -> None:
     found = law_of(lambda rng: float(np.floor(rng.random() * 2) + np.floor(rng.random() * 2)))
     assert found == {0.0: Fraction(1, 4), 1.0: Fraction(1, 2), 2.0: Fraction(1, 4)}
@@ -250,6 +273,8 @@ def test_two_rounded_numbers_add_up() -> None:
         lambda rng: np.copyto(np.zeros(2), np.floor(rng.random(2))),
         lambda rng: rng.random() % 0.5 < 0.1,
         lambda rng: math.sin(rng.random()),
+        lambda rng: np.searchsorted([0.5, 0.1], rng.random()),
+        lambda rng: np.searchsorted([0.5], rng.random(2)),
         lambda rng: (rng.random() - 0.7) ** 0.5,
     ],
 )
