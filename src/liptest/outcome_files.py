@@ -28,6 +28,9 @@ def write_outcomes(options: Mapping[str, Any], outcomes: Sequence[Outcome]) -> N
                 path.write_text(text.rstrip("\n") + "\n", encoding="utf-8")
         except OSError as error:
             print(f"error: --{name} {path}: {error.strerror}", file=sys.stderr)
+        except Exception as error:
+            words = f"{type(error).__name__}: {error}"
+            print(f"error: --{name} {path}: it could not be written: {words}", file=sys.stderr)
 
 
 def _certificates(outcomes: Sequence[Outcome]) -> str:

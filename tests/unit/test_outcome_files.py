@@ -65,6 +65,16 @@ def test_one_file_that_cannot_be_written_loses_no_other(folder: Path, capsys) ->
     assert "--json no/where.json" in printed.err
 
 
+def test_a_report_that_fails_loses_no_other(folder: Path, capsys, monkeypatch) -> None:
+    def fails(outcomes, *, root):
+        raise ZeroDivisionError("by design")
+
+    monkeypatch.setattr("liptest.report.junit.document", fails)
+    assert check("good", "--junit", "j.xml", "--sarif", "s.json") == 0
+    assert Path("s.json").exists()
+    assert "ZeroDivisionError: by design" in capsys.readouterr().err
+
+
 def test_check_keeps_the_books(folder: Path) -> None:
     assert check("good", "--ledger", "l.db", "--vendor", "acme") == 0
     assert check("bad", "--ledger", "l.db", "--vendor", "acme") == 1
