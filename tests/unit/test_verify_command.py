@@ -46,7 +46,9 @@ def folder(tmp_path, monkeypatch, capsys):
     (tmp_path / "vendor.py").write_text(VENDOR)
     (tmp_path / "liptest.toml").write_text(CONFIG)
     assert main(["check", "--json", "all.json"]) == 1
-    for name, one in zip(("yes", "no", "even"), json.loads((tmp_path / "all.json").read_text()), strict=True):
+    for name, one in zip(
+        ("yes", "no", "even"), json.loads((tmp_path / "all.json").read_text()), strict=True
+    ):
         (tmp_path / f"{name}.json").write_text(json.dumps(one))
     capsys.readouterr()
     return tmp_path
