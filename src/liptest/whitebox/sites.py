@@ -251,7 +251,11 @@ def module_sites(replaced: dict[int, Any]) -> Iterator[tuple[dict[str, Any], str
 
     A module is looked at again when its number of names has changed.
     """
-    for module in list(sys.modules.values()):
+    modules = list(sys.modules.values())
+    if len(_scanned) > 2 * len(modules):  # most are gone: nothing of them is kept
+        _scanned.clear()
+        _known.clear()
+    for module in modules:
         space = getattr(module, "__dict__", None)
         if type(space) is not dict:
             continue

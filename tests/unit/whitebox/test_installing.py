@@ -5,8 +5,10 @@ from __future__ import annotations
 import functools
 import os
 import random
+import sys
 import threading
 import time
+import types
 import uuid
 from collections.abc import Callable
 from fractions import Fraction
@@ -17,6 +19,7 @@ import pytest
 
 import liptest as lt
 from liptest.errors import LiptestError, NonDeterministicError, UnsupportedRandomnessError
+from liptest.whitebox import sites
 from liptest.whitebox.installing import stand_ins
 from liptest.whitebox.session import active
 from tests.unit.whitebox import global_names
@@ -277,3 +280,12 @@ def test_an_analysis_inside_of_one_is_refused_and_leaves_the_outer_one_alone() -
             pass
         assert active() is outer
     assert active() is None
+
+
+def test_modules_that_are_gone_are_not_kept() -> None:
+    law(COINS["random.random"])
+    for _ in range(3 * len(sys.modules)):
+        space = vars(types.ModuleType("gone"))
+        sites._scanned[id(space)] = space, 1
+    assert len(law(COINS["from random import random"])) == 2
+    assert len(sites._scanned) <= len(sys.modules)
