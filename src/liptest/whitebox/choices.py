@@ -13,7 +13,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any, NoReturn, Protocol
+from typing import NoReturn
 
 from liptest.errors import (
     LiptestError,
@@ -24,36 +24,14 @@ from liptest.errors import (
 from liptest.mechanisms.laws import Output
 from liptest.whitebox import budgets
 from liptest.whitebox.budgets import MAX_CHOICES, MAX_CUTS, MAX_DRAWS, MAX_LEAVES
+from liptest.whitebox.paths import Abort, Births, Branches, Path, next_branch
 from liptest.whitebox.sums import LawSum, product
-
-#: What can be chosen from: n branches of equal weight, or whole-number weights.
-Branches = int | tuple[int, ...]
-#: Choices from the root to a leaf, with the branches taken.
-Path = list[tuple[Branches, int]]
 
 # Products of weights are carried along the first choices of a path only: on a path of k choices
 # they need k^2 words.
 _CARRIED = 512
-
-
 # Leaves that are kept as samples: so many first ones, and those numbered 2, 4, 8, ..
 _SAMPLED = 4
-
-
-class Births(Protocol):
-    """Is told of every random float, or array of them, that a program draws."""
-
-    def of(self, number: Any) -> Any:
-        """What the program gets."""
-        ...
-
-
-class Abort(BaseException):
-    """Ends a run. No ``except Exception`` of the program under analysis catches it."""
-
-    def __init__(self, error: LiptestError) -> None:
-        super().__init__(str(error))
-        self.error = error
 
 
 class ChoiceTree:
@@ -250,7 +228,7 @@ class ChoiceTree:
             branches, branch = path.pop()
             carried = len(path) < _CARRIED
             _, denominator = weights.pop() if carried else (0, 0)
-            following = _next_branch(branches, branch)
+            following = next_branch(branches, branch)
             if following is None:
                 continue
             path.append((branches, following))
@@ -300,12 +278,3 @@ class ChoiceTree:
         if aborts:
             self.fail(error)
         raise error
-
-
-def _next_branch(branches: Branches, branch: int) -> int | None:
-    if isinstance(branches, int):
-        return branch + 1 if branch + 1 < branches else None
-    for following in range(branch + 1, len(branches)):
-        if branches[following]:
-            return following
-    return None

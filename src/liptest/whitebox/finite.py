@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.whitebox.choices import Branches
 from liptest.whitebox.grid import UNIT
+from liptest.whitebox.paths import Branches
 
 #: NumPy itself: checks arguments and gives types and shapes, never values.
 NUMPY = np.random.Generator(np.random.PCG64(0))

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liptest.whitebox.budgets import MAX_DRAWS
-from liptest.whitebox.choices import Branches, ChoiceTree
+from liptest.whitebox.choices import ChoiceTree
 from liptest.whitebox.drawing import (
     check_digits,
     distinct,
@@ -30,6 +30,7 @@ from liptest.whitebox.finite import (
     probabilities,
 )
 from liptest.whitebox.grid import Line, exact_line
+from liptest.whitebox.paths import Branches
 from liptest.whitebox.tails import TailedDraws
 from liptest.whitebox.uniform_arrays import uniform_array
 from liptest.whitebox.uniforms import Uniform

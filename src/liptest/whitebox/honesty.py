@@ -15,8 +15,9 @@ import numpy as np
 
 from liptest.errors import NonDeterministicError
 from liptest.mechanisms.laws import Output
-from liptest.whitebox.choices import ChoiceTree, Path
+from liptest.whitebox.choices import ChoiceTree
 from liptest.whitebox.grid import Split
+from liptest.whitebox.paths import Path
 from liptest.whitebox.running import Run
 
 # Kept: while a program is analysed the names stand for something else.

@@ -7,8 +7,9 @@ from typing import Any
 
 from liptest.errors import MechanismError, shown
 from liptest.mechanisms.laws import Output
-from liptest.whitebox.choices import Abort, ChoiceTree
+from liptest.whitebox.choices import ChoiceTree
 from liptest.whitebox.outputs import raised
+from liptest.whitebox.paths import Abort
 from liptest.whitebox.session import Session
 
 #: ``(data, rng) -> output``.

@@ -20,8 +20,9 @@ import numpy as np
 from liptest.errors import InputError, NonDeterministicError
 from liptest.mechanisms.laws import Output
 from liptest.whitebox.budgets import MAX_CHOICES
-from liptest.whitebox.choices import Branches, ChoiceTree
+from liptest.whitebox.choices import ChoiceTree
 from liptest.whitebox.grid import Split
+from liptest.whitebox.paths import Branches
 
 #: Runs in search of an output; an output that is rarer than that has no trace.
 MAX_RUNS = 1 << 16

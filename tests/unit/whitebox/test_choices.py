@@ -15,7 +15,8 @@ import pytest
 from liptest.errors import BudgetError, NonDeterministicError, UnsupportedRandomnessError
 from liptest.whitebox import budgets
 from liptest.whitebox.budgets import MAX_DRAWS
-from liptest.whitebox.choices import Abort, ChoiceTree
+from liptest.whitebox.choices import ChoiceTree
+from liptest.whitebox.paths import Abort
 
 Program = Callable[[ChoiceTree], Any]
 
