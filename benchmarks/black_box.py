@@ -20,6 +20,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 
 import numpy as np
 from figures import Figure, Row, report
@@ -80,7 +81,7 @@ def betting(case: Case, level: float, samples: float, *, learnt: float) -> bool:
     """Growth-optimal e-process with the estimates of the blocks before."""
     ends = np.geomspace(learnt * samples / 2, samples / 2, BLOCKS)
     wealth = 0.0
-    for first, last in zip(ends[:-1], ends[1:], strict=True):
+    for first, last in pairwise(ends.tolist()):
         p, q = ((first * share + 0.5) / (first + 1) for share in (case.p, case.q))
         if p <= math.exp(case.claim) * q:
             continue

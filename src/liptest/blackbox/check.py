@@ -234,7 +234,10 @@ def _least_yes(task: _Task, claim: Claim, eta: float, failure: float) -> int:
 
 
 def _needed(task: _Task, claim: Claim, eta: float, failure: float) -> int:
-    return 2 * len(task.pairs.datasets) * _least_yes(task, claim, eta, failure)
+    """Samples with which the last round, after the others, has the draws of a YES."""
+    last = math.prod(1.0 - share for share, _ in _ROUNDS[:-1])
+    draws = 2 * len(task.pairs.datasets) * (_least_yes(task, claim, eta, failure) + 1)
+    return math.ceil(draws / last) + 1
 
 
 def _yes_draws(task: _Task, claim: Claim, eta: float, failure: float, size: int) -> int:

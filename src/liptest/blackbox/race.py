@@ -202,8 +202,9 @@ class Round:
         if look.is_finite and len(look.views) == 1:
             return list(look.views)
         both = joined([left, right])
-        views: list[View] = [fit_bins(both, name) for name in feature_names(both)]
-        views += look.views if look.is_finite else [frequent_values(both), *look.views]
+        bins: list[View] = [fit_bins(both, name) for name in feature_names(both)]
+        values = look.views if look.is_finite else (frequent_values(both), *look.views)
+        views = [*bins, *values] if both.is_numeric else [*values, *bins]
         return [*views, fit_tree(left, right)]
 
     def _test(self, pair: tuple[int, int], event: Event, samples: int) -> Tested:

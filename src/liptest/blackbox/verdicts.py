@@ -222,7 +222,7 @@ class BlackBoxVerdict:
             parts["cost"] = Cost.from_dict(parts["cost"])
             parts["resolution_reached"] = float(parts["resolution_reached"])
             return cls(**parts)
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise InputError(
                 f"verdict JSON: {shown(error)}; it was not written by liptest"
             ) from None
@@ -230,7 +230,11 @@ class BlackBoxVerdict:
     @classmethod
     def from_json(cls, text: str) -> Self:
         """Inverse of ``to_json``."""
-        return cls.from_dict(json.loads(text))
+        try:
+            data = json.loads(text)
+        except ValueError as error:
+            raise InputError(f"verdict JSON: not JSON: {error}") from None
+        return cls.from_dict(data)
 
     def __str__(self) -> str:
         notes = {
