@@ -21,6 +21,8 @@ SCRIPTS = (
     "routes.py",
     "black_box.py",
     "published_suite.py",
+    "search.py",
+    "profile_bands.py",
 )
 
 

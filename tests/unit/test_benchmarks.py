@@ -55,6 +55,15 @@ COUNTS: dict[str, list[tuple[str, dict[str, int]]]] = {
         ("bursts, 8 parts: sensitivity, c = 25", {"draws": 132}),
     ],
     "black_box": [("leak 1e-3, claim 1, failure 1e-06", {"pairs": 1})],
+    "search": [
+        ("needle at all ones, 2^20", {"found": 1}),
+        ("needle at a random dataset, 2^20", {"found": 0}),
+        ("empty histogram, 6^10", {"found": 1}),
+    ],
+    "profile_bands": [
+        ("clicks, d = 5000: vendor A (a count), exact", {"draws": 0, "laws": 0}),
+        ("coverage, failure 0.2: a needle, neighbourhoods", {"runs": 5}),
+    ],
     "published_suite": [
         ("randomised response, d=5, epsilon 1", {"samples": 20_000}),
         ("truncated geometric count, d=20, epsilon 1", {"samples": 20_000}),

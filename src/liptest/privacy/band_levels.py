@@ -28,6 +28,7 @@ from liptest.sampled import SampledDistribution
 Indices = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
+_DIGITS = 1e-11
 # Sums of logs are good to far more digits than this leaves.
 _ROUNDED = 1.0 - 1e-9
 # Records with more values than this have no useful colour classes.
@@ -54,6 +55,17 @@ class EpsilonGrid:
     def thresholds(self) -> Floats:
         """epsilon' of each claim."""
         return np.array([claim.threshold for claim in self.claims])
+
+
+def even_grid(top: float, points: int, delta: float, tolerance: float) -> EpsilonGrid:
+    """``points`` epsilons up to a largest loss, without the last digits that rounding left there.
+
+    The tolerance outweighs them, and a claim of epsilon 1 is then a point of the grid.
+    """
+    values = np.linspace(top / points, top, points).tolist()
+    if tolerance >= _DIGITS:
+        values = [float(f"{value:.12g}") for value in values]
+    return EpsilonGrid(tuple(values), delta, tolerance)
 
 
 @dataclass(frozen=True)

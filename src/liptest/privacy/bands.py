@@ -22,7 +22,7 @@ from liptest.edges import min_mass_edges
 from liptest.errors import MechanismError
 from liptest.mechanisms.base import Mechanism
 from liptest.privacy.band_counts import BandCounts, BandJudge
-from liptest.privacy.band_levels import EpsilonGrid, Floats, Geometry
+from liptest.privacy.band_levels import EpsilonGrid, Floats, Geometry, even_grid
 from liptest.privacy.claims import Claim
 from liptest.privacy.intervals import (
     binomial_lower,
@@ -98,8 +98,7 @@ def pilot_grid(task: BandTask, points: int, claim: Claim) -> EpsilonGrid:
     found = _run(task, task.judge(_PILOT_GRID, kept=PILOT_DRAWS), PILOT_DRAWS, _PILOT_STAGE)
     losses = found.total.evidence.largest
     top = float(losses[np.isfinite(losses)].max(initial=0.0)) or 1.0
-    epsilons = tuple(np.linspace(top / points, top, points).tolist())
-    return EpsilonGrid(epsilons, claim.delta, claim.tolerance)
+    return even_grid(top, points, claim.delta, claim.tolerance)
 
 
 def sampled_bands(task: BandTask, grid: EpsilonGrid, draws: int, mass: float) -> Bands:

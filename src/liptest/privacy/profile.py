@@ -8,8 +8,6 @@ from collections.abc import Sequence
 from concurrent.futures import Executor
 from typing import Any
 
-import numpy as np
-
 from liptest.distributions import (
     Distribution,
     ProductDistribution,
@@ -19,7 +17,7 @@ from liptest.distributions import (
 from liptest.driver import Progress
 from liptest.errors import BudgetError, InputError, check_count, check_open_unit, check_seed, shown
 from liptest.mechanisms.base import Mechanism, check_mechanism
-from liptest.privacy.band_levels import EpsilonGrid, Geometry
+from liptest.privacy.band_levels import EpsilonGrid, Geometry, even_grid
 from liptest.privacy.bands import PILOT_DRAWS, Bands, BandTask, pilot_grid, sampled_bands
 from liptest.privacy.choice import affordable_laws
 from liptest.privacy.claims import Claim
@@ -138,7 +136,7 @@ def _exact(
     if grid is None:
         finite = losses[losses < 1e6]
         top = float(finite.max(initial=0.0)) or 1.0
-        grid = _grid(np.linspace(top / _GRID, top, _GRID).tolist(), delta, tolerance)
+        grid = even_grid(top, _GRID, delta, tolerance)
     points = tuple(source.at(claim) for claim in grid.claims)
     return PrivacyProfile(
         points,

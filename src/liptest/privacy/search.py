@@ -21,8 +21,10 @@ from liptest.privacy.search_moves import Proposals, constant, path, structured
 
 # Streams of a run: chunks of sampling have small numbers.
 _SPAWN_KEY = (1 << 31, 0)
-# Good datasets that are kept, and how many are looked at in one round.
-_BEAM, _ROUND = 16, 24
+# Good datasets that are kept, how many are looked at in one round, and how many climb apart.
+_BEAM, _ROUND, _CLIMBERS = 16, 8, 8
+# Datasets that are looked at together.
+_TOGETHER = 24
 # Rounds between walks from the best dataset to a corner.
 _WALK_EVERY = 8
 _WALK_SHARE = 4
@@ -69,6 +71,7 @@ class _Search:
         self._rng = rng
         self._moves = Proposals(task.distribution, rng)
         self._domain = task.distribution.domain
+        self._climbers: list[tuple[float, IntArray]] = []
         # (score, tie-break, dataset), best first; and neighbours to move to.
         self._beam: list[tuple[float, float, IntArray]] = []
         self._next: list[tuple[float, float, IntArray]] = []
@@ -81,6 +84,7 @@ class _Search:
         rounds = 0
         while not self._explorer.is_over and idle < _WALK_EVERY:
             before = self._explorer.total.queries
+            self._climb()
             self._visit(np.array(self._round(), dtype=self._domain.dtype))
             rounds += 1
             if rounds % _WALK_EVERY == 0 and self._beam:
@@ -93,18 +97,35 @@ class _Search:
         if self._task.progress is not None:
             self._task.progress(self._explorer.total.queries, self._explorer.budget)
 
-    def _visit(self, points: IntArray) -> None:
-        for start in range(0, len(points), _ROUND):
+    def _visit(self, points: IntArray) -> dict[bytes, tuple[float, IntArray]]:
+        """Score of each new dataset, and its neighbour to move to."""
+        seen: dict[bytes, tuple[float, IntArray]] = {}
+        for start in range(0, len(points), _TOGETHER):
             if self._explorer.is_over:
-                return
-            found = self._explorer.neighbourhoods(points[start : start + _ROUND])
+                break
+            found = self._explorer.neighbourhoods(points[start : start + _TOGETHER])
             for point, score, other in zip(*found, strict=True):
                 tie = float(self._rng.random())
                 self._beam.append((-float(score), tie, point.copy()))
                 self._next.append((-float(score), tie, other.copy()))
+                seen[point.tobytes()] = float(score), other.copy()
         for kept in (self._beam, self._next):
             kept.sort(key=lambda entry: entry[:2])
             del kept[_BEAM:]
+        return seen
+
+    def _climb(self) -> None:
+        """Each climber moves to its best neighbour; one that gains nothing starts afresh."""
+        while len(self._climbers) < _CLIMBERS:
+            self._climbers.append((-1.0, self._fresh()))
+        points = np.array([point for _, point in self._climbers], dtype=self._domain.dtype)
+        seen = self._visit(points)
+        moved = []
+        for before, point in self._climbers:
+            score, other = seen.get(point.tobytes(), (before, point))
+            if score > before:
+                moved.append((score, other))
+        self._climbers = moved
 
     def _walk(self, start: IntArray, end: IntArray) -> None:
         steps = int(self._domain.distance(start[None, :], end[None, :])[0])

@@ -1,0 +1,104 @@
+"""``liptest profile``: tables, JSON and exit codes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import liptest as lt
+from liptest.cli import main
+from liptest.privacy.profile_result import GdpAnswer, PrivacyProfile
+
+VENDOR = """
+import numpy as np
+import liptest as lt
+
+count = lt.catalogue.truncated_geometric_count(8, 1.0)
+leak = lt.catalogue.leak(40, 0.1)
+
+@lt.mechanism
+def broken(data, rng):
+    raise ValueError("no")
+"""
+
+
+@pytest.fixture
+def vendor(tmp_path, monkeypatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "vendor.py"
+    path.write_text(VENDOR)
+    return path
+
+
+def test_a_table_of_exact_masses(vendor, capsys):
+    code = main(
+        ["profile", "vendor.py:count", "--dimension", "8", "--uniform", "--epsilon", "0.5,0.9,1"]
+    )
+    text = capsys.readouterr().out
+    assert code == 0
+    assert "Exact" in text
+    rows = [line.split() for line in text.splitlines() if line.startswith("   ")]
+    assert rows == [["0.5", "0.5"], ["0.9", "0.5"], ["1", "0"]]
+    assert "Largest loss 1.000000: the exact epsilon" in text
+
+
+@pytest.mark.parametrize(("claim", "code", "word"), [(0.5, 1, "NO: "), (1.0, 0, "YES: ")])
+def test_a_claim_decides_the_exit_code(vendor, capsys, claim, code, word):
+    line = f"profile vendor.py:count --dimension 8 --uniform --claim {claim}"
+    assert main(line.split()) == code
+    assert word in capsys.readouterr().out
+
+
+def test_a_sampled_profile_says_with_which_chance_it_holds(vendor, capsys):
+    line = (
+        "profile vendor.py:leak --probabilities 0.1 --dimension 40 --epsilon 1 --claim 1 --seed 3 "
+        "--draws 2000 --json out.json"
+    )
+    assert main(line.split()) == 1
+    text = capsys.readouterr().out
+    assert "Sampled: 2,000 datasets" in text
+    assert "1 in 1,000,000" in text
+    assert "statistical" in text
+    data = json.loads((vendor.parent / "out.json").read_text())
+    answer = GdpAnswer.from_dict(data.pop("claim"))
+    profile = PrivacyProfile.from_dict(data)
+    assert (answer.decision, answer.kind) == ("NO", "statistical")
+    assert profile.points[0].lower <= 0.1 <= profile.points[0].upper
+    law = lt.ProductDistribution.bernoulli([0.1] * 40)
+    options = {"epsilons": [1.0], "seed": 3, "draws": 2000}
+    again = lt.privacy_profile(lt.catalogue.leak(40, 0.1), law, **options)
+    assert again.points == profile.points
+
+
+def test_a_claim_that_a_small_sample_leaves_open(vendor):
+    line = "profile vendor.py:leak --probabilities 0.1 --dimension 40 --epsilon 1 --claim 1"
+    assert main([*line.split(), "--draws", "100", "--exception-mass", "0.1"]) == 3
+
+
+def test_every_check_of_a_file_is_profiled(vendor, capsys):
+    (vendor.parent / "liptest.toml").write_text(
+        "[domain]\ndimension = 8\n[distribution]\nuniform = true\n"
+        '[[check]]\nmechanism = "vendor.py:count"\nepsilon = 1.0\n'
+        '[[check]]\nmechanism = "vendor.py:broken"\nepsilon = 1.0\n'
+    )
+    assert main(["profile", "--epsilon", "1", "--method", "neighbourhoods"]) == 4
+    captured = capsys.readouterr()
+    assert "vendor:count" in captured.out
+    assert "every dataset" in captured.err
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "profile",
+        "profile vendor.py:nothing --dimension 8 --uniform",
+        "profile vendor.py:count --dimension 8 --uniform --epsilon much",
+        "profile vendor.py:count --dimension 8 --uniform --method edges",
+        "profile vendor.py:count --dimension 8",
+    ],
+)
+def test_bad_input_is_exit_code_2(vendor, capsys, line):
+    assert main(line.split()) == 2
+    assert "error" in capsys.readouterr().err
