@@ -20,6 +20,7 @@ from liptest.distributions import Distribution, ProductDistribution, check_distr
 from liptest.domains import Domain
 from liptest.errors import BudgetError, InputError
 from liptest.mechanisms.base import ComparableLaws, Mechanism, check_mechanism
+from liptest.mechanisms.laws import INFINITE_LOSS
 from liptest.privacy.certify import Answer
 from liptest.privacy.claims import Claim, ExactLog, parse_epsilon
 from liptest.privacy.count_mass import count_exception_mass, has_count_mass
@@ -80,12 +81,17 @@ class _Levels:
     mechanism: Any
     distribution: ProductDistribution
 
+    @property
+    def partial(self) -> bool:
+        """Whether a budget has left some law unexplored in part."""
+        return is_partial(self.mechanism.laws_of(np.arange(self.distribution.domain.dimension + 1)))
+
     @cached_property
     def losses(self) -> NDArray[np.float64]:
         levels = np.arange(self.distribution.domain.dimension + 1)
         laws = self.mechanism.laws_of(levels)
         rows = laws.distinct(levels)
-        return np.asarray(laws.losses(rows[:-1], rows[1:]))
+        return _with_open_ones(laws, rows[:-1], rows[1:])
 
     def at(self, claim: Claim) -> ExceptionMass:
         bounds = count_exception_mass(self.mechanism, self.distribution, claim)
@@ -117,12 +123,17 @@ class _Points:
     def pairs(self) -> Indices:
         return neighbour_rows(self.domain)
 
+    @property
+    def partial(self) -> bool:
+        """Whether a budget has left some law unexplored in part."""
+        return is_partial(self._laws[0])
+
     @cached_property
     def losses(self) -> NDArray[np.float64]:
         laws, rows = self._laws
         left, right = (rows[self.pairs[:, side]].astype(np.int64) for side in (0, 1))
         starts = range(0, len(left), _SLICE)
-        parts = [laws.losses(left[s : s + _SLICE], right[s : s + _SLICE]) for s in starts]
+        parts = [_with_open_ones(laws, left[s : s + _SLICE], right[s : s + _SLICE]) for s in starts]
         return np.concatenate(parts) if parts else np.zeros(0)
 
     def at(self, claim: Claim) -> ExceptionMass:
@@ -165,3 +176,15 @@ class _Points:
     def _decide(self, pair: Indices, claim: Claim) -> Answer:
         x, y = self.domain.points(pair)
         return certified_comparison(self.mechanism, x, y, claim).answer
+
+
+def is_partial(laws: ComparableLaws) -> bool:
+    """Whether a budget has left some law of a table unexplored in part."""
+    unexplored = getattr(laws, "unexplored", None)
+    return unexplored is not None and bool(np.any(unexplored))
+
+
+def _with_open_ones(laws: ComparableLaws, left: Indices, right: Indices) -> NDArray[np.float64]:
+    """Losses; infinite where partial laws leave them open."""
+    found = laws.losses(left, right)
+    return np.where(np.isinf(laws.screen_error(left, right)), INFINITE_LOSS, found)
