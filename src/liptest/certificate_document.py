@@ -9,6 +9,7 @@ import json
 import platform
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +92,12 @@ class Certificate:
     def to_json(self) -> str:
         """One JSON object."""
         return json.dumps(self.to_dict(), indent=1)
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the verdict, what was tested, what a release satisfies."""
+        facts = (f"code sha256 {self.code.code}", f"release: {self.release_guarantee}")
+        lines = "<br>".join(escape(fact) for fact in facts)
+        return f"{self.verdict._repr_html_()}<div>{lines}</div>"
 
     def write(self, path: str | Path) -> None:
         """Write the JSON to a file."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import math
 from dataclasses import dataclass, field, fields
 from typing import Any, NoReturn, Self
@@ -14,6 +15,8 @@ from liptest.verdicts import Cost, Decision, Guarantee, Record, jsonable
 
 #: The method of a verdict that rests on a local filter, not on a test (theory 3.13).
 BY_FILTER = "filter"
+# Readable on light and on dark paper.
+_COLOURS = {Decision.YES: "#2f8f57", Decision.NO: "#d0453b", Decision.INCONCLUSIVE: "#a87a14"}
 #: The method of a verdict that rests on a search alone (theory 3.10).
 BY_SEARCH = "search"
 
@@ -126,6 +129,17 @@ class PrivacyVerdict:
 
     def __str__(self) -> str:
         return verdict_text(self)
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the same words, the decision in colour."""
+        title, first, *rest = map(html.escape, verdict_text(self).splitlines())
+        colour = _COLOURS[self.decision]
+        body = "<br>".join(rest)
+        return (
+            f'<div style="border-left: 4px solid {colour}; padding-left: 1em"><div>{title}</div>'
+            f'<div style="color: {colour}; font-weight: bold">{first}</div>'
+            f'<div style="white-space: pre-wrap">{body}</div></div>'
+        )
 
 
 def verdict_text(verdict: PrivacyVerdict) -> str:

@@ -27,6 +27,7 @@ from liptest.privacy.witnesses import PrivacyWitness
 # Datasets and pairs that are looked at for a picture: a second or two.
 _MOST_DATASETS = 1 << 12
 _MOST_PAIRS = 1 << 15
+_MOST_COUNTS = 64
 _MOST_OUTPUTS = 14
 _GRID = 60
 
@@ -120,7 +121,8 @@ def _profile(
 
 def _is_cheap(mechanism: Mechanism, law: Distribution) -> bool:
     if has_count_mass(mechanism, law):
-        return mechanism.source == "declared" and law.domain.dimension <= _MOST_PAIRS
+        most = _MOST_PAIRS if mechanism.source == "declared" else _MOST_COUNTS
+        return law.domain.dimension <= most
     small = law.domain.size <= _MOST_DATASETS and law.domain.neighbouring_pairs <= _MOST_PAIRS
     return small and isinstance(law, ProductDistribution)
 

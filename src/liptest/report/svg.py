@@ -8,9 +8,10 @@ from html import escape
 
 Row = tuple[str, float, float, bool]
 
-_WIDTH = 640
-_LABELS = 150
-_MOST_LABEL = 22
+# So narrow that the letters stay readable on a telephone.
+_WIDTH = 420
+_LABELS = 112
+_MOST_LABEL = 17
 
 
 def drawing(name: str, title: str, description: str, height: float, body: Sequence[str]) -> str:
@@ -27,12 +28,12 @@ def scale_of_losses(name: str, claimed: float, found: Sequence[tuple[str, float]
     """Bars of losses against the claimed epsilon; an infinite one runs off the right edge."""
     finite = [loss for _, loss in found if math.isfinite(loss)]
     top = 1.25 * max([claimed, *finite, 1e-300])
-    left, right = _LABELS, _WIDTH - 90
+    left, right = _LABELS, _WIDTH - 74
     body = []
     for row, (words, loss) in enumerate(found):
         y = 30 + 34 * row
         infinite = math.isinf(loss)
-        end = right + 26 if infinite else left + (right - left) * min(1.0, loss / top)
+        end = right + 6 if infinite else left + (right - left) * min(1.0, loss / top)
         body.append(_text(left - 10, y + 14, words, anchor="end"))
         kind = "accent" if infinite or loss > claimed else "first"
         body.append(_bar(left, y, max(end - left, 1.5), 20, kind))
@@ -53,7 +54,7 @@ def scale_of_losses(name: str, claimed: float, found: Sequence[tuple[str, float]
 def law_bars(name: str, rows: Sequence[Row]) -> str:
     """Two laws side by side: (output, probability, probability on the neighbour, decides)."""
     top = max([max(p, q) for _, p, q, _ in rows] + [1e-300])
-    left, right = _LABELS, _WIDTH - 70
+    left, right = _LABELS, _WIDTH - 62
     body = []
     for row, (output, p, q, decides) in enumerate(rows):
         y = 8 + 38 * row
@@ -72,7 +73,7 @@ def profile_curve(
     name: str, points: Sequence[tuple[float, float]], claimed: float, mass: float | None
 ) -> str:
     """Exception mass against epsilon, as steps; the claim is a vertical mark."""
-    left, right, top, bottom = 60, _WIDTH - 20, 16, 210
+    left, right, top, bottom = 52, _WIDTH - 8, 16, 170
     far = 1.08 * max([claimed, *(epsilon for epsilon, _ in points)])
     high = max([value for _, value in points] + [1e-300])
 
@@ -96,7 +97,7 @@ def profile_curve(
         _text(left - 8, bottom, "0", anchor="end", small=True),
         _text(left, bottom + 18, "0", small=True),
         _text(right, bottom + 18, f"epsilon {far:.3g}", anchor="end", small=True),
-        _text(min(x(claimed) + 6, right - 110), top + 4, f"claimed {claimed:.4g}", strong=True),
+        _text(min(x(claimed) + 6, right - 90), top + 4, f"claimed {claimed:.4g}", strong=True),
     ]
     at = "" if mass is None else f" At the claimed epsilon it is {mass:.4g}."
     description = (
@@ -110,7 +111,7 @@ def exposure_bars(name: str, losses: Sequence[tuple[str, float]], claimed: float
     """Largest loss by record, with the claim as a mark."""
     finite = [loss for _, loss in losses if math.isfinite(loss)]
     top = 1.15 * max([claimed, *finite, 1e-300])
-    left, right = _LABELS, _WIDTH - 90
+    left, right = _LABELS, _WIDTH - 74
     body = []
     for row, (words, loss) in enumerate(losses):
         y = 22 + 22 * row

@@ -1,0 +1,111 @@
+"""The page in a real browser: nothing loaded, nothing cut off, readable for everybody.
+
+Chromium comes from the system (Debian: chromium); without it these tests are skipped, except
+where the environment variable CI is set.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from liptest.report.html import page
+from tests.unit.report.test_html import EVERY
+
+_CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+pytestmark = pytest.mark.skipif(
+    _CHROMIUM is None and not os.environ.get("CI"),
+    reason="no chromium on this machine: install the Debian package chromium",
+)
+_QUIET = (
+    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"),
+    *("--disable-background-networking", "--disable-component-update"),
+)
+WIDTHS = [360, 1200]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as driver:
+        running = driver.chromium.launch(executable_path=_CHROMIUM, args=list(_QUIET))
+        yield running
+        running.close()
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    path.write_text(page(EVERY), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(params=WIDTHS)
+def width(request: pytest.FixtureRequest) -> int:
+    return int(request.param)
+
+
+@pytest.fixture(params=["light", "dark"])
+def opened(request: pytest.FixtureRequest, browser: Any, file: Path, width: int) -> Iterator[Any]:
+    view = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=request.param)
+    view.noticed = []
+    view.on("console", lambda message: view.noticed.append(message.text))
+    view.on("pageerror", lambda error: view.noticed.append(str(error)))
+    view.on("request", lambda one: view.noticed.append(one.url))
+    view.goto(file.as_uri())
+    yield view
+    view.close()
+
+
+def test_nothing_is_loaded_and_nothing_complains(opened: Any, file: Path) -> None:
+    assert opened.noticed == [file.as_uri()]
+
+
+def test_nothing_is_wider_than_the_screen(opened: Any, width: int) -> None:
+    for details in opened.query_selector_all("details"):
+        details.evaluate("one => { one.open = true; }")
+    assert opened.evaluate("document.documentElement.scrollWidth") <= width
+    wider = opened.evaluate(
+        """() => [...document.querySelectorAll('body *')].filter(one =>
+            !one.closest('svg') && !one.closest('.scroll') &&
+            one.getBoundingClientRect().right > innerWidth + 1).map(one => one.outerHTML)"""
+    )
+    assert wider == []
+
+
+def test_letters_in_drawings_stay_readable(opened: Any) -> None:
+    smallest = opened.evaluate(
+        """() => Math.min(...[...document.querySelectorAll('svg text')].map(one =>
+            one.getBoundingClientRect().height))"""
+    )
+    assert smallest >= 9
+
+
+def test_no_rule_of_accessibility_is_broken(opened: Any) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    for details in opened.query_selector_all("details"):
+        details.evaluate("one => { one.open = true; }")
+    found = Axe().run(opened)
+    problems = [
+        (one["id"], [node["html"][:120] for node in one["nodes"][:3]])
+        for one in found.response["violations"]
+    ]
+    assert problems == []
+
+
+def test_print_shows_everything_on_white(browser: Any, file: Path) -> None:
+    view = browser.new_page(color_scheme="dark")
+    view.goto(file.as_uri())
+    view.emulate_media(media="print")
+    colours = view.evaluate(
+        "() => { const s = getComputedStyle(document.body); return [s.backgroundColor, s.color]; }"
+    )
+    view.close()
+    assert colours == ["rgb(255, 255, 255)", "rgb(0, 0, 0)"]
