@@ -107,7 +107,7 @@ def _verdict(number: int, outcome: Outcome) -> str:
 
 
 def _finding(number: int, verdict: PrivacyVerdict) -> str:
-    found = [("largest loss found", float(verdict.largest_loss))]
+    found = [("largest loss", float(verdict.largest_loss))]
     claim = float(verdict.claim.epsilon)
     picture = svg.scale_of_losses(f"finding-{number}", claim, found)
     note = ""
