@@ -83,6 +83,8 @@ class Tally:
         """
         if not self._rejects(0.0, 0.0, log_level):
             return -math.inf
+        if not len(self.tokens):
+            return self._largest_without_tokens(log_level)
         reached, step = 0.0, first_step
         while step > _STEP and reached < _LARGEST:
             if self._rejects(reached, reached + step, log_level):
@@ -90,6 +92,29 @@ class Tally:
             else:
                 step /= 2
         return min(reached, _LARGEST)
+
+    def _largest_without_tokens(self, log_level: float) -> float:
+        """Where the tail, which grows with epsilon, reaches the level: bisection and secants."""
+        trials = self.wins + self.losses
+
+        def above(epsilon: float) -> float:
+            return log_tail(self.wins, trials, epsilon) - log_level
+
+        low, high, below, over = 0.0, 1.0, -1.0, above(1.0)
+        while over <= 0 and high < _LARGEST:
+            low, high, below = high, 2 * high, over
+            over = above(high)
+        takes_secant = False
+        while high - low > _STEP:
+            share = below / (below - over) if takes_secant else 0.5
+            middle = low + min(max(share, 0.02), 0.98) * (high - low)
+            takes_secant = not takes_secant
+            value = above(middle)
+            if value <= 0:
+                low, below = middle, value
+            else:
+                high, over = middle, value
+        return min(low, _LARGEST)
 
 
 def plan_sides(
