@@ -26,7 +26,10 @@ CLAIMS = TESTED | {"mechanisms", "privacy"}
 LAYERS: dict[str, tuple[set[str], set[str]]] = {
     "errors": ({"errors"}, set()),
     "points": (
-        {"domains", "points", "marginals", "sampling", "fitting", "executors", "interrupts"},
+        {
+            *("domains", "points", "marginals", "sampling", "fitting"),
+            *("parcels", "crews", "executors", "interrupts"),
+        },
         {"errors"},
     ),
     "distributions": ({"distributions", "sampled", "edges"}, POINTS),
@@ -72,7 +75,15 @@ SHELL = {
     *("laboratory_input", "config", "loading", "demo", "examples", "pytest_plugin", "testing"),
     *("strategies", "first_contact", "first_contact_cli", "first_config"),
     *("first_estimate", "doctor"),
-    *("jobs", "law_command", "outcome_files", "vendors", "workers", "ledger_cli", "ledger_commands"),
+    *(
+        "jobs",
+        "law_command",
+        "outcome_files",
+        "vendors",
+        "workers",
+        "ledger_cli",
+        "ledger_commands",
+    ),
     *("verify_cli", "verify_command", "profile_cli", "profile_command"),
 }
 

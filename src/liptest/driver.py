@@ -117,6 +117,11 @@ class Judgement:
         )
 
 
+def ends_run(judgement: Judgement) -> bool:
+    """Whether the draws behind it are not worth making."""
+    return judgement.violation is not None or judgement.spent
+
+
 def _sum(first: Any, later: Any) -> Any:
     if first is None or later is None:
         return later if first is None else first
@@ -200,7 +205,7 @@ def run(
     total = Judgement()
     stopped = "budget"
     chunks = math.ceil(sampling.draws / sampling.chunk_draws)
-    results = ordered_map(sampling.chunk, chunks, executor)
+    results = ordered_map(sampling.chunk, chunks, executor, ends=ends_run)
     try:
         # Closed at once on any exit: cancels what has not started.
         with closing(results), closing(uninterrupted(results)) as judged:
@@ -208,7 +213,7 @@ def run(
                 total += result
                 if progress is not None:
                     progress(total.draws, sampling.draws)
-                if total.violation is not None or total.spent:
+                if ends_run(total):
                     break
                 if max_queries is not None and total.queries >= max_queries:
                     break

@@ -4,34 +4,61 @@ from __future__ import annotations
 
 import multiprocessing
 import signal
-from collections.abc import Iterator
-from concurrent.futures import Executor, ProcessPoolExecutor
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from contextlib import contextmanager
+from typing import Any
 
 from liptest.errors import check_count
+
+
+class WorkerPool(Executor):
+    """Forked processes that are replaced when they die.
+
+    To be used after the mechanism was loaded: only workers that are forked afterwards have the
+    modules of a vendor's file.
+    """
+
+    def __init__(self, workers: int) -> None:
+        self._max_workers = check_count("workers", workers)
+        self._others = set(multiprocessing.active_children())
+        self._inner = self._started()
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """Run ``fn`` in one of the processes."""
+        return self._inner.submit(fn, *args, **kwargs)
+
+    def renew(self) -> None:
+        """New processes for dead ones; what was in flight is lost."""
+        self._inner.shutdown(wait=True, cancel_futures=True)
+        self._inner = self._started()
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """End the processes at once, whatever they are doing."""
+        self._inner.shutdown(wait=False, cancel_futures=True)
+        for process in set(multiprocessing.active_children()) - self._others:
+            process.terminate()
+            process.join()
+
+    def _started(self) -> ProcessPoolExecutor:
+        context = multiprocessing.get_context("fork")
+        return ProcessPoolExecutor(
+            self._max_workers, mp_context=context, initializer=_leave_to_parent
+        )
 
 
 @contextmanager
 def pool(workers: int) -> Iterator[Executor | None]:
     """Processes to work with while one check runs; none for one worker.
 
-    To be entered after the mechanism was loaded: only workers that are forked afterwards have the
-    modules of a vendor's file. On exit they are ended at once, whatever they are doing: what they
-    have not delivered is not wanted (Ctrl-C, early stop).
+    To be entered after the mechanism was loaded. On exit they are ended at once: what they have
+    not delivered is not wanted (Ctrl-C, early stop).
     """
     if check_count("workers", workers) == 1:
         yield None
         return
-    others = set(multiprocessing.active_children())
-    context = multiprocessing.get_context("fork")
-    executor = ProcessPoolExecutor(workers, mp_context=context, initializer=_leave_to_parent)
-    try:
+    with WorkerPool(workers) as executor:
         yield executor
-    finally:
-        executor.shutdown(wait=False, cancel_futures=True)
-        for process in set(multiprocessing.active_children()) - others:
-            process.terminate()
-            process.join()
 
 
 def _leave_to_parent() -> None:

@@ -42,6 +42,12 @@ def square(number: int) -> int:
     return number * number
 
 
+def fail_at_2(number: int) -> int:
+    if number == 2:
+        raise RuntimeError("task 2")
+    return number
+
+
 def test_without_an_executor_nothing_runs_ahead() -> None:
     started: list[int] = []
     results = ordered_map(lambda k: started.append(k), 5)
@@ -58,14 +64,14 @@ def test_results_come_in_order(count: int, workers: int) -> None:
 
 
 @pytest.mark.parametrize(("workers", "ahead"), [(1, 2), (3, 6), (None, 8)])
-def test_at_most_two_tasks_per_worker_are_in_flight(workers: int | None, ahead: int) -> None:
+def test_at_most_two_groups_per_worker_are_in_flight(workers: int | None, ahead: int) -> None:
     pool = Lazy(workers)
-    results = ordered_map(square, 100, pool)
+    results = ordered_map(square, 3000, pool)
     assert pool.submitted == 0
-    for k in range(50):
+    for k in range(2500):
         assert next(results) == square(k)
-        assert pool.submitted == k + ahead
-    assert sum(not future.done() for future in pool.in_flight) == ahead - 1
+        assert sum(not future.done() for future in pool.in_flight) <= ahead
+    assert ahead <= pool.submitted < 2500
 
 
 def test_closing_cancels_what_has_not_started_but_for_the_last() -> None:
@@ -79,13 +85,8 @@ def test_closing_cancels_what_has_not_started_but_for_the_last() -> None:
 
 
 def test_an_error_stops_the_rest() -> None:
-    def fail(number: int) -> int:
-        if number == 2:
-            raise RuntimeError("task 2")
-        return number
-
     pool = Lazy(2)
-    results = ordered_map(fail, 100, pool)
+    results = ordered_map(fail_at_2, 100, pool)
     assert [next(results), next(results)] == [0, 1]
     with pytest.raises(RuntimeError, match="task 2"):
         next(results)

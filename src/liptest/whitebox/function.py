@@ -17,6 +17,7 @@ from liptest.mechanisms.base import Mechanism
 from liptest.mechanisms.closed_form import check_outputs, distinct_values
 from liptest.mechanisms.laws import LawTable, Output, OutputLaw, Raised
 from liptest.mechanisms.statistics import Statistic
+from liptest.parcels import travels_by_value
 from liptest.points import PointBatch
 from liptest.whitebox.budgets import MAX_CHOICES, MAX_LEAVES
 from liptest.whitebox.choices import ChoiceTree
@@ -123,7 +124,8 @@ class PythonFunction:
     def __reduce__(self) -> tuple[Any, ...]:
         # A decorated function's own name leads to this mechanism, not to the function.
         where = getattr(self.function, "__module__", ""), getattr(self.function, "__qualname__", "")
-        known = found(*where)
+        # Where code travels by value, names of this process lead nowhere.
+        known = None if travels_by_value() else found(*where)
         if known is self:
             return imported, where
         options = (self.typed_outputs, self.max_leaves, self.max_choices, self.max_seconds)

@@ -1,0 +1,103 @@
+"""The workers behind an executor: how many, how tasks reach them, what to do when they die."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import (
+    BrokenExecutor,
+    CancelledError,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    ThreadPoolExecutor,
+)
+from typing import Any, Protocol, runtime_checkable
+
+from liptest.parcels import Parcel, pack
+
+_UNKNOWN_WORKERS = 4
+# From this size on Dask is given the parcel once, apart from the tasks; bytes.
+_LARGE_PARCEL = 1 << 18
+
+
+@runtime_checkable
+class Renewable(Protocol):
+    """An executor that replaces dead workers of its own, forked after the code was loaded."""
+
+    def renew(self) -> None:
+        """New processes for the dead ones."""
+        ...
+
+
+class Crew:
+    """One executor while one map runs on it.
+
+    ``workers`` is how many tasks run at once, ``deaths`` the exceptions that say that a worker
+    died. A pool that is broken is replaced by one like it, until ``close``.
+    """
+
+    def __init__(self, executor: Executor) -> None:
+        self._given = self._executor = executor
+        self._client = getattr(executor, "_client", None)  # of Dask
+        self.workers = self._count()
+        self.deaths: tuple[type[BaseException], ...] = (BrokenExecutor, *self._deaths_of_dask())
+
+    def pack(self, task: Any) -> Any:
+        """What ``submit`` wants in the place of a task; pickled here, and not for each chunk."""
+        if isinstance(self._given, ThreadPoolExecutor):
+            return task
+        parcel = pack(task, by_name=isinstance(self._given, Renewable))
+        if self._client is None or len(parcel.data) < _LARGE_PARCEL:
+            return parcel
+        return self._client.scatter(parcel, broadcast=True, hash=False)
+
+    def submit(self, run: Callable[..., Any], packed: Any, *numbers: int) -> Future[Any]:
+        """Let a worker call ``run(task, *numbers)``."""
+        return self._executor.submit(_unpacked, run, packed, *numbers)
+
+    def renew(self, death: BaseException) -> None:
+        """Have workers again; Dask has them by itself."""
+        if isinstance(self._executor, Renewable):
+            self._executor.renew()
+        elif isinstance(death, BrokenExecutor):
+            self._executor.shutdown(wait=True)
+            self._executor = _like(self._executor, death)
+
+    def close(self) -> None:
+        """End the workers that replaced others."""
+        if self._executor is not self._given:
+            self._executor.shutdown(wait=False)
+
+    def _count(self) -> int:
+        if self._client is not None:
+            return sum(self._client.nthreads().values()) or _UNKNOWN_WORKERS
+        return int(getattr(self._given, "_max_workers", None) or _UNKNOWN_WORKERS)
+
+    def _deaths_of_dask(self) -> tuple[type[BaseException], ...]:
+        if self._client is None:
+            return ()
+        from distributed.scheduler import KilledWorker
+
+        # A parcel whose last copy was on a dead worker cancels the tasks that want it.
+        return KilledWorker, CancelledError
+
+
+def _unpacked(run: Callable[..., Any], packed: Any, *numbers: int) -> Any:
+    return run(packed.open() if isinstance(packed, Parcel) else packed, *numbers)
+
+
+def _like(executor: Executor, death: BaseException) -> Executor:
+    """Another pool like a broken one."""
+    start: dict[str, Any] = {
+        "max_workers": getattr(executor, "_max_workers", None),
+        "initializer": getattr(executor, "_initializer", None),
+        "initargs": getattr(executor, "_initargs", ()),
+    }
+    if isinstance(executor, ProcessPoolExecutor):
+        return ProcessPoolExecutor(mp_context=executor._mp_context, **start)
+    if type(executor).__module__.partition(".")[0] != "loky":
+        raise death
+    from loky.process_executor import ProcessPoolExecutor as Loky
+
+    again: Executor = Loky(context=executor._context, **start)  # type: ignore[attr-defined]
+    return again
