@@ -13,7 +13,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from fractions import Fraction
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from liptest.errors import (
     LiptestError,
@@ -55,6 +55,7 @@ class ChoiceTree:
         "_path",
         "_weights",
         "births",
+        "bits",
         "draws",
         "failure",
         "leaves",
@@ -96,6 +97,8 @@ class ChoiceTree:
         self.samples: list[tuple[Path, Output]] = []
         #: Sees every random float that is made, and may put another one in its place.
         self.births: Births | None = None
+        #: What a run keeps of its 0/1 variables; each run begins with nothing.
+        self.bits: Any = None
 
     def choose(self, branches: Branches) -> int:
         """The branch to take, 0 .. n-1; branches of weight 0 are never taken."""
@@ -252,6 +255,7 @@ class ChoiceTree:
         # which hold its data, stays attached to them.
         self._depth = self.draws = 0
         self._cut = False
+        self.bits = None
         output: Output = None
         error: LiptestError | None = None
         try:

@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from liptest.whitebox.bit_draws import drawn_floats
 from liptest.whitebox.budgets import MAX_DRAWS
 from liptest.whitebox.choices import ChoiceTree
 from liptest.whitebox.drawing import (
@@ -32,7 +33,6 @@ from liptest.whitebox.finite import (
 from liptest.whitebox.grid import Line, exact_line
 from liptest.whitebox.paths import Branches
 from liptest.whitebox.tails import TailedDraws
-from liptest.whitebox.uniform_arrays import uniform_array
 from liptest.whitebox.uniforms import Uniform
 
 _ADVICE = (
@@ -67,7 +67,7 @@ class ChoiceGenerator(TailedDraws, np.random.Generator):
         if (dtype is not _FLOAT64 and np.dtype(dtype) != _FLOAT64) or out is not None:
             tree.unsupported("rng.random(dtype=, out=)", "leave both away")
         if size is not None:
-            return uniform_array(tree, self.shape_of(size))
+            return drawn_floats(tree, self.shape_of(size))
         tree.draws += 1
         if tree.draws > MAX_DRAWS:
             tree.count_draws(0)
@@ -79,13 +79,13 @@ class ChoiceGenerator(TailedDraws, np.random.Generator):
             self._guard(size)
             limits = np.broadcast_arrays(low, high, NUMPY.uniform(low, high, size))[:2]
             lines = [self._line(*ends) for ends in zip(*(a.flat for a in limits), strict=True)]
-            return uniform_array(self._tree, limits[0].shape, *lines)
+            return drawn_floats(self._tree, limits[0].shape, *lines)
         line = self._line(low, high)
         self._tree.count_draws(1)
         if size is None:
             number = Uniform(self._tree, line)
             return number if self._tree.births is None else self._tree.births.of(number)
-        return uniform_array(self._tree, self.shape_of(size), line)
+        return drawn_floats(self._tree, self.shape_of(size), line)
 
     def integers(
         self,

@@ -68,7 +68,8 @@ def repeat(tree: ChoiceTree, run: Run, path: Path, output: Output) -> None:
 def _repeat_for_real(tree: ChoiceTree, run: Run, path: Path, output: Output, noted: Noted) -> None:
     real = ChoiceTree(tree.name, max_choices=tree.max_choices)
     # The same floats whenever the leaf is met again, other ones for other leaves.
-    real.births = Given(noted, _GENERATOR(_BITS(crc32(repr(path).encode()))))
+    seed = crc32(repr([taken for _, taken in path]).encode())
+    real.births = Given(noted, _GENERATOR(_BITS(seed)))
     run.follow(real)
     try:
         real.repeat(run, [(b, i) for b, i in path if not isinstance(b, Split)], output)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -11,10 +10,8 @@ from numpy.typing import NDArray
 
 from liptest.whitebox.choices import ChoiceTree
 from liptest.whitebox.ducks import COMPARISONS, Duck, settled_in
-from liptest.whitebox.grid import UNIT, Line
 from liptest.whitebox.monotone import applied, cells_of, is_number
 from liptest.whitebox.transforms import BINARY, FINITE, UNARY, rounded
-from liptest.whitebox.uniforms import ArrayUniform
 
 _OPERATORS: dict[str, Any] = {
     "add": np.add,
@@ -136,9 +133,10 @@ class UniformArray(Duck):
         return UniformArray(self._tree, chosen) if isinstance(chosen, np.ndarray) else chosen
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        if not is_number(value) and type(value) is not UniformArray:
+        random = issubclass(type(value), UniformArray)
+        if not is_number(value) and not random:
             value = np.asarray(value, dtype=np.float64).astype(object)
-        self._cells[index] = value._entries() if type(value) is UniformArray else value
+        self._cells[index] = value._entries() if random else value
 
     def __bool__(self) -> bool:
         if self.size != 1:
@@ -220,15 +218,6 @@ for _name, _ufunc in _OPERATORS.items():
     setattr(UniformArray, f"__i{_name}__", _in_place(_ufunc))
 
 
-def uniform_array(tree: ChoiceTree, shape: tuple[int, ...], *lines: Line) -> UniformArray:
-    """Independent random floats in an array of the given shape, of one line or of one each."""
-    count = math.prod(shape)
-    each = lines if len(lines) > 1 else (lines or (UNIT,)) * count
-    cells = np.fromiter((ArrayUniform(tree, line) for line in each), object, count)
-    array = UniformArray(tree, cells.reshape(shape))
-    return array if tree.births is None else tree.births.of(array)
-
-
 def entrywise(tree: ChoiceTree, ufunc: Any, inputs: tuple[Any, ...]) -> Any:
     """A function of NumPy of arrays or numbers, entry by entry, as an array of numbers.
 
@@ -258,7 +247,7 @@ def entrywise(tree: ChoiceTree, ufunc: Any, inputs: tuple[Any, ...]) -> Any:
 
 def _model(value: Any) -> Any:
     """Plain numbers of the types and shapes that NumPy would see."""
-    if type(value) is UniformArray:
+    if issubclass(type(value), UniformArray):
         return np.full(value.shape, 0.5)
     if is_number(value):
         return value._looks_like(0.5)

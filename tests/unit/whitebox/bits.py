@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from liptest.whitebox.choices import ChoiceTree
+from liptest.whitebox.ducks import settled_in
 from liptest.whitebox.generator import ChoiceGenerator
 
 _WORDS = 624
@@ -50,7 +51,7 @@ def law_of(program: Callable[[Any], Any], **budgets: int) -> dict[Any, Fraction]
 
     def run() -> Any:
         try:
-            return program(rng)
+            return settled_in(program(rng), "the output")
         except Exception as error:
             return type(error)
 

@@ -1,0 +1,204 @@
+"""Entries that are functions of a few 0/1 variables, as arrays: variables and truth tables.
+
+Entries of one shape have ``variables`` (shape, k), identities or -1, and ``table`` (shape, 2**k),
+the value of the entry by the bits of its variables, the first foremost. Where a variable is -1
+the table does not depend on its bit. NumPy's own functions of the tables calculate, so that
+values and types are those of NumPy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+#: Variables of one entry; with more its variables are chosen.
+MOST_VARIABLES = 4
+NO_VARIABLE = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Entries:
+    """See the module. Nothing is written into the arrays of one that is shared."""
+
+    variables: NDArray[np.int64]
+    table: NDArray[Any]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of the array that the entries form."""
+        return self.variables.shape[:-1]
+
+    @property
+    def count(self) -> int:
+        """Variables for each entry."""
+        return self.variables.shape[-1]
+
+    def at(self, index: Any) -> Entries:
+        """Entries at an index of their array."""
+        return Entries(self.variables[index], self.table[index])
+
+    def flat(self) -> Entries:
+        """In one line."""
+        return Entries(
+            self.variables.reshape(-1, self.count), self.table.reshape(-1, 1 << self.count)
+        )
+
+    def model(self) -> NDArray[Any]:
+        """A plain array of the same type and shape."""
+        return self.table[..., 0]
+
+    def padded(self, count: int) -> Entries:
+        """With more variables, on which nothing depends."""
+        more = count - self.count
+        if more == 0:
+            return self
+        free = np.full((*self.shape, more), NO_VARIABLE)
+        return Entries(
+            np.concatenate([self.variables, free], axis=-1),
+            np.repeat(self.table, 1 << more, axis=-1),
+        )
+
+    def split(self) -> NDArray[Any]:
+        """The table with an axis for each variable."""
+        return self.table.reshape(*self.shape, *(2,) * self.count)
+
+    def given(self, known: NDArray[np.int8]) -> Entries:
+        """With what is known of the variables, by their identities; -1 is unknown."""
+        bits = np.where(self.variables >= 0, known[self.variables], -1)
+        if (bits < 0).all():
+            return self.used()
+        variables, table = self.variables.copy(), self.table.copy()
+        for column in range(self.count):
+            halves = table.reshape(*self.shape, 1 << column, 2, -1)
+            for bit in (0, 1):
+                hit = bits[..., column] == bit
+                halves[hit] = halves[hit][..., bit : bit + 1, :]
+                variables[hit, column] = NO_VARIABLE
+        return Entries(variables, table).used()
+
+    def used(self) -> Entries:
+        """Without the variables on which no entry depends; -1 where one does not."""
+        variables, kept = self.variables, []
+        for column in range(self.count):
+            halves = self.table.reshape(*self.shape, 1 << column, 2, -1)
+            depends = _differ(halves[..., 0, :], halves[..., 1, :]).any(axis=(-2, -1))
+            if not depends.all():
+                if variables is self.variables:
+                    variables = variables.copy()
+                variables[~depends, column] = NO_VARIABLE
+            if (variables[..., column] >= 0).any():
+                kept.append(column)
+        if len(kept) == self.count:
+            return Entries(variables, self.table)
+        which = tuple(slice(None) if c in kept else 0 for c in range(self.count))
+        table = self.split()[(..., *which)]
+        return Entries(variables[..., kept], table.reshape(*self.shape, 1 << len(kept)))
+
+
+def _differ(left: NDArray[Any], right: NDArray[Any]) -> NDArray[np.bool_]:
+    """Where two arrays differ; so do 0.0 and -0.0, and every NaN."""
+    different = left != right
+    if left.dtype.kind in "fc":
+        different |= np.signbit(left.real) != np.signbit(right.real)
+        if left.dtype.kind == "c":
+            different |= np.signbit(left.imag) != np.signbit(right.imag)
+    return np.asarray(different, dtype=np.bool_)
+
+
+def combined(function: Callable[..., Any], inputs: tuple[Any, ...]) -> Entries | None:
+    """A function that NumPy calculates entry by entry, of Entries and plain arrays or numbers.
+
+    None where the result may depend on more than the entries: too many variables, an error or a
+    warning for values that need not occur, a type that depends on values. An error that occurs
+    for all values is raised as NumPy does.
+    """
+    models = [one.model() if isinstance(one, Entries) else one for one in inputs]
+    try:
+        shape = np.broadcast_shapes(*map(_shape, inputs))
+    except ValueError:
+        function(*models)  # raises NumPy's own error
+        return None
+    columns: list[NDArray[np.int64]] = []
+    places = [_places(one, shape, columns) for one in inputs]
+    if len(columns) > MOST_VARIABLES:
+        return None
+    tables = [_spread(one, where, len(columns)) for one, where in zip(inputs, places, strict=True)]
+    try:
+        with np.errstate(all="raise", under="ignore"):
+            found, model = function(*tables), function(*models)
+    except TypeError:
+        function(*models)  # whatever the values are
+        return None
+    except (ArithmeticError, ValueError, Warning):
+        return None
+    if not isinstance(found, np.ndarray) or found.dtype != np.asarray(model).dtype:
+        return None
+    if found.dtype.hasobject:
+        return None
+    full = np.broadcast_to(found, shape + (2,) * len(columns))
+    variables = np.stack(columns, axis=-1) if columns else np.empty((*shape, 0), dtype=np.int64)
+    return _without_repetitions(variables, np.array(full)).used()
+
+
+def _shape(one: Any) -> tuple[int, ...]:
+    return one.shape if isinstance(one, Entries) else np.shape(one)
+
+
+def _places(one: Any, shape: tuple[int, ...], columns: list[NDArray[np.int64]]) -> list[int]:
+    """Where the variables of an input are among the columns of all, which grow."""
+    if not isinstance(one, Entries):
+        return []
+    found = []
+    for column in range(one.count):
+        variables = np.broadcast_to(one.variables[..., column], shape)
+        known = (k for k, other in enumerate(columns) if k not in found)
+        same = next((k for k in known if np.array_equal(columns[k], variables)), None)
+        if same is None:
+            columns.append(variables)
+            same = len(columns) - 1
+        found.append(same)
+    return found
+
+
+def _spread(one: Any, places: list[int], count: int) -> Any:
+    """A table, or a plain input, with an axis for each of all variables."""
+    if not isinstance(one, Entries):
+        return one if np.ndim(one) == 0 else one.reshape(*one.shape, *(1,) * count)
+    first = len(one.shape)
+    order = sorted(range(one.count), key=lambda column: places[column])
+    table = one.split().transpose(*range(first), *(first + column for column in order))
+    axes = (2 if k in places else 1 for k in range(count))
+    return table.reshape(*one.shape, *axes)
+
+
+def _without_repetitions(variables: NDArray[np.int64], split: NDArray[Any]) -> Entries:
+    """One variable has one bit: what another bit of it would give is dropped."""
+    count, first = variables.shape[-1], variables.ndim - 1
+    for one in range(count):
+        for other in range(one + 1, count):
+            twice = (variables[..., one] == variables[..., other]) & (variables[..., one] >= 0)
+            if not twice.any():
+                continue
+            table = np.moveaxis(split, (first + one, first + other), (first, first + 1))
+            for bit in (0, 1):
+                table[twice, bit, 1 - bit] = table[twice, bit, bit]
+            variables[twice, other] = NO_VARIABLE
+    return Entries(variables, split.reshape(*variables.shape[:-1], 1 << count))
+
+
+def placed(into: Entries, index: Any, value: Entries) -> Entries:
+    """A copy of entries with others at an index, their types cast as by assignment."""
+    count = max(into.count, value.count)
+    into, value = into.padded(count), value.padded(count)
+    variables, table = into.variables.copy(), into.table.copy()
+    variables[index], table[index] = value.variables, value.table
+    return Entries(variables, table)
+
+
+def plain_entries(array: NDArray[Any]) -> Entries:
+    """A plain array as entries without variables."""
+    return Entries(np.empty((*array.shape, 0), dtype=np.int64), array[..., None])
