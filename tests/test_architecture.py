@@ -22,7 +22,7 @@ SOURCE = ROOT / "src" / "liptest"
 POINTS = {"errors", "points"}
 DATA = POINTS | {"distributions", "functions"}
 TESTED = DATA | {"testers", "lipschitz", "ground truth"}
-CLAIMS = TESTED | {"mechanisms", "privacy"}
+CLAIMS = TESTED | {"mechanisms", "privacy", "long runs"}
 LAYERS: dict[str, tuple[set[str], set[str]]] = {
     "errors": ({"errors"}, set()),
     "points": (
@@ -34,6 +34,7 @@ LAYERS: dict[str, tuple[set[str], set[str]]] = {
     ),
     "distributions": ({"distributions", "sampled", "edges"}, POINTS),
     "functions": ({"oracles", "verdicts", "driver"}, POINTS),
+    "long runs": ({"checkpoints", "fingerprints"}, DATA),
     "testers": ({"testers"}, DATA),
     "lipschitz": ({"differences", "narrowing", "stages", "lipschitz"}, DATA | {"testers"}),
     "ground truth": (
@@ -43,12 +44,12 @@ LAYERS: dict[str, tuple[set[str], set[str]]] = {
     "mechanisms": ({"mechanisms"}, POINTS | {"functions"}),
     "whitebox": ({"whitebox"}, POINTS | {"mechanisms"}),
     "adapters": ({"adapters"}, POINTS | {"mechanisms"}),
-    "privacy": ({"privacy"}, TESTED | {"mechanisms"}),
+    "privacy": ({"privacy"}, TESTED | {"mechanisms", "long runs"}),
     "noisy queries": ({"noisy_queries"}, CLAIMS),
     "black box": ({"blackbox"}, CLAIMS),
     "certificates": (
         {
-            *("fingerprints", "outcomes", "certificates", "certificate_document"),
+            *("outcomes", "certificates", "certificate_document"),
             *("certificate_schema", "certificate_words", "check_witness", "consistency", "replay"),
         },
         CLAIMS | {"noisy queries"},

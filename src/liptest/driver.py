@@ -179,6 +179,22 @@ class Sampling:
         return self.judge.judge(self.draw(rng, count))
 
 
+class Journal(Protocol):
+    """Keeps what is done of a run, so that a later one can go on (``liptest.checkpoints``)."""
+
+    def begin(self, sampling: Sampling) -> tuple[Judgement, int]:
+        """The sum of the chunks that are done, and how many they are."""
+        ...
+
+    def note(self, total: Judgement, chunks: int) -> None:
+        """Told after each chunk."""
+        ...
+
+    def end(self) -> None:
+        """Told when the run ends, however it does."""
+        ...
+
+
 @dataclass(frozen=True)
 class Outcome:
     """How a run ended: ``ended`` is "complete", "violation", "budget" or "interrupted"."""
@@ -195,32 +211,43 @@ def run(
     executor: Executor | None = None,
     progress: Progress | None = None,
     max_queries: int | None = None,
+    journal: Journal | None = None,
 ) -> Outcome:
     """Run a sampling task until it is complete, violated, interrupted or over budget.
 
     ``max_queries`` stops after the chunk that reaches it. Ctrl-C keeps what is complete: a
-    violation that was found before it stays found. The chunk in which it came is dropped.
+    violation that was found before it stays found. The chunk in which it came is dropped. With a
+    journal the run goes on where an earlier one was cut off.
     """
     started = time.perf_counter()
-    total = Judgement()
+    total, done = (Judgement(), 0) if journal is None else journal.begin(sampling)
     stopped = "budget"
     chunks = math.ceil(sampling.draws / sampling.chunk_draws)
-    results = ordered_map(sampling.chunk, chunks, executor, ends=ends_run)
+    if done and _is_enough(total, max_queries):
+        chunks = done
+    results = ordered_map(sampling.chunk, chunks, executor, first=done, ends=ends_run)
     try:
         # Closed at once on any exit: cancels what has not started.
         with closing(results), closing(uninterrupted(results)) as judged:
-            for result in judged:
+            for number, result in enumerate(judged, done + 1):
                 total += result
+                if journal is not None:
+                    journal.note(total, number)
                 if progress is not None:
                     progress(total.draws, sampling.draws)
-                if ends_run(total):
-                    break
-                if max_queries is not None and total.queries >= max_queries:
+                if _is_enough(total, max_queries):
                     break
     except KeyboardInterrupt:
         stopped = "interrupted"
+    finally:
+        if journal is not None:
+            journal.end()
     if total.violation is not None:
         ended = "violation"
     else:
         ended = "complete" if total.draws >= sampling.draws else stopped
     return Outcome(total, ended, time.perf_counter() - started, sampling.draws)
+
+
+def _is_enough(total: Judgement, max_queries: int | None) -> bool:
+    return ends_run(total) or (max_queries is not None and total.queries >= max_queries)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 from concurrent.futures import Executor
 from dataclasses import replace
 from typing import Any
 
+from liptest.checkpoints import Checkpoint
 from liptest.distributions import Distribution, check_distribution
 from liptest.driver import Progress
 from liptest.errors import check_count, check_open_unit, check_seed
@@ -44,10 +46,11 @@ def check_privacy(
     method: str | LipschitzTester = "auto",
     tolerance: float = 1e-9,
     budget: int | None = None,
-    search_laws: int | None = 0,
+    search_laws: int | None = None,
     seed: int | None = None,
     executor: Executor | None = None,
     progress: Progress | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
 ) -> PrivacyVerdict:
     """Test whether a mechanism is (epsilon, delta)-differentially private (paper Algorithm 1).
 
@@ -82,6 +85,10 @@ def check_privacy(
         Same seed, same verdict, witness and counts on any number of workers.
     executor, progress
         As in ``check_lipschitz``.
+    checkpoint
+        File that keeps what is done of the sampling. A run that finds it goes on where the one
+        that wrote it was cut off, with its seed, and ends with the same verdict, witness and
+        counts; a file of another test is refused. The file stays when the run ends.
 
     Returns
     -------
@@ -107,17 +114,21 @@ def check_privacy(
         claim=Claim(parse_epsilon(epsilon), delta, tolerance),
         exception_mass=check_open_unit("exception_mass", exception_mass),
         failure_probability=check_open_unit("failure_probability", failure_probability),
-        seed=_seed(seed),
+        seed=0,
         budget=None if budget is None else check_count("budget", budget),
         executor=executor,
         progress=progress,
+        checkpoint=None if checkpoint is None else Checkpoint.at(checkpoint),
         search_laws=None
         if search_laws is None
         else check_count("search_laws", search_laws, least=0),
     )
+    task = replace(task, seed=_seed(seed, task.checkpoint))
     tester = isinstance(method, LipschitzTester) and not isinstance(method, (str, type))
     if not tester and method not in METHODS:
         raise unknown_method(method, METHODS)
+    if task.checkpoint is not None:
+        task.checkpoint.claim(task.identity(method))
     return through_reads(
         checked, distribution.domain, lambda seen: _run(replace(task, mechanism=seen), method)
     )
@@ -134,8 +145,10 @@ def _run(task: Task, method: Any) -> PrivacyVerdict:
     return then_search(task, run_sampling(task, _planned(task, chosen)))
 
 
-def _seed(seed: int | None) -> int:
+def _seed(seed: int | None, checkpoint: Checkpoint | None) -> int:
     given = check_seed(seed)
+    if given is None and checkpoint is not None:
+        given = checkpoint.seed
     return secrets.randbits(128) if given is None else given
 
 

@@ -6,6 +6,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from liptest.checkpoints import Checkpoint
 from liptest.distributions import Distribution
 from liptest.driver import Judgement, Outcome, Progress, Sampling, run
 from liptest.errors import InputError, MechanismError
@@ -13,6 +14,7 @@ from liptest.mechanisms.base import Mechanism
 from liptest.privacy.claims import Claim
 from liptest.privacy.count_mass import count_exception_mass, has_count_mass
 from liptest.privacy.judge import LossJudge, Unexplored
+from liptest.privacy.long_runs import identity_of, journal_of
 from liptest.privacy.methods import (
     Draw,
     SamplingMethod,
@@ -44,6 +46,19 @@ class Task:
     progress: Progress | None = None
     parameters: dict[str, Any] = field(default_factory=dict)
     search_laws: int | None = 0
+    checkpoint: Checkpoint | None = None
+
+    def identity(self, method: Any) -> dict[str, Any]:
+        """Everything that fixes verdict, witness and counts, for a checkpoint."""
+        numbers = {
+            "claim": self.claim.to_dict(),
+            "exception_mass": self.exception_mass,
+            "failure_probability": self.failure_probability,
+            "budget": self.budget,
+            "search_laws": self.search_laws,
+            "seed": str(self.seed),
+        }
+        return identity_of(self.mechanism, self.distribution, method, numbers)
 
     @property
     def settings(self) -> Settings:
@@ -96,7 +111,13 @@ def run_draws(
     )
     if limit is not None and task.mechanism.statistic is None:
         sampling = replace(sampling, chunk_points=limit)
-    outcome = run(sampling, executor=task.executor, progress=task.progress, max_queries=task.budget)
+    outcome = run(
+        sampling,
+        executor=task.executor,
+        progress=task.progress,
+        max_queries=task.budget,
+        journal=journal_of(task.checkpoint, task.mechanism, plan.method, stage),
+    )
     if draws < plan.draws and outcome.ended == "complete":
         return replace(outcome, ended="budget", planned=plan.draws)
     return outcome
