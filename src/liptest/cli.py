@@ -49,7 +49,7 @@ Method = Annotated[
     str,
     Parameter(
         group=_CLAIM,
-        help="auto, exhaustive, neighbourhoods, light-neighbourhoods, edges, group, or a tester "
+        help="auto, exhaustive, neighbourhoods, light-neighbourhoods, edges, group, search, or a tester "
         "such as VarianceEdges.",
     ),
 ]
@@ -73,6 +73,14 @@ Records = Annotated[
 RecordRows = Annotated[str | None, Parameter(group=_DATA, help="Rows of it, first:stop.")]
 Config = Annotated[Path | None, Parameter(group=_RUN, help="Default: liptest.toml beside you.")]
 Budget = Annotated[int | None, Parameter(group=_RUN, help="Most output laws to ask for.")]
+SearchLaws = Annotated[
+    int | None,
+    Parameter(
+        group=_RUN,
+        help="Most output laws of the search after a YES by sampling; 0: no search. Default: a "
+        "tenth of the test, at most 20,000.",
+    ),
+]
 Seed = Annotated[
     int | None, Parameter(group=_RUN, help="For reproduction; default: operating system.")
 ]
@@ -118,6 +126,7 @@ class Options:
     record_rows: RecordRows = None
     config: Config = None
     budget: Budget = None
+    search_laws: SearchLaws = None
     seed: Seed = None
     json: Json = None
     html: Html = None

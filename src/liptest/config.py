@@ -154,6 +154,7 @@ class CheckModel(_Model):
     method: str = "auto"
     tolerance: float = 1e-9
     budget: int | None = None
+    search_laws: int | None = None
     seed: int | None = None
     releases: int = 1
     vendor: str | None = None

@@ -112,6 +112,7 @@ def _check(
         distribution,
         epsilon=EPSILON,
         method=one.method,
+        search_laws=0,  # to show what sampling alone can say
         seed=SEED,
         progress=progress,
     )

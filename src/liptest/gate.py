@@ -148,7 +148,8 @@ class PrivacyGate(Gate):
 
     Parameters
     ----------
-    mechanism, distribution, epsilon, delta, exception_mass, failure_probability, method
+    mechanism, distribution, epsilon, delta, exception_mass, failure_probability
+    method, search_laws
         As for ``check_privacy``.
     releases
         How many outputs may be drawn in all; each costs epsilon once more.
@@ -184,6 +185,7 @@ class PrivacyGate(Gate):
         method: str | LipschitzTester = "auto",
         tolerance: float = 1e-9,
         budget: int | None = None,
+        search_laws: int | None = None,
         releases: int = 1,
         seed: int | None = None,
         executor: Executor | None = None,
@@ -210,6 +212,7 @@ class PrivacyGate(Gate):
             method=method,
             tolerance=tolerance,
             budget=budget,
+            search_laws=search_laws,
             seed=secrets.randbits(128) if seed is None else seed,
             executor=executor,
             progress=progress,

@@ -78,7 +78,7 @@ def read_task(options: dict[str, Any]) -> Task:
 def _from_arguments(options: dict[str, Any]) -> dict[str, Any]:
     plain = ("mechanism", "epsilon", "delta", "exception_mass", "failure_probability", "method")
     law = ("uniform", "table", "column", "group", "rows", "records", "record_rows")
-    data = {key: options[key] for key in (*plain, "budget", "seed", "vendor")}
+    data = {key: options[key] for key in (*plain, "budget", "search_laws", "seed", "vendor")}
     data["distribution"] = {key: options[key] for key in law}
     data["distribution"]["probabilities"] = numbers(options["probabilities"])
     data["domain"] = {
@@ -114,8 +114,9 @@ def load_job(model: CheckModel, folder: Path) -> Job:
 
 def options_of(model: CheckModel) -> dict[str, Any]:
     """Keyword arguments of ``check_privacy``."""
-    keys = ("epsilon", "delta", "exception_mass", "failure_probability", "tolerance", "budget")
-    return {key: getattr(model, key) for key in (*keys, "seed")} | {"method": _method(model.method)}
+    claim = ("epsilon", "delta", "exception_mass", "failure_probability", "tolerance")
+    keys = (*claim, "budget", "search_laws", "seed")
+    return {key: getattr(model, key) for key in keys} | {"method": _method(model.method)}
 
 
 def _method(name: str) -> Any:

@@ -27,9 +27,8 @@ def run_profile(options: dict[str, Any]) -> int:
     screen = Screen()
     try:
         # The models need a claim, which a profile does not: the grid stands for it.
-        task = read_task(
-            options | {"epsilon": "1", "method": "auto", "ledger": None, "vendor": None}
-        )
+        nothing = dict.fromkeys(("ledger", "vendor", "search_laws"))
+        task = read_task(options | nothing | {"epsilon": "1", "method": "auto"})
     except LiptestError as error:
         return screen.error(error, 2)
     written: list[dict[str, Any]] = []

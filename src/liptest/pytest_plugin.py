@@ -49,7 +49,7 @@ def assert_private(
     method: str | LipschitzTester = "auto",
     tolerance: float = 1e-9,
     budget: int | None = None,
-    search_laws: int | None = 0,
+    search_laws: int | None = None,
     seed: int | None = None,
     executor: Executor | None = None,
     progress: Progress | None = None,

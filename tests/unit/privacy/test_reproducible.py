@@ -111,6 +111,7 @@ def test_outputs_have_runs_of_their_own():
         method=lt.VarianceEdges(),
         exception_mass=0.5,
         failure_probability=0.5,
+        search_laws=0,
         seed=1,
     )
     runs = [batch for batch in seen if len(batch) > 1]
