@@ -12,7 +12,7 @@ import math
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterator
-from concurrent.futures import Executor, Future
+from concurrent.futures import BrokenExecutor, Executor, Future
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -174,10 +174,11 @@ class _Flight(Generic[T]):
         self._size = max(1, int(min(wanted, _GROWTH * self._size)))
 
     def _recover(self, death: BaseException) -> None:
-        self._deaths += 1
+        # Dask has tried several workers before it says so.
+        self._deaths += 1 if isinstance(death, BrokenExecutor) else _TRIES // 2
         front = self._groups[0]
         if self._deaths >= _TRIES:
-            raise _killed(front.first, self._deaths) from death
+            raise _killed(front.first) from death
         if self._deaths > 1:
             self._alone_until = max(self._alone_until, self._next)
         for group in self._groups:
@@ -208,10 +209,10 @@ def _run_group(
     return results, time.perf_counter() - started
 
 
-def _killed(chunk: int, deaths: int) -> MechanismError:
+def _killed(chunk: int) -> MechanismError:
     return MechanismError(
-        f"the code under test ends its worker process: {deaths} processes died in a row, the last "
-        f"ones on chunk {chunk} alone. Look for os._exit, crashing C extensions and memory (the "
-        f"kernel kills what asks for too much); results of the chunks before it are kept where a "
-        f"checkpoint= was given"
+        f"the code under test ends its worker processes: they died {_TRIES} times in a row, at "
+        f"last while chunk {chunk} ran alone. Look for os._exit, crashing C extensions and memory "
+        f"(the kernel kills what asks for too much); nothing was decided, and what was done "
+        f"before that chunk is in the checkpoint, where one was given"
     )
