@@ -119,9 +119,12 @@ class OutputLaw(Mapping[Output, float]):
         source: str = "enumerated",
     ) -> OutputLaw:
         """An exact law; LawError unless it sums to 1 with the unexplored mass."""
-        total = sum(probabilities.values(), unexplored)
-        if total != 1 or min(probabilities.values(), default=Fraction(0)) < 0:
-            raise LawError(f"the probabilities sum to {float(total)!r}, not 1, or one is negative")
+        every = [*probabilities.values(), unexplored]
+        # At once over a common denominator: adding fractions takes a gcd each time.
+        common = math.lcm(*(p.denominator for p in every))
+        total = sum(p.numerator * (common // p.denominator) for p in every)
+        if total != common or any(p.numerator < 0 for p in every):
+            raise LawError(f"the probabilities sum to {total / common!r}, not 1, or one is negative")
         positive = {o: p for o, p in probabilities.items() if p}
         logs = np.array([log_fraction(p) for p in positive.values()], dtype=np.float64)
         return cls(

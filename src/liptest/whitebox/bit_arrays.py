@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.whitebox.bit_sums import BitSum, entry_of
+from liptest.whitebox.bit_sums import BitSum, number_of
 from liptest.whitebox.bit_tables import Entries, combined, placed, plain_entries
+from liptest.whitebox.bit_views import BitView, Store
 from liptest.whitebox.bits import Bits
 from liptest.whitebox.ducks import Duck, settled_in
 
@@ -37,127 +38,12 @@ _OWNING = frozenset({"view", "data", "ctypes", "flat", "base", "resize", "setfla
 _OWNED = frozenset({"setfield", "getfield", "real", "imag", "diagonal", "dump", "strides", "flags"})
 
 
-class Store:
-    """The entries that an array and its views have in common."""
+class BitArray(BitView):
+    """See the module."""
 
-    __slots__ = ("entries",)
+    __slots__ = ()
 
-    def __init__(self, entries: Entries) -> None:
-        self.entries = entries
-
-
-class BitArray(Duck):
-    """See the module. ``places`` are those of its entries in the store, in line; None for all."""
-
-    __slots__ = ("_bits", "_places", "_store")
-
-    _looks_like = np.ndarray
     __hash__ = Duck.__hash__
-
-    def __init__(self, bits: Bits, store: Store, places: NDArray[np.int64] | None = None) -> None:
-        self._tree = bits.tree
-        self._bits = bits
-        self._store = store
-        self._places = places
-
-    @property
-    def entries(self) -> Entries:
-        """With all that is known by now."""
-        found = self._store.entries
-        return self._bits.current(found if self._places is None else found.flat().at(self._places))
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """As of an array."""
-        return self._store.entries.shape if self._places is None else self._places.shape
-
-    @property
-    def ndim(self) -> int:
-        """As of an array."""
-        return len(self.shape)
-
-    @property
-    def size(self) -> int:
-        """As of an array."""
-        return int(np.prod(self.shape))
-
-    @property
-    def dtype(self) -> Any:
-        """As of an array."""
-        return self._store.entries.table.dtype
-
-    @property
-    def itemsize(self) -> int:
-        """As of an array."""
-        return int(self.dtype.itemsize)
-
-    @property
-    def nbytes(self) -> int:
-        """As of an array."""
-        return self.itemsize * self.size
-
-    @property
-    def T(self) -> BitArray:
-        """The same entries, transposed."""
-        return self._seen(self._all_places().T)
-
-    def _all_places(self) -> NDArray[np.int64]:
-        if self._places is None:
-            return np.arange(self.size).reshape(self.shape)
-        return self._places
-
-    def _seen(self, places: NDArray[np.int64]) -> BitArray:
-        """Entries of the same store: a view."""
-        return BitArray(self._bits, self._store, places)
-
-    def _moved(self, move: Callable[[NDArray[np.int64]], NDArray[np.int64]]) -> BitArray:
-        """A view or a copy, whichever NumPy makes of an array."""
-        places = self._all_places()
-        found = move(places)
-        return self._seen(found) if np.may_share_memory(found, places) else self._seen(found).copy()
-
-    def as_born(self) -> BitArray:
-        """The same entries in an array that nobody writes to."""
-        return self.copy()
-
-    def real(self, point_in: Callable[[int, int], int]) -> NDArray[Any]:
-        """A plain array that it may be, of bits that ``point_in(start, stop)`` chooses."""
-        flat = self._store.entries.flat()
-        known = self._bits.sample(point_in)
-        return flat.given(known).table[:, 0].reshape(self.shape)
-
-    def copy(self, order: str = "C") -> BitArray:
-        """Another array of the same entries."""
-        return BitArray(self._bits, Store(self.entries))
-
-    __copy__ = copy
-
-    def __deepcopy__(self, memo: Any) -> BitArray:
-        return self.copy()
-
-    def reshape(self, *shape: Any, **options: Any) -> BitArray:
-        """The same entries in another shape."""
-        return self._moved(lambda places: places.reshape(*shape, **options))
-
-    def ravel(self, *order: Any) -> BitArray:
-        """The same entries in one line."""
-        return self._moved(lambda places: places.ravel(*order))
-
-    def flatten(self, *order: Any) -> BitArray:
-        """A copy in one line."""
-        return self.ravel(*order).copy()
-
-    def transpose(self, *axes: Any) -> BitArray:
-        """The same entries with their axes in another order."""
-        return self._moved(lambda places: places.transpose(*axes))
-
-    def swapaxes(self, one: int, other: int) -> BitArray:
-        """The same entries with two axes exchanged."""
-        return self._moved(lambda places: places.swapaxes(one, other))
-
-    def squeeze(self, axis: Any = None) -> BitArray:
-        """The same entries without axes of length 1."""
-        return self._moved(lambda places: places.squeeze(axis))
 
     def astype(self, dtype: Any, *arguments: Any, copy: bool = True, **options: Any) -> Any:
         """The entries in another type."""
@@ -174,7 +60,7 @@ class BitArray(Duck):
             flat = self._bits.current(flat)
         values = flat.table[:, 0].copy()
         for place in range(len(values) if flat.count else 0):
-            one = entry_of(self._bits, self._bits.current(flat.at(place)))
+            one = number_of(self._bits, self._bits.current(flat.at(place)))
             values[place] = one.settled(use) if issubclass(type(one), Duck) else one
         return values.reshape(self.shape)
 
@@ -196,7 +82,7 @@ class BitArray(Duck):
         found = places[index]
         if isinstance(found, np.ndarray):
             return self._moved(lambda places: places[index])
-        return entry_of(self._bits, self._bits.current(self._store.entries.flat().at(found)))
+        return number_of(self._bits, self._bits.current(self._store.entries.flat().at(found)))
 
     def __setitem__(self, index: Any, value: Any) -> None:
         if type(index) is BitArray and index.dtype == np.bool_ and np.ndim(value) == 0:
@@ -273,7 +159,7 @@ def settled_options(options: dict[str, Any]) -> dict[str, Any]:
 def array_of(bits: Bits, entries: Entries) -> Any:
     """Entries as what NumPy gives: an array, a plain one where nothing is random, or a number."""
     if not entries.shape:
-        return entry_of(bits, entries)
+        return number_of(bits, entries)
     if not entries.count or not entries.table.size:
         return entries.model().copy()
     return BitArray(bits, Store(entries))
@@ -284,8 +170,7 @@ def as_entries(bits: Bits, value: Any) -> Entries | None:
     if type(value) is BitArray:
         return value.entries
     if type(value) is BitSum:
-        entry = value.entry()
-        return None if entry is None else bits.current(entry)
+        return value.entry()
     return None
 
 

@@ -16,15 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liptest.whitebox.bit_arrays import array_of
+from liptest.whitebox.bit_floats import Floats
 from liptest.whitebox.bit_tables import Entries
 from liptest.whitebox.bits import Bits
 from liptest.whitebox.choices import ChoiceTree
 from liptest.whitebox.ducks import COMPARISONS, Duck
 from liptest.whitebox.grid import UNIT, Line
 from liptest.whitebox.uniform_arrays import UniformArray
-from liptest.whitebox.uniforms import ArrayUniform
 
-_UNKNOWN = -1
 # Which cut a comparison makes, and whether it holds below it.
 _CUTS: dict[Any, tuple[str, bool]] = {
     np.less: ("at_least", True),
@@ -32,74 +31,6 @@ _CUTS: dict[Any, tuple[str, bool]] = {
     np.less_equal: ("above", True),
     np.greater: ("above", False),
 }
-
-
-class Floats:
-    """What is known of the floats of one call, by their places: an interval, and a variable.
-
-    The variable of a place is 1 where the grid point is below its cut.
-    """
-
-    def __init__(self, tree: ChoiceTree, lines: tuple[Line, ...], count: int) -> None:
-        self.tree = tree
-        self.lines = lines
-        self.low = np.zeros(count, dtype=np.int64)
-        self.high = np.full(count, lines[0].stop, dtype=np.int64)
-        self.variable = np.full(count, _UNKNOWN, dtype=np.int64)
-        self.cut = np.zeros(count, dtype=np.int64)
-        self.cells: dict[int, Any] = {}
-
-    def line(self, place: int) -> Line:
-        """The values of one float."""
-        return self.lines[place if len(self.lines) > 1 else 0]
-
-    def cell(self, place: int) -> Any:
-        """One float as a number of its own."""
-        found = self.cells.get(place)
-        if found is None:
-            self.choose(place)
-            found = self.cells[place] = ArrayUniform(self.tree, self.line(place))
-            found._low, found._high = int(self.low[place]), int(self.high[place])
-        return found
-
-    def choose(self, place: int) -> None:
-        """Choose the variable of a float, if it has one."""
-        variable = int(self.variable[place])
-        if variable >= 0:
-            self._narrow(place, bool(Bits.of(self.tree).resolve(variable)))
-
-    def _narrow(self, place: int, below: bool) -> None:
-        (self.high if below else self.low)[place] = self.cut[place]
-        self.variable[place] = _UNKNOWN
-
-    def below(self, places: NDArray[np.int64], cuts: NDArray[np.int64]) -> Entries:
-        """Whether grid points, at places in line, are below cuts: 1 or 0."""
-        bits = Bits.of(self.tree)
-        again = self.variable[places] >= 0
-        if again.any():
-            for place in places[again & (self.cut[places] != cuts)].tolist():
-                self.choose(place)
-        fresh = self.variable[places] < 0
-        some, cut = places[fresh], cuts[fresh]
-        zeros = np.clip(self.high[some] - cut, 0, None)
-        ones = np.clip(cut - self.low[some], 0, None)
-        common = np.gcd(zeros, ones)
-        self.variable[some] = bits.new(zeros // common, ones // common)
-        self.cut[some] = np.clip(cut, self.low[some], self.high[some])
-        table = np.broadcast_to(np.array([False, True]), (len(places), 2))
-        return bits.current(Entries(self.variable[places][:, None], table))
-
-    def point(self, place: int, point_in: Callable[[int, int], int]) -> int:
-        """A grid point that is possible."""
-        cell = self.cells.get(place)
-        if cell is not None:
-            return point_in(cell._low, cell._high)
-        low, high = int(self.low[place]), int(self.high[place])
-        variable = int(self.variable[place])
-        if variable >= 0:
-            below = bool(Bits.of(self.tree).sample(point_in)[variable])
-            low, high = (low, int(self.cut[place])) if below else (int(self.cut[place]), high)
-        return point_in(low, high)
 
 
 class Frame:

@@ -1,4 +1,4 @@
-"""NumPy's functions of arrays of 0/1 variables: sums and what follows from them, moves, the rest."""
+"""NumPy's functions of arrays of 0/1 variables: sums, what follows from them, moves, the rest."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.whitebox.bit_arrays import BitArray, Store, array_of, as_entries, entrywise
+from liptest.whitebox.bit_arrays import BitArray, array_of, as_entries, entrywise
 from liptest.whitebox.bit_arrays import settled_options as _settled_options
+from liptest.whitebox.bit_formulas import Formula
 from liptest.whitebox.bit_numbers import MOST, Scaled, Step, fits, whole_numbers
 from liptest.whitebox.bit_rows import joined_entries
 from liptest.whitebox.bit_sums import BitSum
 from liptest.whitebox.bit_tables import Entries, combined, plain_entries
+from liptest.whitebox.bit_views import Store
 from liptest.whitebox.bits import Bits
 from liptest.whitebox.ducks import Duck, settled_in
 
@@ -90,7 +92,7 @@ def _sum_of(
     largest = sum(np.abs(whole).max(axis=1, initial=0).tolist())
     if not fits(kind, -largest if (whole < 0).any() else 0, largest):
         return _NOT
-    return BitSum(bits, Entries(entries.variables, whole), Scaled(kind, shift))
+    return BitSum(bits, Formula(Entries(entries.variables, whole), Scaled(kind, shift)))
 
 
 def _sum(array: BitArray) -> Any:
@@ -110,7 +112,7 @@ def _mean(array: BitArray) -> Any:
 def _count(array: BitArray, kind: Any) -> BitSum:
     entries = array.entries.flat()
     truth = entries.table.astype(bool).astype(np.int64)
-    return BitSum(array._bits, Entries(entries.variables, truth), Scaled(kind))
+    return BitSum(array._bits, Formula(Entries(entries.variables, truth), Scaled(kind)))
 
 
 def _count_nonzero(array: BitArray) -> Any:
@@ -118,11 +120,11 @@ def _count_nonzero(array: BitArray) -> Any:
 
 
 def _any(array: BitArray) -> Any:
-    return _count(array, np.int64)._after(Step.of(np.greater, 0, False))
+    return _count(array, np.int64).after(Step.of(np.greater, 0, False))
 
 
 def _all(array: BitArray) -> Any:
-    return _count(array, np.int64)._after(Step.of(np.equal, array.size, False))
+    return _count(array, np.int64).after(Step.of(np.equal, array.size, False))
 
 
 def _extreme(sign: int) -> Callable[[BitArray], Any]:

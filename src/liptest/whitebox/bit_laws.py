@@ -267,27 +267,24 @@ def sum_law(key: Key) -> SumLaw | None:
 
 
 def _made(key: Key) -> tuple[int, SumLaw | None]:
-    blocks = [(k, *map(_numbers, rest)) for k, *rest in key]
-    steps = [np.diff(v.reshape(-1, 1 << k), axis=1) for k, _, _, v in blocks]
-    step = math.gcd(*(int(np.gcd.reduce(s, axis=None)) for s in steps)) or 1
+    tables = [_numbers(values).reshape(-1, 1 << count) for count, *_, values in key]
+    step = math.gcd(*(int(np.gcd.reduce(np.diff(table), axis=None)) for table in tables)) or 1
     parts: list[Part] = []
     owners: list[int] = []
-    start = 0
-    for k, zeros, ones, values in blocks:
-        weights = list(zip(zeros.tolist(), ones.tolist(), strict=True))
-        for i, row in enumerate(values.reshape(-1, 1 << k).tolist()):
-            places, base = range(start + i * k, start + i * k + k), min(row)
+    for (count, zeros, ones, _), table in zip(key, tables, strict=True):
+        weights = list(zip(_numbers(zeros).tolist(), _numbers(ones).tolist(), strict=True))
+        for i, row in enumerate(table.tolist()):
+            some, base = slice(i * count, (i + 1) * count), min(row)
             exponents = tuple((value - base) // step for value in row)
-            owners += [len(parts)] * k
-            parts.append(Part(tuple(places), tuple(weights[i * k : i * k + k]), exponents, base))
-        start += len(weights)
+            places = tuple(range(len(owners), len(owners) + count))
+            owners += [len(parts)] * count
+            parts.append(Part(places, tuple(weights[some]), exponents, base))
     totals = sum(max(part.exponents) for part in parts) + 1
     digits = totals * sum((a + b).bit_length() for part in parts for a, b in part.weights)
     if totals > MOST_TOTALS or digits > MOST_DIGITS:
         return 1000, None
     polynomial = _product(part.polynomial() for part in parts)
-    low = sum(part.base for part in parts)
-    every = tuple(range(len(polynomial)))
+    low, every = sum(part.base for part in parts), tuple(range(len(polynomial)))
     return digits, SumLaw(dict(enumerate(parts)), tuple(owners), polynomial, low, step, every)
 
 

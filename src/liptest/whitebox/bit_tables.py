@@ -35,7 +35,7 @@ class Entries:
     @property
     def count(self) -> int:
         """Variables for each entry."""
-        return self.variables.shape[-1]
+        return int(self.variables.shape[-1])
 
     def at(self, index: Any) -> Entries:
         """Entries at an index of their array."""

@@ -184,7 +184,7 @@ class Bits:
         law = sum_law(rows.key(self.zeros, self.ones))
         if law is None:
             return None
-        self._add_group(Group(law, rows.variables, rows.origin()), range(len(rows.variables)))
+        self._add_group(Group(law, rows.variables, rows.origin()), np.arange(len(rows.variables)))
         return Match(len(self._groups) - 1, (), Fraction(law.step), Fraction(law.low))
 
     def _add_group(self, group: Group, places: Any) -> None:

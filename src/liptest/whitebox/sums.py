@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import Any
+
+from flint import fmpq
 
 from liptest.mechanisms.laws import Output
 
 # Denominators met before the numerators are brought to a common one.
 _DENOMINATORS = 64
+# Binary digits from which on flint divides out what is common.
+_LONG = 4096
 
 
 class LawSum:
@@ -32,8 +37,8 @@ class LawSum:
         """The sums by output, and what is missing to 1."""
         self._merge()
         ((common, part),) = self._parts.items()
-        rest = Fraction(common - sum(part.values()), common)
-        return {output: Fraction(numerator, common) for output, numerator in part.items()}, rest
+        rest = reduced(common - sum(part.values()), common)
+        return {output: reduced(numerator, common) for output, numerator in part.items()}, rest
 
     def _merge(self) -> None:
         # Ascending: on one path each denominator divides the next, so the common one stays small.
@@ -47,6 +52,16 @@ class LawSum:
                 merged[output] = merged.get(output, 0) + value * own
             common = joint
         self._parts = {common: merged}
+
+
+def reduced(numerator: int, denominator: int) -> Fraction:
+    """A fraction in lowest terms. Python divides out in quadratic time, so long ones go to flint."""
+    if denominator.bit_length() < _LONG:
+        return Fraction(numerator, denominator)
+    lowest = fmpq(numerator, denominator)
+    found: Any = object.__new__(Fraction)
+    found._numerator, found._denominator = int(lowest.p), int(lowest.q)
+    return found  # type: ignore[no-any-return]
 
 
 def product(factors: list[int]) -> int:
