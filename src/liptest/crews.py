@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+import sys
 from collections.abc import Callable
 from concurrent.futures import (
     BrokenExecutor,
@@ -11,6 +13,9 @@ from concurrent.futures import (
     ProcessPoolExecutor,
     ThreadPoolExecutor,
 )
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
 from typing import Any, Protocol, runtime_checkable
 
 from liptest.parcels import Parcel, pack
@@ -39,6 +44,8 @@ class Crew:
     def __init__(self, executor: Executor) -> None:
         self._given = self._executor = executor
         self._client = getattr(executor, "_client", None)  # of Dask
+        if self._client is not None:
+            _separate_dask()
         self.workers = self._count()
         self.deaths: tuple[type[BaseException], ...] = (BrokenExecutor, *self._deaths_of_dask())
 
@@ -53,7 +60,12 @@ class Crew:
 
     def submit(self, run: Callable[..., Any], packed: Any, *numbers: int) -> Future[Any]:
         """Let a worker call ``run(task, *numbers)``."""
-        return self._executor.submit(_unpacked, run, packed, *numbers)
+        if self._client is None:
+            return self._executor.submit(_unpacked, run, packed, *numbers)
+        # Dask's executor wraps futures of its own, and logs an error for each that is cancelled.
+        options = {**getattr(self._executor, "_kwargs", {}), "pure": False}
+        future: Future[Any] = self._client.submit(_on_dask, run, packed, *numbers, **options)
+        return future
 
     def renew(self, death: BaseException) -> None:
         """Have workers again; Dask has them by itself."""
@@ -84,6 +96,32 @@ class Crew:
 
 def _unpacked(run: Callable[..., Any], packed: Any, *numbers: int) -> Any:
     return run(packed.open() if isinstance(packed, Parcel) else packed, *numbers)
+
+
+def _on_dask(run: Callable[..., Any], packed: Any, *numbers: int) -> Any:
+    _once()
+    return _unpacked(run, packed, *numbers)
+
+
+@cache
+def _once() -> None:
+    _separate_dask()
+
+
+def _separate_dask() -> None:
+    """Keep what Dask does in this process apart from what is analysed in it.
+
+    Dask's own random choices, in other threads, move the generator of the module ``random``; here
+    they get one of their own. Its look at the memory after garbage collections opens a file in
+    whichever thread they happen; it is switched off.
+    """
+    place = "distributed.gc" if find_spec("distributed.gc") else "distributed.utils_perf"
+    import_module(place).disable_gc_diagnosis(force=True)
+    own = random.Random()
+    for name, module in list(sys.modules.items()):
+        is_dasks = name.partition(".")[0] in ("dask", "distributed", "tornado")
+        if is_dasks and vars(module).get("random") is random:
+            vars(module)["random"] = own
 
 
 def _like(executor: Executor, death: BaseException) -> Executor:
