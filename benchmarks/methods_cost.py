@@ -63,6 +63,7 @@ class Setting:
             exception_mass=self.exception_mass,
             failure_probability=FAILURE,
             method=method,
+            search_laws=0,
             seed=1,
         )
 

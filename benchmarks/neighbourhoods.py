@@ -66,6 +66,7 @@ class Task:
             exception_mass=self.exception_mass,
             failure_probability=FAILURE,
             method="neighbourhoods",
+            search_laws=0,
             seed=1,
         )
 
@@ -79,6 +80,7 @@ class Task:
             draws=self.plan.draws,
             points_per_draw=self.plan.laws_per_draw,
             dimension=domain.dimension,
+            search_laws=0,
             seed=1,
         )
         run(sampling)
