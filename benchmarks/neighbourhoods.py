@@ -80,7 +80,6 @@ class Task:
             draws=self.plan.draws,
             points_per_draw=self.plan.laws_per_draw,
             dimension=domain.dimension,
-            search_laws=0,
             seed=1,
         )
         run(sampling)
