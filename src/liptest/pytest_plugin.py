@@ -53,6 +53,7 @@ def assert_private(
     seed: int | None = None,
     executor: Executor | None = None,
     progress: Progress | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
 ) -> PrivacyVerdict:
     """``check_privacy``, and an assertion that the answer is YES; returns the verdict.
 
@@ -86,6 +87,7 @@ def assert_private(
             seed=_seed(test) if seed is None else seed,
             executor=executor,
             progress=progress,
+            checkpoint=checkpoint,
         )
     except LiptestError as error:
         # These messages say what to do; the frames inside liptest would only hide the test.
