@@ -80,6 +80,7 @@ SHELL = {
         "jobs",
         "law_command",
         "outcome_files",
+        "resuming",
         "vendors",
         "workers",
         "ledger_cli",

@@ -32,6 +32,9 @@ app = App(
     version_flags=["--version"],
 )
 
+# What was typed, so that a command can say how to go on.
+_typed: list[str] = []
+
 _CLAIM = Group("Claim")
 _DATA = Group("Domain and distribution of the data")
 _RUN = Group("Running")
@@ -100,6 +103,13 @@ Vendor = Annotated[
     str | None,
     Parameter(group=_OUT, help="Whose attempt it is in the ledger; default: the mechanism."),
 ]
+Checkpoint = Annotated[
+    Path | None,
+    Parameter(group=_RUN, help="Keep what is done in this file; it goes after the last answer."),
+]
+Resume = Annotated[
+    bool, Parameter(group=_RUN, help="Go on where the run of --checkpoint ended.", negative="")
+]
 Workers = Annotated[int, Parameter(group=_RUN, help="Processes; results do not depend on it.")]
 
 
@@ -149,14 +159,22 @@ def demo(name: Literal["clicks"] = "clicks", /) -> int:
 
 
 @app.command
-def check(mechanism: Mechanism = None, /, *, options: Options = Options()) -> int:
+def check(
+    mechanism: Mechanism = None,
+    /,
+    *,
+    checkpoint: Checkpoint = None,
+    resume: Resume = False,
+    options: Options = Options(),
+) -> int:
     """Test one mechanism, or all checks of a liptest.toml.
 
     Example: liptest check vendor.py:count --epsilon 1 --dimension 20 --probabilities 0.1
     """
     from liptest.commands import run_check
 
-    return run_check(asdict(options) | {"mechanism": mechanism})
+    run = {"checkpoint": checkpoint, "resume": resume, "typed": [*_typed]}
+    return run_check(asdict(options) | run | {"mechanism": mechanism})
 
 
 @app.command
@@ -219,6 +237,7 @@ app.command(profile)
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line and return the exit code; used by the ``liptest`` script."""
     tokens = sys.argv[1:] if arguments is None else arguments
+    _typed[:] = tokens
     if not tokens:
         from liptest.first_contact import run_welcome
 

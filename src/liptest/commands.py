@@ -28,6 +28,7 @@ from liptest.outcomes import Outcome
 from liptest.privacy.check import check_privacy
 from liptest.privacy.claims import Claim, parse_epsilon
 from liptest.report.text import Screen
+from liptest.resuming import checkpoint_files, how_to_go_on, remove
 from liptest.verdicts import Decision
 from liptest.workers import pool
 
@@ -50,19 +51,27 @@ def run_check(options: dict[str, Any]) -> int:
     task = _guarded(screen, lambda: read_task(options))
     if task is None:
         return 2
-    outcomes = _checked(screen, task)
+    files = _guarded(screen, lambda: checkpoint_files(options, len(task.models)))
+    if files is None:
+        return 2
+    before = interruptions()
+    outcomes = _checked(screen, task, files)
     write_outcomes(options, outcomes)
+    if interruptions() != before:
+        screen.paragraph(how_to_go_on(files, options["typed"]))
+    elif all(outcome.error is None for outcome in outcomes):
+        remove(files)
     if len(outcomes) > 1:
         screen.summary([(outcome.asked, outcome.code) for outcome in outcomes])
     codes = {outcome.code for outcome in outcomes}
     return next(code for code in _SEVERITY if code in codes)
 
 
-def _checked(screen: Screen, task: Task) -> list[Outcome]:
+def _checked(screen: Screen, task: Task, files: list[Path | None]) -> list[Outcome]:
     outcomes: list[Outcome] = []
     before = interruptions()
-    for model in task.models:
-        outcomes.append(_check(screen, model, task))
+    for model, file in zip(task.models, files, strict=True):
+        outcomes.append(_check(screen, model, task, file))
         left = len(task.models) - len(outcomes)
         if interruptions() != before and left:
             screen.error(BudgetError(f"interrupted: {left} more checks were not run"), 3)
@@ -87,7 +96,7 @@ def run_release(options: dict[str, Any]) -> int:
         return screen.error(error, code_of(error))
 
 
-def _check(screen: Screen, model: CheckModel, task: Task) -> Outcome:
+def _check(screen: Screen, model: CheckModel, task: Task, checkpoint: Path | None) -> Outcome:
     started = time.perf_counter()
     outcome = Outcome(model.mechanism, 2)
     try:
@@ -100,7 +109,7 @@ def _check(screen: Screen, model: CheckModel, task: Task) -> Outcome:
             file=file,
             line=line,
         )
-        certificate = _tested(screen, job, task)
+        certificate = _tested(screen, job, task, checkpoint)
     except LiptestError as error:
         screen.error(error, code_of(error), model.mechanism)
         return replace(outcome, code=code_of(error), error=error, seconds=_since(started))
@@ -109,7 +118,7 @@ def _check(screen: Screen, model: CheckModel, task: Task) -> Outcome:
     return replace(outcome, code=done, certificate=certificate, seconds=_since(started))
 
 
-def _tested(screen: Screen, job: Job, task: Task) -> Certificate:
+def _tested(screen: Screen, job: Job, task: Task, checkpoint: Path | None) -> Certificate:
     model = job.model
     code = fingerprint(job.mechanism)
     books = Bookkeeper(task.ledger, vendor=model.vendor or clean_name(model.mechanism))
@@ -121,6 +130,7 @@ def _tested(screen: Screen, job: Job, task: Task) -> Certificate:
             job.distribution,
             executor=executor,
             progress=progress,
+            checkpoint=checkpoint,
             **options_of(model),
         )
     verdict = replace(verdict, mechanism=job.label)

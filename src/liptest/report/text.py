@@ -10,7 +10,7 @@ from fractions import Fraction
 
 from rich.console import Console
 from rich.panel import Panel
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, TextColumn
 from rich.table import Table
 from rich.text import Text
 
@@ -18,6 +18,7 @@ from liptest.driver import Progress as ProgressCallback
 from liptest.errors import LiptestError
 from liptest.mechanisms.laws import OutputLaw
 from liptest.privacy.verdicts import PrivacyVerdict
+from liptest.report.pace import Pace
 from liptest.verdicts import Decision
 
 _COLOURS = {Decision.YES: "green", Decision.NO: "red", Decision.INCONCLUSIVE: "yellow"}
@@ -104,14 +105,24 @@ class Screen:
 
     @contextmanager
     def progress(self, label: str) -> Iterator[ProgressCallback | None]:
-        """A progress bar on a terminal, nothing elsewhere."""
+        """A progress bar on a terminal, elsewhere a line on standard error every 10 seconds."""
+        pace = Pace(label)
         if not sys.stderr.isatty():
-            yield None
+            yield lambda done, planned: _tell(pace.line(done, planned))
             return
-        columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
+        columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[rest]}"))
         with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-            task = bar.add_task(label)
-            yield lambda done, planned: bar.update(task, completed=done, total=planned)
+            task = bar.add_task(label, rest="")
+
+            def update(done: int, planned: int) -> None:
+                bar.update(task, completed=done, total=planned, rest=pace.words(done, planned))
+
+            yield update
+
+
+def _tell(line: str) -> None:
+    if line:
+        print(line, file=sys.stderr, flush=True)
 
 
 def _wrapped(line: str) -> str:
