@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from liptest.domains import Domain, IntArray
 from liptest.errors import InputError, shown
+from liptest.mechanisms.asking import asked
 from liptest.mechanisms.laws import (
     ZERO_LOG,
     LawTable,
@@ -54,20 +55,23 @@ class _Declared:
 
     def _table(self, argument: Any, count: int) -> LawTable:
         logs, errors = normalised_logs(
-            self.log_pmf(argument), len(self.outputs), count, self.error, self.name
+            self._asked(argument), len(self.outputs), count, self.error, self.name
         )
         worst = np.broadcast_to(errors.max(axis=1), (count,))
         return LawTable(self.outputs, logs, None, worst, self._zeros_exact)
 
     def _single(self, argument: Any) -> OutputLaw:
         logs, errors = normalised_logs(
-            self.log_pmf(argument), len(self.outputs), 1, self.error, self.name, each=True
+            self._asked(argument), len(self.outputs), 1, self.error, self.name, each=True
         )
         row = np.where(logs[0] == ZERO_LOG, -np.inf, logs[0])
         spread = np.broadcast_to(errors[0], row.shape)
         return OutputLaw(
             self.outputs, row, spread, source="declared", exact_zeros=self._zeros_exact
         )
+
+    def _asked(self, argument: Any) -> ArrayLike:
+        return asked(self.name, "log_pmf", self.log_pmf, argument)
 
     @property
     def _zeros_exact(self) -> bool:
@@ -183,21 +187,28 @@ class StatisticMechanism(_Declared):
 
     def law(self, dataset: IntArray) -> OutputLaw:
         """The law on one dataset."""
-        return self._single(self.statistic.values(np.asarray(dataset)[None, :]))
+        return self._single(value_of(self.statistic, dataset))
 
 
 def distinct_values(
     statistic: Statistic, points: PointBatch
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Distinct statistic values of a batch, and which of them each point has."""
-    centres = statistic.values(points.centres)
-    everything = np.concatenate([centres, statistic.changed_values(points, centres)])
+    name = statistic.name
+    centres = asked(name, "the statistic", statistic.values, points.centres)
+    changed = asked(name, "the statistic", statistic.changed_values, points, centres)
+    everything = np.concatenate([centres, changed])
     if everything.ndim == 1:
         lowest = int(everything.min(initial=0))
         codes, rows = compact_codes(everything - lowest)
         return codes + lowest, rows
     values, rows = np.unique(everything, axis=0, return_inverse=True)
     return values, rows.reshape(-1)
+
+
+def value_of(statistic: Statistic, dataset: IntArray) -> NDArray[np.int64]:
+    """Value of the statistic at one dataset, (1,) or (1, k)."""
+    return asked(statistic.name, "the statistic", statistic.values, np.asarray(dataset)[None, :])
 
 
 def _fill(

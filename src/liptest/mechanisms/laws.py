@@ -124,7 +124,9 @@ class OutputLaw(Mapping[Output, float]):
         common = math.lcm(*(p.denominator for p in every))
         total = sum(p.numerator * (common // p.denominator) for p in every)
         if total != common or any(p.numerator < 0 for p in every):
-            raise LawError(f"the probabilities sum to {total / common!r}, not 1, or one is negative")
+            raise LawError(
+                f"the probabilities sum to {total / common!r}, not 1, or one is negative"
+            )
         positive = {o: p for o, p in probabilities.items() if p}
         logs = np.array([log_fraction(p) for p in positive.values()], dtype=np.float64)
         return cls(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from flint import arb
@@ -12,7 +13,8 @@ from numpy.typing import NDArray
 
 from liptest.domains import Domain, IntArray
 from liptest.errors import InputError, shown
-from liptest.mechanisms.closed_form import distinct_values
+from liptest.mechanisms.asking import asked
+from liptest.mechanisms.closed_form import distinct_values, value_of
 from liptest.mechanisms.exact_bits import RandBelow
 from liptest.mechanisms.laws import FloatArray, OutputLaw, default_error
 from liptest.mechanisms.noise import Noise
@@ -20,6 +22,7 @@ from liptest.mechanisms.statistics import Statistic
 from liptest.points import PointBatch
 
 Indices = NDArray[np.int64]
+T = TypeVar("T")
 
 # A listed law leaves out less than this, unless that would list more than _MOST_LISTED outputs.
 _LEFT_OUT = Fraction(1, 2**64)
@@ -50,11 +53,11 @@ class ShiftTable:
 
     def losses(self, left: Indices, right: Indices) -> FloatArray:
         """Loss of each pair, ``inf`` where infinite; (p,)."""
-        return self.noise.loss(self._shifts(left, right))
+        return self._asked(self.noise.loss, self._shifts(left, right))
 
     def hockey_sticks(self, left: Indices, right: Indices, epsilon: float) -> FloatArray:
         """Hockey-stick divergence of each pair, the same in both directions; (p,)."""
-        return self.noise.hockey_stick(self._shifts(left, right), epsilon)
+        return self._asked(self.noise.hockey_stick, self._shifts(left, right), epsilon)
 
     def screen_error(self, left: Indices, right: Indices) -> FloatArray:
         """Rounding of ``losses``: 4 ulp of max(1, loss); (p,)."""
@@ -71,11 +74,14 @@ class ShiftTable:
 
     def certified_loss(self, left: int, right: int) -> arb:
         """A ball that contains the loss of one pair of distinct laws."""
-        return self.noise.loss_ball(self._shift(left, right))
+        return self._asked(self.noise.loss_ball, self._shift(left, right))
 
     def certified_hockey_stick(self, left: int, right: int, epsilon: arb) -> arb:
         """A ball that contains the divergence of one pair for all epsilon of a ball."""
-        return self.noise.hockey_stick_ball(self._shift(left, right), epsilon)
+        return self._asked(self.noise.hockey_stick_ball, self._shift(left, right), epsilon)
+
+    def _asked(self, function: Callable[..., T], *arguments: Any) -> T:
+        return asked(repr(self.noise), function.__name__, function, *arguments)
 
     def _shifts(self, left: Indices, right: Indices) -> Indices:
         return np.asarray(self.centres[right] - self.centres[left])
@@ -147,7 +153,7 @@ class ShiftMechanism:
         """
         reach = self._window()
         offsets = np.arange(-reach, reach + 1)
-        logs = self.noise.log_pmf(offsets)
+        logs = asked(self.name, "log_pmf", self.noise.log_pmf, offsets)
         return OutputLaw(
             (self._value(dataset) + offsets).tolist(),
             logs,
@@ -186,7 +192,7 @@ class ShiftMechanism:
         return self.laws_of(np.array([self._value(dataset), self._value(neighbour)]))
 
     def _value(self, dataset: IntArray) -> int:
-        return int(self._whole(self.statistic.values(np.asarray(dataset)[None, :]))[0])
+        return int(self._whole(value_of(self.statistic, dataset))[0])
 
     def _whole(self, values: Indices) -> Indices:
         if values.ndim != 1:

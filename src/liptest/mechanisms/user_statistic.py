@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from liptest.domains import Domain, IntArray
 from liptest.errors import InputError, shown
+from liptest.mechanisms.asking import asked
 from liptest.mechanisms.statistics import EDGE_CHUNK, Values, check_edge_budget
 from liptest.oracles import SLICE_BYTES
 from liptest.points import PointBatch
@@ -56,7 +57,7 @@ class UserStatistic:
 
     def values(self, points: IntArray) -> Values:
         """Raises InputError when ``compute`` gives anything but whole numbers, one row each."""
-        found = np.asarray(self.compute(points))
+        found = asked(self.name, "compute", lambda: np.asarray(self.compute(points)))
         if found.dtype.kind not in "iub" or found.ndim not in (1, 2) or len(found) != len(points):
             raise InputError(
                 f"statistic={self.name}: shape={found.shape}, dtype={found.dtype} for "
@@ -132,7 +133,8 @@ class UserStatistic:
 
     def _pairs(self, domain: Domain) -> Values:
         assert self.edge_pairs is not None
-        pairs = np.asarray(self.edge_pairs(domain))
+        declared = self.edge_pairs
+        pairs = asked(self.name, "edge_pairs", lambda: np.asarray(declared(domain)))
         if pairs.dtype.kind not in "iu" or pairs.ndim not in (2, 3) or pairs.shape[1] != 2:
             raise InputError(
                 f"edge_pairs: shape={pairs.shape}, dtype={pairs.dtype}; return (m, 2) or "
