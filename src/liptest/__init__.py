@@ -68,8 +68,8 @@ if TYPE_CHECKING:
     from liptest.plans import plan_table as plan_table
     from liptest.privacy.check import check_privacy as check_privacy
     from liptest.privacy.claims import log as log
-    from liptest.privacy.noiseless import NoiselessPrivacy as NoiselessPrivacy
     from liptest.privacy.noiseless import noiseless_privacy as noiseless_privacy
+    from liptest.privacy.noiseless_result import NoiselessPrivacy as NoiselessPrivacy
     from liptest.privacy.profile import exception_mass as exception_mass
     from liptest.privacy.profile import privacy_profile as privacy_profile
     from liptest.privacy.proof import exact_epsilon as exact_epsilon
@@ -149,7 +149,8 @@ _HOME = {
     "privacy_plan_table": "privacy_plans",
     "log": "privacy.claims",
     "exact_epsilon": "privacy.proof",
-    **dict.fromkeys(("NoiselessPrivacy", "noiseless_privacy"), "privacy.noiseless"),
+    "NoiselessPrivacy": "privacy.noiseless_result",
+    "noiseless_privacy": "privacy.noiseless",
     **dict.fromkeys(("exception_mass", "privacy_profile"), "privacy.profile"),
     "PrivacyVerdict": "privacy.verdicts",
     "PrivacyWitness": "privacy.witnesses",

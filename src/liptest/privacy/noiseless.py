@@ -23,7 +23,7 @@ from liptest.errors import (
 )
 from liptest.mechanisms.base import Mechanism, check_mechanism
 from liptest.mechanisms.closed_form import StatisticMechanism
-from liptest.mechanisms.laws import LawTable, default_error
+from liptest.mechanisms.laws import LawTable
 from liptest.mechanisms.shift import ShiftMechanism
 from liptest.mechanisms.statistics import Statistic
 from liptest.privacy.claims import ExactLog, parse_epsilon
@@ -40,75 +40,17 @@ from liptest.privacy.left_out import (
     left_out_laws,
     relative_error,
 )
-from liptest.privacy.wording import in_words
-from liptest.verdicts import Record, rounded_up
+from liptest.privacy.noise_windows import UNDERFLOW, noise_window
+from liptest.privacy.noiseless_result import NoiselessPrivacy
 
 FloatArray = NDArray[np.float64]
 
 # Probabilities of a table "value of the statistic -> output" that fit in memory, and products.
 _MOST_ENTRIES = 1 << 26
 _MOST_PRODUCTS = 1 << 37
-_NOISE_WINDOW = 1 << 16
-_NOISE_LEFT_OUT = 2.0**-60
 # Searching the least epsilon: values tried in one pass, and passes.
 _GRID, _PASSES = 33, 4
 _LARGEST = 64.0
-# Far more than all probabilities together that are set to 0 because they are too small.
-_UNDERFLOW = 1e-270
-
-
-@dataclass(frozen=True)
-class NoiselessPrivacy(Record):
-    """The (epsilon, delta) of a mechanism when only the data are random.
-
-    For every record i and values a, b of positive mass, the law of the output given D_i = a and
-    given D_i = b are within (epsilon, delta), D drawn from ``distribution``.
-
-    Parameters
-    ----------
-    delta_lower, delta_upper
-        Bounds of the least delta at ``epsilon``. They differ by rounding, declared errors, and,
-        for ``method`` "sampled", by chance.
-    record, values
-        Where the divergence is largest, (a, b): output likelier given a.
-    method
-        "exact" (sum over records), "enumerated" (all datasets), "sampled".
-    failure_probability
-        None unless sampled: chance that a bound is wrong.
-    """
-
-    epsilon: float
-    delta_lower: float
-    delta_upper: float
-    record: int
-    values: tuple[int, int]
-    method: str
-    mechanism: str
-    distribution: str
-    records: int
-    draws: int = 0
-    failure_probability: float | None = None
-    seed: int | None = None
-
-    def __str__(self) -> str:
-        total = rounded_up(self.delta_upper) if self.delta_upper > 0 else 0.0
-        chance = ""
-        if self.failure_probability is not None:
-            chance = (
-                f", or this run of {self.draws:,} datasets hit an event of probability <= "
-                f"{in_words(self.failure_probability)}"
-            )
-        below = f" (at least {self.delta_lower:.4g})" if self.delta_lower > 0 else ""
-        return (
-            f"{self.mechanism}   noiseless privacy, {self.method}\n"
-            f"({self.epsilon:g}, {total:.4g})-private by the randomness of the data alone"
-            f"{below}{chance}.\n"
-            f"Largest for record {self.record}, value {self.values[0]} against "
-            f"{self.values[1]}.\n"
-            f"Against an adversary who knows the distribution, {self.distribution}, and no record "
-            f"of the dataset. One who knows other records, or data of another law: no promise. "
-            f"This is not differential privacy and no case of the exception mass."
-        )
 
 
 def noiseless_privacy(
@@ -261,20 +203,20 @@ class _Sums:
         Also its relative error, and the probability of the outputs that are left out.
         """
         if isinstance(self.mechanism, ShiftMechanism):
-            noise, error, left_out = _noise_window(self.mechanism)
+            noise, error, left_out = noise_window(self.mechanism)
 
             def noisy(others: FloatArray, step: int, size: int) -> FloatArray:
                 return np.convolve(_moved(others, step, size), noise)
 
             return noisy, error + 2.0**-52 * spread, left_out
         if not isinstance(self.mechanism, StatisticMechanism):
-            return _moved, 0.0, _UNDERFLOW
+            return _moved, 0.0, UNDERFLOW
         table, error = self._table(lowest, spread, parts)
 
         def answered(others: FloatArray, step: int, size: int) -> FloatArray:
             return np.asarray(_moved(others, step, size) @ table)
 
-        return answered, error, _UNDERFLOW
+        return answered, error, UNDERFLOW
 
     def _table(self, lowest: int, spread: int, parts: int) -> tuple[FloatArray, float]:
         entries = spread * len(self.mechanism.outputs)
@@ -297,16 +239,6 @@ def _moved(others: FloatArray, step: int, size: int) -> FloatArray:
     law = np.zeros(size)
     law[step : step + len(others)] = others
     return law
-
-
-def _noise_window(mechanism: ShiftMechanism) -> tuple[FloatArray, float, float]:
-    """Probabilities of the noise around 0, their relative error, and a bound of the rest."""
-    window = 1
-    while mechanism.noise.tail(window) > _NOISE_LEFT_OUT and window < _NOISE_WINDOW:
-        window *= 2
-    logs = mechanism.noise.log_pmf(np.arange(-window, window + 1))
-    error = math.expm1(min(float(default_error(logs).max()), 700.0))
-    return np.exp(logs), error, float(mechanism.noise.tail(window)) + _UNDERFLOW
 
 
 def _by_sampling(
