@@ -99,7 +99,8 @@ class BitArray(BitView):
         store = self._store.entries
         made = placed(store.flat(), places, given)
         self._store.entries = Entries(
-            made.variables.reshape(*store.shape, -1), made.table.reshape(*store.shape, -1)
+            made.variables.reshape(*store.shape, made.count),
+            made.table.reshape(*store.shape, 1 << made.count),
         )
 
     def __bool__(self) -> bool:

@@ -149,8 +149,8 @@ class DrawnArray(UniformArray):
         name, holds = _CUTS[ufunc]
         bounds = np.asarray(bound, dtype=np.float64)
         below = frame.floats.below(places, self._cuts(name, holds, places, bounds, shape))
-        table = (below.table if holds else ~below.table).reshape(*shape, -1)
-        entries = Entries(below.variables.reshape(*shape, -1), table)
+        table = (below.table if holds else ~below.table).reshape(*shape, 1 << below.count)
+        entries = Entries(below.variables.reshape(*shape, below.count), table)
         return array_of(Bits.of(self._tree), entries)
 
     def _cuts(

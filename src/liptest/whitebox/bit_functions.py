@@ -116,7 +116,7 @@ def _count(array: BitArray, kind: Any) -> BitSum:
 
 
 def _count_nonzero(array: BitArray) -> Any:
-    return _count(array, int)
+    return _count(array, type(np.count_nonzero(np.zeros(1))))
 
 
 def _any(array: BitArray) -> Any:

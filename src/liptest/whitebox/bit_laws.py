@@ -110,7 +110,8 @@ class SumLaw:
         weights: dict[Hashable, int] = {}
         allowed: dict[Hashable, list[int]] = {}
         for exponent in self.allowed:
-            weight = int(coefficients[exponent])
+            # Since variables became known it may be too large, or in between.
+            weight = int(coefficients[exponent]) if exponent < len(coefficients) else 0
             if weight:
                 result = function(exponent)
                 weights[result] = weights.get(result, 0) + weight

@@ -110,6 +110,12 @@ class BitSum(Duck):
         found = self.after(Step(operator.truth))
         return bool(found.settled("bool()") if issubclass(type(found), Duck) else found)
 
+    def __getitem__(self, index: Any) -> Any:
+        return self.settled("an index")[index]
+
+    def __iter__(self) -> Any:
+        return iter(self.settled("iteration"))
+
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         return np.array(self.settled("numpy.array()"), dtype=dtype)
 
@@ -181,6 +187,14 @@ def _operator(name: str, swapped: bool) -> Callable[[BitSum, Any], Any]:
     return method
 
 
+def _looking(function: Callable[..., Any], swapped: bool) -> Callable[[BitSum, Any], Any]:
+    def method(self: BitSum, other: Any) -> Any:
+        plain, other = self.settled(""), settled_in(other, "")
+        return function(other, plain) if swapped else function(plain, other)
+
+    return method
+
+
 def _sign(name: str) -> Callable[[BitSum], Any]:
     return lambda self: self.after(Step(_ALONE[name][0]))
 
@@ -189,5 +203,9 @@ for _name in _OPERATIONS:
     setattr(BitSum, f"__{_name}__", _operator(_name, swapped=False))
     if _name not in COMPARISONS:
         setattr(BitSum, f"__r{_name}__", _operator(_name, swapped=True))
+for _name in ("mod", "pow", "divmod", "lshift", "rshift", "matmul"):
+    _function = divmod if _name == "divmod" else getattr(operator, _name)
+    setattr(BitSum, f"__{_name}__", _looking(_function, swapped=False))
+    setattr(BitSum, f"__r{_name}__", _looking(_function, swapped=True))
 for _name in _ALONE:
     setattr(BitSum, f"__{_name}__", _sign(_name))

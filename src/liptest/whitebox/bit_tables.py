@@ -8,6 +8,7 @@ values and types are those of NumPy.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -43,8 +44,10 @@ class Entries:
 
     def flat(self) -> Entries:
         """In one line."""
+        length = math.prod(self.shape)
         return Entries(
-            self.variables.reshape(-1, self.count), self.table.reshape(-1, 1 << self.count)
+            self.variables.reshape(length, self.count),
+            self.table.reshape(length, 1 << self.count),
         )
 
     def model(self) -> NDArray[Any]:
@@ -64,7 +67,11 @@ class Entries:
 
     def split(self) -> NDArray[Any]:
         """The table with an axis for each variable."""
-        return self.table.reshape(*self.shape, *(2,) * self.count)
+        return self.table.reshape((*self.shape, *(2,) * self.count))
+
+    def _after(self, column: int) -> int:
+        """Ways of the bits of the variables after a column."""
+        return 1 << (self.count - 1 - column)
 
     def given(self, known: NDArray[np.int8]) -> Entries:
         """With what is known of the variables, by their identities; -1 is unknown."""
@@ -73,7 +80,7 @@ class Entries:
             return self.used()
         variables, table = self.variables.copy(), self.table.copy()
         for column in range(self.count):
-            halves = table.reshape(*self.shape, 1 << column, 2, -1)
+            halves = table.reshape((*self.shape, 1 << column, 2, self._after(column)))
             for bit in (0, 1):
                 hit = bits[..., column] == bit
                 halves[hit] = halves[hit][..., bit : bit + 1, :]
@@ -84,7 +91,7 @@ class Entries:
         """Without the variables on which no entry depends; -1 where one does not."""
         variables, kept = self.variables, []
         for column in range(self.count):
-            halves = self.table.reshape(*self.shape, 1 << column, 2, -1)
+            halves = self.table.reshape((*self.shape, 1 << column, 2, self._after(column)))
             depends = _differ(halves[..., 0, :], halves[..., 1, :]).any(axis=(-2, -1))
             if not depends.all():
                 if variables is self.variables:
@@ -167,12 +174,12 @@ def _places(one: Any, shape: tuple[int, ...], columns: list[NDArray[np.int64]]) 
 def _spread(one: Any, places: list[int], count: int) -> Any:
     """A table, or a plain input, with an axis for each of all variables."""
     if not isinstance(one, Entries):
-        return one if np.ndim(one) == 0 else one.reshape(*one.shape, *(1,) * count)
+        return one if np.ndim(one) == 0 else one.reshape((*one.shape, *(1,) * count))
     first = len(one.shape)
     order = sorted(range(one.count), key=lambda column: places[column])
-    table = one.split().transpose(*range(first), *(first + column for column in order))
+    table = one.split().transpose((*range(first), *(first + column for column in order)))
     axes = (2 if k in places else 1 for k in range(count))
-    return table.reshape(*one.shape, *axes)
+    return table.reshape((*one.shape, *axes))
 
 
 def _without_repetitions(variables: NDArray[np.int64], split: NDArray[Any]) -> Entries:
