@@ -52,8 +52,8 @@ Method = Annotated[
     str,
     Parameter(
         group=_CLAIM,
-        help="auto, exhaustive, neighbourhoods, light-neighbourhoods, edges, group, search, or a tester "
-        "such as VarianceEdges.",
+        help="auto, exhaustive, neighbourhoods, light-neighbourhoods, edges, group, search, or a "
+        "tester such as VarianceEdges.",
     ),
 ]
 Kind = Annotated[
