@@ -55,7 +55,7 @@ class LawSum:
 
 
 def reduced(numerator: int, denominator: int) -> Fraction:
-    """A fraction in lowest terms. Python divides out in quadratic time, so long ones go to flint."""
+    """A fraction in lowest terms; long ones by flint, as Python takes quadratic time."""
     if denominator.bit_length() < _LONG:
         return Fraction(numerator, denominator)
     lowest = fmpq(numerator, denominator)
