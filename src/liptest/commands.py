@@ -28,7 +28,7 @@ from liptest.outcomes import Outcome
 from liptest.privacy.check import check_privacy
 from liptest.privacy.claims import Claim, parse_epsilon
 from liptest.report.text import Screen
-from liptest.resuming import checkpoint_files, how_to_go_on, remove
+from liptest.resuming import checkpoint_files, remove, say_how_to_go_on
 from liptest.verdicts import Decision
 from liptest.workers import pool
 
@@ -58,7 +58,7 @@ def run_check(options: dict[str, Any]) -> int:
     outcomes = _checked(screen, task, files)
     write_outcomes(options, outcomes)
     if interruptions() != before:
-        screen.paragraph(how_to_go_on(files, options["typed"]))
+        say_how_to_go_on(screen, files, options["typed"])
     elif all(outcome.error is None for outcome in outcomes):
         remove(files)
     if len(outcomes) > 1:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from liptest.errors import InputError
+from liptest.report.text import Screen
 
 
 def checkpoint_files(options: dict[str, Any], checks: int) -> list[Path | None]:
@@ -41,16 +42,13 @@ def _numbered(file: Path, number: int) -> Path:
     return file.with_name(f"{file.stem}-{number}{file.suffix}")
 
 
-def how_to_go_on(files: list[Path | None], typed: list[str]) -> str:
+def say_how_to_go_on(screen: Screen, files: list[Path | None], typed: list[str]) -> None:
     """What to type after an interruption; nothing where no file was written."""
     there = [str(file) for file in files if file is not None and file.exists()]
     if not there:
-        return ""
-    again = typed if "--resume" in typed else [*typed, "--resume"]
-    return (
-        f"What is done is kept in {', '.join(there)}. To go on, with the same seed and to the "
-        f"same end:\n{shlex.join(['liptest', *again])}"
-    )
+        return
+    screen.paragraph(f"What is done is kept in {', '.join(there)}. To go on with the same seed:")
+    screen.command(shlex.join(["liptest", *typed, *(["--resume"] * ("--resume" not in typed))]))
 
 
 def remove(files: list[Path | None]) -> None:

@@ -27,8 +27,9 @@ from liptest.privacy.witnesses import PrivacyWitness
 from liptest.privacy.wording import partial_sentence, refuted_sentence, sampling_sentence
 from liptest.verdicts import Cost, Decision, Guarantee, rounded_up
 
-# Enumerated laws take milliseconds: smaller chunks, so that Ctrl-C and early stop stay quick.
-_CHUNK_POINTS = {"enumerated": 1 << 10}
+# Enumerated laws may take long: small chunks, so that Ctrl-C, early stop and many workers lose
+# little. Executors put several into one group where they are quick.
+_CHUNK_POINTS = {"enumerated": 1 << 7}
 
 
 @dataclass(frozen=True)

@@ -48,6 +48,10 @@ class Screen:
         else:
             print("\n".join(_wrapped(line) for line in text.splitlines()), end="\n\n")
 
+    def command(self, text: str) -> None:
+        """What can be copied and run: one line, however long."""
+        self._console.print(Text(text), soft_wrap=True) if self._rich else print(text)
+
     def verdict(self, verdict: PrivacyVerdict) -> None:
         """A whole verdict."""
         if not self._rich:
