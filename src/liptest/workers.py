@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import signal
+import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
 from liptest.errors import check_count
+
+# How often a worker looks whether its parent is still there.
+_LOOK_SECONDS = 1.0
 
 
 class WorkerPool(Executor):
@@ -43,7 +49,7 @@ class WorkerPool(Executor):
     def _started(self) -> ProcessPoolExecutor:
         context = multiprocessing.get_context("fork")
         return ProcessPoolExecutor(
-            self._max_workers, mp_context=context, initializer=_leave_to_parent
+            self._max_workers, mp_context=context, initializer=_begin, initargs=(os.getpid(),)
         )
 
 
@@ -61,6 +67,14 @@ def pool(workers: int) -> Iterator[Executor | None]:
         yield executor
 
 
-def _leave_to_parent() -> None:
+def _begin(parent: int) -> None:
     # A terminal sends Ctrl-C to all processes; only the first one decides what it means.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+
+
+def _end_with(parent: int) -> None:
+    """End this worker soon after its parent, which cannot say so when it is killed."""
+    while os.getppid() == parent:
+        time.sleep(_LOOK_SECONDS)
+    os._exit(1)
