@@ -37,7 +37,7 @@ def warning(mechanism: Mechanism, law: ProductDistribution) -> str:
 
 
 def _warning(mechanism: Mechanism, law: ProductDistribution) -> str:
-    if mechanism.source != "enumerated" or mechanism.statistic is not None:
+    if not mechanism.source.startswith("enumerated") or mechanism.statistic is not None:
         return ""
     seconds = _seconds_of_one(mechanism, law)
     method, laws = _planned(mechanism, law)

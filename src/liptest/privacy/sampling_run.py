@@ -29,7 +29,7 @@ from liptest.verdicts import Cost, Decision, Guarantee, rounded_up
 
 # Enumerated laws may take long: small chunks, so that Ctrl-C, early stop and many workers lose
 # little. Executors put several into one group where they are quick.
-_CHUNK_POINTS = {"enumerated": 1 << 7}
+_CHUNK_POINTS = {"enumerated": 1 << 7, "enumerated by type": 1 << 7}
 
 
 @dataclass(frozen=True)

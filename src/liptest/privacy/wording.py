@@ -11,6 +11,8 @@ SOURCES = {
     "declared": "declared by the vendor as a formula; its code was not examined, and a release "
     "draws from the formula",
     "enumerated": "enumerated from the code, every random choice followed",
+    "enumerated by type": "enumerated from the code, every random choice followed; outputs of "
+    "different types, or dicts in another order, are different ones",
 }
 #: Where the laws of a query with noise come from.
 NOISY_QUERY = "the answer of the query, plus exact discrete Laplace noise that liptest draws"

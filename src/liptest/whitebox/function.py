@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, ClassVar, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -91,8 +91,6 @@ class PythonFunction:
     _effects: set[str] = field(default_factory=set, init=False, repr=False, compare=False)
     _known: KnownLaws = field(init=False, repr=False, compare=False)
 
-    source: ClassVar[str] = "enumerated"
-
     def __post_init__(self) -> None:
         if isinstance(self.function, PythonFunction):
             raise InputError(
@@ -140,9 +138,9 @@ class PythonFunction:
         return self._known.first_exception
 
     @property
-    def output_comparison(self) -> str:
-        """How it is decided whether two outputs are one."""
-        return "by value, type and order" if self.typed_outputs else "by value"
+    def source(self) -> str:
+        """Where laws come from, and how it is decided whether two outputs are one."""
+        return "enumerated by type" if self.typed_outputs else "enumerated"
 
     def points_per_slice(self, domain: Domain) -> int:
         """Few datasets, each of which costs many runs; many values of a statistic."""

@@ -48,7 +48,6 @@ class NarrowedFunction:
     allowed: Callable[[list[Read]], bool]
     _altered: list[int] = field(default_factory=list, init=False, repr=False)
 
-    source: ClassVar[str] = "enumerated"
     #: For verdicts: why a proof through the statistic covers all datasets.
     reads_only: ClassVar[bool] = True
 
@@ -64,9 +63,9 @@ class NarrowedFunction:
         return outputs
 
     @property
-    def output_comparison(self) -> str:
+    def source(self) -> str:
         """Of the function."""
-        return str(self.function.output_comparison)
+        return str(self.function.source)
 
     @property
     def first_exception(self) -> str | None:
