@@ -8,7 +8,7 @@ in any other way becomes a number of its own (``uniforms``), its variable being 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from liptest.whitebox.bit_arrays import array_of
 from liptest.whitebox.bit_floats import Floats
+from liptest.whitebox.bit_numbers import MOST
 from liptest.whitebox.bit_tables import Entries
 from liptest.whitebox.bits import Bits
 from liptest.whitebox.choices import ChoiceTree
@@ -233,15 +234,19 @@ def drawn_floats(tree: ChoiceTree, shape: tuple[int, ...], *lines: Line) -> Any:
     return array if tree.births is None else tree.births.of(array)
 
 
-def drawn_bits(
-    tree: ChoiceTree, shape: tuple[int, ...], weights: tuple[int, int], values: NDArray[Any]
-) -> Any:
-    """Independent draws of one of two values, with whole-number weights below 2**62."""
-    count = math.prod(shape)
+def drawn_bits(tree: ChoiceTree, weights: Sequence[Sequence[int]], values: NDArray[Any]) -> Any:
+    """Independent draws of one of two values each, ``values`` being (shape, 2).
+
+    ``weights`` are whole numbers for all of them, or for each in line. None where these have too
+    many digits, or NumPy's array would have no dimensions or hold objects.
+    """
+    shape = values.shape[:-1]
+    if not shape or values.dtype.hasobject or max(map(sum, weights)) >= MOST:
+        return None
+    pairs = np.broadcast_to(np.array(weights, dtype=np.int64), (math.prod(shape), 2))
+    lowest = pairs // np.gcd(pairs[:, 0], pairs[:, 1])[:, None]
     bits = Bits.of(tree)
-    common = math.gcd(*weights)
-    zeros, ones = (np.full(count, weight // common, dtype=np.int64) for weight in weights)
-    variables = bits.new(zeros, ones).reshape(*shape, 1)
-    table = np.broadcast_to(values, (*shape, 2))
-    array = array_of(bits, bits.current(Entries(variables, table).used()))
-    return array if tree.births is None else tree.births.of(array)
+    variables = bits.new(lowest[:, 0], lowest[:, 1]).reshape(*shape, 1)
+    array = array_of(bits, bits.current(Entries(variables, values)).used())
+    fixed = tree.births is None or type(array) is np.ndarray
+    return array if fixed else tree.births.of(array)  # type: ignore[union-attr]

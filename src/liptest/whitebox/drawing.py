@@ -8,8 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liptest.errors import BudgetError
+from liptest.whitebox.bit_draws import drawn_bits
 from liptest.whitebox.choices import ChoiceTree
 from liptest.whitebox.finite import cdf_weights
+from liptest.whitebox.paths import Branches
 
 # Weights of one binomial draw: 64 MiB.
 _MAX_WEIGHT_BITS = 1 << 29
@@ -92,8 +94,34 @@ def ranged(tree: ChoiceTree, model: Any, lows: Any, highs: Any, *, endpoint: boo
     """
     drawn = np.asarray(model)
     ends = [np.broadcast_to(np.asarray(a, dtype=object), drawn.shape) for a in (lows, highs)]
+    if drawn.size and np.all(ends[1] - ends[0] + endpoint == 2):
+        two = drawn_bits(tree, [(1, 1)], np.stack([ends[0], ends[0] + 1], -1).astype(drawn.dtype))
+        if two is not None:
+            return two
     for cell, (first, last) in enumerate(zip(ends[0].flat, ends[1].flat, strict=True)):
         drawn.flat[cell] = int(first) + tree.choose(int(last) - int(first) + endpoint)
     if isinstance(model, np.ndarray):
         return drawn
     return type(model)(drawn[()])
+
+
+def of_two(
+    tree: ChoiceTree, items: NDArray[Any], shape: tuple[int, ...], weights: Branches | None
+) -> Any:
+    """``choice`` of two items, or of 0 and 1, as 0/1 variables; None where they are none."""
+    if items.ndim > 1:
+        return None
+    pair = weights if isinstance(weights, tuple) else (1, 1)
+    values = np.arange(2) if items.ndim == 0 else items
+    return drawn_bits(tree, [pair], np.broadcast_to(values, (*shape, 2)))
+
+
+def trials_of_one(tree: ChoiceTree, model: NDArray[Any], n: Any, p: Any) -> Any:
+    """``binomial(1, p)`` as 0/1 variables, in the shape of ``model``; None where they are none."""
+    if not model.size or not np.all(np.asarray(n) == 1):
+        return None
+    each = p if np.ndim(p) == 0 else np.broadcast_to(p, model.shape).flat
+    ratios = [float(one).as_integer_ratio() for one in np.atleast_1d(each)]
+    weights = [(whole - part, part) for part, whole in ratios]
+    values = np.arange(2).astype(model.dtype)
+    return drawn_bits(tree, weights, np.broadcast_to(values, (*model.shape, 2)))

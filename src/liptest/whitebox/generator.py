@@ -17,9 +17,11 @@ from liptest.whitebox.drawing import (
     check_digits,
     distinct,
     distinct_by_weight,
+    of_two,
     order,
     ranged,
     taken,
+    trials_of_one,
 )
 from liptest.whitebox.finite import (
     NUMPY,
@@ -123,9 +125,10 @@ class ChoiceGenerator(TailedDraws, np.random.Generator):
             self._refused("choice", a, size, replace, p, axis, shuffle)
         weights = None if p is None else self._choice_weights(count, p)
         if replace or number == 1:
-            drawn = [
-                self._tree.choose(count if weights is None else weights) for _ in range(number)
-            ]
+            two = of_two(self._tree, items, shape, weights) if count == 2 else None
+            if two is not None:
+                return two
+            drawn = [self._tree.choose(weights or count) for _ in range(number)]
         elif p is not None:
             drawn = distinct_by_weight(self._tree, np.array(p, dtype=np.float64), number)
         else:
@@ -222,6 +225,9 @@ class ChoiceGenerator(TailedDraws, np.random.Generator):
             return draw(*(kind(a) for kind, a in zip(kinds, arguments, strict=True)))
         self._guard(size)
         model = getattr(NUMPY, method)(*arguments, size=size)
+        two = trials_of_one(self._tree, model, *arguments) if method == "binomial" else None
+        if two is not None:
+            return two
         cells = [np.broadcast_to(np.asarray(a), model.shape).flat for a in arguments]
         for place, entry in enumerate(zip(*cells, strict=True)):
             model.flat[place] = draw(*(kind(a) for kind, a in zip(kinds, entry, strict=True)))
