@@ -23,6 +23,7 @@ SCRIPTS = (
     "published_suite.py",
     "search.py",
     "profile_bands.py",
+    "executors.py",
 )
 
 

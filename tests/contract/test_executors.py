@@ -40,7 +40,7 @@ def dask(workers: int) -> Iterator[Executor]:
     quick = {"distributed.scheduler.allowed-failures": 0}
     with (
         dask.config.set(quick),
-        LocalCluster(dashboard_address=None, silence_logs=50, **options) as cluster,
+        LocalCluster(dashboard_address=":0", silence_logs=50, **options) as cluster,
         Client(cluster) as client,
     ):
         yield client.get_executor(pure=False)

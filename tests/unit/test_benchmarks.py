@@ -64,6 +64,11 @@ COUNTS: dict[str, list[tuple[str, dict[str, int]]]] = {
         ("clicks, d = 5000: vendor A (a count), exact", {"draws": 0, "laws": 0}),
         ("coverage, failure 0.2: a needle, neighbourhoods", {"runs": 5}),
     ],
+    "executors": [
+        ("waiting, about 1 ms a dataset: 2 processes", {"verdicts": 1, "laws": 420}),
+        ("chunks of 10 ms on 2 workers: Dask", {"chunks": 4}),
+        ("driver, a mechanism of 1 us a dataset, one process", {"draws": 1000}),
+    ],
     "published_suite": [
         ("randomised response, d=5, epsilon 1", {"samples": 20_000}),
         ("truncated geometric count, d=20, epsilon 1", {"samples": 20_000}),
