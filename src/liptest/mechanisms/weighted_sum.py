@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -11,7 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from liptest.domains import Domain, IntArray, RecordGrid
 from liptest.errors import BudgetError, InputError, shown
-from liptest.mechanisms.statistics import EDGE_BUDGET, EDGE_CHUNK, Values, check_edge_budget
+from liptest.mechanisms.code_sets import are_members, bit_positions, spread_bits
+from liptest.mechanisms.statistics import EDGE_BUDGET, Values, check_edge_budget
 from liptest.points import PointBatch
 
 # An exact count of the pairs costs about as much as listing them; past this, a bound.
@@ -179,13 +179,13 @@ class _Sums:
         for k, others in self._leave_one_out(0, len(self.steps), 1):
             w = self.steps[k]
             for t in range(1, self.jumps[k] + 1 if w else 0):
-                lower = _spread(others, w, self.multiples[k] - t)
+                lower = spread_bits(others, w, self.multiples[k] - t)
                 found[w * t] = found.get(w * t, 0) | lower
         return found
 
     def edges(self) -> Iterator[tuple[Values, Values]]:
         for difference, lower in sorted(self.edge_sets().items()):
-            for positions in _positions(lower):
+            for positions in bit_positions(lower):
                 left = self.base + self.unit * positions
                 yield left, left + self.unit * difference
 
@@ -214,7 +214,7 @@ class _Sums:
 
     def _add(self, bits: int, weights: range) -> int:
         for k in weights:
-            bits = _spread(bits, self.steps[k], self.multiples[k])
+            bits = spread_bits(bits, self.steps[k], self.multiples[k])
         return bits
 
     def _decompose(self, total: int, k: int, t: int) -> list[int] | None:
@@ -228,13 +228,13 @@ class _Sums:
         limits = [m - t if j == k else m for j, m in enumerate(self.multiples)]
         reached = [1]
         for w, limit in zip(self.steps, limits, strict=True):
-            reached.append(_spread(reached[-1], w, limit))
+            reached.append(spread_bits(reached[-1], w, limit))
         if not reached[-1] >> total & 1:
             return None
         taken = []
         for w, limit, before in reversed(list(zip(self.steps, limits, reached, strict=False))):
             choices = np.arange(min(limit, total // w if w else 0) + 1)
-            count = int(choices[_members(before, total - w * choices)][0])
+            count = int(choices[are_members(before, total - w * choices)][0])
             taken.append(count)
             total -= w * count
         return taken[::-1]
@@ -251,35 +251,3 @@ class _Sums:
         upper[changed] += t
         flip = self.reflected
         return np.where(flip, self.tops - lower, lower), np.where(flip, self.tops - upper, upper)
-
-
-def _spread(bits: int, step: int, times: int) -> int:
-    """The sums of a member of ``bits`` and one of 0, step, .., times * step."""
-    covered = 0
-    while step and covered < times:
-        jump = min(covered + 1, times - covered)
-        bits |= bits << (jump * step)
-        covered += jump
-    return bits
-
-
-def _bytes(bits: int) -> NDArray[np.uint8]:
-    return np.frombuffer(
-        bits.to_bytes(math.ceil(max(bits.bit_length(), 1) / 8), "little"), np.uint8
-    )
-
-
-def _positions(bits: int) -> Iterator[Values]:
-    raw = _bytes(bits)
-    for start in range(0, len(raw), EDGE_CHUNK // 8):
-        block = np.unpackbits(raw[start : start + EDGE_CHUNK // 8], bitorder="little")
-        yield np.flatnonzero(block) + 8 * start
-
-
-def _members(bits: int, numbers: Values) -> NDArray[np.bool_]:
-    raw = _bytes(bits)
-    inside = numbers < 8 * len(raw)
-    found = np.zeros(len(numbers), dtype=bool)
-    kept = numbers[inside]
-    found[inside] = (raw[kept >> 3] >> (kept & 7).astype(np.uint8)) & 1
-    return found
