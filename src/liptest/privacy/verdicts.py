@@ -10,7 +10,7 @@ from typing import Any, NoReturn, Self
 from liptest.errors import InputError, shown
 from liptest.privacy.claims import Claim
 from liptest.privacy.witnesses import PrivacyWitness
-from liptest.privacy.wording import NOT_COVERED, SOURCES, counted, witness_text
+from liptest.privacy.wording import NOT_COVERED, SOURCES, counted, open_pair_text, witness_text
 from liptest.verdicts import Cost, Decision, Guarantee, Record, jsonable
 
 #: The method of a verdict that rests on a local filter, not on a test (theory 3.13).
@@ -146,10 +146,15 @@ def verdict_text(verdict: PrivacyVerdict) -> str:
     """A verdict as plain lines: decision, what was tested, meaning, fine print."""
     lines = [f"{verdict.mechanism}   claim: {verdict.claim}", headline(verdict), tested(verdict)]
     if verdict.witness is not None:
-        lines.append(witness_text(verdict.witness))
+        lines.append(pair_text(verdict, verdict.witness))
     lines.append(f"Meaning: {verdict.guarantee.sentence}")
     lines.extend(fine_print(verdict))
     return "\n".join(lines)
+
+
+def pair_text(verdict: PrivacyVerdict, witness: PrivacyWitness) -> str:
+    """The verdict's pair of datasets: what refutes the claim, or what was left open."""
+    return (witness_text if verdict.decision is Decision.NO else open_pair_text)(witness)
 
 
 def headline(verdict: PrivacyVerdict) -> str:

@@ -100,22 +100,60 @@ def in_words(probability: float) -> str:
 
 def witness_text(witness: PrivacyWitness) -> str:
     """The witness in the words of the design: which record, which output, both probabilities."""
+    lines = [
+        f"Two test datasets differ only in {_changed_words(witness)}:",
+        f"  {_event_words(witness)}",
+        f"  {_loss_words(witness)}",
+        "Certain: certified arithmetic, not a statistical estimate.",
+    ]
+    return "\n".join(lines)
+
+
+def open_pair_text(witness: PrivacyWitness) -> str:
+    """The pair that an INCONCLUSIVE could not decide: nothing about it is refuted."""
+    lines = [f"Left open: two test datasets that differ only in {_changed_words(witness)}:"]
+    if witness.event:
+        lines.append(f"  {_event_words(witness)}")
+    lines.append(f"  {open_loss_words(witness)}")
+    return "\n".join(lines)
+
+
+def open_loss_words(witness: PrivacyWitness) -> str:
+    """What is known of the loss of an undecided pair, against what the claim allows."""
+    claim = witness.claim
+    if not witness.event:
+        return "outputs that were not explored may tell them apart."
+    if claim.delta > 0:
+        return (
+            f"over the outputs that tell, one law exceeds e^epsilon times the other by "
+            f"{max(witness.excess, 0.0):.6g} or more; the claim allows {claim.delta:g}."
+        )
+    limit = claim.threshold * witness.distance
+    if math.isinf(witness.loss_upper):
+        return f"loss {witness.loss_lower:.9g} or more; the claim allows {limit:.9g}."
+    return (
+        f"loss between {witness.loss_lower:.9g} and {witness.loss_upper:.9g}; the claim allows "
+        f"{limit:.9g}."
+    )
+
+
+def _changed_words(witness: PrivacyWitness) -> str:
     where = ", ".join(str(i) for i in witness.changed[:6])
     values = ", ".join(
         f"{witness.dataset[i]} / {witness.neighbour[i]}" for i in witness.changed[:6]
     )
     record = "record" if len(witness.changed) == 1 else "records"
+    return f"{record} {where} ({values}){_ones(witness)}"
+
+
+def _event_words(witness: PrivacyWitness) -> str:
     event = f"output {witness.output!r}"
     if len(witness.event) > 1:
         event = f"one of {len(witness.event)} outputs"
-    lines = [
-        f"Two test datasets differ only in {record} {where} ({values}){_ones(witness)}:",
-        f"  {event}: probability {witness.probability:.6g} against "
-        f"{witness.neighbour_probability:.6g}",
-    ]
-    lines.append(f"  {_loss_words(witness)}")
-    lines.append("Certain: certified arithmetic, not a statistical estimate.")
-    return "\n".join(lines)
+    return (
+        f"{event}: probability {witness.probability:.6g} against "
+        f"{witness.neighbour_probability:.6g}"
+    )
 
 
 def _ones(witness: PrivacyWitness) -> str:

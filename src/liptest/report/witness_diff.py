@@ -8,6 +8,8 @@ from textwrap import wrap
 
 from liptest.privacy.verdicts import PrivacyVerdict, headline, tested
 from liptest.privacy.witnesses import PrivacyWitness
+from liptest.privacy.wording import open_loss_words
+from liptest.verdicts import Decision
 
 # A dataset of so many records is shown whole; of a longer one the records around the change.
 _WHOLE = 24
@@ -22,27 +24,36 @@ def finding_lines(verdict: PrivacyVerdict) -> list[str]:
     lines = [f"claim: {verdict.claim}", *wrap(headline(verdict), _WIDTH)]
     lines += wrap(tested(verdict), _WIDTH)
     if verdict.witness is not None:
-        lines += ["", *witness_lines(verdict.witness), ""]
+        is_certain = verdict.decision is Decision.NO
+        lines += ["", *witness_lines(verdict.witness, is_certain=is_certain), ""]
     return lines + wrap(f"Meaning: {verdict.guarantee.sentence}", _WIDTH)
 
 
-def witness_lines(witness: PrivacyWitness) -> list[str]:
-    """The two datasets and the two probabilities, one above the other; the loss, the claim."""
+def witness_lines(witness: PrivacyWitness, *, is_certain: bool = True) -> list[str]:
+    """The two datasets and the two probabilities, one above the other; the loss, the claim.
+
+    Where it is not certain, the pair is one that was left open.
+    """
     changed = ", ".join(map(str, witness.changed[:_MOST])) + (
         ", .." if len(witness.changed) > _MOST else ""
     )
     plural = "" if len(witness.changed) == 1 else "s"
     total = len(witness.dataset)
-    return [
-        f"two datasets of {total} record{'' if total == 1 else 's'}, equal but for "
-        f"record{plural} {changed} (counted from 0):",
+    head = [
+        f"{'' if is_certain else 'left open: '}two datasets of {total} "
+        f"record{'' if total == 1 else 's'}, equal but for record{plural} {changed} (counted "
+        f"from 0):",
         *_dataset_lines(witness),
+    ]
+    probabilities = [
         f"probability of {_event(witness)}:",
         f"- {_probability(witness.probability, witness.exact[0])}",
         f"+ {_probability(witness.neighbour_probability, witness.exact[1])}",
-        _loss(witness),
-        "Certain: certified arithmetic, not a statistical estimate.",
     ]
+    if not is_certain:
+        return [*head, *(probabilities if witness.event else []), open_loss_words(witness)]
+    certain = "Certain: certified arithmetic, not a statistical estimate."
+    return [*head, *probabilities, _loss(witness), certain]
 
 
 def law_expressions(witness: PrivacyWitness, name: str = "mechanism") -> list[str]:

@@ -1,0 +1,64 @@
+"""An INCONCLUSIVE may show the pair it could not decide; it must never call that certain."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import liptest as lt
+from liptest.report.witness_diff import finding_lines
+
+CUBE = lt.ProductDistribution.uniform(lt.Hypercube(3))
+KEEP = np.log([np.e / (1 + np.e), 1 / (1 + np.e)])
+
+
+def close_to_the_line(points):
+    """Loss 1 with an error that is larger than the tolerance of the claim."""
+    return KEEP[np.stack([1 - points[:, 0], points[:, 0]], axis=1).astype(int)]
+
+
+@lt.mechanism(max_choices=20)
+def late(data, rng):
+    count = 0
+    while rng.random() < 0.5:
+        count += 1
+    return 1 if data[0] and count == 0 else 0
+
+
+def undecided(mechanism, **claim):
+    verdict = lt.check_privacy(mechanism, CUBE, method="exhaustive", seed=1, **claim)
+    assert verdict.decision == "INCONCLUSIVE"
+    assert verdict.witness is not None
+    return verdict
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "claim", "says"),
+    [
+        (
+            lt.ClosedForm([0, 1], close_to_the_line, error=1e-6),
+            {"epsilon": 1.0},
+            "loss between 0.999998 and 1.000002; the claim allows 1",
+        ),
+        (
+            lt.ClosedForm([0, 1], close_to_the_line, error=1e-6),
+            {"epsilon": 0.5, "delta": float(np.tanh(0.5) - (np.exp(0.5) - 1) / (1 + np.e))},
+            "or more; the claim allows 0.287649",
+        ),
+        (late, {"epsilon": 13.5}, "outputs that were not explored may tell them apart"),
+    ],
+)
+def test_an_open_pair_is_not_called_certain(mechanism, claim, says):
+    verdict = undecided(mechanism, **claim)
+    for text in (str(verdict), "\n".join(finding_lines(verdict)), verdict._repr_html_()):
+        assert says in text
+        assert "left open" in text.lower()
+        assert "Certain" not in text
+        assert "more than" not in text
+
+
+def test_a_refutation_still_is():
+    verdict = lt.check_privacy(late, CUBE, epsilon=1.0, method="neighbourhoods", seed=1)
+    assert verdict.decision == "NO"
+    assert "Certain: certified arithmetic" in str(verdict)
+    assert "Certain: certified arithmetic" in "\n".join(finding_lines(verdict))
