@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +12,10 @@ from liptest.whitebox.choices import ChoiceTree
 from liptest.whitebox.outputs import raised
 from liptest.whitebox.paths import Abort
 from liptest.whitebox.session import Session
+
+_FOLDER = os.path.dirname(os.path.abspath(__file__)) + os.sep
+# What NumPy and random never raise on wrong arguments: our stand-ins are broken.
+_OURS_ONLY = (AssertionError, NameError, KeyError, NotImplementedError)
 
 #: ``(data, rng) -> output``.
 RandomFunction = Callable[[Any, Any], Any]
@@ -53,6 +58,8 @@ class Run:
         except (Abort, KeyboardInterrupt):
             raise
         except Exception as error:
+            if isinstance(error, _OURS_ONLY) and _raised_in_liptest(error):
+                raise  # a fault of liptest is no output of the program
             if self.exception is None:
                 self.exception = _words(error)
             return raised(error)
@@ -64,6 +71,13 @@ class Run:
             f"{self._name}: it raised {ended.exception}, which ends the program; a mechanism must "
             f"return an output or raise an Exception"
         )
+
+
+def _raised_in_liptest(error: Exception) -> bool:
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return trace is not None and trace.tb_frame.f_code.co_filename.startswith(_FOLDER)
 
 
 def _words(error: Exception) -> str:

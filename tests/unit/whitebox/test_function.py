@@ -16,6 +16,7 @@ import liptest as lt
 from liptest.mechanisms.base import check_mechanism
 from liptest.mechanisms.laws import ZERO_LOG
 from liptest.points import PointBatch, from_array
+from liptest.whitebox import generator
 from liptest.whitebox.function import PythonFunction
 from liptest.whitebox.memo import LawMemo
 
@@ -105,6 +106,16 @@ def test_exceptions_are_outputs_by_type() -> None:
     assert exact(fails.law(BITS)) == {lt.Raised("KeyError"): Fraction(1, 4), 0: Fraction(3, 4)}
     fails.laws(from_array(BITS[None, :]))
     assert fails.first_exception is None
+
+
+def test_a_fault_of_a_stand_in_is_no_output(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawing = lt.mechanism(lambda data, rng: tuple(rng.choice(2, 2, replace=False).tolist()))
+    assert exact(drawing.law(BITS)) == {(0, 1): Fraction(1, 2), (1, 0): Fraction(1, 2)}
+    monkeypatch.delattr(generator, "distinct")
+    with pytest.raises(NameError):
+        drawing.fresh_law(BITS)
+    own = lt.mechanism(lambda data, rng: {}["missing"])
+    assert exact(own.law(BITS)) == {lt.Raised("KeyError"): 1}
 
 
 def test_first_exception_is_not_taken_from_a_single_law() -> None:
