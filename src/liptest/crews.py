@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import pickle
 import random
 import sys
 from collections.abc import Callable
@@ -13,15 +15,17 @@ from concurrent.futures import (
     ProcessPoolExecutor,
     ThreadPoolExecutor,
 )
+from contextlib import suppress
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, Protocol, runtime_checkable
 
-from liptest.parcels import Parcel, pack
+from liptest.parcels import Parcel, pack, packed_answer
 
 _UNKNOWN_WORKERS = 4
-# From this size on Dask is given the parcel once, apart from the tasks; bytes.
+# From this size on a parcel goes apart from the tasks, in bytes: given to Dask once, or in a file.
 _LARGE_PARCEL = 1 << 18
 
 
@@ -43,6 +47,7 @@ class Crew:
 
     def __init__(self, executor: Executor) -> None:
         self._given = self._executor = executor
+        self._files: list[str] = []
         self._client = getattr(executor, "_client", None)  # of Dask
         if self._client is not None:
             _separate_dask()
@@ -54,9 +59,15 @@ class Crew:
         if isinstance(self._given, ThreadPoolExecutor):
             return task
         parcel = pack(task, by_name=isinstance(self._given, Renewable))
-        if self._client is None or len(parcel.data) < _LARGE_PARCEL:
+        if len(parcel.data) < _LARGE_PARCEL:
             return parcel
-        return self._client.scatter(parcel, broadcast=True, hash=False)
+        if self._client is not None:
+            return self._client.scatter(parcel, broadcast=True, hash=False)
+        if not self._is_local():
+            return parcel
+        filed = parcel.filed()
+        self._files.append(filed.path)
+        return filed
 
     def submit(self, run: Callable[..., Any], packed: Any, *numbers: int) -> Future[Any]:
         """Let a worker call ``run(task, *numbers)``."""
@@ -76,9 +87,21 @@ class Crew:
             self._executor = _like(self._executor, death)
 
     def close(self) -> None:
-        """End the workers that replaced others."""
+        """End the workers that replaced others; nothing that was handed in is wanted any more."""
+        for path in self._files:
+            with suppress(OSError):
+                os.unlink(path)
         if self._executor is not self._given:
             self._executor.shutdown(wait=False)
+
+    def answer(self, future: Future[Any]) -> Any:
+        """What ``run`` returned, waiting for it."""
+        found = future.result()
+        return pickle.loads(found.data) if isinstance(found, _Answer) else found
+
+    def _is_local(self) -> bool:
+        known = isinstance(self._given, (Renewable, ProcessPoolExecutor))
+        return known or _is_loky(self._given)
 
     def _count(self) -> int:
         if self._client is not None:
@@ -94,8 +117,19 @@ class Crew:
         return KilledWorker, CancelledError
 
 
+@dataclass(frozen=True)
+class _Answer:
+    data: bytes
+
+
 def _unpacked(run: Callable[..., Any], packed: Any, *numbers: int) -> Any:
-    return run(packed.open() if isinstance(packed, Parcel) else packed, *numbers)
+    if not isinstance(packed, Parcel):
+        return run(packed, *numbers)
+    return _Answer(packed_answer(run(packed.open(), *numbers)))
+
+
+def _is_loky(executor: Executor) -> bool:
+    return type(executor).__module__.partition(".")[0] == "loky"
 
 
 def _on_dask(run: Callable[..., Any], packed: Any, *numbers: int) -> Any:
@@ -133,7 +167,7 @@ def _like(executor: Executor, death: BaseException) -> Executor:
     }
     if isinstance(executor, ProcessPoolExecutor):
         return ProcessPoolExecutor(mp_context=executor._mp_context, **start)
-    if type(executor).__module__.partition(".")[0] != "loky":
+    if not _is_loky(executor):
         raise death
     from loky.process_executor import ProcessPoolExecutor as Loky
 

@@ -119,7 +119,7 @@ class _Flight(Generic[T]):
             self._fill()
             front = self._groups[0]
             assert front.future is not None
-            results, seconds = front.future.result()
+            results, seconds = self._crew.answer(front.future)
         except self._crew.deaths as death:
             self._recover(death)
             return

@@ -10,14 +10,16 @@ were forked after the code was loaded, functions travel by their names.
 from __future__ import annotations
 
 import hashlib
+import os
 import pickle
 import sys
 import sysconfig
+import tempfile
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -34,15 +36,24 @@ _PACKAGE = Path(__file__).resolve().parent
 
 @dataclass(frozen=True)
 class Parcel:
-    """A pickled task; ``digest`` is the sha256 of its bytes."""
+    """A pickled task; ``digest`` is the sha256 of its bytes, which lie in ``data`` or a file."""
 
     digest: str
     data: bytes
+    path: str = ""
+
+    def filed(self) -> Parcel:
+        """The same, in a file: for workers on this machine that want it again and again."""
+        handle, path = tempfile.mkstemp(prefix="liptest-")
+        with os.fdopen(handle, "wb") as file:
+            file.write(self.data)
+        return replace(self, data=b"", path=path)
 
     def open(self) -> Any:
         """The task; the same object for each call in one process."""
         if self.digest not in _opened:
-            _opened[self.digest] = pickle.loads(self.data)
+            data = Path(self.path).read_bytes() if self.path else self.data
+            _opened[self.digest] = pickle.loads(data)
             while len(_opened) > _KEPT:
                 _opened.popitem(last=False)
         return _opened[self.digest]
@@ -75,6 +86,17 @@ def pack(task: Any, *, by_name: bool = False) -> Parcel:
         f"it without executor={advice}",
         name="executor",
     )
+
+
+def packed_answer(answer: Any) -> bytes:
+    """An answer on its way back; classes that travelled by value travel back by value."""
+    try:
+        return _named(answer)
+    except Exception:
+        ways = _value_ways()
+        if not ways:
+            raise
+        return ways[-1](answer)
 
 
 def _named(task: Any) -> bytes:

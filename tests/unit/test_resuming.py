@@ -107,8 +107,7 @@ def finished(folder: Path, *more: str) -> str:
     return output
 
 
-@pytest.mark.parametrize("workers", ["1", "2"])
-@pytest.mark.parametrize("way", ["ctrl-c", "kill -9"])
+@pytest.mark.parametrize(("way", "workers"), [("ctrl-c", "1"), ("ctrl-c", "2"), ("kill -9", "2")])
 def test_a_run_that_was_ended_goes_on_to_the_same_end(folder: Path, way: str, workers: str) -> None:
     ends: dict[str, Callable[[int], None]] = {
         "ctrl-c": lambda pid: os.killpg(pid, signal.SIGINT),
