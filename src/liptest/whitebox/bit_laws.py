@@ -24,8 +24,8 @@ from liptest.whitebox.grid import Split
 #: Totals of a sum that are told apart, and binary digits of all their weights together.
 MOST_TOTALS = 1 << 20
 MOST_DIGITS = 1 << 32
-# Digits of the laws that are kept for the next run: 64 MiB.
-_KEPT_DIGITS = 1 << 29
+#: Digits of the laws that are kept for the next run: 64 MiB.
+KEPT_DIGITS = 1 << 29
 
 T = TypeVar("T")
 #: Weights of 0 and of 1.
@@ -260,11 +260,17 @@ def sum_law(key: Key) -> SumLaw | None:
     if key not in _LAWS:
         digits, law = _made(key)
         _digits_kept[0] += digits
-        if _digits_kept[0] > _KEPT_DIGITS:
-            _LAWS.clear()
+        if _digits_kept[0] > KEPT_DIGITS:
+            forget()
             _digits_kept[0] = digits
         _LAWS[key] = law
     return _LAWS[key]
+
+
+def forget() -> None:
+    """Keep none of the laws that are known."""
+    _LAWS.clear()
+    _digits_kept[0] = 0
 
 
 def _made(key: Key) -> tuple[int, SumLaw | None]:

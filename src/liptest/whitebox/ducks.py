@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable
 from decimal import Decimal
@@ -38,6 +39,11 @@ _ARITHMETIC = (
 )
 # They write into an argument, where a plain copy of it would be lost.
 _WRITING = frozenset({"copyto", "put", "place", "putmask", "fill_diagonal", "put_along_axis"})
+# What these ask for in other ways, of a number without the method.
+_FALLING_BACK: dict[str, Callable[[Any], Any]] = {
+    **{"complex": complex, "bytes": bytes},
+    **{"floor": math.floor, "ceil": math.ceil},
+}
 _ITSELF = frozenset({"__copy__", "__deepcopy__"})
 
 
@@ -99,6 +105,8 @@ def _with_plain_number(name: str) -> Callable[..., Any]:
         if method in _ITSELF:
             return plain
         found = getattr(type(plain), method, None)
+        if found is None and name in _FALLING_BACK:
+            return _FALLING_BACK[name](plain)
         if found is None:
             raise TypeError(f"{self._looks_like.__name__!r} object has no {method}")
         return found(plain, *settled_in(arguments, f"{name}()"), **options)
