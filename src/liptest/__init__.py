@@ -54,12 +54,15 @@ if TYPE_CHECKING:
     from liptest.mechanisms.base import output_law as output_law
     from liptest.mechanisms.closed_form import ClosedForm as ClosedForm
     from liptest.mechanisms.closed_form import StatisticMechanism as StatisticMechanism
+    from liptest.mechanisms.contingency import ContingencyTables as ContingencyTables
+    from liptest.mechanisms.contributions import Contributions as Contributions
     from liptest.mechanisms.exact_table import ExactForm as ExactForm
     from liptest.mechanisms.gaussian import DiscreteGaussian as DiscreteGaussian
     from liptest.mechanisms.histogram import Histogram as Histogram
     from liptest.mechanisms.laws import OutputLaw as OutputLaw
     from liptest.mechanisms.laws import Raised as Raised
     from liptest.mechanisms.noise import DiscreteLaplace as DiscreteLaplace
+    from liptest.mechanisms.order_statistics import OrderStatistic as OrderStatistic
     from liptest.mechanisms.shift import ShiftMechanism as ShiftMechanism
     from liptest.mechanisms.statistics import Count as Count
     from liptest.mechanisms.user_statistic import UserStatistic as UserStatistic
@@ -132,9 +135,12 @@ _HOME = {
     "DiscreteGaussian": "mechanisms.gaussian",
     "DiscreteLaplace": "mechanisms.noise",
     "ShiftMechanism": "mechanisms.shift",
+    "ContingencyTables": "mechanisms.contingency",
+    "Contributions": "mechanisms.contributions",
     "Count": "mechanisms.statistics",
     "ExactForm": "mechanisms.exact_table",
     "Histogram": "mechanisms.histogram",
+    "OrderStatistic": "mechanisms.order_statistics",
     "UserStatistic": "mechanisms.user_statistic",
     "WeightedSum": "mechanisms.weighted_sum",
     "scalar": "oracles",

@@ -15,11 +15,14 @@ from liptest.domains import Domain, Hypercube, Hypergrid, RecordGrid
 from liptest.mechanisms import catalogue
 from liptest.mechanisms.base import Mechanism, check_mechanism, output_law
 from liptest.mechanisms.closed_form import ClosedForm, StatisticMechanism
+from liptest.mechanisms.contingency import ContingencyTables
+from liptest.mechanisms.contributions import Contributions
 from liptest.mechanisms.exact_table import ExactForm
 from liptest.mechanisms.gaussian import DiscreteGaussian
 from liptest.mechanisms.histogram import Histogram
 from liptest.mechanisms.laws import INFINITE_LOSS, ZERO_LOG, LawTable, OutputLaw
 from liptest.mechanisms.noise import DiscreteLaplace
+from liptest.mechanisms.order_statistics import OrderStatistic
 from liptest.mechanisms.shift import ShiftMechanism
 from liptest.mechanisms.statistics import Count
 from liptest.mechanisms.user_statistic import UserStatistic
@@ -66,6 +69,18 @@ CASES: dict[str, tuple[Any, Domain]] = {
     "statistic: histogram of counts": (
         StatisticMechanism(Histogram(2, given="counts"), "ab", by_cells),
         Hypergrid([3, 3]),
+    ),
+    "statistic: contributions": (
+        StatisticMechanism(Contributions([0, 2, -1]), "ab", by_value),
+        RecordGrid([3] * 3),
+    ),
+    "statistic: contingency tables": (
+        StatisticMechanism(ContingencyTables((2, 2), margins=[(0,), (1,)]), range(4), by_cells),
+        RecordGrid([4] * 2),
+    ),
+    "statistic: order statistic": (
+        StatisticMechanism(OrderStatistic(2), "ab", by_value),
+        RecordGrid([4, 2, 3]),
     ),
     "statistic: the user's": (
         StatisticMechanism(UserStatistic(maximum), "ab", by_value),
