@@ -34,7 +34,7 @@ _REFUTING = 0.9
 # Rounds: share of the samples, and of what a NO may spend. Gross violations end the first ones.
 _ROUNDS = ((1 / 64, 0.05), (1 / 8, 0.05), (1.0, 0.9))
 # Share of a round that is tested, for the aim of learning.
-_TESTED = 0.5
+_TESTED = 0.6
 #: Fewer samples than this are refused.
 LEAST_SAMPLES = 2_000
 _PAIRING = 9998

@@ -17,10 +17,6 @@ from liptest.blackbox.views import View, view_from_dict
 
 Counts = NDArray[np.int64]
 
-# Standard errors by which estimates are worsened before events are compared: of thousands of
-# events the luckiest would win otherwise.
-_CAUTION = 2.5
-
 
 @dataclass(frozen=True)
 class Aim:
@@ -43,29 +39,32 @@ class Aim:
     draws: float
     deviations: float
 
-    def scores(self, left: Counts, right: Counts, draws_left: int, draws_right: int) -> Any:
+    def scores(self, left: Counts, right: Counts, draws: tuple[int, int], caution: float) -> Any:
         """How good events with these counts look; any shape.
 
-        For a bound: the bound that the test would give if the probabilities were the least
-        favourable ones that the counts make likely. For a claim: how fast evidence would grow.
+        For a bound: the bound that the test would give, less ``caution`` standard errors of these
+        counts. For a claim: how fast evidence would grow, on one scale for all events.
         """
+        p, q = (left + 0.5) / draws[0], (right + 0.5) / draws[1]
         if self.epsilon is not None:
             factor = math.exp(min(self.epsilon, 50.0))
-            p, q = (left + 0.5) / draws_left, (right + 0.5) / draws_right
             return (p - factor * q - self.delta) / np.sqrt(p + factor * factor * q)
-        p, q = _at_least(left) / draws_left, _at_most(right) / draws_right
-        excess = np.maximum(p - self.delta, 1e-12)
-        spread = np.sqrt((p / excess**2 + 1 / q) / self.draws)
-        return np.log(excess / q) - self.deviations * spread
+        low, high = _at_least(left, caution) / draws[0], _at_most(right, caution) / draws[1]
+        excess = np.maximum(low - self.delta, 1e-12)
+        likely = np.maximum(p - self.delta, excess)
+        # Not both probabilities are at their worst at once.
+        worse = np.hypot(np.log(likely / excess), np.log(high / q))
+        spread = np.sqrt((low / excess**2 + 1 / high) / self.draws)
+        return np.log(likely / q) - worse - self.deviations * spread
 
 
-def _at_least(counts: Counts) -> Any:
+def _at_least(counts: Counts, caution: float) -> Any:
     """Lower end of the score interval of a Poisson mean."""
-    return np.maximum((np.sqrt(counts + _CAUTION**2 / 4) - _CAUTION / 2) ** 2, 1e-12)
+    return np.maximum((np.sqrt(counts + caution**2 / 4) - caution / 2) ** 2, 1e-12)
 
 
-def _at_most(counts: Counts) -> Any:
-    return (np.sqrt(counts + _CAUTION**2 / 4) + _CAUTION / 2) ** 2
+def _at_most(counts: Counts, caution: float) -> Any:
+    return np.maximum((np.sqrt(counts + caution**2 / 4) + caution / 2) ** 2, counts + 0.5)
 
 
 def normal_quantile(level: float) -> float:
@@ -132,7 +131,9 @@ def _best_prefix(
     ratio = ratios(order[0][seen], order[1][seen])
     ranked = seen[np.argsort(-ratio, kind="stable")]
     left, right = (np.cumsum(counts[ranked]) for counts in judged)
-    scores = aim.scores(left, right, *draws)
+    # The luckiest of k events is about so many standard errors above what it deserves.
+    caution = math.sqrt(2.0 * math.log(max(2, len(seen))))
+    scores = aim.scores(left, right, (draws[0], draws[1]), caution)
     best = int(np.argmax(scores))
     return float(scores[best]), tuple(sorted(ranked[: best + 1].tolist()))
 

@@ -7,8 +7,8 @@ fixed before its samples were drawn. So nothing is paid for the number of pairs 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ from liptest.blackbox.counting import (
     joined,
 )
 from liptest.blackbox.features import feature_names
-from liptest.blackbox.learning import Aim, Choice, Event, best_cells
+from liptest.blackbox.learning import Aim, Event, best_cells
 from liptest.blackbox.outputs import Outputs
 from liptest.blackbox.pairs import LEAST_DRAWS, Pairs
 from liptest.blackbox.samplers import Source
@@ -33,15 +33,19 @@ Counts = NDArray[np.int64]
 _PILOT_DATASETS, _PILOT_DRAWS = 16, 1 << 11
 # Pairs that go on to the second and to the third stage.
 _SUSPECTS, _FINALISTS = 16, 4
-# Shares of a round: all pairs, the suspects, the finalists; the rest is tested.
-_FIRST, _SECOND, _THIRD = 0.2, 0.1, 0.2
+# Shares of a round: all pairs, the suspects, the finalists, their best events; the rest is tested.
+_FIRST, _SECOND, _THIRD, _FOURTH = 0.15, 0.05, 0.1, 0.1
 # Draws of one side beyond which learning gains nothing.
 _MOST_LEARNT = 1 << 19
+# Events that are judged on fresh draws, and how many standard errors those are worsened by.
+_CANDIDATES, _CAUTION = 24, 2.5
 # Scores closer than this, divided by the root of the draws, count as equal.
 _ALIKE = 2.0
+# So few cells can be put in order and cut on the same samples: luck gains little.
+_FEW_CELLS = 64
 # Raw outputs that are kept to fit views on, per side.
 _KEPT = 1 << 17
-_PILOT, _LOOK, _RACE, _LEARN, _TEST = range(5)
+_PILOT, _LOOK, _RACE, _LEARN, _JUDGE, _TEST = range(6)
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,11 +62,19 @@ class Look:
 
 
 @dataclass(frozen=True, eq=False)
-class Tested:
-    """The last stage: the chosen event on fresh samples.
+class Candidate:
+    """An event that may be tested; it is claimed to be likelier on the first of the pair."""
 
-    ``forward``: the event is claimed to be more likely on the pair's first dataset. ``draws`` and
-    ``hits`` are (first, second) of the side where the event is likely and the other.
+    score: float
+    pair: tuple[int, int]
+    event: Event
+
+
+@dataclass(frozen=True, eq=False)
+class Tested:
+    """The last stage: the chosen event on fresh samples, likelier on the first of the pair.
+
+    ``draws`` and ``hits`` are those of the two sides.
     """
 
     pair: tuple[int, int]
@@ -87,12 +99,15 @@ class Round:
         """The first look, and the test, unless nothing was seen to test."""
         first = self.source.used
         look = self._look()
-        ranked = self._ranked(look)
+        # What is counted from here on must not reach the look: its numbers of draws are fixed.
+        seen = replace(look, tables=tuple(table.copy() for table in look.tables))
+        ranked = self._ranked(self.pairs.pairs, seen)
         if len(ranked) > _FINALISTS:
-            ranked = self._race(ranked[:_SUSPECTS], look)
-        event = self._learn(ranked[:_FINALISTS], look)
+            self._race(ranked[:_SUSPECTS], seen)
+            ranked = self._ranked(ranked[:_SUSPECTS], seen)
+        event = self._learn(ranked[:_FINALISTS], seen)
         left = self.samples - (self.source.used - first)
-        return look, None if event is None else self._test(*event, left)
+        return look, None if event is None else self._test(event.pair, event.event, left)
 
     def _streams(self, stage: int) -> int:
         return 8 * self.number + stage
@@ -122,50 +137,40 @@ class Round:
             return Look(draws, False, tuple(views), tuple(tables))
         return Look(draws, True, (census.view, *views), (census.counts, *tables))
 
-    def _ranked(self, look: Look) -> list[tuple[int, int]]:
-        """All pairs, the most suspicious first."""
-        scores = [self._score([(t[a], t[b]) for t in look.tables]) for a, b in self.pairs.pairs]
-        order = np.argsort(-np.array(scores), kind="stable")
-        return [self.pairs.pairs[k] for k in order.tolist()]
+    def _ranked(self, pairs: Sequence[tuple[int, int]], seen: Look) -> list[tuple[int, int]]:
+        """Pairs, the most suspicious first."""
+        scores = [self._score([(t[a], t[b]) for t in seen.tables]) for a, b in pairs]
+        return [pairs[k] for k in np.argsort(-np.array(scores), kind="stable").tolist()]
 
     def _score(self, counts: list[tuple[Counts, Counts]]) -> float:
         found = [best_cells(both, both, self.aim) for both in counts]
         return max((choice.score for choice in found if choice is not None), default=-math.inf)
 
-    def _race(self, suspects: list[tuple[int, int]], look: Look) -> list[tuple[int, int]]:
-        """More draws for the suspects, on the views of the first look."""
+    def _race(self, suspects: list[tuple[int, int]], seen: Look) -> None:
+        """More draws for the suspects, added to what was seen of them."""
         ends = sorted({end for pair in suspects for end in pair})
-        place = {end: k for k, end in enumerate(ends)}
         draws = min(_MOST_LEARNT, int(_SECOND * self.samples) // len(ends))
-        tables = [table[ends].copy() for table in look.tables]
         wanted = [(self.pairs.datasets[end], draws) for end in ends]
-        for row, outputs in self.source.stream(wanted, self._streams(_RACE)):
-            for view, table in zip(look.views, tables, strict=True):
-                table[row] += count_cells(view, outputs)
-        scores = [self._score([(t[place[a]], t[place[b]]) for t in tables]) for a, b in suspects]
-        return [suspects[k] for k in np.argsort(-np.array(scores), kind="stable").tolist()]
+        for place, outputs in self.source.stream(wanted, self._streams(_RACE)):
+            for view, table in zip(seen.views, seen.tables, strict=True):
+                table[ends[place]] += count_cells(view, outputs)
 
-    def _learn(
-        self, finalists: list[tuple[int, int]], look: Look
-    ) -> tuple[tuple[int, int], Event] | None:
-        """The pair and event to test: views fitted on one half of new draws, judged on the other.
-
-        A pair is turned round where the event is likelier on its second dataset.
-        """
+    def _learn(self, finalists: list[tuple[int, int]], seen: Look) -> Candidate | None:
+        """The pair and event to test, the best of many on draws that chose none of them."""
         draws = min(_MOST_LEARNT, int(_THIRD * self.samples) // (2 * len(finalists)))
-        best: tuple[Choice, tuple[int, int], View] | None = None
-        for number, pair in enumerate(finalists):
-            learnt = self._learn_pair(pair, look, draws, number)
-            if learnt is not None and (best is None or learnt[0].score > best[0].score):
-                best = (learnt[0], pair, learnt[1])
-        if best is None:
-            return None
-        choice, pair, view = best
-        return pair if choice.forward else pair[::-1], Event(view, choice.cells)
+        found = [
+            candidate
+            for number, pair in enumerate(finalists)
+            for candidate in self._candidates(pair, seen, draws, number)
+        ]
+        best = sorted(found, key=lambda candidate: -candidate.score)[:_CANDIDATES]
+        # In the order found, so that the readable ones come first among equals.
+        return self._judged([candidate for candidate in found if candidate in best])
 
-    def _learn_pair(
-        self, pair: tuple[int, int], look: Look, draws: int, number: int
-    ) -> tuple[Choice, View] | None:
+    def _candidates(
+        self, pair: tuple[int, int], seen: Look, draws: int, number: int
+    ) -> list[Candidate]:
+        """The best event of each view: fitted on one half of new draws, cut on the other."""
         half = max(1, draws // 2)
         wanted = [(self.pairs.datasets[end], half) for end in (*pair, *pair)]
         views: list[View] = []
@@ -177,25 +182,42 @@ class Round:
                     kept[row].append(outputs)
                 continue
             if not views:
-                views = self._views(look, joined(kept[0]), joined(kept[1]))
+                views = self._views(seen, joined(kept[0]), joined(kept[1]))
                 tables = [[np.zeros(view.size, dtype=np.int64)] * 2 for view in views]
             for table, view in zip(tables, views, strict=True):
                 table[row - 2] = table[row - 2] + count_cells(view, outputs)
-        orders = [[count_cells(view, joined(side)) for side in kept] for view in views]
-        for k, view in enumerate(views):
-            if view in look.views:
-                seen = look.tables[look.views.index(view)]
-                orders[k] = [
-                    seen[end] + counts for end, counts in zip(pair, orders[k], strict=True)
-                ]
-        found = [
-            (choice, view)
-            for view, order, judged in zip(views, orders, tables, strict=True)
-            if (choice := best_cells((order[0], order[1]), (judged[0], judged[1]), self.aim))
-        ]
-        best = max((choice.score for choice, _ in found), default=-math.inf)
-        # A difference within a few standard errors is no reason for the less readable event.
-        return next((item for item in found if item[0].score >= best - _ALIKE * half**-0.5), None)
+        sides = [joined(side) for side in kept]
+        found = []
+        for view, cut in zip(views, tables, strict=True):
+            order = [count_cells(view, side) for side in sides]
+            if view in seen.views:
+                known = seen.tables[seen.views.index(view)]
+                order = [known[end] + counts for end, counts in zip(pair, order, strict=True)]
+                if view.size <= _FEW_CELLS:
+                    cut = [a + b for a, b in zip(order, cut, strict=True)]
+            choice = best_cells((order[0], order[1]), (cut[0], cut[1]), self.aim)
+            if choice is not None:
+                ends = pair if choice.forward else pair[::-1]
+                found.append(Candidate(choice.score, ends, Event(view, choice.cells)))
+        return found
+
+    def _judged(self, candidates: list[Candidate]) -> Candidate | None:
+        """The best candidate on fresh draws of each pair; a readable one among equals."""
+        pairs = sorted({tuple(sorted(candidate.pair)) for candidate in candidates})
+        if not pairs:
+            return None
+        ends = sorted({end for pair in pairs for end in pair})
+        draws = min(_MOST_LEARNT, int(_FOURTH * self.samples) // len(ends))
+        hits = np.zeros((len(candidates), 2), dtype=np.int64)
+        wanted = [(self.pairs.datasets[end], draws) for end in ends]
+        for place, outputs in self.source.stream(wanted, self._streams(_JUDGE)):
+            for k, candidate in enumerate(candidates):
+                if ends[place] in candidate.pair:
+                    side = candidate.pair.index(ends[place])
+                    hits[k, side] += candidate.event.hits(outputs)
+        scores = self.aim.scores(hits[:, 0], hits[:, 1], (draws, draws), _CAUTION)
+        fits = np.flatnonzero(scores >= scores.max() - _ALIKE * draws**-0.5)
+        return candidates[int(fits[0])]
 
     def _views(self, look: Look, left: Outputs, right: Outputs) -> list[View]:
         """The views of the first look and views of this pair alone, the readable ones first."""

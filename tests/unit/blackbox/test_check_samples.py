@@ -89,7 +89,7 @@ def test_the_samples_that_it_asks_for_suffice():
 
 def test_continuous_outputs():
     assert check(laplace_count, epsilon=0.5).decision == Decision.NO
-    verdict = check(laplace_count, resolution=0.3)
+    verdict = check(laplace_count, resolution=0.3, samples=400_000)
     assert verdict.decision == Decision.YES
     assert not verdict.is_finite
     assert "unions of the cells" in str(verdict)
