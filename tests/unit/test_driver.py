@@ -277,3 +277,54 @@ def test_the_draw_of_a_pair_is_its_later_end() -> None:
     oracle = as_oracle(lambda x: 5.0 * x[:, 1], Hypercube(2))
     judgement = DifferenceJudge(oracle, 1.0).judge(batch)
     assert (judgement.draws, judgement.pairs) == (2, 1)
+
+
+@dataclass
+class Notes:
+    """A journal in memory that begins where it is told."""
+
+    total: Judgement = field(default_factory=Judgement)
+    chunks: int = 0
+    ended: int = 0
+
+    def begin(self, sampling: Sampling) -> tuple[Judgement, int]:
+        return self.total, self.chunks
+
+    def note(self, total: Judgement, chunks: int) -> None:
+        self.total, self.chunks = total, chunks
+
+    def end(self) -> None:
+        self.ended += 1
+
+
+@pytest.mark.parametrize("function", [needle, flat])
+@pytest.mark.parametrize("seed", [5, 6, 7])
+def test_a_run_may_begin_behind_any_chunk(function: Any, seed: int) -> None:
+    sampling = task(function, seed=seed)
+    whole = run(sampling)
+    for first in range(-(-whole.total.draws // 250)):
+        notes = Notes()
+        run(sampling, progress=Interrupt(first + 1), journal=notes)
+        assert (notes.chunks, notes.ended) == (first + 1, 1)
+        if notes.total.violation is None:
+            assert facts(run(sampling, journal=notes)) == facts(whole)
+
+
+def test_a_budget_that_was_used_up_before_stays_used_up() -> None:
+    whole = run(task(flat), max_queries=1000)
+    notes = Notes()
+    run(task(flat), max_queries=1000, journal=notes)
+    again = run(
+        task(flat, draw=lambda rng, n: pytest.fail("a draw")), max_queries=1000, journal=notes
+    )
+    assert facts(again) == facts(whole)
+
+
+def test_a_journal_is_ended_by_errors_too() -> None:
+    def fail(done: int, planned: int) -> None:
+        raise ZeroDivisionError
+
+    notes = Notes()
+    with pytest.raises(ZeroDivisionError):
+        run(task(flat), progress=fail, journal=notes)
+    assert (notes.chunks, notes.ended) == (1, 1)
