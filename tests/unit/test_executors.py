@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from typing import Any
@@ -19,22 +21,30 @@ class Lazy(Executor):
         if workers is not None:
             self._max_workers = workers
         self.submitted = 0
-        self.in_flight: list[Future[Any]] = []
+        self.in_flight: list[LazyFuture] = []
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         self.submitted += 1
-        future = LazyFuture(lambda: fn(*args))
+        future = LazyFuture(lambda: fn(*args), args)
         self.in_flight.append(future)
         return future
 
 
 class LazyFuture(Future):  # type: ignore[type-arg]
-    def __init__(self, work: Callable[[], Any]) -> None:
+    def __init__(self, work: Callable[[], Any], arguments: tuple[Any, ...]) -> None:
         super().__init__()
         self._work = work
+        self.first, stop = arguments[2:4]
+        self.size = stop - self.first
+
+    def answer(self) -> list[int]:
+        """The results that came back."""
+        results, _ = pickle.loads(self.result().data)
+        return list(results)
 
     def result(self, timeout: float | None = None) -> Any:
-        self.set_result(self._work())
+        if not self.done():
+            self.set_result(self._work())
         return super().result()
 
 
@@ -98,3 +108,59 @@ def test_an_error_stops_the_rest() -> None:
 def test_an_executor_must_submit(wrong: Any) -> None:
     with pytest.raises(InputError, match="executor="):
         ordered_map(square, 3, wrong)
+
+
+def fail_at_500(number: int) -> int:
+    if number == 500:
+        raise RuntimeError("task 500")
+    return number
+
+
+def test_results_before_an_error_in_the_same_group_are_not_lost() -> None:
+    seen: list[int] = []
+    with ThreadPoolExecutor(2) as pool, pytest.raises(RuntimeError, match="task 500"):
+        seen.extend(ordered_map(fail_at_500, 5000, pool))
+    assert seen == list(range(500))
+
+
+def test_groups_grow_when_chunks_are_quick_and_shrink_towards_the_end() -> None:
+    pool = Lazy(2)
+    assert list(ordered_map(square, 5000, pool)) == [square(k) for k in range(5000)]
+    sizes = [group.size for group in pool.in_flight]
+    assert max(sizes) > 50
+    assert sizes[:4] == [1, 1, 1, 1]
+    assert sizes[-1] == 1
+    assert sum(sizes) == 5000
+
+
+def slow(number: int) -> int:
+    time.sleep(0.12)
+    return number
+
+
+def test_a_chunk_that_takes_longer_than_a_group_should_is_a_group() -> None:
+    pool = Lazy(1)
+    assert list(ordered_map(slow, 6, pool)) == list(range(6))
+    assert [group.size for group in pool.in_flight] == [1] * 6
+
+
+def is_large(result: int) -> bool:
+    return result >= square(2000)
+
+
+def test_a_group_stops_behind_a_result_that_ends_the_run() -> None:
+    pool = Lazy(1)
+    results = ordered_map(square, 100_000, pool, ends=is_large)
+    assert [next(results) for _ in range(2001)][-1] == square(2000)
+    last = next(group for group in pool.in_flight if group.first + group.size > 2000)
+    assert len(last.answer()) == 2000 - last.first + 1 < last.size
+    # Whoever goes on all the same gets the rest.
+    assert [next(results) for _ in range(5)] == [square(k) for k in range(2001, 2006)]
+
+
+@pytest.mark.parametrize("first", [0, 1, 6, 7])
+def test_a_map_may_begin_anywhere(first: int) -> None:
+    with ThreadPoolExecutor(2) as pool:
+        for executor in (pool, None):
+            found = list(ordered_map(square, 7, executor, first=first))
+            assert found == [square(k) for k in range(first, 7)]
