@@ -7,6 +7,7 @@ choice for each entry.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -27,15 +28,16 @@ _OPERATORS: dict[str, Any] = {
 }
 _COMPARISONS: dict[str, Any] = {
     **{"lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal},
-    **{"eq": np.equal, "ne": np.not_equal},
 }
+# Arrays answer what cannot be compared.
+_EQUALITIES: dict[str, Any] = {"eq": operator.eq, "ne": operator.ne}
 _ALONE: dict[str, Any] = {
     **{"neg": np.negative, "pos": np.positive, "abs": np.absolute, "invert": np.invert},
 }
 # These write into the array, or give what does.
 _WRITING = frozenset({"sort", "fill", "put", "partition", "itemset"})
 _OWNING = frozenset({"view", "data", "ctypes", "flat", "base", "resize", "setflags", "byteswap"})
-_OWNED = frozenset({"setfield", "getfield", "real", "imag", "diagonal", "dump", "strides", "flags"})
+_OWNED = frozenset({"setfield", "getfield", "imag", "dump", "strides", "flags"})
 
 
 class BitArray(BitView):
@@ -223,6 +225,10 @@ def _operator(ufunc: Any, swapped: bool) -> Callable[[BitArray, Any], Any]:
     return method
 
 
+def _comparison(equality: Any) -> Callable[[BitArray, Any], Any]:
+    return lambda self, other: entrywise(self._bits, equality, (self, other))
+
+
 def _in_place(ufunc: Any) -> Callable[[BitArray, Any], BitArray]:
     def method(self: BitArray, other: Any) -> BitArray:
         return _into(self, ufunc, (self, other))
@@ -249,6 +255,8 @@ for _name, _ufunc in _OPERATORS.items():
     setattr(BitArray, f"__i{_name}__", _in_place(_ufunc))
 for _name, _ufunc in _COMPARISONS.items():
     setattr(BitArray, f"__{_name}__", _operator(_ufunc, swapped=False))
+for _name, _equality in _EQUALITIES.items():
+    setattr(BitArray, f"__{_name}__", _comparison(_equality))
 for _name, _ufunc in _ALONE.items():
     setattr(BitArray, f"__{_name}__", _sign(_ufunc))
 for _name in (

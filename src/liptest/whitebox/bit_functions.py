@@ -131,7 +131,7 @@ def _extreme(sign: int) -> Callable[[BitArray], Any]:
     def extreme(array: BitArray) -> Any:
         table = array.entries.table
         values = np.unique(table)[::-sign]
-        if not _is_ordered(table) or len(values) > _MOST_VALUES:
+        if not _is_ordered(table) or not 0 < len(values) <= _MOST_VALUES:
             return _NOT
         for value in values[:-1]:
             if _any(_where_equal(array, value)):

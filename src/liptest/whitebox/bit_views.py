@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -20,6 +21,18 @@ class Store:
 
     def __init__(self, entries: Entries) -> None:
         self.entries = entries
+
+
+@dataclass(frozen=True, eq=False)
+class Born:
+    """Entries as they were drawn, for a run with real numbers in their place."""
+
+    bits: Bits
+    entries: Entries
+
+    def real(self, point_in: Callable[[int, int], int]) -> NDArray[Any]:
+        """A plain array that it may be, of bits that ``point_in(start, stop)`` chooses."""
+        return self.entries.given(self.bits.sample(point_in)).model()
 
 
 class BitView(Duck):
@@ -77,6 +90,11 @@ class BitView(Duck):
         """The same entries, transposed."""
         return self._seen(self._all_places().T)
 
+    @property
+    def real(self) -> Any:
+        """The entries themselves, of which none is complex."""
+        return self.settled(".real").real if self.dtype.kind == "c" else self
+
     def _all_places(self) -> NDArray[np.int64]:
         if self._places is None:
             return np.arange(self.size).reshape(self.shape)
@@ -92,15 +110,9 @@ class BitView(Duck):
         found = move(places)
         return self._seen(found) if np.may_share_memory(found, places) else self._seen(found).copy()
 
-    def as_born(self) -> Self:
-        """The same entries in an array that nobody writes to."""
-        return self.copy()
-
-    def real(self, point_in: Callable[[int, int], int]) -> NDArray[Any]:
-        """A plain array that it may be, of bits that ``point_in(start, stop)`` chooses."""
-        flat = self._store.entries.flat()
-        known = self._bits.sample(point_in)
-        return flat.given(known).table[:, 0].reshape(self.shape)
+    def as_born(self) -> Born:
+        """What stays of it whatever is done to it."""
+        return Born(self._bits, self.entries)
 
     def copy(self, order: str = "C") -> Self:
         """Another array of the same entries."""

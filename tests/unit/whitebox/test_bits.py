@@ -291,7 +291,7 @@ def test_no_except_clause_hides_a_choice() -> None:
         lambda s: max(s, 2) + 0,
         lambda s: math.floor(s) + math.ceil(s),
         lambda s: bytes(s),
-        lambda s: "{} of {:>5}".format(s, s),
+        lambda s: f"{s} of {s:>5}",
         lambda s: "abc".rjust(s),
         lambda s: isinstance(s, np.integer) and isinstance(s, np.int64),
         lambda s: s.dtype,
