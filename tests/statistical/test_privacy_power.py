@@ -100,6 +100,7 @@ def caught(method, case, *, failure=FAILURE, seeds=SEEDS):
             exception_mass=case.mass / ABOVE,
             failure_probability=failure,
             method=method,
+            search_laws=0,
             seed=seed,
         ).decision
         for seed in range(seeds)

@@ -16,7 +16,7 @@ from fractions import Fraction
 
 from flint import arb, ctx
 
-from liptest.mechanisms.laws import Output, OutputLaw, exact_ball
+from liptest.mechanisms.laws import Output, OutputLaw, as_fraction, exact_ball
 from liptest.privacy.claims import Claim
 
 #: Held by whoever sets the precision of flint.
@@ -153,11 +153,14 @@ def _compare_exact(left: OutputLaw, right: OutputLaw, factor: Fraction) -> Compa
 
 def _compare_delta(left: OutputLaw, right: OutputLaw, claim: Claim) -> Comparison:
     limit, factor = claim.delta_ball(), claim.ball().exp()
+    exact = claim.exact_factor() if _is_exact(left, right) else None
     doubt: Comparison | None = None
     for first, second in ((left, right), (right, left)):
         total, event = _hockey_stick(first, second, factor)
         if total <= limit:
             continue
+        if exact is not None and _exact_stick(first, second, exact) <= Fraction(claim.delta):
+            continue  # a tie, which no precision of a ball decides
         answer = Answer.VIOLATED if total > limit else Answer.DOUBT
         excess = math.nextafter(float(total.lower()), -math.inf)
         bounds = _log_ratio(_mass(first, event), _mass(second, event))
@@ -193,6 +196,14 @@ def _hockey_stick(left: OutputLaw, right: OutputLaw, factor: arb) -> tuple[arb, 
     if right.unexplored:
         total -= factor * arb(0).union(exact_ball(right.unexplored))
     return total, tuple(event)
+
+
+def _exact_stick(left: OutputLaw, right: OutputLaw, factor: Fraction) -> Fraction:
+    gaps = (
+        as_fraction(left.exact(output)) - factor * as_fraction(right.exact(output))
+        for output in left.outputs
+    )
+    return sum((gap for gap in gaps if gap > 0), Fraction(0))
 
 
 def _worst(left: OutputLaw, right: OutputLaw) -> Comparison:
