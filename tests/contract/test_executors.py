@@ -48,6 +48,17 @@ def dask(workers: int) -> Iterator[Executor]:
 
 
 @contextmanager
+def cluster(workers: int) -> Iterator[Executor]:
+    """Dask with its scheduler and its workers as programs of their own."""
+    from distributed import Client
+    from distributed.deploy.subprocess import SubprocessCluster
+
+    options = {"n_workers": workers, "worker_kwargs": {"nthreads": 1}, "silence_logs": 50}
+    with SubprocessCluster(**options) as programs, Client(programs) as client:
+        yield client.get_executor(pure=False)
+
+
+@contextmanager
 def loky(workers: int) -> Iterator[Executor]:
     from loky.process_executor import ProcessPoolExecutor as Loky
 
@@ -72,11 +83,11 @@ PROCESSES: dict[str, Callable[[int], Any]] = {
 
 
 @pytest.fixture(
-    params=["threads-4", "own-1", "own-2", "own-4", "fork-2", "spawn-2", "loky-2", "dask-2"]
+    params=["threads-4", "own-1", "own-2", "own-4", "fork-2", "spawn-2", "loky-2", "cluster-2"]
 )
 def executor(request: pytest.FixtureRequest) -> Iterator[Executor]:
     kind, workers = request.param.split("-")
-    make = ThreadPoolExecutor if kind == "threads" else PROCESSES[kind]
+    make = {**PROCESSES, "threads": ThreadPoolExecutor, "cluster": cluster}[kind]
     with make(int(workers)) as found:
         yield found
 
