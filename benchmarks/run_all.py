@@ -18,6 +18,7 @@ SCRIPTS = (
     "neighbourhoods.py",
     "methods_cost.py",
     "replay.py",
+    "randomised_response.py",
     "routes.py",
     "black_box.py",
     "published_suite.py",

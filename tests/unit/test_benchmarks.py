@@ -49,6 +49,10 @@ COUNTS: dict[str, list[tuple[str, dict[str, int]]]] = {
         ("noisy_bits, 6 coins", {"calls": 80}),
         ("sampled_count, 6 coins", {"calls": 72}),
     ],
+    "randomised_response": [
+        ("counted, 5 records", {"runs": 6}),
+        ("estimated, 5 records", {"runs": 6}),
+    ],
     "routes": [
         ("clicks, 8 parts: gate, vendor's counts", {"laws": 5001}),
         ("bursts, 40 parts: gate, vendor's counts", {"laws": 40 * 126}),
