@@ -321,3 +321,33 @@ def test_kill_9_between_chunks_changes_nothing(tmp_path: Path, probability: str)
     assert [stage["chunks"] for stage in kept.values()] == [2]
     assert run(file, 0) == (0, whole)
     assert ("YES" in whole) == (probability == "0.4")
+
+
+@lt.mechanism
+def reads_one(data: Any, rng: Any) -> int:
+    """Seen through one coordinate: few laws, in chunks of another size."""
+    return int(rng.random() < (0.25 if data[0] else 0.5))
+
+
+@lt.mechanism
+def reads_more(data: Any, rng: Any) -> int:
+    """Looks like the one above until a dataset begins with three ones."""
+    chance = 0.25 if data[0] else 0.5
+    if data[0] and data[1] and data[2]:
+        chance += 0.01 * int(data[3])
+    return int(rng.random() < chance)
+
+
+@pytest.mark.parametrize("mechanism", [reads_one, reads_more])
+@pytest.mark.parametrize("chunks", [1, 3])
+def test_code_that_is_seen_through_what_it_reads_goes_on_too(
+    mechanism: Any, chunks: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sampling_run._CHUNK_POINTS, "enumerated", 140)
+    monkeypatch.setattr("liptest.driver._CHUNK_POINTS", 140)
+    monkeypatch.setitem(MECHANISMS, "code", mechanism)
+    file = tmp_path / "run.json"
+    whole = facts(check("code"))
+    check("code", checkpoint=file, progress=Stop(chunks))
+    assert facts(check("code", checkpoint=file)) == whole
+    assert whole["decision"] == "YES"
