@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from liptest.domains import Domain, IntArray
 from liptest.errors import InputError, shown
+from liptest.mechanisms.difference_sets import DifferenceSets
 from liptest.mechanisms.reachable import Reach
 from liptest.mechanisms.statistics import Values, check_edge_budget
 from liptest.points import PointBatch
@@ -131,6 +132,10 @@ class Contributions:
         check_edge_budget(self, domain, self.edge_count(domain) or 0)
         pairs = self._reach(domain).edges()
         return ((self._shaped(left), self._shaped(right)) for left, right in pairs)
+
+    def difference_sets(self, domain: Domain) -> DifferenceSets | None:
+        """All edges by difference; None for vectors, or where the sets do not fit into memory."""
+        return self._reach(domain).difference_sets() if self._flat else None
 
     def realise(self, domain: Domain, left: Values, right: Values) -> tuple[IntArray, IntArray]:
         ends = [np.asarray(end, dtype=np.int64).reshape(-1) for end in (left, right)]

@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liptest.domains import Domain
-from liptest.mechanisms.code_sets import MOST_BITS, CodeSet, progression, zero_set
+from liptest.mechanisms.code_sets import MOST_BITS, Bits, CodeSet, progression, zero_set
+from liptest.mechanisms.difference_sets import DifferenceSets, fits
 from liptest.mechanisms.statistics import EDGE_BUDGET, Values
 
 # 64-bit words that may be shifted, bytes that sets may hold, and members of a listed set.
@@ -125,6 +126,16 @@ class Reach:
             for more in sets[1:]:
                 lower = lower.union(more)
             yield difference, lower
+
+    def difference_sets(self) -> DifferenceSets | None:
+        """All edges of single numbers; None where the sets do not fit into memory."""
+        top = self.volume - 1
+        if self.volume >= MOST_BITS or self.too_dear or not fits(len(self.differences), top):
+            return None
+        every = self._add_all(zero_set(self.volume), range(len(self.kinds)))
+        lower = {k: found.bits for k, found in self.edge_sets() if isinstance(found, Bits)}
+        assert isinstance(every, Bits)
+        return DifferenceSets(int(self.base[0]), 1, top, every.bits, lower)
 
     def edges(self) -> Iterator[tuple[Values, Values]]:
         """Both ends of each edge, the smaller code first, as (m, k) vectors."""

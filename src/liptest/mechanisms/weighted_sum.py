@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from liptest.domains import Domain, IntArray, RecordGrid
 from liptest.errors import BudgetError, InputError, shown
 from liptest.mechanisms.code_sets import are_members, bit_positions, spread_bits
+from liptest.mechanisms.difference_sets import DifferenceSets, fits
 from liptest.mechanisms.statistics import EDGE_BUDGET, Values, check_edge_budget
 from liptest.points import PointBatch
 
@@ -103,6 +104,14 @@ class WeightedSum:
         check_edge_budget(self, domain, self.edge_count(domain) or 0)
         return sums.edges()
 
+    def difference_sets(self, domain: Domain) -> DifferenceSets | None:
+        """All edges by difference; None where the sets would not fit into memory."""
+        sums = self._sums(domain)
+        if not fits(len(sums.differences), sums.largest):
+            return None
+        sets = {k: lower for k, lower in sums.edge_sets().items() if lower}
+        return DifferenceSets(sums.base, sums.unit, sums.largest, sums.reached, sets)
+
     def realise(self, domain: Domain, left: Values, right: Values) -> tuple[IntArray, IntArray]:
         found = self._sums(domain).neighbours(int(left), int(right))
         if found is None:
@@ -163,14 +172,24 @@ class _Sums:
     def largest(self) -> int:
         return sum(w * m for w, m in zip(self.steps, self.multiples, strict=True))
 
-    def edge_bound(self) -> int:
-        """Pairs (v, v + difference) with both ends in 0 .. largest."""
-        differences = {
+    @property
+    def reached(self) -> int:
+        """The bitset of all sums."""
+        return self._add(1, range(len(self.steps)))
+
+    @property
+    def differences(self) -> set[int]:
+        """What a change of one coordinate can add."""
+        return {
             w * t
             for w, jump in zip(self.steps, self.jumps, strict=True)
             if w
             for t in range(1, jump + 1)
         }
+
+    def edge_bound(self) -> int:
+        """Pairs (v, v + difference) with both ends in 0 .. largest."""
+        differences = self.differences
         return (self.largest + 1) * len(differences) - sum(differences)
 
     def edge_sets(self) -> dict[int, int]:

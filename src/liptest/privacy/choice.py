@@ -19,7 +19,11 @@ def choose_method(task: Task) -> str:
     """Exhaustive, else full neighbourhoods, else light ones (theory 3.6b says why)."""
     size = exhaustive_size(task.mechanism, task.distribution.domain)
     most = _AFFORDABLE_EDGES if size.through_statistic else _AFFORDABLE_PAIRS
-    if size.possible and size.laws <= _limit(task, "plain") and size.pairs <= most:
+    if (
+        size.possible
+        and size.laws <= _limit(task, "plain")
+        and size.visits(task.claim.delta) <= most
+    ):
         return "exhaustive"
     numbers = task.exception_mass, task.failure_probability
     full = neighbourhoods(task.distribution, *numbers)

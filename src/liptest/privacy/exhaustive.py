@@ -6,9 +6,8 @@ Points with equal laws share one row of a pool, so that most pairs are repetitio
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,38 +15,30 @@ from numpy.typing import NDArray
 from liptest.domains import Domain, IntArray
 from liptest.errors import BudgetError, InputError
 from liptest.mechanisms.base import ComparableLaws, Mechanism
+from liptest.mechanisms.difference_sets import DifferenceSets
+from liptest.mechanisms.shift import ShiftMechanism
 from liptest.points import PointBatch
+from liptest.privacy.claims import Claim
+from liptest.privacy.edge_blocks import Locate, PairBlock, edge_blocks, edges_by_difference
 from liptest.privacy.pairs import check_same_law
 from liptest.privacy.pools import LawPool
 
 Indices = NDArray[np.int64]
-Locate = Callable[[int], tuple[IntArray, IntArray]]
 
 _SLICE = 1 << 16
+# Windows that are compared for each value of a statistic, about.
+_VISITS = 32
 # Pairs of distinct laws are marked in a table of u * u bytes while that is small.
 _MARKED_LAWS = 4096
-
-
-@dataclass(frozen=True)
-class PairBlock:
-    """Pairs of distinct laws; ``pairs`` is how many neighbouring pairs they stand for.
-
-    ``locate(k)`` gives two neighbouring datasets with the laws of pair k.
-    """
-
-    laws: ComparableLaws
-    left: Indices
-    right: Indices
-    pairs: int
-    queries: int
-    locate: Locate
 
 
 @dataclass(frozen=True)
 class ExhaustiveSize:
     """What visiting everything costs; ``condition`` is what the proof then rests on.
 
-    ``possible`` is False for unbounded outputs without known edges.
+    ``possible`` is False for unbounded outputs without known edges. ``differences`` are edges too
+    many to be visited one by one, which a shift never needs, and others with ``windows`` do not
+    need for delta = 0.
     """
 
     laws: int
@@ -55,6 +46,14 @@ class ExhaustiveSize:
     through_statistic: bool
     condition: str = ""
     possible: bool = True
+    differences: DifferenceSets | None = None
+    windows: bool = False
+
+    def visits(self, delta: float) -> int:
+        """Pairs that are compared, about, for a claim with this delta."""
+        if self.differences is None or (self.windows and delta > 0):
+            return self.pairs
+        return (_VISITS if self.windows else 1) * self.laws
 
 
 def exhaustive_size(mechanism: Mechanism, domain: Domain) -> ExhaustiveSize:
@@ -64,6 +63,11 @@ def exhaustive_size(mechanism: Mechanism, domain: Domain) -> ExhaustiveSize:
         statistic.check(domain)
         count = statistic.edge_count(domain)
         if count is not None:
+            sets = edges_by_difference(mechanism, domain, count)
+            if sets is not None and isinstance(mechanism, ShiftMechanism):
+                return ExhaustiveSize(2 * len(sets.lower), sets.edges, True, differences=sets)
+            if sets is not None:
+                return ExhaustiveSize(sets.values, sets.edges, True, differences=sets, windows=True)
             condition = "" if statistic.proved_edges else _declared(statistic.name)
             return ExhaustiveSize(count + 1, count, True, condition)
     unbounded = mechanism.outputs is None and mechanism.source == "declared"
@@ -74,37 +78,18 @@ def _declared(name: str) -> str:
     return f"the neighbouring values of the statistic {name!r} are those declared"
 
 
-def pair_blocks(mechanism: Mechanism, domain: Domain) -> Iterator[PairBlock]:
-    """All neighbouring pairs of a domain as the mechanism sees them."""
-    if exhaustive_size(mechanism, domain).through_statistic:
-        return _statistic_blocks(mechanism, domain)
+def pair_blocks(
+    mechanism: Mechanism, domain: Domain, claim: Claim | None = None
+) -> Iterator[PairBlock]:
+    """All neighbouring pairs of a domain as the mechanism sees them.
+
+    Of very many edges of a statistic only those that matter: the worst one, and with a claim all
+    that may break it.
+    """
+    size = exhaustive_size(mechanism, domain)
+    if size.through_statistic:
+        return edge_blocks(mechanism, domain, size.differences, claim)
     return _domain_blocks(mechanism, domain)
-
-
-def _statistic_blocks(mechanism: Any, domain: Domain) -> Iterator[PairBlock]:
-    statistic = mechanism.statistic
-    for left, right in statistic.edges(domain):
-        both = np.concatenate([left, right])
-        values, rows = np.unique(both, axis=0, return_inverse=True)
-        rows = rows.reshape(-1)
-        laws = mechanism.laws_of(values)
-        _check_value(mechanism, domain, laws, (left[0], right[0]), int(rows[0]))
-        first, second = laws.distinct(rows[: len(left)]), laws.distinct(rows[len(left) :])
-
-        def locate(k: int, a: Any = left, b: Any = right) -> tuple[IntArray, IntArray]:
-            return statistic.realise(domain, a[k], b[k])  # type: ignore[no-any-return]
-
-        yield PairBlock(laws, first, second, len(left), len(values), locate)
-
-
-def _check_value(
-    mechanism: Mechanism, domain: Domain, laws: ComparableLaws, pair: tuple[Any, Any], row: int
-) -> None:
-    try:
-        dataset, _ = mechanism.statistic.realise(domain, *pair)
-    except InputError:
-        return  # declared edges may be realised by no dataset
-    check_same_law(mechanism, laws, dataset, row)
 
 
 def _domain_blocks(mechanism: Mechanism, domain: Domain) -> Iterator[PairBlock]:

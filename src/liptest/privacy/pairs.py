@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from flint import arb
@@ -83,8 +83,12 @@ def loss_slack(
 ) -> NDArray[np.float64]:
     """Bound on the error of float losses, (p,): what was declared, and rounding."""
     # Errors of the logs themselves, when a law has tiny probabilities, are in screen_error.
-    rounding = _ROUNDING * np.maximum(1.0, np.minimum(losses, 1e6))
-    return np.asarray(laws.screen_error(left, right) + rounding)
+    return np.asarray(laws.screen_error(left, right) + rounding_of(losses))
+
+
+def rounding_of(losses: NDArray[np.float64] | float) -> Any:
+    """Rounding in float losses beyond the errors of the laws; grows with the loss."""
+    return _ROUNDING * np.maximum(1.0, np.minimum(losses, 1e6))
 
 
 def _may_exceed_delta(

@@ -17,9 +17,9 @@ from liptest.interrupts import uninterrupted
 from liptest.mechanisms.base import Mechanism, check_mechanism, through_reads
 from liptest.privacy.certify import Answer, enclose_loss
 from liptest.privacy.claims import Claim
+from liptest.privacy.edge_blocks import PairBlock
 from liptest.privacy.exhaustive import (
     ExhaustiveSize,
-    PairBlock,
     check_affordable,
     exhaustive_size,
     pair_blocks,
@@ -59,7 +59,7 @@ def run_exhaustive(task: Task) -> PrivacyVerdict:
     started = time.perf_counter()
     total, ended = Judgement(), "complete"
     try:
-        blocks = pair_blocks(task.mechanism, domain)
+        blocks = pair_blocks(task.mechanism, domain, task.claim)
         judged = (judge_block(task.mechanism, task.claim, block) for block in blocks)
         with closing(uninterrupted(judged)) as results:
             for result in results:
