@@ -12,6 +12,7 @@ from liptest.errors import BudgetError, InputError, LiptestError, check_count, s
 from liptest.jobs import code_of, muted, numbers
 from liptest.loading import load_mechanism
 from liptest.mechanisms.laws import OutputLaw
+from liptest.privacy.enclosures import fraction_text
 from liptest.report.text import Screen
 from liptest.whitebox.tracing import MAX_RUNS
 
@@ -61,7 +62,8 @@ def _words(title: str, choices: list[Any]) -> str:
     probability = math.prod((choice.probability for choice in choices), start=Fraction(1))
     lines = [
         f"{number}. branch {choice.chosen} of {_count(choice.branches)}, probability "
-        f"{choice.probability} ({float(choice.probability):.6g})   {choice.draw}"
+        f"{fraction_text(choice.probability) or 'about'} ({float(choice.probability):.6g})   "
+        f"{choice.draw}"
         for number, choice in enumerate(choices, 1)
     ]
     ends = f"All of them together: probability {float(probability):.6g}."

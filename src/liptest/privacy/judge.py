@@ -247,6 +247,8 @@ def _trace(
         return None
     sides = {"dataset": dataset, "neighbour": neighbour}
     found = {side: trace(points, *event) or [] for side, points in sides.items()}
+    if any(choice.is_long for choices in found.values() for choice in choices):
+        return None
     return {side: [choice.to_dict() for choice in choices] for side, choices in found.items()}
 
 

@@ -25,6 +25,7 @@ class Floats:
 
     def __init__(self, tree: ChoiceTree, lines: tuple[Line, ...], count: int) -> None:
         self.tree = tree
+        self._bits = Bits.of(tree)
         self.lines = lines
         self.low = np.zeros(count, dtype=np.int64)
         self.high = np.full(count, lines[0].stop, dtype=np.int64)
@@ -38,6 +39,7 @@ class Floats:
 
     def cell(self, place: int) -> Any:
         """One float as a number of its own."""
+        self._bits.check_current()
         found = self.cells.get(place)
         if found is None:
             self.choose(place)
@@ -49,7 +51,7 @@ class Floats:
         """Choose the variable of a float, if it has one."""
         variable = int(self.variable[place])
         if variable >= 0:
-            self._narrow(place, bool(Bits.of(self.tree).resolve(variable)))
+            self._narrow(place, bool(self._bits.resolve(variable)))
 
     def _narrow(self, place: int, below: bool) -> None:
         (self.high if below else self.low)[place] = self.cut[place]
@@ -57,7 +59,8 @@ class Floats:
 
     def below(self, places: NDArray[np.int64], cuts: NDArray[np.int64]) -> Entries:
         """Whether grid points, at places in line, are below cuts: 1 or 0."""
-        bits = Bits.of(self.tree)
+        bits = self._bits
+        bits.check_current()
         again = self.variable[places] >= 0
         if again.any():
             for place in places[again & (self.cut[places] != cuts)].tolist():
@@ -80,6 +83,6 @@ class Floats:
         low, high = int(self.low[place]), int(self.high[place])
         variable = int(self.variable[place])
         if variable >= 0:
-            below = bool(Bits.of(self.tree).sample(point_in)[variable])
+            below = bool(self._bits.sample(point_in)[variable])
             low, high = (low, int(self.cut[place])) if below else (int(self.cut[place]), high)
         return point_in(low, high)

@@ -26,6 +26,9 @@ from liptest.whitebox.paths import Branches
 
 #: Runs in search of an output; an output that is rarer than that has no trace.
 MAX_RUNS = 1 << 16
+# Binary digits of a weight that Python writes as a decimal, and of all those of a choice.
+_LONGEST = 1 << 13
+_MOST_DIGITS = 1 << 20
 
 Run = Callable[[], Output]
 # Frames of these are not the program's own.
@@ -54,8 +57,16 @@ class Choice:
             return Fraction(1, self.branches)
         return Fraction(self.branches[self.chosen], sum(self.branches))
 
+    @property
+    def is_long(self) -> bool:
+        """Whether its weights have too many digits to be written down."""
+        if isinstance(self.branches, int):
+            return False
+        digits = [weight.bit_length() for weight in self.branches]
+        return max(digits) > _LONGEST or sum(digits) > _MOST_DIGITS
+
     def to_dict(self) -> dict[str, Any]:
-        """Plain JSON values."""
+        """Plain JSON values; ValueError where a weight has more digits than Python writes."""
         branches = self.branches if isinstance(self.branches, int) else list(self.branches)
         return {"branches": branches, "chosen": self.chosen, "draw": self.draw}
 

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import liptest as lt
 from liptest.cli import main
+from liptest.loading import load_mechanism
 from liptest.whitebox.tracing import Choice
 
 DATA = np.array([1, 0, 1])
@@ -89,6 +90,24 @@ def test_witnesses_carry_traces() -> None:
             assert respond.replay(np.array(points), choices) == witness.output
     declared = lt.ClosedForm([0, 1], lambda x: np.log([[0.9, 0.1]]) * np.ones((len(x), 1)))
     assert not hasattr(declared, "trace")
+
+
+def test_weights_of_many_digits_are_not_written_down(
+    tmp_path: Any, monkeypatch: Any, capsys: Any
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "v.py").write_text(
+        "import numpy as np\n"
+        "def f(data, rng):\n"
+        "    return int(((rng.random(len(data)) < 0.7310585786300049) ^ (data == 1)).sum())\n"
+    )
+    mechanism, _ = load_mechanism("v.py:f")
+    law = lt.ProductDistribution.uniform(lt.Hypercube(160))
+    verdict = lt.check_privacy(mechanism, law, epsilon=0.1, method="edges", seed=1)
+    assert verdict.witness.trace is None
+    assert '"NO"' in verdict.to_json()
+    assert main(["law", "v.py:f", "--ones", "0", "--dimension", "300", "--trace", "200"]) == 0
+    assert "probability about (" in capsys.readouterr().out
 
 
 def test_the_command_prints_a_trace(tmp_path: Any, monkeypatch: Any, capsys: Any) -> None:
