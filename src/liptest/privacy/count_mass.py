@@ -13,38 +13,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liptest.distributions import Distribution, ProductDistribution
+from liptest.domains import Domain
 from liptest.mechanisms.base import Mechanism
 from liptest.mechanisms.statistics import Count
 from liptest.privacy.certify import Answer
 from liptest.privacy.claims import Claim
 from liptest.privacy.pairs import certified_comparison, screen_pairs
+from liptest.sums_of_bits import level_masses
 
-# The level weights cost d^2 additions here.
-MAX_RECORDS = 20_000
+Flags = NDArray[np.bool_]
+
+# Probabilities of outputs at all levels together that are computed.
+_MOST_ENTRIES = 1 << 29
+# Those at once.
+_SLICE_ENTRIES = 1 << 22
+# Pairs of levels that are certified one by one; of more, all are left open.
+_MOST_CERTIFIED = 10_000
 
 
 def has_count_mass(mechanism: Mechanism, distribution: Distribution) -> bool:
-    """Whether ``count_exception_mass`` applies: a count, a product law, not too many records."""
+    """Whether ``count_exception_mass`` applies: a count, a product law, not too many laws."""
+    outputs = 1 if mechanism.outputs is None else len(mechanism.outputs)
     return (
         isinstance(mechanism.statistic, Count)
         and isinstance(distribution, ProductDistribution)
-        and distribution.domain.dimension <= MAX_RECORDS
+        and (distribution.domain.dimension + 1) * outputs <= _MOST_ENTRIES
     )
-
-
-def level_masses(probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Law of the number of ones of independent bits (Poisson-binomial); (d,) -> (d + 1,).
-
-    Sums of positive terms only, so each mass has a relative error of about d * 2**-52 however
-    small it is.
-    """
-    masses = np.zeros(len(probabilities) + 1)
-    masses[0] = 1.0
-    for k, p in enumerate(probabilities, start=1):
-        moved = masses[:k] * p
-        masses[:k] *= 1.0 - p
-        masses[1 : k + 1] += moved
-    return masses
 
 
 def lightest_cover(masses: NDArray[np.float64], bad: NDArray[np.bool_]) -> float:
@@ -63,18 +57,29 @@ def count_exception_mass(
 
     The two differ only where declared errors leave pairs of levels undecided.
     """
-    domain = distribution.domain
-    levels = np.arange(domain.dimension + 1)
-    laws = mechanism.laws_of(levels)
-    rows = laws.distinct(levels)
-    screened = screen_pairs(laws, rows[:-1], rows[1:], claim)
-    bad = np.zeros(domain.dimension, dtype=bool)
-    bad[screened.certain] = True
-    possible = bad.copy()
-    for level in np.setdiff1d(screened.flagged, screened.certain):
+    bad, possible = _bad_levels(mechanism, distribution.domain, claim)
+    masses, left_out = level_masses(distribution.probabilities)
+    lower, upper = lightest_cover(masses, bad), lightest_cover(masses, possible)
+    return lower, upper + (left_out if possible.any() else 0.0)
+
+
+def _bad_levels(mechanism: Any, domain: Domain, claim: Claim) -> tuple[Flags, Flags]:
+    """Which pairs (k, k+1) certainly break the claim, and which may; (d,) each."""
+    d = domain.dimension
+    bad, open_pairs = np.zeros(d, dtype=bool), np.zeros(d, dtype=bool)
+    outputs = 1 if mechanism.outputs is None else len(mechanism.outputs)
+    step = max(64, min(1 << 16, _SLICE_ENTRIES // outputs))
+    for start in range(0, d, step):
+        levels = np.arange(start, min(start + step, d) + 1)
+        laws = mechanism.laws_of(levels)
+        rows = laws.distinct(np.arange(len(levels)))
+        screened = screen_pairs(laws, rows[:-1], rows[1:], claim)
+        bad[start + screened.certain] = True
+        open_pairs[start + np.setdiff1d(screened.flagged, screened.certain)] = True
+    possible = bad | open_pairs
+    for level in np.flatnonzero(open_pairs)[:_MOST_CERTIFIED]:
         x, y = mechanism.statistic.realise(domain, level, level + 1)
         answer = certified_comparison(mechanism, x, y, claim).answer
         bad[level] = answer is Answer.VIOLATED
         possible[level] = answer is not Answer.CLEAR
-    masses = level_masses(distribution.probabilities)
-    return lightest_cover(masses, bad), lightest_cover(masses, possible)
+    return bad, possible

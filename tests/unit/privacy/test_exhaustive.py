@@ -8,8 +8,9 @@ import pytest
 
 import liptest as lt
 from liptest.errors import InputError
+from liptest.privacy import count_mass
 from liptest.privacy.claims import Claim
-from liptest.privacy.count_mass import count_exception_mass, level_masses, lightest_cover
+from liptest.privacy.count_mass import count_exception_mass, lightest_cover
 from liptest.verdicts import Decision
 from tests.unit.privacy.cases import closed, exact
 
@@ -148,16 +149,6 @@ def test_exact_epsilon_of_a_constant_mechanism_is_0():
 
 
 class TestCountMass:
-    @pytest.mark.parametrize("p", [[0.5] * 4, [0.1, 0.9, 0.3, 0.0], [1.0, 0.0, 0.2, 0.2]])
-    def test_levels(self, p):
-        law = lt.ProductDistribution.bernoulli(p)
-        masses = [F(0)] * 5
-        for point in next(law.domain.all_points()):
-            masses[int(point.sum())] += law.exact_mass(point)
-        assert level_masses(law.probabilities) == pytest.approx(
-            [float(m) for m in masses], rel=1e-14
-        )
-
     @pytest.mark.parametrize("seed", range(8))
     def test_the_lightest_cover_by_brute_force(self, seed):
         rng = np.random.default_rng(seed)
@@ -193,6 +184,29 @@ class TestCountMass:
         )
         found = count_exception_mass(mechanism, law, Claim(0.3))
         assert found == pytest.approx((best, best), abs=1e-12)
+
+    def test_a_million_records(self):
+        law = lt.ProductDistribution.uniform(lt.Hypercube(10**6))
+        # Two laws: below half the records, and from there on.
+        mechanism = lt.StatisticMechanism(
+            lt.Count(),
+            "ab",
+            lambda values: np.log(np.where(values[:, None] < 500_000, [0.2, 0.8], [0.8, 0.2])),
+        )
+        lower, upper = count_exception_mass(mechanism, law, Claim(1.0))
+        # One of the levels 499,999 and 500,000; the first is the lighter one.
+        exact = math.exp(
+            math.lgamma(1e6 + 1) - math.lgamma(5e5) - math.lgamma(5e5 + 2) - 1e6 * math.log(2)
+        )
+        assert lower == upper == pytest.approx(exact, rel=1e-8)
+        assert count_exception_mass(mechanism, law, Claim(2.0)) == (0.0, 0.0)
+
+    def test_of_very_many_ties_all_are_left_open(self, monkeypatch):
+        monkeypatch.setattr(count_mass, "_MOST_CERTIFIED", 2)
+        law = lt.ProductDistribution.uniform(lt.Hypercube(6))
+        mechanism = lt.catalogue.truncated_geometric_count(6, 1.0)
+        lower, upper = count_exception_mass(mechanism, law, Claim(1.0, 0.0, 0.0))
+        assert (lower, upper) == (0.0, 0.5)
 
     def test_ties_that_errors_leave_open_are_bounded_on_both_sides(self):
         law = lt.ProductDistribution.uniform(lt.Hypercube(6))
