@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from liptest.whitebox.choices import ChoiceTree
 from liptest.whitebox.generator import ChoiceGenerator
 from liptest.whitebox.grid import GRID, UNIT
+from liptest.whitebox.honesty import repeat
 from liptest.whitebox.outputs import canonical, raised
 
 #: A step: what is done, with which of the values so far, and a constant.
@@ -145,6 +146,19 @@ STEPS = st.tuples(
     st.integers(0, 7),
     st.integers(0, 3),
 )
+# Fewer kinds of steps: sums, parts of them, entries and branches, again and again.
+OF_SUMS = st.tuples(
+    st.one_of(
+        st.sampled_from(["sum", "part", "other part", "mean", "any", "few", "count", "dot"]),
+        st.sampled_from(["entry", "reversed", "taken", "plus", "where whole", "argmax", "max"]),
+        st.sampled_from(["xor", "and", "or", "add", "sub", "either", "mul", "set"]),
+        st.sampled_from([f"number {name}" for name in ("add", "sub", "lt", "eq", "mul")]),
+        st.sampled_from(["number branch", "number with array", "number times", "python sum"]),
+    ),
+    st.integers(0, 7),
+    st.integers(0, 7),
+    st.integers(0, 3),
+)
 POINTS = st.one_of(st.sampled_from([0, GRID // 4, GRID // 2, GRID]), st.integers(0, GRID))
 
 
@@ -186,15 +200,54 @@ def symbolic_law(
     return tree.law(lambda: caught(once))
 
 
-@settings(max_examples=400, deadline=None)
-@given(st.data())
-def test_laws_are_those_of_enumeration(data: st.DataObject) -> None:
+def check(data: st.DataObject, steps: st.SearchStrategy[Any]) -> None:
     length = data.draw(st.integers(2, 4))
     draws = data.draw(st.integers(1, 6 // length))
     dataset = np.array(data.draw(st.lists(st.integers(0, 1), min_size=length, max_size=length)))
     row = st.lists(POINTS, min_size=length, max_size=length)
     points = data.draw(st.lists(row, min_size=draws, max_size=draws))
-    program = data.draw(st.lists(STEPS, min_size=1, max_size=9))
+    program = data.draw(st.lists(steps, min_size=1, max_size=9))
     looked_at = data.draw(st.lists(st.integers(0, 5), min_size=1, max_size=4))
     expected = plain_law(program, dataset, points, looked_at)
     assert symbolic_law(program, dataset, points, looked_at) == expected
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.data())
+def test_laws_are_those_of_enumeration(data: st.DataObject) -> None:
+    check(data, STEPS)
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.data())
+def test_sums_of_sums_and_entries_after_them(data: st.DataObject) -> None:
+    check(data, OF_SUMS)
+
+
+class Repeated:
+    """A run of random steps that another tree can follow."""
+
+    def __init__(self, tree: ChoiceTree, steps: Program, length: int) -> None:
+        self.rng = ChoiceGenerator(tree)
+        self.steps, self.length = steps, length
+
+    def follow(self, tree: ChoiceTree) -> None:
+        self.rng._tree = tree
+
+    def __call__(self) -> Any:
+        floats, size = self.rng.random(self.length), self.length
+        arrays = [floats < 0.3, self.rng.integers(0, 2, size=size), floats >= 0.6]
+        arrays.append(self.rng.choice([-1, 2], size=size, p=[0.25, 0.75]))
+        return caught(lambda: run(self.steps, arrays, [0, 1, 2]))
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(OF_SUMS, min_size=1, max_size=6), st.integers(2, 8))
+def test_leaves_answer_alike_with_real_numbers(steps: Program, length: int) -> None:
+    """Bits that are chosen for a leaf lead to its output, whatever was asked of them."""
+    tree = ChoiceTree("program", max_leaves=32)
+    program: Any = Repeated(tree, steps, length)
+    law = tree.law(program)
+    assert sum(law.values()) + tree.unexplored == 1
+    for path, output in tree.samples:
+        repeat(tree, program, path, output)

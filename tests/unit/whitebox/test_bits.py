@@ -250,6 +250,18 @@ def test_bits_of_an_earlier_run_are_noticed() -> None:
         held[-1].sum().item()
 
 
+@pytest.mark.parametrize("use", [lambda f: (f < 0.5).sum(), lambda f: f[0] < 0.5, lambda f: f < 2])
+def test_floats_of_an_earlier_run_are_noticed(use: Callable[[Any], Any]) -> None:
+    held: list[Any] = []
+
+    def keeps(data: Any, rng: Any) -> Any:
+        held.append(rng.random(2))
+        return str(use(held[0])), int((held[-1] < 0.25).sum())
+
+    with pytest.raises(lt.NonDeterministicError):
+        lt.mechanism(keeps).law(DATA)
+
+
 def test_no_except_clause_hides_a_choice() -> None:
     def hides(rng: Any) -> Any:
         bits = rng.random(3) < 0.5
