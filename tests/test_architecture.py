@@ -67,7 +67,10 @@ LAYERS: dict[str, tuple[set[str], set[str]]] = {
     ),
     "gate": ({"gate", "routes"}, CLAIMS | {"noisy queries", "certificates", "ledger"}),
     "plans": ({"plans", "privacy_plans"}, DATA | {"testers", "privacy"}),
-    "report": ({"report"}, DATA | {"mechanisms", "privacy", "certificates", "plans"}),
+    "report": (
+        {"report"},
+        DATA | {"long runs", "mechanisms", "privacy", "certificates", "plans"},
+    ),
     "reproduction": ({"reproduction"}, CLAIMS | {"plans"}),
 }
 # These may import everything; nothing but each other may import them.

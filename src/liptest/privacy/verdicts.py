@@ -131,13 +131,13 @@ class PrivacyVerdict:
         return verdict_text(self)
 
     def _repr_html_(self) -> str:
-        """For notebooks: the same words, the decision in colour."""
+        """For notebooks: the same words, beside a bar in the decision's colour."""
         title, first, *rest = map(html.escape, verdict_text(self).splitlines())
         colour = _COLOURS[self.decision]
         body = "<br>".join(rest)
         return (
             f'<div style="border-left: 4px solid {colour}; padding-left: 1em"><div>{title}</div>'
-            f'<div style="color: {colour}; font-weight: bold">{first}</div>'
+            f'<div style="font-weight: bold">{first}</div>'
             f'<div style="white-space: pre-wrap">{body}</div></div>'
         )
 

@@ -1,7 +1,4 @@
-"""What a report shows beyond the verdict, where it is known at little cost.
-
-Output laws of the witness's datasets, the largest loss by record, the exact privacy profile.
-"""
+"""Who is exposed: the largest loss over neighbouring datasets that differ in one record."""
 
 from __future__ import annotations
 
@@ -12,131 +9,164 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.distributions import Distribution, ProductDistribution
-from liptest.errors import LiptestError
-from liptest.mechanisms.base import Mechanism, through_reads
-from liptest.mechanisms.laws import Output
-from liptest.privacy.count_mass import has_count_mass
-from liptest.privacy.exact_mass import mass_source
+from liptest.domains import Domain
+from liptest.mechanisms.base import ComparableLaws, Mechanism, through_reads
+from liptest.mechanisms.coordinates import Coordinates
+from liptest.mechanisms.laws import INFINITE_LOSS
+from liptest.mechanisms.shift import ShiftMechanism
+from liptest.mechanisms.statistics import Count
+from liptest.mechanisms.weighted_sum import WeightedSum
+from liptest.privacy.exact_mass import is_partial
 from liptest.privacy.exhaustive import law_rows
 from liptest.privacy.pairs import ClosedFormLosses, shown_loss
-from liptest.privacy.profile import privacy_profile
-from liptest.privacy.profile_result import PrivacyProfile
-from liptest.privacy.witnesses import PrivacyWitness
+from liptest.report.missing import Missing
 
-# Datasets and pairs that are looked at for a picture: a second or two.
-_MOST_DATASETS = 1 << 12
-_MOST_PAIRS = 1 << 15
-_MOST_COUNTS = 64
-_MOST_OUTPUTS = 14
-_GRID = 60
-
-
-@dataclass(frozen=True)
-class LawRow:
-    """An output with its probability on both datasets of a witness."""
-
-    output: Output
-    probability: float
-    neighbour_probability: float
-    decides: bool
+#: Datasets that are looked at for a picture: a second or two.
+MOST_DATASETS = 1 << 12
+# Records that get a row each; more are taken together where their losses are equal.
+_MOST_ROWS = 20
+_MOST_LEVELS = 1 << 15
+_SLICE = 1 << 9
+# Probabilities in one table of laws: 256 MiB.
+_MOST_NUMBERS = 1 << 25
+# Ways that the random choices of code fall out, over all counts.
+_MOST_LEAVES = 1 << 18
 
 
 @dataclass(frozen=True)
-class Laws:
-    """The likelier outputs of two laws, those that decide among them, and what is left out."""
+class ExposureRow:
+    """Records of one largest loss; ``records`` are the first of them, ``count`` how many."""
 
-    rows: tuple[LawRow, ...]
-    left_out: int
-    left_out_mass: float
+    loss: float
+    records: tuple[int, ...]
+    count: int
+    is_rest: bool = False
 
-
-def witness_laws(mechanism: Mechanism | None, witness: PrivacyWitness) -> Laws | None:
-    """Both laws of a witness; None where they are unbounded or the mechanism is not at hand."""
-    if mechanism is None or isinstance(mechanism, ClosedFormLosses):
-        return None
-    try:
-        left, right = (
-            mechanism.law(np.array(side)) for side in (witness.dataset, witness.neighbour)
-        )
-    except LiptestError:
-        return None
-    outputs = list(dict.fromkeys((*left.outputs, *right.outputs)))
-    masses = {o: (left.get(o, 0.0), right.get(o, 0.0)) for o in outputs}
-    event = set(witness.event)
-    ranked = sorted(outputs, key=lambda o: (o in event, max(masses[o])), reverse=True)
-    chosen = set(ranked[:_MOST_OUTPUTS])
-    rows = tuple(LawRow(o, *masses[o], o in event) for o in _ordered(outputs) if o in chosen)
-    rest = [masses[o] for o in outputs if o not in chosen]
-    return Laws(rows, len(rest), max((max(pair) for pair in rest), default=0.0))
+    @property
+    def label(self) -> str:
+        """``record 3``, or how many they are."""
+        if self.is_rest:
+            return f"{self.count:,} others, at most"
+        return f"record {self.records[0]}" if self.count == 1 else f"{self.count:,} records"
 
 
-def losses_by_record(mechanism: Mechanism | None, law: Distribution | None) -> list[float] | None:
-    """Largest loss over the neighbouring datasets that differ in each record, (d,).
+def losses_by_record(mechanism: Mechanism, domain: Domain) -> NDArray[np.float64]:
+    """Largest loss over all neighbouring datasets that differ in each record; (d,), inf allowed.
 
-    None where not all datasets were looked at, because there are too many.
+    Exact up to the errors that were declared for the laws (theory 3.7, 3.8). Raises Missing where
+    that is too dear or not known, and what the mechanism raises.
     """
-    if mechanism is None or law is None or law.domain.size > _MOST_DATASETS:
-        return None
+    return through_reads(mechanism, domain, lambda seen: _losses(seen, domain))
+
+
+def exposure_rows(losses: Sequence[float]) -> list[ExposureRow]:
+    """One row per record; of many records one per loss, largest first, equal ones together."""
+    if len(losses) <= _MOST_ROWS:
+        return [ExposureRow(loss, (record,), 1) for record, loss in enumerate(losses)]
+    groups: dict[str, list[int]] = {}
+    for record, loss in enumerate(losses):
+        groups.setdefault(f"{loss:.6g}", []).append(record)
+    ranked = sorted(groups.values(), key=lambda some: -losses[some[0]])
+    rows = [ExposureRow(losses[some[0]], tuple(some[:6]), len(some)) for some in ranked]
+    if len(rows) <= _MOST_ROWS:
+        return rows
+    rest = rows[_MOST_ROWS - 1 :]
+    joined = ExposureRow(rest[0].loss, rest[0].records, sum(r.count for r in rest), is_rest=True)
+    return [*rows[: _MOST_ROWS - 1], joined]
+
+
+def can_visit_levels(mechanism: Mechanism, domain: Domain) -> bool:
+    """Whether all counts of a mechanism that sees only a count are visited for a picture."""
+    levels = domain.dimension + 1
     if isinstance(mechanism, ClosedFormLosses):
-        return None
-    try:
-        laws, rows = law_rows(mechanism, law.domain)
-    except LiptestError:
-        return None
-    return [_loss_at(laws, rows, law.domain, axis) for axis in range(law.domain.dimension)]
+        return levels <= _MOST_LEVELS
+    law = mechanism.law(np.zeros(domain.dimension, dtype=domain.dtype))
+    if mechanism.source != "declared":
+        # Code that was only seen to read a count is run on whole datasets.
+        size = domain.dimension // 64 if getattr(mechanism, "reads_only", False) else 0
+        if levels * (law.leaves or len(law)) * (1 + size) > _MOST_LEAVES:
+            return False
+    # Code may have as many further outputs as there are counts.
+    outputs = len(law) if mechanism.outputs is not None else levels + len(law)
+    return levels * outputs <= _MOST_NUMBERS
 
 
-def exact_profile(
-    mechanism: Mechanism | None, law: Distribution | None, claimed: float, delta: float
-) -> PrivacyProfile | None:
-    """The exact exception mass around the claimed epsilon, where it is cheap; else None."""
-    if mechanism is None or law is None:
-        return None
-    try:
-        return through_reads(
-            mechanism, law.domain, lambda seen: _profile(seen, law, claimed, delta)
-        )
-    except LiptestError:
-        return None
+def _losses(mechanism: Mechanism, domain: Domain) -> NDArray[np.float64]:
+    statistic = mechanism.statistic
+    if isinstance(statistic, Count):
+        return _of_count(mechanism, domain)
+    if isinstance(statistic, Coordinates):
+        return _of_coordinates(mechanism, statistic, domain)
+    if isinstance(mechanism, ShiftMechanism) and isinstance(statistic, WeightedSum):
+        return _of_weights(mechanism, statistic, domain)
+    if isinstance(mechanism, ClosedFormLosses):
+        raise Missing("its outputs are unbounded")
+    if domain.size > MOST_DATASETS:
+        size = f"{domain.size:,}" if domain.size < 10**12 else "too many"
+        raise Missing(f"{size} datasets would have to be visited, at most {MOST_DATASETS:,} are")
+    laws, rows = law_rows(mechanism, domain)
+    return _by_axis(laws, rows.astype(np.int64), domain)
 
 
-def _profile(
-    mechanism: Mechanism, law: Distribution, claimed: float, delta: float
-) -> PrivacyProfile | None:
-    if not _is_cheap(mechanism, law):
-        return None
-    source = mass_source(mechanism, law)
-    if source.partial:
-        return None  # each pair would have to be decided anew for each epsilon
-    losses = source.losses
-    finite = losses[losses < 1e6]
-    # A level of the curve begins just above each loss.
-    top = 1.4 * max(claimed, float(finite.max(initial=0.0)))
-    grid = np.linspace(top / _GRID, top, _GRID).tolist()
-    return privacy_profile(
-        mechanism, law, epsilons=sorted({*grid, claimed}), delta=delta, method="exact"
-    )
+def _of_count(mechanism: Any, domain: Domain) -> NDArray[np.float64]:
+    # Each record can be flipped at each count, so all are exposed alike.
+    if not can_visit_levels(mechanism, domain):
+        raise Missing(f"enumerating the code for {domain.dimension + 1:,} counts is too dear here")
+    levels = np.arange(domain.dimension + 1)
+    laws = mechanism.laws_of(levels)
+    rows = laws.distinct(levels)
+    return np.full(domain.dimension, _largest(laws, rows[:-1], rows[1:]))
 
 
-def _is_cheap(mechanism: Mechanism, law: Distribution) -> bool:
-    if has_count_mass(mechanism, law):
-        most = _MOST_PAIRS if mechanism.source == "declared" else _MOST_COUNTS
-        return law.domain.dimension <= most
-    small = law.domain.size <= _MOST_DATASETS and law.domain.neighbouring_pairs <= _MOST_PAIRS
-    return small and isinstance(law, ProductDistribution)
+def _of_coordinates(mechanism: Any, statistic: Coordinates, domain: Domain) -> NDArray[np.float64]:
+    # A record that is not read changes nothing.
+    inner = statistic.inner(domain)
+    if inner.size > MOST_DATASETS:
+        raise Missing(f"the records that are read take {inner.size:,} values")
+    values = inner.points(np.arange(inner.size)).astype(np.int64)
+    laws = mechanism.laws_of(values)
+    found = np.zeros(domain.dimension)
+    found[list(statistic.chosen)] = _by_axis(laws, laws.distinct(np.arange(inner.size)), inner)
+    return found
 
 
-def _loss_at(laws: Any, rows: NDArray[np.int32], domain: Any, axis: int) -> float:
-    view = rows.reshape(-1, domain.sizes[axis], int(domain.strides[axis]))
-    worst = 0.0
-    for a, b in domain.value_pairs(axis):
-        left, right = (view[:, k, :].reshape(-1).astype(np.int64) for k in (a, b))
-        worst = max(worst, float(np.max(laws.losses(left, right), initial=0.0)))
-    return shown_loss(worst)
+def _of_weights(
+    mechanism: ShiftMechanism, statistic: WeightedSum, domain: Domain
+) -> NDArray[np.float64]:
+    # A change of record r by t moves the sum by t times its weight, whatever the others are.
+    statistic.check(domain)
+    known = {
+        size: np.abs(np.diff(domain.value_pairs(domain.sizes.index(size)), axis=1)).ravel()
+        for size in set(domain.sizes)
+    }
+    found = np.zeros(domain.dimension)
+    for record, size in enumerate(domain.sizes):
+        steps = np.unique(known[size]) * abs(int(statistic.weights[record]))
+        if len(steps):
+            laws = mechanism.laws_of(np.concatenate([[0], steps]))
+            at = np.arange(1, len(steps) + 1)
+            found[record] = _largest(laws, np.zeros_like(at), at)
+    return found
 
 
-def _ordered(outputs: Sequence[Output]) -> list[Output]:
-    if all(isinstance(output, (int, float)) for output in outputs):
-        return sorted(outputs)  # type: ignore[type-var]
-    return list(outputs)
+def _by_axis(laws: ComparableLaws, rows: NDArray[np.int64], domain: Domain) -> NDArray[np.float64]:
+    found = np.zeros(domain.dimension)
+    for axis in range(domain.dimension):
+        view = rows.reshape(-1, domain.sizes[axis], int(domain.strides[axis]))
+        for a, b in domain.value_pairs(axis):
+            left, right = (view[:, k, :].reshape(-1) for k in (a, b))
+            found[axis] = max(found[axis], _largest(laws, left, right))
+    return found
+
+
+def _largest(laws: ComparableLaws, left: NDArray[np.int64], right: NDArray[np.int64]) -> float:
+    if is_partial(laws):
+        raise Missing("the budget for one law leaves some of its probability unexplored")
+    largest, open_zeros = 0.0, False
+    for start in range(0, len(left), _SLICE):
+        pairs = left[start : start + _SLICE], right[start : start + _SLICE]
+        largest = max(largest, float(np.max(laws.losses(*pairs), initial=0.0)))
+        open_zeros = open_zeros or bool(np.any(laws.has_uncertain_zeros(*pairs)))
+    if open_zeros or (largest >= INFINITE_LOSS and not getattr(laws, "zeros_exact", True)):
+        raise Missing("probabilities of 0 were not declared exact")
+    return shown_loss(largest)

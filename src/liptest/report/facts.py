@@ -32,12 +32,17 @@ _KINDS = {
 def kind_of(outcome: Outcome) -> Kind:
     """The kind of an outcome; one without certificate and error is a check that was not run."""
     if outcome.certificate is not None:
-        return _KINDS[outcome.certificate.decision]
+        return kind_of_verdict(outcome.certificate.verdict)
     if outcome.error is None:
         return Kind.NOT_RUN
     if isinstance(outcome.error, MechanismError):
         return Kind.BROKEN
     return Kind.UNDECIDED if isinstance(outcome.error, BudgetError) else Kind.UNUSABLE
+
+
+def kind_of_verdict(verdict: PrivacyVerdict) -> Kind:
+    """The kind of a check that came to a verdict."""
+    return _KINDS[verdict.decision]
 
 
 def summary(outcome: Outcome) -> str:

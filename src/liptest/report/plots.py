@@ -10,12 +10,16 @@ from liptest.errors import InputError
 from liptest.mechanisms.base import check_mechanism
 from liptest.privacy.profile_result import PrivacyProfile
 from liptest.privacy.verdicts import PrivacyVerdict
-from liptest.report.exposure import losses_by_record, witness_laws
+from liptest.report.exposure import exposure_rows, losses_by_record
+from liptest.report.html_tags import visible
+from liptest.report.law_rows import witness_rows
+from liptest.report.missing import Missing
+from liptest.report.svg import number, short
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_FIRST, _SECOND, _CLAIM = "#2b5f9e", "#b4570b", "#ab1f17"
+_FIRST, _SECOND, _CLAIM = "#25588f", "#c26a12", "#b01818"
 
 
 def profile_figure(profile: PrivacyProfile, *, claimed: float | None = None) -> Figure:
@@ -39,55 +43,82 @@ def profile_figure(profile: PrivacyProfile, *, claimed: float | None = None) -> 
     return figure
 
 
+def claim_figure(verdict: PrivacyVerdict) -> Figure:
+    """The claimed epsilon beside the largest loss that was found.
+
+    Raises InputError when matplotlib is missing.
+    """
+    claimed, found = float(verdict.claim.epsilon), float(verdict.largest_loss)
+    return _bars([("claimed", claimed), ("largest found", found)], claimed, "loss")
+
+
 def exposure_figure(
     mechanism: Any, distribution: Distribution, *, claimed: float | None = None
 ) -> Figure:
-    """Largest loss by record; infinite ones are drawn to the edge and said so.
+    """Largest loss by record; of many records equal ones together.
 
-    Raises InputError when matplotlib is missing, or the domain is too large to visit.
+    Raises InputError when matplotlib is missing, or the losses are not known at little cost.
     """
-    losses = losses_by_record(check_mechanism(mechanism), distribution)
-    if losses is None:
+    try:
+        losses = losses_by_record(check_mechanism(mechanism), distribution.domain).tolist()
+    except Missing as missing:
         raise InputError(
-            f"distribution: {distribution.domain} has too many datasets to be visited, or the "
-            f"outputs are unbounded",
-            name="distribution",
-        )
-    figure, axes = _figure()
-    finite = [loss for loss in losses if math.isfinite(loss)]
-    edge = 1.2 * max([*finite, claimed or 0.0, 1e-12])
-    colours = [_FIRST if math.isfinite(loss) else _CLAIM for loss in losses]
-    axes.bar(range(len(losses)), [min(loss, edge) for loss in losses], color=colours)
-    for record, loss in enumerate(losses):
-        if math.isinf(loss):
-            axes.annotate("infinite", (record, edge), ha="center", va="bottom", fontsize=8)
-    if claimed is not None:
-        axes.axhline(claimed, color=_CLAIM, linestyle="--")
-    axes.set(xlabel="record", ylabel="largest loss")
-    return figure
+            f"mechanism, distribution={distribution.domain}: {missing}", name="distribution"
+        ) from None
+    rows = [(row.label, row.loss) for row in exposure_rows(losses)]
+    return _bars(rows, claimed, "largest loss")
 
 
 def witness_figure(verdict: PrivacyVerdict, mechanism: Any) -> Figure:
-    """Both output laws of a verdict's witness, the likelier outputs of them.
+    """Both output laws of a verdict's witness; of many outputs the likelier ones.
 
-    Raises InputError when matplotlib is missing, the verdict has no witness, or its laws are
-    unbounded.
+    Raises InputError when matplotlib is missing, the verdict has no witness, or the mechanism
+    does not give its probabilities.
     """
     checked = check_mechanism(mechanism)
-    laws = None if verdict.witness is None else witness_laws(checked, verdict.witness)
-    if laws is None:
-        raise InputError("verdict: it has no witness with finite laws to draw", name="verdict")
+    if verdict.witness is None:
+        raise InputError("verdict: it has no witness to draw", name="verdict")
+    try:
+        rows = witness_rows(checked, verdict.witness)
+    except Missing as missing:
+        raise InputError(f"mechanism={checked.name}: {missing}", name="mechanism") from None
     figure, axes = _figure()
-    places = range(len(laws.rows))
-    for shift, name, colour, values in (
-        (-0.2, "first dataset", _FIRST, [row.probability for row in laws.rows]),
-        (0.2, "second dataset", _SECOND, [row.neighbour_probability for row in laws.rows]),
+    places = range(len(rows))
+    for shift, name, colour, hatch, values in (
+        (-0.2, "first dataset", _FIRST, "", [row.probability for row in rows]),
+        (0.2, "second dataset", _SECOND, "///", [row.neighbour_probability for row in rows]),
     ):
-        axes.bar([x + shift for x in places], values, 0.4, label=name, color=colour)
-    axes.set_xticks(list(places), [repr(row.output) for row in laws.rows], rotation=45, ha="right")
-    axes.set(ylabel="probability")
+        at = [x + shift for x in places]
+        axes.bar(at, values, 0.4, label=name, color=colour, hatch=hatch, edgecolor="white")
+    labels = [short(row.label) + (" *" if row.decides else "") for row in rows]
+    axes.set_xticks(list(places), [_plain(label) for label in labels], rotation=45, ha="right")
+    axes.set(ylabel="probability", xlabel="output (* decides)")
     axes.legend()
     return figure
+
+
+def _bars(rows: list[tuple[str, float]], claimed: float | None, title: str) -> Figure:
+    """Bars; an infinite one is drawn to the edge and said so."""
+    figure, axes = _figure()
+    finite = [value for _, value in rows if math.isfinite(value)]
+    edge = 1.2 * max([*finite, claimed or 0.0, 1e-12])
+    limit = math.inf if claimed is None else claimed * (1 + 1e-6)
+    colours = [_CLAIM if v > limit or math.isinf(v) else _FIRST for _, v in rows]
+    places = range(len(rows))
+    axes.barh(places, [min(value, edge) for _, value in rows], color=colours)
+    for place, (_, value) in enumerate(rows):
+        axes.annotate(f" {number(value)}", (min(value, edge), place), va="center", fontsize=8)
+    axes.set_yticks(list(places), [label for label, _ in rows])
+    axes.invert_yaxis()
+    axes.margins(x=0.15)
+    _mark(axes, claimed)
+    axes.set(xlabel=title)
+    return figure
+
+
+def _plain(text: str) -> str:
+    """No letter of an output is a formula."""
+    return visible(text).replace("$", r"\$")
 
 
 def _mark(axes: Any, claimed: float | None) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from liptest.report.html import page
-from tests.unit.report.test_html import EVERY
+from tests.unit.report.pages import EVERY
 
 _CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 pytestmark = pytest.mark.skipif(

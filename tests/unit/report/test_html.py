@@ -5,70 +5,39 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
+from itertools import pairwise
 from typing import Any
 
-import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.errors import InputError, MechanismError
+from liptest.errors import InputError
 from liptest.outcomes import Outcome
-from liptest.privacy.verdicts import headline
-from liptest.report.html import page
-from liptest.report.plots import exposure_figure, profile_figure, witness_figure
-
-LAW = lt.ProductDistribution.bernoulli([0.3] * 4)
-EVIL = "<script>alert('x')</script>&"
-
-
-def respond(data: Any, rng: Any) -> Any:
-    return tuple(int(bit) if rng.random() < 0.7310585786300049 else 1 - int(bit) for bit in data)
-
-
-def leak(data: Any, rng: Any) -> Any:
-    return EVIL if data[2] and rng.random() < 0.5 else 0
-
-
-def late(data: Any, rng: Any) -> int:
-    count = 0
-    while rng.random() < 0.5:
-        count += 1
-    return 1 if data.tolist()[0] and count == 0 else 0
-
-
-def checked(function: Any, epsilon: float, law: Any = LAW, **options: Any) -> Outcome:
-    mechanism = lt.mechanism(max_choices=20)(function)
-    gate = lt.PrivacyGate(mechanism, law, epsilon=epsilon, seed=7, **options)
-    certificate = replace(
-        gate.certificate,
-        decided="2026-01-01T00:00:00Z",
-        verdict=replace(
-            gate.certificate.verdict, cost=replace(gate.certificate.verdict.cost, seconds=0.5)
-        ),
-    )
-    code = {"YES": 0, "NO": 1, "INCONCLUSIVE": 3}[certificate.decision]
-    return Outcome(f"vendor.py:{function.__name__}", code, certificate, None, mechanism, law)
-
-
-def noisy(data: Any, rng: Any) -> int:
-    return int(data.sum() + rng.integers(3))
-
-
-YES = checked(respond, 1.0)
-NO = checked(leak, 1.0)
-OPEN = checked(late, 13.5, method="exhaustive")
-WIDE = checked(
-    noisy, 1.0, lt.ProductDistribution.bernoulli(np.full(5000, 0.01)), method="neighbourhoods"
+from liptest.privacy.verdicts import fine_print, headline, pair_text
+from liptest.privacy.verdicts import tested as what_was_compared
+from liptest.report.html import page, report_html
+from tests.unit.report.pages import (
+    BROKEN,
+    DECISIONS,
+    DELTA,
+    EVERY,
+    EVIL,
+    LAW,
+    NO,
+    OPEN,
+    SAMPLED,
+    SHORT,
+    TALKATIVE,
+    VERDICTS,
+    WIDE,
+    YES,
 )
-BROKEN = Outcome("v.py:broken", 4, None, MechanismError(f"it raised {EVIL}"))
-WRONG = Outcome("v.py:wrong", 2, None, InputError("epsilon=0"))
-EVERY = [YES, NO, OPEN, WIDE, BROKEN, WRONG]
 
 
 class Page(HTMLParser):
     """Tags in order, balanced, with their attributes; the text between them."""
 
-    void = ("meta", "rect", "path", "br")
+    void = ("meta", "rect", "path", "line", "circle", "br")
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -93,79 +62,174 @@ class Page(HTMLParser):
         self.text += data
 
 
-@pytest.mark.parametrize("outcome", EVERY, ids=lambda one: one.asked)
+@pytest.mark.parametrize("outcome", EVERY, ids=lambda one: ascii(one.asked))
 def test_each_page_is_well_formed_and_loads_nothing(outcome: Outcome) -> None:
     text = page([outcome])
     parsed = Page(text)
     names = {tag for tag, _ in parsed.tags}
-    assert not names & {"script", "link", "img", "iframe", "object", "embed"}
+    assert not names & {"script", "link", "img", "iframe", "object", "embed", "use", "image"}
     assert "@import" not in text
-    assert "url(" not in text
+    assert all(inside.startswith("#") for inside in re.findall(r"url\((.)", text))
     for tag, attributes in parsed.tags:
         assert "src" not in attributes
         assert not any(name.startswith("on") for name in attributes)
         assert (attributes.get("href") or "#").startswith("#")
-        if tag == "svg":
+        if tag == "svg" and attributes.get("aria-hidden") is None:
             assert attributes["role"] == "img"
     ids = [attributes["id"] for _, attributes in parsed.tags if "id" in attributes]
     assert len(ids) == len(set(ids))
     for _, attributes in parsed.tags:
         assert set((attributes.get("aria-labelledby") or "").split()) <= set(ids)
-    assert [tag for tag, _ in parsed.tags if re.fullmatch("h[1-6]", tag)][:2] == ["h1", "h2"]
-    assert page([outcome]) == text
+    headings = [int(tag[1]) for tag, _ in parsed.tags if re.fullmatch("h[1-6]", tag)]
+    assert headings[:2] == [1, 2]
+    assert all(after <= before + 1 for before, after in pairwise(headings))
 
 
-def test_the_words_are_the_verdicts() -> None:
-    for outcome in (YES, NO, OPEN, WIDE):
-        assert outcome.certificate is not None
-        verdict = outcome.certificate.verdict
-        text = Page(page([outcome])).text
-        assert verdict.guarantee.sentence in text
-        assert headline(verdict).removeprefix(verdict.decision).strip() in text
-        assert outcome.certificate.code.code in text
-        assert str(verdict.seed) in text
-        assert "Not covered: timing, side effects, reuse." in text
+def test_the_same_outcomes_give_the_same_bytes() -> None:
+    assert page(EVERY).encode() == page(EVERY).encode()
+
+
+@pytest.mark.parametrize("outcome", VERDICTS, ids=lambda one: one.asked)
+def test_the_words_are_the_verdicts_and_none_is_missing(outcome: Outcome) -> None:
+    assert outcome.certificate is not None
+    verdict = outcome.certificate.verdict
+    text = Page(page([outcome])).text
+    assert f"Meaning: {verdict.guarantee.sentence}" in text
+    assert headline(verdict).removeprefix(verdict.decision).strip() in text
+    assert what_was_compared(verdict) in text
+    for line in fine_print(verdict):
+        assert line in text or line.startswith(("Cost:", "Seed:"))
+    if verdict.witness is not None and outcome is not TALKATIVE:
+        for line in pair_text(verdict, verdict.witness).splitlines():
+            assert line.strip() in text
+    for fact in (outcome.certificate.code.code, outcome.certificate.distribution_hash):
+        assert fact in text
+    assert f"{verdict.seed} ({outcome.certificate.seed_source})" in text
+    assert outcome.certificate.release_guarantee in text
+
+
+def test_a_long_promise_is_not_cut() -> None:
+    assert NO.certificate is not None
+    verdict = NO.certificate.verdict
+    sentence = "either this " + "or that " * 300 + "holds."
+    longer = replace(verdict, guarantee=replace(verdict.guarantee, sentence=sentence))
+    assert sentence in Page(report_html(longer)).text
 
 
 def test_the_decisions_are_those_of_the_outcomes() -> None:
-    assert [one.certificate.decision for one in EVERY[:4]] == ["YES", "NO", "INCONCLUSIVE", "NO"]
+    assert [one.certificate.decision for one in VERDICTS] == DECISIONS
     found = re.findall(r'<p class="decision">([^<]*)</p>', page(EVERY))
-    assert found == ["YES", "NO", "INCONCLUSIVE", "NO", "broken mechanism", "bad input"]
+    assert found == [*DECISIONS, "broken mechanism", "bad input", "INCONCLUSIVE", "not run"]
     assert "nothing is promised and nothing is refuted" in page([BROKEN])
 
 
-def test_hostile_text_is_escaped_everywhere() -> None:
-    hostile = replace(NO, asked=EVIL)
-    text = page([hostile, BROKEN])
+def test_only_a_proof_and_a_refutation_have_an_unbroken_edge() -> None:
+    for outcome in VERDICTS:
+        assert outcome.certificate is not None
+        kind = outcome.certificate.verdict.guarantee.kind
+        assert ('class="verdict qualified"' in page([outcome])) is (kind in ("sampling", "none"))
+
+
+def test_hostile_text_is_escaped_and_made_visible() -> None:
+    text = page([replace(NO, asked=EVIL), BROKEN, TALKATIVE])
     assert "<script" not in text
     assert text.count("&lt;script&gt;") >= 4
     assert "alert('x')" in Page(text).text
+    for letter in "\u202e\ud800\x00":
+        assert letter not in text
+    assert "a\\u202eb\\ud800c\\u0000d" in text
+    text.encode()
+
+
+def test_long_outputs_are_shortened_and_say_so() -> None:
+    text = page([TALKATIVE])
+    assert len(text) < 60_000
+    assert re.search(r"… \([\d,]+ characters\)", text)
 
 
 def test_the_witness_is_shown_with_its_numbers() -> None:
-    text = Page(page([NO])).text
-    assert "equal but for record 2" in text
-    assert "1/2" in text
-    assert "Loss at it: infinite; the claim allows" in text
-    wide = Page(page([WIDE])).text
-    assert "Two datasets of 5,000 records" in wide
-    assert re.search(r"Shown are records \d+ to \d+\.", wide)
+    text = page([NO])
+    assert "1/2" in Page(text).text
+    assert re.findall(r'<th scope="col" class="changed">(\d+)</th>', text) == ["2"]
+    assert re.findall(r'<td class="changed">(\d+)</td>', text) == ["0", "1"]
+    wide = page([WIDE])
+    assert '<th scope="col" class="changed">3117</th>' in wide
+    assert '<th scope="col">3114</th>' in wide
+    assert '<th scope="col">3113</th>' not in wide
+    assert "5,000 records in each; 4,999 of them are equal in both." in wide
+    assert WIDE.certificate is not None
+    witness = WIDE.certificate.verdict.witness
+    assert witness is not None
+    assert f"<td>{sum(witness.dataset):,}</td>" in wide
+
+
+def test_an_open_pair_is_not_called_a_witness() -> None:
+    text = Page(page([OPEN])).text
+    assert "The pair left open" in text
+    assert "Certain" not in text
+    assert "Witness" not in text.split("</style>")[-1]
 
 
 def test_who_is_exposed_and_the_profile_are_exact() -> None:
-    rows = re.findall(r"<tr><td>record (\d)</td><td>([^<]*)</td></tr>", page([NO]))
+    rows = re.findall(r'<th scope="row">record (\d)</th><td>([^<]*)</td>', page([NO]))
     assert rows == [("0", "0"), ("1", "0"), ("2", "infinite"), ("3", "0")]
     # Either value of record 2 must be left out: the rarer one has mass 0.3.
-    assert "At the claim: 0.3." in Page(page([NO])).text
-    assert "At the claim: 0." in Page(page([YES])).text
-    assert "Not drawn" in page([WIDE])
+    assert "claimed 1: 0.3<" in page([NO])
+    assert "claimed 1: 0<" in page([YES])
+    assert "is not drawn" in page([WIDE])
+    wide = re.findall(r'<th scope="row">([^<]*records?[^<]*)</th><td>([^<]*)</td>', page([WIDE]))
+    assert wide == [("record 3117", "3"), ("4,999 records (0, 1, 2, 3, 4, 5, ..)", "1")]
+    assert "All 5,000 records alike" in page([SAMPLED])
+
+
+def test_delta_is_compared_with_the_excess() -> None:
+    assert DELTA.certificate is not None
+    witness = DELTA.certificate.verdict.witness
+    assert witness is not None
+    text = page([DELTA])
+    assert "excess found" in text
+    assert f"<td>{witness.excess:.6g}</td>" in text
+    assert "excess found" not in page([NO])
 
 
 def test_several_outcomes_begin_with_a_table() -> None:
     parsed = Page(page(EVERY))
     links = [a["href"] for tag, a in parsed.tags if tag == "a"]
     assert links == [f"#check-{number}" for number in range(len(EVERY))]
-    assert "All checks" not in page([YES])
+    assert "12 checks: 2 YES, 4 NO, 3 INCONCLUSIVE, 1 broken mechanism" in parsed.text
+    assert "by sampling - not a proof" in parsed.text.split("Claim against finding")[0]
+    assert 'class="overview"' not in page([YES])
+    assert "0 checks: none" in page([])
+
+
+def test_a_certificate_from_python() -> None:
+    assert NO.certificate is not None
+    whole = report_html(NO.certificate, NO.mechanism, distribution=LAW)
+    alone = report_html(NO.certificate)
+    assert "claimed 1: 0.3<" in whole
+    assert "the mechanism is not at hand" in alone
+    bare = report_html(NO.certificate.verdict, NO.mechanism, distribution=LAW)
+    assert "a bare verdict" in bare
+    assert NO.certificate.code.code not in bare
+    with pytest.raises(InputError, match="is no certificate and no verdict"):
+        report_html("YES")  # type: ignore[arg-type]
+
+
+def test_another_mechanism_or_distribution_is_not_drawn() -> None:
+    assert NO.certificate is not None
+    with pytest.raises(InputError, match="not the code of the certificate"):
+        report_html(NO.certificate, YES.mechanism)
+    other = lt.ProductDistribution.bernoulli([0.2] * 4)
+    with pytest.raises(InputError, match="not that of the certificate"):
+        report_html(NO.certificate, NO.mechanism, distribution=other)
+    mixed = report_html(NO.certificate.verdict, YES.mechanism, distribution=LAW)
+    assert "does not give the probabilities of the verdict" in mixed
+
+
+def test_a_run_that_ended_early_says_what_is_certified() -> None:
+    text = Page(page([SHORT])).text
+    assert "the budget ended after" in text
+    assert "less than was asked for, but this much is certified" in text
 
 
 def test_notebooks_show_the_same_words() -> None:
@@ -175,18 +239,3 @@ def test_notebooks_show_the_same_words() -> None:
     assert "NO refuted with a witness" in Page(text).text
     assert "nothing is released" in Page(text).text
     assert NO.certificate.verdict._repr_html_() in text
-
-
-def test_the_drawings_as_figures() -> None:
-    assert NO.mechanism is not None
-    profile = lt.privacy_profile(NO.mechanism, LAW, epsilons=[0.5, 1.0])
-    assert len(profile_figure(profile, claimed=1.0).axes[0].lines) == 2
-    bars = exposure_figure(NO.mechanism, LAW, claimed=1.0).axes[0].patches
-    assert [bar.get_height() > 0 for bar in bars] == [False, False, True, False]
-    assert NO.certificate is not None
-    drawn = witness_figure(NO.certificate.verdict, NO.mechanism).axes[0]
-    assert sorted(bar.get_height() for bar in drawn.patches) == pytest.approx([0, 0.5, 0.5, 1])
-    with pytest.raises(InputError, match="no witness"):
-        witness_figure(YES.certificate.verdict, NO.mechanism)
-    with pytest.raises(InputError, match="too many datasets"):
-        exposure_figure(NO.mechanism, lt.ProductDistribution.uniform(lt.Hypercube(40)))

@@ -1,0 +1,178 @@
+"""The parts of a check on a page: claim against finding, profile, exposure, cost, fine print."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from liptest.certificates import Certificate
+from liptest.privacy.profile_result import PrivacyProfile
+from liptest.privacy.verdicts import PrivacyVerdict, fine_print, tested
+from liptest.report.exposure import exposure_rows
+from liptest.report.findings import Findings
+from liptest.report.html_tags import code, figure, figures, section, shown, table
+from liptest.report.svg import number
+from liptest.report.svg_charts import Bar, bars, profile_curve
+from liptest.verdicts import Decision
+
+_OWN_WORDS = 4000
+
+
+def finding_section(name: str, verdict: PrivacyVerdict, found: Findings) -> str:
+    """What was compared, and the losses against the claim as bars."""
+    claim, said = float(verdict.claim.epsilon), f"<p>{shown(tested(verdict), _OWN_WORDS)}</p>"
+    rows = [
+        Bar("claimed", claim, "claim"),
+        Bar("largest found", float(verdict.largest_loss), _kind(verdict.largest_loss, claim)),
+    ]
+    caption = "Losses are logarithms of ratios of probabilities."
+    if found.exact_epsilon is not None:
+        rows.append(Bar("exact epsilon", found.exact_epsilon, _kind(found.exact_epsilon, claim)))
+        caption += " The exact epsilon is the largest loss over all neighbouring datasets."
+    if verdict.claim.delta:
+        caption += (
+            f" With delta {verdict.claim.delta:g} a loss above epsilon may occur, as long as it "
+            f"is rare enough."
+        )
+    picture = bars(f"{name}-losses", "Losses against the claim", rows)
+    numbers = [[row.label, number(row.value, 12)] for row in rows]
+    body = said + figure(picture, caption, ("loss", "natural logarithm"), numbers)
+    return section("Claim against finding", body + _excess(name, verdict))
+
+
+def _excess(name: str, verdict: PrivacyVerdict) -> str:
+    """With delta, what decides is the excess of one law over the other."""
+    witness, delta = verdict.witness, verdict.claim.delta
+    if not delta or witness is None or verdict.decision is not Decision.NO:
+        return ""
+    rows = [Bar("claimed delta", delta, "claim"), Bar("excess found", witness.excess, "over")]
+    caption = "At least so much does one law exceed e^epsilon times the other at the witness."
+    picture = bars(f"{name}-excess", "Excess against delta", rows)
+    return figure(
+        picture, caption, ("excess", "probability"), [[r.label, *figures(r.value)] for r in rows]
+    )
+
+
+def profile_section(name: str, verdict: PrivacyVerdict, found: Findings) -> str:
+    """The exact exception mass, or why it is not drawn."""
+    profile, claim = found.profile, float(verdict.claim.epsilon)
+    if isinstance(profile, str):
+        known = verdict.exception_mass_found
+        at = "" if known is None else f" At the claim it is known exactly: {known:.4g}."
+        return section(
+            "Privacy profile",
+            f'<p class="absent">The exception mass for other epsilons is not drawn: '
+            f"{shown(profile)}.{at} <code>liptest profile</code> computes it, or bands for it.</p>",
+        )
+    points = [(point.epsilon, point.upper) for point in profile.points]
+    at_claim = profile.at(claim)
+    picture = profile_curve(f"{name}-profile", points, claim, at_claim.upper)
+    return section(
+        "Privacy profile",
+        figure(picture, _profile_words(profile, verdict), *_profile_table(profile)),
+    )
+
+
+def _profile_words(profile: PrivacyProfile, verdict: PrivacyVerdict) -> str:
+    exact = all(point.lower == point.upper for point in profile.points)
+    what = "Exact" if exact else "Upper bound of the"
+    return (
+        f"{what} total probability, under {shown(profile.distribution)}, of the datasets that "
+        f"must be left out for a smaller or larger epsilon to hold for all others."
+    )
+
+
+def _profile_table(profile: PrivacyProfile) -> tuple[Sequence[str], list[list[str]]]:
+    points = profile.points
+    if all(point.lower == point.upper for point in points):
+        rows = [figures(point.epsilon, point.upper) for point in points]
+        return ("epsilon", "exception mass"), rows
+    rows = [figures(point.epsilon, point.lower, point.upper) for point in points]
+    return ("epsilon", "exception mass from", "to"), rows
+
+
+def exposure_section(name: str, verdict: PrivacyVerdict, found: Findings) -> str:
+    """Largest loss by record, or why it is not drawn."""
+    title, losses = "Who is exposed", found.exposure
+    if isinstance(losses, str):
+        return section(title, f'<p class="absent">Not known by record: {shown(losses)}.</p>')
+    rows = exposure_rows(losses)
+    if len(rows) == 1 and rows[0].count > 1:
+        return section(
+            title,
+            f"<p>All {len(losses):,} records alike: the largest loss over all neighbouring "
+            f"datasets that differ in any one of them is {number(rows[0].loss)}.</p>",
+        )
+    claim = float(verdict.claim.epsilon)
+    drawn = [Bar(row.label, row.loss, _kind(row.loss, claim)) for row in rows]
+    picture = bars(f"{name}-records", "Largest loss by record", drawn, claimed=claim, height=12)
+    numbers = [
+        [
+            row.label + (f" ({_listed(row.records, row.count)})" if row.count > 1 else ""),
+            *figures(row.loss),
+        ]
+        for row in rows
+    ]
+    caption = "Largest loss over all neighbouring datasets that differ in this record."
+    return section(title, figure(picture, caption, ("record", "largest loss"), numbers))
+
+
+def _listed(records: Sequence[int], count: int) -> str:
+    return ", ".join(map(str, records)) + (", .." if count > len(records) else "")
+
+
+def cost_section(verdict: PrivacyVerdict) -> str:
+    """What was asked for, and what the paper's algorithm would have asked for."""
+    cost = verdict.cost
+    rows = [
+        ["method", shown(verdict.method)],
+        ["output laws", f"{cost.laws:,}"],
+        ["pairs compared", f"{cost.pairs:,}"],
+        ["datasets drawn", f"{cost.draws:,}"],
+    ]
+    if cost.search_laws:
+        rows.append(["output laws of the search", f"{cost.search_laws:,}"])
+    if math.isfinite(verdict.plan.paper_laws):
+        rows.append(["output laws of the paper's algorithm", f"{verdict.plan.paper_laws:.2g}"])
+    rows.append(["seconds", f"{cost.seconds:.3g}"])
+    return section("Cost", table((), rows, kind="numbers"))
+
+
+def fine_print_section(verdict: PrivacyVerdict, certificate: Certificate | None) -> str:
+    """What is not covered, and everything that identifies the test."""
+    # Cost and seed have their places on the page.
+    lines = [line for line in fine_print(verdict) if not line.startswith(("Cost:", "Seed:"))]
+    said = "".join(f"<p>{shown(line, _OWN_WORDS)}</p>" for line in lines)
+    facts = {
+        "data": shown(verdict.distribution),
+        "neighbours": shown(verdict.relation),
+        "tolerance": f"{verdict.claim.tolerance:g}",
+        "seed": str(verdict.seed),
+    }
+    if certificate is None:
+        facts["hashes"] = "none: this is a bare verdict, not a certificate"
+    else:
+        facts |= _certified(verdict, certificate)
+    listed = "".join(f"<div><dt>{name}</dt><dd>{text}</dd></div>" for name, text in facts.items())
+    return section("Fine print", f"{said}<dl>{listed}</dl>")
+
+
+def _certified(verdict: PrivacyVerdict, certificate: Certificate) -> dict[str, str]:
+    files = ", ".join(sorted(certificate.code.files))
+    versions = ", ".join(f"{k} {v}" for k, v in sorted(certificate.versions.items()))
+    facts = {
+        "seed": f"{verdict.seed} ({shown(certificate.seed_source)})",
+        "code, sha256": code(certificate.code.code),
+        "files": shown(files, 600) if files else "none",
+        "distribution, sha256": code(certificate.distribution_hash),
+        "versions": shown(versions, 600),
+        "release": shown(certificate.release_guarantee, _OWN_WORDS),
+        "decided": shown(certificate.decided),
+    }
+    if certificate.attempts is not None:
+        facts["attempts"] = f"{certificate.attempts:,} by this vendor, as the ledger counts"
+    return facts
+
+
+def _kind(loss: float, claim: float) -> str:
+    return "within" if loss <= claim * (1 + 1e-6) else "over"
