@@ -116,7 +116,7 @@ class DrawnArray(UniformArray):
     def as_born(self) -> UniformArray:
         return self.copy()
 
-    def real(self, point_in: Callable[[int, int], int]) -> NDArray[np.float64]:
+    def concrete(self, point_in: Callable[[int, int], int]) -> NDArray[np.float64]:
         floats = self._frame.floats
         places = self._frame.places[self._at].ravel().tolist()
         values = [floats.line(place).value(floats.point(place, point_in)) for place in places]

@@ -30,7 +30,7 @@ class Born:
     bits: Bits
     entries: Entries
 
-    def real(self, point_in: Callable[[int, int], int]) -> NDArray[Any]:
+    def concrete(self, point_in: Callable[[int, int], int]) -> NDArray[Any]:
         """A plain array that it may be, of bits that ``point_in(start, stop)`` chooses."""
         return self.entries.given(self.bits.sample(point_in)).model()
 

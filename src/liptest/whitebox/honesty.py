@@ -8,6 +8,7 @@ outcome of every other draw.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 from zlib import crc32
 
@@ -41,7 +42,9 @@ class Given:
     """Hands out real floats in place of those that were noted, in their order."""
 
     def __init__(self, noted: Noted, rng: np.random.Generator) -> None:
-        self._real = [born.real(lambda low, high: _point(rng, low, high)) for born in noted.born]
+        self._real = [
+            born.concrete(lambda low, high: _point(rng, low, high)) for born in noted.born
+        ]
         self._next = 0
 
     def of(self, number: Any) -> Any:

@@ -50,9 +50,9 @@ class UniformArray(Duck):
         """The same entries in an array that nobody writes to."""
         return UniformArray(self._tree, self._cells.copy())
 
-    def real(self, point_in: Callable[[int, int], int]) -> NDArray[np.float64]:
+    def concrete(self, point_in: Callable[[int, int], int]) -> NDArray[np.float64]:
         """An array of floats that it may be: of the grid points that ``point_in`` chooses."""
-        floats = [cell.real(point_in) for cell in self._cells.flat]
+        floats = [cell.concrete(point_in) for cell in self._cells.flat]
         return np.array(floats, dtype=np.float64).reshape(self._cells.shape)
 
     @property

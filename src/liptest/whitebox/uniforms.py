@@ -95,7 +95,7 @@ class Uniform(Number):
         """What stays of it whatever is done to it."""
         return self
 
-    def real(self, point_in: Callable[[int, int], int]) -> Any:
+    def concrete(self, point_in: Callable[[int, int], int]) -> Any:
         """A float that it may be: of the grid point that ``point_in(start, stop)`` chooses."""
         return self._line.value(point_in(self._low, self._high))
 

@@ -122,3 +122,18 @@ def test_nothing_real_is_left_behind() -> None:
     law_of(keeps)
     with pytest.raises(BaseException, match="drawn in an earlier run"):
         held[0] < 0.25  # noqa: B015
+
+
+def test_names_of_the_check_are_not_names_of_numbers() -> None:
+    def parts(data: Any, rng: Any) -> Any:
+        number = rng.random()
+        return number.real < 0.5, number.imag == 0.0
+
+    try:
+        found = law_of(parts)
+    except lt.UnsupportedRandomnessError:
+        return  # refused by name, which is no wrong law
+    assert dict(zip(found.outputs, found.fractions, strict=True)) == {
+        (True, True): 0.5,
+        (False, True): 0.5,
+    }
