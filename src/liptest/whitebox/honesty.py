@@ -8,7 +8,6 @@ outcome of every other draw.
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 from zlib import crc32
 
