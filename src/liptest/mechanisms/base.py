@@ -64,7 +64,8 @@ class Mechanism(Protocol):
     ``name`` is printed; ``outputs`` is the declared finite range or None; ``source`` says where
     laws come from ("declared", "enumerated"); ``statistic`` is the only thing the mechanism
     sees of a dataset, or None when it sees all of it. ``points_per_slice(domain)`` bounds how
-    many laws are asked for at once.
+    many laws are asked for at once. A method ``neighbour_laws`` is optional: see
+    ``liptest.mechanisms.neighbourhoods``.
     """
 
     @property

@@ -20,6 +20,7 @@ from liptest.mechanisms.laws import (
     check_error,
     normalised_logs,
 )
+from liptest.mechanisms.neighbourhoods import Changes
 from liptest.mechanisms.statistics import Statistic
 from liptest.oracles import SLICE_BYTES
 from liptest.points import PointBatch, compact_codes
@@ -180,6 +181,10 @@ class StatisticMechanism(_Declared):
         values, rows = distinct_values(self.statistic, points)
         table = self.laws_of(values)
         return LawTable(table.outputs, table.logs, rows, table.errors, table.zeros_exact)
+
+    def neighbour_laws(self, dataset: IntArray, changes: Changes) -> LawTable:
+        """Laws at a dataset and at changed copies of it; an addition and a look-up each."""
+        return self.laws(changes.of(dataset))
 
     def laws_of(self, values: NDArray[np.int64]) -> LawTable:
         """Laws given m values of the statistic, in the order given."""

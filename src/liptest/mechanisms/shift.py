@@ -17,6 +17,7 @@ from liptest.mechanisms.asking import asked
 from liptest.mechanisms.closed_form import distinct_values, value_of
 from liptest.mechanisms.exact_bits import RandBelow
 from liptest.mechanisms.laws import FloatArray, OutputLaw, default_error
+from liptest.mechanisms.neighbourhoods import Changes
 from liptest.mechanisms.noise import Noise
 from liptest.mechanisms.statistics import Statistic
 from liptest.points import PointBatch
@@ -141,6 +142,10 @@ class ShiftMechanism:
         """One law per distinct value of the statistic."""
         values, rows = distinct_values(self.statistic, points)
         return ShiftTable(self._whole(values), self.noise, rows)
+
+    def neighbour_laws(self, dataset: IntArray, changes: Changes) -> ShiftTable:
+        """Laws at a dataset and at changed copies of it; an addition each."""
+        return self.laws(changes.of(dataset))
 
     def laws_of(self, values: Indices) -> ShiftTable:
         """Laws given m values of the statistic, in the order given."""

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from liptest.distributions import ProductDistribution
 from liptest.driver import Judgement, QueryBatch
 from liptest.mechanisms.base import Mechanism
+from liptest.mechanisms.neighbourhoods import laws_of_batch
 from liptest.points import PointBatch
 from liptest.privacy.band_levels import (
     EpsilonGrid,
@@ -115,7 +116,7 @@ class BandJudge:
         parts: list[Levels] = []
         answered = False
         for number, (_, _, part) in enumerate(points.parts(limit)):
-            laws = self.mechanism.laws(part)
+            laws = laws_of_batch(self.mechanism, part)
             if number == 0:
                 check_same_law(self.mechanism, laws, part.centres[0])
             answered |= laws.is_answered()

@@ -14,6 +14,7 @@ from liptest.distributions import Distribution
 from liptest.errors import InputError
 from liptest.mechanisms.base import Mechanism
 from liptest.mechanisms.laws import LawTable
+from liptest.mechanisms.neighbourhoods import laws_of_batch
 from liptest.points import PointBatch
 from liptest.privacy.exhaustive import law_rows
 from liptest.privacy.pools import LawPool
@@ -152,7 +153,7 @@ def _pooled(
 ) -> tuple[LawTable, NDArray[np.int64]]:
     pool, found = LawPool(), []
     for _, _, part in PointBatch(points).parts(1 << 12):
-        laws = mechanism.laws(part)
+        laws = laws_of_batch(mechanism, part)
         _finite(laws)
         found.append(pool.add(laws, len(part)))
     return pool.laws(), np.concatenate(found)

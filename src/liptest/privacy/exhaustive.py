@@ -16,11 +16,12 @@ from liptest.domains import Domain, IntArray
 from liptest.errors import BudgetError, InputError
 from liptest.mechanisms.base import ComparableLaws, Mechanism
 from liptest.mechanisms.difference_sets import DifferenceSets
+from liptest.mechanisms.neighbourhoods import covering_batches, laws_of_batch, uses_neighbours
 from liptest.mechanisms.shift import ShiftMechanism
 from liptest.points import PointBatch
 from liptest.privacy.claims import Claim
 from liptest.privacy.edge_blocks import Locate, PairBlock, edge_blocks, edges_by_difference
-from liptest.privacy.pairs import check_same_law
+from liptest.privacy.pairs import check_laws
 from liptest.privacy.pools import LawPool
 
 Indices = NDArray[np.int64]
@@ -126,16 +127,27 @@ def _pooled(mechanism: Mechanism, domain: Domain) -> tuple[LawPool, NDArray[np.i
         )
     pool = LawPool()
     rows = np.empty(domain.size, dtype=np.int32)
-    start = 0
-    for points in domain.all_points(min(_SLICE, 16 * mechanism.points_per_slice(domain))):
-        for _, _, part in PointBatch(points).parts(mechanism.points_per_slice(domain)):
-            stop = start + len(part)
-            laws = mechanism.laws(part)
-            _check_worth(mechanism, laws)
-            check_same_law(mechanism, laws, part.centres[0])
-            rows[start:stop] = pool.add(laws, len(part))
-            start = stop
+    for part, places in _every_point(mechanism, domain):
+        laws = laws_of_batch(mechanism, part)
+        _check_worth(mechanism, laws)
+        check_laws(mechanism, laws, part)
+        rows[places] = pool.add(laws, len(part))
     return pool, rows
+
+
+def _every_point(
+    mechanism: Mechanism, domain: Domain
+) -> Iterator[tuple[PointBatch, slice | Indices]]:
+    """All points, each once, and their indices."""
+    limit = mechanism.points_per_slice(domain)
+    if uses_neighbours(mechanism):
+        yield from covering_batches(domain, limit)
+        return
+    start = 0
+    for points in domain.all_points(min(_SLICE, 16 * limit)):
+        for _, _, part in PointBatch(points).parts(limit):
+            yield part, slice(start, start + len(part))
+            start += len(part)
 
 
 def _check_worth(mechanism: Mechanism, laws: ComparableLaws) -> None:

@@ -15,6 +15,7 @@ from liptest.driver import Finding, Judgement, QueryBatch
 from liptest.errors import InputError
 from liptest.mechanisms.base import ComparableLaws, Mechanism
 from liptest.mechanisms.laws import LawTable, Output, OutputLaw, as_fraction, exact_ball
+from liptest.mechanisms.neighbourhoods import laws_of_batch
 from liptest.narrowing import Geodesic
 from liptest.points import PointBatch, compact_codes
 from liptest.privacy.certify import Answer
@@ -23,7 +24,7 @@ from liptest.privacy.enclosures import ball_bounds, bounds_of, event_bounds, fra
 from liptest.privacy.pairs import (
     ClosedFormLosses,
     certified_comparison,
-    check_same_law,
+    check_laws,
     exact_law,
     screen_pairs,
     shown_loss,
@@ -91,9 +92,9 @@ class LossJudge:
     def _judge_part(
         self, batch: QueryBatch, points: PointBatch, first_draw: int, *, check: bool
     ) -> Judgement:
-        laws = self.mechanism.laws(points)
+        laws = laws_of_batch(self.mechanism, points)
         if check:
-            check_same_law(self.mechanism, laws, points.centres[0])
+            check_laws(self.mechanism, laws, points)
         answered = laws.is_answered()
         laws = self._restricted(laws)
         left, right = batch.pair_positions()

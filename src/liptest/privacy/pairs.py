@@ -14,6 +14,8 @@ from liptest.domains import IntArray
 from liptest.errors import NonDeterministicError
 from liptest.mechanisms.base import ComparableLaws, Mechanism
 from liptest.mechanisms.laws import INFINITE_LOSS, LawTable, Output, OutputLaw
+from liptest.mechanisms.neighbourhoods import uses_neighbours
+from liptest.points import PointBatch
 from liptest.privacy.certify import Comparison, compare_closed_form, compare_laws
 from liptest.privacy.claims import Claim
 
@@ -145,6 +147,24 @@ def check_same_law(
             raise _changed(mechanism)
     if any(p > _SAME_LAW and output not in known for output, p in again.items()):
         raise _changed(mechanism)
+
+
+def check_laws(mechanism: Mechanism, laws: ComparableLaws, batch: PointBatch) -> None:
+    """Ask for the law of the first dataset of a batch again; with ``neighbour_laws`` for the last.
+
+    Raises NonDeterministicError when it is another one.
+    """
+    check_same_law(mechanism, laws, batch.centres[0])
+    if not uses_neighbours(mechanism) or len(batch.rows) == 0:
+        return
+    last = len(batch) - 1
+    try:
+        check_same_law(mechanism, laws, batch.point(last), last)
+    except NonDeterministicError:
+        raise NonDeterministicError(
+            f"{mechanism.name}: neighbour_laws gives another law for a changed dataset than law "
+            f"gives for this dataset; correct it, or leave it out"
+        ) from None
 
 
 def _changed(mechanism: Mechanism) -> NonDeterministicError:
