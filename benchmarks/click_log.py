@@ -20,7 +20,7 @@ from sample_aggregate import FloatArray, IntArray, Query, block_answers
 
 import liptest as lt
 from liptest.demo import private_clicks, public_distribution
-from liptest.privacy.count_mass import level_masses
+from liptest.sums_of_bits import level_masses
 
 # A test of 13,809 draws meets datasets of this mass with probability below 1 %.
 RARE = 0.01 / 13_809
@@ -45,6 +45,13 @@ def bursts(x: IntArray) -> FloatArray:
     return np.asarray((n * (n - 1) / 2).sum(axis=1) + (n[:, 1:] * n[:, :-1]).sum(axis=1))
 
 
+def masses_of_count(rates: FloatArray) -> FloatArray:
+    """The law of the number of clicks of a part, of which nothing is left out."""
+    masses, left_out = level_masses(rates)
+    assert not left_out
+    return masses
+
+
 @dataclass(frozen=True)
 class Log:
     """The rows, cut into parts: the fitted law of a table, and the private table."""
@@ -57,7 +64,7 @@ class Log:
 
     @cached_property
     def law(self) -> lt.ProductDistribution:
-        masses = [level_masses(rates) for rates in self.rates]
+        masses = [masses_of_count(rates) for rates in self.rates]
         return lt.ProductDistribution(lt.Hypergrid([len(mass) for mass in masses]), masses)
 
     @cached_property
@@ -108,7 +115,7 @@ class Task:
             return 1
         above = np.zeros(100)
         for part in range(self.log.parts):
-            masses = level_masses(self.log.near(part))
+            masses = masses_of_count(self.log.near(part))
             above += np.cumsum(masses[::-1])[::-1][1:101]
         return int(np.argmax(above <= RARE))
 

@@ -23,6 +23,8 @@ from liptest.report.missing import Missing
 
 #: Datasets that are looked at for a picture: a second or two.
 MOST_DATASETS = 1 << 12
+#: How exactly a loss must be known, at least, to be shown.
+CLOSE = 1e-6
 # Records that get a row each; more are taken together where their losses are equal.
 _MOST_ROWS = 20
 _MOST_LEVELS = 1 << 15
@@ -53,7 +55,7 @@ class ExposureRow:
 def losses_by_record(mechanism: Mechanism, domain: Domain) -> NDArray[np.float64]:
     """Largest loss over all neighbouring datasets that differ in each record; (d,), inf allowed.
 
-    Exact up to the errors that were declared for the laws (theory 3.7, 3.8). Raises Missing where
+    Exact up to errors of ``CLOSE`` at most (theory 3.7, 3.8). Raises Missing where
     that is too dear or not known, and what the mechanism raises.
     """
     return through_reads(mechanism, domain, lambda seen: _losses(seen, domain))
@@ -162,11 +164,14 @@ def _by_axis(laws: ComparableLaws, rows: NDArray[np.int64], domain: Domain) -> N
 def _largest(laws: ComparableLaws, left: NDArray[np.int64], right: NDArray[np.int64]) -> float:
     if is_partial(laws):
         raise Missing("the budget for one law leaves some of its probability unexplored")
-    largest, open_zeros = 0.0, False
+    largest, error, open_zeros = 0.0, 0.0, False
     for start in range(0, len(left), _SLICE):
         pairs = left[start : start + _SLICE], right[start : start + _SLICE]
         largest = max(largest, float(np.max(laws.losses(*pairs), initial=0.0)))
+        error = max(error, float(np.max(laws.screen_error(*pairs), initial=0.0)))
         open_zeros = open_zeros or bool(np.any(laws.has_uncertain_zeros(*pairs)))
     if open_zeros or (largest >= INFINITE_LOSS and not getattr(laws, "zeros_exact", True)):
         raise Missing("probabilities of 0 were not declared exact")
+    if error > CLOSE * max(1.0, largest):
+        raise Missing(f"the probabilities are known only up to errors of {error:.2g} in their logs")
     return shown_loss(largest)

@@ -176,7 +176,7 @@ def _overview(checks: Sequence[_Check]) -> str:
     return (
         f'<section class="overview" aria-labelledby="overview"><h2 id="overview">{len(checks)} '
         f'checks: {told or "none"}</h2><table><thead><tr><th scope="col">mechanism</th>'
-        f'<th scope="col">answer</th><th scope="col">largest loss</th></tr></thead>'
+        f'<th scope="col">answer</th><th scope="col" class="loss">largest loss</th></tr></thead>'
         f"<tbody>{rows}</tbody></table></section>"
     )
 

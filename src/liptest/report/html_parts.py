@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from liptest.certificates import Certificate
 from liptest.privacy.profile_result import PrivacyProfile
 from liptest.privacy.verdicts import PrivacyVerdict, fine_print, tested
-from liptest.report.exposure import exposure_rows
+from liptest.report.exposure import CLOSE, exposure_rows
 from liptest.report.findings import Findings
 from liptest.report.html_tags import code, figure, figures, section, shown, table
 from liptest.report.svg import number
@@ -20,14 +20,14 @@ _OWN_WORDS = 4000
 
 def finding_section(name: str, verdict: PrivacyVerdict, found: Findings) -> str:
     """What was compared, and the losses against the claim as bars."""
-    claim, said = float(verdict.claim.epsilon), f"<p>{shown(tested(verdict), _OWN_WORDS)}</p>"
+    said = f"<p>{shown(tested(verdict), _OWN_WORDS)}</p>{_beyond(verdict, found)}"
     rows = [
-        Bar("claimed", claim, "claim"),
-        Bar("largest found", float(verdict.largest_loss), _kind(verdict.largest_loss, claim)),
+        Bar("claimed", float(verdict.claim.epsilon), "claim"),
+        Bar("largest found", float(verdict.largest_loss), _kind(verdict.largest_loss, verdict)),
     ]
     caption = "Losses are logarithms of ratios of probabilities."
     if found.exact_epsilon is not None:
-        rows.append(Bar("exact epsilon", found.exact_epsilon, _kind(found.exact_epsilon, claim)))
+        rows.append(Bar("exact epsilon", found.exact_epsilon, _kind(found.exact_epsilon, verdict)))
         caption += " The exact epsilon is the largest loss over all neighbouring datasets."
     if verdict.claim.delta:
         caption += (
@@ -38,6 +38,19 @@ def finding_section(name: str, verdict: PrivacyVerdict, found: Findings) -> str:
     numbers = [[row.label, number(row.value, 12)] for row in rows]
     body = said + figure(picture, caption, ("loss", "natural logarithm"), numbers)
     return section("Claim against finding", body + _excess(name, verdict))
+
+
+def _beyond(verdict: PrivacyVerdict, found: Findings) -> str:
+    """What a reader of a YES by sampling must not miss where the exact epsilon is known."""
+    loss = found.exact_epsilon
+    if verdict.decision is Decision.NO or verdict.claim.delta or loss is None:
+        return ""
+    if loss <= verdict.claim.threshold * (1 + CLOSE):
+        return ""
+    return (
+        f'<p class="beyond">Some neighbouring datasets do not keep the claim: over all of them the '
+        f"largest loss is {number(loss)}. What is promised above leaves them out.</p>"
+    )
 
 
 def _excess(name: str, verdict: PrivacyVerdict) -> str:
@@ -62,11 +75,11 @@ def profile_section(name: str, verdict: PrivacyVerdict, found: Findings) -> str:
         return section(
             "Privacy profile",
             f'<p class="absent">The exception mass for other epsilons is not drawn: '
-            f"{shown(profile)}.{at} <code>liptest profile</code> computes it, or bands for it.</p>",
+            f"{shown(profile)}.{at} More may be had from <code>liptest profile</code>.</p>",
         )
     points = [(point.epsilon, point.upper) for point in profile.points]
     at_claim = profile.at(claim)
-    picture = profile_curve(f"{name}-profile", points, claim, at_claim.upper)
+    picture = profile_curve(f"{name}-profile", points, claim, (at_claim.lower, at_claim.upper))
     return section(
         "Privacy profile",
         figure(picture, _profile_words(profile, verdict), *_profile_table(profile)),
@@ -104,7 +117,7 @@ def exposure_section(name: str, verdict: PrivacyVerdict, found: Findings) -> str
             f"datasets that differ in any one of them is {number(rows[0].loss)}.</p>",
         )
     claim = float(verdict.claim.epsilon)
-    drawn = [Bar(row.label, row.loss, _kind(row.loss, claim)) for row in rows]
+    drawn = [Bar(row.label, row.loss, _kind(row.loss, verdict)) for row in rows]
     picture = bars(f"{name}-records", "Largest loss by record", drawn, claimed=claim, height=12)
     numbers = [
         [
@@ -174,5 +187,7 @@ def _certified(verdict: PrivacyVerdict, certificate: Certificate) -> dict[str, s
     return facts
 
 
-def _kind(loss: float, claim: float) -> str:
-    return "within" if loss <= claim * (1 + 1e-6) else "over"
+def _kind(loss: float, verdict: PrivacyVerdict) -> str:
+    """With delta, a loss above epsilon breaks nothing by itself."""
+    claim = verdict.claim
+    return "over" if loss > claim.threshold * (1 + CLOSE) and not claim.delta else "within"

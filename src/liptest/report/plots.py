@@ -10,7 +10,7 @@ from liptest.errors import InputError
 from liptest.mechanisms.base import check_mechanism
 from liptest.privacy.profile_result import PrivacyProfile
 from liptest.privacy.verdicts import PrivacyVerdict
-from liptest.report.exposure import exposure_rows, losses_by_record
+from liptest.report.exposure import CLOSE, exposure_rows, losses_by_record
 from liptest.report.html_tags import visible
 from liptest.report.law_rows import witness_rows
 from liptest.report.missing import Missing
@@ -102,7 +102,7 @@ def _bars(rows: list[tuple[str, float]], claimed: float | None, title: str) -> F
     figure, axes = _figure()
     finite = [value for _, value in rows if math.isfinite(value)]
     edge = 1.2 * max([*finite, claimed or 0.0, 1e-12])
-    limit = math.inf if claimed is None else claimed * (1 + 1e-6)
+    limit = math.inf if claimed is None else claimed * (1 + CLOSE)
     colours = [_CLAIM if v > limit or math.isinf(v) else _FIRST for _, v in rows]
     places = range(len(rows))
     axes.barh(places, [min(value, edge) for _, value in rows], color=colours)

@@ -107,10 +107,13 @@ def law_bars(name: str, rows: Sequence[LawRow]) -> str:
 
 
 def profile_curve(
-    name: str, points: Sequence[tuple[float, float]], claimed: float, mass: float
+    name: str, points: Sequence[tuple[float, float]], claimed: float, mass: tuple[float, float]
 ) -> str:
-    """Exception mass against epsilon, as steps; the claim is a mark, its mass a dot."""
-    far, high = points[-1][0], max([value for _, value in points] + [mass, 1e-300])
+    """Exception mass against epsilon, as steps; the claim is a mark, its mass a dot.
+
+    ``mass`` is that of the claim, from below and above.
+    """
+    far, high = points[-1][0], max([value for _, value in points] + [mass[1], 1e-300])
     top, bottom = 34, 210
 
     def y(value: float) -> float:
@@ -129,15 +132,16 @@ def profile_curve(
     body += _steps(points, far, y, bottom)
     at = claimed / far
     body.append(line(at, top - 4, at, bottom, "mark"))
-    body.append(f'<circle class="dot" cx="{percent(at)}" cy="{y(mass):g}" r="4.5"/>')
+    body.append(f'<circle class="dot" cx="{percent(at)}" cy="{y(mass[1]):g}" r="4.5"/>')
     side = "end" if at > 0.6 else "start"
     shift = -9 if side == "end" else 9
-    label = f"claimed {number(claimed)}: {number(mass, 4)}"
+    at_claim = " to ".join(dict.fromkeys(number(bound, 4) for bound in mass))
+    label = f"claimed {number(claimed)}: {at_claim}"
     body.append(words(at, top - 10, label, "strong", dx=shift, anchor=side))
     told = (
         f"Exception mass falls from {points[0][1]:.4g} at epsilon {points[0][0]:.4g} to "
         f"{points[-1][1]:.4g} at epsilon {far:.4g}. At the claimed epsilon {number(claimed)} it "
-        f"is {number(mass, 4)}."
+        f"is {at_claim}."
     )
     return drawing(name, "Privacy profile", told, bottom + 40, body, before=46, after=14)
 

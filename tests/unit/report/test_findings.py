@@ -103,9 +103,13 @@ def test_exposure_of_a_weighted_sum_with_unbounded_outputs(domain):
 @given(lts.mechanisms(lt.Hypercube(2)))
 def test_the_most_exposed_record_is_the_exact_epsilon(mechanism):
     domain = lt.Hypercube(2)
-    assert max(losses_by_record(mechanism, domain)) == pytest.approx(
-        lt.exact_epsilon(mechanism, domain).value, abs=1e-9
-    )
+    try:
+        losses = losses_by_record(mechanism, domain)
+    except Missing as missing:
+        # Probabilities like 2**-1000 are known from their float logs to a few digits only.
+        assert "only up to errors of" in str(missing)
+        return
+    assert max(losses) == pytest.approx(lt.exact_epsilon(mechanism, domain).value, abs=1e-9)
 
 
 def test_what_is_not_known_by_record_says_why():
