@@ -105,9 +105,9 @@ def test_the_most_exposed_record_is_the_exact_epsilon(mechanism):
     domain = lt.Hypercube(2)
     try:
         losses = losses_by_record(mechanism, domain)
-    except Missing as missing:
+    except Missing:
         # Probabilities like 2**-1000 are known from their float logs to a few digits only.
-        assert "only up to errors of" in str(missing)
+        assert max(lt.output_law(mechanism, x).error for x in domain.points(range(4))) > 4e-7
         return
     assert max(losses) == pytest.approx(lt.exact_epsilon(mechanism, domain).value, abs=1e-9)
 
