@@ -1,7 +1,7 @@
-"""Files, sockets and programs that code opens while it is analysed: noticed, and warned of.
+"""Files, sockets, programs and more that code uses while it is analysed: noticed, and warned of.
 
-Python's audit events tell of them. A hook cannot be taken away again, so there is one for all,
-which listens only during an analysis, to the thread that is analysed.
+Python's audit events tell of the first three. A hook cannot be taken away again, so there is one
+for all, which listens only during an analysis, to the thread that is analysed.
 """
 
 from __future__ import annotations
@@ -28,10 +28,15 @@ _WORDS = {
     "subprocess.Popen": "started the program",
     "os.system": "started the command",
 }
+_OPENED = (
+    "; the verdict is about its outputs only, and what a file or another machine says may "
+    "change later"
+)
 # What importing a module opens, and reading lines of it for a message.
 _CODE = (".py", ".pyc", ".pyi", ".so", ".pyd", ".zip")
 
-_listening: dict[int, dict[str, None]] = {}
+#: By thread: what was noticed, in words, and what follows from it.
+_listening: dict[int, dict[str, str]] = {}
 _is_installed = False
 
 
@@ -46,21 +51,27 @@ def side_effects_noticed(name: str, known: set[str]) -> Iterator[None]:
         yield
         return
     _install()
-    seen: dict[str, None] = {}
+    seen: dict[str, str] = {}
     _listening[thread] = seen
     try:
         yield
     finally:
         del _listening[thread]
-    for words in seen:
+    for words, meaning in seen.items():
         if words not in known:
             known.add(words)
             warnings.warn(
-                f"{name}: while it was analysed its code {words}; the verdict is about its "
-                f"outputs only, and what a file or another machine says may change later",
+                f"{name}: while it was analysed its code {words}{meaning}",
                 SideEffectWarning,
                 stacklevel=2,
             )
+
+
+def notice(words: str, meaning: str) -> None:
+    """Warn at the end of the analysis of this thread of what its code did, and what follows."""
+    seen = _listening.get(threading.get_ident())
+    if seen is not None:
+        seen.setdefault(words, meaning)
 
 
 def _install() -> None:
@@ -73,10 +84,7 @@ def _install() -> None:
 def _heard(event: str, arguments: tuple[Any, ...]) -> None:
     if not _listening or event not in _WORDS:
         return
-    seen = _listening.get(threading.get_ident())
-    if seen is None:
-        return
     target = arguments[1] if event.startswith("socket.") else arguments[0]
     if event == "open" and (isinstance(target, int) or str(target).endswith(_CODE)):
         return
-    seen[f"{_WORDS[event]} {target!r}"] = None
+    notice(f"{_WORDS[event]} {target!r}", _OPENED)

@@ -125,10 +125,10 @@ def _parts(value: Any) -> Iterator[tuple[str, Any, Callable[[Any], None] | None]
 def _of_function(function: FunctionType) -> Iterator[tuple[str, Any, Any]]:
     # By where the code is: stand-ins say that they come from elsewhere.
     module = function.__globals__.get("__name__")
-    if _is_own(module):
+    if is_own(module):
         return
     # What functions of the standard library or of NumPy name is none of the program's.
-    if not _is_foreign(module):
+    if not is_foreign(module):
         yield from _globals_of(function)
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         yield name, cell, None
@@ -154,7 +154,7 @@ def _globals_of(function: FunctionType) -> Iterator[tuple[str, Any, Any]]:
             yield name, item, partial(space.__setitem__, name)
     while modules:
         module = modules.pop()
-        if _is_foreign(module.__name__):
+        if is_foreign(module.__name__):
             continue
         for name in names & vars(module).keys():
             item = vars(module)[name]
@@ -171,7 +171,7 @@ def _put_default(function: FunctionType, place: int, value: Any) -> None:
 
 
 def _of_class(kind: type) -> Iterator[tuple[str, Any, Any]]:
-    if _is_foreign(kind.__module__) or _is_own(kind.__module__):
+    if is_foreign(kind.__module__) or is_own(kind.__module__):
         return
     for base in kind.__mro__[1:]:
         yield "", base, None
@@ -223,15 +223,17 @@ def _slots(kind: type) -> tuple[str, ...]:
         name
         for base in kind.__mro__
         for name, item in vars(base).items()
-        if isinstance(item, MemberDescriptorType) and not _is_foreign(base.__module__)
+        if isinstance(item, MemberDescriptorType) and not is_foreign(base.__module__)
     )
 
 
-def _is_foreign(module: Any) -> bool:
+def is_foreign(module: Any) -> bool:
+    """Whether it is the standard library's, NumPy's or alike."""
     return isinstance(module, str) and module.partition(".")[0] in _FOREIGN
 
 
-def _is_own(module: Any) -> bool:
+def is_own(module: Any) -> bool:
+    """Whether it is a module of this package."""
     return isinstance(module, str) and module.startswith("liptest.whitebox")
 
 
@@ -278,4 +280,4 @@ def _is_internal(module: str, value: Any) -> bool:
     """Whether a module needs the original: liptest itself, and NumPy to make its own objects."""
     if module.startswith("numpy.random."):
         return module != "numpy.random.mtrand" or isinstance(value, type)
-    return _is_own(module)
+    return is_own(module)

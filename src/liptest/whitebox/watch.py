@@ -15,6 +15,7 @@ import numpy as np
 
 from liptest.errors import NonDeterministicError
 from liptest.whitebox.generator import UNUSED_BITS
+from liptest.whitebox.surroundings import look
 
 _SYSTEM_SOURCES = tuple(
     source for source in (os.urandom, getattr(os, "getrandom", None)) if source is not None
@@ -54,6 +55,8 @@ class RandomnessWatch:
     def no_system_randomness(self) -> Iterator[None]:
         """NonDeterministicError when the operating system was asked for random bytes.
 
+        The clock and hashes of strings are warned of (``surroundings``).
+
         Calls are seen through the profiling hook of this thread, so that it does not matter where
         the function is held; when the hook is taken, by a profiler, nothing is watched.
         """
@@ -62,6 +65,8 @@ class RandomnessWatch:
         def note(frame: Any, event: str, argument: Any) -> None:
             if event == "c_call" and argument in _SYSTEM_SOURCES:
                 seen.append(argument)
+            else:
+                look(frame, event, argument)
 
         free = sys.getprofile() is None
         if free:
