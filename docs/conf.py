@@ -1,0 +1,47 @@
+"""How the documentation is built: pages are MyST Markdown, notebooks are executed.
+
+The command, which needs Python 3.11 to 3.13 and pip only, stands in docs/contributing.md.
+"""
+
+import sys
+from pathlib import Path
+
+import liptest
+
+_HERE = Path(__file__).parent
+sys.path.insert(0, str(_HERE / "_ext"))
+
+project = "liptest"
+author = "the authors of liptest"
+copyright = "the authors of liptest, Apache License 2.0"
+release = version = liptest.__version__
+
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "names", "links"]
+exclude_patterns = ["_ext"]
+html_theme = "furo"
+html_title = f"liptest {release}"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_copy_source = False
+html_theme_options = {"navigation_with_keys": True}
+# Code blocks in dark mode, readable in both.
+pygments_style, pygments_dark_style = "friendly", "github-dark"
+
+myst_enable_extensions = ["colon_fence", "deflist"]
+myst_heading_anchors = 4
+
+# Every notebook runs, each time, and an error in one ends the build.
+nb_execution_mode = "force"
+nb_execution_raise_on_error = True
+nb_execution_timeout = 120
+nb_merge_streams = True
+
+autodoc_default_options = {"members": True, "exclude-members": "__new__,__init__"}
+autodoc_member_order = "bysource"
+autodoc_typehints = "signature"
+autodoc_typehints_format = "short"
+autodoc_preserve_defaults = True
+python_use_unqualified_type_names = True
+python_maximum_signature_line_length = 90
+napoleon_google_docstring = False
+napoleon_use_rtype = False
