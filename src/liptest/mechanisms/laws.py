@@ -7,6 +7,7 @@ rationals where the law was enumerated, and balls (intervals with exact ends) fo
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -119,16 +120,22 @@ class OutputLaw(Mapping[Output, float]):
         source: str = "enumerated",
     ) -> OutputLaw:
         """An exact law; LawError unless it sums to 1 with the unexplored mass."""
-        every = [*probabilities.values(), unexplored]
+        # Very many outputs often share few probabilities, each of them one object.
+        shared = {id(p): p for p in (*probabilities.values(), unexplored)}
+        times = Counter(map(id, probabilities.values()))
+        times[id(unexplored)] += 1
         # At once over a common denominator: adding fractions takes a gcd each time.
-        common = math.lcm(*(p.denominator for p in every))
-        total = sum(p.numerator * (common // p.denominator) for p in every)
-        if total != common or any(p.numerator < 0 for p in every):
+        common = math.lcm(*(p.denominator for p in shared.values()))
+        total = sum(
+            times[key] * p.numerator * (common // p.denominator) for key, p in shared.items()
+        )
+        if total != common or any(p.numerator < 0 for p in shared.values()):
             raise LawError(
                 f"the probabilities sum to {total / common!r}, not 1, or one is negative"
             )
-        positive = {o: p for o, p in probabilities.items() if p}
-        logs = np.array([log_fraction(p) for p in positive.values()], dtype=np.float64)
+        known = {key: log_fraction(p) for key, p in shared.items() if p}
+        positive = {o: p for o, p in probabilities.items() if id(p) in known}
+        logs = np.array([known[id(p)] for p in positive.values()], dtype=np.float64)
         return cls(
             tuple(positive),
             logs,

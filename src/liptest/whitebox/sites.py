@@ -125,7 +125,7 @@ def _parts(value: Any) -> Iterator[tuple[str, Any, Callable[[Any], None] | None]
 def _of_function(function: FunctionType) -> Iterator[tuple[str, Any, Any]]:
     # By where the code is: stand-ins say that they come from elsewhere.
     module = function.__globals__.get("__name__")
-    if is_own(module):
+    if _is_own(module):
         return
     # What functions of the standard library or of NumPy name is none of the program's.
     if not is_foreign(module):
@@ -171,7 +171,7 @@ def _put_default(function: FunctionType, place: int, value: Any) -> None:
 
 
 def _of_class(kind: type) -> Iterator[tuple[str, Any, Any]]:
-    if is_foreign(kind.__module__) or is_own(kind.__module__):
+    if is_foreign(kind.__module__) or _is_own(kind.__module__):
         return
     for base in kind.__mro__[1:]:
         yield "", base, None
@@ -232,7 +232,7 @@ def is_foreign(module: Any) -> bool:
     return isinstance(module, str) and module.partition(".")[0] in _FOREIGN
 
 
-def is_own(module: Any) -> bool:
+def _is_own(module: Any) -> bool:
     """Whether it is a module of this package."""
     return isinstance(module, str) and module.startswith("liptest.whitebox")
 
@@ -280,4 +280,4 @@ def _is_internal(module: str, value: Any) -> bool:
     """Whether a module needs the original: liptest itself, and NumPy to make its own objects."""
     if module.startswith("numpy.random."):
         return module != "numpy.random.mtrand" or isinstance(value, type)
-    return is_own(module)
+    return _is_own(module)

@@ -34,11 +34,12 @@ class LawSum:
         part[output] = part.get(output, 0) + numerator
 
     def fractions(self) -> tuple[dict[Output, Fraction], Fraction]:
-        """The sums by output, and what is missing to 1."""
+        """The sums by output, and what is missing to 1; equal sums are one object."""
         self._merge()
         ((common, part),) = self._parts.items()
         rest = reduced(common - sum(part.values()), common)
-        return {output: reduced(numerator, common) for output, numerator in part.items()}, rest
+        known = {numerator: reduced(numerator, common) for numerator in set(part.values())}
+        return {output: known[numerator] for output, numerator in part.items()}, rest
 
     def _merge(self) -> None:
         # Ascending: on one path each denominator divides the next, so the common one stays small.

@@ -17,7 +17,7 @@ from types import BuiltinFunctionType, CodeType, FrameType
 from typing import Any
 
 from liptest.whitebox.side_effects import notice
-from liptest.whitebox.sites import is_foreign, is_own
+from liptest.whitebox.sites import is_foreign
 
 _CLOCKS = frozenset({"time", "monotonic", "perf_counter", "process_time", "thread_time"})
 _TIMES = frozenset(
@@ -25,8 +25,6 @@ _TIMES = frozenset(
     | {"clock_gettime", "clock_gettime_ns", "ctime", "gmtime", "localtime", "strftime", "asctime"}
 )
 _DATES = frozenset({"now", "today", "utcnow"})
-# It notes when a line was logged; answers do not come from there.
-_HARMLESS = frozenset({"logging"})
 # Members of a set that are looked at.
 _MEMBERS = 100
 
@@ -62,7 +60,8 @@ def _clock_read(frame: FrameType, function: BuiltinFunctionType) -> None:
     # The stand-ins of the clocks call the real ones.
     while reader is not None and _module(reader) in _STAND_INS:
         reader = reader.f_back
-    if reader is None or _module(reader).partition(".")[0] in {"liptest", *_HARMLESS}:
+    # Libraries note when something happened, as logging does; answers do not come from there.
+    if reader is None or not _is_vendors(reader):
         return
     owner = function.__self__
     place = owner.__qualname__ if isinstance(owner, type) else "time"
@@ -96,7 +95,7 @@ def _sets_of(frame: FrameType) -> None:
 
 def _is_vendors(frame: FrameType) -> bool:
     module = _module(frame)
-    return not is_foreign(module) and not is_own(module)
+    return not is_foreign(module) and not module.startswith("liptest.")
 
 
 def _module(frame: FrameType) -> str:

@@ -37,8 +37,27 @@ class Uniform(Number):
         self._high = line.stop
 
     def __lt__(self, bound: Any) -> Any:
-        if type(bound) is float and self._high == GRID and self._low == 0:
-            return self._first_half(bound)
+        if type(bound) is not float or self._high != GRID or self._low != 0:
+            return self._narrowed_below(bound)
+        # The first comparison of a number, mostly the only one: all short cuts are taken.
+        line = self._line
+        cut, weights = line.known_halves.get(bound) or line.halves(bound)
+        if weights is None:
+            return bool(cut)
+        tree = self._tree
+        path, depth = tree._path, tree._depth
+        if depth < len(path) and path[depth][0] is weights:
+            tree._depth = depth + 1
+            upper = path[depth][1]
+        else:
+            upper = tree.choose(weights)
+        if upper:
+            self._low = cut
+            return False
+        self._high = cut
+        return True
+
+    def _narrowed_below(self, bound: Any) -> Any:
         if type(bound) not in EXACT:
             return self._compare(np.less, bound)
         # A NaN is above no value, so the cut is where nothing is below.
@@ -71,25 +90,6 @@ class Uniform(Number):
         if type(bound) not in EXACT:
             return self._compare(np.not_equal, bound)
         return not self.__eq__(bound)
-
-    def _first_half(self, bound: float) -> bool:
-        """The first comparison of a number, mostly the only one: all short cuts are taken."""
-        line = self._line
-        cut, weights = line.known_halves.get(bound) or line.halves(bound)
-        if weights is None:
-            return bool(cut)
-        tree = self._tree
-        path, depth = tree._path, tree._depth
-        if depth < len(path) and path[depth][0] is weights:
-            tree._depth = depth + 1
-            upper = path[depth][1]
-        else:
-            upper = tree.choose(weights)
-        if upper:
-            self._low = cut
-            return False
-        self._high = cut
-        return True
 
     def as_born(self) -> Uniform:
         """What stays of it whatever is done to it."""
