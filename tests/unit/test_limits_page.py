@@ -1,0 +1,285 @@
+"""The attacks that docs/limits.md describes are tried: what works, and what is caught."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+import liptest as lt
+import liptest.gate
+
+PAGE = (Path(__file__).parents[2] / "docs" / "limits.md").read_text(encoding="utf-8")
+KEEP = 0.7310585786300049  # e / (1 + e)
+DATA = lt.ProductDistribution.uniform(lt.Hypercube(20))
+PRIVATE = [1, 0] * 10
+SECRET = "10" * 10
+
+Vendor = Callable[[Any, Any], Any]
+
+
+def secret_of(data: Any) -> str:
+    return "".join(str(int(bit)) for bit in data)
+
+
+def honest(data: Any, rng: Any) -> int:
+    """One bit under randomised response, of code that reads every record."""
+    first = int(secret_of(data)[0])
+    return first if rng.random() < KEEP else 1 - first
+
+
+def gate_of(vendor: Vendor, **options: Any) -> lt.PrivacyGate:
+    numbers: dict[str, Any] = {"exception_mass": 0.3, "failure_probability": 0.05}
+    how: dict[str, Any] = {"method": "neighbourhoods", "search_laws": 0}
+    return lt.PrivacyGate(lt.mechanism(vendor), DATA, epsilon=1, **numbers | how | options)
+
+
+def released_by(gate: lt.PrivacyGate) -> Any:
+    assert gate.certificate.decision == "YES"
+    answer = gate.release(PRIVATE)
+    assert isinstance(answer, lt.Released)
+    return answer.output
+
+
+@pytest.fixture
+def hidden() -> Iterator[ModuleType]:
+    """A module in which code can keep what no fingerprint sees."""
+    module = ModuleType("hidden_place")
+    module.seen = []
+    module.go = False
+    sys.modules["hidden_place"] = module
+    yield module
+    del sys.modules["hidden_place"]
+
+
+def named(row: str) -> None:
+    assert f"| {row} |" in PAGE, f"docs/limits.md has no row {row!r}"
+
+
+def test_the_honest_code_shows_nothing_else() -> None:
+    assert released_by(gate_of(honest)) in (0, 1)
+
+
+# What works today.
+
+
+def test_code_that_sees_who_calls_it() -> None:
+    named("acts otherwise when the call stack holds the gate's `release`")
+
+    def vendor(data: Any, rng: Any) -> Any:
+        frame = sys._getframe()
+        while frame is not None:
+            if frame.f_code.co_name == "release":
+                return secret_of(data)
+            frame = frame.f_back  # type: ignore[assignment]
+        return honest(data, rng)
+
+    assert released_by(gate_of(vendor)) == SECRET
+
+
+def test_code_that_waits_for_a_sign(monkeypatch: pytest.MonkeyPatch) -> None:
+    named("waits for a sign: a file, an environment variable, a date")
+
+    def vendor(data: Any, rng: Any) -> Any:
+        return secret_of(data) if "LIPTEST_SIGN" in os.environ else honest(data, rng)
+
+    gate = gate_of(vendor)
+    monkeypatch.setenv("LIPTEST_SIGN", "1")
+    assert released_by(gate) == SECRET
+
+
+def test_the_clock_is_warned_of() -> None:
+    def vendor(data: Any, rng: Any) -> Any:
+        return secret_of(data) if time.time() > 4e9 else honest(data, rng)
+
+    with pytest.warns(UserWarning, match=r"read the clock"):
+        gate_of(vendor)
+
+
+def test_code_that_keeps_state_elsewhere(hidden: ModuleType) -> None:
+    named("counts its calls where no fingerprint looks, and changes after the test")
+
+    def vendor(data: Any, rng: Any) -> Any:
+        return secret_of(data) if sys.modules["hidden_place"].go else honest(data, rng)
+
+    gate = gate_of(vendor)
+    hidden.go = True
+    assert released_by(gate) == SECRET
+
+
+def test_code_that_writes_what_it_reads(tmp_path: Path) -> None:
+    named("writes the private table to a file, a socket or another process during the release")
+    path = str(tmp_path / "copy")
+
+    def vendor(data: Any, rng: Any) -> Any:
+        with open(path, "a") as file:
+            file.write(secret_of(data) + "\n")
+        return honest(data, rng)
+
+    with pytest.warns(UserWarning, match=r"opened the file"):
+        gate = gate_of(vendor)
+    released_by(gate)
+    assert SECRET in Path(path).read_text().split()
+
+
+def test_a_file_opened_before_is_not_noticed(tmp_path: Path) -> None:
+    named("the same through a file that was opened before the test: no warning either")
+    path = tmp_path / "copy"
+    file = os.open(path, os.O_CREAT | os.O_WRONLY)
+
+    def vendor(data: Any, rng: Any) -> Any:
+        os.write(file, secret_of(data).encode() + b"\n")
+        return honest(data, rng)
+
+    released_by(gate_of(vendor))
+    os.close(file)
+    assert SECRET in path.read_text().split()
+
+
+def test_code_that_replaces_parts_of_liptest(
+    hidden: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    named("replaces functions of liptest, which runs in the same process")
+    monkeypatch.setattr(liptest.gate, "draw_output", liptest.gate.draw_output)
+
+    def vendor(data: Any, rng: Any) -> Any:
+        place = sys.modules["hidden_place"]
+        place.seen.append(secret_of(data))
+        liptest.gate.draw_output = lambda law, below=None: place.seen[-1]
+        return honest(data, rng)
+
+    assert released_by(gate_of(vendor)) == SECRET
+
+
+def test_a_fault_on_one_dataset() -> None:
+    named("hides a fault on datasets that are never drawn")
+
+    def vendor(data: Any, rng: Any) -> Any:
+        return SECRET if secret_of(data) == SECRET else honest(data, rng)
+
+    assert released_by(gate_of(vendor)) == SECRET
+    mass = 2.0**-20
+    assert mass < gate_of(vendor).certificate.verdict.guarantee.exception_mass
+
+
+def test_code_that_takes_its_time() -> None:
+    named("takes long, or fails, on some private tables")
+
+    def vendor(data: Any, rng: Any) -> Any:
+        if secret_of(data) == SECRET:
+            raise SystemExit
+        return honest(data, rng)
+
+    gate = gate_of(vendor)
+    with pytest.raises(lt.GateError, match="withheld"):
+        gate.release(PRIVATE)
+
+
+# What is caught.
+
+
+def test_state_in_what_the_code_names() -> None:
+    named("keeps state in a global, a closure or an attribute that it names")
+    calls = [0]
+
+    def vendor(data: Any, rng: Any) -> Any:
+        calls[0] += 1
+        return secret_of(data) if calls[0] > 10**9 else honest(data, rng)
+
+    gate = gate_of(vendor)
+    with pytest.raises(lt.CodeChangedError):
+        gate.release(PRIVATE)
+
+
+def test_code_that_is_changed_after_the_test() -> None:
+    named("changes the code, a parameter or an imported local module after the test")
+    parts = {"answer": honest}
+
+    def vendor(data: Any, rng: Any) -> Any:
+        return parts["answer"](data, rng)
+
+    gate = gate_of(vendor)
+    parts["answer"] = lambda data, rng: secret_of(data)
+    with pytest.raises(lt.CodeChangedError):
+        gate.release(PRIVATE)
+
+
+def test_code_that_looks_at_the_stand_ins() -> None:
+    named("recognises the stand-in for `rng`, and is honest only before it")
+
+    def by_generator(data: Any, rng: Any) -> Any:
+        return secret_of(data) if type(rng) is np.random.Generator else honest(data, rng)
+
+    def by_number(data: Any, rng: Any) -> Any:
+        number = rng.random()
+        return secret_of(data) if type(number) is float else int(number < KEEP)
+
+    assert released_by(gate_of(by_generator)) in (0, 1)
+    with pytest.raises(lt.NonDeterministicError):
+        gate_of(by_number)
+
+
+def test_randomness_of_its_own() -> None:
+    named("draws from the operating system past the stand-ins")
+
+    def function(data: Any, rng: Any) -> Any:
+        return secret_of(data)[0], os.urandom(4)
+
+    def device(data: Any, rng: Any) -> Any:
+        with open("/dev/urandom", "rb") as file:
+            return secret_of(data)[0], file.read(4)
+
+    with pytest.raises(lt.NonDeterministicError, match=r"os\.urandom"):
+        gate_of(function)
+    # Opening the device may be warned of before; the error is what counts.
+    with (
+        warnings.catch_warnings(action="ignore"),
+        pytest.raises(lt.NonDeterministicError, match="different output"),
+    ):
+        gate_of(device)
+
+
+def test_a_fault_where_a_search_looks() -> None:
+    named("hides a fault at corners: all records equal, all but one equal")
+
+    def vendor(data: Any, rng: Any) -> Any:
+        return "nobody" if not any(data) else honest(data, rng)
+
+    assert gate_of(vendor).certificate.decision == "YES"
+    assert gate_of(vendor, search_laws=None).certificate.decision == "NO"
+
+
+def test_what_the_code_prints(capfd: pytest.CaptureFixture[str]) -> None:
+    named("prints, logs or warns during the release")
+
+    def vendor(data: Any, rng: Any) -> Any:
+        if secret_of(data) == SECRET:
+            print(SECRET)
+            sys.stderr.write(SECRET)
+        return honest(data, rng)
+
+    released_by(gate_of(vendor))
+    assert SECRET not in "".join(capfd.readouterr())
+
+
+def test_laws_that_are_known_are_not_asked_for_again(hidden: ModuleType) -> None:
+    """After a proof the private law is known: the code does not run on the private data."""
+
+    @lt.mechanism(statistic=lt.Count())
+    def counted(count: int, rng: Any) -> int:
+        sys.modules["hidden_place"].seen.append(count)
+        return min(max(count + int(rng.random() < 0.5), 0), 20)
+
+    gate = lt.PrivacyGate(counted, DATA, epsilon=50, delta=0.9)
+    assert gate.certificate.verdict.guarantee.kind == "proof"
+    hidden.seen.clear()
+    released_by(gate)
+    assert hidden.seen == []
