@@ -6,15 +6,16 @@ does nothing else. The work waits instead of computing where the executor alone 
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from figures import Figure, Row, cpu_seconds, medians, report
+from figures import Figure, Place, Row, cpu_seconds, medians, report
 
 import liptest as lt
 from liptest.driver import Judgement, QueryBatch, Sampling, run
@@ -38,8 +39,8 @@ class Waits:
 
 
 def waiting(data: Any, rng: Any) -> int:
-    """Two ways to fall out: about 1 ms for one law."""
-    time.sleep(0.0005)
+    """Two ways to fall out, each run and repeated: about 1 ms for one law."""
+    time.sleep(0.0001)
     return int(rng.random() < (0.25 if data.tolist()[0] else 0.5))
 
 
@@ -76,37 +77,73 @@ def dask(workers: int) -> Iterator[Executor]:
         yield client.get_executor(pure=False)
 
 
-def speed_up(function: Any, quick: bool) -> Row:
-    """A whole verdict on 1 and on 2 processes."""
-    laws, answers = set(), set()
+@dataclass(frozen=True)
+class Check:
+    """A test by draws; ``searched`` adds the search after a YES, which this process does alone."""
 
-    def seconds(executor: Executor | None) -> float:
-        def check() -> None:
-            mass = 0.5 if quick else 0.05
-            options: dict[str, Any] = {"method": "neighbourhoods", "exception_mass": mass}
-            mechanism = lt.mechanism(function)
-            found = lt.check_privacy(
-                mechanism, UNIFORM, epsilon=1, seed=1, executor=executor, **options
-            )
-            laws.add(found.cost.laws)
-            answers.add(str(found))
+    function: Any
+    mass: float
+    searched: bool
 
-        return wall_seconds(check)
+    @property
+    def draws(self) -> int:
+        return math.ceil(math.log(1e-6) / math.log1p(-self.mass))
 
-    with WorkerPool(2) as pool:
-        list(ordered_map(Waits(0.0), 4, pool))  # the processes are there
-        one_round = lambda: {"one": seconds(None), "two": seconds(pool)}  # noqa: E731
-        cost = medians(1 if quick else 3, one_round)
-    draws = 20 if quick else 270
-    return Row(
-        f"{function.__name__}, about 1 ms a dataset: 2 processes",
-        counts={"verdicts": len(answers), "laws": max(laws)},
-        planned={"verdicts": 1, "laws": 21 * draws},
-        figures={
-            WALL: Figure(cost["two"]),
-            "speed-up": Figure(cost["one"] / cost["two"], at_least=1.8),
-        },
-    )
+    def run(self, executor: Executor | None, seed: int) -> lt.PrivacyVerdict:
+        # Another seed in each round: workers keep the laws that they know.
+        return lt.check_privacy(
+            lt.mechanism(self.function),
+            UNIFORM,
+            epsilon=1,
+            exception_mass=self.mass,
+            method="neighbourhoods",
+            search_laws=None if self.searched else 0,
+            seed=seed,
+            executor=executor,
+        )
+
+
+def speed_ups(check: Check, sizes: tuple[int, ...], rounds: int) -> list[Row]:
+    """The same verdicts on one process and on more."""
+    verdicts: dict[int, set[str]] = {}
+    laws: set[int] = set()
+    seeds = iter(range(rounds))
+
+    def seconds(executor: Executor | None, seed: int) -> float:
+        found: list[lt.PrivacyVerdict] = []
+        cost = wall_seconds(lambda: found.append(check.run(executor, seed)))
+        verdicts.setdefault(seed, set()).add(str(found[0]))
+        laws.add(found[0].cost.laws)
+        return cost
+
+    replace(check, mass=0.9).run(None, rounds)  # its modules are loaded, as the command line's are
+    with ExitStack() as stack:
+        pools = {1: None, **{size: stack.enter_context(WorkerPool(size)) for size in sizes}}
+        for executor in filter(None, pools.values()):
+            list(ordered_map(Waits(0.0), 8, executor))  # the processes are there
+
+        def one_round() -> dict[int, float]:
+            seed = next(seeds)
+            return {size: seconds(executor, seed) for size, executor in pools.items()}
+
+        cost = medians(rounds, one_round)
+    name = f"{check.function.__name__}{', with search' if check.searched else ''}"
+    counts = {"verdicts": max(map(len, verdicts.values())), "laws": max(laws)}
+    planned = {"verdicts": 1, "laws": 21 * check.draws}
+    return [
+        Row(
+            f"{name}: {size} process{'es' * (size > 1)}",
+            counts,
+            planned,
+            {
+                WALL: Figure(cost[size]),
+                "ms a law": Figure(1e3 * cost[size] / max(laws)),
+                "speed-up": Figure(cost[1] / cost[size], at_least=1.8 if size == 2 else None),
+            },
+            Place("workers", size, name),
+        )
+        for size in pools
+    ]
 
 
 def chunks_of_100_ms(quick: bool) -> list[Row]:
@@ -186,8 +223,13 @@ def driver_overhead(quick: bool) -> Row:
 
 
 def measure(quick: bool) -> list[Row]:
-    waits, works = speed_up(waiting, quick), speed_up(computing, quick)
-    return [waits, works, *chunks_of_100_ms(quick), driver_overhead(quick)]
+    mass, rounds = (0.5, 1) if quick else (0.05, 3)
+    rows = [
+        *speed_ups(Check(waiting, mass, False), (2, 4), rounds),
+        *speed_ups(Check(computing, mass, False), (2,), rounds),
+        *speed_ups(Check(waiting, mass, True), (2,), rounds),
+    ]
+    return [*rows, *chunks_of_100_ms(quick), driver_overhead(quick)]
 
 
 if __name__ == "__main__":

@@ -1,14 +1,22 @@
-"""Run every benchmark, each in a process of its own, and print their tables.
+"""Run every benchmark, each in a process of its own; print their tables, draw what they measured.
 
-``python benchmarks/run_all.py`` takes about eight minutes of one core, with ``--quick`` a few
-seconds (tiny sizes: the counts are checked, no figure is). Exits 1 when a script fails.
+``python benchmarks/run_all.py`` takes about ten minutes of one core, with ``--quick`` half a minute
+(tiny sizes: the counts are checked, no figure is). ``--plots FOLDER`` writes drawings there, if
+matplotlib is installed. Exits 1 when a script fails: a count is not the planned one, or a figure
+misses its limit by more than a factor of 3.
 """
 
 from __future__ import annotations
 
+import argparse
+import json
 import subprocess
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import plots
 
 HERE = Path(__file__).parent
 SCRIPTS = (
@@ -17,6 +25,7 @@ SCRIPTS = (
     "exhaustive.py",
     "neighbourhoods.py",
     "methods_cost.py",
+    "scaling.py",
     "replay.py",
     "randomised_response.py",
     "routes.py",
@@ -26,19 +35,41 @@ SCRIPTS = (
     "profile_bands.py",
     "executors.py",
 )
+# Scripts that print no rows, and have no quick mode.
+TEXTS = ("exact_distance.py",)
 
 
 def main() -> int:
-    commands = [[script, *sys.argv[1:]] for script in SCRIPTS]
-    if "--quick" not in sys.argv:
-        commands.append(["exact_distance.py"])
-    codes = [run(HERE / script, arguments) for script, *arguments in commands]
-    return int(any(codes))
+    options = arguments()
+    quick = ["--quick"] if options.quick else []
+    rows: list[dict[str, Any]] = []
+    failed: list[str] = []
+    with TemporaryDirectory() as folder:
+        for script in options.only or SCRIPTS:
+            file = Path(folder) / f"{script}.json"
+            if run(script, [*quick, f"--rows={file}"]) != 0:
+                failed.append(script)
+            rows += json.loads(file.read_text(encoding="utf-8")) if file.exists() else []
+    if not options.quick and not options.only:
+        failed += [script for script in TEXTS if run(script, []) != 0]
+    if options.plots is not None:
+        files = plots.draw(rows, options.plots)
+        print("", *(files or [plots.MISSING]), sep="\n")
+    print(f"\nfailed: {', '.join(failed)}" if failed else "\nevery count is the planned one")
+    return int(bool(failed))
 
 
-def run(script: Path, arguments: list[str]) -> int:
-    print(f"\n== {script.name}", flush=True)
-    return subprocess.run([sys.executable, str(script), *arguments], check=False).returncode
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, allow_abbrev=False)
+    parser.add_argument("--quick", action="store_true", help="tiny sizes")
+    parser.add_argument("--plots", type=Path, metavar="FOLDER", help="write drawings there")
+    parser.add_argument("--only", nargs="+", choices=SCRIPTS, metavar="SCRIPT", help="only these")
+    return parser.parse_args()
+
+
+def run(script: str, options: list[str]) -> int:
+    print(f"\n== {script}", flush=True)
+    return subprocess.run([sys.executable, str(HERE / script), *options], check=False).returncode
 
 
 if __name__ == "__main__":
