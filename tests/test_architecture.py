@@ -27,7 +27,7 @@ LAYERS: dict[str, tuple[set[str], set[str]]] = {
     "errors": ({"errors"}, set()),
     "points": (
         {
-            *("domains", "points", "marginals", "sampling", "fitting", "sums_of_bits"),
+            *("domains", "answers", "points", "marginals", "sampling", "fitting", "sums_of_bits"),
             *("parcels", "crews", "executors", "interrupts"),
         },
         {"errors"},

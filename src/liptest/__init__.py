@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from liptest.answers import AnswerGrid as AnswerGrid
     from liptest.blackbox.check import check_samples as check_samples
     from liptest.blackbox.check import epsilon_lower_bound as epsilon_lower_bound
     from liptest.blackbox.samplers import Sampler as Sampler
@@ -71,6 +72,7 @@ if TYPE_CHECKING:
     from liptest.plans import plan_table as plan_table
     from liptest.privacy.check import check_privacy as check_privacy
     from liptest.privacy.claims import log as log
+    from liptest.privacy.listed_pairs import exact_loss as exact_loss
     from liptest.privacy.noiseless import noiseless_privacy as noiseless_privacy
     from liptest.privacy.noiseless_result import NoiselessPrivacy as NoiselessPrivacy
     from liptest.privacy.profile import exception_mass as exception_mass
@@ -100,6 +102,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOME = {
+    "AnswerGrid": "answers",
     **dict.fromkeys(("check_samples", "epsilon_lower_bound"), "blackbox.check"),
     "Sampler": "blackbox.samplers",
     **dict.fromkeys(("BlackBoxVerdict", "LossBound"), "blackbox.verdicts"),
@@ -155,6 +158,7 @@ _HOME = {
     "privacy_plan_table": "privacy_plans",
     "log": "privacy.claims",
     "exact_epsilon": "privacy.proof",
+    "exact_loss": "privacy.listed_pairs",
     "NoiselessPrivacy": "privacy.noiseless_result",
     "noiseless_privacy": "privacy.noiseless",
     **dict.fromkeys(("exception_mass", "privacy_profile"), "privacy.profile"),

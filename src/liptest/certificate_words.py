@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from liptest.answers import AllAnswers, OneAnswer
 from liptest.domains import Domain, Hypercube, Hypergrid, RecordGrid
 from liptest.errors import InputError, shown
 from liptest.privacy.verdicts import BY_FILTER, PrivacyVerdict
@@ -23,7 +24,13 @@ from liptest.privacy.wording import (
 )
 from liptest.verdicts import Decision, rounded_up
 
-_KINDS: dict[str, type[Domain]] = {"cube": Hypercube, "grid": Hypergrid, "records": RecordGrid}
+_KINDS: dict[str, type[Domain]] = {
+    "cube": Hypercube,
+    "grid": Hypergrid,
+    "records": RecordGrid,
+    "answers, all move": AllAnswers,
+    "answers, one moves": OneAnswer,
+}
 
 
 def domain_to_json(domain: Domain) -> dict[str, Any]:
@@ -46,7 +53,9 @@ def domain_from_json(data: dict[str, Any]) -> Domain:
     listed = [sizes] * dimension if isinstance(sizes, int) else sizes
     if len(listed) != dimension:
         raise InputError(f"sizes={shown(sizes)}: {len(listed)} sizes for {dimension} coordinates")
-    return Hypergrid(listed) if kind == "grid" else RecordGrid(listed)
+    made: Any = _KINDS[kind]
+    domain: Domain = made(listed)
+    return domain
 
 
 def comparison_words(verdict: PrivacyVerdict) -> str:

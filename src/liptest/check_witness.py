@@ -18,6 +18,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -33,6 +34,15 @@ _SMALLEST_EXPONENT = 100_000
 _BITS = (128, 512, 2048, 16384)
 # No ratio of stated probabilities is larger: from there on only a probability 0 breaks a claim.
 LARGEST_EXPONENT = 1_000_000
+
+# Distance of two datasets from how far each coordinate moves.
+_METRICS: dict[str, Callable[[list[int]], int]] = {
+    "cube": lambda moves: sum(move != 0 for move in moves),
+    "grid": sum,
+    "records": lambda moves: sum(move != 0 for move in moves),
+    "answers, all move": lambda moves: max(moves, default=0),
+    "answers, one moves": sum,
+}
 
 Interval = tuple[Fraction, Fraction]
 
@@ -212,9 +222,9 @@ def _distance(domain: Any, witness: Any) -> int:
         if any(not 0 <= value < limit for value, limit in zip(side, limits, strict=True)):
             raise Unreadable("a dataset lies outside of the domain")
     moves = [abs(a - b) for a, b in zip(*sides, strict=True)]
-    if kind not in ("cube", "grid", "records"):
-        raise Unreadable(f"kind={kind!r}: this checker knows cube, grid and records")
-    found: int = sum(moves) if kind == "grid" else sum(move != 0 for move in moves)
+    if not isinstance(kind, str) or kind not in _METRICS:
+        raise Unreadable(f"kind={kind!r}: this checker knows {', '.join(_METRICS)}")
+    found = _METRICS[kind](moves)
     if found != _at(witness, "distance") or found == 0:
         stated = witness["distance"]
         raise Unreadable(f"the witness's datasets are at distance {found}, not {stated}")

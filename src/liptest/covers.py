@@ -74,7 +74,7 @@ def minimum_cover_of_pairs(distribution: Distribution, pairs: ArrayLike) -> Cove
     InputError
         Wrong shape, an index outside the domain, a pair of equal points, no masses.
     """
-    domain = check_distribution(distribution).domain
+    domain = check_distribution(distribution, together=True).domain
     edges = _checked_pairs(pairs, domain.size)
     members, positions = np.unique(edges, return_inverse=True)
     masses, denominator = exact_masses(distribution, domain.points(members))

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from liptest.answers import require_one_at_a_time
 from liptest.domains import Domain, Hypercube, IntArray, check_domain
 from liptest.errors import InputError, check_count, shown
 from liptest.fitting import fit_marginals
@@ -225,14 +226,21 @@ class ProductDistribution:
 Distribution = ProductDistribution | SampledDistribution
 
 
-def check_distribution(distribution: object, domain: Domain | None = None) -> Distribution:
-    """Return a distribution, or raise InputError when it is none or lives on another domain."""
+def check_distribution(
+    distribution: object, domain: Domain | None = None, *, together: bool = False
+) -> Distribution:
+    """Return a distribution, or raise InputError when it is none or lives on another domain.
+
+    ``together``: the caller also knows domains whose neighbours differ in several coordinates.
+    """
     if not isinstance(distribution, (ProductDistribution, SampledDistribution)):
         raise InputError(
             f"distribution={shown(distribution)} must be a ProductDistribution or a "
             f"SampledDistribution, for example ProductDistribution.uniform(Hypercube(10))",
             name="distribution",
         )
+    if not together:
+        require_one_at_a_time(distribution.domain, "this analysis")
     if domain is not None and distribution.domain != domain:
         raise InputError(
             f"distribution is on {distribution.domain}, not on {domain}; build it on the "

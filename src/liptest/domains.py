@@ -28,7 +28,7 @@ _MAX_INDEXED = 2**62
 
 @dataclass(frozen=True, eq=False)
 class Domain:
-    """A product of finite sets with a sum metric; use one of its three subclasses.
+    """A product of finite sets with a metric; use one of its subclasses.
 
     Parameters
     ----------
@@ -42,6 +42,8 @@ class Domain:
     neighbour_words: ClassVar[str] = ""
     #: What the neighbouring relation is called in certificates.
     relation: ClassVar[str] = ""
+    #: Whether neighbours differ in one coordinate only.
+    one_at_a_time: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         try:
@@ -159,6 +161,16 @@ class Domain:
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         """All neighbours of all points as changes (row, coordinate, new value), rows ascending."""
         raise NotImplementedError
+
+    def pair_views(self, table: NDArray[Any]) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
+        """Entries of a (size,) table at both ends of all neighbouring pairs, each pair once.
+
+        Views of equal shapes, a kind of change each.
+        """
+        for axis in range(self.dimension):
+            view = table.reshape(-1, self.sizes[axis], int(self.strides[axis]))
+            for a, b in self.value_pairs(axis):
+                yield view[:, a, :], view[:, b, :]
 
     @cached_property
     def neighbouring_pairs(self) -> int:
@@ -344,8 +356,8 @@ def check_domain(domain: object) -> Domain:
     if isinstance(domain, Domain):
         return domain
     raise InputError(
-        f"domain={shown(domain)} must be a Hypercube, Hypergrid or RecordGrid, for example "
-        f"Hypercube(10)",
+        f"domain={shown(domain)} must be a Hypercube, Hypergrid, RecordGrid or AnswerGrid, for "
+        f"example Hypercube(10)",
         name="domain",
         value=domain,
     )

@@ -44,11 +44,14 @@ class QueryBatch:
         (k, 2) positions in ``points``; None compares each changed point with its centre.
     distances
         (k,) distance of each pair; None means 1, neighbours.
+    owners
+        (n,) the draw of each centre, ascending; None means a draw for each.
     """
 
     points: PointBatch
     pairs: NDArray[np.int64] | None = None
     distances: NDArray[np.int64] | None = None
+    owners: NDArray[np.int64] | None = None
 
     def pair_positions(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The two ends of each pair as positions in ``points``; two (k,) arrays."""
@@ -64,9 +67,18 @@ class QueryBatch:
         count = len(self.points.rows) if self.pairs is None else len(self.pairs)
         return np.ones(count, dtype=np.int64)
 
+    @property
+    def draws(self) -> int:
+        """How many draws the batch holds."""
+        if self.owners is None or len(self.owners) == 0:
+            return len(self.points.centres)
+        return int(self.owners[-1]) + 1
+
     def draw_of(self, position: int) -> int:
         """The draw that a position belongs to."""
         n = len(self.points.centres)
+        if self.owners is not None:
+            return int(self.owners[position])
         return position if position < n else int(self.points.rows[position - n])
 
 

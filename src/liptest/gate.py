@@ -195,7 +195,7 @@ class PrivacyGate(Gate):
         private_table: str | None = None,
     ) -> None:
         checked = check_mechanism(mechanism)
-        domain = check_distribution(distribution).domain
+        domain = check_distribution(distribution, together=True).domain
         check_count("releases", releases)
         claim = Claim(parse_epsilon(epsilon), delta, tolerance)
         failure = check_open_unit("failure_probability", failure_probability)

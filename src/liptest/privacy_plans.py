@@ -104,7 +104,7 @@ def privacy_plan_table(
         A number is out of range.
     """
     task = _Task(
-        check_distribution(distribution),
+        check_distribution(distribution, together=True),
         check_count("outputs", outputs),
         Claim(parse_epsilon(epsilon)),
         check_open_unit("exception_mass", exception_mass),

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from liptest.answers import require_one_at_a_time
 from liptest.distributions import Distribution, ProductDistribution
 from liptest.domains import Domain, IntArray, RecordGrid
 from liptest.errors import BudgetError, FunctionError, check_non_negative, check_positive, shown
@@ -186,6 +187,7 @@ def line_envelopes(table: ExactTable, coordinate: int) -> tuple[NDArray[Any], ND
 
 
 def _lower_lines(values: NDArray[Any], domain: Domain, slope: int) -> None:
+    require_one_at_a_time(domain, "the envelope of a function")
     # Slices, not elements: NumPy would turn a lone Python int into a machine word or a float.
     if isinstance(domain, RecordGrid):
         np.minimum(values, values.min(axis=0, keepdims=True) + slope, out=values)

@@ -116,7 +116,8 @@ def through_reads(mechanism: Mechanism, domain: Domain, use: Callable[[Mechanism
     starts again with the mechanism itself.
     """
     narrowed = getattr(mechanism, "narrowed", None)
-    seen = None if narrowed is None else narrowed(domain)
+    # Edges of what is read are known where neighbours differ in one coordinate.
+    seen = None if narrowed is None or not domain.one_at_a_time else narrowed(domain)
     if seen is not None:
         with suppress(ReadsMore):
             return use(seen)

@@ -8,11 +8,12 @@ statistic knows all its edges, with a proof in its docstring.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from liptest.answers import require_one_at_a_time
 from liptest.domains import Domain, Hypercube, IntArray
 from liptest.errors import BudgetError, InputError
 from liptest.points import PointBatch
@@ -72,6 +73,14 @@ class Statistic(Protocol):
     def realise(self, domain: Domain, left: Values, right: Values) -> tuple[IntArray, IntArray]:
         """Two neighbouring datasets with these values, or InputError when there are none."""
         ...
+
+
+def check_statistic(mechanism: Any, domain: Domain) -> None:
+    """Raise InputError when what a mechanism sees of a dataset does not fit the domain."""
+    if mechanism.statistic is None:
+        return
+    require_one_at_a_time(domain, f"the statistic {mechanism.statistic.name!r}")
+    mechanism.statistic.check(domain)
 
 
 def check_edge_budget(statistic: object, domain: Domain, count: int) -> None:

@@ -8,11 +8,13 @@ from concurrent.futures import Executor
 from dataclasses import replace
 from typing import Any
 
+from liptest.answers import require_one_at_a_time
 from liptest.checkpoints import Checkpoint
 from liptest.distributions import Distribution, check_distribution
 from liptest.driver import Progress
 from liptest.errors import check_count, check_open_unit, check_seed
 from liptest.mechanisms.base import Mechanism, check_mechanism, through_reads
+from liptest.mechanisms.statistics import check_statistic
 from liptest.privacy.atest import run_atest
 from liptest.privacy.choice import choose_method
 from liptest.privacy.claims import Claim, ExactLog, parse_epsilon
@@ -105,9 +107,8 @@ def check_privacy(
         ``method="exhaustive"`` needs more than ``budget``.
     """
     checked = check_mechanism(mechanism)
-    distribution = check_distribution(distribution)
-    if checked.statistic is not None:
-        checked.statistic.check(distribution.domain)
+    distribution = check_distribution(distribution, together=True)
+    check_statistic(checked, distribution.domain)
     task = Task(
         mechanism=checked,
         distribution=distribution,
@@ -136,8 +137,11 @@ def check_privacy(
 
 def _run(task: Task, method: Any) -> PrivacyVerdict:
     if isinstance(method, LipschitzTester):
+        require_one_at_a_time(task.distribution.domain, f"method={method.name!r}")
         return then_search(task, run_atest(task, method))
     chosen = choose_method(task) if method == "auto" else str(method)
+    if chosen not in ("exhaustive", "neighbourhoods", "search"):
+        require_one_at_a_time(task.distribution.domain, f"method={chosen!r}")
     if chosen == "exhaustive":
         return run_exhaustive(task)
     if chosen == "search":

@@ -27,7 +27,8 @@ def choose_method(task: Task) -> str:
         return "exhaustive"
     numbers = task.exception_mass, task.failure_probability
     full = neighbourhoods(task.distribution, *numbers)
-    if not isinstance(task.distribution, ProductDistribution):
+    domain = task.distribution.domain
+    if not isinstance(task.distribution, ProductDistribution) or not domain.one_at_a_time:
         return "neighbourhoods"
     if full.plan.laws <= _limit(task, "sampling"):
         return "neighbourhoods"

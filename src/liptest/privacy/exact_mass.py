@@ -61,7 +61,7 @@ def exception_mass(
 def mass_source(mechanism: Any, distribution: Distribution) -> _Points | _Levels:
     """What knows the exception mass of any claim on a mechanism; raises as ``exception_mass``."""
     checked = check_mechanism(mechanism)
-    checked_distribution = check_distribution(distribution)
+    checked_distribution = check_distribution(distribution, together=True)
     if has_count_mass(checked, checked_distribution):
         assert isinstance(checked_distribution, ProductDistribution)
         return _Levels(checked, checked_distribution)

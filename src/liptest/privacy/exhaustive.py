@@ -18,6 +18,7 @@ from liptest.mechanisms.base import ComparableLaws, Mechanism
 from liptest.mechanisms.difference_sets import DifferenceSets
 from liptest.mechanisms.neighbourhoods import covering_batches, laws_of_batch, uses_neighbours
 from liptest.mechanisms.shift import ShiftMechanism
+from liptest.mechanisms.statistics import check_statistic
 from liptest.points import PointBatch
 from liptest.privacy.claims import Claim
 from liptest.privacy.edge_blocks import Locate, PairBlock, edge_blocks, edges_by_difference
@@ -61,7 +62,7 @@ def exhaustive_size(mechanism: Mechanism, domain: Domain) -> ExhaustiveSize:
     """Laws and pairs of an exhaustive pass."""
     statistic = mechanism.statistic
     if statistic is not None:
-        statistic.check(domain)
+        check_statistic(mechanism, domain)
         count = statistic.edge_count(domain)
         if count is not None:
             sets = edges_by_difference(mechanism, domain, count)
@@ -96,7 +97,7 @@ def pair_blocks(
 def _domain_blocks(mechanism: Mechanism, domain: Domain) -> Iterator[PairBlock]:
     pool, rows = _pooled(mechanism, domain)
     laws, queries = pool.laws(), domain.size
-    for block in _axis_blocks(domain, pool, rows):
+    for block in _blocks_of_rows(domain, pool, rows):
         yield PairBlock(laws, *block, queries=queries, locate=block_locator(domain, rows, block))
         queries = 0
 
@@ -112,8 +113,7 @@ def neighbour_rows(domain: Domain) -> Indices:
     index = np.arange(domain.size, dtype=np.int32)
     pairs = [
         np.stack([first.reshape(-1), second.reshape(-1)], axis=1)
-        for axis in range(domain.dimension)
-        for first, second in _axis_pairs(domain, axis, index)
+        for first, second in domain.pair_views(index)
     ]
     return np.concatenate(pairs).astype(np.int64) if pairs else np.zeros((0, 2), dtype=np.int64)
 
@@ -160,7 +160,7 @@ def _check_worth(mechanism: Mechanism, laws: ComparableLaws) -> None:
         )
 
 
-def _axis_blocks(
+def _blocks_of_rows(
     domain: Domain, pool: LawPool, rows: NDArray[np.int32]
 ) -> Iterator[tuple[Indices, Indices, int]]:
     step = pool.pairs_per_slice()
@@ -170,32 +170,21 @@ def _axis_blocks(
             yield left[start : start + step], right[start : start + step], pairs
             pairs = 0
         return
-    for axis in range(domain.dimension):
-        for first, second in _axis_pairs(domain, axis, rows):
-            a, b = first.reshape(-1), second.reshape(-1)
-            for start in range(0, len(a), step):
-                left = a[start : start + step].astype(np.int64)
-                yield left, b[start : start + step].astype(np.int64), len(left)
+    for first, second in domain.pair_views(rows):
+        a, b = first.reshape(-1), second.reshape(-1)
+        for start in range(0, len(a), step):
+            left = a[start : start + step].astype(np.int64)
+            yield left, b[start : start + step].astype(np.int64), len(left)
 
 
 def _marked(domain: Domain, rows: NDArray[np.int32], laws: int) -> tuple[Indices, Indices, int]:
     seen = np.zeros(laws * laws, dtype=bool)
     pairs = 0
-    for axis in range(domain.dimension):
-        for first, second in _axis_pairs(domain, axis, rows):
-            seen[(first * np.int32(laws) + second).reshape(-1)] = True
-            pairs += first.size
+    for first, second in domain.pair_views(rows):
+        seen[(first * np.int32(laws) + second).reshape(-1)] = True
+        pairs += first.size
     code = np.flatnonzero(seen)
     return code // laws, code % laws, pairs
-
-
-def _axis_pairs(
-    domain: Domain, axis: int, rows: NDArray[np.int32]
-) -> Iterator[tuple[NDArray[np.int32], NDArray[np.int32]]]:
-    after = int(domain.strides[axis])
-    view = rows.reshape(-1, domain.sizes[axis], after)
-    for a, b in domain.value_pairs(axis):
-        yield view[:, a, :], view[:, b, :]
 
 
 def block_locator(
@@ -205,15 +194,13 @@ def block_locator(
     left, right, _ = block
 
     def locate(k: int) -> tuple[IntArray, IntArray]:
-        for axis in range(domain.dimension):
-            size, after = domain.sizes[axis], int(domain.strides[axis])
-            for number, (first, second) in enumerate(_axis_pairs(domain, axis, rows)):
-                hit = np.flatnonzero(((first == left[k]) & (second == right[k])).reshape(-1))
-                if len(hit):
-                    a, b = domain.value_pairs(axis)[number]
-                    base = hit[0] // after * size * after + hit[0] % after
-                    ends = domain.points([base + a * after, base + b * after])
-                    return ends[0], ends[1]
+        places = np.arange(domain.size, dtype=np.int32)
+        views = zip(domain.pair_views(rows), domain.pair_views(places), strict=True)
+        for (first, second), ends in views:
+            hit = np.flatnonzero(((first == left[k]) & (second == right[k])).reshape(-1))
+            if len(hit):
+                points = domain.points([end.reshape(-1)[hit[0]] for end in ends])
+                return points[0], points[1]
         raise AssertionError("a pair of laws without points")
 
     return locate

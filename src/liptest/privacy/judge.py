@@ -102,7 +102,7 @@ class LossJudge:
         losses, flagged = self._screen(laws, left, right, distances)
         violation, doubt, at = self._certify(batch, laws, flagged)
         last = len(left) if violation is None else at + 1
-        draws = len(points.centres)
+        draws = batch.draws
         if violation is not None:
             draws = batch.draw_of(int(right[at])) + 1
         largest = shown_loss(float(np.max(losses[:last] / distances[:last], initial=0.0)))

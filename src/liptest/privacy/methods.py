@@ -10,8 +10,9 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from liptest.answers import AllAnswers
 from liptest.distributions import Distribution, ProductDistribution, require_product
-from liptest.domains import Hypercube, Hypergrid
+from liptest.domains import Hypercube, Hypergrid, IntArray
 from liptest.driver import QueryBatch
 from liptest.edges import min_mass_edges
 from liptest.errors import InputError, shown
@@ -49,9 +50,24 @@ def certified_mass(draws: int, failure: float) -> float:
 def full_neighbourhoods(
     distribution: Distribution, rng: np.random.Generator, count: int
 ) -> QueryBatch:
-    """x ~ D against all its neighbours (theory 3.6b); any distribution."""
-    centres = distribution.sample(rng, count)
+    """x ~ D against all its neighbours (theory 3.6b); any distribution, any relation."""
+    centres, domain = distribution.sample(rng, count), distribution.domain
+    if isinstance(domain, AllAnswers):
+        return _with_all_answers(domain, centres)
     return QueryBatch(PointBatch(centres, *distribution.domain.neighbour_changes(centres)))
+
+
+def _with_all_answers(domain: AllAnswers, centres: IntArray) -> QueryBatch:
+    """Each centre followed by all its neighbours, as points of their own."""
+    rows, neighbours = domain.neighbourhoods(centres)
+    owners = np.concatenate([np.arange(len(centres)), rows])
+    order = np.argsort(owners, kind="stable")
+    points = np.ascontiguousarray(np.concatenate([centres, neighbours])[order])
+    owners = owners[order]
+    firsts = np.searchsorted(owners, np.arange(len(centres)))
+    others = np.setdiff1d(np.arange(len(points)), firsts, assume_unique=True)
+    pairs = np.stack([firsts[owners[others]], others], axis=1)
+    return QueryBatch(PointBatch(points), pairs=pairs, owners=owners)
 
 
 def light_neighbourhoods(
@@ -82,6 +98,8 @@ def edge_pairs(
 
 def neighbourhoods(distribution: Distribution, mass: float, failure: float) -> SamplingMethod:
     """Theory 3.6b: n draws, all neighbours."""
+    if isinstance(distribution.domain, AllAnswers):
+        distribution.domain.check_neighbourhoods()
     n = clean_draws(mass, failure)
     per_draw = 1.0 + mean_neighbours(distribution)
     return SamplingMethod(
@@ -163,6 +181,8 @@ def finite_outputs(mechanism: Mechanism, who: str) -> int:
 def mean_neighbours(distribution: Distribution) -> float:
     """Expected number of neighbours of a draw (exact for cubes, records and product laws)."""
     domain = distribution.domain
+    if isinstance(domain, AllAnswers):
+        return _mean_of_all_answers(distribution, domain)
     if not isinstance(domain, Hypergrid):
         return float((domain.size_array - 1).sum())
     if isinstance(distribution, ProductDistribution):
@@ -171,6 +191,14 @@ def mean_neighbours(distribution: Distribution) -> float:
         )
         return 2.0 * domain.dimension - ends
     return 2.0 * domain.dimension
+
+
+def _mean_of_all_answers(distribution: Distribution, domain: AllAnswers) -> float:
+    # Known for independent answers, a bound otherwise.
+    if not isinstance(distribution, ProductDistribution):
+        return float(domain.most_neighbours)
+    near = [3.0 - float(mass[0] + mass[-1]) for mass in distribution.marginals() if len(mass) > 1]
+    return math.prod(near) - 1.0
 
 
 def uncovered_records(distribution: Distribution, mass: float) -> tuple[int, ...]:

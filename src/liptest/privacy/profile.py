@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from concurrent.futures import Executor
 from typing import Any
 
+from liptest.answers import require_one_at_a_time
 from liptest.distributions import (
     Distribution,
     ProductDistribution,
@@ -17,6 +18,7 @@ from liptest.distributions import (
 from liptest.driver import Progress
 from liptest.errors import BudgetError, InputError, check_count, check_open_unit, check_seed, shown
 from liptest.mechanisms.base import Mechanism, check_mechanism
+from liptest.mechanisms.statistics import check_statistic
 from liptest.privacy.band_levels import EpsilonGrid, Geometry, even_grid
 from liptest.privacy.bands import PILOT_DRAWS, Bands, BandTask, pilot_grid, sampled_bands
 from liptest.privacy.choice import affordable_laws
@@ -86,9 +88,8 @@ def privacy_profile(
     BudgetError
         "exact" on more than ``MAX_PAIRS`` neighbouring pairs, or a budget below one draw.
     """
-    checked, law = check_mechanism(mechanism), check_distribution(distribution)
-    if checked.statistic is not None:
-        checked.statistic.check(law.domain)
+    checked, law = check_mechanism(mechanism), check_distribution(distribution, together=True)
+    check_statistic(checked, law.domain)
     if method not in METHODS:
         raise InputError(
             f"method={shown(method)} is unknown; use one of {', '.join(METHODS)}", name="method"
@@ -96,6 +97,7 @@ def privacy_profile(
     grid = None if epsilons is None else _grid(epsilons, delta, tolerance)
     if method == "exact" or (method == "auto" and _is_affordable(checked, law)):
         return _exact(checked, law, grid, delta, tolerance)
+    require_one_at_a_time(law.domain, "a profile from draws")
     mass = check_open_unit("exception_mass", exception_mass)
     task = BandTask(
         mechanism=checked,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any
@@ -205,10 +206,14 @@ def exact_epsilon(mechanism: Any, domain: Domain, *, budget: int | None = None) 
 
 
 def _exact_epsilon(checked: Mechanism, domain: Domain, budget: int | None) -> ExactEpsilon:
-    size = exhaustive_size(checked, domain)
-    check_affordable(size, budget, checked)
+    check_affordable(exhaustive_size(checked, domain), budget, checked)
+    return largest_over(checked, pair_blocks(checked, domain))
+
+
+def largest_over(checked: Mechanism, blocks: Iterable[PairBlock]) -> ExactEpsilon:
+    """The largest loss over blocks of pairs, enclosed, with the worst pair as witness."""
     worst, where, value, slack, pairs, laws = -1.0, None, 0.0, 0.0, 0, 0
-    for block in pair_blocks(checked, domain):
+    for block in blocks:
         pairs, laws = pairs + block.pairs, laws + block.queries
         if len(block.left) == 0:
             continue

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from liptest.answers import require_one_at_a_time
 from liptest.driver import Outcome
 from liptest.mechanisms.base import Mechanism
 from liptest.privacy.exhaustive import exhaustive_size
@@ -42,6 +43,7 @@ def run_search(task: Task) -> PrivacyVerdict:
     size = exhaustive_size(task.mechanism, task.distribution.domain)
     if size.possible and size.laws <= budget and size.pairs <= 100 * budget:
         return run_exhaustive(task)
+    require_one_at_a_time(task.distribution.domain, "method='search' over so many datasets")
     plan = with_paper_cost(task, PrivacyPlan(BY_SEARCH, 0, float(budget), 0.0, _SOURCE))
     found = search(task, budget)
     verdict = verdict_of(
@@ -52,6 +54,8 @@ def run_search(task: Task) -> PrivacyVerdict:
 
 def then_search(task: Task, verdict: PrivacyVerdict) -> PrivacyVerdict:
     """Search where a YES by sampling does not look; only a violation changes the decision."""
+    if not task.distribution.domain.one_at_a_time:
+        return verdict  # its moves are changes of one coordinate
     laws = _phase_budget(task, verdict)
     if verdict.guarantee.kind != "sampling" or laws < 2:
         return verdict

@@ -101,6 +101,8 @@ def _losses(mechanism: Mechanism, domain: Domain) -> NDArray[np.float64]:
         return _of_coordinates(mechanism, statistic, domain)
     if isinstance(mechanism, ShiftMechanism) and isinstance(statistic, WeightedSum):
         return _of_weights(mechanism, statistic, domain)
+    if not domain.one_at_a_time:
+        raise Missing("one record may move every answer, so that no answer is exposed alone")
     if isinstance(mechanism, ClosedFormLosses):
         raise Missing("its outputs are unbounded")
     if domain.size > MOST_DATASETS:

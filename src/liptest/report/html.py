@@ -96,7 +96,7 @@ def report_html(
     certificate = found if isinstance(found, Certificate) else None
     verdict = found.verdict if isinstance(found, Certificate) else found
     checked = None if mechanism is None else check_mechanism(mechanism)
-    law = None if distribution is None else check_distribution(distribution)
+    law = None if distribution is None else check_distribution(distribution, together=True)
     if certificate is not None:
         _check_same(certificate, checked, law)
     return _page(
