@@ -106,6 +106,10 @@ def check_privacy(
     BudgetError
         ``method="exhaustive"`` needs more than ``budget``.
     """
+    if method == BLACK_BOX or (method == "auto" and hasattr(mechanism, "check_privacy")):
+        claim = {"epsilon": epsilon, "delta": delta, "tolerance": tolerance}
+        run = {"seed": seed, "executor": executor, "progress": progress}
+        return _by_samples(mechanism, distribution, budget, checkpoint, failure_probability, claim | run)
     checked = check_mechanism(mechanism)
     distribution = check_distribution(distribution, together=True)
     check_statistic(checked, distribution.domain)
@@ -132,6 +136,29 @@ def check_privacy(
         task.checkpoint.claim(task.identity(method))
     return through_reads(
         checked, distribution.domain, lambda seen: _run(replace(task, mechanism=seen), method)
+    )
+
+
+def _by_samples(
+    mechanism: Any,
+    distribution: Distribution,
+    budget: int | None,
+    checkpoint: Any,
+    failure_probability: float,
+    options: dict[str, Any],
+) -> Any:
+    if not hasattr(mechanism, "check_privacy"):
+        raise InputError(
+            f"method={BLACK_BOX!r}: mechanism={shown(mechanism)} is no sampler; wrap a function "
+            f"(dataset, n, rng) in lt.Sampler(function), or choose another method",
+            name="method",
+        )
+    if checkpoint is not None:
+        raise InputError("checkpoint: samples alone keep none; leave it away", name="checkpoint")
+    if budget is not None:
+        options["samples"] = budget
+    return mechanism.check_privacy(
+        distribution, failure_probability=failure_probability, **options
     )
 
 
