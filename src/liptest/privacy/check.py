@@ -12,7 +12,7 @@ from liptest.answers import require_one_at_a_time
 from liptest.checkpoints import Checkpoint
 from liptest.distributions import Distribution, check_distribution
 from liptest.driver import Progress
-from liptest.errors import check_count, check_open_unit, check_seed
+from liptest.errors import InputError, check_count, check_open_unit, check_seed, shown
 from liptest.mechanisms.base import Mechanism, check_mechanism, through_reads
 from liptest.mechanisms.statistics import check_statistic
 from liptest.privacy.atest import run_atest
@@ -35,6 +35,8 @@ from liptest.testers import LipschitzTester
 METHODS = [
     *("auto", "exhaustive", "neighbourhoods", "light-neighbourhoods", "edges", "group", "search"),
 ]
+#: For samplers, which have no output laws.
+BLACK_BOX = "black-box"
 
 
 def check_privacy(
@@ -73,7 +75,8 @@ def check_privacy(
     method
         "auto", "exhaustive" (3.7), "neighbourhoods" (3.6b), "light-neighbourhoods" (3.6),
         "edges" (3.5), "group" (3.4), "search" (3.10: NO or INCONCLUSIVE), or a Lipschitz tester:
-        the paper's A_test (3.3).
+        the paper's A_test (3.3). "black-box" (3.14) is for an ``lt.Sampler``, and its only method:
+        ``budget`` is then the number of samples, and the answer an ``lt.BlackBoxVerdict``.
         Numbers are those of docs/theory.
     tolerance
         The claim is tested at ``epsilon * (1 + tolerance) + tolerance``.
@@ -109,7 +112,8 @@ def check_privacy(
     if method == BLACK_BOX or (method == "auto" and hasattr(mechanism, "check_privacy")):
         claim = {"epsilon": epsilon, "delta": delta, "tolerance": tolerance}
         run = {"seed": seed, "executor": executor, "progress": progress}
-        return _by_samples(mechanism, distribution, budget, checkpoint, failure_probability, claim | run)
+        options = claim | run | {"failure_probability": failure_probability}
+        return _by_samples(mechanism, distribution, budget, checkpoint, options)
     checked = check_mechanism(mechanism)
     distribution = check_distribution(distribution, together=True)
     check_statistic(checked, distribution.domain)
@@ -144,7 +148,6 @@ def _by_samples(
     distribution: Distribution,
     budget: int | None,
     checkpoint: Any,
-    failure_probability: float,
     options: dict[str, Any],
 ) -> Any:
     if not hasattr(mechanism, "check_privacy"):
@@ -157,9 +160,7 @@ def _by_samples(
         raise InputError("checkpoint: samples alone keep none; leave it away", name="checkpoint")
     if budget is not None:
         options["samples"] = budget
-    return mechanism.check_privacy(
-        distribution, failure_probability=failure_probability, **options
-    )
+    return mechanism.check_privacy(distribution, **options)
 
 
 def _run(task: Task, method: Any) -> PrivacyVerdict:
