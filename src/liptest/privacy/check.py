@@ -109,11 +109,11 @@ def check_privacy(
     BudgetError
         ``method="exhaustive"`` needs more than ``budget``.
     """
-    if method == BLACK_BOX or (method == "auto" and hasattr(mechanism, "check_privacy")):
+    if method == BLACK_BOX or hasattr(mechanism, "check_privacy"):
         claim = {"epsilon": epsilon, "delta": delta, "tolerance": tolerance}
         run = {"seed": seed, "executor": executor, "progress": progress}
         options = claim | run | {"failure_probability": failure_probability}
-        return _by_samples(mechanism, distribution, budget, checkpoint, options)
+        return _by_samples(mechanism, distribution, method, budget, checkpoint, options)
     checked = check_mechanism(mechanism)
     distribution = check_distribution(distribution, together=True)
     check_statistic(checked, distribution.domain)
@@ -146,6 +146,7 @@ def check_privacy(
 def _by_samples(
     mechanism: Any,
     distribution: Distribution,
+    method: Any,
     budget: int | None,
     checkpoint: Any,
     options: dict[str, Any],
@@ -154,6 +155,11 @@ def _by_samples(
         raise InputError(
             f"method={BLACK_BOX!r}: mechanism={shown(mechanism)} is no sampler; wrap a function "
             f"(dataset, n, rng) in lt.Sampler(function), or choose another method",
+            name="method",
+        )
+    if method not in (BLACK_BOX, "auto"):
+        raise InputError(
+            f"method={shown(method)}: a sampler has no output laws; use method={BLACK_BOX!r}",
             name="method",
         )
     if checkpoint is not None:
