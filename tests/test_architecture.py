@@ -51,8 +51,9 @@ LAYERS: dict[str, tuple[set[str], set[str]]] = {
         {
             *("outcomes", "certificates", "certificate_document"),
             *("certificate_schema", "certificate_words", "check_witness", "consistency", "replay"),
+            "sample_certificates",
         },
-        CLAIMS | {"noisy queries"},
+        CLAIMS | {"noisy queries", "black box"},
     ),
     "ledger": (
         {
@@ -90,6 +91,7 @@ SHELL = {
         "ledger_commands",
     ),
     *("verify_cli", "verify_command", "profile_cli", "profile_command"),
+    *("samples_cli", "samples_command"),
 }
 
 # Longer than LONGEST, and why; an entry that is no longer needed must go.
