@@ -1,7 +1,8 @@
-"""The schema of certificates, and a validator for the part of JSON Schema that it uses.
+"""The schemas of certificates, and a validator for the part of JSON Schema that they use.
 
-The schema is the file ``schemas/certificate-1.json`` (draft 2020-12), for any validator. This one
-knows the keywords that occur there and refuses others, so that none is passed over silently.
+They are the files ``schemas/certificate-1.json`` and ``schemas/sample-certificate-1.json`` (draft
+2020-12), for any validator. This one knows the keywords that occur there and refuses others, so
+that none is passed over silently.
 """
 
 from __future__ import annotations
@@ -17,21 +18,31 @@ from typing import Any
 from liptest.errors import shown
 
 VERSION = 1
-_FILE = f"certificate-{VERSION}.json"
+#: Names of the schemas.
+PLAIN, SAMPLES = "certificate", "sample-certificate"
 _WORDS = {"$schema", "$id", "$defs", "title", "description", "then"}
 
 
 @cache
-def schema() -> dict[str, Any]:
-    """The JSON Schema of a certificate."""
-    text = resources.files("liptest").joinpath("schemas", _FILE).read_text(encoding="utf-8")
+def schema(name: str = PLAIN) -> dict[str, Any]:
+    """The JSON Schema of a certificate, ``PLAIN`` or ``SAMPLES``."""
+    file = resources.files("liptest").joinpath("schemas", f"{name}-{VERSION}.json")
+    text = file.read_text(encoding="utf-8")
     found: dict[str, Any] = json.loads(text)
     return found
 
 
-def schema_problems(document: Any) -> list[str]:
-    """Where a document departs from the schema, in sentences; nothing when it fits."""
-    return list(_problems(document, schema(), "certificate"))
+def schema_problems(document: Any, name: str = PLAIN) -> list[str]:
+    """Where a document departs from a schema, in sentences; nothing when it fits."""
+    return list(_problems(document, _rules(name), name))
+
+
+@cache
+def _rules(name: str) -> dict[str, Any]:
+    """The schema with its name in each reference."""
+    text = json.dumps(schema(name)).replace('"#/', f'"{name}#/')
+    found: dict[str, Any] = json.loads(text)
+    return found
 
 
 def digest(document: dict[str, Any]) -> str:
@@ -48,7 +59,8 @@ def same_json(left: Any, right: Any) -> bool:
 
 def _problems(value: Any, rule: dict[str, Any], where: str) -> Iterator[str]:
     if "$ref" in rule:
-        yield from _problems(value, schema()["$defs"][rule["$ref"].rpartition("/")[2]], where)
+        name, _, place = rule["$ref"].partition("#/$defs/")
+        yield from _problems(value, _rules(name)["$defs"][place], where)
     for keyword, expected in rule.items():
         if keyword in _CHECKS:
             yield from _CHECKS[keyword](value, expected, rule, where)

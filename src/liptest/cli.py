@@ -19,6 +19,7 @@ from liptest.first_contact_cli import COMMANDS as FIRST_COMMANDS
 from liptest.laboratory_cli import COMMANDS
 from liptest.ledger_cli import LEDGER
 from liptest.profile_cli import profile
+from liptest.samples_cli import samples
 from liptest.verify_cli import verify
 
 # Nothing heavy is imported here: --help must answer at once.
@@ -232,6 +233,7 @@ for _command in (*FIRST_COMMANDS, *COMMANDS):
 app.command(LEDGER)
 app.command(verify)
 app.command(profile)
+app.command(samples)
 
 
 def main(arguments: list[str] | None = None) -> int:

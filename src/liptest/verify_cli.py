@@ -46,6 +46,9 @@ def verify(
     config: Annotated[
         Path | None, Parameter(help="liptest.toml with the mechanism and its distribution.")
     ] = None,
+    scalar: Annotated[
+        bool, Parameter(help="Of samples: (dataset, rng) gives one output.", negative="")
+    ] = False,
     data: Data = Data(),
 ) -> int:
     """Check a certificate: its witness is asked for again, its test repeated from its seed.
@@ -58,4 +61,4 @@ def verify(
     """
     from liptest.verify_command import run_verify
 
-    return run_verify(certificate, mechanism, config, asdict(data))
+    return run_verify(certificate, mechanism, config, asdict(data), scalar=scalar)

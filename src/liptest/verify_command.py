@@ -15,6 +15,8 @@ from liptest.fingerprints import distribution_hash
 from liptest.jobs import code_of, muted, numbers
 from liptest.loading import load_mechanism
 from liptest.report.text import Screen
+from liptest.sample_certificates import is_of_samples
+from liptest.samples_command import run_verify_samples
 
 _LAW = ("uniform", "table", "column", "group", "rows", "records", "record_rows")
 # The worst of several wins.
@@ -26,11 +28,21 @@ _WORDS = {
 }
 
 
-def run_verify(file: Path, mechanism: str | None, config: Path | None, data: dict[str, Any]) -> int:
-    """Every certificate of the file; the worst exit code."""
+def run_verify(
+    file: Path,
+    mechanism: str | None,
+    config: Path | None,
+    data: dict[str, Any],
+    *,
+    scalar: bool = False,
+) -> int:
+    """Every certificate of the file; the worst exit code. ``scalar``: of a sampler's function."""
     screen = Screen()
     try:
-        documents = read(file.read_text(encoding="utf-8"))
+        text = file.read_text(encoding="utf-8")
+        if is_of_samples(text):
+            return _told(screen, *run_verify_samples(text, mechanism, data, scalar=scalar))
+        documents = read(text)
         against = Against(mechanism, config, data)
     except OSError as error:
         return screen.error(InputError(f"{file}: {error.strerror}"), 2)

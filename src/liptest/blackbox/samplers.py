@@ -84,6 +84,12 @@ class Sampler:
             ) from error
         return as_outputs(drawn, count, self.name)
 
+    def check_privacy(self, distribution: Any, **claim: Any) -> Any:
+        """What ``lt.check_privacy(sampler, ..)`` comes to: ``lt.check_samples``."""
+        from liptest.blackbox.check import check_samples
+
+        return check_samples(self, distribution, **claim)
+
     def _single(self, dataset: IntArray, rng: np.random.Generator) -> Any:
         try:
             return self.function(dataset, rng)

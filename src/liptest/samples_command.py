@@ -1,0 +1,97 @@
+"""What ``liptest samples`` does, and ``liptest verify`` with what it wrote."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from liptest.blackbox.check import check_samples
+from liptest.blackbox.samplers import Sampler
+from liptest.blackbox.verdicts import BlackBoxVerdict
+from liptest.certificates import Examination
+from liptest.config import CheckModel, DistributionModel, DomainModel, validated
+from liptest.distributions import Distribution
+from liptest.errors import LiptestError
+from liptest.jobs import code_of, muted, numbers
+from liptest.loading import load_object
+from liptest.report.text import Screen
+from liptest.sample_certificates import certify_samples, examine_samples
+from liptest.verdicts import Decision
+from liptest.workers import pool
+
+_CODES = {Decision.YES: 0, Decision.NO: 1, Decision.INCONCLUSIVE: 3}
+
+
+def run_samples(options: dict[str, Any]) -> int:
+    """``liptest samples``: print the verdict, write its certificate."""
+    screen = Screen()
+    try:
+        sampler, label = load_sampler(options["sampler"], scalar=options["scalar"])
+        data = distribution_of(asdict(options["data"]))
+        verdict = _verdict(screen, sampler, label, data, options)
+    except LiptestError as error:
+        return screen.error(error, code_of(error), options["sampler"])
+    screen.paragraph(str(verdict))
+    if options["json"] is not None:
+        certificate = certify_samples(verdict, sampler, data, own_seed=options["seed"] is None)
+        try:
+            certificate.write(options["json"])
+        except OSError as error:
+            # The verdict is on the screen already; a full disk must not lose it.
+            print(f"error: --json {options['json']}: {error.strerror}", file=sys.stderr)
+            return 2
+    return _CODES[verdict.decision]
+
+
+def _verdict(
+    screen: Screen, sampler: Sampler, label: str, data: Distribution, options: dict[str, Any]
+) -> BlackBoxVerdict:
+    claim = validated(
+        CheckModel, {"mechanism": options["sampler"], "epsilon": options["epsilon"]}, "arguments"
+    )
+    plain = ("delta", "resolution", "failure_probability", "samples", "seed")
+    with screen.progress(label) as progress, muted(), pool(options["workers"]) as executor:
+        found = check_samples(
+            sampler,
+            data,
+            epsilon=claim.epsilon,
+            executor=executor,
+            progress=progress,
+            **{key: options[key] for key in plain},
+        )
+    return replace(found, mechanism=label)
+
+
+def load_sampler(where: str, *, scalar: bool) -> tuple[Sampler, str]:
+    """The sampler of that name, or the function of that name as one; and a label for it."""
+    with muted():
+        found, label = load_object(where)
+    return found if isinstance(found, Sampler) else Sampler(found, vectorised=not scalar), label
+
+
+def distribution_of(given: dict[str, Any]) -> Distribution:
+    """The distribution that arguments of the command line describe."""
+    space = {
+        "kind": given.pop("domain") or "cube",
+        "dimension": given.pop("dimension"),
+        "sizes": numbers(given.pop("sizes"), always_list=True),
+    }
+    law = given | {"probabilities": numbers(given["probabilities"])}
+    domain = validated(DomainModel, space, "arguments").build()
+    return validated(DistributionModel, law, "arguments").build(domain, Path())
+
+
+def run_verify_samples(
+    text: str, where: str | None, data: dict[str, Any], *, scalar: bool = False
+) -> tuple[str, Examination]:
+    """What came of a certificate of samples, and a title for it."""
+    alone = examine_samples(text)
+    if where is None or not alone.readable:
+        return "certificate of samples", alone
+    sampler, label = load_sampler(where, scalar=scalar)
+    named = any(data[key] for key in ("probabilities", "uniform", "table"))
+    with muted():
+        found = examine_samples(text, sampler, distribution_of(data) if named else None)
+    return f"{label}, by samples", found
