@@ -51,6 +51,9 @@ if TYPE_CHECKING:
     from liptest.lipschitz import check_lipschitz as check_lipschitz
     from liptest.local_filter import LocalFilter as LocalFilter
     from liptest.mechanisms import catalogue as catalogue
+    from liptest.sample_certificates import SampleCertificate as SampleCertificate
+    from liptest.sample_certificates import certify_samples as certify_samples
+    from liptest.sample_certificates import examine_samples as examine_samples
     from liptest.mechanisms.base import Mechanism as Mechanism
     from liptest.mechanisms.base import output_law as output_law
     from liptest.mechanisms.closed_form import ClosedForm as ClosedForm
@@ -102,6 +105,9 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOME = {
+    **dict.fromkeys(
+        ("SampleCertificate", "certify_samples", "examine_samples"), "sample_certificates"
+    ),
     "AnswerGrid": "answers",
     **dict.fromkeys(("check_samples", "epsilon_lower_bound"), "blackbox.check"),
     "Sampler": "blackbox.samplers",
