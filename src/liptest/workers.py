@@ -41,10 +41,14 @@ class WorkerPool(Executor):
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """End the processes at once, whatever they are doing."""
+        manager = getattr(self._inner, "_executor_manager_thread", None)
         self._inner.shutdown(wait=False, cancel_futures=True)
         for process in set(multiprocessing.active_children()) - self._others:
             process.terminate()
             process.join()
+        # Python wakes it up when it ends, through pipes that the thread may be closing just then.
+        if manager is not None:
+            manager.join(_LOOK_SECONDS)
 
     def _started(self) -> ProcessPoolExecutor:
         context = multiprocessing.get_context("fork")
