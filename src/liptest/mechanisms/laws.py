@@ -121,18 +121,13 @@ class OutputLaw(Mapping[Output, float]):
     ) -> OutputLaw:
         """An exact law; LawError unless it sums to 1 with the unexplored mass."""
         # Very many outputs often share few probabilities, each of them one object.
-        shared = {id(p): p for p in (*probabilities.values(), unexplored)}
-        times = Counter(map(id, probabilities.values()))
-        times[id(unexplored)] += 1
+        every = (*probabilities.values(), unexplored)
+        shared, times = {id(p): p for p in every}, Counter(map(id, every))
         # At once over a common denominator: adding fractions takes a gcd each time.
         common = math.lcm(*(p.denominator for p in shared.values()))
-        total = sum(
-            times[key] * p.numerator * (common // p.denominator) for key, p in shared.items()
-        )
+        total = sum(times[i] * p.numerator * (common // p.denominator) for i, p in shared.items())
         if total != common or any(p.numerator < 0 for p in shared.values()):
-            raise LawError(
-                f"the probabilities sum to {total / common!r}, not 1, or one is negative"
-            )
+            raise LawError(f"the probabilities sum to {total / common!r}, or one is negative")
         known = {key: log_fraction(p) for key, p in shared.items() if p}
         positive = {o: p for o, p in probabilities.items() if id(p) in known}
         logs = np.array([known[id(p)] for p in positive.values()], dtype=np.float64)
@@ -390,13 +385,10 @@ def released_weights(law: OutputLaw) -> list[Fraction]:
         return list(law.fractions)
     saved, ctx.prec = ctx.prec, 200
     try:
-        return [_weight(float(value)) for value in law.log_probabilities]
+        logs = map(float, law.log_probabilities)
+        return [Fraction(0) if v == -math.inf else as_fraction(arb(v).exp()) for v in logs]
     finally:
         ctx.prec = saved
-
-
-def _weight(log_value: float) -> Fraction:
-    return Fraction(0) if log_value == -math.inf else as_fraction(arb(log_value).exp())
 
 
 def as_fraction(value: Fraction | arb) -> Fraction:
