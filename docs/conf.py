@@ -3,6 +3,7 @@
 The command, which needs Python 3.11 to 3.13 and pip only, stands in docs/contributing.md.
 """
 
+import os
 import sys
 from pathlib import Path
 
@@ -10,6 +11,9 @@ import liptest
 
 _HERE = Path(__file__).parent
 sys.path.insert(0, str(_HERE / "_ext"))
+# Commands in notebooks: those of this environment, without colours, of the width of a page.
+os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+os.environ.update(NO_COLOR="1", PY_COLORS="0", TERM="dumb", COLUMNS="100")
 
 project = "liptest"
 author = "the authors of liptest"
