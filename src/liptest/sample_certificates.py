@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from liptest.blackbox.check import check_samples
+from liptest.blackbox.consistency import count_problems
 from liptest.blackbox.samplers import Sampler, check_sampler
-from liptest.blackbox.tails import log_tail
-from liptest.blackbox.verdicts import BlackBoxVerdict, LossBound
+from liptest.blackbox.verdicts import BlackBoxVerdict
 from liptest.certificate_document import versions_here
 from liptest.certificate_schema import (
     SAMPLES,
@@ -38,8 +37,6 @@ from liptest.verdicts import Cost, Decision
 
 KEY = "sample_certificate"
 _LISTED = "pairs that the caller listed"
-# Of the logarithm of a tail, which is computed again.
-_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -178,7 +175,7 @@ def examine_samples(
         found.unchecked.append("anything more: the document cannot be read")
         found.readable = False
         return found
-    found.problems += _count_problems(given.verdict)
+    found.problems += count_problems(given.verdict)
     found.checked.append("the counts give the bounds, the bounds the decision")
     if sampler is None:
         found.unchecked.append("whether the sampler gives these counts: none was named")
@@ -278,35 +275,3 @@ def _document_problems(document: dict[str, Any]) -> list[str]:
         if not same_json(document[key], again[key]):
             wrong.append(f"{key}: {shown(document[key])} does not follow from the rest")
     return wrong
-
-
-def _count_problems(verdict: BlackBoxVerdict) -> list[str]:
-    """Where bounds do not follow from counts, or the decision not from the bounds."""
-    wrong = [told for bound in verdict.bounds for told in _bound_problems(bound)]
-    failure = verdict.guarantee.failure_probability or 0.0
-    if sum(bound.failure_probability for bound in verdict.bounds) > failure * (1 + _ROUNDING):
-        wrong.append("bounds: together they may fail more often than the verdict says")
-    if any(bound.delta < verdict.claim.delta for bound in verdict.bounds):
-        wrong.append("bounds: they are about another delta than the claim")
-    witness = verdict.witness
-    refuted = witness is not None and witness.lower_bound >= verdict.claim.threshold
-    if (verdict.decision is Decision.NO) != refuted or (refuted and witness not in verdict.bounds):
-        wrong.append(f"decision={verdict.decision}: the bounds do not give it")
-    reached = verdict.resolution_reached <= verdict.resolution
-    if verdict.decision is Decision.YES and not reached:
-        wrong.append("decision=YES: the resolution was not reached")
-    if sum(sum(bound.draws) for bound in verdict.bounds) > verdict.cost.draws:
-        wrong.append("cost.draws: fewer than the bounds count")
-    return wrong
-
-
-def _bound_problems(bound: LossBound) -> list[str]:
-    if any(hits > draws for hits, draws in zip(bound.hits, bound.draws, strict=True)):
-        return [f"hits={bound.hits} are more than draws={bound.draws}"]
-    if bound.lower_bound == -math.inf:
-        return []
-    wins, losses = bound.hits
-    tail = log_tail(wins, wins + losses + bound.tokens, bound.lower_bound)
-    if not wins or tail > math.log(bound.failure_probability) + _ROUNDING:
-        return [f"lower_bound={bound.lower_bound:g} does not follow from {bound.hits}"]
-    return []
