@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from liptest.mechanisms.closed_form import StatisticMechanism as StatisticMechanism
     from liptest.mechanisms.contingency import ContingencyTables as ContingencyTables
     from liptest.mechanisms.contributions import Contributions as Contributions
+    from liptest.mechanisms.counting_queries import CountingQueries as CountingQueries
     from liptest.mechanisms.exact_table import ExactForm as ExactForm
     from liptest.mechanisms.gaussian import DiscreteGaussian as DiscreteGaussian
     from liptest.mechanisms.histogram import Histogram as Histogram
@@ -146,6 +147,7 @@ _HOME = {
     "ShiftMechanism": "mechanisms.shift",
     "ContingencyTables": "mechanisms.contingency",
     "Contributions": "mechanisms.contributions",
+    "CountingQueries": "mechanisms.counting_queries",
     "Count": "mechanisms.statistics",
     "ExactForm": "mechanisms.exact_table",
     "Histogram": "mechanisms.histogram",
