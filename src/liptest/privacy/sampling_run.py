@@ -7,13 +7,15 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from liptest.checkpoints import Checkpoint
-from liptest.distributions import Distribution
-from liptest.driver import Judgement, Outcome, Progress, Sampling, run
+from liptest.distributions import Distribution, ProductDistribution
+from liptest.domains import Hypercube
+from liptest.driver import Judge, Judgement, Outcome, Progress, Sampling, run
 from liptest.errors import InputError, MechanismError
 from liptest.mechanisms.base import Mechanism
 from liptest.privacy.claims import Claim
 from liptest.privacy.count_mass import count_exception_mass, has_count_mass
 from liptest.privacy.judge import LossJudge, Unexplored
+from liptest.privacy.level_draws import LevelDraw, LevelJudge, draws_levels
 from liptest.privacy.long_runs import identity_of, journal_of
 from liptest.privacy.methods import (
     Draw,
@@ -81,7 +83,10 @@ def run_sampling(task: Task, method: SamplingMethod) -> PrivacyVerdict:
     if method.vacuous:
         empty = Outcome(Judgement(answered=True), "vacuous", 0.0)
         return verdict_of(task, plan, empty, nothing(method.vacuous, plan.source), method.vacuous)
-    outcome = run_draws(task, method.draw, plan, pairs_per_draw=method.pairs_per_draw)
+    if plan.method == "neighbourhoods" and draws_levels(task.mechanism, task.distribution):
+        outcome = _run_levels(task, plan)
+    else:
+        outcome = run_draws(task, method.draw, plan, pairs_per_draw=method.pairs_per_draw)
     return verdict_of(task, plan, outcome, *_meaning(task, method, outcome))
 
 
@@ -96,30 +101,44 @@ def run_draws(
 ) -> Outcome:
     """Hand a law of batches to the driver with the privacy judge."""
     domain = task.distribution.domain
-    limit = _CHUNK_POINTS.get(task.mechanism.source)
-    draws = plan.draws
-    if task.budget is not None and plan.laws > task.budget:
-        # No more than the budget pays for, also within the first chunk.
-        draws = min(draws, max(1, int(task.budget / plan.laws_per_draw)))
     sampling = Sampling(
         draw=draw,
         judge=LossJudge(task.mechanism, domain, task.claim, output),
-        draws=draws,
+        draws=plan.draws,
         points_per_draw=max(plan.laws_per_draw, pairs_per_draw),
         dimension=domain.dimension,
         seed=task.seed,
         stage=stage,
     )
+    limit = _CHUNK_POINTS.get(task.mechanism.source)
     if limit is not None and task.mechanism.statistic is None:
         sampling = replace(sampling, chunk_points=limit)
+    return _run_within_budget(task, sampling, plan)
+
+
+def _run_levels(task: Task, plan: PrivacyPlan) -> Outcome:
+    """Draw counts in the place of datasets."""
+    assert isinstance(task.distribution, ProductDistribution)
+    domain = task.distribution.domain
+    assert isinstance(domain, Hypercube)
+    judge: Judge = LevelJudge(task.mechanism, domain, task.claim)
+    draw = LevelDraw(task.distribution)
+    return _run_within_budget(task, Sampling(draw, judge, plan.draws, 3.0, 1, task.seed), plan)
+
+
+def _run_within_budget(task: Task, sampling: Sampling, plan: PrivacyPlan) -> Outcome:
+    if task.budget is not None and plan.laws > task.budget:
+        # No more than the budget pays for, also within the first chunk.
+        most = max(1, int(task.budget / plan.laws_per_draw))
+        sampling = replace(sampling, draws=min(plan.draws, most))
     outcome = run(
         sampling,
         executor=task.executor,
         progress=task.progress,
         max_queries=task.budget,
-        journal=journal_of(task.checkpoint, task.mechanism, plan.method, stage),
+        journal=journal_of(task.checkpoint, task.mechanism, plan.method, sampling.stage),
     )
-    if draws < plan.draws and outcome.ended == "complete":
+    if sampling.draws < plan.draws and outcome.ended == "complete":
         return replace(outcome, ended="budget", planned=plan.draws)
     return outcome
 
