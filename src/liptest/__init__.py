@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from liptest import adapters as adapters
     from liptest.answers import AnswerGrid as AnswerGrid
     from liptest.blackbox.check import check_samples as check_samples
     from liptest.blackbox.check import epsilon_lower_bound as epsilon_lower_bound
@@ -106,6 +107,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOME = {
+    "adapters": "adapters",
     **dict.fromkeys(
         ("SampleCertificate", "certify_samples", "examine_samples"), "sample_certificates"
     ),
@@ -187,7 +189,7 @@ def __getattr__(name: str) -> Any:
     if home is None:
         raise AttributeError(f"module 'liptest' has no attribute {name!r}")
     module = import_module(f"liptest.{home}")
-    value = module if home.endswith(f".{name}") else getattr(module, name)
+    value = module if f".{home}".endswith(f".{name}") else getattr(module, name)
     globals()[name] = value
     return value
 

@@ -30,6 +30,7 @@ from liptest.mechanisms.gaussian import DiscreteGaussian
 from liptest.mechanisms.laws import Output, OutputLaw, released_weights
 from liptest.mechanisms.noise import DiscreteLaplace
 from liptest.mechanisms.shift import ShiftMechanism
+from liptest.mechanisms.vector_shift import VectorShift
 from liptest.privacy.check import check_privacy
 from liptest.privacy.claims import Claim, ExactLog, parse_epsilon
 from liptest.privacy.verdicts import PrivacyVerdict
@@ -250,8 +251,8 @@ def _draw(
     mechanism: Mechanism, dataset: IntArray, below: RandomBelow = secrets.randbelow
 ) -> Output:
     # Nobody else's way of drawing: it need not follow the law that was tested.
-    if isinstance(mechanism, ShiftMechanism):
-        ours = type(mechanism) is ShiftMechanism
+    if isinstance(mechanism, (ShiftMechanism, VectorShift)):
+        ours = type(mechanism) in (ShiftMechanism, VectorShift)
         if not ours or type(mechanism.noise) not in (DiscreteLaplace, DiscreteGaussian):
             raise GateError("only noise of this package is drawn: its draws follow its law")
         return mechanism.draw(dataset, below)

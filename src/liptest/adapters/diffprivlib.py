@@ -1,0 +1,202 @@
+"""Mechanisms of diffprivlib, analysed as they are implemented.
+
+The library's own ``randomise`` is run once for each way its random numbers can fall out, floats and
+all; nothing is taken from its documentation but the claim.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+import secrets
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, cast
+
+from liptest.adapters.terms import AdaptedMechanism, Terms, attach
+from liptest.domains import Domain, Hypercube, Hypergrid, RecordGrid
+from liptest.errors import InputError, shown
+from liptest.whitebox.function import PythonFunction
+
+#: Mechanisms whose samplers loop without end: each law would need infinitely many runs.
+_ENDLESS = {
+    "PermuteAndFlip": "each candidate is accepted by a loop without an end",
+    "GaussianDiscrete": "it rejects candidates in a loop without an end",
+    "LaplaceBoundedDomain": "it rejects candidates in a loop without an end",
+}
+#: Mechanisms that draw one random number, or a few, and answer one of countably many outputs.
+_KNOWN = {"Binary", "Geometric", "Exponential", "ExponentialCategorical"}
+
+
+class Implemented(PythonFunction):
+    """A library's mechanism with its laws enumerated from its code, and its terms."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        terms = Terms(*(getattr(self, key) for key in ("domain", "epsilon", "delta", "notes")))
+        return _implemented, (self.function, self.name, terms)
+
+
+def _implemented(function: Any, name: str, terms: Terms) -> Implemented:
+    return attach(Implemented(function, name=name), terms)
+
+
+@dataclass(frozen=True)
+class _Randomise:
+    """``(data, rng) -> output`` of a mechanism, with its random numbers from ``rng``.
+
+    ``utility`` gives the scores that a selection is made with; the mechanism is then built anew
+    for each dataset, as the library asks for.
+    """
+
+    mechanism: Any
+    value: Callable[[Any], Any] | None
+    utility: Callable[[Any], Sequence[float]] | None
+
+    def __getstate__(self) -> dict[str, Any]:
+        # The system's random numbers have no state, and are the same everywhere.
+        plain = self.mechanism.copy()
+        secure = isinstance(plain._rng, secrets.SystemRandom)
+        plain._rng = None if secure else plain._rng
+        return {**self.__dict__, "mechanism": plain}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        if self.mechanism._rng is None:
+            self.mechanism._rng = secrets.SystemRandom()
+
+    def __call__(self, data: Any, rng: Any) -> Any:
+        made = self.mechanism.copy()
+        if self.utility is not None:
+            made = _rebuilt(self.mechanism, [float(score) for score in self.utility(data)])
+        # The system's random numbers are stood in for as they are; seeded ones are not.
+        if not isinstance(made._rng, secrets.SystemRandom):
+            made._rng = rng
+        return made.randomise() if self.value is None else made.randomise(self.value(data))
+
+
+def diffprivlib(
+    mechanism: Any,
+    *,
+    domain: Domain | None = None,
+    value: Callable[[Any], Any] | None = None,
+    utility: Callable[[Any], Sequence[float]] | None = None,
+) -> AdaptedMechanism:
+    """A diffprivlib mechanism, with ``.domain``, ``.epsilon``, ``.delta`` and ``.notes``.
+
+    Works for mechanisms with countably many outputs: ``Binary``, ``Geometric``,
+    ``GeometricTruncated``, ``GeometricFolded``, ``Exponential``, ``ExponentialCategorical`` and
+    ``ExponentialHierarchical``. Every float that the code computes is the one that is computed
+    here, so rounding, overflow and exceptions are part of the law. Where two datasets have an
+    output of 1e-16 that the other has not, a claim needs a delta above it.
+
+    Parameters
+    ----------
+    mechanism
+        An instance; its ``epsilon`` and ``delta`` are the claim.
+    domain
+        Which datasets. Default: the two values of ``Binary``, the values of a categorical
+        mechanism, the whole numbers between the bounds of a bounded one.
+    value
+        dataset -> what ``randomise`` is given. Default: the value, category or number that the
+        dataset's one coordinate counts.
+    utility
+        dataset -> scores of the candidates; for ``Exponential``, which is given them when it is
+        built.
+
+    Raises
+    ------
+    InputError
+        No mechanism, a mechanism without an exact law (with the reason), or a missing argument.
+    """
+    library = import_module("diffprivlib.mechanisms")
+
+    if isinstance(mechanism, type) or not isinstance(mechanism, library.base.DPMechanism):
+        raise InputError(
+            f"mechanism={shown(mechanism)} is no diffprivlib mechanism; give an instance, such as "
+            f"Binary(epsilon=1.0, value0='0', value1='1')",
+            name="mechanism",
+        )
+    _refuse_lawless(mechanism)
+    selection = isinstance(mechanism, library.Exponential)
+    if selection is not (utility is not None):
+        raise InputError(
+            f"utility={shown(utility)}: Exponential is built with the scores of the data, so give "
+            f"utility=, dataset -> scores; other mechanisms take none",
+            name="utility",
+        )
+    chosen, read = (domain, value) if selection else _inputs(mechanism, domain, value)
+    if chosen is None:
+        raise InputError(
+            f"domain=None: {type(mechanism).__name__} takes values without bounds; give domain=, "
+            f"such as Hypergrid([10])",
+            name="domain",
+        )
+    terms = Terms(
+        chosen,
+        float(mechanism.epsilon),
+        float(mechanism.delta),
+        notes=(
+            f"Claim: epsilon={mechanism.epsilon:g}, delta={mechanism.delta:g}, as the mechanism "
+            f"states it for a sensitivity of {getattr(mechanism, 'sensitivity', 1)}.",
+            "Law: enumerated from the library's code, with its floats.",
+        ),
+    )
+    function = _Randomise(mechanism, read, utility)
+    name = f"diffprivlib {type(mechanism).__name__}"
+    return cast(AdaptedMechanism, _implemented(function, name, terms))
+
+
+def _refuse_lawless(mechanism: Any) -> None:
+    kinds = [kind.__name__ for kind in type(mechanism).__mro__]
+    endless = [_ENDLESS[kind] for kind in kinds if kind in _ENDLESS]
+    if endless or _KNOWN.isdisjoint(kinds):
+        why = endless[0] if endless else "its outputs are as many as floats, or it is not known"
+        raise InputError(
+            f"mechanism={kinds[0]} has no law that could be enumerated: {why}; lt.check_samples "
+            f"tests it by its samples",
+            name="mechanism",
+        )
+
+
+def _inputs(
+    mechanism: Any, domain: Domain | None, value: Callable[[Any], Any] | None
+) -> tuple[Domain | None, Callable[[Any], Any]]:
+    """The datasets, and what each stands for."""
+    if hasattr(mechanism, "value0"):
+        pair = _Listed((mechanism.value0, mechanism.value1))
+        return domain or Hypercube(1), value or pair
+    listed = getattr(mechanism, "_domain_values", None)
+    if listed is not None:
+        return domain or RecordGrid([len(listed)]), value or _Listed(tuple(listed))
+    low, high = (getattr(mechanism, end, math.inf) for end in ("lower", "upper"))
+    if math.isfinite(low) and math.isfinite(high):
+        first, last = math.ceil(low), math.floor(high)
+        return domain or Hypergrid([last - first + 1]), value or _Counted(first)
+    return domain, value or _Counted(0)
+
+
+@dataclass(frozen=True)
+class _Listed:
+    values: tuple[Any, ...]
+
+    def __call__(self, data: Any) -> Any:
+        return self.values[int(data[0])]
+
+
+@dataclass(frozen=True)
+class _Counted:
+    first: int
+
+    def __call__(self, data: Any) -> int:
+        return self.first + int(data[0])
+
+
+def _rebuilt(mechanism: Any, scores: list[float]) -> Any:
+    """The same mechanism with other scores, through its own constructor."""
+    names = inspect.getfullargspec(type(mechanism)).kwonlyargs
+    arguments = {name: getattr(mechanism, name) for name in names}
+    return type(mechanism)(**{**arguments, "utility": scores})
+
+
+__all__ = ["Implemented", "diffprivlib"]

@@ -1,0 +1,133 @@
+"""diffprivlib through its adapter: its own code, its own claim. A session of its own, see nox."""
+
+from __future__ import annotations
+
+import math
+import os
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+
+import liptest as lt
+
+pytestmark = [
+    pytest.mark.skipif(
+        os.environ.get("LIPTEST_LIBRARIES") != "diffprivlib-0.6.6", reason="a session of its own"
+    ),
+    pytest.mark.filterwarnings("default"),
+]
+
+
+def made(name: str, **options: Any) -> Any:
+    import diffprivlib.mechanisms
+
+    return getattr(diffprivlib.mechanisms, name)(**options)
+
+
+def scores(data: Any) -> list[float]:
+    return [float(data[0]), 1.0, float(data[1])]
+
+
+CASES = {
+    "Binary": ({"value0": "a", "value1": "b"}, {}, 1.0),
+    "GeometricTruncated": ({"lower": -1, "upper": 4}, {}, 1.0),
+    "GeometricFolded": ({"lower": 0, "upper": 5}, {}, 0.9997099925263201),
+    "ExponentialCategorical": (
+        {"utility_list": [("a", "b", 1.0), ("a", "c", 2.0), ("b", "c", 1.0)]},
+        {},
+        0.5,
+    ),
+    "ExponentialHierarchical": ({"hierarchy": [["a"], ["b", "c"]]}, {}, None),
+    "Exponential": (
+        {"sensitivity": 1, "utility": [0.0, 1.0, 0.0]},
+        {"utility": scores, "domain": lt.Hypergrid([3, 3])},
+        None,
+    ),
+}
+
+
+@pytest.mark.parametrize("seed", [None, 7], ids=["system", "seeded"])
+@pytest.mark.parametrize("name", CASES)
+def test_the_claim_holds_for_the_code(name: str, seed: int | None) -> None:
+    options, arguments, loss = CASES[name]
+    mechanism = lt.adapters.diffprivlib(
+        made(name, epsilon=1.0, random_state=seed, **options), **arguments
+    )
+    assert (mechanism.epsilon, mechanism.delta) == (1.0, 0.0)
+    law = lt.ProductDistribution.uniform(mechanism.domain)
+    verdict = lt.check_privacy(mechanism, law, epsilon=mechanism.epsilon, method="exhaustive")
+    assert verdict.decision == "YES"
+    found = verdict.largest_loss
+    assert found == pytest.approx(loss, abs=1e-9) if loss else 0.2 < found <= 1.0 + 1e-9
+    below = lt.check_privacy(mechanism, law, epsilon=0.9 * found, method="exhaustive")
+    assert below.decision == "NO"
+    assert below.witness is not None
+    assert below.witness.verify(mechanism)
+
+
+def test_a_wrong_sensitivity_is_found_in_the_code() -> None:
+    mechanism = lt.adapters.diffprivlib(
+        made("GeometricTruncated", epsilon=1.0, sensitivity=1, lower=0, upper=5),
+        value=lambda data: 2 * int(data[0]),
+        domain=lt.Hypergrid([3]),
+    )
+    verdict = lt.check_privacy(
+        mechanism, lt.ProductDistribution.uniform(mechanism.domain), epsilon=mechanism.epsilon
+    )
+    assert verdict.decision == "NO"
+    assert verdict.witness is not None
+    assert verdict.witness.loss == pytest.approx(2.0)
+
+
+def test_the_support_of_the_geometric_mechanism_ends() -> None:
+    """Its floats reach about 36 / epsilon to either side, where pure privacy ends."""
+    mechanism = lt.adapters.diffprivlib(made("Geometric", epsilon=1.0), domain=lt.Hypergrid([4]))
+    law = lt.ProductDistribution.uniform(mechanism.domain)
+    assert lt.check_privacy(mechanism, law, epsilon=1.0, delta=1e-12).decision == "YES"
+    pure = lt.check_privacy(mechanism, law, epsilon=1.0)
+    assert pure.decision == "NO"
+    assert pure.witness is not None
+    assert math.isinf(pure.witness.loss)
+    assert pure.witness.verify(mechanism)
+
+
+def test_selection_is_rebuilt_by_the_library_for_each_dataset() -> None:
+    own = made("Exponential", epsilon=2.0, sensitivity=1, utility=[0.0, 0.0, 0.0])
+    mechanism = lt.adapters.diffprivlib(own, utility=scores, domain=lt.Hypergrid([3, 3]))
+    weights = np.exp([2.0, 1.0, 0.0])
+    law = lt.output_law(mechanism, np.array([2, 0]))
+    for k, weight in enumerate(weights):
+        assert law[k] == pytest.approx(weight / weights.sum(), abs=1e-12)
+    assert own.utility == [0.0, 0.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "why"),
+    [
+        ("Laplace", {"sensitivity": 1}, "as many as floats"),
+        ("Snapping", {"sensitivity": 1, "lower": 0, "upper": 4}, "as many as floats"),
+        ("PermuteAndFlip", {"sensitivity": 1, "utility": [0.0, 1.0]}, "loop without an end"),
+        ("GaussianDiscrete", {"delta": 1e-3}, "loop without an end"),
+        ("Vector", {"function_sensitivity": 1, "dimension": 2}, "as many as floats"),
+        ("Geometric", {}, "give domain="),
+        ("Exponential", {"sensitivity": 1, "utility": [0.0, 1.0]}, "give utility="),
+    ],
+)
+def test_what_has_no_law_is_refused(name: str, options: dict[str, Any], why: str) -> None:
+    with pytest.raises(lt.InputError, match=why):
+        lt.adapters.diffprivlib(made(name, epsilon=0.9, **options))
+
+
+def test_no_mechanism_is_an_input_error() -> None:
+    for wrong in (type(made("Geometric", epsilon=1.0)), len, None):
+        with pytest.raises(lt.InputError, match="no diffprivlib mechanism"):
+            lt.adapters.diffprivlib(wrong)
+
+
+def test_it_travels_to_workers() -> None:
+    mechanism = lt.adapters.diffprivlib(made("Binary", epsilon=1.0, value0="a", value1="b"))
+    copy = pickle.loads(pickle.dumps(mechanism))
+    assert copy.notes == mechanism.notes
+    assert dict(lt.output_law(copy, np.array([0]))) == dict(lt.output_law(mechanism, np.array([0])))

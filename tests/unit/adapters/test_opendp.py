@@ -1,0 +1,298 @@
+"""OpenDP's measurements through their adapter: law, claim and neighbours of the real library."""
+
+from __future__ import annotations
+
+import math
+import pickle
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import opendp.prelude as dp
+import pytest
+
+import liptest as lt
+
+dp.enable_features("contrib")
+
+NUMBER = (dp.atom_domain(T=int), dp.absolute_distance(T=int))
+BITS = (dp.vector_domain(dp.atom_domain(bounds=(0, 1))), dp.symmetric_distance())
+
+
+def vector(size: int | None = None) -> Any:
+    return dp.vector_domain(dp.atom_domain(T=int), size=size)
+
+
+def sized(low: int, high: int, size: int) -> Any:
+    return (
+        dp.vector_domain(dp.atom_domain(bounds=(low, high)), size=size),
+        dp.symmetric_distance(),
+    )
+
+
+#: measurement, arguments of the adapter, domain, claim, exact loss of neighbours.
+CASES: dict[str, tuple[Callable[[], Any], dict[str, Any], Any, float, float]] = {
+    "bool": (
+        lambda: dp.m.make_randomized_response_bool(prob=0.75),
+        {},
+        lt.Hypercube(1),
+        math.log(3),
+        math.log(3),
+    ),
+    "categories": (
+        lambda: dp.m.make_randomized_response(categories=["a", "b", "c"], prob=0.5),
+        {},
+        lt.RecordGrid([4]),
+        math.log(2),
+        math.log(2),
+    ),
+    "laplace": (lambda: dp.m.make_laplace(*NUMBER, scale=2.0), {}, lt.Hypergrid([2]), 0.5, 0.5),
+    "laplace of a bounded number": (
+        lambda: dp.m.make_laplace(dp.atom_domain(bounds=(-2, 5)), NUMBER[1], scale=0.5),
+        {},
+        lt.Hypergrid([8]),
+        2.0,
+        2.0,
+    ),
+    "geometric": (
+        lambda: dp.m.make_geometric(*NUMBER, scale=3.0),
+        {},
+        lt.Hypergrid([2]),
+        1 / 3,
+        1 / 3,
+    ),
+    "geometric with bounds": (
+        lambda: dp.m.make_geometric(*NUMBER, scale=2.0, bounds=(1, 7)),
+        {"domain": lt.Hypergrid([10])},
+        lt.Hypergrid([10]),
+        0.5,
+        0.5,
+    ),
+    "vector": (
+        lambda: dp.m.make_laplace(vector(3), dp.l1_distance(T=int), scale=2.0),
+        {},
+        lt.Hypergrid([2, 2, 2]),
+        0.5,
+        0.5,
+    ),
+    "sum, records added or removed": (
+        lambda: BITS >> dp.t.then_sum() >> dp.m.then_laplace(scale=1.0),
+        {"domain": lt.Hypergrid([4, 3])},
+        lt.Hypergrid([4, 3]),
+        1.0,
+        1.0,
+    ),
+    "sum, records replaced": (
+        lambda: sized(0, 1, 6) >> dp.t.then_sum() >> dp.m.then_laplace(scale=1.0),
+        {},
+        lt.Hypercube(6),
+        1.0,
+        1.0,
+    ),
+    "sum of larger numbers": (
+        lambda: sized(-1, 2, 3) >> dp.t.then_sum() >> dp.m.then_laplace(scale=2.0),
+        {},
+        lt.RecordGrid([4, 4, 4]),
+        1.5,
+        1.5,
+    ),
+    "count": (
+        lambda: BITS >> dp.t.then_count() >> dp.m.then_laplace(scale=1.0),
+        {},
+        lt.Hypergrid([2, 2]),
+        1.0,
+        1.0,
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_claim_is_exact_and_its_relation_is_the_metric(case: str) -> None:
+    make, arguments, domain, claim, loss = CASES[case]
+    mechanism = lt.adapters.opendp(make(), draws=2000, **arguments)
+    assert mechanism.domain == domain
+    assert (mechanism.epsilon, mechanism.delta) == (pytest.approx(claim, abs=1e-12), 0.0)
+    law = lt.ProductDistribution.uniform(domain)
+    verdict = lt.check_privacy(mechanism, law, epsilon=mechanism.epsilon, seed=1)
+    assert verdict.decision == "YES"
+    assert verdict.method == "exhaustive"
+    assert verdict.largest_loss == pytest.approx(loss, abs=1e-9)
+    below = lt.check_privacy(mechanism, law, epsilon=0.99 * loss, seed=1)
+    assert below.decision == "NO"
+    assert below.witness is not None
+    assert below.witness.verify(mechanism)
+
+
+@pytest.mark.parametrize("wrapped", [True, False])
+@pytest.mark.parametrize("size", [None, 2])
+def test_gaussian_noise_at_a_delta(wrapped: bool, size: int | None) -> None:
+    space = (vector(size), dp.l2_distance(T=float)) if size else NUMBER
+    measurement = dp.m.make_gaussian(*space, scale=2.0)
+    with pytest.raises(lt.InputError, match="give the delta"):
+        lt.adapters.opendp(measurement, draws=1000)
+    arguments: dict[str, Any] = {"delta": 1e-6}
+    if wrapped:
+        measurement = dp.c.make_fix_delta(dp.c.make_zCDP_to_approxDP(measurement), 1e-6)
+        arguments = {}
+    mechanism = lt.adapters.opendp(measurement, draws=2000, **arguments)
+    assert mechanism.epsilon == pytest.approx(2.4190931768671953, abs=1e-9)
+    assert mechanism.delta == 1e-6
+    law = lt.ProductDistribution.uniform(mechanism.domain)
+    for factor, decision in ((1.0, "YES"), (0.7, "NO")):
+        verdict = lt.check_privacy(
+            mechanism, law, epsilon=factor * mechanism.epsilon, delta=mechanism.delta
+        )
+        assert verdict.decision == decision
+    assert verdict.witness is not None
+    assert verdict.witness.verify(mechanism)
+
+
+def test_half_the_noise_does_not_keep_the_claim() -> None:
+    half = lt.adapters.opendp(dp.m.make_laplace(*NUMBER, scale=1.0), draws=1000)
+    claimed = lt.adapters.opendp(dp.m.make_laplace(*NUMBER, scale=2.0), draws=1000)
+    law = lt.ProductDistribution.uniform(half.domain)
+    verdict = lt.check_privacy(half, law, epsilon=claimed.epsilon)
+    assert verdict.decision == "NO"
+
+
+def bounded_geometric(value: int, scale: float, low: int, high: int) -> dict[int, Fraction]:
+    """OpenDP's sampler step by step, in fractions; 1-q is the float that it uses, to an ulp."""
+    success = Fraction(-math.expm1(-1.0 / scale))
+    start = min(max(value, low), high)
+    found: dict[int, Fraction] = {}
+    for direction in (1, -1):
+        at, left = start, Fraction(1, 2)
+        # upper - lower trials; after a success, or at the last, the number stays.
+        for _ in range(high - low):
+            place = min(max(at, low), high)
+            if direction == 1 or at != start:
+                found[place] = found.get(place, Fraction(0)) + left * success
+            left *= 1 - success
+            at += direction
+        place = min(max(at, low), high)
+        found[place] = found.get(place, Fraction(0)) + left
+    total = sum(found.values())
+    return {output: mass / total for output, mass in found.items()}
+
+
+@pytest.mark.parametrize(("scale", "bounds"), [(2.0, (1, 7)), (0.3, (-2, 1)), (40.0, (0, 1))])
+def test_bounded_geometric_noise_is_that_of_the_sampler(
+    scale: float, bounds: tuple[int, int]
+) -> None:
+    measurement = dp.m.make_geometric(
+        dp.atom_domain(bounds=(-3, 9)), NUMBER[1], scale=scale, bounds=bounds
+    )
+    mechanism = lt.adapters.opendp(measurement, draws=1000)
+    for place in range(13):
+        law = lt.output_law(mechanism, np.array([place]))
+        wanted = bounded_geometric(place - 3, scale, *bounds)
+        assert set(law) == set(wanted)
+        for output, mass in wanted.items():
+            assert abs(math.log(law[output]) - math.log(mass)) <= law.error + 1e-14
+
+
+def test_what_is_no_category_is_a_dataset_too() -> None:
+    mechanism = lt.adapters.opendp(
+        dp.m.make_randomized_response(categories=[3, 5, 9], prob=0.75), draws=1000
+    )
+    law = lt.output_law(mechanism, np.array([3]))
+    assert [law.exact(k) for k in (3, 5, 9)] == [Fraction(1, 3)] * 3
+    law = lt.output_law(mechanism, np.array([1]))
+    assert [law.exact(k) for k in (3, 5, 9)] == [Fraction(1, 8), Fraction(3, 4), Fraction(1, 8)]
+
+
+@pytest.mark.parametrize(
+    ("make", "why"),
+    [
+        (
+            lambda: dp.m.make_laplace(
+                dp.atom_domain(T=float, nan=False), dp.absolute_distance(T=float), scale=1.0
+            ),
+            "no whole number",
+        ),
+        (lambda: dp.m.make_laplace(*NUMBER, scale=0.0), "adds no noise"),
+        (
+            lambda: dp.m.make_noisy_max(
+                vector(), dp.linf_distance(T=int), dp.max_divergence(), scale=1.0
+            ),
+            "make_noisy_max has no closed form",
+        ),
+        (
+            lambda: dp.m.make_geometric(vector(2), dp.l1_distance(T=int), scale=1.0, bounds=(0, 3)),
+            "bounded noise on a vector",
+        ),
+        (lambda: dp.m.make_laplace(vector(), dp.l1_distance(T=int), scale=1.0), "any length"),
+        (
+            lambda: (
+                (vector(), dp.symmetric_distance())
+                >> dp.t.then_count()
+                >> dp.m.then_laplace(scale=1.0)
+            ),
+            "have no bounds",
+        ),
+        (
+            lambda: (
+                BITS
+                >> dp.t.then_count_by_categories(categories=[0, 1])
+                >> dp.m.then_laplace(scale=1.0)
+            ),
+            "begins with make_count_by_categories",
+        ),
+    ],
+)
+def test_what_has_no_closed_form_is_refused_with_a_reason(make: Any, why: str) -> None:
+    with pytest.raises(lt.InputError, match=why):
+        lt.adapters.opendp(make())
+
+
+def test_bad_arguments() -> None:
+    laplace = dp.m.make_laplace(*NUMBER, scale=1.0)
+    with pytest.raises(lt.InputError, match="no OpenDP measurement"):
+        lt.adapters.opendp(len)
+    with pytest.raises(lt.InputError, match="draws"):
+        lt.adapters.opendp(laplace, draws=10)
+    for wrong in (lt.Hypercube(1), lt.Hypergrid([2, 2])):
+        with pytest.raises(lt.InputError, match="does not fit"):
+            lt.adapters.opendp(laplace, domain=wrong)
+    with pytest.raises(lt.InputError, match="does not fit"):
+        lt.adapters.opendp(CASES["sum, records replaced"][0](), domain=lt.Hypercube(5))
+    with pytest.raises(lt.InputError, match="a count for each of the values"):
+        lt.adapters.opendp(CASES["count"][0](), domain=lt.Hypergrid([3]))
+
+
+def test_a_record_that_is_not_the_truth_is_found_out() -> None:
+    forged = dp.m.make_laplace(*NUMBER, scale=2.0)
+    forged.__opendp_dict__["__kwargs__"]["scale"] = 1.0
+    with pytest.raises(lt.LawError, match="does not do what its record says"):
+        lt.adapters.opendp(forged)
+    forged = CASES["sum, records replaced"][0]()
+    first = forged.__opendp_dict__["__kwargs__"]["transformation0"]
+    first.__opendp_dict__["__function__"] = "make_count"
+    with pytest.raises(lt.LawError, match="was expected"):
+        lt.adapters.opendp(forged)
+    bare = dp.m.make_laplace(*NUMBER, scale=2.0)
+    del bare.__opendp_dict__
+    with pytest.raises(lt.InputError, match="keeps no record"):
+        lt.adapters.opendp(bare)
+
+
+def test_the_notes_say_where_the_law_comes_from() -> None:
+    mechanism = lt.adapters.opendp(dp.m.make_laplace(*NUMBER, scale=2.0))
+    claim, law, compared = mechanism.notes
+    assert claim == "Claim: measurement.map(1), for AbsoluteDistance(i32)."
+    assert "make_laplace(scale=2.0)" in law
+    assert "Compared with 10,000 draws on each of 2 datasets" in compared
+    assert "at most 1e-12" in compared
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_gate_releases_from_the_tested_law(case: str) -> None:
+    make, arguments, domain, claim, _ = CASES[case]
+    mechanism = pickle.loads(pickle.dumps(lt.adapters.opendp(make(), draws=1000, **arguments)))
+    gate = lt.PrivacyGate(
+        mechanism, lt.ProductDistribution.uniform(domain), epsilon=claim, search_laws=0
+    )
+    released = gate.release(np.zeros(domain.dimension, dtype=int))
+    assert isinstance(released, lt.Released)
+    assert lt.verify(gate.certificate, mechanism)
