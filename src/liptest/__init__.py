@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from liptest.covers import Cover as Cover
     from liptest.covers import minimum_cover as minimum_cover
     from liptest.covers import minimum_cover_of_pairs as minimum_cover_of_pairs
+    from liptest.data.sql import SqlTable as SqlTable
     from liptest.diameters import image_diameter as image_diameter
     from liptest.diameters import sample_diameter as sample_diameter
     from liptest.distributions import ProductDistribution as ProductDistribution
@@ -119,6 +120,7 @@ _HOME = {
     **dict.fromkeys(("Certificate", "verify"), "certificates"),
     **dict.fromkeys(("ProductDistribution", "SampledDistribution"), "distributions"),
     **dict.fromkeys(("Hypercube", "Hypergrid", "RecordGrid"), "domains"),
+    "SqlTable": "data.sql",
     "edge_distribution": "edges",
     **dict.fromkeys(
         (

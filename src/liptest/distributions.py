@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -11,9 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from liptest.answers import require_one_at_a_time
+from liptest.data.fit import fit
+from liptest.data.fitted import Fitted
+from liptest.data.wanted import Wanted
 from liptest.domains import Domain, Hypercube, IntArray, check_domain
 from liptest.errors import InputError, check_count, shown
-from liptest.fitting import fit_marginals
 from liptest.marginals import check_floats, check_marginals
 from liptest.sampled import SampledDistribution as SampledDistribution
 from liptest.sampling import BitSampler, ValueSampler
@@ -39,6 +41,9 @@ class ProductDistribution:
     InputError
         Probabilities negative, NaN, above 1 or not summing to 1, or the wrong number of them.
     """
+
+    #: What it was fitted on; None where it was not.
+    fitted: Fitted | None = None
 
     def __init__(
         self, domain: Domain, marginals: Sequence[ArrayLike] | ArrayLike, *, source: str = ""
@@ -97,52 +102,86 @@ class ProductDistribution:
     @classmethod
     def fit(
         cls,
-        table: ArrayLike,
+        table: Any,
         *,
-        domain: Domain,
-        groups: Sequence[Any] | ArrayLike | None = None,
-        record_groups: Sequence[Any] | ArrayLike | None = None,
+        domain: Domain | None = None,
+        columns: str | Sequence[str] | None = None,
+        groups: Sequence[Any] | ArrayLike | str | None = None,
+        record_groups: Any = None,
+        records: int | None = None,
+        histogram_of: float | None = None,
+        categories: Mapping[str, Sequence[Any]] | None = None,
         shrinkage: float = 10.0,
+        smoothing: float = 0.0,
+        max_values: int = 1000,
         source: str = "",
     ) -> ProductDistribution:
         """Fit a product law to public data, shrinking towards a common law.
 
-        Each coordinate gets ``(count + shrinkage * overall) / (n + shrinkage)`` for each value,
-        where ``overall`` is the law of all the data together. Adding one to each count instead
-        predicts far too much of a rare value (docs/distributions.md has the figure).
+        Each law is ``(count + shrinkage * overall) / (n + shrinkage)`` for each value, where
+        ``overall`` is the law of all the data together (of columns with different values: the
+        uniform law). Adding one to each count instead predicts far too much of a rare value.
+        What a row of the table is decides what a dataset is, and what one person may change:
+
+        - neither ``groups``, ``records`` nor ``histogram_of``: each *row is a dataset* and each
+          column a coordinate. Neighbours differ in one column of one such row.
+        - ``groups`` or ``records``: each *row is a record*, a dataset is a table of such records,
+          neighbours differ in one record. Clicks: one bit per row, the rate by group.
+        - ``histogram_of``: each row is a record, a dataset the *histogram* of a Poisson number of
+          them, so that its counts are independent; neighbours differ by one record more or less.
 
         Parameters
         ----------
         table
-            Either (n, d) whole datasets, one law fitted per column, or, with ``groups``,
-            (n,) single records.
+            A frame (any that narwhals knows), the path of a CSV or Parquet file, an
+            ``lt.SqlTable``; or an array: (n, d) datasets or, with ``groups``, (n,) records.
         domain
-            The domain of the *modelled* dataset, d coordinates.
+            Of the *modelled* dataset. Default for tables, none for arrays: a Hypercube where all
+            values are 0 and 1, else a RecordGrid; for histograms a Hypergrid.
+        columns
+            Default: all. Several columns of a record are one value.
         groups
-            (n,) group labels of the public records: one law is fitted per group.
+            One law per group: the name of a column, or for arrays (n,) labels.
         record_groups
-            (d,) group labels of the records to model; a group without public records gets the
-            overall law. Default: ``groups``, when n = d.
+            (d,) labels of the records to model, or a table with that column, the only one read; an
+            unknown group gets the overall law. Default: those of the table (SQL: group by group).
+        records
+            Records of a dataset, where there are no groups.
+        histogram_of
+            Expected number of records of a histogram, above 0.
+        categories
+            All values of a column, in the order of their codes. By default 0 and 1, or
+            ``0 .. size-1`` of a given domain, else the sorted values of the table: a dataset with
+            another value is then outside the domain, and refused.
         shrinkage
             Weight of the overall law, in records; above 0.
+        smoothing
+            So many records, spread over all values, are added to the overall law. With 0 a value
+            that never occurs has probability 0: a verdict by sampling says nothing about it.
+        max_values
+            More different values in a column are an error.
 
         Raises
         ------
         InputError
-            Empty table, values outside the domain, wrong shapes, shrinkage not above 0.
+            Empty table, missing values, values outside the domain, wrong shapes, a missing package,
+            a database that fails; nothing is fitted then.
         """
-        masses = fit_marginals(table, check_domain(domain), groups, record_groups, shrinkage)
-        words = source or "a product law fitted on a table"
-        if isinstance(domain, Hypercube):
-            return cls._of_bits(np.ascontiguousarray(masses[:, 1]), words)
-        sizes = domain.sizes
-        return cls(domain, [masses[r, : sizes[r]] for r in range(len(sizes))], source=words)
+        rest = (records, histogram_of, categories or {}, shrinkage, smoothing, max_values)
+        found = fit(table, Wanted(domain, columns, groups, record_groups, *rest))
+        words = found.words(source)
+        if isinstance(found.domain, Hypercube):
+            law = cls._of_bits(found.bits(), words)
+        else:
+            law = cls(found.domain, found.laws, source=words)
+        law.fitted = found.fitted
+        return law
 
     def __repr__(self) -> str:
         return f"ProductDistribution({self.domain}, source={self.source!r})"
 
     def __getstate__(self) -> dict[str, Any]:
-        kept = ("domain", "source", "_masses", "probabilities")
+        kept = ("domain", "source", "_masses", "probabilities", "fitted")
         return {key: self.__dict__[key] for key in kept if key in self.__dict__}
 
     @property

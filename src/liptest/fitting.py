@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from liptest.domains import Domain, rectangular
-from liptest.errors import InputError, check_positive, shown
+from liptest.errors import InputError, check_non_negative, check_positive, shown
 
 
 def fit_marginals(
@@ -18,31 +18,50 @@ def fit_marginals(
     groups: Sequence[Any] | ArrayLike | None,
     record_groups: Sequence[Any] | ArrayLike | None,
     shrinkage: float,
+    smoothing: float = 0.0,
 ) -> NDArray[np.float64]:
     """(d, max size) fitted laws; see ``ProductDistribution.fit``."""
     weight = check_positive("shrinkage", shrinkage)
+    check_non_negative("smoothing", smoothing)
     values = rectangular(table)
     if values.size == 0:
         raise InputError("table: it is empty, there is nothing to fit; give public rows")
     if groups is None:
         if record_groups is not None:
             raise InputError("record_groups is given without groups; give both or neither")
-        return _fit_columns(values, domain, weight)
-    return _fit_groups(values, domain, groups, record_groups, weight)
+        return _fit_columns(values, domain, weight, smoothing)
+    return _fit_groups(values, domain, groups, record_groups, weight, smoothing)
 
 
-def _fit_columns(values: NDArray[Any], domain: Domain, weight: float) -> NDArray[np.float64]:
+def shrunk(counts: NDArray[Any], prior: NDArray[np.float64], weight: float) -> NDArray[np.float64]:
+    """``(count + weight * prior) / (n + weight)`` along the last axis, n the sum of the counts.
+
+    The mean of the posterior law of multinomial probabilities under a Dirichlet law of ``weight``
+    imagined records, spread as ``prior`` (I. J. Good, The Estimation of Probabilities, 1965).
+    """
+    total = counts.sum(axis=-1, keepdims=True)
+    return np.asarray((counts + weight * prior) / (total + weight))
+
+
+def overall_law(total: NDArray[Any], smoothing: float) -> NDArray[np.float64]:
+    """The law of all data together, from counts of the values and ``smoothing`` uniform records."""
+    return np.asarray((total + smoothing / len(total)) / (total.sum() + smoothing))
+
+
+def _fit_columns(
+    values: NDArray[Any], domain: Domain, weight: float, smoothing: float
+) -> NDArray[np.float64]:
     rows = domain.check_points(values)
     most = max(domain.sizes)
     counts = np.stack([(rows == value).sum(axis=0) for value in range(most)], axis=1)
     if len(set(domain.sizes)) == 1:
-        overall = counts.sum(axis=0) / counts.sum()
+        overall = overall_law(counts.sum(axis=0), smoothing)
         prior = np.broadcast_to(overall, counts.shape)
     else:
         # Coordinates of unequal sizes share no overall law: shrink towards the uniform one.
         inside = np.arange(most) < domain.size_array[:, None]
         prior = inside / domain.size_array[:, None]
-    return np.asarray((counts + weight * prior) / (len(rows) + weight))
+    return shrunk(counts, prior, weight)
 
 
 def _fit_groups(
@@ -51,6 +70,7 @@ def _fit_groups(
     groups: Sequence[Any] | ArrayLike,
     record_groups: Sequence[Any] | ArrayLike | None,
     weight: float,
+    smoothing: float,
 ) -> NDArray[np.float64]:
     labels = _labels(groups)
     targets = labels if record_groups is None else _labels(record_groups)
@@ -76,8 +96,8 @@ def _fit_groups(
     group = np.array([number[label] for label in labels.tolist()])
     counts = np.zeros((len(number) + 1, domain.sizes[0]))
     np.add.at(counts, (group, codes), 1)
-    overall = counts.sum(axis=0) / len(codes)
-    laws = (counts + weight * overall) / (counts.sum(axis=1, keepdims=True) + weight)
+    overall = overall_law(counts.sum(axis=0), smoothing)
+    laws = shrunk(counts, overall, weight)
     laws[-1] = overall
     return np.asarray(laws[[number.get(label, -1) for label in targets.tolist()]])
 

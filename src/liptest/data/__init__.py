@@ -1,0 +1,1 @@
+"""Real tables as public data: frames, CSV and Parquet files, SQL; see docs/data.md."""

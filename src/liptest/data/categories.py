@@ -1,0 +1,93 @@
+"""Which values a coordinate takes, in which order, and how counts become arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liptest.data.values import Value, in_order, plain
+from liptest.errors import InputError, shown
+
+#: The values of one column; value ``categories[i]`` has the code i.
+Categories = tuple[Value, ...]
+BITS: Categories = (0, 1)
+
+
+def categories_of(
+    name: str, seen: Mapping[Value, int], declared: Mapping[str, Sequence[Any]], size: int | None
+) -> Categories:
+    """The values of one column: as declared, else ``0 .. size-1``, else as seen.
+
+    Values 0 and 1 only (or only one of them) are bits.
+
+    Raises
+    ------
+    InputError
+        Missing values that were not declared, values outside of what was declared, numbers that
+        are not whole, categories that repeat.
+    """
+    if name in declared:
+        found = tuple(plain(value) for value in declared[name])
+        if not found or len(set(found)) < len(found):
+            raise InputError(
+                f"categories[{name!r}]={shown(declared[name])} must hold every value once",
+                name="categories",
+            )
+    else:
+        _no_missing(name, seen)
+        found = tuple(range(size)) if size is not None else _as_seen(name, seen)
+    outside = [value for value in seen if value not in set(found)]
+    if outside:
+        raise InputError(
+            f"column {name!r}: the value {shown(outside[0])} ({seen[outside[0]]:,} rows) is none "
+            f"of {shown(list(found))}; name all values in categories={{{name!r}: [..]}}, or choose "
+            f"a larger domain",
+            name="table",
+            value=outside[0],
+        )
+    return found
+
+
+def _as_seen(name: str, seen: Mapping[Value, int]) -> Categories:
+    if set(seen) <= {0, 1}:
+        return BITS
+    broken = [value for value in seen if isinstance(value, float)]
+    if broken:
+        raise InputError(
+            f"column {name!r}: the value {shown(broken[0])} is no whole number; round or group "
+            f"the values first, or name them in categories={{{name!r}: [..]}}",
+            name="table",
+            value=broken[0],
+        )
+    return tuple(in_order(seen))
+
+
+def _no_missing(name: str, seen: Mapping[Value, int]) -> None:
+    if None in seen:
+        raise InputError(
+            f"column {name!r}: {seen[None]:,} values are missing; drop or fill these rows first, "
+            f"or make a missing value a category with categories={{{name!r}: [None, ..]}}",
+            name="table",
+        )
+
+
+def coded(counts: Mapping[Value, int], categories: Categories) -> NDArray[np.float64]:
+    """(len(categories),) counts in the order of the categories."""
+    return np.array([counts.get(value, 0) for value in categories], dtype=np.float64)
+
+
+def codes(name: str, values: Sequence[Value], categories: Categories) -> NDArray[np.int64]:
+    """The code of each value; InputError that quotes no value (they may be private)."""
+    known = {value: code for code, value in enumerate(categories)}
+    try:
+        return np.array([known[value] for value in values], dtype=np.int64)
+    except KeyError:
+        raise InputError(
+            f"column {name!r} holds something that is none of its {len(categories)} categories; "
+            f"the domain is that of the fitted distribution, so fit it with categories= that "
+            f"name all values",
+            name="table",
+        ) from None

@@ -1,0 +1,148 @@
+"""A product law from a public table or array; see ``ProductDistribution.fit``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liptest.data.categories import BITS, Categories, categories_of, coded
+from liptest.data.fitted import DATASETS, RECORDS, Fitted, counts_hash, rows_hash
+from liptest.data.records import fit_arrivals, fit_records
+from liptest.data.sources import TableSource, as_source, chosen, is_table
+from liptest.data.values import Value, empty
+from liptest.data.wanted import Found, Wanted
+from liptest.domains import Domain, Hypercube, RecordGrid, check_domain
+from liptest.errors import InputError, shown
+from liptest.fitting import fit_marginals, overall_law, shrunk
+
+
+def fit(table: Any, wanted: Wanted) -> Found:
+    """Count what is wanted and fit it; InputError as ``ProductDistribution.fit``."""
+    wanted.check()
+    if not is_table(table):
+        return _array(table, check_domain(wanted.domain), wanted)
+    if wanted.domain is not None:
+        check_domain(wanted.domain)
+    source = as_source(table)
+    if wanted.histogram_of is not None:
+        return fit_arrivals(source, wanted)
+    if wanted.has_groups or wanted.records is not None:
+        return fit_records(source, wanted)
+    return _datasets(source, wanted)
+
+
+def _array(table: Any, domain: Domain, wanted: Wanted) -> Found:
+    tables_only = ("columns", "records", "histogram_of")
+    given = [name for name in tables_only if getattr(wanted, name) is not None]
+    if given or wanted.categories:
+        name = given[0] if given else "categories"
+        raise InputError(
+            f"{name}: an array has no columns; leave out columns, records, histogram_of and "
+            f"categories, or give a frame",
+            name=name,
+        )
+    groups, targets = wanted.groups, wanted.record_groups
+    laws = fit_marginals(table, domain, groups, targets, wanted.shrinkage, wanted.smoothing)
+    sizes = domain.sizes
+    cut = laws if len(set(sizes)) == 1 else [laws[r, :n] for r, n in enumerate(sizes)]
+    values = np.asarray(table).astype(np.int64)
+    unit = DATASETS if groups is None else RECORDS
+    fitted = Fitted(len(values), unit, rows_hash=rows_hash(values))
+    return Found(domain, cut, fitted, "a product law fitted on a table")
+
+
+def _datasets(source: TableSource, wanted: Wanted) -> Found:
+    columns = chosen(source, wanted.columns)
+    found = source.marginals(columns, wanted.max_values)
+    rows = _same_total(source, found)
+    if wanted.domain is not None and wanted.domain.dimension != len(columns):
+        raise InputError(
+            f"columns: {len(columns)} columns do not fit {wanted.domain}; each column is one of "
+            f"its coordinates",
+            name="columns",
+        )
+    known = _known(columns, found, wanted)
+    domain = wanted.domain or _domain_of(known)
+    _fits(columns, known, domain)
+    counts = [coded(one, values) for one, values in zip(found, known, strict=True)]
+    laws = [
+        shrunk(one, prior, wanted.shrinkage)
+        for one, prior in zip(counts, _priors(counts, known, wanted.smoothing), strict=True)
+    ]
+    cells = {(name, v): n for name, one in zip(columns, found, strict=True) for v, n in one.items()}
+    fitted = Fitted(
+        rows, DATASETS, tuple(columns), known, counts_hash(cells), notes=_zeros(columns, laws)
+    )
+    return Found(
+        domain,
+        laws,
+        fitted,
+        f"the distribution fitted on the rows of {source.words}, each a dataset",
+    )
+
+
+def _known(
+    columns: Sequence[str], found: Sequence[Mapping[Value, int]], wanted: Wanted
+) -> tuple[Categories, ...]:
+    _only_known(columns, wanted.categories)
+    sizes = [None] * len(columns) if wanted.domain is None else wanted.domain.sizes
+    return tuple(
+        categories_of(name, seen, wanted.categories, size)
+        for name, seen, size in zip(columns, found, sizes, strict=True)
+    )
+
+
+def _only_known(columns: Sequence[str], categories: Mapping[str, Any]) -> None:
+    strange = set(categories) - set(columns)
+    if strange:
+        raise InputError(
+            f"categories: {shown(min(strange))} is none of the columns {', '.join(columns)}",
+            name="categories",
+        )
+
+
+def _domain_of(known: Sequence[Categories]) -> Domain:
+    if all(values == BITS for values in known):
+        return Hypercube(len(known))
+    return RecordGrid([len(values) for values in known])
+
+
+def _fits(columns: Sequence[str], known: Sequence[Categories], domain: Domain) -> None:
+    for name, values, size in zip(columns, known, domain.sizes, strict=True):
+        if len(values) != size:
+            raise InputError(
+                f"categories[{name!r}] holds {len(values)} values, but its coordinate of {domain} "
+                f"takes {size}",
+                name="categories",
+            )
+
+
+def _priors(
+    counts: Sequence[NDArray[np.float64]], known: Sequence[Categories], smoothing: float
+) -> list[NDArray[np.float64]]:
+    """Columns of one kind share the law of all their data; others are shrunk to uniform laws."""
+    if len(set(known)) == 1:
+        return [overall_law(np.sum(counts, axis=0), smoothing)] * len(counts)
+    return [np.full(len(values), 1.0 / len(values)) for values in known]
+
+
+def _same_total(source: TableSource, found: Sequence[Mapping[Value, int]]) -> int:
+    totals = {sum(one.values()) for one in found}
+    if len(totals) > 1:
+        raise InputError(
+            f"table: {source.words} changed while it was counted; fit it again", name="table"
+        )
+    rows = totals.pop()
+    if rows == 0:
+        raise empty(source.words)
+    return rows
+
+
+def _zeros(columns: Sequence[str], laws: Sequence[NDArray[np.float64]]) -> tuple[str, ...]:
+    names = [name for name, law in zip(columns, laws, strict=True) if np.any(law == 0)]
+    if not names:
+        return ()
+    return (f"some values of {', '.join(names[:5])} have probability 0: never drawn",)

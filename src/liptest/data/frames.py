@@ -1,0 +1,107 @@
+"""Frames of any library that narwhals knows, and CSV and Parquet files through duckdb."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from liptest.data.values import Cells, Value, add_up, extra, plain, too_many
+from liptest.errors import InputError, shown
+
+_COUNT = "liptest count"
+_PARQUET = (".parquet", ".pq")
+
+
+class FrameTable:
+    """A frame: pandas, polars, pyarrow, or another that narwhals accepts, lazy ones too.
+
+    A lazy frame (polars, duckdb, ..) is never read whole: its backend counts.
+    """
+
+    def __init__(self, frame: Any, *, words: str = "", is_ordered: bool | None = None) -> None:
+        self._nw = extra("narwhals", "a frame")
+        try:
+            self._frame = self._nw.from_native(frame)
+        except TypeError:
+            raise InputError(
+                f"table: narwhals knows no frames of type {type(frame).__name__}; give a pandas, "
+                f"polars or pyarrow frame, a path, or lt.SqlTable(..)",
+                name="table",
+            ) from None
+        eager = isinstance(self._frame, self._nw.DataFrame)
+        self.is_ordered = eager if is_ordered is None else is_ordered
+        self.words = words or f"a {type(frame).__module__.partition('.')[0]} frame"
+
+    def names(self) -> list[str]:
+        """Names of all columns."""
+        found = list(self._frame.collect_schema().names())
+        if not all(isinstance(name, str) for name in found):
+            raise InputError(
+                f"columns={shown(found)}: the names must be texts; rename the columns first",
+                name="columns",
+            )
+        return found
+
+    def marginals(self, columns: Sequence[str], limit: int) -> list[dict[Value, int]]:
+        """How often each value occurs, column by column; InputError above ``limit`` values."""
+        found = [self.cells([name], limit) for name in columns]
+        return [{value: count for (value,), count in cells.items()} for cells in found]
+
+    def cells(self, columns: Sequence[str], limit: int) -> Cells:
+        """How often each combination of values occurs; InputError above ``limit`` of them."""
+        counted = self._frame.group_by(*columns).agg(self._nw.len().alias(_COUNT))
+        # One more than allowed is enough to know that there are too many.
+        found = self._collected(counted.head(limit + 1))
+        if len(found) > limit:
+            raise too_many(columns, limit)
+        return add_up(found.select(*columns, _COUNT).iter_rows())
+
+    def rows(self, columns: Sequence[str]) -> list[list[Value]]:
+        """The values of each column, in the order of the rows; InputError without an order."""
+        if not self.is_ordered:
+            raise InputError(
+                f"table: {self.words} has no order of its rows; collect it in the order that is "
+                f"meant",
+                name="table",
+            )
+        whole = self._collected(self._frame.select(*columns))
+        return [[plain(value) for value in whole[name].to_list()] for name in columns]
+
+    def _collected(self, frame: Any) -> Any:
+        try:
+            return frame.collect() if isinstance(frame, self._nw.LazyFrame) else frame
+        except Exception as error:  # whatever the library behind the frame raises
+            raise InputError(
+                f"table: {self.words} could not be counted: {type(error).__name__}: "
+                f"{shown(str(error), 200)}; nothing was fitted",
+                name="table",
+            ) from None
+
+
+def file_table(path: Path) -> FrameTable:
+    """A CSV or Parquet file, counted by duckdb; InputError when it cannot be read."""
+    if not path.is_file():
+        raise InputError(f"{path}: there is no such file", name="table")
+    duckdb = extra("duckdb", "reading a file")
+    # A file of its own where large tables may spill, none of the settings of the process.
+    connection = duckdb.connect(":memory:")
+    try:
+        if path.suffix.lower() in _PARQUET:
+            relation = connection.read_parquet(str(path))
+        else:
+            # Read once: the types of a CSV file are known only at its end.
+            connection.execute(
+                "CREATE TEMP TABLE source AS "
+                "SELECT * FROM read_csv(?, header = true, sample_size = -1)",
+                [str(path)],
+            )
+            relation = connection.table("source")
+    except duckdb.Error as error:
+        raise InputError(
+            f"{path}: duckdb cannot read it: {shown(str(error).splitlines()[0], 200)}; give a CSV "
+            f"file with a header, or a Parquet file",
+            name="table",
+        ) from None
+    # duckdb keeps the order of a file's rows (preserve_insertion_order, its default).
+    return FrameTable(relation, words=path.name, is_ordered=True)
