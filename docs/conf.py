@@ -10,10 +10,14 @@ from pathlib import Path
 import liptest
 
 _HERE = Path(__file__).parent
-sys.path.insert(0, str(_HERE / "_ext"))
+_EXTENSIONS = str(_HERE / "_ext")
+sys.path.insert(0, _EXTENSIONS)
 # Commands in notebooks: those of this environment, without colours, of the width of a page.
 os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-os.environ.update(NO_COLOR="1", PY_COLORS="0", TERM="dumb", COLUMNS="100")
+os.environ["PYTHONPATH"] = os.pathsep.join(
+    [_EXTENSIONS, *filter(None, [os.environ.get("PYTHONPATH")])]
+)
+os.environ.update(NO_COLOR="1", PY_COLORS="0", TERM="dumb", COLUMNS="80")
 
 project = "liptest"
 author = "the authors of liptest"
@@ -28,6 +32,8 @@ html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_copy_source = False
 html_theme_options = {"navigation_with_keys": True}
+highlight_language = "none"
+smartquotes = False
 # Code blocks in dark mode, readable in both.
 pygments_style, pygments_dark_style = "friendly", "github-dark"
 
