@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from liptest.domains import Domain, IntArray
 from liptest.errors import FunctionError, InputError, shown
-from liptest.points import PointBatch
+from liptest.points import PointBatch, packed_bits
 
 # Arrays handed to a function stay near this size, so that they and the results fit in cache.
 SLICE_BYTES = 1 << 21
@@ -43,6 +43,43 @@ def scalar(function: Callable[[IntArray], float]) -> ScalarFunction:
     if not callable(function):
         raise InputError(f"function={shown(function)} must be callable", name="function")
     return ScalarFunction(function)
+
+
+@dataclass(frozen=True)
+class PackedFunction:
+    """A function of rows of bits, 64 in a word; made by ``lt.packed``."""
+
+    function: Callable[[NDArray[np.uint64]], ArrayLike]
+
+    def __call__(self, points: IntArray) -> NDArray[Any]:
+        return _as_array(self.function(packed_bits(points)))
+
+    def values_at(self, batch: PointBatch) -> NDArray[Any]:
+        """Values at all points of a batch; a changed point is its centre's words with one bit."""
+        return _as_array(self.function(batch.packed()))
+
+    @property
+    def __name__(self) -> str:
+        return getattr(self.function, "__name__", "function")
+
+
+def packed(function: Callable[[NDArray[np.uint64]], ArrayLike]) -> PackedFunction:
+    """Wrap a function of bits, for Hypercubes of many records.
+
+    It gets (n, ceil(d / 64)) uint64 words instead of (n, d) integers: coordinate r is bit
+    ``r % 64``, from the lowest, of word ``r // 64``; what is left of the last word is 0. So a count
+    is ``np.bitwise_count(words).sum(axis=1)``. Use it for a function that is to be tested, or for
+    the ``log_pmf`` of ``lt.ClosedForm``. Samples, verdicts and counts are the same either way.
+    """
+    if not callable(function):
+        raise InputError(f"function={shown(function)} must be callable", name="function")
+    return PackedFunction(function)
+
+
+def points_at_once(function: object, dimension: int, bytes_each: int = 0) -> int:
+    """How many points to hand to a function so that they, and the answers, stay near 2 MiB."""
+    width = -(-dimension // 64) * 8 if isinstance(function, PackedFunction) else dimension
+    return SLICE_BYTES // (width + bytes_each)
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +132,7 @@ class FunctionOracle:
             Wrong shape, or an answer that is no finite float: NaN, infinity, text, complex, or a
             whole number of 2**53 or more.
         """
-        limit = max(16, SLICE_BYTES // self.domain.dimension)
+        limit = max(16, points_at_once(self.function, self.domain.dimension))
         result = np.empty(len(batch))
         n = len(batch.centres)
         for row, change, part in batch.parts(limit):

@@ -15,6 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liptest.domains import IntArray
+from liptest.errors import InputError
+
+_WORD = 64
 
 
 def _none() -> NDArray[np.int64]:
@@ -56,6 +59,17 @@ class PointBatch:
             np.take(self.centres, self.rows, axis=0, out=block[n:], mode="clip")
         block[np.arange(n, len(self)), self.coordinates] = self.values
         return block
+
+    def packed(self) -> NDArray[np.uint64]:
+        """All points of 0 and 1 as bits, centres first; see ``packed_bits``. Fresh."""
+        words, m = packed_bits(self.centres), np.arange(len(self.rows))
+        changed = words[self.rows]
+        flips = self.values != self.centres[self.rows, self.coordinates]
+        if np.any((self.values < 0) | (self.values > 1)):
+            raise _no_bits(self.values)
+        places = (self.coordinates % _WORD).astype(np.uint64)
+        changed[m, self.coordinates // _WORD] ^= flips.astype(np.uint64) << places
+        return np.concatenate([words, changed])
 
     def point(self, position: int) -> IntArray:
         """The point at one position, as a fresh (d,) array."""
@@ -100,6 +114,28 @@ class PointBatch:
 def from_array(points: NDArray[Any]) -> PointBatch:
     """A batch of plain points, no changes."""
     return PointBatch(np.ascontiguousarray(points))
+
+
+def packed_bits(points: NDArray[Any]) -> NDArray[np.uint64]:
+    """Rows of 0 and 1 as bits: (n, d) -> (n, ceil(d / 64)), d bits and then zeros.
+
+    Coordinate r is bit ``r % 64``, from the lowest, of word ``r // 64``. Raises InputError for
+    other values.
+    """
+    if points.size and (points.min() < 0 or points.max() > 1):
+        raise _no_bits(points)
+    n, d = points.shape
+    found = np.zeros((n, -(-d // _WORD) * 8), dtype=np.uint8)
+    found[:, : -(-d // 8)] = np.packbits(points.astype(np.bool_), axis=1, bitorder="little")
+    return found.view("<u8").astype(np.uint64, copy=False)
+
+
+def _no_bits(values: NDArray[Any]) -> InputError:
+    return InputError(
+        f"points: values from {values.min()} to {values.max()} are no bits; lt.packed is for "
+        f"functions and mechanisms on a Hypercube",
+        name="points",
+    )
 
 
 def compact_codes(codes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

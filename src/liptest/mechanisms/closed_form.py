@@ -22,8 +22,8 @@ from liptest.mechanisms.laws import (
 )
 from liptest.mechanisms.neighbourhoods import Changes
 from liptest.mechanisms.statistics import Statistic
-from liptest.oracles import SLICE_BYTES
-from liptest.points import PointBatch, compact_codes
+from liptest.oracles import PackedFunction, points_at_once
+from liptest.points import PointBatch, compact_codes, packed_bits
 
 LogPmf = Callable[[Any], ArrayLike]
 
@@ -72,7 +72,11 @@ class _Declared:
         )
 
     def _asked(self, argument: Any) -> ArrayLike:
-        return asked(self.name, "log_pmf", self.log_pmf, argument)
+        return asked(self.name, "log_pmf", self._formula, argument)
+
+    @property
+    def _formula(self) -> LogPmf:
+        return self.log_pmf
 
     @property
     def _zeros_exact(self) -> bool:
@@ -94,7 +98,8 @@ class ClosedForm(_Declared):
     outputs
         The k possible outputs, hashable and distinct.
     log_pmf
-        (n, d) datasets -> (n, k) natural logs of the probabilities.
+        (n, d) datasets -> (n, k) natural logs of the probabilities; in ``lt.packed`` it gets the
+        bits of datasets of a Hypercube, 64 in a word.
     error
         Bound on the absolute error of each log, a number or (k,) numbers; None means
         4 ulp of max(1, |log|). 0 declares every log, and every -inf, exact.
@@ -125,15 +130,25 @@ class ClosedForm(_Declared):
 
     def points_per_slice(self, domain: Domain) -> int:
         """So many that datasets and laws together stay near 2 MiB."""
-        return max(64, SLICE_BYTES // (domain.dimension + 8 * len(self.outputs)))
+        few = 64 if self._takes_bits else 16
+        return max(few, points_at_once(self.log_pmf, domain.dimension, 8 * len(self.outputs)))
 
     def laws(self, points: PointBatch) -> LawTable:
         """One law per point. LawError when a law is broken."""
-        return self._table(points.array(), len(points))
+        return self._table(points.packed() if self._takes_bits else points.array(), len(points))
 
     def law(self, dataset: IntArray) -> OutputLaw:
         """The law on one dataset, in floats with their error."""
-        return self._single(np.ascontiguousarray(dataset)[None, :])
+        rows = np.ascontiguousarray(dataset)[None, :]
+        return self._single(packed_bits(rows) if self._takes_bits else rows)
+
+    @property
+    def _takes_bits(self) -> bool:
+        return isinstance(self.log_pmf, PackedFunction)
+
+    @property
+    def _formula(self) -> LogPmf:
+        return self.log_pmf.function if isinstance(self.log_pmf, PackedFunction) else self.log_pmf
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -168,6 +183,12 @@ class StatisticMechanism(_Declared):
                 f"statistic={shown(statistic)} is no statistic; use lt.Count(), "
                 f"lt.WeightedSum(weights) or lt.Histogram(cells)",
                 name="statistic",
+            )
+        if isinstance(log_pmf, PackedFunction):
+            raise InputError(
+                "log_pmf: lt.packed is for formulas of whole datasets; a StatisticMechanism gives "
+                "its formula the values of the statistic",
+                name="log_pmf",
             )
         object.__setattr__(self, "statistic", statistic)
         _fill(self, outputs, log_pmf, error, exact_zeros, name)
