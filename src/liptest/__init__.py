@@ -74,6 +74,7 @@ if TYPE_CHECKING:
     from liptest.mechanisms.statistics import Count as Count
     from liptest.mechanisms.user_statistic import UserStatistic as UserStatistic
     from liptest.mechanisms.weighted_sum import WeightedSum as WeightedSum
+    from liptest.oracles import packed as packed
     from liptest.oracles import scalar as scalar
     from liptest.plans import plan_table as plan_table
     from liptest.privacy.check import check_privacy as check_privacy
@@ -158,6 +159,7 @@ _HOME = {
     "OrderStatistic": "mechanisms.order_statistics",
     "UserStatistic": "mechanisms.user_statistic",
     "WeightedSum": "mechanisms.weighted_sum",
+    "packed": "oracles",
     "scalar": "oracles",
     **dict.fromkeys(("FilterGate", "SensitivityGate"), "routes"),
     **dict.fromkeys(("Cover", "minimum_cover", "minimum_cover_of_pairs"), "covers"),
