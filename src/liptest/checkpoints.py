@@ -27,6 +27,7 @@ _KIND = "liptest checkpoint"
 _FORMAT = 1
 # Least time between two writes, but for the last one of a stage.
 SECONDS = 1.0
+_DIGEST_LENGTH = 64
 
 Encode = Callable[[Any], Any]
 
@@ -75,7 +76,7 @@ class Checkpoint:
             if there != here:
                 raise InputError(
                     f"checkpoint={str(self.path)!r} belongs to another test: {key} is "
-                    f"{shown(there)} there and {shown(here)} here; give another file, or remove "
+                    f"{_told(there)} there and {_told(here)} here; give another file, or remove "
                     f"this one to begin again",
                     name="checkpoint",
                 )
@@ -171,7 +172,8 @@ class Journal:
         except OSError as error:
             if not self._warned:
                 warnings.warn(
-                    f"{self.checkpoint.path} cannot be written ({error}); the run goes on",
+                    f"{self.checkpoint.path} cannot be written ({error}); the run goes on, the "
+                    f"file holds what was done before",
                     RuntimeWarning,
                     stacklevel=2,
                 )
@@ -217,6 +219,13 @@ def _parsed(place: Path, text: str) -> dict[str, Any]:
 
 def _digest(body: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
+
+
+def _told(value: Any) -> str:
+    """A value in short; of a digest the beginning."""
+    if isinstance(value, str) and len(value) == _DIGEST_LENGTH:
+        return f"{value[:12]}.."
+    return shown(value)
 
 
 def _unreadable(place: Path, why: str) -> InputError:

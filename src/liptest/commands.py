@@ -28,7 +28,7 @@ from liptest.outcomes import Outcome
 from liptest.privacy.check import check_privacy
 from liptest.privacy.claims import Claim, parse_epsilon
 from liptest.report.text import Screen
-from liptest.resuming import checkpoint_files, remove, say_how_to_go_on
+from liptest.resuming import checkpoint_files, remove, say_how_to_go_on, was_interrupted
 from liptest.verdicts import Decision
 from liptest.workers import pool
 
@@ -56,8 +56,8 @@ def run_check(options: dict[str, Any]) -> int:
         return 2
     before = interruptions()
     outcomes = _checked(screen, task, files)
-    write_outcomes(options, outcomes)
-    if interruptions() != before:
+    written = write_outcomes(options, outcomes)
+    if interruptions() != before or not written or any(map(was_interrupted, outcomes)):
         say_how_to_go_on(screen, files, options["typed"])
     elif all(outcome.error is None for outcome in outcomes):
         remove(files)

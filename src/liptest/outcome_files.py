@@ -13,11 +13,13 @@ from liptest.outcomes import Outcome
 Format = Callable[[Sequence[Outcome]], str]
 
 
-def write_outcomes(options: Mapping[str, Any], outcomes: Sequence[Outcome]) -> None:
+def write_outcomes(options: Mapping[str, Any], outcomes: Sequence[Outcome]) -> bool:
     """Write what ``--json``, ``--html``, ``--junit`` and ``--sarif`` ask for.
 
     The verdicts are on the screen already: a full disk must not lose them, nor the other files.
+    False when something could not be written.
     """
+    whole = True
     for name, text_of in _FORMATS.items():
         path: Path | None = options.get(name)
         if path is None:
@@ -28,9 +30,12 @@ def write_outcomes(options: Mapping[str, Any], outcomes: Sequence[Outcome]) -> N
                 path.write_text(text.rstrip("\n") + "\n", encoding="utf-8")
         except OSError as error:
             print(f"error: --{name} {path}: {error.strerror}", file=sys.stderr)
+            whole = False
         except Exception as error:
             words = f"{type(error).__name__}: {error}"
             print(f"error: --{name} {path}: it could not be written: {words}", file=sys.stderr)
+            whole = False
+    return whole
 
 
 def _certificates(outcomes: Sequence[Outcome]) -> str:

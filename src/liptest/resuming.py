@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from liptest.errors import InputError
+from liptest.outcomes import Outcome
 from liptest.report.text import Screen
 
 
@@ -42,8 +43,14 @@ def _numbered(file: Path, number: int) -> Path:
     return file.with_name(f"{file.stem}-{number}{file.suffix}")
 
 
+def was_interrupted(outcome: Outcome) -> bool:
+    """Whether a check was cut off, also by a KeyboardInterrupt of the code under test."""
+    found = outcome.certificate
+    return found is not None and found.verdict.reason.startswith("interrupted")
+
+
 def say_how_to_go_on(screen: Screen, files: list[Path | None], typed: list[str]) -> None:
-    """What to type after an interruption; nothing where no file was written."""
+    """What to type when not everything was done or written down; nothing where no file is."""
     there = [str(file) for file in files if file is not None and file.exists()]
     if not there:
         return

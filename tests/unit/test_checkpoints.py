@@ -196,7 +196,8 @@ def test_other_code_another_distribution_or_version_is_refused(
         check("yes", checkpoint=file)
     monkeypatch.undo()
     other = lt.ProductDistribution.bernoulli([0.4] * D)
-    with pytest.raises(lt.InputError, match="belongs to another test: distribution is"):
+    shortened = r"belongs to another test: distribution is [0-9a-f]{12}\.\. there and [0-9a-f]{12}"
+    with pytest.raises(lt.InputError, match=shortened):
         lt.check_privacy(
             MECHANISMS["yes"],
             other,
@@ -263,8 +264,8 @@ def test_a_disk_that_fills_up_costs_a_warning(
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         verdict = check("yes", checkpoint=tmp_path / "run.json")
-    assert [str(w.message) for w in caught if "the run goes on" in str(w.message)] != []
     assert len(caught) == 1
+    assert "the run goes on, the file holds what was done before" in str(caught[0].message)
     assert verdict.decision == "YES"
     assert os.listdir(tmp_path) == ["run.json"]  # no half-written file is left
 

@@ -165,6 +165,9 @@ def quick(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "f.py").write_text(
         "def f(data, rng): return int(rng.random() < (0.5 if data.tolist()[0] else 0.25))\n"
         "def bad(data, rng): return 1 / 0\n"
+        "def stops(data, rng):\n"
+        "    if sum(data.tolist()) == 6: raise KeyboardInterrupt\n"
+        "    return int(rng.random() < 0.5)\n"
     )
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -203,6 +206,29 @@ def test_each_of_several_checks_has_a_file_which_stays_while_one_failed(quick: P
     assert main(["check", "--checkpoint", "long.json", "--resume"]) == 4
 
 
+def test_the_file_stays_while_an_answer_could_not_be_written_down(
+    quick: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    typed = [*CHECK.split(), "--checkpoint", "long.json", "--json", "no/folder.json"]
+    assert main(typed) == 0
+    found = capsys.readouterr()
+    assert "No such file or directory" in found.err
+    assert "What is done is kept in long.json" in found.out
+    (quick / "no").mkdir()
+    assert main([*typed, "--resume"]) == 0
+    assert (quick / "no" / "folder.json").exists()
+    assert not (quick / "long.json").exists()
+
+
+def test_the_file_stays_when_the_code_under_test_raises_keyboard_interrupt(
+    quick: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*CHECK.replace("f.py:f", "f.py:stops").split(), "--checkpoint", "long.json"]) == 3
+    assert "INCONCLUSIVE interrupted after" in (said := capsys.readouterr().out)
+    assert "What is done is kept in long.json" in said
+    assert (quick / "long.json").exists()
+
+
 class Clock:
     now = 0.0
 
@@ -221,6 +247,16 @@ def test_a_log_has_a_line_every_ten_seconds_at_most() -> None:
     assert len(said) == 4
     assert said[0] == "f.py:f: 11,000 of 20,000, 100 a second, about 90 s left"
     assert said[-1] == "f.py:f: 14,000 of 20,000, 100 a second, about 60 s left"
+
+
+def test_no_rate_is_told_from_the_first_second() -> None:
+    clock = Clock()
+    found = Pace("", clock)
+    assert found.words(6, 684) == "6 of 684"
+    clock.now = 0.001  # chunks of one group come at once
+    assert found.words(12, 684) == "12 of 684"
+    clock.now = 1.5
+    assert found.words(21, 684) == "21 of 684, 10 a second, about 66 s left"
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 
 #: Least seconds between two lines where there is no terminal.
 SECONDS = 10.0
+# Less is no measurement: several chunks come at once.
+_LEAST_MEASURED = 1.0
 
 
 @dataclass
@@ -41,7 +43,7 @@ class Pace:
             self._before = done, now
         first, since = self._before
         said = f"{done:,} of {planned:,}"
-        if done <= first or now <= since:
+        if done <= first or now - since < _LEAST_MEASURED:
             return said
         rate = (done - first) / (now - since)
         left = max(planned - done, 0) / rate
