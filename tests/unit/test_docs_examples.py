@@ -1,0 +1,113 @@
+"""Examples of the pages run as they stand, and the commands that pages show exist.
+
+Pages that are notebooks run when the site is built; docs/pytest.md and docs/running.md have tests of
+their own.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import liptest as lt
+from liptest.cli import app, main
+
+ROOT = Path(__file__).parents[2]
+PAGES = (
+    "README.md",
+    *(f"docs/{name}.md" for name in ("index", "black_box", "ledger", "noiseless")),
+)
+PAGES += tuple(f"docs/{name}.md" for name in ("profile", "searching"))
+
+
+def text_of(page: str) -> str:
+    return (ROOT / page).read_text(encoding="utf-8")
+
+
+def given_names() -> dict[str, Any]:
+    """What pages take for granted: a mechanism, data, a vendor's library."""
+    keep = 1 / (1 + np.exp(-1.0))
+
+    def noisy_count(dataset: Any, n: int) -> Any:
+        flipped = np.random.default_rng(0).random((n, len(dataset))) > keep
+        return (np.asarray(dataset) ^ flipped).sum(axis=1)
+
+    return {
+        "lt": lt,
+        "mechanism": lt.catalogue.randomised_response(8, 1.0),
+        "distribution": lt.ProductDistribution.uniform(lt.Hypercube(8)),
+        "vendor_library": SimpleNamespace(noisy_count=noisy_count),
+        "x": np.array([0] * 10),
+        "y": np.array([1] + [0] * 9),
+    }
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_examples_run(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"^```python\n(.*?)^```", text_of(page), re.MULTILINE | re.DOTALL)
+    assert blocks
+    names = given_names()
+    for block in blocks:
+        exec(compile(block, f"<{page}>", "exec"), names)  # noqa: S102
+    if page in ("README.md", "docs/index.md"):
+        assert names["verdict"].decision == "NO"
+        assert names["verdict"].witness.verify(names["noisy_count"])
+
+
+def commands() -> list[tuple[str, str]]:
+    """(page, command) for each line of a block that begins with liptest, and between backticks."""
+    found = []
+    for page in ["README.md", *(str(p.relative_to(ROOT)) for p in ROOT.glob("docs/**/*.md"))]:
+        text = text_of(page).replace("\\\n", " ")
+        blocks = re.findall(r"^```.*?^```", text, re.MULTILINE | re.DOTALL)
+        lines = re.findall(r"^(?:\$ )?(liptest [a-z]+ .*)$", "\n".join(blocks), re.MULTILINE)
+        lines = [line for line in lines if not line.endswith(".")]  # output, not a command
+        lines += re.findall(r"^    (liptest [a-z].*)$", text, re.MULTILINE)
+        found += [(page, line) for line in lines + re.findall(r"`(liptest [a-z][^`]*)`", text)]
+    return found
+
+
+def test_the_commands_exist() -> None:
+    known = {"--help", "--version", "-h"}
+    shown = commands()
+    assert len(shown) > 20
+    for page, line in shown:
+        words = shlex.split(line.partition(" | ")[0].partition("#")[0])[1:]
+        options = {word.partition("=")[0] for word in words if word.startswith("--")} - known
+        command = app[words[0]] if words[0] in app else None
+        if command is None:
+            pytest.fail(f"{page}: {line}: there is no such command")
+        for word in words[1:]:
+            if word in command:
+                command = command[word]
+        taken = {
+            name for argument in command.assemble_argument_collection() for name in argument.names
+        }
+        assert options <= taken, f"{page}: {line}: {options - taken}"
+
+
+def test_the_first_five_minutes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = text_of("docs/first_steps.md")
+    [vendor] = re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+    Path("vendor.py").write_text(vendor)
+    ones = np.random.default_rng(0).random(3000) < 0.07
+    Path("visits.csv").write_text("returned\n" + "".join(f"{int(one)}\n" for one in ones))
+    claim = ["--epsilon", "0.5", "--table", "visits.csv", "--column", "returned"]
+    assert main(["init", "vendor.py:returning", *claim]) == 0
+    assert "Slow: method light-neighbourhoods" in capsys.readouterr().out
+    assert main(["check"]) == 1
+    out = capsys.readouterr().out
+    assert "NO refuted with a witness" in out
+    assert "probability 1.90412e-07 against 0" in out
+    assert "probability 1.90412e-07 against 0" in page
