@@ -1,7 +1,7 @@
 """Examples of the pages run as they stand, and the commands that pages show exist.
 
-Pages that are notebooks run when the site is built; docs/pytest.md and docs/running.md have tests of
-their own.
+Pages that are notebooks run when the site is built; docs/pytest.md and docs/running.md have tests
+of their own.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def test_the_examples_run(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert blocks
     names = given_names()
     for block in blocks:
-        exec(compile(block, f"<{page}>", "exec"), names)  # noqa: S102
+        exec(compile(block, f"<{page}>", "exec"), names)
     if page in ("README.md", "docs/index.md"):
         assert names["verdict"].decision == "NO"
         assert names["verdict"].witness.verify(names["noisy_count"])
@@ -81,9 +81,8 @@ def test_the_commands_exist() -> None:
     for page, line in shown:
         words = shlex.split(line.partition(" | ")[0].partition("#")[0])[1:]
         options = {word.partition("=")[0] for word in words if word.startswith("--")} - known
-        command = app[words[0]] if words[0] in app else None
-        if command is None:
-            pytest.fail(f"{page}: {line}: there is no such command")
+        assert words[0] in app, f"{page}: {line}: there is no such command"
+        command = app[words[0]]
         for word in words[1:]:
             if word in command:
                 command = command[word]
