@@ -178,6 +178,8 @@ def _release(screen: Screen, model: CheckModel, task: Task, options: dict[str, A
     assert isinstance(answer, Released)
     screen.paragraph(f"RELEASED {answer.output!r}")
     screen.paragraph(f"({gate.certificate.release_guarantee})")
+    if answer.warning:
+        screen.paragraph(f"WARNING, for the operator only: {answer.warning}.")
     return 0
 
 

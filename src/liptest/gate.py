@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from liptest.certificates import Certificate, certify
+from liptest.data.fitted import recognised
 from liptest.distributions import Distribution, check_distribution
 from liptest.domains import Domain, IntArray
 from liptest.driver import Progress
@@ -42,10 +43,15 @@ RandomBelow = Callable[[int], int]
 
 @dataclass(frozen=True)
 class Released:
-    """One draw of the tested law on the private dataset."""
+    """One draw of the tested law on the private dataset.
+
+    ``warning`` is for the operator only, as it tells about the private dataset: it is the table
+    that the distribution was fitted on. "" otherwise.
+    """
 
     output: Output
     certificate: Certificate
+    warning: str = ""
 
 
 @dataclass(frozen=True)
@@ -61,6 +67,8 @@ class Gate:
     Use one of its subclasses. The private dataset is looked at only in ``release``, and only
     when the certificate says YES.
     """
+
+    _law: Distribution | None = None
 
     def __init__(
         self,
@@ -119,6 +127,7 @@ class Gate:
                 f"{self._mechanism.name}: the code, a parameter or a local module it imports "
                 f"changed after the test; nothing is released. Test it again"
             )
+        warning = self._warning(private)
         # Counted before the draw: an answer that fails half-way is an answer.
         with self._counting:
             self._check_left()
@@ -131,7 +140,13 @@ class Gate:
                 f"{self._mechanism.name}: it failed on the private dataset; the reason is "
                 f"withheld because it may tell about the data"
             )
-        return Released(output, self._certificate)
+        return Released(output, self._certificate, warning)
+
+    def _warning(self, private: IntArray) -> str:
+        guarantee = self._certificate.verdict.guarantee
+        if self._law is None or (guarantee.kind == "proof" and not guarantee.exception_mass):
+            return ""  # a proof holds whatever the distribution was fitted on
+        return recognised(self._law, private[0])
 
     def _check_left(self) -> None:
         if self._left <= 0:
@@ -221,6 +236,7 @@ class PrivacyGate(Gate):
         worded = self._worded(verdict)
         certificate = certify(worded, code, distribution, own_seed=seed is None, releases=releases)
         super().__init__(checked, domain, code, certificate, books)
+        self._law = distribution
 
     def _worded(self, verdict: PrivacyVerdict) -> PrivacyVerdict:
         """The verdict in the words of the route, before it is certified."""

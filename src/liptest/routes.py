@@ -194,6 +194,7 @@ class FilterGate(Gate):
         books.begin(self._query, code, law, claim, 0.0)
         certificate = certify(verdict, code, law, own_seed=True, releases=count)
         super().__init__(self._query, law.domain, code, certificate, books)
+        self._law = law
 
     @property
     def mechanism(self) -> ShiftMechanism:
@@ -231,7 +232,7 @@ def _scaled(answer: Released | Refused, step: Fraction) -> Released | Refused:
         return answer
     output = answer.output
     assert isinstance(output, int)
-    return Released(float(step * output), answer.certificate)
+    return replace(answer, output=float(step * output))
 
 
 def _by_construction(

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from liptest.data.bootstrap import bootstrap
+from liptest.data.fitted import Fitted
+from liptest.data.laws import markov_chain, mixture
 from liptest.domains import Domain, IntArray, check_domain
 from liptest.errors import InputError, check_count, shown
 from liptest.marginals import SUM_SLACK, check_floats
@@ -29,6 +33,8 @@ class SampledDistribution:
     """
 
     is_exact = False
+    #: What it was fitted on; None where it was not.
+    fitted: Fitted | None = None
 
     def __init__(
         self,
@@ -47,6 +53,68 @@ class SampledDistribution:
         self._log_mass = log_mass
         self.source = source or f"the sampler {getattr(sampler, '__name__', 'given')}"
         self._rng_first = _first_parameter(sampler) in ("rng", "generator")
+
+    @classmethod
+    def bootstrap(
+        cls,
+        table: Any,
+        *,
+        domain: Domain | None = None,
+        columns: str | Sequence[str] | None = None,
+        categories: Mapping[str, Sequence[Any]] | None = None,
+        source: str = "",
+    ) -> SampledDistribution:
+        """Whole rows of a public table, drawn with replacement: correlations as they are.
+
+        Each row is a dataset, each column a coordinate. Masses are known: the share of the rows.
+        A YES is about this law of at most as many datasets as the table has rows. Where the n
+        rows are independent draws from the true law, and mechanism and domain were chosen without
+        knowing them, the exception mass of a YES by "neighbourhoods" grows by at most
+        ``sqrt(ln(1/w) / (2 n))`` under the true law, off an event of probability w (Hoeffding 1963:
+        the datasets with a bad neighbour are a set that does not depend on the rows).
+
+        Parameters
+        ----------
+        table, domain, columns, categories
+            As for ``ProductDistribution.fit``. Of SQL the different rows leave the database, with
+            their counts.
+
+        Raises
+        ------
+        InputError
+            As ``ProductDistribution.fit``.
+        """
+        found = bootstrap(table, domain, columns, categories or {})
+        law = cls(found.domain, found.law, found.law.log_mass, source=source or found.words)
+        law.fitted = found.fitted
+        return law
+
+    @classmethod
+    def mixture(
+        cls, components: Sequence[Any], *, weights: ArrayLike, source: str = ""
+    ) -> SampledDistribution:
+        """A component chosen by its weight, then a point of it: records with a common cause.
+
+        ``components`` are laws of one domain with known masses, most often products, for example
+        one for weekdays and one for Sundays; ``weights`` (len(components),) sum to 1. Masses are
+        known. InputError when a component has none or lives elsewhere, or the weights are no law.
+        """
+        law = mixture(components, weights)
+        words = source or f"a mixture of {len(law.components)} laws"
+        return cls(law.components[0].domain, law, law.log_mass, source=words)
+
+    @classmethod
+    def markov_chain(
+        cls, domain: Domain, *, initial: ArrayLike, transitions: Any, source: str = ""
+    ) -> SampledDistribution:
+        """Each coordinate depends on the one before it: records in the order of time.
+
+        ``initial`` (sizes[0],) is the law of the first coordinate; ``transitions`` one
+        (n, n) matrix for all steps or d - 1 of them, (sizes[r], sizes[r+1]), a law in each row.
+        Masses are known. InputError when a row is no law or a shape does not fit.
+        """
+        law = markov_chain(check_domain(domain), initial, transitions)
+        return cls(domain, law, law.log_mass, source=source or f"a Markov chain on {domain}")
 
     def __repr__(self) -> str:
         return f"SampledDistribution({self.domain}, source={self.source!r})"

@@ -92,7 +92,7 @@ class ValueSampler:
         most = max(len(mass) for mass in masses)
         cumulative = np.full((len(masses), most), GRID, dtype=np.int64)
         for r, mass in enumerate(masses):
-            cumulative[r, : len(mass)] = _cumulative_thresholds(mass)
+            cumulative[r, : len(mass)] = cumulative_thresholds(mass)
         self._steps = cumulative[:, :-1]
 
     def draw(self, rng: np.random.Generator, count: int) -> NDArray[Any]:
@@ -108,7 +108,8 @@ class ValueSampler:
         return values
 
 
-def _cumulative_thresholds(mass: NDArray[np.float64]) -> NDArray[np.int64]:
+def cumulative_thresholds(mass: NDArray[np.float64]) -> NDArray[np.int64]:
+    """(n,) whole numbers up to 2**53: below the i-th one, value i or an earlier one is drawn."""
     scaled = np.ldexp(mass, GRID_BITS)
     whole = np.floor(scaled)
     # Whole parts add up exactly and the rests stay small: a sum of the masses would lose bits.

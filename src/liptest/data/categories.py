@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.data.values import Value, in_order, plain
+from liptest.data.values import Cells, Value, in_order, plain
+from liptest.domains import Domain, Hypercube, RecordGrid
 from liptest.errors import InputError, shown
 
 #: The values of one column; value ``categories[i]`` has the code i.
@@ -91,3 +92,57 @@ def codes(name: str, values: Sequence[Value], categories: Categories) -> NDArray
             f"name all values",
             name="table",
         ) from None
+
+
+def coordinates(
+    columns: Sequence[str],
+    found: Sequence[Mapping[Value, int]],
+    declared: Mapping[str, Sequence[Any]],
+    domain: Domain | None,
+) -> tuple[Domain, tuple[Categories, ...]]:
+    """The domain whose coordinates are columns, and the values of each.
+
+    Raises InputError when a given domain has another dimension or other sizes, and as
+    ``categories_of``.
+    """
+    if domain is not None and domain.dimension != len(columns):
+        raise InputError(
+            f"columns: {len(columns)} columns do not fit {domain}; each column is one of its "
+            f"coordinates",
+            name="columns",
+        )
+    only_known(columns, declared)
+    sizes = [None] * len(columns) if domain is None else domain.sizes
+    known = tuple(
+        categories_of(name, seen, declared, size)
+        for name, seen, size in zip(columns, found, sizes, strict=True)
+    )
+    if domain is None:
+        bits = all(values == BITS for values in known)
+        return Hypercube(len(known)) if bits else RecordGrid([len(v) for v in known]), known
+    for name, values, size in zip(columns, known, domain.sizes, strict=True):
+        if len(values) != size:
+            raise InputError(
+                f"categories[{name!r}] holds {len(values)} values, but its coordinate of {domain} "
+                f"takes {size}",
+                name="categories",
+            )
+    return domain, known
+
+
+def only_known(columns: Sequence[str], declared: Mapping[str, Any]) -> None:
+    """InputError when categories are declared for something that is no column."""
+    strange = set(declared) - set(columns)
+    if strange:
+        raise InputError(
+            f"categories: {shown(min(strange))} is none of the columns {', '.join(columns)}",
+            name="categories",
+        )
+
+
+def of_column(cells: Cells, place: int) -> dict[Value, int]:
+    """How often each value of one column occurs, from joint counts."""
+    found: dict[Value, int] = {}
+    for key, count in cells.items():
+        found[key[place]] = found.get(key[place], 0) + count
+    return found

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.data.categories import BITS, Categories, categories_of, coded
+from liptest.data.categories import Categories, coded, coordinates
 from liptest.data.fitted import DATASETS, RECORDS, Fitted, counts_hash, rows_hash
 from liptest.data.records import fit_arrivals, fit_records
 from liptest.data.sources import TableSource, as_source, chosen, is_table
 from liptest.data.values import Value, empty
 from liptest.data.wanted import Found, Wanted
-from liptest.domains import Domain, Hypercube, RecordGrid, check_domain
-from liptest.errors import InputError, shown
+from liptest.domains import Domain, check_domain
+from liptest.errors import InputError
 from liptest.fitting import fit_marginals, overall_law, shrunk
 
 
@@ -58,15 +58,7 @@ def _datasets(source: TableSource, wanted: Wanted) -> Found:
     columns = chosen(source, wanted.columns)
     found = source.marginals(columns, wanted.max_values)
     rows = _same_total(source, found)
-    if wanted.domain is not None and wanted.domain.dimension != len(columns):
-        raise InputError(
-            f"columns: {len(columns)} columns do not fit {wanted.domain}; each column is one of "
-            f"its coordinates",
-            name="columns",
-        )
-    known = _known(columns, found, wanted)
-    domain = wanted.domain or _domain_of(known)
-    _fits(columns, known, domain)
+    domain, known = coordinates(columns, found, wanted.categories, wanted.domain)
     counts = [coded(one, values) for one, values in zip(found, known, strict=True)]
     laws = [
         shrunk(one, prior, wanted.shrinkage)
@@ -82,42 +74,6 @@ def _datasets(source: TableSource, wanted: Wanted) -> Found:
         fitted,
         f"the distribution fitted on the rows of {source.words}, each a dataset",
     )
-
-
-def _known(
-    columns: Sequence[str], found: Sequence[Mapping[Value, int]], wanted: Wanted
-) -> tuple[Categories, ...]:
-    _only_known(columns, wanted.categories)
-    sizes = [None] * len(columns) if wanted.domain is None else wanted.domain.sizes
-    return tuple(
-        categories_of(name, seen, wanted.categories, size)
-        for name, seen, size in zip(columns, found, sizes, strict=True)
-    )
-
-
-def _only_known(columns: Sequence[str], categories: Mapping[str, Any]) -> None:
-    strange = set(categories) - set(columns)
-    if strange:
-        raise InputError(
-            f"categories: {shown(min(strange))} is none of the columns {', '.join(columns)}",
-            name="categories",
-        )
-
-
-def _domain_of(known: Sequence[Categories]) -> Domain:
-    if all(values == BITS for values in known):
-        return Hypercube(len(known))
-    return RecordGrid([len(values) for values in known])
-
-
-def _fits(columns: Sequence[str], known: Sequence[Categories], domain: Domain) -> None:
-    for name, values, size in zip(columns, known, domain.sizes, strict=True):
-        if len(values) != size:
-            raise InputError(
-                f"categories[{name!r}] holds {len(values)} values, but its coordinate of {domain} "
-                f"takes {size}",
-                name="categories",
-            )
 
 
 def _priors(

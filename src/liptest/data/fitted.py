@@ -109,6 +109,12 @@ class Fitted:
         return _recognised("in all counts", self.counts_log_chance) if same else ""
 
 
+def recognised(law: Any, dataset: NDArray[Any]) -> str:
+    """A sentence when one dataset is what the law was fitted on, else ""; see ``recognises``."""
+    fitted: Fitted | None = law.fitted
+    return "" if fitted is None else fitted.recognises(dataset, float(law.log_mass(dataset)[0]))
+
+
 def _recognised(how: str, log_chance: float) -> str:
     chance = math.exp(min(log_chance, 0.0))
     return (

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.data.categories import BITS, Categories, categories_of, codes
+from liptest.data.categories import BITS, Categories, categories_of, codes, of_column, only_known
 from liptest.data.fitted import (
     ARRIVALS,
     RECORDS,
@@ -42,7 +42,8 @@ def fit_records(source: TableSource, wanted: Wanted) -> Found:
     cells = source.cells(keys, _MAX_CELLS)
     if not cells:
         raise empty(source.words)
-    parts = [_of_column(cells, i) for i in range(len(columns))]
+    only_known(columns, wanted.categories)
+    parts = [of_column(cells, i) for i in range(len(columns))]
     sizes = wanted.domain.sizes if wanted.domain is not None and len(columns) == 1 else None
     if sizes is not None and len(set(sizes)) != 1:
         raise InputError(
@@ -98,8 +99,9 @@ def fit_arrivals(source: TableSource, wanted: Wanted) -> Found:
     cells = source.cells(columns, _MAX_CELLS)
     if not cells:
         raise empty(source.words)
+    only_known(columns, wanted.categories)
     known = tuple(
-        categories_of(name, _of_column(cells, i), wanted.categories, None)
+        categories_of(name, of_column(cells, i), wanted.categories, None)
         for i, name in enumerate(columns)
     )
     table, _ = _grouped(cells, columns, known)
@@ -149,13 +151,6 @@ def _records_domain(known: Sequence[Categories], count: int) -> Domain:
     size = math.prod(len(values) for values in known)
     bits = len(known) == 1 and known[0] == BITS
     return Hypercube(count) if bits else RecordGrid([size] * count)
-
-
-def _of_column(cells: Cells, place: int) -> dict[Value, int]:
-    found: dict[Value, int] = {}
-    for key, count in cells.items():
-        found[key[place]] = found.get(key[place], 0) + count
-    return found
 
 
 def _grouped(

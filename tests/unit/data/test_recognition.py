@@ -1,0 +1,135 @@
+"""A gate says so when its private dataset is the table that the distribution was fitted on."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import sqlalchemy as sa
+
+import liptest as lt
+from liptest.cli import main
+
+RNG = np.random.default_rng(5)
+CLICKS = RNG.integers(0, 2, 40)
+ITEMS = np.array(list("abcd") * 10)
+FRAME = pd.DataFrame({"click": CLICKS, "item": ITEMS})
+OTHER = 1 - CLICKS
+
+
+def of_frame() -> lt.ProductDistribution:
+    return lt.ProductDistribution.fit(FRAME, columns="click", groups="item")
+
+
+def of_array() -> lt.ProductDistribution:
+    return lt.ProductDistribution.fit(CLICKS, domain=lt.Hypercube(40), groups=ITEMS)
+
+
+def of_database() -> lt.ProductDistribution:
+    engine = sa.create_engine("sqlite://", poolclass=sa.StaticPool)
+    FRAME.to_sql("public", engine, index=False)
+    law = lt.ProductDistribution.fit(
+        lt.SqlTable(engine, table="public"), columns="click", groups="item", record_groups=ITEMS
+    )
+    engine.dispose()
+    return law
+
+
+def gate(law: lt.ProductDistribution, **options: Any) -> lt.PrivacyGate:
+    mechanism = lt.catalogue.truncated_geometric_count(40, 1.0)
+    settings = {"method": "neighbourhoods", "exception_mass": 0.05, "seed": 1, "search_laws": 0}
+    return lt.PrivacyGate(mechanism, law, epsilon=1.0, releases=2, **(settings | options))
+
+
+@pytest.mark.parametrize("build", [of_frame, of_array, of_database])
+def test_the_fitted_table_is_recognised(build: Any) -> None:
+    law = build()
+    tested = gate(law)
+    assert tested.certificate.decision == lt.Decision.YES
+    same, other = tested.release(CLICKS), tested.release(OTHER)
+    assert isinstance(same, lt.Released)
+    assert isinstance(other, lt.Released)
+    assert "the table that the distribution was fitted on" in same.warning
+    assert other.warning == ""
+    # What is published does not depend on the private dataset.
+    assert same.certificate == other.certificate
+    if law.fitted is not None and law.fitted.columns:
+        assert law.fitted.counts_hash[:16] in tested.certificate.to_json()
+
+
+def test_a_proof_holds_whatever_the_distribution() -> None:
+    tested = gate(of_frame(), method="exhaustive")
+    answer = tested.release(CLICKS)
+    assert isinstance(answer, lt.Released)
+    assert answer.warning == ""
+
+
+def test_rows_in_another_order_are_recognised_by_counts_only_without_an_order() -> None:
+    order = np.argsort(ITEMS, kind="stable")[::-1]
+    moved = lt.ProductDistribution.fit(
+        FRAME, columns="click", groups="item", record_groups=ITEMS[order]
+    )
+    assert moved.fitted is not None
+    assert moved.fitted.recognises(CLICKS[order], -20.0) == ""
+    engine = sa.create_engine("sqlite://", poolclass=sa.StaticPool)
+    FRAME.to_sql("public", engine, index=False)
+    table = lt.SqlTable(engine, table="public")
+    law = lt.ProductDistribution.fit(
+        table, columns="click", groups="item", record_groups=ITEMS[order]
+    )
+    engine.dispose()
+    assert law.fitted is not None
+    assert "in all counts" in law.fitted.recognises(CLICKS[order], -20.0)
+
+
+def test_the_chance_of_equal_counts_is_the_multinomial_one() -> None:
+    fitted = of_database().fitted
+    assert fitted is not None
+    law = of_frame()
+    expected = 0.0
+    for item in "abcd":
+        hits, n = int(CLICKS[item == ITEMS].sum()), 10
+        p = float(law.probabilities["abcd".index(item)])
+        expected += math.log(math.comb(n, hits)) + hits * math.log(p) + (n - hits) * math.log1p(-p)
+    assert fitted.counts_log_chance == pytest.approx(expected)
+
+
+def test_whole_datasets_are_coded_alike() -> None:
+    frame = pd.DataFrame({"a": ["x", "y", "x"], "b": [1, 0, 0]})
+    law = lt.ProductDistribution.fit(frame)
+    assert law.fitted is not None
+    assert law.fitted.dataset(frame.iloc[::-1]).tolist() == [[0, 0], [1, 0], [0, 1]]
+    assert law.fitted.recognises([0, 1], -1.0) == ""
+    with pytest.raises(lt.InputError) as caught:
+        law.fitted.dataset(pd.DataFrame({"a": ["secret"], "b": [1]}))
+    assert "secret" not in str(caught.value)
+    records = of_frame().fitted
+    assert records is not None
+    assert np.array_equal(records.dataset(FRAME), CLICKS)
+    histogram = lt.ProductDistribution.fit(FRAME, columns="item", histogram_of=10.0).fitted
+    assert histogram is not None
+    assert histogram.dataset(FRAME).tolist() == [10, 10, 10, 10]
+    with pytest.raises(lt.InputError, match="fitted on an array"):
+        of_array().fitted.dataset(FRAME)  # type: ignore[union-attr]
+
+
+def test_the_command_line_warns_the_operator(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    FRAME.to_csv(tmp_path / "clicks.csv", index=False)
+    (tmp_path / "vendor.py").write_text(
+        "import liptest as lt\ncount = lt.catalogue.truncated_geometric_count(40, 1.0)\n"
+    )
+    table = str(tmp_path / "clicks.csv")
+    data = ["--table", table, "--column", "click", "--group", "item", "--dimension", "40"]
+    private = ["--private", table, "--private-column", "click"]
+    method = ["--method", "neighbourhoods", "--exception-mass", "0.05"]
+    vendor = f"{tmp_path / 'vendor.py'}:count"
+    code = main(["release", vendor, "--epsilon", "1", *data, *private, *method])
+    out = " ".join(capsys.readouterr().out.split())
+    assert code == 0
+    assert "WARNING, for the operator only: the private dataset agrees in every row" in out
