@@ -274,7 +274,7 @@ def verdict_of(
         largest_loss=total.largest,
         relation=task.distribution.domain.relation,
         distribution=task.distribution.source,
-        law_source=task.mechanism.source,
+        law_source=getattr(task.mechanism, "law_source", task.mechanism.source),
         reason=reason,
         exception_mass_found=found_mass(task, plan, decision),
         settings=task.settings,

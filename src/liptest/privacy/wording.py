@@ -7,11 +7,18 @@ import math
 from liptest.privacy.claims import Claim
 from liptest.privacy.witnesses import PrivacyWitness
 
+_IDEAL = (
+    "its noise (Laplace, normal, geometric, ..) is taken as ideal and integrated with certified "
+    "error bounds, so the rounding of floats in its sampling and in sums with it is not covered"
+)
 SOURCES = {
     "declared": "declared by the vendor as a formula; its code was not examined, and a release "
     "draws from the formula",
     "enumerated": "enumerated from the code, every random choice followed",
     "enumerated by type": "enumerated from the code, every random choice followed; outputs of "
+    "different types, or dicts in another order, are different ones",
+    "integrated": f"from the code, every random choice followed; {_IDEAL}",
+    "integrated by type": f"from the code, every random choice followed; {_IDEAL}; outputs of "
     "different types, or dicts in another order, are different ones",
 }
 #: Where the laws of a query with noise come from.
