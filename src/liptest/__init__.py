@@ -53,9 +53,6 @@ if TYPE_CHECKING:
     from liptest.lipschitz import check_lipschitz as check_lipschitz
     from liptest.local_filter import LocalFilter as LocalFilter
     from liptest.mechanisms import catalogue as catalogue
-    from liptest.sample_certificates import SampleCertificate as SampleCertificate
-    from liptest.sample_certificates import certify_samples as certify_samples
-    from liptest.sample_certificates import examine_samples as examine_samples
     from liptest.mechanisms.base import Mechanism as Mechanism
     from liptest.mechanisms.base import output_law as output_law
     from liptest.mechanisms.closed_form import ClosedForm as ClosedForm
@@ -92,6 +89,9 @@ if TYPE_CHECKING:
     from liptest.repairs import repair as repair
     from liptest.routes import FilterGate as FilterGate
     from liptest.routes import SensitivityGate as SensitivityGate
+    from liptest.sample_certificates import SampleCertificate as SampleCertificate
+    from liptest.sample_certificates import certify_samples as certify_samples
+    from liptest.sample_certificates import examine_samples as examine_samples
     from liptest.testers import AJMR12 as AJMR12
     from liptest.testers import CDJS15 as CDJS15
     from liptest.testers import CS12 as CS12
