@@ -36,7 +36,7 @@ class Bootstrap:
         """Log of the share of the rows that each point has; -inf for others."""
         shares = [self._counts.get(row.tobytes(), 0) for row in points]
         with np.errstate(divide="ignore"):
-            return np.log(np.array(shares) / self.counts.sum())
+            return np.asarray(np.log(np.array(shares) / self.counts.sum()))
 
     @cached_property
     def _counts(self) -> dict[bytes, int]:
