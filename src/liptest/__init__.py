@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from liptest.covers import Cover as Cover
     from liptest.covers import minimum_cover as minimum_cover
     from liptest.covers import minimum_cover_of_pairs as minimum_cover_of_pairs
+    from liptest.data.dependence import column_dependence as column_dependence
+    from liptest.data.dependence_result import Dependence as Dependence
+    from liptest.data.fitted import Fitted as Fitted
     from liptest.data.sql import SqlTable as SqlTable
     from liptest.diameters import image_diameter as image_diameter
     from liptest.diameters import sample_diameter as sample_diameter
@@ -121,7 +124,10 @@ _HOME = {
     **dict.fromkeys(("Certificate", "verify"), "certificates"),
     **dict.fromkeys(("ProductDistribution", "SampledDistribution"), "distributions"),
     **dict.fromkeys(("Hypercube", "Hypergrid", "RecordGrid"), "domains"),
+    "Dependence": "data.dependence_result",
+    "Fitted": "data.fitted",
     "SqlTable": "data.sql",
+    "column_dependence": "data.dependence",
     "edge_distribution": "edges",
     **dict.fromkeys(
         (

@@ -29,7 +29,7 @@ def profile_figure(profile: PrivacyProfile, *, claimed: float | None = None) -> 
     """
     if not profile.points:
         raise InputError("profile: it has no points", name="profile")
-    figure, axes = _figure()
+    figure, axes = new_figure()
     epsilons = [point.epsilon for point in profile.points]
     upper = [point.upper for point in profile.points]
     lower = [point.lower for point in profile.points]
@@ -82,7 +82,7 @@ def witness_figure(verdict: PrivacyVerdict, mechanism: Any) -> Figure:
         rows = witness_rows(checked, verdict.witness)
     except Missing as missing:
         raise InputError(f"mechanism={checked.name}: {missing}", name="mechanism") from None
-    figure, axes = _figure()
+    figure, axes = new_figure()
     places = range(len(rows))
     for shift, name, colour, hatch, values in (
         (-0.2, "first dataset", _FIRST, "", [row.probability for row in rows]),
@@ -91,7 +91,7 @@ def witness_figure(verdict: PrivacyVerdict, mechanism: Any) -> Figure:
         at = [x + shift for x in places]
         axes.bar(at, values, 0.4, label=name, color=colour, hatch=hatch, edgecolor="white")
     labels = [short(row.label) + (" *" if row.decides else "") for row in rows]
-    axes.set_xticks(list(places), [_plain(label) for label in labels], rotation=45, ha="right")
+    axes.set_xticks(list(places), [plain_text(label) for label in labels], rotation=45, ha="right")
     axes.set(ylabel="probability", xlabel="output (* decides)")
     axes.legend()
     return figure
@@ -99,7 +99,7 @@ def witness_figure(verdict: PrivacyVerdict, mechanism: Any) -> Figure:
 
 def _bars(rows: list[tuple[str, float]], claimed: float | None, title: str) -> Figure:
     """Bars; an infinite one is drawn to the edge and said so."""
-    figure, axes = _figure()
+    figure, axes = new_figure()
     finite = [value for _, value in rows if math.isfinite(value)]
     edge = 1.2 * max([*finite, claimed or 0.0, 1e-12])
     limit = math.inf if claimed is None else claimed * (1 + CLOSE)
@@ -116,7 +116,7 @@ def _bars(rows: list[tuple[str, float]], claimed: float | None, title: str) -> F
     return figure
 
 
-def _plain(text: str) -> str:
+def plain_text(text: str) -> str:
     """No letter of an output is a formula."""
     return visible(text).replace("$", r"\$")
 
@@ -127,7 +127,8 @@ def _mark(axes: Any, claimed: float | None) -> None:
         axes.annotate(f"claimed {claimed:g}", (claimed, 0.98), xycoords=("data", "axes fraction"))
 
 
-def _figure() -> tuple[Figure, Any]:
+def new_figure() -> tuple[Figure, Any]:
+    """An empty figure and its axes; InputError when matplotlib is missing."""
     try:
         from matplotlib.figure import Figure
     except ImportError:

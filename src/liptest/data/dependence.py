@@ -1,0 +1,217 @@
+"""Are the columns of a public table independent, and what if they are not (theory 3.17)?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liptest.data.bounds import shares_lower, variation_radius
+from liptest.data.categories import BITS, Categories, codes, coordinates
+from liptest.data.dependence_result import Dependence, Pair
+from liptest.data.fitted import DATASETS, Fitted, counts_hash
+from liptest.data.sources import TableSource, as_source, chosen
+from liptest.data.values import Cells, Value, empty
+from liptest.distributions import ProductDistribution
+from liptest.errors import InputError, check_open_unit
+
+Table = NDArray[np.float64]
+
+_MAX_PAIRS = 5000
+# Joint cells of all columns together that are counted, for an upper bound on tau.
+_MAX_JOINT = 1_000_000
+
+
+def column_dependence(
+    table: Any,
+    *,
+    columns: str | Sequence[str] | None = None,
+    categories: Mapping[str, Sequence[Any]] | None = None,
+    distribution: ProductDistribution | None = None,
+    failure_probability: float = 1e-6,
+) -> Dependence:
+    """Compare every pair of columns of a table with a product law.
+
+    Each row is a dataset, as in ``ProductDistribution.fit`` without groups. Proved are, if the
+    rows are independent draws from the true law: a lower bound on its total variation tau from the
+    product law (each pair's empirical law is near its true one: Cauchy and Schwarz for the mean,
+    McDiarmid 1989 for the deviation), an upper bound where the number of possible rows is small
+    against the table, and a lower bound on kappa (Chernoff 1952). A verdict's exception mass beta
+    under the product law is at most beta + tau, and at most kappa * beta, under the true one
+    (theory 3.17). Pairs do not show a dependence of three columns that no two of them have.
+
+    Parameters
+    ----------
+    table, columns, categories
+        As for ``ProductDistribution.fit``.
+    distribution
+        The product law to compare with; by default the one that is fitted on the table.
+    failure_probability
+        Of all that is called proved, together.
+
+    Raises
+    ------
+    InputError
+        As ``ProductDistribution.fit``; fewer than 2 columns, more than 5,000 pairs, or a
+        distribution on another domain.
+    """
+    source = as_source(table)
+    failure = check_open_unit("failure_probability", failure_probability)
+    known_from = None if distribution is None else distribution.fitted
+    if columns is None and known_from is not None and known_from.columns:
+        columns = list(known_from.columns)
+    names = chosen(source, columns)
+    count = len(names) * (len(names) - 1) // 2
+    if not 1 <= count <= _MAX_PAIRS:
+        raise InputError(
+            f"columns: {len(names)} columns make {count:,} pairs; choose between 2 and 100 columns",
+            name="columns",
+        )
+    declared = dict(categories or {})
+    law = distribution or ProductDistribution.fit(source, columns=names, categories=declared)
+    found = source.marginals(names, _MAX_JOINT)
+    if not sum(found[0].values()):
+        raise empty(source.words)
+    _, known = coordinates(names, found, _declared(law.fitted) | declared, law.domain)
+    # What was read off these rows is no partition that was fixed before them: no proof.
+    cells = {(name, v): n for name, one in zip(names, found, strict=True) for v, n in one.items()}
+    same = law.fitted is not None and law.fitted.counts_hash == counts_hash(cells)
+    fixed = [not same or k == BITS or n in declared for n, k in zip(names, known, strict=True)]
+    # A third of the failure probability for tau below, for kappa, and for tau above.
+    share = failure / 3
+    pairs = _compared(source, names, known, law.marginals(), [share / count * one for one in fixed])
+    judged = [_pair(pair) for pair in pairs]
+    ratios = [_ratios(pair) for pair in pairs]
+    upper = _tau_upper(source, names, known, law, share * all(fixed), pairs[0].rows)
+    return Dependence(
+        rows=pairs[0].rows,
+        columns=tuple(names),
+        pairs=tuple(sorted(judged, key=lambda pair: -pair.total_variation)),
+        tau_lower=max(pair.proved for pair in judged),
+        tau_upper=upper,
+        kappa_estimate=max(estimate for estimate, _ in ratios),
+        kappa_lower=max(1.0, *(lower for _, lower in ratios)),
+        failure_probability=failure,
+    )
+
+
+def _declared(fitted: Fitted | None) -> dict[str, Sequence[Value]]:
+    if fitted is None or fitted.unit != DATASETS:
+        return {}
+    return dict(zip(fitted.columns, fitted.categories, strict=True))
+
+
+@dataclass(frozen=True)
+class _Compared:
+    """Two columns: counts beside the product law, and what a proof may fail with (0: none)."""
+
+    names: tuple[str, str]
+    known: tuple[Categories, Categories]
+    counts: Table
+    product: Table
+    failure: float
+
+    @property
+    def rows(self) -> int:
+        return int(self.counts.sum())
+
+    @property
+    def cells(self) -> int:
+        # Values that did not occur and were not named are one more value of each column.
+        return (len(self.known[0]) + 1) * (len(self.known[1]) + 1)
+
+
+def _compared(
+    source: TableSource,
+    names: list[str],
+    known: tuple[Categories, ...],
+    laws: list[NDArray[np.float64]],
+    failures: list[float],
+) -> list[_Compared]:
+    found = []
+    for i, j in combinations(range(len(names)), 2):
+        counts = _joint(source, (names[i], names[j]), (known[i], known[j]))
+        failure = min(failures[i], failures[j])
+        product = np.outer(laws[i], laws[j])
+        found.append(
+            _Compared((names[i], names[j]), (known[i], known[j]), counts, product, failure)
+        )
+    return found
+
+
+def _joint(
+    source: TableSource, names: tuple[str, str], known: tuple[Categories, Categories]
+) -> Table:
+    cells = source.cells(names, _MAX_JOINT)
+    table = np.zeros((len(known[0]), len(known[1])))
+    left, right = _coded(names, cells, known)
+    np.add.at(table, (left, right), [float(n) for n in cells.values()])
+    return table
+
+
+def _coded(
+    names: Sequence[str], cells: Cells, known: Sequence[Categories]
+) -> list[NDArray[np.int64]]:
+    return [codes(name, [key[r] for key in cells], known[r]) for r, name in enumerate(names)]
+
+
+def _pair(found: _Compared) -> Pair:
+    seen, product = found.counts / found.rows, found.product
+    variation = float(np.abs(seen - product).sum() / 2)
+    radius = variation_radius(found.cells, found.rows, found.failure)
+    proved = max(0.0, variation - radius)
+    i, j = np.unravel_index(np.argmax(np.abs(seen - product)), seen.shape)
+    least = f", proved at least {proved:.3g}" if proved > 0 else ""
+    (first, second), (values, others) = found.names, found.known
+    sentence = (
+        f"{first} and {second}: total variation {variation:.3g}{least}; {first} = {values[i]!r} "
+        f"comes with {second} = {others[j]!r} in {seen[i, j]:.2%} of the rows, in "
+        f"{product[i, j]:.2%} if they were independent"
+    )
+    return Pair(first, second, variation, proved, _cramers_v(found.counts), sentence)
+
+
+def _cramers_v(counts: Table) -> float:
+    table = counts[counts.sum(axis=1) > 0][:, counts.sum(axis=0) > 0]
+    least = min(table.shape) - 1
+    if least == 0:
+        return 0.0
+    n = table.sum()
+    expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / n
+    return math.sqrt(float(((table - expected) ** 2 / expected).sum()) / (n * least))
+
+
+def _ratios(found: _Compared) -> tuple[float, float]:
+    """kappa on combinations of two values: as seen, and a proved lower bound."""
+    seen = found.counts / found.rows
+    lower = shares_lower(seen, found.rows, found.failure / found.counts.size)
+    # A combination that never occurs, and cannot, says nothing.
+    with np.errstate(divide="ignore", invalid="ignore"):
+        estimates = np.where(seen > 0, seen / found.product, 0.0)
+        proved = np.where(lower > 0, lower / found.product, 0.0)
+    return float(estimates.max()), float(proved.max())
+
+
+def _tau_upper(
+    source: TableSource,
+    names: list[str],
+    known: tuple[Categories, ...],
+    law: ProductDistribution,
+    failure: float,
+    rows: int,
+) -> float | None:
+    if failure == 0 or law.domain.size > min(rows, _MAX_JOINT):
+        return None
+    cells = source.cells(names, _MAX_JOINT)
+    points = np.stack(_coded(names, cells, known), axis=1)
+    seen = np.array([float(n) for n in cells.values()]) / rows
+    # Combinations that do not occur add nothing to the positive part. All rows off the domain
+    # are one more cell, where the product law is 0.
+    excess = float(np.maximum(seen - law.mass(points), 0.0).sum())
+    bound = excess + variation_radius(law.domain.size + 1, rows, failure)
+    return bound if bound < 1 else None
