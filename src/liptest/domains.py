@@ -250,6 +250,12 @@ class Hypercube(Domain):
     def diameter(self) -> int:
         return self.dimension
 
+    def points(self, indices: ArrayLike) -> IntArray:
+        index = np.atleast_1d(np.asarray(indices, dtype=np.int64))
+        self._require_indexable()
+        bits = np.unpackbits(index.astype(">i8").view(np.uint8).reshape(-1, 8), axis=1)
+        return bits[:, 64 - self.dimension :].astype(self.dtype)
+
     def value_pairs(self, coordinate: int) -> NDArray[np.int64]:
         return np.array([[0, 1]])
 

@@ -223,13 +223,17 @@ def distinct_values(
     name = statistic.name
     centres = asked(name, "the statistic", statistic.values, points.centres)
     changed = asked(name, "the statistic", statistic.changed_values, points, centres)
-    everything = np.concatenate([centres, changed])
-    if everything.ndim == 1:
-        lowest = int(everything.min(initial=0))
-        codes, rows = compact_codes(everything - lowest)
+    return distinct_rows(np.concatenate([centres, changed]))
+
+
+def distinct_rows(values: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Distinct values of (n,) or (n, k), ascending, and which of them each one is."""
+    if values.ndim == 1:
+        lowest = int(values.min(initial=0))
+        codes, rows = compact_codes(values - lowest)
         return codes + lowest, rows
-    values, rows = np.unique(everything, axis=0, return_inverse=True)
-    return values, rows.reshape(-1)
+    distinct, rows = np.unique(values, axis=0, return_inverse=True)
+    return distinct, rows.reshape(-1)
 
 
 def value_of(statistic: Statistic, dataset: IntArray) -> NDArray[np.int64]:

@@ -112,8 +112,12 @@ def _joined(tables: list[LawTable], places: list[Indices]) -> LawTable:
     )
 
 
-def covering_batches(domain: Domain, limit: int) -> Iterator[tuple[PointBatch, Indices]]:
+def covering_batches(
+    domain: Domain, limit: int, start: int = 0, count: int | None = None
+) -> Iterator[tuple[PointBatch, Indices]]:
     """All points of a domain, each once, as few centres and their changed copies.
+
+    With ``start`` and ``count`` those of the centres that are among so many points from there on.
 
     On a cube the centres are a Hamming code in the first 2**m - 1 <= d coordinates: each other
     point is one flip off exactly one of them. Elsewhere they are the points with a zero in the
@@ -123,7 +127,9 @@ def covering_batches(domain: Domain, limit: int) -> Iterator[tuple[PointBatch, I
         inner = (1 << ((domain.dimension + 1).bit_length() - 1)) - 1
     else:
         longest = int(np.argmax(domain.size_array))
-    for points in domain.all_points(_SLICE):
+    stop = domain.size if count is None else min(start + count, domain.size)
+    for first in range(start, stop, _SLICE):
+        points = domain.points(np.arange(first, min(first + _SLICE, stop)))
         if isinstance(domain, Hypercube):
             digits = points[:, :inner] * np.arange(1, inner + 1)
             centres = points[np.bitwise_xor.reduce(digits, axis=1) == 0]

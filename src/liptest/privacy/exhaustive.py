@@ -7,6 +7,8 @@ Points with equal laws share one row of a pool, so that most pairs are repetitio
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import Executor
+from contextlib import closing
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,18 +18,16 @@ from liptest.domains import Domain, IntArray
 from liptest.errors import BudgetError, InputError
 from liptest.mechanisms.base import ComparableLaws, Mechanism
 from liptest.mechanisms.difference_sets import DifferenceSets
-from liptest.mechanisms.neighbourhoods import covering_batches, laws_of_batch, uses_neighbours
 from liptest.mechanisms.shift import ShiftMechanism
 from liptest.mechanisms.statistics import check_statistic
-from liptest.points import PointBatch
 from liptest.privacy.claims import Claim
+from liptest.privacy.domain_laws import DomainLaws, StatisticLaws
 from liptest.privacy.edge_blocks import Locate, PairBlock, edge_blocks, edges_by_difference
-from liptest.privacy.pairs import check_laws
+from liptest.privacy.pair_marks import marked_pairs
 from liptest.privacy.pools import LawPool
 
 Indices = NDArray[np.int64]
 
-_SLICE = 1 << 16
 # Windows that are compared for each value of a statistic, about.
 _VISITS = 32
 # Pairs of distinct laws are marked in a table of u * u bytes while that is small.
@@ -81,21 +81,27 @@ def _declared(name: str) -> str:
 
 
 def pair_blocks(
-    mechanism: Mechanism, domain: Domain, claim: Claim | None = None
+    mechanism: Mechanism,
+    domain: Domain,
+    claim: Claim | None = None,
+    executor: Executor | None = None,
 ) -> Iterator[PairBlock]:
     """All neighbouring pairs of a domain as the mechanism sees them.
 
     Of very many edges of a statistic only those that matter: the worst one, and with a claim all
-    that may break it.
+    that may break it. Laws of datasets are asked for by the executor's workers; they, and their
+    order, do not depend on how many these are.
     """
     size = exhaustive_size(mechanism, domain)
     if size.through_statistic:
         return edge_blocks(mechanism, domain, size.differences, claim)
-    return _domain_blocks(mechanism, domain)
+    return _domain_blocks(mechanism, domain, executor)
 
 
-def _domain_blocks(mechanism: Mechanism, domain: Domain) -> Iterator[PairBlock]:
-    pool, rows = _pooled(mechanism, domain)
+def _domain_blocks(
+    mechanism: Mechanism, domain: Domain, executor: Executor | None
+) -> Iterator[PairBlock]:
+    pool, rows = _pooled(mechanism, domain, executor)
     laws, queries = pool.laws(), domain.size
     for block in _blocks_of_rows(domain, pool, rows):
         yield PairBlock(laws, *block, queries=queries, locate=block_locator(domain, rows, block))
@@ -118,7 +124,9 @@ def neighbour_rows(domain: Domain) -> Indices:
     return np.concatenate(pairs).astype(np.int64) if pairs else np.zeros((0, 2), dtype=np.int64)
 
 
-def _pooled(mechanism: Mechanism, domain: Domain) -> tuple[LawPool, NDArray[np.int32]]:
+def _pooled(
+    mechanism: Mechanism, domain: Domain, executor: Executor | None = None
+) -> tuple[LawPool, NDArray[np.int32]]:
     if not exhaustive_size(mechanism, domain).possible:
         raise InputError(
             f"method='exhaustive': {mechanism.name} has unbounded outputs and its statistic "
@@ -127,27 +135,17 @@ def _pooled(mechanism: Mechanism, domain: Domain) -> tuple[LawPool, NDArray[np.i
         )
     pool = LawPool()
     rows = np.empty(domain.size, dtype=np.int32)
-    for part, places in _every_point(mechanism, domain):
-        laws = laws_of_batch(mechanism, part)
-        _check_worth(mechanism, laws)
-        check_laws(mechanism, laws, part)
-        rows[places] = pool.add(laws, len(part))
+    if mechanism.statistic is not None:
+        # Few laws, and a walk from value to value: nothing to share out.
+        found = StatisticLaws(mechanism, domain).parts()
+    else:
+        found = DomainLaws(mechanism, domain).parts(executor)
+    with closing(found) as parts:
+        for part in parts:
+            _check_worth(mechanism, part.laws)
+            ids = pool.add(part.laws, part.queries)
+            rows[part.places] = ids if part.rows is None else ids[part.rows]
     return pool, rows
-
-
-def _every_point(
-    mechanism: Mechanism, domain: Domain
-) -> Iterator[tuple[PointBatch, slice | Indices]]:
-    """All points, each once, and their indices."""
-    limit = mechanism.points_per_slice(domain)
-    if uses_neighbours(mechanism):
-        yield from covering_batches(domain, limit)
-        return
-    start = 0
-    for points in domain.all_points(min(_SLICE, 16 * limit)):
-        for _, _, part in PointBatch(points).parts(limit):
-            yield part, slice(start, start + len(part))
-            start += len(part)
 
 
 def _check_worth(mechanism: Mechanism, laws: ComparableLaws) -> None:
@@ -165,7 +163,7 @@ def _blocks_of_rows(
 ) -> Iterator[tuple[Indices, Indices, int]]:
     step = pool.pairs_per_slice()
     if len(pool) <= _MARKED_LAWS:
-        left, right, pairs = _marked(domain, rows, len(pool))
+        left, right, pairs = marked_pairs(domain, rows, len(pool))
         for start in range(0, len(left), step):
             yield left[start : start + step], right[start : start + step], pairs
             pairs = 0
@@ -175,16 +173,6 @@ def _blocks_of_rows(
         for start in range(0, len(a), step):
             left = a[start : start + step].astype(np.int64)
             yield left, b[start : start + step].astype(np.int64), len(left)
-
-
-def _marked(domain: Domain, rows: NDArray[np.int32], laws: int) -> tuple[Indices, Indices, int]:
-    seen = np.zeros(laws * laws, dtype=bool)
-    pairs = 0
-    for first, second in domain.pair_views(rows):
-        seen[(first * np.int32(laws) + second).reshape(-1)] = True
-        pairs += first.size
-    code = np.flatnonzero(seen)
-    return code // laws, code % laws, pairs
 
 
 def block_locator(

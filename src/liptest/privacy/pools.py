@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,8 @@ from liptest.errors import BudgetError
 from liptest.mechanisms.base import ComparableLaws
 from liptest.mechanisms.laws import ZERO_LOG, LawTable, Output
 from liptest.oracles import SLICE_BYTES
+
+Indices = NDArray[np.int64]
 
 _MEMORY = 1 << 30
 _ZERO_BITS = np.array([ZERO_LOG]).view(np.uint64)[0]
@@ -44,11 +47,8 @@ class LawPool:
             # Logs in floats may be equal where the laws are not.
             known = [self._find(laws, i, key, columns) for i, key in enumerate(laws.exact)]
             return np.array(known, dtype=np.int64)[positions]
-        keys = self._keys(laws.logs, columns)
-        _, index, inverse = np.unique(keys, return_index=True, return_inverse=True)
-        if not np.array_equal(laws.logs[index][inverse], laws.logs):
-            # A collision of hashes: keep every row rather than merge different laws.
-            index = inverse = np.arange(len(keys))
+        keys = _keys(laws.logs, self._factors[columns])
+        index, inverse = _distinct(keys, laws.logs)
         ids = np.array([self._identify(laws, int(i), int(keys[i]), columns) for i in index])
         return np.asarray(ids[inverse][positions])
 
@@ -73,19 +73,9 @@ class LawPool:
     def _columns(self, outputs: tuple[Output, ...]) -> NDArray[np.int64]:
         for output in outputs:
             self._outputs.setdefault(output, len(self._outputs))
-        while len(self._factors) < len(self._outputs):
-            # Odd 64-bit factors, fixed: hashes only need to be the same within one pool.
-            seed = np.random.SeedSequence(len(self._factors)).generate_state(1, np.uint64)
-            self._factors = np.append(self._factors, seed | np.uint64(1))
+        if len(self._factors) < len(self._outputs):
+            self._factors = _factors(len(self._outputs))
         return np.array([self._outputs[output] for output in outputs], dtype=np.int64)
-
-    def _keys(self, logs: NDArray[np.float64], columns: NDArray[np.int64]) -> NDArray[np.uint64]:
-        # Zero contributes nothing, so a column that comes later changes no earlier hash.
-        bits = np.ascontiguousarray(logs).view(np.uint64) - _ZERO_BITS
-        bits ^= bits >> np.uint64(29)
-        bits *= self._factors[columns]
-        bits ^= bits >> np.uint64(32)
-        return np.asarray(bits.sum(axis=1, dtype=np.uint64))
 
     def _find(self, laws: LawTable, i: int, key: Hashable, columns: Any) -> int:
         found = self._exact_ids.get(key)
@@ -119,6 +109,51 @@ class LawPool:
         self._errors.append(float(laws.errors[i]))
         self._unexplored.append(0.0 if laws.unexplored is None else float(laws.unexplored[i]))
         return len(self._rows) - 1
+
+
+def compacted(laws: LawTable) -> LawTable:
+    """The same laws, equal ones kept once: less to send to another process."""
+    if laws.exact is not None or laws.unexplored is not None:
+        return laws
+    index, inverse = _distinct(_keys(laws.logs, _factors(len(laws.outputs))), laws.logs)
+    errors = np.zeros(len(index))
+    np.maximum.at(errors, inverse, laws.errors)
+    return LawTable(
+        laws.outputs,
+        laws.logs[index],
+        inverse if laws.rows is None else inverse[laws.rows],
+        errors,
+        laws.zeros_exact,
+    )
+
+
+def _distinct(keys: NDArray[np.uint64], logs: NDArray[np.float64]) -> tuple[Indices, Indices]:
+    """Where each different row is first, and which of these each row is."""
+    _, index, inverse = np.unique(keys, return_index=True, return_inverse=True)
+    if not np.array_equal(logs[index][inverse], logs):
+        # A collision of hashes: keep every row rather than merge different laws.
+        index = inverse = np.arange(len(keys))
+    return index, inverse
+
+
+def _factors(count: int) -> NDArray[np.uint64]:
+    """Odd 64-bit factors, always the same."""
+    return _drawn_factors(max(1, count - 1).bit_length())[:count]
+
+
+@cache
+def _drawn_factors(bits: int) -> NDArray[np.uint64]:
+    states = (np.random.SeedSequence(k).generate_state(1, np.uint64)[0] for k in range(1 << bits))
+    return np.fromiter(states, dtype=np.uint64) | np.uint64(1)
+
+
+def _keys(logs: NDArray[np.float64], factors: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    # Zero contributes nothing, so a column that comes later changes no earlier hash.
+    bits = np.ascontiguousarray(logs).view(np.uint64) - _ZERO_BITS
+    bits ^= bits >> np.uint64(29)
+    bits *= factors
+    bits ^= bits >> np.uint64(32)
+    return np.asarray(bits.sum(axis=1, dtype=np.uint64))
 
 
 def _same(known: NDArray[np.float64], row: NDArray[np.float64]) -> bool:

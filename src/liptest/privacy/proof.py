@@ -60,7 +60,7 @@ def run_exhaustive(task: Task) -> PrivacyVerdict:
     started = time.perf_counter()
     total, ended = Judgement(), "complete"
     try:
-        blocks = pair_blocks(task.mechanism, domain, task.claim)
+        blocks = pair_blocks(task.mechanism, domain, task.claim, task.executor)
         judged = (judge_block(task.mechanism, task.claim, block) for block in blocks)
         with closing(uninterrupted(judged)) as results:
             for result in results:
