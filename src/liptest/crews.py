@@ -6,6 +6,7 @@ import os
 import pickle
 import random
 import sys
+import time
 from collections.abc import Callable
 from concurrent.futures import (
     BrokenExecutor,
@@ -25,6 +26,8 @@ from typing import Any, Protocol, runtime_checkable
 from liptest.parcels import Parcel, pack, packed_answer
 
 _UNKNOWN_WORKERS = 4
+# How often to ask Dask for the number of its workers, which come and go.
+_RECOUNT_SECONDS = 1.0
 # From this size on a parcel goes apart from the tasks, in bytes: given to Dask once, or in a file.
 _LARGE_PARCEL = 1 << 18
 
@@ -41,8 +44,8 @@ class Renewable(Protocol):
 class Crew:
     """One executor while one map runs on it.
 
-    ``workers`` is how many tasks run at once, ``deaths`` the exceptions that say that a worker
-    died. A pool that is broken is replaced by one like it, until ``close``.
+    ``deaths`` are the exceptions that say that a worker died. A pool that is broken is replaced by
+    one like it, until ``close``.
     """
 
     def __init__(self, executor: Executor) -> None:
@@ -51,8 +54,17 @@ class Crew:
         self._client = getattr(executor, "_client", None)  # of Dask
         if self._client is not None:
             _separate_dask()
-        self.workers = self._count()
+        self._workers, self._counted = self._count(), time.monotonic()
         self.deaths: tuple[type[BaseException], ...] = (BrokenExecutor, *self._deaths_of_dask())
+
+    @property
+    def workers(self) -> int:
+        """How many tasks run at once; of a Dask cluster as it is now."""
+        if self._client is not None and time.monotonic() - self._counted >= _RECOUNT_SECONDS:
+            with suppress(OSError):  # a scheduler that is lost tells of itself elsewhere
+                self._workers = self._count()
+            self._counted = time.monotonic()
+        return self._workers
 
     def pack(self, task: Any) -> Any:
         """What ``submit`` wants in the place of a task; pickled here, and not for each chunk."""

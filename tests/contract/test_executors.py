@@ -23,6 +23,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
+from liptest import crews
 from liptest.executors import ordered_map
 from liptest.loading import load_mechanism
 from liptest.privacy import sampling_run
@@ -327,6 +328,25 @@ def test_a_large_distribution_is_sent_once(kind: str) -> None:
     with PROCESSES[kind](2) as executor:
         assert found(executor) == found(None)
     assert set(Path(tempfile.gettempdir()).glob("liptest-*")) <= leftover
+
+
+def test_a_dask_cluster_that_grows_gets_more_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    from distributed import Client, LocalCluster
+
+    monkeypatch.setattr(crews, "_RECOUNT_SECONDS", 0.0)
+    options = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": ":0"}
+    with LocalCluster(silence_logs=50, **options) as cluster, Client(cluster) as client:
+        crew = crews.Crew(client.get_executor(pure=False))
+        assert crew.workers == 1
+        cluster.scale(2)
+        client.wait_for_workers(2, timeout=60)
+        assert crew.workers == 2
+        monkeypatch.setattr(client, "nthreads", lost)
+        assert crew.workers == 2
+
+
+def lost() -> None:
+    raise OSError("the scheduler does not answer")
 
 
 def test_what_cannot_be_sent_is_told_before_anything_runs() -> None:
