@@ -11,6 +11,8 @@
     │   ├── LawError                   its output law is no probability law
     │   ├── NonDeterministicError      it answers differently for the same dataset
     │   └── UnsupportedRandomnessError it draws what cannot be enumerated exactly
+    │       └── UnsupportedForm        it compares noise in a way that is not followed
+    ├── SymbolicError                  a probability of noise was not found precisely enough
     ├── BudgetError                    more work than the budget allows; carries .needed and .budget
     ├── LedgerError                    the ledger cannot be read or written; nothing is released
     └── GateError                      the gate refuses to be used this way
@@ -74,6 +76,14 @@ class NonDeterministicError(MechanismError):
 
 class UnsupportedRandomnessError(MechanismError):
     """The mechanism draws something that has no exact finite enumeration here."""
+
+
+class UnsupportedForm(UnsupportedRandomnessError):
+    """Conditions on symbolic noise that are not followed; the message says which."""
+
+
+class SymbolicError(LiptestError):
+    """A probability of symbolic noise was not found as precisely as a law needs."""
 
 
 class BudgetError(LiptestError):

@@ -1,0 +1,1 @@
+"""Exact probabilities of linear constraints on independent noise that stays symbolic."""

@@ -1,0 +1,124 @@
+"""Sums of noise variables with rational factors, and constraints on them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from liptest.errors import InputError
+
+Rational = Fraction | int
+#: (variable, factor), sorted by variable, no factor 0.
+Terms = tuple[tuple[int, Fraction], ...]
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """``low <= sum of factor * variable <= high``, each < where it is not closed.
+
+    None is unbounded. ``make`` normalises: the first factor is 1, so equal constraints are equal.
+    """
+
+    terms: Terms
+    low: Fraction | None = None
+    high: Fraction | None = None
+    low_closed: bool = False
+    high_closed: bool = False
+
+    @staticmethod
+    def make(
+        terms: Iterable[tuple[int, Rational]],
+        low: Rational | None = None,
+        high: Rational | None = None,
+        *,
+        low_closed: bool = False,
+        high_closed: bool = False,
+    ) -> Constraint:
+        """Normalised; raises InputError where there is no variable."""
+        found = _collected(terms)
+        if not found:
+            raise InputError("terms=() has no variable; compare numbers directly", name="terms")
+        below = None if low is None else Fraction(low)
+        above = None if high is None else Fraction(high)
+        first = found[0][1]
+        if first != 1:
+            found = tuple((variable, factor / first) for variable, factor in found)
+            below = None if below is None else below / first
+            above = None if above is None else above / first
+            if first < 0:
+                below, above, low_closed, high_closed = above, below, high_closed, low_closed
+        return Constraint(
+            found,
+            below,
+            above,
+            low_closed and below is not None,
+            high_closed and above is not None,
+        )
+
+
+@dataclass(frozen=True)
+class Form:
+    """A constant plus a sum of factors times variables."""
+
+    constant: Fraction
+    terms: Terms = ()
+
+    @staticmethod
+    def variable(number: int) -> Form:
+        """The variable of a number alone."""
+        return Form(Fraction(0), ((number, Fraction(1)),))
+
+    @staticmethod
+    def of(constant: Rational) -> Form:
+        """A number without noise."""
+        return Form(Fraction(constant))
+
+    def __add__(self, other: Form | Rational) -> Form:
+        if isinstance(other, Form):
+            return Form(self.constant + other.constant, _collected((*self.terms, *other.terms)))
+        return Form(self.constant + other, self.terms)
+
+    def __neg__(self) -> Form:
+        return self * -1
+
+    def __sub__(self, other: Form | Rational) -> Form:
+        return self + (-other)
+
+    def __radd__(self, other: Rational) -> Form:
+        return self + other
+
+    def __rsub__(self, other: Rational) -> Form:
+        return -self + other
+
+    def __mul__(self, factor: Rational) -> Form:
+        if not factor:
+            return Form(Fraction(0))
+        terms = tuple((variable, one * factor) for variable, one in self.terms)
+        return Form(self.constant * factor, terms)
+
+    __rmul__ = __mul__
+
+    def between(
+        self,
+        low: Rational | None = None,
+        high: Rational | None = None,
+        *,
+        low_closed: bool = False,
+        high_closed: bool = False,
+    ) -> Constraint:
+        """That this sum lies between two numbers; None is unbounded."""
+        return Constraint.make(
+            self.terms,
+            None if low is None else low - self.constant,
+            None if high is None else high - self.constant,
+            low_closed=low_closed,
+            high_closed=high_closed,
+        )
+
+
+def _collected(terms: Iterable[tuple[int, Rational]]) -> Terms:
+    sums: dict[int, Fraction] = {}
+    for variable, factor in terms:
+        sums[variable] = sums.get(variable, 0) + Fraction(factor)
+    return tuple(sorted((variable, factor) for variable, factor in sums.items() if factor))

@@ -1,0 +1,82 @@
+"""Independent noise variables: families, exact parameters, supports, densities at a point."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from liptest.errors import InputError, shown
+
+#: Families with a density, and what their parameter is.
+CONTINUOUS = ("laplace", "exponential", "uniform", "normal", "gumbel", "logistic")
+#: Families on the whole numbers.
+DISCRETE = ("geometric", "two-sided geometric")
+#: Continuous families whose densities are made of exponentials and powers.
+EXPONENTIAL = ("laplace", "exponential", "uniform")
+
+_ZERO, _ONE = Fraction(0), Fraction(1)
+_HALVES: dict[str, tuple[Fraction | None, Fraction | None]] = {
+    "exponential": (_ZERO, None),
+    "uniform": (_ZERO, _ONE),
+    "geometric": (_ONE, None),
+}
+
+
+@dataclass(frozen=True)
+class Noise:
+    """One independent variable of location 0.
+
+    ``parameter`` is exact: the scale of "laplace", "exponential", "normal" (its standard
+    deviation), "gumbel" and "logistic"; 1 for "uniform", which is on [0, 1); the probability of
+    success of "geometric", whose values are 1, 2, 3 and so on; q of "two-sided geometric", where
+    k has a probability proportional to q**|k|. Raises InputError for any other.
+    """
+
+    family: str
+    parameter: Fraction
+
+    def __post_init__(self) -> None:
+        if self.family not in CONTINUOUS and self.family not in DISCRETE:
+            raise InputError(
+                f"family={shown(self.family)} is none of {', '.join(CONTINUOUS + DISCRETE)}",
+                name="family",
+                value=self.family,
+            )
+        object.__setattr__(self, "parameter", Fraction(self.parameter))
+        if self.family == "uniform":
+            good, wanted = self.parameter == 1, "1; scale the variable instead"
+        elif self.family == "geometric":
+            good, wanted = 0 < self.parameter <= 1, "above 0 and at most 1"
+        elif self.family == "two-sided geometric":
+            good, wanted = 0 <= self.parameter < 1, "0 or more and below 1"
+        else:
+            good, wanted = self.parameter > 0, "above 0"
+        if not good:
+            raise InputError(
+                f"parameter={self.parameter} of {self.family} noise must be {wanted}",
+                name="parameter",
+                value=self.parameter,
+            )
+
+    def __hash__(self) -> int:
+        # Fractions hash slowly; equal variables have equal numerators.
+        return hash((self.family, self.parameter.numerator, self.parameter.denominator))
+
+    @property
+    def is_discrete(self) -> bool:
+        """Whether its values are whole numbers."""
+        return self.family in DISCRETE
+
+    @property
+    def is_symmetric(self) -> bool:
+        """Whether x and -x have the same law."""
+        return self.family in ("laplace", "normal", "logistic", "two-sided geometric")
+
+    @property
+    def support(self) -> tuple[Fraction | None, Fraction | None]:
+        """Lowest and highest value; None where there is none."""
+        if self.family == "two-sided geometric" and self.parameter == 0:
+            return _ZERO, _ZERO
+        if self.family == "geometric" and self.parameter == 1:
+            return _ONE, _ONE
+        return _HALVES.get(self.family, (None, None))

@@ -1,0 +1,138 @@
+"""In which order variables are eliminated: decided by the forms alone, so remembered.
+
+A variable can be eliminated where all forms that it occurs in, beside itself alone, are one form:
+what is left is a function of the rest of that form, which is a form again. Trees always end; so do
+sums of variables that occur in one combination, and sums that grow by one variable at a time.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from flint import fmpq
+
+#: (variable, factor); over the reals the first factor is 1, else they are whole without a common
+#: divisor, the first above 0.
+Key = tuple[tuple[int, Fraction], ...]
+
+
+class Step(NamedTuple):
+    """Eliminate ``variable`` from the form ``outer`` (None: it is alone), where it has ``factor``.
+
+    What is left is ``rest``, which is ``scale`` times the form ``after``.
+    """
+
+    variable: int
+    alone: Key
+    outer: Key | None
+    factor: Any
+    after: Key
+    scale: Any
+
+
+def normalised(terms: Key, whole: bool) -> tuple[Key, Fraction]:
+    """(form, scale) with terms = scale * form."""
+    scale = terms[0][1]
+    if whole:
+        size = Fraction(
+            math.gcd(*(factor.numerator for _, factor in terms)),
+            math.lcm(*(factor.denominator for _, factor in terms)),
+        )
+        scale = size if scale > 0 else -size
+    if scale == 1:
+        return terms, scale
+    return tuple((variable, factor / scale) for variable, factor in terms), scale
+
+
+_PLANS: dict[Any, tuple[Step, ...] | None] = {}
+MOST_PLANS = 100_000
+
+
+def plan(forms: frozenset[Key], whole: bool) -> tuple[Step, ...] | None:
+    """The steps for connected forms, or None where there is no such order."""
+    key = forms, whole
+    if key not in _PLANS:
+        if len(_PLANS) >= MOST_PLANS:
+            _PLANS.clear()
+        _PLANS[key] = _plan(set(forms), whole)
+    return _PLANS[key]
+
+
+def forget() -> None:
+    """Keep no plan."""
+    _PLANS.clear()
+
+
+def _plan(forms: set[Key], whole: bool) -> tuple[Step, ...] | None:
+    left = {variable for form in forms for variable, _ in form}
+    steps: list[Step] = []
+    while left:
+        around = {one: [f for f in forms if len(f) > 1 and _has(f, one)] for one in left}
+        free = [one for one in left if _is_free(one, around[one], whole)]
+        if not free:
+            return None
+        # The centre last: of two ends of one edge that which was drawn later goes first.
+        leaves = sorted(free, key=lambda one: (_weight(one, around), -one))
+        step = _step(leaves[0], around[leaves[0]], whole)
+        steps.append(step)
+        left.discard(step.variable)
+        forms -= {step.alone, step.outer}
+        if step.outer is not None:
+            forms.add(step.after)
+    return tuple(steps)
+
+
+def _has(form: Key, variable: int) -> bool:
+    return any(one == variable for one, _ in form)
+
+
+def _is_free(variable: int, around: list[Key], whole: bool) -> bool:
+    if len(around) > 1:
+        return False
+    return not (whole and around) or abs(_factor(around[0], variable)) == 1
+
+
+def _weight(variable: int, around: dict[int, list[Key]]) -> int:
+    """How many forms the other variables of a leaf's form are in: leaves of busy ones first."""
+    if not around[variable]:
+        return 1
+    (form,) = around[variable]
+    return -max(len(around[one]) for one, _ in form if one in around)
+
+
+def _factor(form: Key, variable: int) -> Fraction:
+    return next(factor for one, factor in form if one == variable)
+
+
+def _step(variable: int, around: list[Key], whole: bool) -> Step:
+    alone: Key = ((variable, Fraction(1)),)
+    if not around:
+        return Step(variable, alone, None, None, (), None)
+    outer = around[0]
+    rest = tuple(term for term in outer if term[0] != variable)
+    after, scale = normalised(rest, whole)
+    return Step(variable, alone, outer, exact(_factor(outer, variable)), after, exact(scale))
+
+
+def exact(value: Fraction) -> Any:
+    """As a number of the flint library, which is faster."""
+    return fmpq(value.numerator, value.denominator)
+
+
+def components(forms: Iterable[Key]) -> list[list[Key]]:
+    """Forms that share no variable are independent."""
+    groups: list[tuple[set[int], list[Key]]] = []
+    for form in forms:
+        variables, members = {variable for variable, _ in form}, [form]
+        apart = []
+        for group in groups:
+            if group[0].isdisjoint(variables):
+                apart.append(group)
+            else:
+                variables |= group[0]
+                members += group[1]
+        groups = [*apart, (variables, members)]
+    return [members for _, members in groups]
