@@ -34,6 +34,7 @@ SCRIPTS = (
     "search.py",
     "profile_bands.py",
     "executors.py",
+    "fit.py",
 )
 # Scripts that print no rows, and have no quick mode.
 TEXTS = ("exact_distance.py",)

@@ -94,6 +94,10 @@ COUNTS: dict[str, list[tuple[str, dict[str, int]]]] = {
         ("chunks of 10 ms on 2 workers: Dask", {"chunks": 4}),
         ("driver, a mechanism of 1 us a dataset, one process", {"draws": 1000}),
     ],
+    "fit": [
+        ("polars", {"rows": 1000, "same law": True}),
+        ("Parquet, duckdb", {"rows": 1000, "same law": True}),
+    ],
     "published_suite": [
         ("randomised response, d=5, epsilon 1", {"samples": 20_000}),
         ("truncated geometric count, d=20, epsilon 1", {"samples": 20_000}),
