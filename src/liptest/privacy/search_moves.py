@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liptest.distributions import Distribution, ProductDistribution
-from liptest.domains import Domain, Hypergrid, IntArray
+from liptest.domains import Domain, Hypercube, Hypergrid, IntArray, RecordGrid
 
 # Constant datasets and single odd coordinates are tried for so many values and places.
 _MOST_VALUES, _MOST_PLACES = 16, 4
@@ -85,14 +85,31 @@ def path(domain: Domain, start: IntArray, end: IntArray, rng: np.random.Generato
     """A shortest path of neighbours, its coordinates in random order; (distance + 1, d)."""
     steps = []
     for r in rng.permutation(np.flatnonzero(start != end)):
-        a, b = int(start[r]), int(end[r])
-        stops = range(a, b, 1 if b > a else -1) if isinstance(domain, Hypergrid) else [a]
-        between = [*list(stops)[1:], b]
-        steps += [(r, value) for value in between]
+        steps += [(r, value) for value in _stops(domain, int(r), int(start[r]), int(end[r]))]
     points = np.repeat(start[None, :], len(steps) + 1, axis=0)
     for k, (r, value) in enumerate(steps, start=1):
         points[k:, r] = value
     return np.ascontiguousarray(points)
+
+
+def _stops(domain: Domain, coordinate: int, start: int, end: int) -> list[int]:
+    """Values of a shortest path in one coordinate, without the start."""
+    if isinstance(domain, Hypergrid):
+        return [*range(start, end, 1 if end > start else -1)[1:], end]
+    if isinstance(domain, (Hypercube, RecordGrid)):
+        return [end]
+    before, edge = {start: start}, [start]
+    while end not in before:
+        edge = [
+            after
+            for value in edge
+            for after in domain.other_values(coordinate, value).tolist()
+            if before.setdefault(after, value) == value and after != start
+        ]
+    found = [end]
+    while before[found[-1]] != start:
+        found.append(before[found[-1]])
+    return found[::-1]
 
 
 @dataclass(frozen=True, eq=False)
