@@ -55,3 +55,4 @@ python_use_unqualified_type_names = True
 python_maximum_signature_line_length = 90
 napoleon_google_docstring = False
 napoleon_use_rtype = False
+napoleon_attr_annotations = False

@@ -66,6 +66,35 @@ def _automatic(kind: str, name: str) -> list[str]:
     return ["```{eval-rst}", f".. auto{kind}:: {name}", "```", ""]
 
 
+# What NumPy's names for arrays stand for, back into these names. In front of a name of a
+# signature stand its package and a tilde.
+_ARRAYS = [
+    (re.compile(pattern.replace("@", r"~?(?:\w+\.)*")), short)
+    for pattern, short in (
+        (
+            r"@_Buffer \| @_SupportsArray\[@dtype\[@Any\]\] \| "
+            r"@_NestedSequence\[@_SupportsArray\[@dtype\[@Any\]\]\] \| "
+            r"complex \| bytes \| str \| @_NestedSequence\[complex \| bytes \| str\]",
+            "ArrayLike",
+        ),
+        (r"@ndarray\[tuple\[@Any, \.\.\.\], @dtype\[@signedinteger\[@Any\]\]\]", "IntArray"),
+        (r"@ndarray\[tuple\[@Any, \.\.\.\], @dtype\[@(\w+)\]\]", r"NDArray[\1]"),
+    )
+]
+
+
+def short_types(
+    app: Sphinx, what: str, name: str, value: Any, options: Any, *texts: str | None
+) -> tuple[str | None, ...]:
+    """Signature and return annotation with the names of arrays as they are written."""
+    found = []
+    for text in texts:
+        for pattern, short in _ARRAYS:
+            text = pattern.sub(short, text) if text else text
+        found.append(text)
+    return tuple(found)
+
+
 def keep_bars(
     app: Sphinx, what: str, name: str, value: Any, options: Any, lines: list[str]
 ) -> None:
@@ -80,6 +109,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     """Register with Sphinx."""
     # Before napoleon, which takes the sections apart.
     app.connect("autodoc-process-docstring", keep_bars, priority=100)
+    app.connect("autodoc-process-signature", short_types)
     app.add_directive("public", Public)
     app.add_directive("other", Other)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
