@@ -79,7 +79,7 @@ LAYERS: dict[str, tuple[set[str], set[str]]] = {
 SHELL = {
     *("", "__main__", "cli", "commands", "laboratory", "laboratory_cli"),
     *("laboratory_input", "config", "loading", "demo", "examples", "pytest_plugin", "testing"),
-    *("strategies", "first_contact", "first_contact_cli", "first_config"),
+    *("table_config", "strategies", "first_contact", "first_contact_cli", "first_config"),
     *("first_estimate", "doctor"),
     *(
         "jobs",

@@ -67,7 +67,9 @@ Probabilities = Annotated[
     str | None, Parameter(group=_DATA, help="Chance of a 1: one number, or one per bit.")
 ]
 Uniform = Annotated[bool, Parameter(group=_DATA, help="The uniform law.", negative="")]
-Table = Annotated[Path | None, Parameter(group=_DATA, help="Public CSV file to fit on.")]
+Table = Annotated[
+    Path | None, Parameter(group=_DATA, help="Public CSV or Parquet file to fit on.")
+]
 Column = Annotated[str | None, Parameter(group=_DATA, help="Its column of 0, 1, ..")]
 GroupBy = Annotated[str | None, Parameter(group=_DATA, name="--group", help="One rate per group.")]
 Rows = Annotated[str | None, Parameter(group=_DATA, help="Rows to fit on, first:stop.")]
@@ -75,6 +77,17 @@ Records = Annotated[
     Path | None, Parameter(group=_DATA, help="Table whose groups are modelled (only read those).")
 ]
 RecordRows = Annotated[str | None, Parameter(group=_DATA, help="Rows of it, first:stop.")]
+Columns = Annotated[
+    str | None, Parameter(group=_DATA, help="Each row is a dataset of these columns: a,b,c.")
+]
+Sql = Annotated[
+    str | None, Parameter(group=_DATA, help="URL of a public database, or '$NAME' of a variable.")
+]
+SqlName = Annotated[str | None, Parameter(group=_DATA, help="Its table to fit on ..")]
+Query = Annotated[str | None, Parameter(group=_DATA, help=".. or a SELECT.")]
+HistogramOf = Annotated[
+    float | None, Parameter(group=_DATA, help="Model histograms of so many records on average.")
+]
 Config = Annotated[Path | None, Parameter(group=_RUN, help="Default: liptest.toml beside you.")]
 Budget = Annotated[int | None, Parameter(group=_RUN, help="Most output laws to ask for.")]
 SearchLaws = Annotated[
@@ -135,6 +148,11 @@ class Options:
     rows: Rows = None
     records: Records = None
     record_rows: RecordRows = None
+    columns: Columns = None
+    sql: Sql = None
+    sql_table: SqlName = None
+    query: Query = None
+    histogram_of: HistogramOf = None
     config: Config = None
     budget: Budget = None
     search_laws: SearchLaws = None

@@ -13,6 +13,10 @@
     # column = "click"
     # group = "item"               # one rate per group, shrunk towards the overall rate
     # records = "private.csv"      # whose groups are modelled (that column only is read)
+    # or each row a dataset (CSV, Parquet or SQL): columns = ["smoker", "city"]
+    # or a database: sql = "$CLICKS_URL" (the URL is in that environment variable)
+    # sql_table = "clicks"         # or query = "select click, item from clicks"
+    # more of each: histogram_of = 500, categories.city = ["Rome", "Oslo"], smoothing = 1
 
     [[check]]
     mechanism = "vendor.py:count"
@@ -33,6 +37,7 @@ from liptest.distributions import ProductDistribution
 from liptest.domains import Domain, Hypercube, Hypergrid, RecordGrid
 from liptest.errors import ConfigError, InputError
 from liptest.loading import read_column, whole_numbers
+from liptest.table_config import fitted_on_table, is_counted
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -76,20 +81,29 @@ class DistributionModel(_Model):
     records: Path | None = None
     record_rows: str | None = None
     shrinkage: float = 10.0
+    smoothing: float = 0.0
+    columns: list[str] | None = None
+    categories: dict[str, list[int | str]] = Field(default_factory=dict)
+    histogram_of: float | None = None
+    sql: str | None = None
+    sql_table: str | None = None
+    query: str | None = None
 
     def build(self, domain: Domain | None, folder: Path) -> ProductDistribution:
         """The distribution; raises ConfigError when nothing or too much is said."""
         given = [
             name
-            for name in ("probabilities", "marginals", "table")
+            for name in ("probabilities", "marginals", "table", "sql")
             if getattr(self, name) is not None
         ] + (["uniform"] if self.uniform else [])
         if len(given) != 1:
             raise ConfigError(
-                f"distribution: give exactly one of probabilities, marginals, uniform, table; "
+                f"distribution: give exactly one of probabilities, marginals, uniform, table, sql; "
                 f"found {', '.join(given) or 'none'}",
                 key="distribution",
             )
+        if is_counted(self):
+            return fitted_on_table(self, domain, folder)
         if self.table is not None:
             return self._fitted(domain, folder)
         if self.probabilities is not None:
@@ -127,6 +141,7 @@ class DistributionModel(_Model):
                 groups=np.zeros(len(values)),
                 record_groups=np.zeros(known.dimension),
                 shrinkage=self.shrinkage,
+                smoothing=self.smoothing,
                 source=source,
             )
         groups = read_column(path, self.group, self.rows).astype(str)
@@ -139,6 +154,7 @@ class DistributionModel(_Model):
             groups=groups,
             record_groups=targets,
             shrinkage=self.shrinkage,
+            smoothing=self.smoothing,
             source=f"{source}, one rate per {self.group}",
         )
 

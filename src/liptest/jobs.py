@@ -77,10 +77,15 @@ def read_task(options: dict[str, Any]) -> Task:
 
 def _from_arguments(options: dict[str, Any]) -> dict[str, Any]:
     plain = ("mechanism", "epsilon", "delta", "exception_mass", "failure_probability", "method")
-    law = ("uniform", "table", "column", "group", "rows", "records", "record_rows")
+    law = (
+        *("uniform", "table", "column", "group", "rows", "records", "record_rows"),
+        *("sql", "sql_table", "query", "histogram_of"),
+    )
     data = {key: options[key] for key in (*plain, "budget", "search_laws", "seed", "vendor")}
     data["distribution"] = {key: options[key] for key in law}
     data["distribution"]["probabilities"] = numbers(options["probabilities"])
+    if options["columns"] is not None:
+        data["distribution"]["columns"] = options["columns"].split(",")
     data["domain"] = {
         "kind": options["domain"],
         "dimension": options["dimension"],

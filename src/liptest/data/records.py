@@ -66,6 +66,12 @@ def fit_records(source: TableSource, wanted: Wanted) -> Found:
             name="domain",
         )
     overall = overall_law(table.sum(axis=0), wanted.smoothing)
+    if not set(targets) & set(labels):
+        raise InputError(
+            f"record_groups: no modelled record is of a group of {source.words}, such as "
+            f"{shown(labels[0])}; give labels as they stand there, numbers as numbers",
+            name="record_groups",
+        )
     by_group = shrunk(table, overall, wanted.shrinkage)
     laws_of = np.concatenate([by_group, overall[None, :]])
     place = {label: i for i, label in enumerate(labels)}
