@@ -15,7 +15,7 @@ from flint import fmpq
 
 from liptest.errors import UnsupportedForm
 from liptest.symbolic.forms import Constraint
-from liptest.symbolic.noise import EXPONENTIAL, Noise
+from liptest.symbolic.noise import Noise
 from liptest.symbolic.plans import Key, Step, components, exact, normalised, plan
 
 #: Lowest and highest value, None where infinite.
@@ -108,9 +108,6 @@ def _is_whole(noises: tuple[Noise, ...], variables: set[int]) -> bool:
     whole = {noises[one].is_discrete for one in variables}
     if len(whole) > 1:
         raise UnsupportedForm("sums of discrete and continuous noise are compared")
-    other = {noises[one].family for one in variables if not noises[one].is_discrete}
-    if other - set(EXPONENTIAL):
-        raise UnsupportedForm(f"{', '.join(sorted(other))} noise is compared")
     return whole == {True}
 
 

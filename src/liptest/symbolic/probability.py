@@ -13,6 +13,7 @@ from flint import arb, ctx
 from liptest.errors import SymbolicError, UnsupportedForm
 from liptest.symbolic import plans, shapes
 from liptest.symbolic.bounds import Ranges, gathered
+from liptest.symbolic.evaluation import integral_of
 from liptest.symbolic.forms import Constraint
 from liptest.symbolic.noise import Noise
 from liptest.symbolic.points import point_of
@@ -99,7 +100,7 @@ def _mass(noises: tuple[Noise, ...], part: Ranges) -> arb:
     for ctx.prec in _PRECISIONS:
         found = arb(1)
         for one in factors:
-            found *= one.integral()
+            found *= integral_of(one)
         if found.is_finite() and found.rel_accuracy_bits() >= _ACCURACY:
             return found
     raise SymbolicError(

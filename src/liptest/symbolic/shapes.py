@@ -6,26 +6,27 @@ computed of one serves every leaf and every dataset in which it occurs.
 
 from __future__ import annotations
 
-from typing import Any, cast
+from fractions import Fraction
+from typing import Any
 
-from flint import arb, ctx, fmpq
+from flint import fmpq
 
-from liptest.symbolic import functions
-from liptest.symbolic.functions import Function, Piece
-from liptest.symbolic.noise import Noise
-from liptest.symbolic.rates import Rates, WholeRates, common_base, digit
-from liptest.symbolic.terms import from_list
+from liptest.errors import UnsupportedForm
+from liptest.symbolic import smooth
+from liptest.symbolic.noise import EXPONENTIAL, Noise
+from liptest.symbolic.rates import Rates, WholeRates, common_base
 
 #: Shapes that are kept before all are forgotten.
 MOST_SHAPES = 200_000
 
 _ZERO = fmpq(0)
+_WITH_RATES = ("laplace", "exponential")
 
 
 class Shape:
     """A function of one variable; ``rates`` says how it is written down."""
 
-    __slots__ = ("arguments", "kind", "order", "rates", "total")
+    __slots__ = ("arguments", "is_smooth", "kind", "order", "rates", "total")
 
     def __init__(self, kind: str, rates: Rates, arguments: tuple[Any, ...], order: int) -> None:
         self.kind = kind
@@ -35,20 +36,15 @@ class Shape:
         self.order = order
         #: Its integral, once known, with the precision that it was computed at.
         self.total: tuple[int, Any] | None = None
+        #: Whether quadrature is needed.
+        self.is_smooth = _is_smooth(kind, arguments)
 
-    def function(self) -> Function:
-        """At the precision that is set."""
-        key = (self, ctx.prec)
-        found = self.rates.functions.get(key)
-        if found is None:
-            found = self.rates.functions[key] = _MAKERS[self.kind](self.rates, *self.arguments)
-        return cast(Function, found)
 
-    def integral(self) -> Any:
-        """Over all t, at least at the precision that is set."""
-        if self.total is None or self.total[0] < ctx.prec:
-            self.total = ctx.prec, functions.total(self.rates, self.function())
-        return self.total[1]
+def _is_smooth(kind: str, arguments: tuple[Any, ...]) -> bool:
+    if kind == "density":
+        return not arguments[0].is_discrete and arguments[0].family not in EXPONENTIAL
+    parts = (one for one, _ in arguments[0]) if kind == "product" else arguments
+    return kind == "reach" or any(isinstance(one, Shape) and one.is_smooth for one in parts)
 
 
 #: A shape moved up.
@@ -86,10 +82,10 @@ def rates_of(noises: frozenset[Noise]) -> Rates:
     if found is None:
         key: Any
         if any(noise.is_discrete for noise in noises):
-            key = tuple(sorted({q for q in map(_ratio, noises) if q != 0}))
+            key = tuple(sorted({q for q in map(ratio, noises) if q != 0}))
             made: type[Rates] | type[WholeRates] = WholeRates
         else:
-            key = common_base(_rational(1 / n.parameter) for n in noises if n.family != "uniform")
+            key = common_base(rational(1 / n.parameter) for n in noises if n.family in _WITH_RATES)
             made = Rates
         if key not in _RATES:
             _RATES[key] = made(key)
@@ -97,11 +93,13 @@ def rates_of(noises: frozenset[Noise]) -> Rates:
     return found
 
 
-def _ratio(noise: Noise) -> Any:
+def ratio(noise: Noise) -> Fraction:
+    """By which probabilities of discrete noise fall."""
     return noise.parameter if noise.family == "two-sided geometric" else 1 - noise.parameter
 
 
-def _rational(value: Any) -> Any:
+def rational(value: Any) -> Any:
+    """A fraction as a number of the flint library."""
     return fmpq(value.numerator, value.denominator)
 
 
@@ -139,8 +137,13 @@ def _order(moved: Moved) -> Any:
 
 
 def convolution(x: Moved, factor: Any, outer: Moved) -> Moved:
-    """l -> integral of x(t) outer(factor * t + l): what is left once t is integrated out."""
+    """l -> integral of x(t) outer(factor * t + l): what is left once t is integrated out.
+
+    Raises UnsupportedForm where that would be an integral within an integral.
+    """
     (one, shift), (other, other_shift) = x, outer
+    if one.is_smooth or other.is_smooth:
+        return reaching(x, factor, outer)
     mirrored = one if factor == -1 else stretching(one, -1 / factor)
     found = shape("convolution", one.rates, mirrored, other, abs(factor))
     return found, other_shift - factor * shift
@@ -158,76 +161,57 @@ def stretched(one: Moved, factor: Any) -> Moved:
     inner, shift = one
     if factor == 1:
         return one
+    if inner.kind == "reach":
+        return _rescaled(one, factor)
     if not inner.rates.step or abs(factor) == 1:
         return stretching(inner, factor), shift / factor
     return stretching(inner, factor, shift), _ZERO
 
 
-def _density(rates: Rates, noise: Noise) -> Function:
-    parameter = _rational(noise.parameter)
-    if rates.step:
-        assert isinstance(rates, WholeRates)
-        return _whole_density(rates, noise, parameter)
-    if noise.family == "uniform":
-        return functions.constant(_ZERO, fmpq(1))
-    rate = 1 / parameter
-    falling = Piece(_ZERO, None, _ZERO, from_list(rates, iter([(0, -rate, arb(rate))])))
-    if noise.family == "exponential":
-        return [falling]
-    rising = from_list(rates, iter([(0, rate, arb(rate / 2))]))
-    falling = falling._replace(terms=from_list(rates, iter([(0, -rate, arb(rate / 2))])))
-    return [Piece(None, _ZERO, _ZERO, rising), falling]
+def reaching(x: Moved, factor: Any, outer: Moved) -> Moved:
+    """l -> P(x in its range, factor * x + l in an interval), for smooth noise x."""
+    law, own = _smooth_law(x[0], x[1])
+    inner, shift = outer
+    if inner.kind == "reach" and law[0] == "normal" and own == (None, None):
+        # The sum of two normal variables is one.
+        known, known_own, known_factor, inside = inner.arguments
+        if known[0] == "normal" and known_own == (None, None):
+            variance = law[1] * factor**2 + known[1] * known_factor**2
+            return _reach(inner.rates, (("normal", variance), own, fmpq(1), inside), shift)
+    if inner.kind != "interval":
+        raise UnsupportedForm("sums of several variables, not all normal, or chains of four")
+    kind, width = inner.arguments
+    inside = {"below": (None, _ZERO), "above": (_ZERO, None)}.get(kind, (_ZERO, width))
+    return _reach(inner.rates, (law, own, factor, inside), shift)
 
 
-def _whole_density(rates: WholeRates, noise: Noise, parameter: Any) -> Function:
-    ratio = _ratio(noise)
-    two_sided = noise.family == "two-sided geometric"
-    if ratio == 0:
-        at = _ZERO if two_sided else fmpq(1)
-        return functions.constant(at, at + 1)
-    rate = digit(rates.ratios.index(_rational(ratio)))
-    if not two_sided:
-        terms = from_list(rates, iter([(0, rate, arb(parameter))]))
-        return [Piece(fmpq(1), None, fmpq(1), terms)]
-    mass = arb((1 - parameter) / (1 + parameter))
-    up, down = (from_list(rates, iter([(0, one, mass)])) for one in (-rate, rate))
-    return [Piece(None, _ZERO, _ZERO, up), Piece(_ZERO, None, _ZERO, down)]
+def _reach(rates: Rates, arguments: tuple[Any, ...], shift: Any) -> Moved:
+    return shape("reach", rates, *arguments), shift
 
 
-def _interval(rates: Rates, kind: str, width: Any) -> Function:
-    if kind == "below":
-        return functions.constant(None, _ZERO)
-    return functions.constant(_ZERO, None if kind == "above" else width)
+def _smooth_law(one: Shape, shift: Any) -> tuple[smooth.Law, smooth.Range]:
+    parts = one.arguments[0] if one.kind == "product" else ((one, _ZERO),)
+    if any(part.kind not in ("density", "interval") for part, _ in parts):
+        raise UnsupportedForm("chains of four or more variables, not all of them Laplace,")
+    own: smooth.Range = (None, None)
+    law: smooth.Law | None = None
+    for part, inner in parts:
+        if part.kind == "density":
+            law = smooth.law_of(part.arguments[0])
+        else:
+            kind, width = part.arguments
+            at = inner + shift
+            own = (None, at) if kind == "below" else (at, None if kind == "above" else at + width)
+    assert law is not None
+    return law, own
 
 
-def _product(rates: Rates, parts: tuple[Moved, ...]) -> Function:
-    *some, (last, shift) = parts
-    if len(some) == 1:
-        first, first_shift = some[0]
-    else:
-        first, first_shift = shape("product", rates, tuple(some)), _ZERO
-    return functions.multiplied(rates, first.function(), first_shift, last.function(), shift)
-
-
-def _convolution(rates: Rates, one: Shape, other: Shape, factor: Any) -> Function:
-    made = functions.convolved(rates, one.function(), other.function())
-    if factor == 1 or rates.step:
-        return made
-    return [piece._replace(terms=_times(piece.terms, 1 / arb(factor))) for piece in made]
-
-
-def _times(terms: Any, factor: Any) -> Any:
-    return {key: (low, poly * factor) for key, (low, poly) in terms.items()}
-
-
-def _stretching(rates: Rates, one: Shape, factor: Any, shift: Any) -> Function:
-    return functions.stretched(rates, one.function(), factor, shift)
-
-
-_MAKERS: dict[str, Any] = {
-    "density": _density,
-    "interval": _interval,
-    "product": _product,
-    "convolution": _convolution,
-    "stretching": _stretching,
-}
+def _rescaled(one: Moved, scale: Any) -> Moved:
+    """P(factor * x + scale * l in inside), with the factor of l made 1."""
+    inner, shift = one
+    law, own, factor, inside = inner.arguments
+    ends = tuple(None if end is None else end / scale for end in inside)
+    ends = ends if scale > 0 else ends[::-1]
+    lowest = next(end for end in ends if end is not None)
+    ends = tuple(None if end is None else end - lowest for end in ends)
+    return _reach(inner.rates, (law, own, factor / scale, ends), shift / scale + lowest)
