@@ -67,9 +67,7 @@ Probabilities = Annotated[
     str | None, Parameter(group=_DATA, help="Chance of a 1: one number, or one per bit.")
 ]
 Uniform = Annotated[bool, Parameter(group=_DATA, help="The uniform law.", negative="")]
-Table = Annotated[
-    Path | None, Parameter(group=_DATA, help="Public CSV or Parquet file to fit on.")
-]
+Table = Annotated[Path | None, Parameter(group=_DATA, help="Public CSV or Parquet file to fit on.")]
 Column = Annotated[str | None, Parameter(group=_DATA, help="Its column of 0, 1, ..")]
 GroupBy = Annotated[str | None, Parameter(group=_DATA, name="--group", help="One rate per group.")]
 Rows = Annotated[str | None, Parameter(group=_DATA, help="Rows to fit on, first:stop.")]
