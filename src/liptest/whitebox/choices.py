@@ -15,6 +15,8 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, NoReturn
 
+from flint import arb
+
 from liptest.errors import (
     LiptestError,
     MechanismError,
@@ -24,7 +26,7 @@ from liptest.errors import (
 from liptest.mechanisms.laws import Output
 from liptest.whitebox import budgets
 from liptest.whitebox.budgets import MAX_CHOICES, MAX_CUTS, MAX_DRAWS, MAX_LEAVES
-from liptest.whitebox.paths import Abort, Births, Branches, Path, next_branch
+from liptest.whitebox.paths import Abort, Births, Branches, Path, Ways, next_branch, total_of
 from liptest.whitebox.sums import LawSum, product
 
 # Products of weights are carried along the first choices of a path only: on a path of k choices
@@ -48,10 +50,10 @@ class ChoiceTree:
     """
 
     __slots__ = (
+        "_complete",
         "_cut",
         "_cuts",
         "_depth",
-        "_law",
         "_path",
         "_weights",
         "births",
@@ -63,7 +65,9 @@ class ChoiceTree:
         "max_leaves",
         "max_seconds",
         "name",
+        "noise",
         "samples",
+        "sum",
         "unexplored",
     )
 
@@ -75,8 +79,7 @@ class ChoiceTree:
         max_choices: int = MAX_CHOICES,
         max_seconds: float | None = None,
     ) -> None:
-        self.name = name
-        self.max_leaves = max_leaves
+        self.name, self.max_leaves = name, max_leaves
         self.max_choices = max_choices
         self.max_seconds = max_seconds
         #: Probability of the runs that a budget left out; known after ``law``.
@@ -87,18 +90,21 @@ class ChoiceTree:
         #: Set once and for all by ``fail``; even a bare ``except:`` cannot undo it.
         self.failure: LiptestError | None = None
         self._depth = 0
-        # Whether this run was cut off at max_choices, and how many were.
+        # Whether this run was cut off, how many were, and whether all paths were walked so far.
         self._cut = False
         self._cuts = 0
         self._path: Path = []
         self._weights: list[tuple[int, int]] = [(1, 1)]
-        self._law = LawSum()
+        #: Sum of all leaves.
+        self.sum = LawSum()
+        self._complete = False
         #: Some leaves, the first ones among them: their choices and outputs.
         self.samples: list[tuple[Path, Output]] = []
         #: Sees every random float that is made, and may put another one in its place.
         self.births: Births | None = None
-        #: What a run keeps of its 0/1 variables; each run begins with nothing.
+        #: What a run keeps of its 0/1 variables, and of noise; each run begins with nothing.
         self.bits: Any = None
+        self.noise: Any = None
 
     def choose(self, branches: Branches) -> int:
         """The branch to take, 0 .. n-1; branches of weight 0 are never taken."""
@@ -138,10 +144,11 @@ class ChoiceTree:
             )
         )
 
-    def law(self, run: Callable[[], Output]) -> dict[Output, Fraction]:
+    def law(self, run: Callable[[], Output]) -> dict[Output, Fraction] | dict[Output, arb]:
         """Run the program once per leaf; its outputs with their exact probabilities.
 
-        They add up to 1 with ``unexplored``, which is not 0 where a budget ended.
+        They add up to 1 with ``unexplored``, which is not 0 where a budget ended; where symbolic
+        noise was drawn they are balls, and that is a bound.
 
         Raises
         ------
@@ -165,8 +172,12 @@ class ChoiceTree:
             raise self.failure
         if ended is not None and not self.samples:
             raise ended
-        probabilities, self.unexplored = self._law.fractions()
-        return probabilities
+        probabilities, self.unexplored = self.sum.fractions()
+        if self.sum.balls is None:
+            return probabilities
+        cuts = self._cuts if self._complete else None
+        balls, self.unexplored = self.sum.balls.joined(probabilities, cuts=cuts)
+        return balls
 
     def _walk(self, run: Callable[[], Output]) -> LiptestError | None:
         """Run until all leaves are counted, or to the budget whose error is returned."""
@@ -175,14 +186,17 @@ class ChoiceTree:
             output = self._run(run)
             if self._cut:
                 self._cuts += 1
+                if self.noise is not None:
+                    self.noise.leave_out(*self._leaf_weight())
                 if self._cuts >= MAX_CUTS and self._cuts > self.leaves:
                     return budgets.too_many_choices(self.name, self.max_choices)
             else:
                 self.leaves += 1
-                self._law.add(output, *self._leaf_weight())
+                (self.noise or self.sum).add(output, *self._leaf_weight())
                 if self.leaves <= _SAMPLED or self.leaves & (self.leaves - 1) == 0:
                     self.samples.append((list(self._path), output))
             if not self._advance():
+                self._complete = True
                 return budgets.too_many_choices(self.name, self.max_choices) if self._cuts else None
             if self.leaves >= self.max_leaves:
                 return budgets.too_many_leaves(self.name, self.max_leaves)
@@ -214,6 +228,8 @@ class ChoiceTree:
             if branches > self.max_leaves:
                 self.fail(budgets.too_many_leaves(self.name, self.max_leaves, branches))
             weight, total, branch = 1, branches, 0
+        elif isinstance(branches, Ways):
+            weight, total, branch = 1, 1, branches.following(-1) or 0
         else:
             total, branch = sum(branches), 0
             while not branches[branch]:
@@ -247,7 +263,7 @@ class ChoiceTree:
         if not tail:
             return numerator, denominator
         weights = [1 if isinstance(b, int) else b[i] for b, i in tail]
-        totals = [b if isinstance(b, int) else sum(b) for b, _ in tail]
+        totals = [total_of(b) for b, _ in tail]
         return numerator * product(weights), denominator * product(totals)
 
     def _run(self, run: Callable[[], Output]) -> Output:
@@ -255,7 +271,7 @@ class ChoiceTree:
         # which hold its data, stays attached to them.
         self._depth = self.draws = 0
         self._cut = False
-        self.bits = None
+        self.bits = self.noise = None
         output: Output = None
         error: LiptestError | None = None
         try:

@@ -15,6 +15,7 @@ from liptest.mechanisms.laws import Output, OutputLaw, Raised
 from liptest.whitebox.choices import ChoiceTree
 from liptest.whitebox.generator import ChoiceGenerator
 from liptest.whitebox.honesty import repeat
+from liptest.whitebox.noise_laws import law_of
 from liptest.whitebox.reads import WHOLE, Read
 from liptest.whitebox.recorded import Reads, Recorded
 from liptest.whitebox.running import RandomFunction, Run
@@ -112,9 +113,7 @@ class Enumeration:
             tree.close()
         if interruptions() != before:
             raise KeyboardInterrupt  # the function swallowed it: no law may be kept of this
-        law = OutputLaw.from_fractions(
-            probabilities, unexplored=tree.unexplored, source="enumerated"
-        )
+        law = law_of(probabilities, tree.unexplored)
         law.leaves, law.repeated = tree.leaves, len(samples)
         return Enumerated(law, run.exception, tree.leaves, {})
 

@@ -142,6 +142,11 @@ class PythonFunction:
         """Where laws come from, and how it is decided whether two outputs are one."""
         return "enumerated by type" if self.typed_outputs else "enumerated"
 
+    @property
+    def law_source(self) -> str:
+        """Where the laws that were asked for came from: ``source``, or integrated over noise."""
+        return self.source.replace("enumerated", "integrated") if self._known.noisy else self.source
+
     def points_per_slice(self, domain: Domain) -> int:
         """Few datasets, each of which costs many runs; many values of a statistic."""
         return 64 if self.statistic is None else 1 << 16
@@ -179,7 +184,7 @@ class PythonFunction:
             # No time: only the first run.
             tree = partial(ChoiceTree, self.name, max_choices=self.max_choices, max_seconds=1e-9)
             first = replace(self._enumeration, new_tree=tree)
-            return list(first.recorded(dataset, session).reads)
+            return list(self._known.noted(first.recorded(dataset, session)).reads)
 
     def trace(self, dataset: IntArray, *outputs: Output) -> list[Choice] | None:
         """Random choices that lead to one of the outputs on a dataset, (d,).
@@ -222,8 +227,8 @@ class PythonFunction:
 
     def _enumerate(self, argument: NDArray[Any], session: Session) -> Enumerated:
         one = self._enumeration
-        known = self._known.records
-        return self._checked((one.recorded if known else one.plain)(argument, session))
+        enumerate_law = one.recorded if self._known.records else one.plain
+        return self._checked(self._known.noted(enumerate_law(argument, session)))
 
     def _argument(self, dataset: IntArray) -> NDArray[Any]:
         array = np.asarray(dataset)

@@ -33,6 +33,7 @@ from liptest.whitebox.finite import (
     probabilities,
 )
 from liptest.whitebox.grid import Line, exact_line
+from liptest.whitebox.noise_draws import NoiseDraws
 from liptest.whitebox.paths import Branches
 from liptest.whitebox.tails import TailedDraws
 from liptest.whitebox.uniforms import Uniform
@@ -47,13 +48,12 @@ _WHOLE = (int, np.integer)
 _FLOAT64 = np.float64
 
 
-class ChoiceGenerator(TailedDraws, np.random.Generator):
+class ChoiceGenerator(NoiseDraws, TailedDraws, np.random.Generator):
     """Hands out finite choices in place of random numbers, with NumPy's exact probabilities.
 
     ``random`` gives grid points that split at comparisons (``uniforms``); ``integers``, ``choice``,
     ``permutation``, ``shuffle``, ``permuted``, ``bytes`` have the laws of NumPy's code, given
-    uniform bits; ``binomial``, ``multinomial`` and ``hypergeometric`` their ideal laws, and so
-    have ``geometric``, ``poisson`` and others without an end, but for a tail (``tails``). Wrong
+    uniform bits; the others their ideal laws (``noise_draws``, but for a tail ``tails``). Wrong
     arguments raise what NumPy raises. Everything else aborts the analysis.
 
     It is a Generator, so that isinstance() and numpy.random.default_rng(rng) do what they do
@@ -290,7 +290,7 @@ def _unsupported(name: str) -> Callable[..., NoReturn]:
     return abort
 
 
-_DRAWING = {*vars(ChoiceGenerator), *vars(TailedDraws)}
+_DRAWING = {*vars(ChoiceGenerator), *vars(TailedDraws), *vars(NoiseDraws)}
 _ATTRIBUTES = ("bit_generator", "_bit_generator")
 _PROTOCOLS = ("__reduce__", "__reduce_ex__", "__getstate__", "__setstate__", "__deepcopy__")
 for _name in (*dir(np.random.Generator), *_ATTRIBUTES, *_PROTOCOLS):

@@ -17,7 +17,7 @@ from liptest.errors import NonDeterministicError
 from liptest.mechanisms.laws import Output
 from liptest.whitebox.choices import ChoiceTree
 from liptest.whitebox.grid import Split
-from liptest.whitebox.paths import Path
+from liptest.whitebox.paths import Path, Ways
 from liptest.whitebox.running import Run
 
 # Kept: while a program is analysed the names stand for something else.
@@ -74,7 +74,7 @@ def _repeat_for_real(tree: ChoiceTree, run: Run, path: Path, output: Output, not
     real.births = Given(noted, _GENERATOR(_BITS(seed)))
     run.follow(real)
     try:
-        real.repeat(run, [(b, i) for b, i in path if not isinstance(b, Split)], output)
+        real.repeat(run, [(b, i) for b, i in path if not isinstance(b, (Split, Ways))], output)
     except NonDeterministicError:
         raise NonDeterministicError(
             f"{tree.name}: with real random numbers it answers otherwise than in its analysis; a "

@@ -32,6 +32,8 @@ class KnownLaws:
         self.records = records
         #: Laws that were enumerated.
         self.count = 0
+        #: Whether one of them was integrated over noise.
+        self.noisy = False
         self._memo = LawMemo()
         self._transcripts = Transcripts(name)
 
@@ -39,6 +41,11 @@ class KnownLaws:
     def first_exception(self) -> str | None:
         """Type and message of an exception, where a dataset made every run raise one."""
         return self._memo.first_exception
+
+    def noted(self, found: Enumerated) -> Enumerated:
+        """What was found, with its source noted."""
+        self.noisy = self.noisy or found.law.source == "integrated"
+        return found
 
     def get(self, argument: NDArray[Any]) -> OutputLaw | None:
         """The law, if it is known."""

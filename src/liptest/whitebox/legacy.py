@@ -107,6 +107,30 @@ class ChoiceRandomState(np.random.RandomState):
     def geometric(self, p: Any, size: Any = None) -> Any:
         return self._rng.geometric(p, size)
 
+    def laplace(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
+        return self._rng.laplace(loc, scale, size)
+
+    def normal(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
+        return self._rng.normal(loc, scale, size)
+
+    def gumbel(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
+        return self._rng.gumbel(loc, scale, size)
+
+    def logistic(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
+        return self._rng.logistic(loc, scale, size)
+
+    def exponential(self, scale: Any = 1.0, size: Any = None) -> Any:
+        return self._rng.exponential(scale, size)
+
+    def standard_exponential(self, size: Any = None) -> Any:
+        return self._rng.exponential(1.0, size)
+
+    def standard_normal(self, size: Any = None) -> Any:
+        return self._rng.normal(0.0, 1.0, size)
+
+    def randn(self, *shape: Any) -> Any:
+        return self._rng.normal(0.0, 1.0, shape or None)
+
     def poisson(self, lam: Any = 1.0, size: Any = None) -> Any:
         return self._rng.poisson(lam, size)
 

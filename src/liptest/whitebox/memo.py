@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from hashlib import blake2b
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +27,7 @@ class LawMemo:
     def __init__(self) -> None:
         self.first_exception: str | None = None
         self._laws: dict[bytes, OutputLaw] = {}
-        self._same: dict[frozenset[tuple[Output, int, int]], OutputLaw] = {}
+        self._same: dict[frozenset[tuple[Any, ...]], OutputLaw] = {}
         self._bytes = 0
 
     def __len__(self) -> int:
@@ -41,22 +42,47 @@ class LawMemo:
 
         ``exception`` is type and message of an exception that was raised, if there was one.
         """
-        assert law.fractions is not None
         if self.first_exception is None and all(isinstance(o, Raised) for o in law.outputs):
             self.first_exception = exception
         if self._bytes > _MEMORY:
             self._laws.clear()
             self._same.clear()
             self._bytes = 0
-        digits = [(p.numerator, p.denominator) for p in law.fractions]
-        entries = zip(law.outputs, digits, strict=True)
-        # Two partial laws with equal parts are equal, too: what is missing is what is missing to 1.
-        same = self._same.setdefault(frozenset((o, n, m) for o, (n, m) in entries), law)
+        same = self._same.setdefault(frozenset(_entries(law)), law)
         if same is law:
-            self._bytes += sum(m.bit_length() // 4 + _BYTES_PER_OUTPUT for _, m in digits)
+            self._bytes += _BYTES_PER_OUTPUT * len(law.outputs)
+            self._bytes += sum(p.denominator.bit_length() // 4 for p in law.fractions or ())
         self._bytes += _BYTES_PER_OUTPUT
         self._laws[key] = same
         return same
+
+
+def _entries(law: OutputLaw) -> list[tuple[Any, ...]]:
+    """Equal for equal laws only. Equal parts of partial laws are enough: what is missing is
+    what is missing to 1, and of laws with noise it is a part of the entries."""
+    if law.fractions is None:
+        parts = zip(law.log_probabilities.tolist(), law.errors.tolist(), strict=True)
+        rest = (None, law.unexplored)
+        return [rest, *((o, *part) for o, part in zip(law.outputs, parts, strict=True))]
+    digits = ((p.numerator, p.denominator) for p in law.fractions)
+    return [(o, *both) for o, both in zip(law.outputs, digits, strict=True)]
+
+
+def _exact_key(law: OutputLaw) -> Hashable:
+    parts: Hashable = tuple(_entries(law)) if law.fractions is None else law.fractions
+    return law.outputs, parts
+
+
+def agree(left: OutputLaw, right: OutputLaw) -> bool:
+    """Whether two laws of one dataset are the same; up to their errors where they have noise."""
+    if left.fractions is not None and right.fractions is not None:
+        pairs = (zip(law.outputs, law.fractions or (), strict=True) for law in (left, right))
+        first, second = map(dict, pairs)
+        return first == second
+    if set(left.outputs) != set(right.outputs):
+        return False
+    bounds = ((left.log_bounds(o), right.log_bounds(o)) for o in left.outputs)
+    return all(a <= d and c <= b for (a, b), (c, d) in bounds)
 
 
 def law_key(argument: IntArray) -> bytes:
@@ -87,5 +113,5 @@ def law_table(
         errors[row] = np.inf if law.unexplored else law.errors.max(initial=0.0)
         unexplored[row] = float(law.unexplored)
     index = positions if rows is None else positions[rows]
-    exact = tuple((law.outputs, law.fractions) for law in distinct.values())
+    exact = tuple(map(_exact_key, distinct.values()))
     return LawTable(tuple(columns), logs, index, errors, exact=exact, unexplored=unexplored)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from fractions import Fraction
 from functools import partial
 from typing import Any, ClassVar
 
@@ -24,7 +23,7 @@ from liptest.mechanisms.coordinates import Coordinates
 from liptest.mechanisms.laws import LawTable, Output, OutputLaw
 from liptest.mechanisms.statistics import Count
 from liptest.points import PointBatch
-from liptest.whitebox.memo import law_table
+from liptest.whitebox.memo import agree, law_table
 from liptest.whitebox.reads import Read, coordinates_read, reads_only_a_count
 
 # Datasets that are handed over at once; each costs 8 d bytes.
@@ -66,6 +65,11 @@ class NarrowedFunction:
     def source(self) -> str:
         """Of the function."""
         return str(self.function.source)
+
+    @property
+    def law_source(self) -> str:
+        """Of the function."""
+        return str(self.function.law_source)
 
     @property
     def first_exception(self) -> str | None:
@@ -125,7 +129,7 @@ class NarrowedFunction:
                 return
             self._altered.append(0)
             other = self.function.fresh_law(self._alter(dataset))
-            if _exactly(other) != _exactly(law):
+            if not agree(other, law):
                 raise NonDeterministicError(
                     f"{self.name}: non-deterministic: its law changed with a part of the dataset "
                     f"that it was not seen to read; it must get its data from its argument only"
@@ -154,12 +158,6 @@ def narrowed(function: Any, domain: Domain) -> Mechanism | None:
         return _on_coordinates(function, domain, coordinates_read(first))
     except (BudgetError, ReadsMore):
         return None
-
-
-def _exactly(law: OutputLaw) -> dict[Output, Fraction]:
-    # Not in their order: equal laws of different datasets are kept as one.
-    assert law.fractions is not None
-    return dict(zip(law.outputs, law.fractions, strict=True))
 
 
 def _on_coordinates(function: Any, domain: Domain, chosen: set[int] | None) -> Mechanism | None:

@@ -2,12 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 from liptest.errors import LiptestError
 
-#: What can be chosen from: n branches of equal weight, or whole-number weights.
-Branches = int | tuple[int, ...]
+
+class Ways(Sequence[int]):
+    """Branches without weights: of each is known whether it is possible, 1, or not, 0.
+
+    The probability of all that a run takes of them is found at its leaf (``noise_runs``).
+    """
+
+    def following(self, branch: int) -> int | None:
+        """The next possible way after one, -1 before the first; None after the last."""
+        raise NotImplementedError
+
+    def weights(self) -> tuple[int, ...]:
+        """Whole-number weights about as likely as the ways, 0 for impossible ones only."""
+        raise NotImplementedError
+
+
+#: What can be chosen from: n branches of equal weight, whole-number weights, or ways.
+Branches = int | tuple[int, ...] | Ways
 #: Choices from the root to a leaf, with the branches taken.
 Path = list[tuple[Branches, int]]
 
@@ -32,7 +49,16 @@ def next_branch(branches: Branches, branch: int) -> int | None:
     """The next branch after one that has a weight; None after the last."""
     if isinstance(branches, int):
         return branch + 1 if branch + 1 < branches else None
+    if isinstance(branches, Ways):
+        return branches.following(branch)
     for following in range(branch + 1, len(branches)):
         if branches[following]:
             return following
     return None
+
+
+def total_of(branches: Branches) -> int:
+    """The sum of the weights; 1 for ways, which have none."""
+    if isinstance(branches, int):
+        return branches
+    return 1 if isinstance(branches, Ways) else sum(branches)

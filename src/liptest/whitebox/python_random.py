@@ -23,10 +23,7 @@ Method = tuple[type, str, Callable[..., Any]]
 #: (original, stand-in)
 Named = tuple[Any, Any]
 
-_NO_LAW = (
-    *("gauss", "normalvariate", "lognormvariate", "betavariate", "gammavariate"),
-    "vonmisesvariate",
-)
+_NO_LAW = ("lognormvariate", "betavariate", "gammavariate", "vonmisesvariate")
 _ADVICE = "draw from finitely many values (random() < p, randrange, choice, shuffle)"
 _INSTANCE: random.Random = random._inst
 
@@ -84,6 +81,16 @@ def _set_state(session: Session, generator: random.Random, state: Any) -> None:
         generator._notimplemented()  # type: ignore[attr-defined]
     session.note_seed()
     _follow_seed(session, generator, lambda real: _ORIGINAL_SET_STATE(real, state))
+
+
+def _normal(name: str) -> Callable[..., Any]:
+    original = getattr(random.Random, name)
+
+    def answer(session: Session, generator: random.Random, mu: Any = 0.0, sigma: Any = 1.0) -> Any:
+        real = session.seeded.get(id(generator))
+        return session.rng.normal(mu, sigma) if real is None else original(real, mu, sigma)
+
+    return answer
 
 
 class _WithoutRepeats:
@@ -152,6 +159,7 @@ _ANSWERS: dict[str, Callable[..., Any]] = {
     "getstate": _get_state,
     "setstate": _set_state,
     "sample": _sample,
+    **{name: _normal(name) for name in ("gauss", "normalvariate")},
     **{name: _unsupported(name) for name in _NO_LAW},
 }
 

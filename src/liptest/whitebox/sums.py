@@ -9,6 +9,7 @@ from typing import Any
 from flint import fmpq
 
 from liptest.mechanisms.laws import Output
+from liptest.whitebox.noise_laws import BallSum
 
 # Denominators met before the numerators are brought to a common one.
 _DENOMINATORS = 64
@@ -19,10 +20,12 @@ _LONG = 4096
 class LawSum:
     """Sum of integer fractions by output, with few common denominators at a time."""
 
-    __slots__ = ("_parts",)
+    __slots__ = ("_parts", "balls")
 
     def __init__(self) -> None:
         self._parts: dict[int, dict[Output, int]] = {}
+        #: Of the runs with symbolic noise, once there is one.
+        self.balls: BallSum | None = None
 
     def add(self, output: Output, numerator: int, denominator: int) -> None:
         """Add numerator / denominator to the probability of an output."""
@@ -32,6 +35,12 @@ class LawSum:
                 self._merge()
             part = self._parts.setdefault(denominator, {})
         part[output] = part.get(output, 0) + numerator
+
+    def with_balls(self) -> BallSum:
+        """The sum of what is no integer fraction."""
+        if self.balls is None:
+            self.balls = BallSum()
+        return self.balls
 
     def fractions(self) -> tuple[dict[Output, Fraction], Fraction]:
         """The sums by output, and what is missing to 1; equal sums are one object."""

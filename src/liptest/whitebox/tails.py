@@ -17,6 +17,7 @@ from flint import arb, ctx
 from liptest.errors import BudgetError
 from liptest.whitebox.choices import ChoiceTree
 from liptest.whitebox.finite import NUMPY
+from liptest.whitebox.grid import Split
 
 #: Values of one draw.
 MOST_VALUES = 1 << 13
@@ -97,14 +98,16 @@ TAILED: dict[str, Callable[..., tuple[int, Iterator[arb]]]] = {
 }
 
 
+@lru_cache(maxsize=64)
+def _split(weights: tuple[int, ...]) -> Split:
+    return Split(weights)
+
+
 class TailedDraws:
     """Methods of a Generator for distributions without an end; the tail stays unexplored."""
 
     _tree: ChoiceTree
     _entries: Callable[..., Any]
-
-    def geometric(self, p: Any, size: Any = None) -> Any:
-        return self._tailed("geometric", (p,), size)
 
     def poisson(self, lam: Any = 1.0, size: Any = None) -> Any:
         return self._tailed("poisson", (lam,), size)
@@ -123,6 +126,11 @@ class TailedDraws:
         return self._entries(method, draw, parameters, (float,) * len(parameters), size)
 
 
+def drawn_by_weight(tree: ChoiceTree, success: float) -> int:
+    """One geometric draw, which is looked at alone."""
+    return _drawn(tree, "geometric", success)
+
+
 def _drawn(tree: ChoiceTree, method: str, *parameters: float) -> int:
     found = tailed_weights(method, parameters)
     if found is None:
@@ -135,7 +143,8 @@ def _drawn(tree: ChoiceTree, method: str, *parameters: float) -> int:
             )
         )
     first, weights = found
-    place = tree.choose(weights)
+    # Honesty checks put a number in the place of a draw that they know (Split).
+    place = tree.choose(weights if method != "geometric" else _split(weights))
     if place == len(weights) - 1:
         tree.leave_out()
     return first + place

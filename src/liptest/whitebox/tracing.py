@@ -22,7 +22,7 @@ from liptest.mechanisms.laws import Output
 from liptest.whitebox.budgets import MAX_CHOICES
 from liptest.whitebox.choices import ChoiceTree
 from liptest.whitebox.grid import Split
-from liptest.whitebox.paths import Branches
+from liptest.whitebox.paths import Branches, Ways
 
 #: Runs in search of an output; an output that is rarer than that has no trace.
 MAX_RUNS = 1 << 16
@@ -42,11 +42,12 @@ _OURS = (
 class Choice:
     """One random choice on the way to an output.
 
-    ``branches`` is how many equal ones there were, or their whole-number weights; ``chosen`` the
-    branch that was taken; ``draw`` the file, line and text of the code that asked.
+    ``branches`` is how many equal ones there were, or their whole-number weights, which are only
+    about right where noise is compared; ``chosen`` the branch that was taken; ``draw`` the file,
+    line and text of the code that asked.
     """
 
-    branches: Branches
+    branches: int | tuple[int, ...]
     chosen: int
     draw: str = ""
 
@@ -88,7 +89,10 @@ class TracingTree(ChoiceTree):
     def choose(self, branches: Branches) -> int:
         branch = super().choose(branches)
         if self._notes is not None:
-            self._notes.append(Choice(branches, branch, _asked_at(sys._getframe(1))))
+            # As it was asked first: it knows its ways.
+            known, _ = self._path[self._depth - 1]
+            shown = known.weights() if isinstance(known, Ways) else known
+            self._notes.append(Choice(shown, branch, asked_at(sys._getframe(1))))
         return branch
 
     def find(self, run: Run, wanted: Sequence[Output]) -> list[Choice] | None:
@@ -130,11 +134,21 @@ def _copied(branches: Branches) -> Branches:
     return Split(branches) if isinstance(branches, Split) else branches
 
 
-def _asked_at(frame: FrameType | None) -> str:
+def asked_at(frame: FrameType | None) -> str:
+    """File, line and text of the program's own code that called a frame."""
+    return line_in_words(*place_of(frame))
+
+
+def place_of(frame: FrameType | None) -> tuple[str, int]:
+    """File and line of the program's own code that called a frame."""
     while frame is not None and frame.f_code.co_filename.startswith(_OURS):
         frame = frame.f_back
-    if frame is None:
+    return ("", 0) if frame is None else (frame.f_code.co_filename, frame.f_lineno)
+
+
+def line_in_words(name: str, line: int) -> str:
+    """A line of a file with its text; nothing for no file."""
+    if not name:
         return ""
-    name, line = frame.f_code.co_filename, frame.f_lineno
-    text = linecache.getline(name, line, frame.f_globals).strip()
+    text = linecache.getline(name, line).strip()
     return f"{Path(name).name}:{line}: {text}".rstrip(": ")

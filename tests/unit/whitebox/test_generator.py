@@ -336,6 +336,8 @@ FINITE = {
     *("random", "uniform", "integers", "choice", "binomial", "multinomial", "hypergeometric"),
     *("permutation", "permuted", "shuffle", "bytes"),
     *("geometric", "poisson", "negative_binomial", "logseries", "zipf"),
+    *("laplace", "normal", "standard_normal", "exponential", "standard_exponential"),
+    *("gumbel", "logistic"),
 }
 
 

@@ -168,6 +168,8 @@ FOLLOWED = {
     *("rand", "random", "random_sample", "randint", "choice", "permutation", "shuffle", "bytes"),
     *("uniform", "binomial", "multinomial", "hypergeometric", "tomaxint", "seed", "set_state"),
     *("geometric", "poisson", "negative_binomial", "logseries", "zipf"),
+    *("laplace", "normal", "standard_normal", "randn", "exponential", "standard_exponential"),
+    *("gumbel", "logistic"),
 }
 
 
