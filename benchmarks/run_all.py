@@ -26,6 +26,7 @@ SCRIPTS = (
     "neighbourhoods.py",
     "methods_cost.py",
     "scaling.py",
+    "sizes.py",
     "replay.py",
     "randomised_response.py",
     "routes.py",

@@ -62,6 +62,17 @@ COUNTS: dict[str, list[tuple[str, dict[str, int]]]] = {
         ("outputs = 3: edges", {"laws": 112}),
         ("exception mass = 0.1: neighbourhoods", {"laws": 132 * 5}),
     ],
+    "sizes": [
+        (
+            "told only the count, d = 1,000, uniform: exhaustive, proof",
+            {"laws": 1001, "pairs": 1000},
+        ),
+        (
+            "formula of all records, d = 10, uniform: exhaustive, proof",
+            {"laws": 1024, "pairs": 5120},
+        ),
+        ("Python code, d = 10, uniform: exhaustive, proof", {"laws": 1024, "pairs": 5120}),
+    ],
     "replay": [
         ("noisy_count, 6 coins", {"calls": 80}),
         ("noisy_bits, 6 coins", {"calls": 80}),
