@@ -37,7 +37,7 @@ from liptest.distributions import ProductDistribution
 from liptest.domains import Domain, Hypercube, Hypergrid, RecordGrid
 from liptest.errors import ConfigError, InputError
 from liptest.loading import read_column, whole_numbers
-from liptest.table_config import fitted_on_table, is_counted
+from liptest.table_config import TableKeys, fitted_on_table
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -68,26 +68,12 @@ class DomainModel(_Model):
         return (Hypergrid if self.kind == "grid" else RecordGrid)(self.sizes)
 
 
-class DistributionModel(_Model):
+class DistributionModel(TableKeys):
     """The law of the data: given, uniform, or fitted on a public table."""
 
     probabilities: float | list[float] | None = None
     marginals: list[list[float]] | None = None
     uniform: bool = False
-    table: Path | None = None
-    column: str | None = None
-    group: str | None = None
-    rows: str | None = None
-    records: Path | None = None
-    record_rows: str | None = None
-    shrinkage: float = 10.0
-    smoothing: float = 0.0
-    columns: list[str] | None = None
-    categories: dict[str, list[int | str]] = Field(default_factory=dict)
-    histogram_of: float | None = None
-    sql: str | None = None
-    sql_table: str | None = None
-    query: str | None = None
 
     def build(self, domain: Domain | None, folder: Path) -> ProductDistribution:
         """The distribution; raises ConfigError when nothing or too much is said."""
@@ -102,7 +88,7 @@ class DistributionModel(_Model):
                 f"found {', '.join(given) or 'none'}",
                 key="distribution",
             )
-        if is_counted(self):
+        if self.is_counted:
             return fitted_on_table(self, domain, folder)
         if self.table is not None:
             return self._fitted(domain, folder)

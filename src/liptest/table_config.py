@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
 
 from liptest.data.sources import as_source
 from liptest.data.sql import SqlTable
@@ -12,24 +14,40 @@ from liptest.distributions import ProductDistribution
 from liptest.domains import Domain
 from liptest.errors import ConfigError
 
-if TYPE_CHECKING:
-    from liptest.config import DistributionModel
-
 _PARQUET = (".parquet", ".pq")
 _ONLY_SQL = ("sql_table", "query")
 
 
-def is_counted(model: DistributionModel) -> bool:
-    """Whether a table is counted by duckdb or a database, not read as a CSV column."""
-    parquet = model.table is not None and model.table.suffix.lower() in _PARQUET
-    return parquet or any(
-        value is not None for value in (model.sql, model.columns, model.histogram_of)
-    )
+class TableKeys(BaseModel):
+    """The keys of a distribution that name a public table, and how it is read."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    table: Path | None = None
+    column: str | None = None
+    group: str | None = None
+    rows: str | None = None
+    records: Path | None = None
+    record_rows: str | None = None
+    shrinkage: float = 10.0
+    smoothing: float = 0.0
+    columns: list[str] | None = None
+    categories: dict[str, list[int | str]] = Field(default_factory=dict)
+    histogram_of: float | None = None
+    sql: str | None = None
+    sql_table: str | None = None
+    query: str | None = None
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether a table is counted by duckdb or a database, not read as a CSV column."""
+        parquet = self.table is not None and self.table.suffix.lower() in _PARQUET
+        return parquet or any(
+            value is not None for value in (self.sql, self.columns, self.histogram_of)
+        )
 
 
-def fitted_on_table(
-    model: DistributionModel, domain: Domain | None, folder: Path
-) -> ProductDistribution:
+def fitted_on_table(model: TableKeys, domain: Domain | None, folder: Path) -> ProductDistribution:
     """Fit as the keys say; ConfigError where they contradict each other."""
     if model.rows is not None:
         raise _wrong(
@@ -59,7 +77,7 @@ def fitted_on_table(
     )
 
 
-def _rows(model: DistributionModel, domain: Domain | None, folder: Path) -> dict[str, Any]:
+def _rows(model: TableKeys, domain: Domain | None, folder: Path) -> dict[str, Any]:
     if model.histogram_of is not None:
         return {"histogram_of": model.histogram_of}
     if model.group is None:
@@ -86,7 +104,7 @@ def _slice(rows: str | None) -> slice:
         raise _wrong("record_rows", f"{rows!r} must be first:stop, for example 0:5000") from None
 
 
-def _source(model: DistributionModel, folder: Path) -> Any:
+def _source(model: TableKeys, folder: Path) -> Any:
     if model.sql is None:
         strange = [key for key in _ONLY_SQL if getattr(model, key) is not None]
         if strange:
