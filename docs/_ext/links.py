@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
-from sphinx.application import Sphinx
-from sphinx.errors import SphinxError
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
 
 # Attributes whose value a browser fetches by itself.
 _LOADED = {"src", "srcset", "poster", "data"}
@@ -81,6 +81,8 @@ def check_site(app: Sphinx, exception: Exception | None) -> None:
     if exception is None and app.builder.format == "html":
         found = list(problems(Path(app.outdir).resolve()))
         if found:
+            from sphinx.errors import SphinxError
+
             raise SphinxError("\n".join(found))
 
 
