@@ -68,15 +68,16 @@ def forget() -> None:
 
 def _plan(forms: set[Key], whole: bool) -> tuple[Step, ...] | None:
     left = {variable for form in forms for variable, _ in form}
+    busy = {one: sum(_has(form, one) for form in forms) for one in left}
     steps: list[Step] = []
     while left:
         around = {one: [f for f in forms if len(f) > 1 and _has(f, one)] for one in left}
         free = [one for one in left if _is_free(one, around[one], whole)]
         if not free:
             return None
-        # The centre last: of two ends of one edge that which was drawn later goes first.
-        leaves = sorted(free, key=lambda one: (_weight(one, around), -one))
-        step = _step(leaves[0], around[leaves[0]], whole)
+        # Centres last: of two ends of one edge the less busy one, or that which was drawn later.
+        leaf = min(free, key=lambda one: (_weight(one, around), busy[one], -one))
+        step = _step(leaf, around[leaf], whole)
         steps.append(step)
         left.discard(step.variable)
         forms -= {step.alone, step.outer}

@@ -7,7 +7,7 @@ computed of one serves every leaf and every dataset in which it occurs.
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
+from typing import Any, cast
 
 from flint import fmpq
 
@@ -145,14 +145,20 @@ def convolution(x: Moved, factor: Any, outer: Moved) -> Moved:
     if one.is_smooth or other.is_smooth:
         return reaching(x, factor, outer)
     mirrored = one if factor == -1 else stretching(one, -1 / factor)
-    found = shape("convolution", one.rates, mirrored, other, abs(factor))
-    return found, other_shift - factor * shift
+    return _convolution(mirrored, other, abs(factor)), other_shift - factor * shift
+
+
+def _convolution(left: Shape, right: Shape, factor: Any) -> Shape:
+    return shape("convolution", left.rates, left, right, factor)
 
 
 def stretching(one: Shape, factor: Any, shift: Any = _ZERO) -> Shape:
     """t -> one(factor * t - shift)."""
-    if factor == -1 and shift == 0 and one.kind == "density" and one.arguments[0].is_symmetric:
-        return one
+    if factor == -1 and shift == 0:
+        if one.kind == "density" and one.arguments[0].is_symmetric:
+            return one
+        if one.kind == "stretching" and one.arguments[1:] == (-1, 0):
+            return cast(Shape, one.arguments[0])
     return shape("stretching", one.rates, one, factor, shift)
 
 
@@ -163,9 +169,27 @@ def stretched(one: Moved, factor: Any) -> Moved:
         return one
     if inner.kind == "reach":
         return _rescaled(one, factor)
+    if factor == -1:
+        return _mirrored(inner, shift)
     if not inner.rates.step or abs(factor) == 1:
         return stretching(inner, factor), shift / factor
     return stretching(inner, factor, shift), _ZERO
+
+
+def _mirrored(one: Shape, shift: Any) -> Moved:
+    """t -> one(-t - shift), with densities mirrored where it is made of several."""
+    if one.kind == "interval":
+        kind, width = one.arguments
+        ends = {"below": (None, _ZERO), "above": (_ZERO, None)}.get(kind, (_ZERO, width))
+        low, high = (None if end is None else one.rates.step - end - shift for end in ends)
+        return interval(one.rates, high, low)
+    if one.kind == "product":
+        return product([_mirrored(part, inner + shift) for part, inner in one.arguments[0]])
+    if one.kind == "convolution":
+        (left, at), (right, other_at) = (_mirrored(part, _ZERO) for part in one.arguments[:2])
+        found = _convolution(left, right, one.arguments[2])
+        return found, at + other_at - shift
+    return stretching(one, fmpq(-1)), -shift
 
 
 def reaching(x: Moved, factor: Any, outer: Moved) -> Moved:
