@@ -133,6 +133,7 @@ class Journal:
         self._numbers = {
             "draws": sampling.draws,
             "chunk_draws": sampling.chunk_draws,
+            "pieces": sampling.pieces,
             "stage": sampling.stage,
         }
         kept = self.checkpoint.stages.get(self.stage)

@@ -148,6 +148,14 @@ class Judge(Protocol):
         ...
 
 
+class PieceJudge(Judge, Protocol):
+    """A judge that can also judge a part of a batch: whole draws, and the same as in the whole."""
+
+    def judge_piece(self, batch: QueryBatch, piece: int, pieces: int) -> Judgement:
+        """The judgements of pieces 0 .. pieces - 1 add up to that of the batch."""
+        ...
+
+
 @dataclass(frozen=True)
 class Sampling:
     """A sampling task: everything that fixes verdict, witness and counts.
@@ -163,9 +171,12 @@ class Sampling:
     points_per_draw, dimension
         Expected points per draw and d: they set the chunk size.
     seed, stage
-        Chunk k draws from ``SeedSequence(seed, spawn_key=(stage, k))``.
+        Points are drawn in rounds; round k from ``SeedSequence(seed, spawn_key=(stage, k))``.
     chunk_points
-        Points per chunk; smaller for mechanisms that take long per law.
+        Points per round; smaller for mechanisms that take long per law.
+    pieces
+        Chunks that a round is judged in, where the judge is a ``PieceJudge``. They change neither
+        draws nor results, but a run can be stopped and shared out between them.
     """
 
     draw: Callable[[np.random.Generator, int], QueryBatch]
@@ -176,19 +187,42 @@ class Sampling:
     seed: int
     stage: int = 0
     chunk_points: int = _CHUNK_POINTS
+    pieces: int = 1
+    _last: dict[str, tuple[int, QueryBatch]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+
+    @property
+    def chunks(self) -> int:
+        """How many chunks there are."""
+        return math.ceil(self.draws / self.chunk_draws) * self.pieces
 
     @property
     def chunk_draws(self) -> int:
-        """Draws per chunk."""
+        """Draws per round."""
         by_points = self.chunk_points / max(self.points_per_draw, 1.0)
         return max(1, int(min(by_points, _CHUNK_COORDINATES / self.dimension)))
 
     def chunk(self, number: int) -> Judgement:
         """Run one chunk; depends on nothing but its number."""
-        count = min(self.chunk_draws, self.draws - number * self.chunk_draws)
-        sequence = np.random.SeedSequence(self.seed, spawn_key=(self.stage, number))
-        rng = np.random.Generator(np.random.SFC64(sequence))
-        return self.judge.judge(self.draw(rng, count))
+        turn, piece = divmod(number, self.pieces)
+        if self.pieces == 1:
+            return self.judge.judge(self._drawn(turn))
+        judge: Any = self.judge
+        found: Judgement = judge.judge_piece(self._drawn_once(turn), piece, self.pieces)
+        return found
+
+    def _drawn_once(self, turn: int) -> QueryBatch:
+        # The pieces of a round come one after the other, mostly in one process.
+        last = self._last.get("round")
+        if last is None or last[0] != turn:
+            last = self._last["round"] = turn, self._drawn(turn)
+        return last[1]
+
+    def _drawn(self, turn: int) -> QueryBatch:
+        count = min(self.chunk_draws, self.draws - turn * self.chunk_draws)
+        sequence = np.random.SeedSequence(self.seed, spawn_key=(self.stage, turn))
+        return self.draw(np.random.Generator(np.random.SFC64(sequence)), count)
 
 
 class Journal(Protocol):
@@ -234,7 +268,7 @@ def run(
     started = time.perf_counter()
     total, done = (Judgement(), 0) if journal is None else journal.begin(sampling)
     stopped = "budget"
-    chunks = math.ceil(sampling.draws / sampling.chunk_draws)
+    chunks = sampling.chunks
     if done and _is_enough(total, max_queries):
         chunks = done
     results = ordered_map(sampling.chunk, chunks, executor, first=done, ends=ends_run)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -70,17 +71,22 @@ class LossJudge:
     output: tuple[Output] | None = None
 
     def judge(self, batch: QueryBatch) -> Judgement:
+        return self.judge_piece(batch, 0, 1)
+
+    def judge_piece(self, batch: QueryBatch, piece: int, pieces: int) -> Judgement:
+        """Some of the slices that laws are asked for in; a batch with listed pairs is one piece."""
         total = Judgement()
         limit = self.mechanism.points_per_slice(self.domain)
         if batch.pairs is not None:
-            return self._judge_part(batch, batch.points, 0, check=True)
+            whole = piece == 0
+            return self._judge_part(batch, batch.points, 0, check=True) if whole else total
         counted = -1
-        for row, change, part in batch.points.parts(limit):
+        for row, change, part in _share(batch.points.parts(limit), piece, pieces):
             distances = batch.distances
             if distances is not None:
                 distances = distances[change : change + len(part.rows)]
-            piece = QueryBatch(part, distances=distances)
-            found = self._judge_part(piece, part, row, check=row == 0 and counted < 0)
+            own = QueryBatch(part, distances=distances)
+            found = self._judge_part(own, part, row, check=row == 0 and counted < 0)
             # A centre with many neighbours occurs in several parts but is one law asked for.
             again = int(row == counted)
             counted = row + len(part.centres) - 1
@@ -198,6 +204,22 @@ class LossJudge:
     def _breaks(self, x: IntArray, y: IntArray, distance: int) -> bool:
         found = certified_comparison(self.mechanism, x, y, self.claim, distance)
         return found.answer is Answer.VIOLATED
+
+
+def _share(
+    parts: Iterator[tuple[int, int, PointBatch]], piece: int, pieces: int
+) -> Iterator[tuple[int, int, PointBatch]]:
+    """The slices of one piece: a draw that is cut into several slices stays in one piece."""
+    if pieces == 1:
+        return parts
+    listed, draws, last = list(parts), [], -1
+    for number, (row, _, part) in enumerate(listed):
+        if row > last:
+            draws.append(number)
+        last = row + len(part.centres) - 1
+    draws.append(len(listed))
+    first, stop = (draws[k * (len(draws) - 1) // pieces] for k in (piece, piece + 1))
+    return iter(listed[first:stop])
 
 
 def witness_of(

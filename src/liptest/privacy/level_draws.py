@@ -17,7 +17,7 @@ import numpy as np
 
 from liptest.distributions import Distribution, ProductDistribution
 from liptest.domains import Hypercube, Hypergrid
-from liptest.driver import Finding, Judgement, QueryBatch
+from liptest.driver import Finding, Judgement, QueryBatch, Sampling
 from liptest.mechanisms.base import Mechanism
 from liptest.mechanisms.statistics import Count
 from liptest.mechanisms.weighted_sum import WeightedSum
@@ -46,6 +46,16 @@ def _can_see_another(mechanism: Any) -> bool:
     return is_dataclass(mechanism) and any(
         field.name == "statistic" and field.init for field in fields(mechanism)
     )
+
+
+def level_sampling(
+    mechanism: Mechanism, distribution: Distribution, claim: Claim, *, draws: int, seed: int
+) -> Sampling:
+    """The task of drawing counts in the place of datasets, where ``draws_levels`` holds."""
+    assert isinstance(distribution, ProductDistribution)
+    assert isinstance(distribution.domain, Hypercube)
+    judge = LevelJudge(mechanism, distribution.domain, claim)
+    return Sampling(LevelDraw(distribution), judge, draws, 3.0, 1, seed)
 
 
 class LevelDraw:

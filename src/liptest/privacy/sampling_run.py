@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from liptest.checkpoints import Checkpoint
-from liptest.distributions import Distribution, ProductDistribution
-from liptest.domains import Hypercube
-from liptest.driver import Judge, Judgement, Outcome, Progress, Sampling, run
+from liptest.distributions import Distribution
+from liptest.driver import Judgement, Outcome, Progress, Sampling, run
 from liptest.errors import InputError, MechanismError
 from liptest.mechanisms.base import Mechanism
 from liptest.privacy.claims import Claim
 from liptest.privacy.count_mass import count_exception_mass, has_count_mass
 from liptest.privacy.judge import LossJudge, Unexplored
-from liptest.privacy.level_draws import LevelDraw, LevelJudge, draws_levels
+from liptest.privacy.level_draws import draws_levels, level_sampling
 from liptest.privacy.long_runs import identity_of, journal_of
 from liptest.privacy.methods import (
     Draw,
@@ -29,8 +29,7 @@ from liptest.privacy.witnesses import PrivacyWitness
 from liptest.privacy.wording import partial_sentence, refuted_sentence, sampling_sentence
 from liptest.verdicts import Cost, Decision, Guarantee, rounded_up
 
-# Enumerated laws may take long: small chunks, so that Ctrl-C, early stop and many workers lose
-# little. Executors put several into one group where they are quick.
+# Enumerated laws may take long: small chunks, so that little is lost when a run stops.
 _CHUNK_POINTS = {"enumerated": 1 << 7, "enumerated by type": 1 << 7}
 
 
@@ -84,7 +83,10 @@ def run_sampling(task: Task, method: SamplingMethod) -> PrivacyVerdict:
         empty = Outcome(Judgement(answered=True), "vacuous", 0.0)
         return verdict_of(task, plan, empty, nothing(method.vacuous, plan.source), method.vacuous)
     if plan.method == "neighbourhoods" and draws_levels(task.mechanism, task.distribution):
-        outcome = _run_levels(task, plan)
+        levels = level_sampling(
+            task.mechanism, task.distribution, task.claim, draws=plan.draws, seed=task.seed
+        )
+        outcome = _run_within_budget(task, levels, plan)
     else:
         outcome = run_draws(task, method.draw, plan, pairs_per_draw=method.pairs_per_draw)
     return verdict_of(task, plan, outcome, *_meaning(task, method, outcome))
@@ -110,20 +112,18 @@ def run_draws(
         seed=task.seed,
         stage=stage,
     )
-    limit = _CHUNK_POINTS.get(task.mechanism.source)
-    if limit is not None and task.mechanism.statistic is None:
-        sampling = replace(sampling, chunk_points=limit)
+    if task.mechanism.statistic is None:
+        sampling = _paced(sampling, task)
     return _run_within_budget(task, sampling, plan)
 
 
-def _run_levels(task: Task, plan: PrivacyPlan) -> Outcome:
-    """Draw counts in the place of datasets."""
-    assert isinstance(task.distribution, ProductDistribution)
-    domain = task.distribution.domain
-    assert isinstance(domain, Hypercube)
-    judge: Judge = LevelJudge(task.mechanism, domain, task.claim)
-    draw = LevelDraw(task.distribution)
-    return _run_within_budget(task, Sampling(draw, judge, plan.draws, 3.0, 1, task.seed), plan)
+def _paced(sampling: Sampling, task: Task) -> Sampling:
+    """Small chunks, where a law may take long."""
+    limit = _CHUNK_POINTS.get(task.mechanism.source)
+    if limit is not None:
+        return replace(sampling, chunk_points=limit)
+    slices = sampling.chunk_points / task.mechanism.points_per_slice(task.distribution.domain)
+    return replace(sampling, pieces=max(1, min(math.ceil(slices), sampling.chunk_draws)))
 
 
 def _run_within_budget(task: Task, sampling: Sampling, plan: PrivacyPlan) -> Outcome:
