@@ -57,6 +57,8 @@ class Run:
             output = self._function(self.data(), self._rng)
         except (Abort, KeyboardInterrupt):
             raise
+        except (RecursionError, MemoryError) as error:
+            raise _ended_by_the_machine(self._name, error) from error
         except Exception as error:
             if isinstance(error, _OURS_ONLY) and _raised_in_liptest(error):
                 raise  # a fault of liptest is no output of the program
@@ -71,6 +73,14 @@ class Run:
             f"{self._name}: it raised {ended.exception}, which ends the program; a mechanism must "
             f"return an output or raise an Exception"
         )
+
+
+def _ended_by_the_machine(name: str, error: Exception) -> MechanismError:
+    return MechanismError(
+        f"{name}: it raised {type(error).__name__}: where stack or memory end depends on the "
+        f"machine and on who calls, so it is no output; let it ask for less, or give it more "
+        f"(sys.setrecursionlimit; the frames of the analysis count, too)"
+    )
 
 
 def _raised_in_liptest(error: Exception) -> bool:
