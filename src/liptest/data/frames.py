@@ -11,6 +11,11 @@ from liptest.errors import InputError, shown
 
 _COUNT = "liptest count"
 _PARQUET = (".parquet", ".pq")
+# Nothing about the form is guessed but the types, and those from all rows.
+_READ_CSV = (
+    "SELECT * FROM read_csv(?, header = true, skip = 0, delim = ',', quote = '\"', "
+    "escape = '\"', sample_size = -1)"
+)
 
 
 class FrameTable:
@@ -91,16 +96,12 @@ def file_table(path: Path) -> FrameTable:
             relation = connection.read_parquet(str(path))
         else:
             # Read once: the types of a CSV file are known only at its end.
-            connection.execute(
-                "CREATE TEMP TABLE source AS "
-                "SELECT * FROM read_csv(?, header = true, sample_size = -1)",
-                [str(path)],
-            )
+            connection.execute(f"CREATE TEMP TABLE source AS {_READ_CSV}", [str(path)])
             relation = connection.table("source")
     except duckdb.Error as error:
         raise InputError(
             f"{path}: duckdb cannot read it: {shown(str(error).splitlines()[0], 200)}; give a CSV "
-            f"file with a header, or a Parquet file",
+            f"file with a header and commas, or a Parquet file",
             name="table",
         ) from None
     # duckdb keeps the order of a file's rows (preserve_insertion_order, its default).
