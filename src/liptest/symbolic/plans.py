@@ -51,13 +51,15 @@ _PLANS: dict[Any, tuple[Step, ...] | None] = {}
 MOST_PLANS = 100_000
 
 
-def plan(forms: frozenset[Key], whole: bool) -> tuple[Step, ...] | None:
-    """The steps for connected forms, or None where there is no such order."""
-    key = forms, whole
+def plan(
+    forms: frozenset[Key], whole: bool, root: int | None = None
+) -> tuple[Step, ...] | None:
+    """The steps for connected forms, ``root`` the last, or None where there is no such order."""
+    key = forms, whole, root
     if key not in _PLANS:
         if len(_PLANS) >= MOST_PLANS:
             _PLANS.clear()
-        _PLANS[key] = _plan(set(forms), whole)
+        _PLANS[key] = _plan(set(forms), whole, root)
     return _PLANS[key]
 
 
@@ -66,13 +68,17 @@ def forget() -> None:
     _PLANS.clear()
 
 
-def _plan(forms: set[Key], whole: bool) -> tuple[Step, ...] | None:
+def _plan(forms: set[Key], whole: bool, root: int | None) -> tuple[Step, ...] | None:
     left = {variable for form in forms for variable, _ in form}
     busy = {one: sum(_has(form, one) for form in forms) for one in left}
     steps: list[Step] = []
     while left:
         around = {one: [f for f in forms if len(f) > 1 and _has(f, one)] for one in left}
-        free = [one for one in left if _is_free(one, around[one], whole)]
+        free = [
+            one
+            for one in left
+            if _is_free(one, around[one], whole) and (one != root or len(left) == 1)
+        ]
         if not free:
             return None
         # Centres last: of two ends of one edge the less busy one, or that which was drawn later.
