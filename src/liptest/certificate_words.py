@@ -34,8 +34,17 @@ _KINDS: dict[str, type[Domain]] = {
 
 
 def domain_to_json(domain: Domain) -> dict[str, Any]:
-    """Kind, dimension, sizes (one number where all are equal) and the neighbours in words."""
-    kind = next(key for key, known in _KINDS.items() if type(domain) is known)
+    """Kind, dimension, sizes (one number where all are equal) and the neighbours in words.
+
+    InputError for a domain that is not of this package.
+    """
+    kind = next((key for key, known in _KINDS.items() if type(domain) is known), None)
+    if kind is None:
+        raise InputError(
+            f"domain={domain} is not one of this package, so no certificate can say what its "
+            f"neighbours are; the verdict can be written: verdict.to_json()",
+            name="domain",
+        )
     sizes: Any = domain.sizes[0] if len(set(domain.sizes)) == 1 else list(domain.sizes)
     return {
         "kind": kind,
