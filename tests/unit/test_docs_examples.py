@@ -21,7 +21,7 @@ from liptest.cli import app, main
 ROOT = Path(__file__).parents[2]
 PAGES = (
     "README.md",
-    *(f"docs/{name}.md" for name in ("index", "black_box", "ledger")),
+    *(f"docs/{name}.md" for name in ("index", "answers", "black_box", "ledger")),
 )
 PAGES += tuple(f"docs/{name}.md" for name in ("noiseless", "profile", "searching"))
 
