@@ -9,7 +9,7 @@ no such division occurs. This is a port of the algorithm and of the division, in
 """
 
 from fractions import Fraction
-from math import gcd
+from math import exp, gcd
 
 
 def wrong_quotient(a, k):
@@ -57,3 +57,33 @@ def _bernoulli_exp(rng, x, divide):
 
 def _bernoulli(rng, p):
     return int(rng.integers(0, p.denominator)) < p.numerator
+
+
+def sizes_law(scale, divide=wrong_quotient, trials=40):
+    """P(noise = 0), P(noise = 1), .. in units that cancel in ratios, as a function of the size.
+
+    The law that the code above draws from: a size v n + u, n/m = scale, gets exp(-v) times the
+    chance that the trials accept u. Trials are counted up to ``trials``; the rest is below
+    1 / trials!.
+    """
+    scale = Fraction(scale)
+    if scale.denominator != 1:
+        raise ValueError(f"scale={scale}: the formula is for whole scales")
+    accept = [float(_accepted(Fraction(u, int(scale)), divide, trials)) for u in range(int(scale))]
+
+    def weight(size):
+        v, u = divmod(abs(size), int(scale))
+        return accept[u] * exp(-v)
+
+    return weight
+
+
+def _accepted(x, divide, trials):
+    odd, left = Fraction(0), Fraction(1)
+    for k in range(1, trials):
+        if not left:
+            break
+        chance = divide(x, k)
+        odd += left * (1 - chance) * (k % 2)
+        left *= chance
+    return odd
