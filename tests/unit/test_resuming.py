@@ -32,10 +32,10 @@ def f(data, rng):
     return int(rng.random() < (0.5 if values[0] else 0.25))
 """
 KILLS = """
-import os
+import os, signal
 def f(data, rng):
     if data.tolist()[0]:
-        os._exit(3)
+        os.kill(os.getpid(), signal.SIGKILL)
     return int(rng.random() < 0.5)
 """
 CHECK = "check f.py:f --epsilon 1 --dimension 6 --probabilities 0.5 --exception-mass 0.1 "
@@ -158,6 +158,18 @@ def test_a_mechanism_that_ends_its_workers_is_broken(folder: Path) -> None:
     assert "error: f.py:f: the code under test ends its worker processes" in errors
     assert "Traceback" not in errors
     assert (folder / "long.json").exists()
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+@pytest.mark.parametrize("way", ["os._exit(0)", "os.execv('/bin/true', ['true'])"])
+def test_code_that_ends_the_process_well_is_no_yes(folder: Path, way: str, workers: str) -> None:
+    code = KILLS.replace("os.kill(os.getpid(), signal.SIGKILL)", way)
+    (folder / "f.py").write_text(code)
+    process = start(folder, "--workers", workers)
+    output, errors = process.communicate(timeout=100)
+    assert (process.returncode, output) == (4, "")
+    name = way.partition("(")[0]
+    assert f"error: f.py:f: f: it called {name}, which ends the process" in errors
 
 
 @pytest.fixture

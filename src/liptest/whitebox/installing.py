@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from liptest.errors import MechanismError
 from liptest.whitebox import numpy_random, python_random
 from liptest.whitebox.generator import ChoiceGenerator
 from liptest.whitebox.legacy import ChoiceRandomState
@@ -26,6 +27,8 @@ from liptest.whitebox.watch import RandomnessWatch, drawn_elsewhere
 Undo = Callable[[], None]
 
 _CLOCKS = (time.time, time.time_ns, time.monotonic, time.monotonic_ns, time.perf_counter)
+# Exit code 0 means YES, and code under test may not give it.
+_ENDS = (os._exit, os.execv, os.execve)
 _SYSTEM_SOURCES = tuple(
     source for source in (os.urandom, getattr(os, "getrandom", None)) if source is not None
 )
@@ -111,6 +114,8 @@ def _replaced_names(session: Session) -> Iterator[tuple[int, Any]]:
         yield id(original), follower(original, _of_math(original))
     for original in _CLOCKS:
         yield id(original), follower(original, _clock(original))
+    for original in _ENDS:
+        yield id(original), follower(original, _end_of_process(original, os.getpid()))
 
 
 def _held(session: Session, value: Any) -> Any:
@@ -144,6 +149,20 @@ def _clock(original: Callable[..., Any]) -> Callable[..., Any]:
     def answer(session: Session) -> Any:
         session.note_clock(f"time.{original.__name__}")
         return original()
+
+    return answer
+
+
+def _end_of_process(original: Callable[..., Any], own: int) -> Callable[..., Any]:
+    def answer(session: Session, *arguments: Any, **options: Any) -> Any:
+        if os.getpid() != own:  # a process that the program forked is its own affair
+            return original(*arguments, **options)
+        session.tree.fail(
+            MechanismError(
+                f"{session.name}: it called os.{original.__name__}, which ends the process; a "
+                f"mechanism must return an output or raise an Exception"
+            )
+        )
 
     return answer
 
