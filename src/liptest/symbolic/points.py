@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from flint import fmpq
 
-from liptest.symbolic.bounds import Range, Ranges, meet, minus, support, times
+from liptest.symbolic.bounds import Cycle, Part, Range, Tree, meet, minus, support, times
+from liptest.symbolic.inequalities import ends_of
 from liptest.symbolic.noise import Noise
 from liptest.symbolic.plans import Key, exact
 
@@ -16,21 +17,37 @@ _ZERO = fmpq(0)
 
 
 def point_of(
-    noises: tuple[Noise, ...], parts: list[Ranges], rng: np.random.Generator
+    noises: tuple[Noise, ...], parts: list[Part], rng: np.random.Generator
 ) -> tuple[Fraction, ...]:
     """Values of all variables; those that occur nowhere lie in their supports."""
     values: dict[int, Any] = {}
     for part in parts:
-        for step, (own, outer) in zip(part.steps[::-1], part.left[::-1], strict=True):
-            if step.outer is not None:
-                assert outer is not None
-                rest = _sum(step.outer, values, step.variable)
-                own = meet(own, times(minus(outer, (rest, rest)), 1 / step.factor))
-            values[step.variable] = _chosen(noises[step.variable], own, rng)
+        (_in_tree if isinstance(part, Tree) else _in_cycle)(noises, part, values, rng)
     for number, noise in enumerate(noises):
         if number not in values:
             values[number] = _chosen(noise, support(noise), rng)
     return tuple(Fraction(int(values[i].p), int(values[i].q)) for i in range(len(noises)))
+
+
+def _in_tree(
+    noises: tuple[Noise, ...], part: Tree, values: dict[int, Any], rng: np.random.Generator
+) -> None:
+    for step, (own, outer) in zip(part.steps[::-1], part.left[::-1], strict=True):
+        if step.outer is not None:
+            assert outer is not None
+            rest = _sum(step.outer, values, step.variable)
+            own = meet(own, times(minus(outer, (rest, rest)), 1 / step.factor))
+        values[step.variable] = _chosen(noises[step.variable], own, rng)
+
+
+def _in_cycle(
+    noises: tuple[Noise, ...], part: Cycle, values: dict[int, Any], rng: np.random.Generator
+) -> None:
+    for stage in part.stages[::-1]:
+        for one in {one for key in stage.rows for one, _ in key} - {stage.variable, *values}:
+            values[one] = _chosen(noises[one], support(noises[one]), rng)
+        ends = ends_of(stage, values)
+        values[stage.variable] = _chosen(noises[stage.variable], ends, rng)
 
 
 def _sum(form: Key, values: dict[int, Any], left_out: int) -> Any:
@@ -44,7 +61,8 @@ def _chosen(noise: Noise, ends: Range, rng: np.random.Generator) -> Any:
     if noise.is_discrete:
         return _whole(low, high, rng)
     width = exact(noise.parameter)
-    part = exact(Fraction(int(rng.integers(3, 6)), 8))
+    # No round numbers: programs compare with these, and two of these, for equality.
+    part = exact(Fraction(int(rng.integers(3 << 30, 5 << 30)), 1 << 33))
     if low is None and high is None:
         return (part - fmpq(1, 2)) * width
     if low is None:
@@ -55,6 +73,8 @@ def _chosen(noise: Noise, ends: Range, rng: np.random.Generator) -> Any:
 
 
 def _whole(low: Any, high: Any, rng: np.random.Generator) -> Any:
+    low = None if low is None else fmpq(low.ceil())
+    high = None if high is None else fmpq(high.floor())
     if low is None:
         low = _ZERO if high is None else high - 2
     if high is None:
