@@ -62,7 +62,7 @@ class Cells(Question):
     def __len__(self) -> int:
         return len(self.spans)
 
-    def __getitem__(self, place: Any) -> Any:
+    def __getitem__(self, place: int) -> int:
         self.span(place)
         return 1
 

@@ -121,7 +121,7 @@ class Listed(Question):
     def __len__(self) -> int:
         return len(self.ways)
 
-    def __getitem__(self, place: Any) -> Any:
+    def __getitem__(self, place: int) -> int:
         found = self._possible.get(place)
         if found is None:
             found = self._possible[place] = self._find(place)

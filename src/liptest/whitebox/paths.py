@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, Protocol
 
 from liptest.errors import LiptestError
 
 
-class Ways(Sequence[int]):
+class Ways:
     """Branches without weights: of each is known whether it is possible, 1, or not, 0.
 
     The probability of all that a run takes of them is found at its leaf (``noise_runs``).
     """
+
+    def __len__(self) -> int:
+        raise NotImplementedError
+
+    def __getitem__(self, place: int) -> int:
+        raise NotImplementedError
 
     def following(self, branch: int) -> int | None:
         """The next possible way after one, -1 before the first; None after the last."""

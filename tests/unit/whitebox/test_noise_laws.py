@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 from collections.abc import Callable
 from typing import Any
 
@@ -49,6 +50,13 @@ def check(found: Any, expected: dict[Any, float], rel: float = 1e-13) -> None:
         (lambda d, g: g.exponential(2.0) > 1, math.exp(-0.5)),
         (lambda d, g: g.standard_exponential() > 1, math.exp(-1)),
         (lambda d, g: np.random.exponential(2.0, size=(1, 1))[0, 0] > 1, math.exp(-0.5)),
+        (lambda d, g: g.normal(d[0], 2.0) > 3, math.erfc(0.5 / math.sqrt(2)) / 2),
+        (lambda d, g: g.standard_normal() > 1, math.erfc(1 / math.sqrt(2)) / 2),
+        (lambda d, g: np.random.randn(1)[0] > 1, math.erfc(1 / math.sqrt(2)) / 2),
+        (lambda d, g: random.gauss(1, 2) > 2, math.erfc(0.5 / math.sqrt(2)) / 2),
+        (lambda d, g: random.normalvariate(1, 2) > 2, math.erfc(0.5 / math.sqrt(2)) / 2),
+        (lambda d, g: g.gumbel(1, 2) > 3, 1 - math.exp(-math.exp(-1))),
+        (lambda d, g: g.logistic(1, 2) > 3, 1 / (1 + math.e)),
         (lambda d, g: g.geometric(0.25) > 2, 0.75**2),
         (lambda d, g: np.random.geometric(0.25) == 2, 0.75 * 0.25),
         (lambda d, g: g.laplace() > g.laplace(), 0.5),
@@ -151,8 +159,8 @@ def test_argmax_is_one_choice_and_takes_the_first_of_equal_ones() -> None:
             lambda d, g: np.argmax([x + g.exponential(2) for x in d]),
         ),
         (
-            lambda d, g: int((d + g.laplace(size=3)).argmax()),
-            lambda d, g: int(np.argsort(d + g.laplace(size=3))[-1]),
+            lambda d, g: int((d + g.normal(size=3)).argmax()),
+            lambda d, g: int(np.argsort(d + g.normal(size=3))[-1]),
         ),
         (
             lambda d, g: np.cumsum(g.laplace(size=3))[-1] > d[0],
