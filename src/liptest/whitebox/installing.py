@@ -155,14 +155,15 @@ def _clock(original: Callable[..., Any]) -> Callable[..., Any]:
 
 def _end_of_process(original: Callable[..., Any], own: int) -> Callable[..., Any]:
     def answer(session: Session, *arguments: Any, **options: Any) -> Any:
-        if os.getpid() != own:  # a process that the program forked is its own affair
-            return original(*arguments, **options)
-        session.tree.fail(
-            MechanismError(
-                f"{session.name}: it called os.{original.__name__}, which ends the process; a "
-                f"mechanism must return an output or raise an Exception"
+        if os.getpid() == own:
+            session.tree.fail(
+                MechanismError(
+                    f"{session.name}: it called os.{original.__name__}, which ends the process; "
+                    f"a mechanism must return an output or raise an Exception"
+                )
             )
-        )
+        # A process that the program forked is its own affair.
+        return original(*arguments, **options)
 
     return answer
 
