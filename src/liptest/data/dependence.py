@@ -165,7 +165,7 @@ def _pair(found: _Compared) -> Pair:
     variation = float(np.abs(seen - product).sum() / 2)
     radius = variation_radius(found.cells, found.rows, found.failure)
     proved = max(0.0, variation - radius)
-    i, j = np.unravel_index(np.argmax(np.abs(seen - product)), seen.shape)
+    i, j = np.unravel_index(np.argmax(seen - product), seen.shape)
     least = f", proved at least {proved:.3g}" if proved > 0 else ""
     (first, second), (values, others) = found.names, found.known
     sentence = (

@@ -14,7 +14,7 @@ class Pair:
 
     ``total_variation`` is that of the rows, an estimate; ``proved`` a lower bound on that of the
     true law; ``cramers_v`` 0 for independent columns and 1 for columns that tell each other.
-    ``sentence`` shows the combination of values that is furthest off.
+    ``sentence`` shows the combination of values that is most above it.
     """
 
     first: str
