@@ -9,12 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 from flint import fmpq
 
 from liptest.errors import UnsupportedForm
+from liptest.symbolic.cycles import cases, stages_of, without_implied
 from liptest.symbolic.forms import Constraint
+from liptest.symbolic.inequalities import Stage
 from liptest.symbolic.noise import Noise
 from liptest.symbolic.plans import Key, Step, components, exact, normalised, plan
 
@@ -25,23 +28,64 @@ _ONE = fmpq(1)
 
 @dataclass(frozen=True)
 class Ranges:
-    """Connected forms with their ranges, and the steps that eliminate their variables."""
+    """Connected forms with their ranges, which are possible."""
 
     whole: bool
     ranges: dict[Key, Range]
-    steps: tuple[Step, ...]
-    #: What is left of each variable, and of the rest of its form, when it is eliminated.
-    left: tuple[tuple[Range, Range | None], ...]
 
     @property
     def variables(self) -> list[int]:
         """All that occur."""
-        return [step.variable for step in self.steps]
+        return sorted({variable for form in self.ranges for variable, _ in form})
 
     def half_open(self) -> Iterator[tuple[Key, Range]]:
         """Forms with [low, high)."""
         for form, (low, high) in self.ranges.items():
             yield form, (low, high + 1 if self.whole and high is not None else high)
+
+
+@dataclass(frozen=True)
+class Tree(Ranges):
+    """Their variables can be eliminated by ``steps``."""
+
+    steps: tuple[Step, ...]
+    #: What is left of each variable, and of the rest of its form, when it is eliminated.
+    left: tuple[tuple[Range, Range | None], ...]
+
+
+@dataclass(frozen=True)
+class Cycle(Ranges):
+    """No order eliminates them; ``stages`` lead to a point."""
+
+    stages: list[Stage]
+
+    def split(self, noises: tuple[Noise, ...]) -> Iterator[tuple[int, list[Ranges]]]:
+        """Signs and systems, whose probabilities add up to that of this one."""
+        for sign, further, kept in cases(self.ranges, self.whole):
+            ranges = _with_further(kept, further, self.whole)
+            parts = None if ranges is None else _parts(noises, ranges)
+            if parts is not None:
+                yield sign, parts
+
+
+def _with_further(ranges: dict[Key, Range], further: Any, whole: bool) -> dict[Key, Range] | None:
+    found = dict(ranges)
+    for factors, bound in further:
+        terms = tuple(
+            (one, Fraction(int(factor.p), int(factor.q)))
+            for one, factor in sorted(factors.items())
+            if factor != 0
+        )
+        if not terms:
+            if bound < 0:
+                return None
+            continue
+        form, scale = normalised(terms, whole)
+        ends = _divided((None, bound), exact(scale), whole)
+        found[form] = meet(found.get(form, (None, None)), ends)
+        if is_empty(found[form], whole):
+            return None
+    return found
 
 
 def gathered(noises: tuple[Noise, ...], constraints: Iterable[Constraint]) -> list[Ranges] | None:
@@ -55,13 +99,17 @@ def gathered(noises: tuple[Noise, ...], constraints: Iterable[Constraint]) -> li
         if is_empty(found, whole):
             return None
         ranges[form] = found
-    parts: list[Ranges] = []
+    return _parts(noises, ranges)
+
+
+def _parts(noises: tuple[Noise, ...], ranges: dict[Key, Range]) -> list[Ranges] | None:
+    found: list[Ranges] = []
     for forms in components(form for form, ends in ranges.items() if ends != (None, None)):
-        part = _part(noises, {form: ranges[form] for form in forms})
-        if part is None:
+        some = _connected(noises, {form: ranges[form] for form in forms})
+        if some is None:
             return None
-        parts.append(part)
-    return parts
+        found += some
+    return found
 
 
 def _prepared(one: Constraint, whole: bool) -> tuple[Key, Any, Any]:
@@ -94,14 +142,25 @@ def is_empty(one: Range, whole: bool) -> bool:
     return bool(low > high if whole else low >= high)
 
 
-def _part(noises: tuple[Noise, ...], ranges: dict[Key, Range]) -> Ranges | None:
+def _connected(noises: tuple[Noise, ...], ranges: dict[Key, Range]) -> list[Ranges] | None:
     variables = {variable for form in ranges for variable, _ in form}
     whole = _is_whole(noises, variables)
     steps = plan(frozenset(ranges), whole)
     if steps is None:
-        raise UnsupportedForm("several sums of the same noise variables are compared")
+        return _in_cycles(noises, whole, ranges, variables)
     left = _propagated(noises, whole, dict(ranges), steps)
-    return None if left is None else Ranges(whole, ranges, steps, left)
+    return None if left is None else [Tree(whole, ranges, steps, left)]
+
+
+def _in_cycles(
+    noises: tuple[Noise, ...], whole: bool, ranges: dict[Key, Range], variables: set[int]
+) -> list[Ranges] | None:
+    supports = {one: support(noises[one]) for one in variables}
+    stages = stages_of(ranges, supports, whole)
+    if stages is None:
+        return None
+    fewer = without_implied(ranges, supports, whole)
+    return [Cycle(whole, ranges, stages)] if fewer == ranges else _parts(noises, fewer)
 
 
 def _is_whole(noises: tuple[Noise, ...], variables: set[int]) -> bool:

@@ -51,9 +51,7 @@ _PLANS: dict[Any, tuple[Step, ...] | None] = {}
 MOST_PLANS = 100_000
 
 
-def plan(
-    forms: frozenset[Key], whole: bool, root: int | None = None
-) -> tuple[Step, ...] | None:
+def plan(forms: frozenset[Key], whole: bool, root: int | None = None) -> tuple[Step, ...] | None:
     """The steps for connected forms, ``root`` the last, or None where there is no such order."""
     key = forms, whole, root
     if key not in _PLANS:

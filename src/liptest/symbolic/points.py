@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from flint import fmpq
 
-from liptest.symbolic.bounds import Cycle, Part, Range, Tree, meet, minus, support, times
+from liptest.symbolic.bounds import Cycle, Range, Ranges, Tree, meet, minus, support, times
 from liptest.symbolic.inequalities import ends_of
 from liptest.symbolic.noise import Noise
 from liptest.symbolic.plans import Key, exact
@@ -17,12 +17,15 @@ _ZERO = fmpq(0)
 
 
 def point_of(
-    noises: tuple[Noise, ...], parts: list[Part], rng: np.random.Generator
+    noises: tuple[Noise, ...], parts: list[Ranges], rng: np.random.Generator
 ) -> tuple[Fraction, ...]:
     """Values of all variables; those that occur nowhere lie in their supports."""
     values: dict[int, Any] = {}
     for part in parts:
-        (_in_tree if isinstance(part, Tree) else _in_cycle)(noises, part, values, rng)
+        if isinstance(part, Tree):
+            _in_tree(noises, part, values, rng)
+        elif isinstance(part, Cycle):
+            _in_cycle(noises, part, values, rng)
     for number, noise in enumerate(noises):
         if number not in values:
             values[number] = _chosen(noise, support(noise), rng)

@@ -12,7 +12,7 @@ from flint import arb, ctx
 
 from liptest.errors import SymbolicError, UnsupportedForm
 from liptest.symbolic import plans, shapes
-from liptest.symbolic.bounds import Ranges, gathered
+from liptest.symbolic.bounds import Cycle, Ranges, Tree, gathered
 from liptest.symbolic.evaluation import integral_of
 from liptest.symbolic.forms import Constraint
 from liptest.symbolic.noise import Noise
@@ -24,6 +24,8 @@ _LOCK = threading.RLock()
 _PRECISIONS = (128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768)
 #: Binary digits of a probability that are certain: 1e-13 and a little.
 _ACCURACY = 46
+#: Variables that are taken out of cycles one after the other.
+_MOST_SPLITS = 4
 
 
 class System:
@@ -93,14 +95,16 @@ def _kept_precision() -> Iterator[None]:
         ctx.prec = saved
 
 
+#: A sum of products of integrals, with signs, each of which may be such a sum itself.
+Sum = list[tuple[int, list["shapes.Shape | Sum"]]]
+
+
 def _mass(noises: tuple[Noise, ...], part: Ranges) -> arb:
     if shapes.is_crowded():
         shapes.forget()
-    factors = _totals(noises, part)
+    parts = _sum_of(noises, part, 0)
     for ctx.prec in _PRECISIONS:
-        found = arb(1)
-        for one in factors:
-            found *= integral_of(one)
+        found = _evaluated(parts)
         if found.is_finite() and found.rel_accuracy_bits() >= _ACCURACY:
             return found
     raise SymbolicError(
@@ -109,7 +113,28 @@ def _mass(noises: tuple[Noise, ...], part: Ranges) -> arb:
     )
 
 
-def _totals(noises: tuple[Noise, ...], part: Ranges) -> list[shapes.Shape]:
+def _evaluated(parts: Sum) -> arb:
+    found = arb(0)
+    for sign, factors in parts:
+        product = arb(sign)
+        for one in factors:
+            product *= _evaluated(one) if isinstance(one, list) else integral_of(one)
+        found += product
+    return found
+
+
+def _sum_of(noises: tuple[Noise, ...], part: Ranges, depth: int) -> Sum:
+    if isinstance(part, Tree):
+        return [(1, list(_totals(noises, part)))]
+    if not isinstance(part, Cycle) or depth >= _MOST_SPLITS:
+        raise UnsupportedForm("many sums of the same noise variables are compared in cycles")
+    return [
+        (sign, [_sum_of(noises, one, depth + 1) for one in parts])
+        for sign, parts in part.split(noises)
+    ]
+
+
+def _totals(noises: tuple[Noise, ...], part: Tree) -> list[shapes.Shape]:
     """Shapes whose integrals multiply to the probability."""
     rates = shapes.rates_of(frozenset(noises[one] for one in part.variables))
     factors: dict[plans.Key, list[shapes.Moved]] = {
