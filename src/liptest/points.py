@@ -81,6 +81,18 @@ class PointBatch:
         point[self.coordinates[change]] = self.values[change]
         return point
 
+    def of_centres(self, start: int, stop: int) -> tuple[PointBatch, int]:
+        """The centres ``start`` to ``stop - 1`` with their changes, and the first of these."""
+        first, last = (int(k) for k in np.searchsorted(self.rows, [start, stop]))
+        changes = slice(first, last)
+        part = PointBatch(
+            self.centres[start:stop],
+            self.rows[changes] - start,
+            self.coordinates[changes],
+            self.values[changes],
+        )
+        return part, first
+
     def parts(self, limit: int) -> Iterator[tuple[int, int, PointBatch]]:
         """Cut into batches of about ``limit`` points, in draw order.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -74,19 +73,23 @@ class LossJudge:
         return self.judge_piece(batch, 0, 1)
 
     def judge_piece(self, batch: QueryBatch, piece: int, pieces: int) -> Judgement:
-        """Some of the slices that laws are asked for in; a batch with listed pairs is one piece."""
+        """Some of the draws, ``pieces`` times fewer; a batch with listed pairs is one piece."""
         total = Judgement()
         limit = self.mechanism.points_per_slice(self.domain)
         if batch.pairs is not None:
             whole = piece == 0
             return self._judge_part(batch, batch.points, 0, check=True) if whole else total
+        n = len(batch.points.centres)
+        first = piece * n // pieces
+        own, before = batch.points.of_centres(first, (piece + 1) * n // pieces)
         counted = -1
-        for row, change, part in _share(batch.points.parts(limit), piece, pieces):
+        for row, at, part in own.parts(limit):
+            change = before + at
             distances = batch.distances
             if distances is not None:
                 distances = distances[change : change + len(part.rows)]
-            own = QueryBatch(part, distances=distances)
-            found = self._judge_part(own, part, row, check=row == 0 and counted < 0)
+            cut = QueryBatch(part, distances=distances)
+            found = self._judge_part(cut, part, row, check=first + row == 0 and counted < 0)
             # A centre with many neighbours occurs in several parts but is one law asked for.
             again = int(row == counted)
             counted = row + len(part.centres) - 1
@@ -204,22 +207,6 @@ class LossJudge:
     def _breaks(self, x: IntArray, y: IntArray, distance: int) -> bool:
         found = certified_comparison(self.mechanism, x, y, self.claim, distance)
         return found.answer is Answer.VIOLATED
-
-
-def _share(
-    parts: Iterator[tuple[int, int, PointBatch]], piece: int, pieces: int
-) -> Iterator[tuple[int, int, PointBatch]]:
-    """The slices of one piece: a draw that is cut into several slices stays in one piece."""
-    if pieces == 1:
-        return parts
-    listed, draws, last = list(parts), [], -1
-    for number, (row, _, part) in enumerate(listed):
-        if row > last:
-            draws.append(number)
-        last = row + len(part.centres) - 1
-    draws.append(len(listed))
-    first, stop = (draws[k * (len(draws) - 1) // pieces] for k in (piece, piece + 1))
-    return iter(listed[first:stop])
 
 
 def witness_of(
