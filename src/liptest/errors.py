@@ -82,6 +82,10 @@ class UnsupportedForm(UnsupportedRandomnessError):
     """Conditions on symbolic noise that are not followed; the message says which."""
 
 
+class ContinuousOutputs(UnsupportedRandomnessError):
+    """Outputs that have densities and no probabilities, where probabilities are asked for."""
+
+
 class SymbolicError(LiptestError):
     """A probability of symbolic noise was not found as precisely as a law needs."""
 
