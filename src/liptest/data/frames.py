@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -55,12 +55,18 @@ class FrameTable:
 
     def cells(self, columns: Sequence[str], limit: int) -> Cells:
         """How often each combination of values occurs; InputError above ``limit`` of them."""
-        counted = self._frame.group_by(*columns).agg(self._nw.len().alias(_COUNT))
         # One more than allowed is enough to know that there are too many.
-        found = self._collected(counted.head(limit + 1))
+        found = self._asked(
+            lambda frame: (
+                frame.group_by(*columns)
+                .agg(self._nw.len().alias(_COUNT))
+                .select(*columns, _COUNT)
+                .head(limit + 1)
+            )
+        )
         if len(found) > limit:
             raise too_many(columns, limit)
-        return add_up(found.select(*columns, _COUNT).iter_rows())
+        return add_up(found.iter_rows())
 
     def rows(self, columns: Sequence[str]) -> list[list[Value]]:
         """The values of each column, in the order of the rows; InputError without an order."""
@@ -70,16 +76,17 @@ class FrameTable:
                 f"meant",
                 name="table",
             )
-        whole = self._collected(self._frame.select(*columns))
+        whole = self._asked(lambda frame: frame.select(*columns))
         return [[plain(value) for value in whole[name].to_list()] for name in columns]
 
-    def _collected(self, frame: Any) -> Any:
+    def _asked(self, ask: Callable[[Any], Any]) -> Any:
         try:
-            return frame.collect() if isinstance(frame, self._nw.LazyFrame) else frame
+            answer = ask(self._frame)
+            return answer.collect() if isinstance(answer, self._nw.LazyFrame) else answer
         except Exception as error:  # whatever the library behind the frame raises
             raise InputError(
                 f"table: {self.words} could not be counted: {type(error).__name__}: "
-                f"{shown(str(error), 200)}; nothing was fitted",
+                f"{shown(str(error), 200)}; choose columns of numbers, texts or dates",
                 name="table",
             ) from None
 

@@ -142,7 +142,8 @@ class SqlTable:
         if isinstance(engine, self._sa.Engine):
             return engine
         try:
-            return self._sa.create_engine(engine)
+            # No connection of ours stays open between two fits.
+            return self._sa.create_engine(engine, poolclass=self._sa.NullPool)
         except ImportError as error:  # the driver that the URL names
             raise InputError(
                 f"engine: the driver {shown(error.name)} is missing; install it, for PostgreSQL "

@@ -133,3 +133,15 @@ def test_the_command_line_warns_the_operator(
     out = " ".join(capsys.readouterr().out.split())
     assert code == 0
     assert "WARNING, for the operator only: the private dataset agrees in every row" in out
+
+
+def test_the_other_routes_warn_alike() -> None:
+    def clicks(points: np.ndarray) -> np.ndarray:
+        return points.sum(axis=1) * 1.0
+
+    law = of_frame()
+    tested = lt.SensitivityGate(clicks, law, sensitivity=1, epsilon=1.0, exception_mass=0.05)
+    answer = tested.release(CLICKS)
+    assert isinstance(answer, lt.Released)
+    assert isinstance(answer.output, float)
+    assert "the table that the distribution was fitted on" in answer.warning
