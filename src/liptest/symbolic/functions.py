@@ -215,6 +215,11 @@ def _at(
                 yield outer_power + q, outer_rate + rate, scale * coefficient * part
 
 
+def added(rates: Rates, several: list[Function]) -> Function:
+    """The sum of functions."""
+    return _joined(rates, [piece for one in several for piece in one])
+
+
 def _joined(rates: Rates, parts: list[Piece]) -> Function:
     """The sum of functions of one piece each."""
     cuts = sorted({end for part in parts for end in (part.low, part.high) if end is not None})
