@@ -43,7 +43,7 @@ myst_heading_anchors = 4
 # Every notebook runs, each time, and an error in one ends the build.
 nb_execution_mode = "force"
 nb_execution_raise_on_error = True
-nb_execution_timeout = 120
+nb_execution_timeout = 600
 nb_merge_streams = True
 
 autodoc_default_options = {"members": True, "exclude-members": "__new__,__init__"}
