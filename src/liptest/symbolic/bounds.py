@@ -15,7 +15,7 @@ from typing import Any
 from flint import fmpq
 
 from liptest.errors import UnsupportedForm
-from liptest.symbolic.cycles import cases, stages_of, without_implied
+from liptest.symbolic.cycles import cases, check_differences, stages_of, without_implied
 from liptest.symbolic.forms import Constraint
 from liptest.symbolic.inequalities import Stage
 from liptest.symbolic.noise import Noise
@@ -155,6 +155,8 @@ def _connected(noises: tuple[Noise, ...], ranges: dict[Key, Range]) -> list[Rang
 def _in_cycles(
     noises: tuple[Noise, ...], whole: bool, ranges: dict[Key, Range], variables: set[int]
 ) -> list[Ranges] | None:
+    if whole:
+        check_differences(ranges)
     supports = {one: support(noises[one]) for one in variables}
     stages = stages_of(ranges, supports, whole)
     if stages is None:

@@ -69,6 +69,14 @@ def _meet(left: Range, right: Range) -> Range:
     return low, high
 
 
+def check_differences(ranges: Bounded) -> None:
+    """Over the integers only differences are sure to have whole solutions."""
+    if any(len(form) > 1 and sorted(f for _, f in form) != [-1, 1] for form in ranges):
+        raise UnsupportedForm(
+            "several sums of the same discrete variables, not all of them differences, are compared"
+        )
+
+
 class Bound(NamedTuple):
     """factors . others + constant bounds a variable; ``form`` and ``side`` are where it is from."""
 
@@ -83,8 +91,6 @@ def cases(
 ) -> list[tuple[int, list[tuple[dict[int, Any], Any]], Bounded]]:
     """(sign, further inequalities sum < or <= bound, ranges) with one variable less in a cycle."""
     variable = _simplest(ranges)
-    if whole and any(abs(f) != 1 for form in ranges for _, f in form):
-        raise UnsupportedForm("sums of the same discrete variables with different factors")
     lower, upper = _bounds(ranges, variable)
     found = []
     for low in _or_none(lower):
