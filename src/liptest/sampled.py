@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from liptest.data.bootstrap import bootstrap
+from liptest.data.fit_laws import fit_chain, fit_mixture
 from liptest.data.fitted import Fitted
 from liptest.data.laws import markov_chain, mixture
+from liptest.data.wanted import Wanted
 from liptest.domains import Domain, IntArray, check_domain
 from liptest.errors import InputError, check_count, shown
 from liptest.marginals import SUM_SLACK, check_floats
@@ -85,9 +87,7 @@ class SampledDistribution:
             As ``ProductDistribution.fit``.
         """
         found = bootstrap(table, domain, columns, categories or {})
-        law = cls(found.domain, found.law, found.law.log_mass, source=source or found.words)
-        law.fitted = found.fitted
-        return law
+        return cls._fitted(found.domain, found.law, found.fitted, source or found.words)
 
     @classmethod
     def mixture(
@@ -115,6 +115,59 @@ class SampledDistribution:
         """
         law = markov_chain(check_domain(domain), initial, transitions)
         return cls(domain, law, law.log_mass, source=source or f"a Markov chain on {domain}")
+
+    @classmethod
+    def fit_mixture(
+        cls,
+        table: Any,
+        *,
+        by: str,
+        columns: str | Sequence[str] | None = None,
+        domain: Domain | None = None,
+        categories: Mapping[str, Sequence[Any]] | None = None,
+        shrinkage: float = 10.0,
+        smoothing: float = 0.0,
+        source: str = "",
+    ) -> SampledDistribution:
+        """A mixture of product laws, one for each value of the column ``by`` of a public table.
+
+        Each row is a dataset of the other ``columns``; the weights are the shares of the rows.
+        Within a value of ``by`` a column's law is shrunk towards that of all rows. The rest, and
+        the errors, as in ``ProductDistribution.fit``.
+        """
+        rest = (None, None, categories or {}, shrinkage, smoothing)
+        where, law, fitted, words = fit_mixture(
+            table, by, Wanted(domain, columns, None, None, *rest)
+        )
+        return cls._fitted(where, law, fitted, source or words)
+
+    @classmethod
+    def fit_markov_chain(
+        cls,
+        table: Any,
+        *,
+        columns: str | Sequence[str] | None = None,
+        domain: Domain | None = None,
+        categories: Mapping[str, Sequence[Any]] | None = None,
+        shrinkage: float = 10.0,
+        smoothing: float = 0.0,
+        source: str = "",
+    ) -> SampledDistribution:
+        """A Markov chain along the columns of a public table, in the order given.
+
+        Each row is a dataset. The law of a column after a value of the one before it is shrunk
+        towards that of the column in all rows. The rest, and the errors, as in
+        ``ProductDistribution.fit``.
+        """
+        rest = (None, None, None, None, categories or {}, shrinkage, smoothing)
+        where, law, fitted, words = fit_chain(table, Wanted(domain, columns, *rest))
+        return cls._fitted(where, law, fitted, source or words)
+
+    @classmethod
+    def _fitted(cls, domain: Domain, law: Any, fitted: Fitted, words: str) -> SampledDistribution:
+        made = cls(domain, law, law.log_mass, source=words)
+        made.fitted = fitted
+        return made
 
     def __repr__(self) -> str:
         return f"SampledDistribution({self.domain}, source={self.source!r})"

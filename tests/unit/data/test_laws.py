@@ -169,3 +169,61 @@ def test_a_verdict_by_neighbourhoods_of_a_chain() -> None:
 def test_what_is_no_law(build: Any, message: str) -> None:
     with pytest.raises(lt.InputError, match=message):
         build()
+
+
+DAYS = pd.DataFrame(
+    {
+        "day": ["work"] * 4 + ["free"] * 2,
+        "a": [0, 0, 0, 1, 1, 1],
+        "b": [0, 0, 1, 1, 1, 0],
+        "c": list("xxyyxy"),
+    }
+)
+
+
+def test_a_chain_is_fitted_step_by_step() -> None:
+    law = Sampled.fit_markov_chain(DAYS, columns=["a", "b", "c"], shrinkage=2)
+    assert law.domain == lt.RecordGrid([2, 2, 2])
+    # b after a = 0: counts 2, 1, shrunk towards 3, 3 of 6; c after b = 1: counts 1, 2.
+    mass = Fraction(1, 2) * Fraction(1 + 1, 5) * Fraction(2 + 1, 5)
+    assert np.exp(law.log_mass([0, 1, 1])) == pytest.approx([float(mass)])
+    every = law.domain.points(np.arange(8))
+    assert np.exp(law.log_mass(every)).sum() == pytest.approx(1)
+    assert law.source.startswith("a Markov chain fitted on the rows of a pandas frame (6 rows, ")
+
+
+def test_a_mixture_is_fitted_class_by_class() -> None:
+    law = Sampled.fit_mixture(DAYS, by="day", columns=["day", "a", "b"], shrinkage=2)
+    assert law.domain == lt.Hypercube(2)
+    # Both columns have rate 1/2 overall; of work days 1 and 2 of 4, of free ones 2 and 1 of 2.
+    work = Fraction(2, 3) * Fraction(2, 6) * Fraction(3, 6)
+    free = Fraction(1, 3) * Fraction(3, 4) * Fraction(2, 4)
+    assert np.exp(law.log_mass([1, 1])) == pytest.approx([float(work + free)])
+    assert "a mixture of 2 product laws, one per day" in law.source
+
+
+def test_fits_of_a_database_are_those_of_the_frame() -> None:
+    engine = sa.create_engine("sqlite://", poolclass=sa.StaticPool)
+    DAYS.to_sql("days", engine, index=False)
+    table = lt.SqlTable(engine, table="days")
+    for build in (
+        lambda source: Sampled.fit_mixture(source, by="day"),
+        lambda source: Sampled.fit_markov_chain(source, columns=["day", "a", "c"]),
+    ):
+        assert distribution_hash(build(table)) == distribution_hash(build(DAYS))
+    engine.dispose()
+
+
+def test_values_without_a_row_are_drawn_only_if_smoothed() -> None:
+    names = {"c": ["x", "y", "z"]}
+    sharp = Sampled.fit_markov_chain(DAYS, columns=["a", "c"], categories=names)
+    smooth = Sampled.fit_markov_chain(DAYS, columns=["a", "c"], categories=names, smoothing=3)
+    assert sharp.log_mass([0, 2]).tolist() == [-np.inf]
+    assert np.exp(smooth.log_mass([0, 2])) == pytest.approx([0.5 * (10 / 9) / 13])
+    assert "values without a row are drawn only if they were smoothed" in sharp.source
+    with pytest.raises(lt.InputError, match="nothing is left beside by='a'"):
+        Sampled.fit_mixture(DAYS, by="a", columns="a")
+    with pytest.raises(lt.InputError, match="has no column 'night'"):
+        Sampled.fit_mixture(DAYS, by="night")
+    with pytest.raises(lt.InputError, match="has no rows"):
+        Sampled.fit_markov_chain(DAYS[:0])
