@@ -21,7 +21,7 @@ from liptest.cli import app, main
 ROOT = Path(__file__).parents[2]
 PAGES = (
     "README.md",
-    *(f"docs/{name}.md" for name in ("index", "answers", "black_box", "ledger")),
+    *(f"docs/{name}.md" for name in ("index", "answers", "black_box", "code", "ledger")),
 )
 PAGES += tuple(f"docs/{name}.md" for name in ("noiseless", "profile", "searching"))
 
@@ -40,6 +40,7 @@ def given_names() -> dict[str, Any]:
 
     return {
         "lt": lt,
+        "np": np,
         "mechanism": lt.catalogue.randomised_response(8, 1.0),
         "distribution": lt.ProductDistribution.uniform(lt.Hypercube(8)),
         "vendor_library": SimpleNamespace(noisy_count=noisy_count),
