@@ -119,8 +119,8 @@ def _recognised(how: str, log_chance: float) -> str:
     chance = math.exp(min(log_chance, 0.0))
     return (
         f"the private dataset agrees {how} with the table that the distribution was fitted on (an "
-        f"independent dataset does so with probability {chance:.2g}): a verdict by sampling is "
-        f"then no promise for it. Fit on public or other data"
+        f"independent dataset does so with probability {chance:.2g}): a verdict that excepts "
+        f"untypical datasets is then no promise for it. Fit on public or other data"
     )
 
 

@@ -20,7 +20,7 @@ from liptest.data.fitted import (
 )
 from liptest.data.poisson import poisson_law, poisson_size
 from liptest.data.sources import TableSource, as_source, chosen, is_table
-from liptest.data.values import Cells, Value, empty, plain
+from liptest.data.values import Cells, Value, empty, in_order, plain
 from liptest.data.wanted import Found, Wanted
 from liptest.domains import Domain, Hypercube, Hypergrid, RecordGrid
 from liptest.errors import InputError, check_count, check_positive, shown
@@ -195,12 +195,6 @@ def _group_column(source: TableSource, columns: Sequence[str], wanted: Wanted) -
 
 
 def _targets(source: TableSource, group: str | None, wanted: Wanted) -> list[Value]:
-    if wanted.records is not None and (group is not None or wanted.record_groups is not None):
-        raise InputError(
-            "records: with groups the modelled records are those of record_groups; leave out "
-            "records",
-            name="records",
-        )
     if group is None:
         return [None] * check_count("records", wanted.records or 0)
     if wanted.record_groups is None:
@@ -217,9 +211,8 @@ def _labels(source: TableSource, group: str) -> list[Value]:
     chosen(source, group)
     if source.is_ordered:
         return source.rows([group])[0]
-    counts = source.cells([group], _MAX_CELLS)
-    ordered = sorted(counts.items(), key=lambda item: repr(item[0]))
-    return [key[0] for key, count in ordered for _ in range(count)]
+    counts = of_column(source.cells([group], _MAX_CELLS), 0)
+    return [label for label in in_order(counts) for _ in range(counts[label])]
 
 
 def _rows_hash(source: TableSource, columns: Sequence[str], known: Sequence[Categories]) -> str:
