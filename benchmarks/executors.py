@@ -7,10 +7,11 @@ does nothing else. The work waits instead of computing where the executor alone 
 from __future__ import annotations
 
 import math
+import resource
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -146,6 +147,41 @@ def speed_ups(check: Check, sizes: tuple[int, ...], rounds: int) -> list[Row]:
     ]
 
 
+def all_cpu_seconds() -> float:
+    """Of this process, and of those that it has waited for."""
+    both = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(used.ru_utime + used.ru_stime for used in both)
+
+
+def cpu_of_two(check: Check, rounds: int) -> Row:
+    """What two processes use beside one: their speed-up on idle cores is 2 divided by that."""
+    seeds = iter(range(100, 100 + rounds))
+    laws: set[int] = set()
+
+    def used(make: Callable[[], AbstractContextManager[Executor | None]], seed: int) -> float:
+        begun = all_cpu_seconds()
+        with make() as executor:
+            laws.add(check.run(executor, seed).cost.laws)
+        return all_cpu_seconds() - begun
+
+    def one_round() -> dict[str, float]:
+        seed = next(seeds)
+        return {"one": used(nullcontext, seed), "two": used(lambda: WorkerPool(2), seed)}
+
+    cost = medians(rounds, one_round)
+    ratio = cost["two"] / cost["one"]
+    return Row(
+        f"{check.function.__name__}: CPU of 2 processes",
+        {"laws": max(laws)},
+        {"laws": 21 * check.draws},
+        {
+            "CPU s": Figure(cost["two"]),
+            "of one process": Figure(ratio, at_most=2 / 1.8),
+            "speed-up when idle": Figure(2 / ratio),
+        },
+    )
+
+
 def chunks_of_100_ms(quick: bool) -> list[Row]:
     """The same chunks on each executor; the time that nobody can save is known."""
     count, seconds = (4, 0.01) if quick else (60, 0.1)
@@ -228,6 +264,7 @@ def measure(quick: bool) -> list[Row]:
         *speed_ups(Check(waiting, mass, False), (2, 4), rounds),
         *speed_ups(Check(computing, mass, False), (2,), rounds),
         *speed_ups(Check(waiting, mass, True), (2,), rounds),
+        cpu_of_two(Check(computing, mass, False), rounds),
     ]
     return [*rows, *chunks_of_100_ms(quick), driver_overhead(quick)]
 
