@@ -22,7 +22,9 @@ HERE = Path(__file__).parent
 SCRIPTS = (
     "startup.py",
     "sampler.py",
+    "faster_sampler.py",
     "exhaustive.py",
+    "large_domains.py",
     "neighbourhoods.py",
     "methods_cost.py",
     "scaling.py",
@@ -32,6 +34,7 @@ SCRIPTS = (
     "routes.py",
     "black_box.py",
     "published_suite.py",
+    "published_exact.py",
     "search.py",
     "profile_bands.py",
     "executors.py",

@@ -62,6 +62,18 @@ COUNTS: dict[str, list[tuple[str, dict[str, int]]]] = {
         ("outputs = 3: edges", {"laws": 112}),
         ("exception mass = 0.1: neighbourhoods", {"laws": 132 * 5}),
     ],
+    "large_domains": [
+        ("exhaustive, values walked through, d = 10", {"laws": 1024, "pairs": 5120}),
+        ("weighted sum 1 .. 40", {"laws": 821 * 40, "pairs": 821 * 40 - 824}),
+        (
+            "neighbourhoods, the count drawn, d = 70,000",
+            {"laws": 1375 * 70_001, "pairs": 1375 * 70_000},
+        ),
+    ],
+    "faster_sampler": [
+        ("check_privacy neighbourhoods, formula, d = 20", {"draws": 20}),
+        ("check_lipschitz, a sum, d = 20", {"draws": 546}),
+    ],
     "sizes": [
         (
             "told only the count, d = 1,000, uniform: exhaustive, proof",
@@ -108,6 +120,17 @@ COUNTS: dict[str, list[tuple[str, dict[str, int]]]] = {
     "fit": [
         ("polars", {"rows": 1000, "same law": True}),
         ("Parquet, duckdb", {"rows": 1000, "same law": True}),
+    ],
+    # 2^d bits and d 2^(d-1) flips; vectors of n answers in 0 .. 2: 3^n of them, (7^n - 3^n) / 2
+    # neighbouring pairs when all may move, 2 n 3^(n-1) when one does.
+    "published_exact": [
+        ("randomised response, d=10, from formula", {"laws": 1024, "pairs": 5120}),
+        ("noisy max (place), 5 queries, from code", {"laws": 27, "pairs": 158}),
+        ("SVT4, 10 queries, from code", {"laws": 9, "pairs": 10}),
+        ("one law: SVT1", {"laws": 6}),
+        ("all of {0,1,2}^2, all: svt6", {"laws": 9, "pairs": 20}),
+        ("all of {0,1,2}^2, one: svt6", {"laws": 9, "pairs": 12}),
+        ("3 queries, worst pairs: svt4", {"laws": 7, "pairs": 6}),
     ],
     "published_suite": [
         ("randomised response, d=5, epsilon 1", {"samples": 20_000}),
