@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from liptest.domains import Domain, IntArray
-from liptest.errors import InputError, shown
+from liptest.errors import ContinuousOutputs, InputError, shown
 from liptest.mechanisms.laws import Output, OutputLaw
 from liptest.points import PointBatch
 
@@ -113,8 +113,24 @@ def through_reads(mechanism: Mechanism, domain: Domain, use: Callable[[Mechanism
 
     Mechanisms that know what their code reads have ``narrowed(domain)``: the same mechanism with
     a statistic, or None. It raises ReadsMore when a dataset shows that more is read; then ``use``
-    starts again with the mechanism itself.
+    starts again with the mechanism itself. Mechanisms with real outputs raise ContinuousOutputs and
+    have ``with_densities()``, the mechanism that compares them.
     """
+    return through_densities(mechanism, lambda seen: _through_reads(seen, domain, use))
+
+
+def through_densities(mechanism: Mechanism, use: Callable[[Mechanism], T]) -> T:
+    """``use`` the mechanism, or where its outputs are real numbers the one that has densities."""
+    try:
+        return use(mechanism)
+    except ContinuousOutputs:
+        with_densities = getattr(mechanism, "with_densities", None)
+        if with_densities is None:
+            raise
+    return use(with_densities())
+
+
+def _through_reads(mechanism: Mechanism, domain: Domain, use: Callable[[Mechanism], T]) -> T:
     narrowed = getattr(mechanism, "narrowed", None)
     # Edges of what is read are known where neighbours differ in one coordinate.
     seen = None if narrowed is None or not domain.one_at_a_time else narrowed(domain)
