@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from liptest.errors import shown
-from liptest.mechanisms.base import check_mechanism
+from liptest.mechanisms.base import check_mechanism, through_densities
 from liptest.mechanisms.laws import Output, Raised
 from liptest.privacy.certify import Answer
 from liptest.privacy.claims import Claim
@@ -100,7 +100,10 @@ class PrivacyWitness:
         # The integer type of the test, where the mechanism's arithmetic may depend on it.
         kind = np.min_scalar_type(-1 - max(*self.dataset, *self.neighbour))
         left, right = (np.array(side, dtype=kind) for side in (self.dataset, self.neighbour))
-        found = certified_comparison(checked, left, right, self.claim, self.distance)
+        found = through_densities(
+            checked,
+            lambda seen: certified_comparison(seen, left, right, self.claim, self.distance),
+        )
         return found.answer is Answer.VIOLATED
 
     def to_dict(self) -> dict[str, Any]:
