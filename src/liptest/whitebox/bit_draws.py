@@ -119,7 +119,7 @@ class DrawnArray(UniformArray):
     def concrete(self, point_in: Callable[[int, int], int]) -> NDArray[np.float64]:
         floats = self._frame.floats
         places = self._frame.places[self._at].ravel().tolist()
-        values = [floats.line(place).value(floats.point(place, point_in)) for place in places]
+        values = [floats.value(place, point_in) for place in places]
         return np.array(values, dtype=np.float64).reshape(self.shape)
 
     def __getitem__(self, index: Any) -> Any:

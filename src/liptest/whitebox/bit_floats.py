@@ -75,11 +75,14 @@ class Floats:
         table = np.broadcast_to(np.array([False, True]), (len(places), 2))
         return bits.current(Entries(self.variable[places][:, None], table))
 
-    def point(self, place: int, point_in: Callable[[int, int], int]) -> int:
-        """A grid point that is possible."""
+    def value(self, place: int, point_in: Callable[[int, int], int]) -> Any:
+        """A float that is possible."""
         cell = self.cells.get(place)
         if cell is not None:
-            return point_in(cell._low, cell._high)
+            return cell.concrete(point_in)
+        return self.line(place).value(self._point(place, point_in))
+
+    def _point(self, place: int, point_in: Callable[[int, int], int]) -> int:
         low, high = int(self.low[place]), int(self.high[place])
         variable = int(self.variable[place])
         if variable >= 0:

@@ -59,6 +59,8 @@ class Duck:
     #: What isinstance() says, as the code under analysis may ask.
     _looks_like: type = float
     _tree: ChoiceTree
+    #: Whether it stands for noise that stays symbolic, whose way other stand-ins leave things to.
+    _is_noise = False
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
@@ -86,6 +88,11 @@ class Duck:
         if name.startswith("__") or not hasattr(self._looks_like, name):
             raise AttributeError(f"{self._looks_like.__name__!r} object has no attribute {name!r}")
         return getattr(self.settled(f".{name}"), name)
+
+
+def with_noise(values: Any) -> bool:
+    """Whether some of them are noise that stays symbolic, or arrays with it."""
+    return any(getattr(type(one), "_is_noise", False) for one in values)
 
 
 def settled_in(value: Any, use: str) -> Any:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liptest.errors import BudgetError
-from liptest.whitebox.ducks import COMPARISONS, Duck
+from liptest.whitebox.ducks import COMPARISONS, Duck, with_noise
 from liptest.whitebox.images import Image, Step, pieces, regions
 from liptest.whitebox.transforms import (
     ABSOLUTE,
@@ -76,6 +76,8 @@ class Number(Duck):
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         if method != "__call__" or options:
             self.escape(f"numpy.{ufunc.__name__}")
+        if with_noise(inputs):
+            return NotImplemented
         if ufunc in COMPARISONS:
             return ufunc(*cells_of(inputs))
         if any(isinstance(one, (np.ndarray, list, tuple)) for one in inputs):
@@ -152,7 +154,14 @@ class Number(Duck):
         raise NotImplementedError
 
     def _one_settled(self, other: Any, use: str) -> tuple[Any, Any]:
-        """Both numbers, one of them a plain one; aborts when neither takes few values."""
+        """Both numbers, one of them a plain one, or both as noise; aborts where neither can be."""
+        if not self._line_seen().discrete and not getattr(other._line, "discrete", False):
+            # Noise is made of numbers; numbers need noise only here.
+            from liptest.whitebox.noise_lifting import lifted
+
+            pair = lifted(self), lifted(other)
+            if None not in pair:
+                return pair
         if self._line.discrete or not is_number(other):
             return self.settled(use), other
         return self, other.settled(use)
@@ -198,6 +207,8 @@ def calculated(operation: Callable[[Any, Any], Any], left: Any, right: Any) -> A
     if is_number(left) and is_number(right):
         use = "arithmetic with another random number"
         return operation(*left._one_settled(right, use))
+    if with_noise((left, right)):
+        return NotImplemented
     swapped = is_number(right)
     number, constant = (right, left) if swapped else (left, right)
     if not is_number(number):

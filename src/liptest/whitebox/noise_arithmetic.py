@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from liptest.whitebox.ducks import COMPARISONS, Duck
+from liptest.whitebox.noise_lifting import lifted
 from liptest.whitebox.noise_numbers import KINDS, Noisy, Real, is_noisy, number_of
 
 _NUMBERS = (int, float, np.integer, np.floating, np.bool_, Fraction)
@@ -42,8 +43,8 @@ def calculated(operation: Callable[[Any, Any], Any], left: Any, right: Any) -> A
         return _OF_ARRAYS[operation](left, right)
     if not is_noisy(other):
         if issubclass(type(other), Duck):
-            plain = other.settled("arithmetic with a number with noise")
-            return operation(left, plain) if noisy is left else operation(plain, right)
+            other = _lifted_or_settled(other, "arithmetic with a number with noise")
+            return operation(left, other) if noisy is left else operation(other, right)
         if not isinstance(other, _NUMBERS):
             return NotImplemented
         return _with_constant(operation, noisy, other, swapped=noisy is right)
@@ -54,6 +55,11 @@ def calculated(operation: Callable[[Any, Any], Any], left: Any, right: Any) -> A
     if forms[0] is None or forms[1] is None:
         return _both(operation, left, right)
     return number_of(noisy._run, operation(forms[0], forms[1]), kind)
+
+
+def _lifted_or_settled(value: Any, use: str) -> Any:
+    noise = lifted(value)
+    return value.settled(use) if noise is None else noise
 
 
 def _both(operation: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:
@@ -101,7 +107,7 @@ def compared(comparison: Callable[[Any, Any], Any], left: Any, right: Any) -> An
     if isinstance(right, np.ndarray) or hasattr(type(right), "_cells"):
         return _UFUNC_OF[comparison](left, right)
     if issubclass(type(right), Duck) and not is_noisy(right):
-        right = right.settled("a comparison with a number with noise")
+        right = _lifted_or_settled(right, "a comparison with a number with noise")
     kind = type(right)
     answers_numpy = issubclass(left._looks_like, np.generic) or issubclass(
         right._looks_like if is_noisy(right) else kind, np.generic

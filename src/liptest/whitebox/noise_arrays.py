@@ -10,11 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liptest.whitebox.ducks import COMPARISONS, Duck
+from liptest.whitebox.noise_lifting import lifted
 from liptest.whitebox.noise_numbers import is_noisy
 from liptest.whitebox.noise_outputs import ADVICE
 from liptest.whitebox.noise_rounding import truncated
 from liptest.whitebox.noise_runs import NoiseRun
 from liptest.whitebox.tracing import line_in_words, place_of
+from liptest.whitebox.uniform_arrays import UniformArray
 
 Cells = NDArray[Any]
 #: Types of arrays that are followed.
@@ -27,6 +29,7 @@ class NoiseArray(Duck):
     __slots__ = ("_cells", "_run", "dtype")
 
     _looks_like = np.ndarray
+    _is_noise = True
     __hash__ = Duck.__hash__
     _run: NoiseRun
 
@@ -207,9 +210,20 @@ def cells_of(value: Any) -> Cells:
         return value._cells
     if is_noisy(value):
         return _filled([value], (), object)
+    if issubclass(type(value), UniformArray):
+        cells: Cells = np.frompyfunc(_lifted_or_itself, 1, 1)(value._cells)
+        return cells
     if issubclass(type(value), Duck):
+        noise = lifted(value)
+        if noise is not None:
+            return _filled([noise], (), object)
         value = value.settled("a function of an array with noise")
     return np.asarray(value).astype(object)
+
+
+def _lifted_or_itself(cell: Any) -> Any:
+    noise = lifted(cell)
+    return cell if noise is None else noise
 
 
 def model_of(value: Any) -> Any:
@@ -219,7 +233,7 @@ def model_of(value: Any) -> Any:
     if is_noisy(value):
         return value._looks_like(1)
     if issubclass(type(value), Duck):
-        return np.ones(np.shape(value), dtype=getattr(value, "dtype", type(value)))
+        return np.ones(getattr(value, "shape", ()), dtype=getattr(value, "dtype", np.float64))
     array = np.asarray(value)
     if array.dtype == object:
         return np.ones(array.shape)

@@ -34,6 +34,7 @@ class Noisy(Duck):
     __slots__ = ("_looks_like", "_run")
 
     __hash__ = Duck.__hash__
+    _is_noise = True
     _looks_like: Any
     _run: NoiseRun
     #: As of a number of NumPy.
@@ -90,6 +91,10 @@ class Noisy(Duck):
         where = line_in_words(*place_of(sys._getframe(1)))
         said = f" ({where})" if where else ""
         self._tree.unsupported(f"a number with continuous noise used in {use}{said}", ADVICE)
+
+    def entry(self) -> Any:
+        """The same as an entry of an array."""
+        return self.typed(np.float64 if self._looks_like is float else self._looks_like)
 
     def item(self) -> Any:
         """The same as a Python number."""

@@ -22,7 +22,7 @@ from liptest.whitebox.noise_runs import NoiseRun, bounded
 from liptest.whitebox.noise_ways import Known
 from liptest.whitebox.tails import drawn_by_weight
 
-_ZERO, _HALF = Fraction(0), Fraction(1, 2)
+_ZERO, _ONE, _HALF = Fraction(0), Fraction(1), Fraction(1, 2)
 # Steps from where a comparison should turn to where it does, in floats.
 _MOST_STEPS = 64
 
@@ -66,7 +66,11 @@ class Whole(Noisy):
         return found
 
     def linear(self) -> Form | None:
-        return self._form * self._slope + self._shift if self._how == "exact" else None
+        if self._how != "exact":
+            return None
+        if self._slope == 1:
+            return Form(self._form.constant + self._shift, self._form.terms)
+        return self._form * self._slope + self._shift
 
     def typed(self, kind: Any) -> Any:
         if kind is self._looks_like:
@@ -210,11 +214,11 @@ class Whole(Noisy):
 def discrete(run: NoiseRun, form: Form, kind: Any) -> Whole:
     """A sum of discrete noise: a multiple of a whole number, and a number."""
     factors = [factor for _, factor in form.terms]
-    step = Fraction(
-        math.gcd(*(one.numerator for one in factors)),
-        math.lcm(*(one.denominator for one in factors)),
-    )
-    whole = Form(_ZERO, tuple((variable, factor / step) for variable, factor in form.terms))
+    step, whole = _ONE, Form(_ZERO, form.terms)
+    if any(abs(one.numerator) != 1 or one.denominator != 1 for one in factors):
+        top = math.gcd(*(one.numerator for one in factors))
+        step = Fraction(top, math.lcm(*(one.denominator for one in factors)))
+        whole = whole * (1 / step)
     steps = (partial(_on_lattice, step, form.constant, kind),)
     return Whole(run, whole, "exact", kind, steps, step, form.constant)
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liptest.whitebox.choices import ChoiceTree
-from liptest.whitebox.ducks import COMPARISONS, Duck, settled_in
+from liptest.whitebox.ducks import COMPARISONS, Duck, settled_in, with_noise
 from liptest.whitebox.monotone import applied, cells_of, is_number
 from liptest.whitebox.transforms import BINARY, FINITE, UNARY, rounded
 
@@ -149,6 +149,8 @@ class UniformArray(Duck):
         return self.settled("numpy.array()").astype(dtype or np.float64)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        if with_noise(inputs):
+            return NotImplemented
         if method != "__call__" or options:
             self.escape(f"numpy.{ufunc.__name__}")
         if ufunc in COMPARISONS:

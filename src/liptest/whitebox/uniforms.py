@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from liptest.whitebox.choices import ChoiceTree
-from liptest.whitebox.ducks import COMPARISONS, EXACT, Duck
+from liptest.whitebox.ducks import COMPARISONS, EXACT, Duck, with_noise
 from liptest.whitebox.grid import GRID, UNIT, Line, split_weights, whole_line
 from liptest.whitebox.images import UNCERTAIN, Image, regions
 from liptest.whitebox.monotone import Number, cells_of
@@ -119,6 +119,8 @@ class Uniform(Number):
 
     def _compare(self, ufunc: Any, bound: Any) -> Any:
         kind, comparison = type(bound), COMPARISONS[ufunc]
+        if with_noise((bound,)):
+            return NotImplemented
         if issubclass(kind, Duck):
             return comparison(*self._one_settled(bound, "a comparison with another random number"))
         if isinstance(bound, np.ndarray):

@@ -57,6 +57,16 @@ def check(found: Any, expected: dict[Any, float], rel: float = 1e-13) -> None:
         (lambda d, g: random.normalvariate(1, 2) > 2, math.erfc(0.5 / math.sqrt(2)) / 2),
         (lambda d, g: g.gumbel(1, 2) > 3, 1 - math.exp(-math.exp(-1))),
         (lambda d, g: g.logistic(1, 2) > 3, 1 / (1 + math.e)),
+        (lambda d, g: g.random() < g.random(), 0.5),
+        (lambda d, g: (g.random(2) < g.random(2)).all(), 0.25),
+        (lambda d, g: g.random() + g.random() < 0.5, 0.125),
+        (lambda d, g: max(g.random(3)) < 0.5, 0.125),
+        (lambda d, g: sorted([g.random(), g.random()])[0] > 0.5, 0.25),
+        (lambda d, g: g.random() > g.laplace(), 1 - (1 - math.exp(-1)) / 2),
+        (lambda d, g: g.laplace() < g.uniform(0, 1), 1 - (1 - math.exp(-1)) / 2),
+        (lambda d, g: g.uniform(-1, 1) + g.uniform(-1, 1) > 1, 0.125),
+        (lambda d, g: (g.random(2) > g.laplace(size=2)).all(), (1 - (1 - math.exp(-1)) / 2) ** 2),
+        (lambda d, g: random.random() > np.random.random(), 0.5),
         (lambda d, g: g.geometric(0.25) > 2, 0.75**2),
         (lambda d, g: np.random.geometric(0.25) == 2, 0.75 * 0.25),
         (lambda d, g: g.laplace() > g.laplace(), 0.5),
@@ -230,6 +240,25 @@ def test_wrong_arguments_raise_what_numpy_raises(call: str) -> None:
         eval(call, {"g": np.random.default_rng(0)})
     found = law(lambda d, g: eval(call, {"g": g}))
     assert dict(found) == {lt.Raised(type(caught.value).__name__): 1.0}
+
+
+def test_a_uniform_number_that_was_cut_is_noise_of_its_interval() -> None:
+    def program(data: Any, rng: Any) -> Any:
+        u = rng.random()
+        if u < 0.5:
+            return "low"
+        return bool(u > rng.random()), bool(u > 0.75), u + 0.0 > 0.5
+
+    check(
+        law(program),
+        {
+            "low": 0.5,
+            (True, True, True): 0.25 * 0.875,
+            (True, False, True): 0.25 * 0.625,
+            (False, True, True): 0.25 * 0.125,
+            (False, False, True): 0.25 * 0.375,
+        },
+    )
 
 
 def test_noise_together_with_other_random_choices() -> None:

@@ -266,7 +266,6 @@ def test_two_rounded_numbers_add_up() -> None:
 @pytest.mark.parametrize(
     "program",
     [
-        lambda rng: rng.random() + rng.random() < 1,
         lambda rng: rng.random() * 2 < rng.random(),
         lambda rng: np.asarray(np.floor(rng.random(2) * 2))[0],
         lambda rng: np.floor(rng.random(2) * 2).sort(),
