@@ -24,7 +24,7 @@ author = "the authors of liptest"
 copyright = "the authors of liptest, Apache License 2.0"
 release = version = liptest.__version__
 
-extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "names", "links"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "names", "links", "streams"]
 exclude_patterns = ["_ext"]
 html_theme = "furo"
 html_title = f"liptest {release}"
