@@ -110,3 +110,18 @@ def test_unbounded_noise_is_tested_on_drawn_counts(mass: float) -> None:
     assert refuted.decision == "NO"
     assert refuted.witness is not None
     assert refuted.witness.verify(mechanism)
+
+
+@given(st.data(), st.integers(1, 5))
+def test_levels_weigh_what_a_flow_over_all_datasets_finds(data: Any, d: int) -> None:
+    counted = coin_of_count(data.draw(st.lists(logits, min_size=d + 1, max_size=d + 1)))
+    whole = lt.ClosedForm(["no", "yes"], lambda points: counted.log_pmf(points.sum(axis=1)))
+    law = lt.ProductDistribution.bernoulli(data.draw(st.lists(chances, min_size=d, max_size=d)))
+    epsilon = data.draw(st.sampled_from([0.2, 0.6, 1.3]))
+    delta = data.draw(st.sampled_from([0.0, 0.05]))
+    found, expected = (
+        lt.exception_mass(mechanism, law, epsilon=epsilon, delta=delta)
+        for mechanism in (counted, whole)
+    )
+    assert found.lower == pytest.approx(expected.lower, abs=1e-15)
+    assert found.upper == pytest.approx(expected.upper, abs=1e-15)

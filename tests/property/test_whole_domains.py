@@ -122,13 +122,27 @@ def coded(data: Any, rng: Any) -> str:
     return "yes" if rng.random() < (1 + (data * np.arange(len(data))).sum() % 3) / 5 else "no"
 
 
+class Incremental(lt.ClosedForm):
+    """The formula, which adds what a change adds."""
+
+    def neighbour_laws(self, dataset: Any, changes: Any) -> LawTable:
+        weights = np.arange(len(dataset))
+        own = dataset @ weights
+        moved = (changes.values - dataset[changes.coordinates]) * weights[changes.coordinates]
+        logs = logs_of(np.append(own, own + moved))
+        return LawTable(self.outputs, logs, None, np.full(len(logs), 1e-14))
+
+
+MECHANISMS = [kind(["no", "yes"], log_pmf) for kind in (lt.ClosedForm, Incremental)]
+
+
 @pytest.mark.parametrize("epsilon", [0.2, 2.0])
-@pytest.mark.parametrize("mechanism", [lt.ClosedForm(["no", "yes"], log_pmf), coded])
+@pytest.mark.parametrize("mechanism", [*MECHANISMS, coded])
 def test_workers_change_nothing(mechanism: Any, epsilon: float) -> None:
     d = 13 if isinstance(mechanism, lt.ClosedForm) else 5
     law = lt.ProductDistribution.uniform(lt.Hypercube(d))
 
-    def check(executor: Any) -> Any:
+    def check(executor: Any, mechanism: Any = mechanism) -> Any:
         options: dict[str, Any] = {"method": "exhaustive", "seed": 1, "executor": executor}
         found = lt.check_privacy(mechanism, law, epsilon=epsilon, **options)
         costs = found.cost.laws, found.cost.pairs
@@ -136,9 +150,13 @@ def test_workers_change_nothing(mechanism: Any, epsilon: float) -> None:
 
     alone = check(None)
     assert alone[0] == ("NO" if epsilon < 1 else "YES")
+    if isinstance(mechanism, Incremental):
+        assert alone[0] == check(None, MECHANISMS[0])[0]
     with ThreadPoolExecutor(3) as threads, ProcessPoolExecutor(2) as processes:
         assert check(threads) == alone
         assert check(processes) == alone
+        exact = [lt.exact_epsilon(mechanism, law.domain, executor=one) for one in (None, processes)]
+        assert exact[0] == exact[1]
 
 
 def test_laws_are_asked_for_by_the_workers() -> None:

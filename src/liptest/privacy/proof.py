@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
+from concurrent.futures import Executor
 from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any
@@ -186,10 +187,17 @@ class ExactEpsilon:
         return self.value
 
 
-def exact_epsilon(mechanism: Any, domain: Domain, *, budget: int | None = None) -> ExactEpsilon:
+def exact_epsilon(
+    mechanism: Any,
+    domain: Domain,
+    *,
+    budget: int | None = None,
+    executor: Executor | None = None,
+) -> ExactEpsilon:
     """Largest loss over all neighbouring pairs of a domain (theory 3.7).
 
-    ``witness`` shows the worst pair; its claim is a stand-in just below the loss.
+    ``witness`` shows the worst pair; its claim is a stand-in just below the loss. Workers of an
+    ``executor`` ask for the laws of datasets; the answer is the same.
 
     Raises
     ------
@@ -202,12 +210,14 @@ def exact_epsilon(mechanism: Any, domain: Domain, *, budget: int | None = None) 
     if not isinstance(domain, Domain):
         raise InputError(f"domain={shown(domain)} must be a domain", name="domain", value=domain)
     most = None if budget is None else check_count("budget", budget)
-    return through_reads(checked, domain, lambda seen: _exact_epsilon(seen, domain, most))
+    return through_reads(checked, domain, lambda seen: _exact_epsilon(seen, domain, most, executor))
 
 
-def _exact_epsilon(checked: Mechanism, domain: Domain, budget: int | None) -> ExactEpsilon:
+def _exact_epsilon(
+    checked: Mechanism, domain: Domain, budget: int | None, executor: Executor | None
+) -> ExactEpsilon:
     check_affordable(exhaustive_size(checked, domain), budget, checked)
-    return largest_over(checked, pair_blocks(checked, domain))
+    return largest_over(checked, pair_blocks(checked, domain, executor=executor))
 
 
 def largest_over(checked: Mechanism, blocks: Iterable[PairBlock]) -> ExactEpsilon:
