@@ -145,7 +145,8 @@ def is_empty(one: Range, whole: bool) -> bool:
 def _connected(noises: tuple[Noise, ...], ranges: dict[Key, Range]) -> list[Ranges] | None:
     variables = {variable for form in ranges for variable, _ in form}
     whole = _is_whole(noises, variables)
-    steps = plan(frozenset(ranges), whole)
+    smooth = frozenset(one for one in variables if noises[one].is_smooth)
+    steps = plan(frozenset(ranges), whole, smooth=smooth)
     if steps is None:
         return _in_cycles(noises, whole, ranges, variables)
     left = _propagated(noises, whole, dict(ranges), steps)

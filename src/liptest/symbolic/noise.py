@@ -68,6 +68,11 @@ class Noise:
         return self.family in DISCRETE
 
     @property
+    def is_smooth(self) -> bool:
+        """Whether it is continuous and its density is not made of exponentials and powers."""
+        return self.family in CONTINUOUS and self.family not in EXPONENTIAL
+
+    @property
     def is_symmetric(self) -> bool:
         """Whether x and -x have the same law."""
         return self.family in ("laplace", "normal", "logistic", "two-sided geometric")

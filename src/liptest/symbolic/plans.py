@@ -51,13 +51,22 @@ _PLANS: dict[Any, tuple[Step, ...] | None] = {}
 MOST_PLANS = 100_000
 
 
-def plan(forms: frozenset[Key], whole: bool, root: int | None = None) -> tuple[Step, ...] | None:
-    """The steps for connected forms, ``root`` the last, or None where there is no such order."""
-    key = forms, whole, root
+def plan(
+    forms: frozenset[Key],
+    whole: bool,
+    root: int | None = None,
+    *,
+    smooth: frozenset[int] = frozenset(),
+) -> tuple[Step, ...] | None:
+    """The steps for connected forms, ``root`` the last, or None where there is no such order.
+
+    Of the variables of one form those are next to each other that are ``smooth``, or that are not.
+    """
+    key = forms, whole, root, smooth
     if key not in _PLANS:
         if len(_PLANS) >= MOST_PLANS:
             _PLANS.clear()
-        _PLANS[key] = _plan(set(forms), whole, root)
+        _PLANS[key] = _plan(set(forms), whole, root, smooth)
     return _PLANS[key]
 
 
@@ -66,9 +75,12 @@ def forget() -> None:
     _PLANS.clear()
 
 
-def _plan(forms: set[Key], whole: bool, root: int | None) -> tuple[Step, ...] | None:
+def _plan(
+    forms: set[Key], whole: bool, root: int | None, smooth: frozenset[int]
+) -> tuple[Step, ...] | None:
     left = {variable for form in forms for variable, _ in form}
     busy = {one: sum(_has(form, one) for form in forms) for one in left}
+    alike = {one: _alike(one, forms, smooth) for one in left}
     steps: list[Step] = []
     while left:
         around = {one: [f for f in forms if len(f) > 1 and _has(f, one)] for one in left}
@@ -80,7 +92,7 @@ def _plan(forms: set[Key], whole: bool, root: int | None) -> tuple[Step, ...] | 
         if not free:
             return None
         # Centres last: of two ends of one edge the less busy one, or that which was drawn later.
-        leaf = min(free, key=lambda one: (_weight(one, around), busy[one], -one))
+        leaf = min(free, key=lambda one: (_weight(one, around), busy[one], -alike[one], -one))
         step = _step(leaf, around[leaf], whole)
         steps.append(step)
         left.discard(step.variable)
@@ -98,6 +110,14 @@ def _is_free(variable: int, around: list[Key], whole: bool) -> bool:
     if len(around) > 1:
         return False
     return not (whole and around) or abs(_factor(around[0], variable)) == 1
+
+
+def _alike(variable: int, forms: set[Key], smooth: frozenset[int]) -> int:
+    """How many variables that it is summed with are as smooth; the fewer are left for later."""
+    if not smooth:
+        return 0
+    kind = variable in smooth
+    return sum((one in smooth) is kind for f in forms if _has(f, variable) for one, _ in f)
 
 
 def _weight(variable: int, around: dict[int, list[Key]]) -> int:

@@ -13,7 +13,7 @@ from flint import fmpq
 
 from liptest.errors import UnsupportedForm
 from liptest.symbolic import smooth
-from liptest.symbolic.noise import EXPONENTIAL, Noise
+from liptest.symbolic.noise import Noise
 from liptest.symbolic.rates import Rates, WholeRates, common_base
 
 #: Shapes that are kept before all are forgotten.
@@ -42,7 +42,7 @@ class Shape:
 
 def _is_smooth(kind: str, arguments: tuple[Any, ...]) -> bool:
     if kind == "density":
-        return not arguments[0].is_discrete and arguments[0].family not in EXPONENTIAL
+        return bool(arguments[0].is_smooth)
     parts = (one for one, _ in arguments[0]) if kind == "product" else arguments
     return kind == "reach" or any(isinstance(one, Shape) and one.is_smooth for one in parts)
 

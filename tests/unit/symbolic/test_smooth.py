@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from fractions import Fraction
+from typing import Any
 
 import pytest
 
@@ -23,6 +24,7 @@ from tests.unit.symbolic.systems import (
     total,
 )
 
+HALF = Fraction(1, 2)
 NORMAL, GUMBEL, LOGISTIC, LAPLACE = (
     noise(family) for family in ("normal", "gumbel", "logistic", "laplace")
 )
@@ -113,3 +115,13 @@ def test_chains_of_four_are_refused() -> None:
     with pytest.raises(UnsupportedForm, match="chains of four"):
         System([NORMAL] * 4).probability(chain)
     assert System([NORMAL] * 4).is_possible(chain)
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 0, 1)])
+@pytest.mark.parametrize("kinds", [(NORMAL, NORMAL, LAPLACE), (LAPLACE, LAPLACE, NORMAL)])
+def test_kinds_in_one_sum_are_eliminated_one_after_the_other(kinds: Any, order: Any) -> None:
+    noises = [kinds[place] for place in order]
+    cells = [(None, -1), (-1, Fraction(1, 2)), (Fraction(1, 2), None)]
+    parts = [probability(noises, total(0, 1, 2).between(*cell)) for cell in cells]
+    assert holds(sum(parts), 1)
+    assert holds(parts[2] + probability(noises, total(0, 1, 2).between(0, Fraction(1, 2))), HALF)
