@@ -62,6 +62,16 @@ def test_the_examples_run(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyP
         assert names["verdict"].witness.verify(names["noisy_count"])
 
 
+def test_no_page_has_examples_that_nobody_runs() -> None:
+    tests = "".join(path.read_text(encoding="utf-8") for path in ROOT.glob("tests/**/*.py"))
+    for path in ROOT.glob("docs/*.md"):
+        text = path.read_text(encoding="utf-8")
+        if "```python" not in text or "file_format: mystnb" in text:
+            continue
+        known = f"docs/{path.name}" in PAGES or f'{path.name}"' in tests
+        assert known, f"docs/{path.name}: no test runs its examples; add it to PAGES"
+
+
 def commands() -> list[tuple[str, str]]:
     """(page, command) for each line of a block that begins with liptest, and between backticks."""
     found = []
