@@ -133,7 +133,7 @@ def _pooled(
             f"declares no edges; give the statistic its edges",
             name="method",
         )
-    pool = LawPool()
+    pool: LawPool | None = None
     rows = np.empty(domain.size, dtype=np.int32)
     if mechanism.statistic is not None:
         # Few laws, and a walk from value to value: nothing to share out.
@@ -143,8 +143,10 @@ def _pooled(
     with closing(found) as parts:
         for part in parts:
             _check_worth(mechanism, part.laws)
+            pool = getattr(part.laws, "new_pool", LawPool)() if pool is None else pool
             ids = pool.add(part.laws, part.queries)
             rows[part.places] = ids if part.rows is None else ids[part.rows]
+    assert pool is not None
     return pool, rows
 
 
