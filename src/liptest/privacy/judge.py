@@ -20,7 +20,13 @@ from liptest.narrowing import Geodesic
 from liptest.points import PointBatch, compact_codes
 from liptest.privacy.certify import Answer
 from liptest.privacy.claims import Claim
-from liptest.privacy.enclosures import ball_bounds, bounds_of, event_bounds, fraction_text
+from liptest.privacy.enclosures import (
+    ball_bounds,
+    bounds_of,
+    certified_digits,
+    event_bounds,
+    fraction_text,
+)
 from liptest.privacy.pairs import (
     ClosedFormLosses,
     certified_comparison,
@@ -223,6 +229,9 @@ def witness_of(
         event, balls = telling_event(mechanism, dataset, neighbour, claim, distance)
         found = replace(found, event=event)
         sums = [sum(side, arb(0)) for side in zip(*balls, strict=True)]
+        if math.isinf(found.lower) and all(one > 0 for one in sums):
+            # The largest loss has no bound; this event has one.
+            found = replace(found, **_loss_of_event(*sums))
         masses = [(float(ball.mid()), str(ball)) for ball in sums]
         bounds = ball_bounds(balls)
     else:
@@ -246,6 +255,13 @@ def witness_of(
         unexplored=unexplored,
         trace=_trace(mechanism, dataset, neighbour, found.event),
     )
+
+
+def _loss_of_event(p: arb, q: arb) -> dict[str, float]:
+    with certified_digits():
+        loss = abs((p / q).log())
+        lower, upper = float(loss.lower()), float(loss.upper())
+    return {"lower": math.nextafter(lower, 0.0), "upper": math.nextafter(upper, math.inf)}
 
 
 def _trace(
