@@ -12,8 +12,10 @@ from liptest.mechanisms.base import Mechanism
 
 #: Probability, at most, that draws from the right law are taken for draws from another one.
 RADIUS_FAILURE = 1e-12
-# Rounding of cumulative sums of floats.
+# Rounding of sums of floats.
 _ROUNDING = 1e-9
+# Outputs that are looked at one by one.
+_MOST_CELLS = 15
 
 
 def check_draws(
@@ -21,38 +23,59 @@ def check_draws(
 ) -> float:
     """Compare draws on each dataset with the exact law; the radius within which they agree.
 
-    By the inequality of Dvoretzky, Kiefer, Wolfowitz and Massart all cumulative frequencies of n
-    independent draws lie within sqrt(ln(2/w) / (2n)) of the cumulative probabilities, but for
-    probability w. w is RADIUS_FAILURE, shared by all comparisons. Outputs that are vectors are
-    compared number by number.
+    Two tests, which a right law fails with probability at most RADIUS_FAILURE together, whatever
+    it is. By the inequality of Dvoretzky, Kiefer, Wolfowitz and Massart all cumulative frequencies
+    of n independent draws lie within sqrt(ln(2/w) / (2n)) of the cumulative probabilities, but for
+    probability w. And the relative entropy H of the frequencies of k cells to their probabilities
+    has n H >= t > k-1 with probability at most exp(-t) (e t / (k-1))^(k-1) (R. Agrawal,
+    "Finite-sample concentration of the multinomial in relative entropy", 2020); the cells are the
+    likeliest outputs and the rest. Outputs that are vectors are compared number by number.
 
     Raises
     ------
     LawError
         They do not: the law is not that of the library's mechanism.
     """
-    width = 1
+    comparisons = 2 * len(datasets) * max(map(len, (_parts(mechanism, d) for d in datasets)))
+    radius = math.sqrt(math.log(2 * comparisons / RADIUS_FAILURE) / (2 * draws))
     for dataset in datasets:
         law = mechanism.law(dataset)
         found = [answer(dataset) for _ in range(draws)]
-        first = next(iter(law))
-        parts = range(len(first)) if isinstance(first, tuple) else [None]
-        width = max(width, len(parts))
-        radius = _radius(draws, len(datasets) * len(parts))
-        left_out = float(law.unexplored)
-        for part in parts:
-            off = _distance(_marginal(law, part), Counter(_part(one, part) for one in found), draws)
-            if off > radius + left_out + _ROUNDING:
+        for part in _parts(mechanism, dataset):
+            masses, counts = _marginal(law, part), Counter(_part(one, part) for one in found)
+            off = _distance(masses, counts, draws)
+            surprise = _surprise(masses, counts, draws)
+            if (
+                off > radius + float(law.unexplored) + _ROUNDING
+                or surprise > math.log(comparisons / RADIUS_FAILURE) + _ROUNDING * draws
+            ):
                 raise LawError(
-                    f"{mechanism.name}: {draws:,} draws on dataset={shown(list(dataset))} are off "
-                    f"its law by {off:.3f}, which chance explains with probability below "
-                    f"{RADIUS_FAILURE:g}; the object does not do what its record says"
+                    f"{mechanism.name}: {draws:,} draws on dataset={shown(list(dataset))} are not "
+                    f"of its law; chance explains them with probability below "
+                    f"{RADIUS_FAILURE:g} (cumulative probabilities off by {off:.3f}, log "
+                    f"probability below -{surprise:.0f}). The object does not do what its record "
+                    f"says, or the library draws wrongly"
                 )
-    return _radius(draws, len(datasets) * width)
+    return radius
 
 
-def _radius(draws: int, comparisons: int) -> float:
-    return math.sqrt(math.log(2 * comparisons / RADIUS_FAILURE) / (2 * draws))
+def _parts(mechanism: Mechanism, dataset: Any) -> list[int | None]:
+    first = next(iter(mechanism.law(dataset)))
+    return list(range(len(first))) if isinstance(first, tuple) else [None]
+
+
+def _surprise(law: Mapping[Any, float], found: Counter[Any], draws: int) -> float:
+    """Minus the log of a bound on the probability of frequencies so far from the law."""
+    likeliest = sorted(law, key=lambda output: -law[output])[:_MOST_CELLS]
+    cells = [(found[output], law[output]) for output in likeliest]
+    rest = max(0.0, 1.0 - math.fsum(mass for _, mass in cells))
+    other = draws - sum(count for count, _ in cells)
+    cells = [*cells, (other, max(rest, _ROUNDING))] if other or rest > _ROUNDING else cells
+    entropy = math.fsum(c * math.log(c / (draws * mass)) if c else 0.0 for c, mass in cells)
+    free = len(cells) - 1
+    if free == 0 or entropy <= free:
+        return 0.0
+    return entropy - free * (1.0 + math.log(entropy / free))
 
 
 def _part(output: Any, part: int | None) -> Any:

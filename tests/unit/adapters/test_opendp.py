@@ -265,7 +265,7 @@ def test_a_record_that_is_not_the_truth_is_found_out() -> None:
     forged = dp.m.make_laplace(*NUMBER, scale=2.0)
     forged.__opendp_dict__["__kwargs__"]["scale"] = 1.0
     with pytest.raises(lt.LawError, match="does not do what its record says"):
-        lt.adapters.opendp(forged)
+        lt.adapters.opendp(forged, draws=5000)
     forged = CASES["sum, records replaced"][0]()
     first = forged.__opendp_dict__["__kwargs__"]["transformation0"]
     first.__opendp_dict__["__function__"] = "make_count"
@@ -277,12 +277,21 @@ def test_a_record_that_is_not_the_truth_is_found_out() -> None:
         lt.adapters.opendp(bare)
 
 
+@pytest.mark.parametrize("installed", ["0.10.0", "0.14.1"])
+def test_versions_that_draw_another_law_are_refused(
+    installed: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("liptest.adapters.opendp_claims.version", lambda name: installed)
+    with pytest.raises(lt.InputError, match="issue 2638"):
+        lt.adapters.opendp(dp.m.make_laplace(*NUMBER, scale=2.0))
+
+
 def test_the_notes_say_where_the_law_comes_from() -> None:
-    mechanism = lt.adapters.opendp(dp.m.make_laplace(*NUMBER, scale=2.0))
+    mechanism = lt.adapters.opendp(dp.m.make_laplace(*NUMBER, scale=2.0), draws=2000)
     claim, law, compared = mechanism.notes
     assert claim == "Claim: measurement.map(1), for AbsoluteDistance(i32)."
     assert "make_laplace(scale=2.0)" in law
-    assert "Compared with 10,000 draws on each of 2 datasets" in compared
+    assert "Compared with 2,000 draws on each of 2 datasets" in compared
     assert "at most 1e-12" in compared
 
 
