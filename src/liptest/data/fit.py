@@ -8,8 +8,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.data.categories import Categories, coded, coordinates
-from liptest.data.fitted import DATASETS, RECORDS, Fitted, counts_hash, rows_hash
+from liptest.data.categories import Categories, coded, codes, coordinates
+from liptest.data.fitted import (
+    DATASETS,
+    MAX_READ,
+    RECORDS,
+    Fitted,
+    counts_hash,
+    row_hashes,
+    rows_hash,
+)
 from liptest.data.records import fit_arrivals, fit_records
 from liptest.data.sources import TableSource, as_source, chosen, is_table
 from liptest.data.values import Value, empty
@@ -49,8 +57,11 @@ def _array(table: Any, domain: Domain, wanted: Wanted) -> Found:
     sizes = domain.sizes
     cut = laws if len(set(sizes)) == 1 else [laws[r, :n] for r, n in enumerate(sizes)]
     values = np.asarray(table).astype(np.int64)
-    unit = DATASETS if groups is None else RECORDS
-    fitted = Fitted(len(values), unit, rows_hash=rows_hash(values))
+    if groups is None:
+        points = values.reshape(-1, domain.dimension)
+        fitted = Fitted(len(points), DATASETS, row_hashes=row_hashes(points))
+    else:
+        fitted = Fitted(len(values), RECORDS, rows_hash=rows_hash(values))
     return Found(domain, cut, fitted, "a product law fitted on a table")
 
 
@@ -66,7 +77,13 @@ def _datasets(source: TableSource, wanted: Wanted) -> Found:
     ]
     cells = {(name, v): n for name, one in zip(columns, found, strict=True) for v, n in one.items()}
     fitted = Fitted(
-        rows, DATASETS, tuple(columns), known, counts_hash(cells), notes=_zeros(columns, laws)
+        rows,
+        DATASETS,
+        tuple(columns),
+        known,
+        counts_hash(cells),
+        notes=_zeros(columns, laws),
+        row_hashes=_read_again(source, columns, known, rows),
     )
     return Found(
         domain,
@@ -74,6 +91,16 @@ def _datasets(source: TableSource, wanted: Wanted) -> Found:
         fitted,
         f"the distribution fitted on the rows of {source.words}, each a dataset",
     )
+
+
+def _read_again(
+    source: TableSource, columns: list[str], known: tuple[Categories, ...], rows: int
+) -> frozenset[bytes]:
+    if not source.is_ordered or rows * len(columns) > MAX_READ:
+        return frozenset()
+    values = source.rows(columns)
+    parts = [codes(n, v, k) for n, v, k in zip(columns, values, known, strict=True)]
+    return row_hashes(np.stack(parts, axis=1))
 
 
 def _priors(

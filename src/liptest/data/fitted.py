@@ -18,6 +18,11 @@ from liptest.errors import InputError
 #: What a row of the table is; the first word of a unit.
 DATASETS, RECORDS, ARRIVALS = "datasets", "records", "arrivals"
 
+#: Values of a table whose rows are datasets that are read once more to recognise its rows.
+MAX_READ = 500_000
+# A row that a table has anyhow, with a greater probability than this, is no sign of anything.
+_MOST_CHANCE = 0.01
+
 
 @dataclass(frozen=True)
 class Fitted:
@@ -36,6 +41,8 @@ class Fitted:
         sha256 of all counts that the fit used.
     rows_hash
         sha256 of the codes in the order of the rows, of records whose table has an order; "" else.
+    row_hashes
+        Of rows that are datasets, as far as they were read: short hashes of their codes.
     notes
         What a reader of a verdict must know: values of probability 0, counts that were cut off.
     """
@@ -49,6 +56,7 @@ class Fitted:
     notes: tuple[str, ...] = ()
     labels: tuple[Any, ...] = field(default=(), repr=False)
     counts_log_chance: float = -math.inf
+    row_hashes: frozenset[bytes] = field(default=frozenset(), repr=False)
 
     @property
     def words(self) -> str:
@@ -86,27 +94,33 @@ class Fitted:
         return np.bincount(joint, minlength=cells).astype(np.int64)
 
     def recognises(self, dataset: ArrayLike, log_mass: float) -> str:
-        """A sentence when a dataset is the fitted table itself, else "".
+        """A sentence when a dataset is the fitted table itself, or a row of it, else "".
 
-        Only a table of records can be recognised, and only as a whole. ``log_mass`` is the
-        dataset's under the fitted distribution. A sentence says how likely chance is: certain
-        tables (all records alike) are recognised without meaning.
+        A table of records can be recognised as a whole only; a row that is a dataset only in a
+        table of at most ``MAX_READ`` values, and where chance would hardly show it. ``log_mass``
+        is the dataset's under the fitted distribution. A sentence says how likely chance is: a
+        table whose records are all alike is recognised without meaning.
         """
+        array = np.asarray(dataset)
+        if self.unit == DATASETS:
+            chance = math.log(self.rows) + log_mass
+            found = bool(self.row_hashes) and array.ndim == 1 and row_hash(array) in self.row_hashes
+            likely = chance > math.log(_MOST_CHANCE)
+            return _recognised("with a row of", chance) if found and not likely else ""
         if self.unit != RECORDS:
             return ""
-        array = np.asarray(dataset)
         if array.ndim != 1 or len(array) != self.rows:
             return ""
         if self.rows_hash:
             same = rows_hash(array) == self.rows_hash
-            return _recognised("in every row", log_mass) if same else ""
+            return _recognised("in every row with", log_mass) if same else ""
         if len(self.labels) != len(array):
             return ""
         cells: dict[tuple[Any, int], int] = {}
         for label, code in zip(self.labels, array.tolist(), strict=True):
             cells[label, code] = cells.get((label, code), 0) + 1
         same = counts_hash(cells) == self.counts_hash
-        return _recognised("in all counts", self.counts_log_chance) if same else ""
+        return _recognised("in all counts with", self.counts_log_chance) if same else ""
 
 
 def recognised(law: Any, dataset: NDArray[Any]) -> str:
@@ -118,8 +132,8 @@ def recognised(law: Any, dataset: NDArray[Any]) -> str:
 def _recognised(how: str, log_chance: float) -> str:
     chance = math.exp(min(log_chance, 0.0))
     return (
-        f"the private dataset agrees {how} with the table that the distribution was fitted on (an "
-        f"independent dataset does so with probability {chance:.2g}): a verdict that excepts "
+        f"the private dataset agrees {how} the table that the distribution was fitted on (by "
+        f"chance: with probability {chance:.2g}): a verdict that excepts "
         f"untypical datasets is then no promise for it. Fit on public or other data"
     )
 
@@ -135,6 +149,17 @@ def joint_codes(parts: Sequence[NDArray[np.int64]], sizes: Sequence[int]) -> NDA
 def rows_hash(array: NDArray[Any]) -> str:
     """sha256 of codes in their order, whatever their integer type."""
     return hashlib.sha256(np.ascontiguousarray(array, dtype="<i8").tobytes()).hexdigest()
+
+
+def row_hashes(rows: NDArray[Any]) -> frozenset[bytes]:
+    """Hashes of (n, d) codes; none where there are more than ``MAX_READ``."""
+    return frozenset(map(row_hash, rows)) if rows.size <= MAX_READ else frozenset()
+
+
+def row_hash(row: NDArray[Any]) -> bytes:
+    """A short hash of one row of codes."""
+    data = np.ascontiguousarray(row, dtype="<i8").tobytes()
+    return hashlib.blake2b(data, digest_size=12).digest()
 
 
 def counts_hash(cells: Mapping[tuple[Any, ...], int]) -> str:

@@ -145,3 +145,23 @@ def test_the_other_routes_warn_alike() -> None:
     assert isinstance(answer, lt.Released)
     assert isinstance(answer.output, float)
     assert "the table that the distribution was fitted on" in answer.warning
+
+
+@pytest.mark.parametrize("as_frame", [True, False])
+def test_a_row_that_is_a_dataset_is_recognised_where_chance_would_not_show_it(
+    as_frame: bool,
+) -> None:
+    rows = RNG.integers(0, 2, (50, 40))
+    cube = lt.Hypercube(40)
+    frame = pd.DataFrame(rows, columns=[f"c{r}" for r in range(40)])
+    law = lt.ProductDistribution.fit(frame if as_frame else rows, domain=cube)
+    tested = gate(law)
+    same, other = tested.release(rows[7]), tested.release(1 - rows[7])
+    assert isinstance(same, lt.Released)
+    assert isinstance(other, lt.Released)
+    assert "agrees with a row of the table that the distribution was fitted on" in same.warning
+    assert other.warning == ""
+    # Each of 4 datasets is in a table of 50 rows anyhow.
+    few = lt.ProductDistribution.fit(rows[:, :2], domain=lt.Hypercube(2)).fitted
+    assert few is not None
+    assert few.recognises(rows[7, :2], math.log(0.25)) == ""
