@@ -246,7 +246,13 @@ def _enclosed(
     mechanism: Mechanism, where: tuple[Any, Any], value: float, slack: float, pairs: int, laws: int
 ) -> ExactEpsilon:
     lower = upper = value
-    if not isinstance(mechanism, ClosedFormLosses):
+    if isinstance(mechanism, ClosedFormLosses):
+        with certified_digits():
+            ball = mechanism.pair_loss(*where)
+            if ball.is_finite():
+                lower, upper = min(value, float(ball.lower())), max(value, float(ball.upper()))
+                value = float(ball.mid())
+    else:
         found = enclose_loss(exact_law(mechanism, where[0]), exact_law(mechanism, where[1]))
         # Another pair may lie within the screening error of the worst one.
         lower, upper = found.lower, max(found.upper, value + slack)
