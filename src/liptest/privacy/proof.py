@@ -20,6 +20,7 @@ from liptest.mechanisms.base import Mechanism, check_mechanism, through_reads
 from liptest.privacy.certify import Answer, enclose_loss
 from liptest.privacy.claims import Claim
 from liptest.privacy.edge_blocks import PairBlock
+from liptest.privacy.enclosures import certified_digits
 from liptest.privacy.exhaustive import (
     ExhaustiveSize,
     check_affordable,
