@@ -231,7 +231,8 @@ def witness_of(
         sums = [sum(side, arb(0)) for side in zip(*balls, strict=True)]
         if math.isinf(found.lower) and all(one > 0 for one in sums):
             # The largest loss has no bound; this event has one.
-            found = replace(found, **_loss_of_event(*sums))
+            lower, upper = _loss_of_event(*sums)
+            found = replace(found, lower=lower, upper=upper)
         masses = [(float(ball.mid()), str(ball)) for ball in sums]
         bounds = ball_bounds(balls)
     else:
@@ -257,11 +258,11 @@ def witness_of(
     )
 
 
-def _loss_of_event(p: arb, q: arb) -> dict[str, float]:
+def _loss_of_event(p: arb, q: arb) -> tuple[float, float]:
     with certified_digits():
         loss = abs((p / q).log())
         lower, upper = float(loss.lower()), float(loss.upper())
-    return {"lower": math.nextafter(lower, 0.0), "upper": math.nextafter(upper, math.inf)}
+    return math.nextafter(lower, 0.0), math.nextafter(upper, math.inf)
 
 
 def _trace(
