@@ -114,6 +114,7 @@ COUNTS: dict[str, list[tuple[str, dict[str, int]]]] = {
         ("waiting: 4 processes", {"verdicts": 1, "laws": 420}),
         ("computing: 2 processes", {"verdicts": 1, "laws": 420}),
         ("waiting, with search: 2 processes", {"verdicts": 1, "laws": 420}),
+        ("computing: CPU of 2 processes", {"laws": 420}),
         ("chunks of 10 ms on 2 workers: Dask", {"chunks": 4}),
         ("driver, a mechanism of 1 us a dataset, one process", {"draws": 1000}),
     ],
@@ -199,8 +200,8 @@ def test_run_all_knows_every_script(figures: ModuleType) -> None:
     assert {Path(script).stem for script in run_all.SCRIPTS} == set(COUNTS)
 
 
-#: Measured: at most 2.0 and 2.1, on a machine that others used; twice that is the generous bound.
-RATIOS = {"exhaustive": 3 * 4.0, "neighbourhoods": 3 * 4.0}
+#: Measured: at most 2.1 and 2.4, on a machine that others used; twice that is the generous bound.
+RATIOS = {"exhaustive": 3 * 5.0, "neighbourhoods": 3 * 5.0}
 
 
 def test_ratios_of_cpu_seconds_are_not_out_of_hand(figures: ModuleType) -> None:
@@ -235,14 +236,14 @@ def test_a_limit_is_judged_loosely(figures: ModuleType) -> None:
 
 
 def test_one_command_prints_the_tables_and_draws(tmp_path: Path) -> None:
-    done = run_all("--only", "scaling.py", "executors.py", "--plots", str(tmp_path))
+    done = run_all("--only", "scaling.py", "sampler.py", "--plots", str(tmp_path))
     assert "== scaling.py" in done.stdout
     assert "d = 8: exhaustive" in done.stdout
     assert done.stdout.endswith("every count is the planned one\n")
     assert {file.name for file in tmp_path.iterdir()} == {
         f"{what}_against_{axis}.svg"
         for what in ("laws", "seconds")
-        for axis in ("d", "exception_mass", "outputs", "workers")
+        for axis in ("d", "exception_mass", "outputs")
     }
     drawing = (tmp_path / "laws_against_d.svg").read_text(encoding="utf-8")
     assert all(f">{line}<" in drawing for line in ("exhaustive", "group", "paper's A_test"))
@@ -272,6 +273,8 @@ def test_hollow_marks_are_formulas(figures: ModuleType) -> None:
         "ours": [(1, 9.0, False), (2, 7.0, True)]
     }
     assert plots.lines_of([counted], plots.SECONDS) == {}
+    waited = {**counted, "figures": {"wall s": {"value": 0.5}}}
+    assert plots.lines_of([waited], plots.SECONDS) == {"ours": [(2, 0.5, True)]}
 
 
 def test_a_figure_says_whether_it_is_reached(figures: ModuleType) -> None:
