@@ -1,6 +1,6 @@
 """Run every benchmark, each in a process of its own; print their tables, draw what they measured.
 
-``python benchmarks/run_all.py`` takes about ten minutes of one core, with ``--quick`` half a minute
+``python benchmarks/run_all.py`` takes about a quarter of an hour, with ``--quick`` about a minute
 (tiny sizes: the counts are checked, no figure is). ``--plots FOLDER`` writes drawings there, if
 matplotlib is installed. Exits 1 when a script fails: a count is not the planned one, or a figure
 misses its limit by more than a factor of 3.
