@@ -33,6 +33,7 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from liptest.answers import AnswerGrid
 from liptest.distributions import ProductDistribution
 from liptest.domains import Domain, Hypercube, Hypergrid, RecordGrid
 from liptest.errors import ConfigError, InputError
@@ -49,12 +50,19 @@ class _Model(BaseModel):
 class DomainModel(_Model):
     """Where the datasets live."""
 
-    kind: Literal["cube", "grid", "records"] = "cube"
+    kind: Literal["cube", "grid", "records", "answers"] = "cube"
     dimension: int | None = None
     sizes: list[int] | None = None
+    relation: Literal["all", "one"] | None = None
 
     def build(self) -> Domain | None:
         """The domain; None when only the distribution can tell its dimension."""
+        if (self.relation is None) == (self.kind == "answers"):
+            raise ConfigError(
+                f"domain.relation={self.relation!r}: say 'all' or 'one' for kind='answers' (do all "
+                f"answers move, or one?), nothing for other kinds",
+                key="domain",
+            )
         if self.kind == "cube":
             if self.sizes is not None:
                 raise ConfigError("domain.sizes: a cube has a dimension, no sizes", key="domain")
@@ -65,6 +73,8 @@ class DomainModel(_Model):
                 f"example sizes = [3, 3, 2]",
                 key="domain.sizes",
             )
+        if self.kind == "answers":
+            return AnswerGrid(self.sizes, relation=self.relation)
         return (Hypergrid if self.kind == "grid" else RecordGrid)(self.sizes)
 
 

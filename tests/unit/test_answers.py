@@ -15,8 +15,11 @@ import pytest
 import liptest as lt
 from liptest import check_witness
 from liptest.answers import AllAnswers, OneAnswer
+from liptest.config import DomainModel
 from liptest.errors import InputError
+from liptest.fingerprints import distribution_hash
 from liptest.privacy.exhaustive import neighbour_rows
+from liptest.report.html import report_html
 
 
 def apart(x: Any, y: Any, relation: str) -> bool:
@@ -255,11 +258,33 @@ def test_certificates(relation: str) -> None:
 
 
 def test_the_same_code_has_other_fingerprints_on_other_relations() -> None:
-    from liptest.fingerprints import distribution_hash
-
     grids = [lt.AnswerGrid([3] * 3, relation=r) for r in ("all", "one")]
     hashes = {distribution_hash(lt.ProductDistribution.uniform(g)) for g in grids}
     assert len(hashes) == 2
+
+
+@pytest.mark.parametrize("relation", ["all", "one"])
+def test_reports_and_plans(relation: str) -> None:
+    mechanism = rounded_sum(3)
+    law = lt.ProductDistribution.uniform(lt.AnswerGrid([3] * 3, relation=relation))
+    verdict = lt.check_privacy(mechanism, law, epsilon=0.05, method="exhaustive")
+    page = report_html(verdict, mechanism=mechanism, distribution=law)
+    exposed = "no answer is exposed alone" in page
+    assert exposed == (relation == "all")
+    rows = lt.privacy_plan_table(
+        law, outputs=2, epsilon=1.0, exception_mass=1e-2, failure_probability=1e-6
+    )
+    possible = {row.method for row in rows if not row.not_applicable}
+    assert {"exhaustive", "neighbourhoods"} <= possible
+    assert relation == "one" or possible == {"exhaustive", "neighbourhoods"}
+
+
+def test_a_file_names_the_relation() -> None:
+    built = DomainModel(kind="answers", sizes=[3, 2], relation="all").build()
+    assert built == lt.AnswerGrid([3, 2], relation="all")
+    for wrong in ({"kind": "answers"}, {"kind": "grid", "relation": "one"}):
+        with pytest.raises(lt.ConfigError, match=r"domain\.relation"):
+            DomainModel(sizes=[3, 2], **wrong).build()  # type: ignore[arg-type]
 
 
 def test_listed_pairs() -> None:
