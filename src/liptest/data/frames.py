@@ -24,7 +24,14 @@ class FrameTable:
     A lazy frame (polars, duckdb, ..) is never read whole: its backend counts.
     """
 
-    def __init__(self, frame: Any, *, words: str = "", is_ordered: bool | None = None) -> None:
+    def __init__(
+        self,
+        frame: Any,
+        *,
+        words: str = "",
+        is_ordered: bool | None = None,
+        connection: Any = None,
+    ) -> None:
         self._nw = extra("narwhals", "a frame")
         try:
             self._frame = self._nw.from_native(frame)
@@ -34,6 +41,8 @@ class FrameTable:
                 f"polars or pyarrow frame, a path, or lt.SqlTable(..)",
                 name="table",
             ) from None
+        # A relation of duckdb does not keep its connection alive in every version.
+        self._connection = connection
         eager = isinstance(self._frame, self._nw.DataFrame)
         self.is_ordered = eager if is_ordered is None else is_ordered
         self.words = words or f"a {type(frame).__module__.partition('.')[0]} frame"
@@ -112,4 +121,4 @@ def file_table(path: Path) -> FrameTable:
             name="table",
         ) from None
     # duckdb keeps the order of a file's rows (preserve_insertion_order, its default).
-    return FrameTable(relation, words=path.name, is_ordered=True)
+    return FrameTable(relation, words=path.name, is_ordered=True, connection=connection)
