@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ProcessPoolExecutor
 from fractions import Fraction
 from itertools import product
 from typing import Any
@@ -73,14 +74,17 @@ def test_a_level_is_judged_as_each_of_its_datasets(data: Any, d: int) -> None:
         assert np.abs(found.violation.point - found.violation.other).sum() == 1
 
 
-def test_a_million_records_are_drawn_as_counts() -> None:
-    law = lt.ProductDistribution.uniform(lt.Hypercube(10**6))
-    mechanism = lt.catalogue.truncated_geometric_count(10**6, 1.0, outputs=21)
+def test_many_records_are_drawn_as_counts() -> None:
+    law = lt.ProductDistribution.uniform(lt.Hypercube(10**5))
+    mechanism = lt.catalogue.truncated_geometric_count(10**5, 1.0, outputs=21)
     options: dict[str, Any] = {"method": "neighbourhoods", "seed": 1, "search_laws": 0}
     options["exception_mass"] = 0.1
     verdict = lt.check_privacy(mechanism, law, epsilon=1, **options)
     assert (verdict.decision, verdict.cost.draws) == ("YES", 132)
-    assert verdict.cost.laws == verdict.plan.laws == 132 * (10**6 + 1)
+    assert verdict.cost.laws == verdict.plan.laws == 132 * (10**5 + 1)
+    with ProcessPoolExecutor(2) as executor:
+        shared = lt.check_privacy(mechanism, law, epsilon=1, executor=executor, **options)
+    assert (shared.cost.laws, shared.largest_loss) == (verdict.cost.laws, verdict.largest_loss)
     refuted = lt.check_privacy(mechanism, law, epsilon=0.9, **options)
     assert refuted.decision == "NO"
     assert refuted.witness is not None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -30,6 +29,7 @@ from liptest.privacy.wording import partial_sentence, refuted_sentence, sampling
 from liptest.verdicts import Cost, Decision, Guarantee, rounded_up
 
 # Enumerated laws may take long: small chunks, so that little is lost when a run stops.
+_PIECE = 1 << 12
 _CHUNK_POINTS = {"enumerated": 1 << 7, "enumerated by type": 1 << 7}
 
 
@@ -122,8 +122,8 @@ def _paced(sampling: Sampling, task: Task) -> Sampling:
     limit = _CHUNK_POINTS.get(task.mechanism.source)
     if limit is not None:
         return replace(sampling, chunk_points=limit)
-    slices = sampling.chunk_points / task.mechanism.points_per_slice(task.distribution.domain)
-    return replace(sampling, pieces=max(1, min(math.ceil(slices), sampling.chunk_draws)))
+    pieces = sampling.chunk_points // _PIECE
+    return replace(sampling, pieces=min(pieces, sampling.chunk_draws))
 
 
 def _run_within_budget(task: Task, sampling: Sampling, plan: PrivacyPlan) -> Outcome:
