@@ -14,6 +14,7 @@ from liptest.symbolic.shapes import Moved, Shape, ratio, rational, shape
 from liptest.symbolic.terms import from_list
 
 _ZERO = fmpq(0)
+_FEW = 12
 
 
 def function_of(one: Shape) -> Function:
@@ -107,11 +108,14 @@ def _interval(rates: Rates, kind: str, width: Any) -> Function:
 
 
 def _product(rates: Rates, parts: tuple[Moved, ...]) -> Function:
-    *some, (last, shift) = parts
+    # Few at a time share the product of all but the last; many are multiplied by halves.
+    middle = len(parts) - 1 if len(parts) <= _FEW else len(parts) // 2
+    some, rest = parts[:middle], parts[middle:]
+    last, shift = rest[0] if len(rest) == 1 else (shape("product", rates, rest), _ZERO)
     if len(some) == 1:
         first, first_shift = some[0]
     else:
-        first, first_shift = shape("product", rates, tuple(some)), _ZERO
+        first, first_shift = shape("product", rates, some), _ZERO
     return functions.multiplied(rates, function_of(first), first_shift, function_of(last), shift)
 
 

@@ -66,7 +66,7 @@ def plan(
     if key not in _PLANS:
         if len(_PLANS) >= MOST_PLANS:
             _PLANS.clear()
-        _PLANS[key] = _plan(set(forms), whole, root, smooth)
+        _PLANS[key] = _plan(forms, whole, root, smooth)
     return _PLANS[key]
 
 
@@ -76,51 +76,56 @@ def forget() -> None:
 
 
 def _plan(
-    forms: set[Key], whole: bool, root: int | None, smooth: frozenset[int]
+    forms: frozenset[Key], whole: bool, root: int | None, smooth: frozenset[int]
 ) -> tuple[Step, ...] | None:
-    left = {variable for form in forms for variable, _ in form}
-    busy = {one: sum(_has(form, one) for form in forms) for one in left}
-    alike = {one: _alike(one, forms, smooth) for one in left}
+    around: dict[int, set[Key]] = {}
+    for form in forms:
+        _entered(around, form)
+    busy = {one: len(some) for one, some in around.items()}
+    alike = {one: _alike(one, some, smooth) for one, some in around.items()}
     steps: list[Step] = []
-    while left:
-        around = {one: [f for f in forms if len(f) > 1 and _has(f, one)] for one in left}
+    while around:
         free = [
             one
-            for one in left
-            if _is_free(one, around[one], whole) and (one != root or len(left) == 1)
+            for one, some in around.items()
+            if _is_free(one, some, whole) and (one != root or len(around) == 1)
         ]
         if not free:
             return None
         # Centres last: of two ends of one edge the less busy one, or that which was drawn later.
         leaf = min(free, key=lambda one: (_weight(one, around), busy[one], -alike[one], -one))
-        step = _step(leaf, around[leaf], whole)
+        step = _step(leaf, around.pop(leaf), whole)
         steps.append(step)
-        left.discard(step.variable)
-        forms -= {step.alone, step.outer}
         if step.outer is not None:
-            forms.add(step.after)
+            for one, _ in step.after:
+                around[one].discard(step.outer)
+            _entered(around, step.after)
     return tuple(steps)
 
 
-def _has(form: Key, variable: int) -> bool:
-    return any(one == variable for one, _ in form)
+def _entered(around: dict[int, set[Key]], form: Key) -> None:
+    """Note a form at its variables, unless it is one variable alone."""
+    for one, _ in form:
+        some = around.setdefault(one, set())
+        if len(form) > 1:
+            some.add(form)
 
 
-def _is_free(variable: int, around: list[Key], whole: bool) -> bool:
+def _is_free(variable: int, around: set[Key], whole: bool) -> bool:
     if len(around) > 1:
         return False
-    return not (whole and around) or abs(_factor(around[0], variable)) == 1
+    return not whole or all(abs(_factor(form, variable)) == 1 for form in around)
 
 
-def _alike(variable: int, forms: set[Key], smooth: frozenset[int]) -> int:
+def _alike(variable: int, around: set[Key], smooth: frozenset[int]) -> int:
     """How many variables that it is summed with are as smooth; the fewer are left for later."""
     if not smooth:
         return 0
     kind = variable in smooth
-    return sum((one in smooth) is kind for f in forms if _has(f, variable) for one, _ in f)
+    return sum((one in smooth) is kind for form in around for one, _ in form)
 
 
-def _weight(variable: int, around: dict[int, list[Key]]) -> int:
+def _weight(variable: int, around: dict[int, set[Key]]) -> int:
     """How many forms the other variables of a leaf's form are in: leaves of busy ones first."""
     if not around[variable]:
         return 1
@@ -132,11 +137,11 @@ def _factor(form: Key, variable: int) -> Fraction:
     return next(factor for one, factor in form if one == variable)
 
 
-def _step(variable: int, around: list[Key], whole: bool) -> Step:
+def _step(variable: int, around: set[Key], whole: bool) -> Step:
     alone: Key = ((variable, Fraction(1)),)
     if not around:
         return Step(variable, alone, None, None, (), None)
-    outer = around[0]
+    (outer,) = around
     rest = tuple(term for term in outer if term[0] != variable)
     after, scale = normalised(rest, whole)
     return Step(variable, alone, outer, exact(_factor(outer, variable)), after, exact(scale))

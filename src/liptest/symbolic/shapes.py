@@ -17,7 +17,7 @@ from liptest.symbolic.noise import Noise
 from liptest.symbolic.rates import Rates, WholeRates, common_base
 
 #: Shapes that are kept before all are forgotten.
-MOST_SHAPES = 200_000
+MOST_SHAPES = 30_000
 
 _ZERO = fmpq(0)
 _WITH_RATES = ("laplace", "exponential")

@@ -222,7 +222,7 @@ def _integrated(at: Analytic, low: Any, high: Any) -> Any:
         lambda z, _: at(z),
         acb(arb(low)),
         acb(arb(high)),
-        rel_tol=arb(2) ** -64,
+        rel_tol=arb(2) ** -72,
         abs_tol=arb(2) ** -ctx.prec,
     )
     return made.real
