@@ -220,6 +220,13 @@ def test_very_large_neighbourhoods_refuse() -> None:
         lt.check_privacy(rounded_sum(14), law, epsilon=1.0, method="neighbourhoods")
 
 
+def test_very_many_pairs_refuse() -> None:
+    """2^20 vectors are few, their pairs are not."""
+    with pytest.raises(InputError, match=r"5\.5e\+11 neighbouring pairs .* exact_loss"):
+        lt.exact_epsilon(rounded_sum(20), lt.AnswerGrid([2] * 20, relation="all"))
+    assert lt.exact_loss(rounded_sum(10), [([0] * 10, [1] * 10)]).pairs == 1
+
+
 def test_exact_exception_mass() -> None:
     grid = lt.AnswerGrid([3, 3], relation="all")
 

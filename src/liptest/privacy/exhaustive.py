@@ -28,6 +28,9 @@ from liptest.privacy.pools import LawPool
 
 Indices = NDArray[np.int64]
 
+# Pairs whose visit takes an hour.
+_MOST_PAIRS = 10**11
+
 # Windows that are compared for each value of a statistic, about.
 _VISITS = 32
 # Pairs of distinct laws are marked in a table of u * u bytes while that is small.
@@ -213,5 +216,11 @@ def check_affordable(size: ExhaustiveSize, budget: int | None, mechanism: Mechan
             if size.laws < 10**300
             else "method='exhaustive': the domain is too large to visit; use "
             "method='neighbourhoods'",
+            name="method",
+        )
+    if not size.through_statistic and size.pairs > _MOST_PAIRS:
+        raise InputError(
+            f"method='exhaustive': {size.pairs:.3g} neighbouring pairs are too many to visit; use "
+            f"method='neighbourhoods', or exact_loss on the pairs that matter",
             name="method",
         )
