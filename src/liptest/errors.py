@@ -11,7 +11,8 @@
     │   ├── LawError                   its output law is no probability law
     │   ├── NonDeterministicError      it answers differently for the same dataset
     │   └── UnsupportedRandomnessError it draws what cannot be enumerated exactly
-    │       └── UnsupportedForm        it compares noise in a way that is not followed
+    │       ├── UnsupportedForm        it compares noise in a way that is not followed
+    │       └── ContinuousOutputs      its outputs have densities, not probabilities
     ├── SymbolicError                  a probability of noise was not found precisely enough
     ├── BudgetError                    more work than the budget allows; carries .needed and .budget
     ├── LedgerError                    the ledger cannot be read or written; nothing is released
