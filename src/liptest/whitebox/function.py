@@ -26,6 +26,7 @@ from liptest.whitebox.installing import stand_ins
 from liptest.whitebox.known_laws import KnownLaws
 from liptest.whitebox.memo import law_table
 from liptest.whitebox.naming import found, imported, takes_generator
+from liptest.whitebox.noise_outputs import is_continuous, refused
 from liptest.whitebox.outputs import canonical
 from liptest.whitebox.reads import Read
 from liptest.whitebox.running import RandomFunction, Run
@@ -34,6 +35,7 @@ from liptest.whitebox.side_effects import side_effects_noticed
 from liptest.whitebox.tracing import Choice, TracingTree
 
 T = TypeVar("T")
+_BUDGETS = ("max_leaves", "max_choices", "max_seconds")
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,6 +92,7 @@ class PythonFunction:
     _takes_generator: bool = field(default=True, init=False, repr=False, compare=False)
     _effects: set[str] = field(default_factory=set, init=False, repr=False, compare=False)
     _known: KnownLaws = field(init=False, repr=False, compare=False)
+    _plain: PythonFunction | None = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if isinstance(self.function, PythonFunction):
@@ -105,7 +108,7 @@ class PythonFunction:
             )
         words = self.name or getattr(self.function, "__name__", type(self.function).__name__)
         object.__setattr__(self, "name", words)
-        # With a limit of time the reads, too, depend on the speed of the machine.
+        # With a limit of time the reads depend on the speed of the machine, too.
         records = self.statistic is None and self.max_seconds is None
         object.__setattr__(self, "_known", KnownLaws(words, records))
         if self.outputs is not None:
@@ -120,6 +123,8 @@ class PythonFunction:
         return function(data, rng) if self._takes_generator else function(data)
 
     def __reduce__(self) -> tuple[Any, ...]:
+        if self._plain is not None:
+            return _with_densities, (self._plain,)
         # A decorated function's own name leads to this mechanism, not to the function.
         where = getattr(self.function, "__module__", ""), getattr(self.function, "__qualname__", "")
         # Where code travels by value, names of this process lead nowhere.
@@ -165,11 +170,11 @@ class PythonFunction:
     def law(self, dataset: IntArray) -> OutputLaw:
         """The exact law on one dataset, (d,) whole numbers; leaves no trace of it behind."""
         argument = self._argument(dataset)
-        return self._known.get(argument) or self._enumerated(argument)
+        return self._with_probabilities(self._known.get(argument) or self._enumerated(argument))
 
     def fresh_law(self, dataset: IntArray) -> OutputLaw:
         """The law enumerated anew, so that a function that changes its answers is noticed."""
-        return self._enumerated(self._argument(dataset))
+        return self._with_probabilities(self._enumerated(self._argument(dataset)))
 
     def laws_and_reads(
         self, datasets: NDArray[np.int64]
@@ -214,8 +219,20 @@ class PythonFunction:
 
         return narrowed(self, domain) if self._known.records else None
 
+    def with_densities(self) -> Mechanism:
+        """The same mechanism where outputs are real numbers: laws are compared by densities."""
+        from liptest.whitebox.continuous import ContinuousFunction
+
+        return ContinuousFunction(_with_densities(self))
+
     def _known_laws(self, arguments: NDArray[Any]) -> list[OutputLaw]:
-        return self._known.laws(list(arguments), self._session, self._enumerate)
+        found = self._known.laws(list(arguments), self._session, self._enumerate)
+        return list(map(self._with_probabilities, found))
+
+    def _with_probabilities(self, law: OutputLaw) -> OutputLaw:
+        if self._plain is None and is_continuous(law):
+            raise refused(self.name)
+        return law
 
     @contextmanager
     def _session(self) -> Iterator[Session]:
@@ -231,10 +248,9 @@ class PythonFunction:
         return self._checked(self._known.noted(enumerate_law(argument, session)))
 
     def _argument(self, dataset: IntArray) -> NDArray[Any]:
-        array = np.asarray(dataset)
         if self.statistic is None:
-            return array.astype(np.int64)
-        return np.asarray(self.statistic.values(array[None, :])[0])
+            return np.asarray(dataset).astype(np.int64)
+        return np.asarray(self.statistic.values(np.asarray(dataset)[None, :])[0])
 
     def _enumerated(self, argument: NDArray[Any]) -> OutputLaw:
         with self._session() as session:
@@ -242,12 +258,8 @@ class PythonFunction:
 
     @property
     def _enumeration(self) -> Enumeration:
-        budgets = {
-            "max_leaves": self.max_leaves,
-            "max_choices": self.max_choices,
-            "max_seconds": self.max_seconds,
-        }
-        new_tree = partial(ChoiceTree, self.name, **budgets)  # type: ignore[arg-type]
+        budgets: Any = {one: getattr(self, one) for one in _BUDGETS}
+        new_tree = partial(ChoiceTree, self.name, **budgets)
         function = self.function if self._takes_generator else self
         return Enumeration(self.name, function, self._canonical, new_tree, self._known.count)
 
@@ -275,6 +287,13 @@ class PythonFunction:
                 f"leave outputs= away"
             )
         return found
+
+
+def _with_densities(function: PythonFunction) -> PythonFunction:
+    # Not copy(), which pickles by name: the name leads to the function itself.
+    seen: PythonFunction = object.__new__(PythonFunction)
+    seen.__dict__.update(vars(function) | {"_plain": function})
+    return seen
 
 
 def _rebuilt(module: str, qualname: str, parameters: tuple[Any, ...]) -> PythonFunction:

@@ -17,6 +17,7 @@ from liptest.errors import NonDeterministicError
 from liptest.mechanisms.laws import Output
 from liptest.whitebox.choices import ChoiceTree
 from liptest.whitebox.grid import Split
+from liptest.whitebox.noise_outputs import nearby
 from liptest.whitebox.paths import Path, Ways
 from liptest.whitebox.running import Run
 
@@ -72,6 +73,10 @@ def _repeat_for_real(tree: ChoiceTree, run: Run, path: Path, output: Output, not
     # The same floats whenever the leaf is met again, other ones for other leaves.
     seed = crc32(repr([taken for _, taken in path]).encode())
     real.births = Given(noted, _GENERATOR(_BITS(seed)))
+    noise = next((one._run for one in noted.born if hasattr(one, "_run")), None)
+    if noise is not None:
+        # Real numbers of an output are near those that the analysis has, not equal.
+        output = nearby(output, noise.value_at_point)
     run.follow(real)
     try:
         real.repeat(run, [(b, i) for b, i in path if not isinstance(b, (Split, Ways))], output)

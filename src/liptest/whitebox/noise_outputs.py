@@ -1,22 +1,26 @@
-"""Outputs that are numbers with continuous noise: the place where their laws would be found."""
+"""Outputs that are numbers with continuous noise: what a leaf with such an output is."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import NoReturn
+from typing import Any
 
-from liptest.mechanisms.laws import Output
-from liptest.symbolic.forms import Form
+from liptest.errors import ContinuousOutputs
+from liptest.mechanisms.laws import Output, OutputLaw
+from liptest.symbolic.forms import Constraint, Form
 from liptest.symbolic.noise import Noise
 from liptest.whitebox.choices import ChoiceTree
-from liptest.whitebox.noise_ways import Known
 
 ADVICE = (
     "round it (numpy.round(x), or to a grid: step * round(x / step)), answer only comparisons of "
     "it, draw discrete noise (rng.geometric(p) - rng.geometric(p)), or sample the mechanism with "
     "lt.check_samples"
 )
+# Floats of the code differ from exact values by their rounding; more is another output.
+_ROUNDING, _ONE = Fraction(1, 10**9), Fraction(1)
 
 
 @dataclass(frozen=True)
@@ -26,12 +30,143 @@ class NoisyValue:
     form: Form
 
 
-def continuous_leaf(
-    tree: ChoiceTree, output: Output, weight: Fraction, noises: list[Noise], constraints: Known
-) -> NoReturn:
-    """Take a leaf whose output has continuous noise in it: refused.
+@dataclass(frozen=True)
+class Real:
+    """In the place of such a number where an output is described: any real number."""
 
-    ``output`` is canonical, with a ``NoisyValue`` for each such number. The leaf is reached with
-    probability ``weight`` times that of the constraints on the variables ``noises``.
+    def __repr__(self) -> str:
+        return "real"
+
+
+@dataclass(frozen=True)
+class Between:
+    """In the place of such a number: any number between two ends, None where there is none."""
+
+    low: Fraction | None
+    high: Fraction | None
+
+    def __repr__(self) -> str:
+        if self.low is None and self.high is None:
+            return "real"
+        if self.high is None:
+            return f"above {float(self.low or 0):.6g}"
+        if self.low is None:
+            return f"below {float(self.high):.6g}"
+        return f"{float(self.low):.6g} to {float(self.high):.6g}"
+
+
+@dataclass(frozen=True)
+class Near:
+    """Equal to numbers that differ from it by no more than the rounding of floats."""
+
+    value: Fraction
+    size: Fraction
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, (int, float)) or not math.isfinite(other):
+            return False
+        return bool(abs(Fraction(other) - self.value) <= _ROUNDING * max(self.size, _ONE))
+
+
+@dataclass(frozen=True)
+class DensityLeaf:
+    """An output with ``Real`` in the places of ``forms``, and what led to it.
+
+    Every form is one continuous variable of its own, times a factor, plus a constant.
     """
-    tree.unsupported("an output that is a number with continuous noise", ADVICE)
+
+    skeleton: Output
+    forms: tuple[Form, ...]
+    noises: tuple[Noise, ...]
+    constraints: tuple[Constraint, ...]
+
+
+def density_leaf(
+    tree: ChoiceTree,
+    output: Output,
+    noises: list[Noise],
+    constraints: tuple[Constraint, ...],
+) -> DensityLeaf:
+    """A leaf whose canonical output has a ``NoisyValue`` in it.
+
+    Aborts where densities of such outputs are not compared: sums of several variables, a
+    variable that occurs twice, numbers in sets or dicts.
+    """
+    forms = tuple(_forms_in(tree, output))
+    variables = [variable for form in forms for variable, _ in form.terms]
+    if any(len(form.terms) != 1 for form in forms):
+        tree.unsupported("an output that is a sum of several continuous random numbers", ADVICE)
+    if len(set(variables)) < len(variables):
+        tree.unsupported("an output with one continuous random number in two places", ADVICE)
+    skeleton = replaced(output, lambda form: Real())
+    return DensityLeaf(skeleton, forms, tuple(noises), constraints)
+
+
+def _forms_in(tree: ChoiceTree, output: Output) -> Iterator[Form]:
+    if isinstance(output, NoisyValue):
+        yield output.form
+    elif type(output) is tuple:
+        for entry in output:
+            yield from _forms_in(tree, entry)
+    elif _hides_noise(output):
+        tree.unsupported(
+            f"continuous random numbers in a {type(output).__name__} as an output",
+            "return a number, a list, a tuple or an array of them",
+        )
+
+
+def _hides_noise(output: Output) -> bool:
+    """Whether something in the output, not in a plain tuple, has noise."""
+    if isinstance(output, NoisyValue):
+        return True
+    if isinstance(output, (tuple, frozenset)):
+        return any(map(_hides_noise, output))
+    inner = getattr(output, "__dict__", {}) if hasattr(type(output), "__dataclass_fields__") else {}
+    return any(map(_hides_noise, inner.values()))
+
+
+def replaced(output: Output, number: Callable[[Form], Any]) -> Any:
+    """The output with something else in the place of each number with noise."""
+    if isinstance(output, NoisyValue):
+        return number(output.form)
+    if type(output) is tuple:
+        return tuple(replaced(entry, number) for entry in output)
+    return output
+
+
+def replaced_by(skeleton: Output, ends: tuple[tuple[Any, Any], ...]) -> Output:
+    """A description of an output, with an interval for each number, in their order."""
+    left = iter(ends)
+
+    def filled(part: Output) -> Any:
+        if isinstance(part, Real):
+            return Between(*next(left))
+        return tuple(map(filled, part)) if type(part) is tuple else part
+
+    found: Output = filled(skeleton)
+    return found
+
+
+def nearby(output: Output, value: Callable[[Form], Fraction]) -> Any:
+    """The output that a run gives with real floats: numbers near the values of their sums."""
+
+    def near(form: Form) -> Near:
+        found = value(form)
+        return Near(found, abs(found) + abs(form.constant))
+
+    return replaced(output, near)
+
+
+def is_continuous(law: OutputLaw) -> bool:
+    """Whether some output has continuous noise in it."""
+    return any(isinstance(output, DensityLeaf) for output in law.outputs)
+
+
+def refused(name: str) -> ContinuousOutputs:
+    """The error where output laws are asked for that have no probabilities of single outputs."""
+    return ContinuousOutputs(
+        f"{name}: its output is a number with continuous noise, of which no single value has a "
+        f"probability; {ADVICE}; lt.check_privacy and lt.exact_epsilon compare densities"
+    )

@@ -24,7 +24,7 @@ from liptest.symbolic.forms import Constraint, Form
 from liptest.symbolic.noise import Noise
 from liptest.symbolic.probability import System
 from liptest.whitebox.choices import ChoiceTree
-from liptest.whitebox.noise_outputs import continuous_leaf
+from liptest.whitebox.noise_outputs import density_leaf
 from liptest.whitebox.noise_ways import Asked, Known, Listed, Question
 from liptest.whitebox.tracing import line_in_words, place_of
 
@@ -144,9 +144,8 @@ class NoiseRun:
     def add(self, output: Output, numerator: int, denominator: int) -> None:
         """Count a leaf of this run."""
         if self.symbolic:
-            weight = Fraction(numerator, denominator)
-            continuous_leaf(self.tree, output, weight, self.noises, self.constraints)
-        elif self.constraints:
+            output = density_leaf(self.tree, output, self.noises, self.constraints)
+        if self.symbolic or self.constraints:
             weight = Fraction(numerator, denominator)
             self.tree.sum.with_balls().add(output, weight, self.probability())
         else:
@@ -163,13 +162,18 @@ class NoiseRun:
         point = System(self.noises).point_inside(self.constraints, _GENERATOR(_BITS(0)))
         return form.constant + sum((c * point[v] for v, c in form.terms), _ZERO)
 
+    def value_at_point(self, form: Form) -> Fraction:
+        """What a sum is at the point that ``value`` has chosen."""
+        assert self._point is not None
+        point, now = self._point, self.current(form)
+        return now.constant + sum((c * point[v] for v, c in now.terms), _ZERO)
+
     def value(self, form: Form, point_in: Callable[[int, int], int]) -> Fraction:
         """What a sum may be, the same point of all variables each time."""
         if self._point is None:
             rng = _GENERATOR(_BITS(point_in(0, 1 << 62)))
             self._point = tuple(System(self.noises).point_inside(self.constraints, rng))
-        point, now = self._point, self.current(form)
-        return now.constant + sum((c * point[v] for v, c in now.terms), _ZERO)
+        return self.value_at_point(form)
 
 
 def bounded(

@@ -1,0 +1,137 @@
+"""Tables of laws with continuous outputs, compared in closed form."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from flint import arb
+from numpy.typing import NDArray
+
+from liptest.errors import InputError
+from liptest.mechanisms.laws import ZERO_LOG, FloatArray, LawTable, OutputLaw, Raised
+from liptest.whitebox.densities import ContinuousLaw, Ratio, ratios
+from liptest.whitebox.noise_laws import many_digits
+
+Indices = NDArray[np.int64]
+
+
+def loss_of(left: ContinuousLaw, right: ContinuousLaw) -> arb:
+    """A ball that contains the largest log ratio of the two laws, in either direction."""
+    found = arb(0)
+    for one in ratios(left, right):
+        ends = (one.largest(), one.smallest()) if isinstance(one, Ratio) else (None, None)
+        for end in ends:
+            if end is None:
+                return arb("inf")
+            found = found.max(abs(end))
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class DensityTable:
+    """Laws of u distinct datasets or values, compared through their densities.
+
+    Parameters
+    ----------
+    laws
+        u laws.
+    rows
+        (q,) which law each query has; None means query i has law i.
+    """
+
+    laws: tuple[ContinuousLaw, ...]
+    answered: bool
+    rows: Indices | None = None
+    _known: dict[tuple[int, int], arb] = field(default_factory=dict, repr=False)
+
+    def new_pool(self) -> Any:
+        """A pool for tables of this kind."""
+        return DensityPool()
+
+    def distinct(self, positions: Indices) -> Indices:
+        """Which distinct law each queried position has."""
+        return positions if self.rows is None else self.rows[positions]
+
+    def losses(self, left: Indices, right: Indices) -> FloatArray:
+        """Loss of each pair; (p,)."""
+        found = [self._loss(*pair) for pair in zip(left.tolist(), right.tolist(), strict=True)]
+        return np.array([float(ball.upper()) for ball in found], dtype=np.float64)
+
+    def hockey_sticks(self, left: Indices, right: Indices, epsilon: float) -> FloatArray:
+        """Refused: InputError."""
+        raise only_pure()
+
+    def screen_error(self, left: Indices, right: Indices) -> FloatArray:
+        """Width of the ball of each loss, and rounding; (p,)."""
+        found = [self._loss(*pair) for pair in zip(left.tolist(), right.tolist(), strict=True)]
+        widths = [2 * float(ball.rad()) if ball.is_finite() else 0.0 for ball in found]
+        return np.array(widths, dtype=np.float64) + 1e-15
+
+    def has_uncertain_zeros(self, left: Indices, right: Indices) -> NDArray[np.bool_]:
+        """Never; (p,)."""
+        return np.zeros(len(left), dtype=bool)
+
+    def is_answered(self) -> bool:
+        """False when every output is a raised exception."""
+        return self.answered
+
+    def _loss(self, left: int, right: int) -> arb:
+        key = (left, right) if left <= right else (right, left)
+        if key not in self._known:
+            with many_digits():
+                self._known[key] = loss_of(self.laws[key[0]], self.laws[key[1]])
+        return self._known[key]
+
+
+class DensityPool:
+    """Distinct laws of many tables, each of them once."""
+
+    def __init__(self) -> None:
+        self._ids: dict[Hashable, int] = {}
+        self._laws: list[ContinuousLaw] = []
+        self._answered = False
+
+    def __len__(self) -> int:
+        return len(self._laws)
+
+    def add(self, table: DensityTable, queries: int) -> Indices:
+        """Add the laws of ``queries`` points; returns the pool's index for each, (queries,)."""
+        self._answered |= table.answered
+        ids = []
+        for law in table.laws:
+            if law.key not in self._ids:
+                self._ids[law.key] = len(self._laws)
+                self._laws.append(law)
+            ids.append(self._ids[law.key])
+        return np.array(ids, dtype=np.int64)[table.distinct(np.arange(queries))]
+
+    def pairs_per_slice(self) -> int:
+        """Pairs to compare at once: each takes a millisecond or more."""
+        return 1024
+
+    def laws(self) -> DensityTable:
+        """All distinct laws as one table."""
+        return DensityTable(tuple(self._laws), self._answered)
+
+
+def density_table(table: LawTable) -> DensityTable:
+    """The table of laws whose outputs are ``DensityLeaf`` objects, or plain ones."""
+    laws = []
+    for logs, error in zip(table.logs, table.errors, strict=True):
+        places = np.flatnonzero(logs > ZERO_LOG)
+        outputs = tuple(table.outputs[place] for place in places)
+        laws.append(ContinuousLaw(OutputLaw(outputs, logs[places], np.full(len(places), error))))
+    answered = not all(isinstance(output, Raised) for output in table.outputs)
+    return DensityTable(tuple(laws), answered, table.rows)
+
+
+def only_pure() -> InputError:
+    """The error where delta is above 0."""
+    return InputError(
+        "delta: laws of real numbers with noise are compared for delta = 0 only; round the output, "
+        "or sample the mechanism with lt.check_samples",
+        name="delta",
+    )
