@@ -134,11 +134,13 @@ def packed_bits(points: NDArray[Any]) -> NDArray[np.uint64]:
     Coordinate r is bit ``r % 64``, from the lowest, of word ``r // 64``. Raises InputError for
     other values.
     """
-    if points.size and (points.min() < 0 or points.max() > 1):
+    # As unsigned bytes negative values are large.
+    bits = points.view(np.uint8) if points.dtype == np.int8 else points
+    if points.size and (bits.max() > 1 or (bits is points and bits.min() < 0)):
         raise _no_bits(points)
     n, d = points.shape
     found = np.zeros((n, -(-d // _WORD) * 8), dtype=np.uint8)
-    found[:, : -(-d // 8)] = np.packbits(points.astype(np.bool_), axis=1, bitorder="little")
+    found[:, : -(-d // 8)] = np.packbits(bits, axis=1, bitorder="little")
     return found.view("<u8").astype(np.uint64, copy=False)
 
 
