@@ -26,7 +26,7 @@ from liptest.driver import Progress
 from liptest.errors import CodeChangedError, GateError, check_count, check_open_unit
 from liptest.fingerprints import Fingerprint, fingerprint
 from liptest.ledger_books import Bookkeeper, LedgerLike
-from liptest.mechanisms.base import Mechanism, check_mechanism
+from liptest.mechanisms.base import Mechanism, check_mechanism, require_probabilities
 from liptest.mechanisms.gaussian import DiscreteGaussian
 from liptest.mechanisms.laws import Output, OutputLaw, released_weights
 from liptest.mechanisms.noise import DiscreteLaplace
@@ -213,6 +213,7 @@ class PrivacyGate(Gate):
         checked = check_mechanism(mechanism)
         domain = check_distribution(distribution, together=True).domain
         check_count("releases", releases)
+        require_probabilities(checked, domain)
         claim = Claim(parse_epsilon(epsilon), delta, tolerance)
         failure = check_open_unit("failure_probability", failure_probability)
         books = Bookkeeper.of_gate(ledger, vendor=vendor, private_table=private_table)

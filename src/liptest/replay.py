@@ -20,7 +20,7 @@ from liptest.distributions import Distribution, ProductDistribution
 from liptest.domains import Domain
 from liptest.errors import LiptestError, shown
 from liptest.fingerprints import Fingerprint, distribution_hash
-from liptest.mechanisms.base import Mechanism
+from liptest.mechanisms.base import Mechanism, through_densities
 from liptest.mechanisms.noise import DiscreteLaplace
 from liptest.mechanisms.shift import ShiftMechanism
 from liptest.mechanisms.user_statistic import UserStatistic
@@ -79,7 +79,10 @@ def refutation_problems(verdict: PrivacyVerdict, mechanism: Mechanism, domain: D
             return ["the witness does not break the claim on this mechanism"]
         kind = np.min_scalar_type(-1 - max(*witness.dataset, *witness.neighbour))
         left, right = (np.array(side, dtype=kind) for side in (witness.dataset, witness.neighbour))
-        again = witness_of(mechanism, left, right, witness.claim, witness.distance)
+        again = through_densities(
+            mechanism,
+            lambda seen: witness_of(seen, left, right, witness.claim, witness.distance),
+        )
     except LiptestError as error:
         return [f"the mechanism does not answer for the witness: {error}"]
     return [f"witness: {told}" for told in _differences(witness.to_dict(), again.to_dict())]

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from liptest.domains import Domain, IntArray
-from liptest.errors import ContinuousOutputs, InputError, shown
+from liptest.errors import ContinuousOutputs, GateError, InputError, LiptestError, shown
 from liptest.mechanisms.laws import Output, OutputLaw
 from liptest.points import PointBatch
 
@@ -128,6 +128,21 @@ def through_densities(mechanism: Mechanism, use: Callable[[Mechanism], T]) -> T:
         if with_densities is None:
             raise
     return use(with_densities())
+
+
+def require_probabilities(mechanism: Mechanism, domain: Domain) -> None:
+    """Raise GateError where outputs are real numbers: there is no law to draw from exactly."""
+    if not hasattr(mechanism, "with_densities"):
+        return
+    try:
+        mechanism.law(domain.points([0])[0])
+    except ContinuousOutputs:
+        raise GateError(
+            f"mechanism={mechanism.name}: its outputs are real numbers with noise; a gate draws "
+            f"with exact probabilities: round the output in the code, for example numpy.round(x)"
+        ) from None
+    except LiptestError:
+        return  # whoever tests it says what is wrong
 
 
 def _through_reads(mechanism: Mechanism, domain: Domain, use: Callable[[Mechanism], T]) -> T:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from liptest.domains import Domain, IntArray
 from liptest.errors import InputError, shown
-from liptest.mechanisms.base import check_mechanism
+from liptest.mechanisms.base import check_mechanism, through_densities
 from liptest.points import PointBatch
 from liptest.privacy.edge_blocks import PairBlock
 from liptest.privacy.pairs import check_same_law
@@ -50,7 +50,7 @@ def exact_loss(
     ends = _checked(pairs)
     if domain is not None:
         ends = _neighbours(ends, domain)
-    return largest_over(checked, _block(checked, ends))
+    return through_densities(checked, lambda seen: largest_over(seen, _block(seen, ends)))
 
 
 def _block(mechanism: Any, ends: IntArray) -> Iterator[PairBlock]:

@@ -89,11 +89,7 @@ def in_terms_of(
     """The density of factor * t + constant where t has the density ``function``."""
     inverse = 1 / exact(factor)
     moved = functions.stretched(rates, function, inverse, inverse * exact(constant))
-    size = arb(abs(inverse))
-    return [
-        piece._replace(terms={key: (low, poly * size) for key, (low, poly) in piece.terms.items()})
-        for piece in moved
-    ]
+    return functions.enlarged(moved, arb(abs(inverse)))
 
 
 __all__ = ["Joint", "density_of", "in_terms_of", "integral_of", "joint"]

@@ -123,11 +123,7 @@ def _convolution(rates: Rates, one: Shape, other: Shape, factor: Any) -> Functio
     made = functions.convolved(rates, function_of(one), function_of(other))
     if factor == 1 or rates.step:
         return made
-    return [piece._replace(terms=_times(piece.terms, 1 / arb(factor))) for piece in made]
-
-
-def _times(terms: Any, factor: Any) -> Any:
-    return {key: (low, poly * factor) for key, (low, poly) in terms.items()}
+    return functions.enlarged(made, 1 / arb(factor))
 
 
 def _stretching(rates: Rates, one: Shape, factor: Any, shift: Any) -> Function:

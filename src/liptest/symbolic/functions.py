@@ -24,6 +24,7 @@ from liptest.symbolic.terms import (
     product,
     scaled,
     sum_of,
+    times,
     to_list,
 )
 
@@ -213,6 +214,11 @@ def _at(
             for q in range(p + 1):
                 part = arb(math.comb(p, q) * (-place) ** (p - q))
                 yield outer_power + q, outer_rate + rate, scale * coefficient * part
+
+
+def enlarged(function: Function, factor: Any) -> Function:
+    """t -> factor * function(t)."""
+    return [piece._replace(terms=times(piece.terms, factor)) for piece in function]
 
 
 def added(rates: Rates, several: list[Function]) -> Function:

@@ -1,10 +1,10 @@
 """Bounds on the logarithm of the ratio of two densities of one variable, over all its values.
 
-On a piece on which both are sums of powers of u = e^(base t) the ratio is a rational function of
-u. An interval of u is bisected: on each part the ratio lies in an enclosure by intervals, and in
-one by its derivative (mean value form), until the largest value is known to ``_CLOSE``. A tail is
-an interval of u that reaches 0, once the lowest powers are divided out; where these differ the
-ratio has no bound.
+The interval between two ends of pieces is bisected: on each part the ratio lies in an enclosure by
+intervals, and in one by its derivative (mean value form), until the largest value is known to
+``_CLOSE``. On a tail on which both are sums of powers of u = e^(base t) the ratio is a rational
+function of u, and the interval of u reaches 0, once the lowest powers are divided out; where these
+differ the ratio has no bound.
 """
 
 from __future__ import annotations
@@ -12,14 +12,16 @@ from __future__ import annotations
 import heapq
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
 from flint import arb, arb_poly, fmpq
 
 from liptest.errors import SymbolicError, UnsupportedForm
-from liptest.symbolic.functions import Function, Piece, origin_of, restricted
+from liptest.symbolic.functions import Function, Piece, restricted
 from liptest.symbolic.rates import Rates
+from liptest.symbolic.terms import Terms, derivative, sum_of, times, value_at
 
 _CLOSE = 1e-12
 # Intervals that are looked at on one piece.
@@ -54,8 +56,8 @@ def extremes(rates: Rates, above: Function, below: Function) -> Extremes:
             continue
         if one is None or other is None:
             return without_bound((_inside(low, high),), above=other is None)
-        ratio = _Ratio.of(rates, one, other, low, high)
-        if ratio.unbounded:
+        ratio = _ratio(rates, one, other, low, high)
+        if isinstance(ratio, _Tail) and ratio.unbounded:
             return without_bound(ratio.far_places(), above=ratio.unbounded > 0)
         ratios.append(ratio)
     largest, smallest = _Best(1), _Best(-1)
@@ -91,63 +93,102 @@ def _inside(low: Any, high: Any) -> Any:
     return (low + high) / 2
 
 
-@dataclass(frozen=True)
 class _Ratio:
-    """u**extra * p(u) / q(u) for u = e^(slope (t - origin)) in [first, last].
+    """The log ratio of two densities on an interval of a coordinate, from ``first`` to ``last``."""
 
-    On a tail ``first`` is 0, p(0) and q(0) are not, and ``extra`` is 0; where it cannot be,
-    ``unbounded`` is the sign of the logarithm as u falls to 0.
+    first: Any
+    last: Any
+
+    def log(self, box: Any) -> Any:
+        """An enclosure for all coordinates of a ball."""
+        raise NotImplementedError
+
+    def log_around(self, middle: Any, box: Any) -> Any:
+        """The same from the value in the middle of a ball.
+
+        p = c q there; what p - c q comes to elsewhere is small, with all that cancels in it.
+        """
+        raise NotImplementedError
+
+    def place(self, coordinate: Any) -> Any:
+        """The value of the variable, as a rational number nearby."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class _Bounded(_Ratio):
+    """Between two finite ends; the coordinate is the distance from the origin of the terms."""
+
+    rates: Rates
+    p: Terms
+    q: Terms
+    first: Any
+    last: Any
+    origin: Any
+
+    def log(self, box: Any) -> Any:
+        return (value_at(self.rates, self.p, box) / value_at(self.rates, self.q, box)).log()
+
+    def log_around(self, middle: Any, box: Any) -> Any:
+        c = value_at(self.rates, self.p, middle) / value_at(self.rates, self.q, middle)
+        p, q = self._slopes
+        gap = value_at(self.rates, sum_of([p, times(q, -c)]), box) * (box - middle)
+        return c.log() + (gap / (c * value_at(self.rates, self.q, box))).log1p()
+
+    def place(self, coordinate: Any) -> Any:
+        return self.origin + _near(arb(coordinate))
+
+    @cached_property
+    def _slopes(self) -> tuple[Terms, Terms]:
+        return derivative(self.rates, self.p), derivative(self.rates, self.q)
+
+
+@dataclass(frozen=True)
+class _Tail(_Ratio):
+    """p(u) / q(u) for u = e^(slope (t - origin)) from 0 on; p(0) and q(0) are not 0.
+
+    Where that cannot be, ``unbounded`` is the sign of the logarithm as u falls to 0.
     """
 
     p: Any
     q: Any
-    first: Any
     last: Any
     origin: Any
     slope: Any
-    extra: Any = _ZERO
     unbounded: int = 0
+    first: Any = 0
 
     @staticmethod
-    def of(rates: Rates, one: Piece, other: Piece, low: Any, high: Any) -> _Ratio:
-        origin = origin_of(low, high)
+    def of(rates: Rates, p: Terms, q: Terms, low: Any, high: Any) -> _Tail:
         # A right tail is written in e^(-base t), so that u runs to 0 there.
-        slope = -rates.base if high is None else rates.base
-        (p, above), (q, below) = (
-            _powers(rates, restricted(rates, piece, low, high, 0), slope < 0)
-            for piece in (one, other)
-        )
-        ends = _at(slope, low, origin), _at(slope, high, origin)
-        first, last = ends[::-1] if slope < 0 else ends
-        if first is not None:
-            return _Ratio(p, q, first, last, origin, slope, above - below)
-        sign = int(above < below) - int(above > below)
-        return _Ratio(p, q, arb(0), last, origin, slope, _ZERO, sign)
+        slope = rates.base if low is None else -rates.base
+        (above, power), (below, other) = (_powers(rates, one, slope < 0) for one in (p, q))
+        sign = int(power < other) - int(power > other)
+        return _Tail(above, below, arb(1), high if low is None else low, slope, sign)
 
-    def log(self, u: Any) -> Any:
-        """An enclosure of the logarithm of the ratio for all u of a ball."""
-        found = (self.p(u) / self.q(u)).log()
-        return found + arb(u).log() * arb(self.extra) if self.extra else found
+    def log(self, box: Any) -> Any:
+        return (self.p(box) / self.q(box)).log()
 
     def log_around(self, middle: Any, box: Any) -> Any:
-        """The same for all u of a box, from the value in its middle.
-
-        p = c q there; what p - c q comes to elsewhere is small, with all that cancels in it.
-        """
         c = self.p(middle) / self.q(middle)
         gap = (self.p.derivative() - self.q.derivative() * c)(box) * (box - middle)
-        found = c.log() + (gap / (c * self.q(box))).log1p()
-        return found + arb(box).log() * arb(self.extra) if self.extra else found
+        return c.log() + (gap / (c * self.q(box))).log1p()
 
-    def place(self, u: Any) -> Any:
-        """The value of the variable for a u, as a rational number nearby."""
-        if u <= 0:
+    def place(self, coordinate: Any) -> Any:
+        if coordinate <= 0:
             return self.far_places()[-1]
-        return self.origin + _near(arb(u).log() / arb(self.slope))
+        return self.origin + _near(arb(coordinate).log() / arb(self.slope))
 
     def far_places(self) -> tuple[Any, ...]:
         """On the way to u = 0."""
         return tuple(self.origin - far / self.slope for far in (1, 4, 16, 60))
+
+
+def _ratio(rates: Rates, one: Piece, other: Piece, low: Any, high: Any) -> _Bounded | _Tail:
+    p, q = (restricted(rates, piece, low, high, 0) for piece in (one, other))
+    if low is None or high is None:
+        return _Tail.of(rates, p, q, low, high)
+    return _Bounded(rates, p, q, 0, arb(high - low), low)
 
 
 def _near(ball: Any) -> Any:
@@ -155,16 +196,11 @@ def _near(ball: Any) -> Any:
     return fmpq(exact.numerator, exact.denominator)
 
 
-def _at(slope: Any, end: Any, origin: Any) -> Any:
-    return None if end is None else arb(slope * (end - origin)).exp()
-
-
-def _powers(rates: Rates, terms: Any, reverse: bool) -> tuple[Any, Any]:
+def _powers(rates: Rates, terms: Terms, reverse: bool) -> tuple[Any, Any]:
     """(p, power): the sum is u**power * p(u), p(0) not 0; with ``reverse``, u = e^(-base t)."""
     if len(terms) != 1 or next(iter(terms))[0]:
         raise UnsupportedForm(
-            "noise of different scales, or numbers compared one by one (numpy.max compares "
-            "all at once), that are answered"
+            "noise of scales without a small common measure, or several sums of it, answered"
         )
     (((_, offset), (low, poly)),) = terms.items()
     coefficients, rate = poly.coeffs(), rates.rate(offset, low)
@@ -193,7 +229,7 @@ class _Best:
 
     def look_at(self, ratio: _Ratio) -> None:
         """Take in all u of a ratio."""
-        self._points(ratio, [ratio.first, ratio.last])
+        self._points(ratio, [arb(ratio.first), ratio.last])
         self._bisect(ratio)
 
     def _points(self, ratio: _Ratio, places: list[Any]) -> None:
@@ -207,14 +243,14 @@ class _Best:
 
     def _bisect(self, ratio: _Ratio) -> None:
         number, upper = 0, arb("inf")
-        heap = [(0.0, number, ratio.first.mid(), ratio.last.mid(), upper)]
+        heap = [(0.0, number, arb(ratio.first), ratio.last.mid(), upper)]
         while heap:
             _, _, low, high, upper = heapq.heappop(heap)
             if upper <= self._low + _CLOSE:
                 break
             if number > _MOST:
                 raise SymbolicError("the largest ratio of two densities was not found; round them")
-            middle = ((low + high) / 2 if low <= 0 else (low * high).sqrt()).mid()
+            middle = ((low + high) / 2).mid()
             for ends in ((low, middle), (middle, high)):
                 number += 1
                 bound = self._bound(ratio, *ends)

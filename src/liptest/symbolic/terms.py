@@ -115,3 +115,29 @@ def scaled(rates: Rates, terms: Terms, factor: Any) -> Terms:
             for power, rate, coefficient in to_list(rates, terms)
         ),
     )
+
+
+def times(terms: Terms, factor: Any) -> Terms:
+    """The function t -> factor * f(t)."""
+    return {key: (low, poly * factor) for key, (low, poly) in terms.items()}
+
+
+def derivative(rates: Rates, terms: Terms) -> Terms:
+    """Of the function, over the reals."""
+
+    def parts() -> Iterator[tuple[int, Any, Any]]:
+        for power, rate, coefficient in to_list(rates, terms):
+            yield power, rate, coefficient * arb(rate)
+            if power:
+                yield power - 1, rate, coefficient * power
+
+    return from_list(rates, parts())
+
+
+def value_at(rates: Rates, terms: Terms, t: Any) -> Any:
+    """An enclosure of the function for all t of a ball, over the reals."""
+    found, base = arb(0), (arb(rates.base) * t).exp()
+    for (power, offset), (low, poly) in terms.items():
+        scale = (arb(rates.rate(offset, low)) * t).exp()
+        found += poly(base) * scale * (t**power if power else 1)
+    return found

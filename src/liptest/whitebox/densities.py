@@ -56,14 +56,7 @@ class Number:
         """Of the number, given the leaf."""
         made = density_of(self.known, rates)
         total = functions.total(rates, made)
-        return _times(in_terms_of(rates, made, self.factor, self.constant), 1 / total)
-
-
-def _times(function: functions.Function, size: Any) -> functions.Function:
-    return [
-        piece._replace(terms={key: (low, poly * size) for key, (low, poly) in piece.terms.items()})
-        for piece in function
-    ]
+        return functions.enlarged(in_terms_of(rates, made, self.factor, self.constant), 1 / total)
 
 
 @dataclass(frozen=True)
@@ -193,7 +186,9 @@ def _number_extremes(left: Weighted, right: Weighted) -> Extremes:
         raise UnsupportedForm(f"{odd[0]} noise that is compared, or mixed with other, and answered")
     rates = shapes.rates_of(frozenset(noises))
     above, below = (
-        functions.added(rates, [_times(number.density(rates), mass) for number, mass in side])
+        functions.added(
+            rates, [functions.enlarged(number.density(rates), mass) for number, mass in side]
+        )
         for side in (left, right)
     )
     return extremes(rates, above, below)

@@ -68,7 +68,8 @@ def test_what_would_be_one_value_out_of_many_is_refused(program: Program) -> Non
         except Exception:
             return "swallowed"
 
-    with pytest.raises(lt.UnsupportedRandomnessError, match=r"caught: .*cannot be enumerated"):
+    told = r"caught: .*(cannot be enumerated|no single value has)"
+    with pytest.raises(lt.UnsupportedRandomnessError, match=told):
         law(caught)
 
 
@@ -83,7 +84,7 @@ def test_a_refusal_names_the_line_and_says_what_to_do() -> None:
     assert "test_noise_paths.py:" in words
     assert "numpy.round" in words
     assert "lt.check_samples" in words
-    with pytest.raises(lt.UnsupportedRandomnessError, match=r"an output that is a number with"):
+    with pytest.raises(lt.UnsupportedRandomnessError, match=r"its output is a number with.*round"):
         law(lambda data, rng: rng.laplace())
 
 

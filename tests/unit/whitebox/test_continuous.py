@@ -1,0 +1,278 @@
+"""Mechanisms whose outputs are real numbers with noise: compared by densities, end to end."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+
+import liptest as lt
+from liptest.certificates import certify, examine
+from liptest.cli import main
+from liptest.fingerprints import fingerprint
+from liptest.whitebox.noise_outputs import Between
+
+CUBE = lt.Hypercube(3)
+LAW = lt.ProductDistribution.uniform(CUBE)
+
+
+def noisy_count(data: Any, rng: Any) -> Any:
+    return data.sum() + rng.laplace(0, 1.0)
+
+
+def noisy_histogram(data: Any, rng: Any) -> Any:
+    return np.array([data[0] + data[1], data[2]]) + rng.laplace(0, 2.0, size=2)
+
+
+def noisy_maximum(data: Any, rng: Any) -> Any:
+    return np.max(data + rng.laplace(0, 2.0, size=len(data)))
+
+
+def answers_rarely(data: Any, rng: Any) -> Any:
+    """A fresh answer where a noisy test says so, as in numerical sparse vectors."""
+    if data.sum() + rng.laplace(0, 4.0) >= 1 + rng.laplace(0, 2.0):
+        return data.sum() + rng.laplace(0, 4.0)
+    return None
+
+
+def same_noise_again(data: Any, rng: Any) -> Any:
+    """The number that was compared is the one that is answered."""
+    noisy = data.sum() + rng.laplace(0, 2.0)
+    return noisy if noisy > 1 else "low"
+
+
+def mixture(data: Any, rng: Any) -> Any:
+    centre = data.sum() if rng.random() < 0.5 else 1.0
+    return centre + rng.laplace(0, 1.0)
+
+
+def clipped(data: Any, rng: Any) -> Any:
+    return np.clip(data.sum() + rng.laplace(0, 1.0), 0, 3)
+
+
+def logistic(data: Any, rng: Any) -> Any:
+    return data.sum() + rng.logistic(0, 2.0)
+
+
+def folded(data: Any, rng: Any) -> Any:
+    return abs(data.sum() + rng.laplace(0, 1.0))
+
+
+#: Loss by the density ratio on a fine grid, from formulas of their own.
+KNOWN = [
+    (noisy_count, 1.0),
+    (noisy_histogram, 0.5),
+    (noisy_maximum, 0.5),
+    (same_noise_again, 0.5),
+    (clipped, 1.0),
+    (logistic, 0.5),
+    (folded, 1.0),
+]
+INFINITE = {
+    "normal": lambda d, g: d.sum() + g.normal(),
+    "gumbel": lambda d, g: d.sum() + g.gumbel(),
+    "mirrored gumbel": lambda d, g: d.sum() - g.gumbel(),
+    "exponential": lambda d, g: d.sum() + g.exponential(),
+    "mirrored exponential": lambda d, g: d.sum() - g.exponential(),
+    "scale of the data": lambda d, g: g.laplace(0, 1.0 + d[0]),
+    "normal scale of the data": lambda d, g: g.normal(0, 1.0 + d[0]),
+    "only with a 1": lambda d, g: d[0] + g.laplace() if d[0] else "none",
+}
+
+
+@pytest.mark.parametrize(("function", "epsilon"), KNOWN)
+def test_the_exact_epsilon(function: Any, epsilon: float) -> None:
+    found = lt.exact_epsilon(lt.mechanism(function), CUBE)
+    assert found.lower <= epsilon + 1e-15
+    assert found.upper >= epsilon - 1e-15
+    assert found.upper - found.lower < 1e-11
+    assert found.witness is not None
+    assert found.witness.verify(lt.mechanism(function))
+
+
+def density_of_mixture(total: int, y: float) -> float:
+    return 0.25 * math.exp(-abs(y - total)) + 0.25 * math.exp(-abs(y - 1.0))
+
+
+def test_a_mixture_against_its_formula() -> None:
+    grid = [k / 64 for k in range(-1280, 1600)]
+    logs = {n: [math.log(density_of_mixture(n, y)) for y in grid] for n in range(4)}
+    worst = max(abs(a - b) for n in range(3) for a, b in zip(logs[n], logs[n + 1], strict=True))
+    assert lt.exact_epsilon(lt.mechanism(mixture), CUBE).value == pytest.approx(worst, abs=1e-3)
+
+
+def test_a_fresh_answer_after_a_test() -> None:
+    """Where it answers, the loss is that of the test plus that of the answer."""
+    mechanism = lt.mechanism(answers_rarely)
+    found = lt.exact_epsilon(mechanism, CUBE).value
+    test = lt.mechanism(lambda d, g: d.sum() + g.laplace(0, 4.0) >= 1 + g.laplace(0, 2.0))
+    laws = [lt.output_law(test, [1] * n + [0] * (3 - n)) for n in range(4)]
+    ratios = [math.log(b[True] / a[True]) for a, b in itertools.pairwise(laws)]
+    stays = [math.log(a[False] / b[False]) for a, b in itertools.pairwise(laws)]
+    assert found == pytest.approx(max(0.25 + max(ratios), *stays), abs=1e-9)
+
+
+@pytest.mark.parametrize("function", INFINITE.values(), ids=INFINITE)
+def test_losses_without_bound_have_a_witness(function: Any) -> None:
+    verdict = lt.check_privacy(lt.mechanism(function), LAW, epsilon=2.0, method="exhaustive")
+    assert verdict.decision == "NO"
+    assert verdict.largest_loss == math.inf
+    witness = verdict.witness
+    assert witness is not None
+    assert witness.verify(lt.mechanism(function))
+    low, high = sorted((witness.probability, witness.neighbour_probability))
+    assert high > 0
+    assert low == 0 or math.log(high / low) > 2.0
+    assert witness.loss == pytest.approx(math.inf if low == 0 else math.log(high / low))
+
+
+def test_a_count_is_proved_by_the_count() -> None:
+    """However many records there are: only the count was read."""
+    law = lt.ProductDistribution.bernoulli(np.full(200, 0.1))
+    verdict = lt.check_privacy(lt.mechanism(noisy_count), law, epsilon=1.0)
+    assert verdict.decision == "YES"
+    assert verdict.guarantee.kind == "proof"
+    assert verdict.cost.pairs == 200
+    assert "taken as ideal" in str(verdict)
+    wrong = lt.check_privacy(lt.mechanism(noisy_count), law, epsilon=0.99)
+    assert wrong.decision == "NO"
+    assert wrong.witness.loss == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("method", ["neighbourhoods", "light-neighbourhoods", "edges", "group"])
+def test_sampling_methods_and_workers(method: str) -> None:
+    from concurrent.futures import ProcessPoolExecutor
+
+    options: dict[str, Any] = {"method": method, "exception_mass": 0.1, "seed": 3}
+    if method == "group":
+        with pytest.raises(lt.LiptestError):
+            lt.check_privacy(lt.mechanism(noisy_histogram), LAW, epsilon=1.0, **options)
+        return
+    one = lt.check_privacy(lt.mechanism(noisy_histogram), LAW, epsilon=0.5, **options)
+    assert one.decision == "YES"
+    assert one.largest_loss == pytest.approx(0.5)
+    with ProcessPoolExecutor(2) as pool:
+        two = lt.check_privacy(
+            lt.mechanism(noisy_histogram), LAW, epsilon=0.5, executor=pool, **options
+        )
+    assert (two.largest_loss, two.cost.pairs) == (one.largest_loss, one.cost.pairs)
+    assert (
+        lt.check_privacy(lt.mechanism(noisy_histogram), LAW, epsilon=0.4, **options).decision
+        == "NO"
+    )
+
+
+def test_delta_and_probabilities_are_refused_with_what_to_do() -> None:
+    mechanism = lt.mechanism(noisy_count)
+    with pytest.raises(lt.InputError, match=r"delta = 0 only; round the output"):
+        lt.check_privacy(mechanism, LAW, epsilon=0.5, delta=0.1)
+    with pytest.raises(lt.UnsupportedRandomnessError, match="no single value has a probability"):
+        lt.output_law(mechanism, [1, 0, 0])
+    with pytest.raises(lt.GateError, match=r"round the output in the code"):
+        lt.PrivacyGate(mechanism, LAW, epsilon=1.0, seed=1)
+    rounded = lt.mechanism(lambda d, g: np.clip(np.round(d.sum() + g.laplace(0, 1.0)), 0, 3))
+    gate = lt.PrivacyGate(rounded, LAW, epsilon=1.0, seed=1)
+    assert isinstance(gate.release([1, 0, 0]), lt.Released)
+
+
+REFUSED = {
+    "a sum of two": (lambda d, g: g.laplace() + g.laplace(), "sum of several"),
+    "a gap": (lambda d, g: np.ptp(g.laplace(size=2)), "sum of several|numpy.ptp"),
+    "twice the same": (lambda d, g: (lambda x: (x, x + 1))(g.laplace()), "in two places"),
+    "in a dict": (lambda d, g: {"a": g.laplace()}, "list, a tuple or an array"),
+    "two that were compared": (
+        lambda d, g: (lambda x: tuple(x) if x[0] < x[1] else None)(d[:2] + g.laplace(size=2)),
+        "compared together",
+    ),
+    "normal that was compared": (
+        lambda d, g: (lambda x: x if x > 0 else None)(d[0] + g.normal()),
+        "normal noise",
+    ),
+}
+
+
+@pytest.mark.parametrize(("function", "words"), REFUSED.values(), ids=REFUSED)
+def test_what_is_not_compared_is_refused(function: Any, words: str) -> None:
+    with pytest.raises(lt.UnsupportedRandomnessError, match=words):
+        lt.exact_epsilon(lt.mechanism(function), CUBE)
+
+
+def test_code_that_changes_its_answers_is_noticed() -> None:
+    calls: list[int] = []
+
+    def drifts(data: Any, rng: Any) -> Any:
+        calls.append(1)
+        return data.sum() + rng.laplace(0, 1.0 + len(calls) // 40)
+
+    with pytest.raises(lt.LiptestError, match=r"non-deterministic|changed between two"):
+        lt.exact_epsilon(lt.mechanism(drifts), lt.Hypercube(6))
+
+    def peeks(data: Any, rng: Any) -> Any:
+        noise = rng.laplace()
+        return data.sum() + noise if type(noise) is float else noise
+
+    with pytest.raises(lt.LiptestError, match="with real random numbers it answers otherwise"):
+        lt.exact_epsilon(lt.mechanism(peeks), CUBE)
+
+
+def test_certificates_hold_and_notice_other_code() -> None:
+    for epsilon, decision in ((1.0, "YES"), (0.5, "NO")):
+        mechanism = lt.mechanism(noisy_count)
+        verdict = lt.check_privacy(mechanism, LAW, epsilon=epsilon, seed=1)
+        assert verdict.decision == decision
+        one = certify(verdict, fingerprint(mechanism), LAW, own_seed=False)
+        again = lt.Certificate.from_json(one.to_json())
+        assert examine(again, mechanism, LAW).problems == []
+        assert examine(again, mechanism, LAW).certain
+        other = lt.mechanism(noisy_histogram)
+        assert examine(again, other, LAW).problems
+
+
+def test_the_law_that_is_shown_has_cells() -> None:
+    view = lt.mechanism(noisy_count).with_densities()
+    law = view.law(np.array([1, 0, 0]))
+    assert all(isinstance(output, Between) for output in law.outputs)
+    assert sum(law.values()) == pytest.approx(1.0, abs=1e-5)
+    assert 0 < law.unexplored < 1e-5
+    cell = next(o for o in law.outputs if o.low is not None and o.low >= 1)
+    expected = 0.5 * (math.exp(-float(cell.low - 1)) - math.exp(-float(cell.high - 1)))
+    assert law[cell] == pytest.approx(expected)
+    several = lt.mechanism(noisy_histogram).with_densities().law(np.array([1, 0, 0]))
+    assert list(several.values()) == pytest.approx([1.0])
+    assert repr(several.outputs[0]) == "(real, real)"
+
+
+def test_a_view_travels() -> None:
+    view = lt.mechanism(noisy_count).with_densities()
+    again = pickle.loads(pickle.dumps(view))
+    pair = np.array([0, 0, 0]), np.array([1, 0, 0])
+    assert float(again.pair_loss(*pair)) == float(view.pair_loss(*pair)) == 1.0
+
+
+VENDOR = """
+def noisy_count(data, rng):
+    return data.sum() + rng.laplace(0, 1.0)
+"""
+
+
+def test_the_command_line_writes_a_page_and_a_certificate(
+    tmp_path: Any, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "vendor.py").write_text(VENDOR)
+    law = ["--dimension", "3", "--probabilities", "0.5"]
+    files = ["--json", "no.json", "--html", "no.html", "--junit", "no.xml", "--sarif", "no.sarif"]
+    assert main(["check", "vendor.py:noisy_count", "--epsilon", "0.5", *law, *files]) == 1
+    told = capsys.readouterr().out
+    assert "output below" in told or "output above" in told
+    assert main(["verify", "no.json", "--mechanism", "vendor.py:noisy_count", *law]) == 0
+    assert "real" not in json.loads((tmp_path / "no.json").read_text())["verdict"]["mechanism"]
+    assert "below" in (tmp_path / "no.html").read_text()
+    assert main(["check", "vendor.py:noisy_count", "--epsilon", "1", *law, "--html", "y.html"]) == 0
+    assert main(["law", "vendor.py:noisy_count", "--dataset", "0,1,1"]) == 4
+    assert "no single value has a probability" in capsys.readouterr().err
