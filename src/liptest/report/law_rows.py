@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from liptest.errors import ContinuousOutputs
 from liptest.mechanisms.base import Mechanism
 from liptest.mechanisms.laws import Output, OutputLaw
 from liptest.privacy.witnesses import PrivacyWitness
@@ -43,9 +44,11 @@ def witness_rows(mechanism: Mechanism, witness: PrivacyWitness) -> tuple[LawRow,
     """
     # The integer type of the test, as in PrivacyWitness.verify.
     kind = np.min_scalar_type(-1 - max(*witness.dataset, *witness.neighbour))
-    left, right = (
-        mechanism.law(np.array(side, dtype=kind)) for side in (witness.dataset, witness.neighbour)
-    )
+    sides = [np.array(side, dtype=kind) for side in (witness.dataset, witness.neighbour)]
+    try:
+        left, right = map(mechanism.law, sides)
+    except ContinuousOutputs:
+        raise Missing("outputs are real numbers, and no single one has a probability") from None
     if not _is_that_of(witness, left, right):
         raise Missing("the mechanism at hand does not give the probabilities of the verdict")
     outputs = list(dict.fromkeys((*left.outputs, *right.outputs)))
