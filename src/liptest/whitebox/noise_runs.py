@@ -40,7 +40,10 @@ _ZERO = Fraction(0)
 class NoiseRun:
     """All noise of one run. ``NoiseRun.of(tree)`` is that of the run that is under way."""
 
-    __slots__ = ("_asked", "_point", "constraints", "fixed", "known", "noises", "symbolic", "tree")
+    __slots__ = (
+        *("_asked", "_place", "_point", "constraints", "fixed", "known", "noises", "symbolic"),
+        "tree",
+    )
 
     def __init__(self, tree: ChoiceTree) -> None:
         self.tree = tree
@@ -53,6 +56,8 @@ class NoiseRun:
         #: Whether symbolic noise was asked for as an output.
         self.symbolic = False
         self._asked = 0
+        #: File and line of the last question.
+        self._place = ("", 0)
         self._point: tuple[Fraction, ...] | None = None
 
     @classmethod
@@ -81,7 +86,7 @@ class NoiseRun:
     def asked(self) -> Asked:
         """What a question needs to know; the noise drawn before it is part of what it is."""
         self.check_current()
-        place = place_of(sys._getframe(1))
+        self._place = place = place_of(sys._getframe(1))
         noises = tuple(self.noises)
         drawn, self._asked = noises[self._asked :], len(noises)
         return Asked(drawn, noises, self.constraints, partial(self.refuse, place=place))
@@ -132,7 +137,7 @@ class NoiseRun:
         try:
             return System(self.noises).probability(self.constraints)
         except LiptestError as error:
-            self.refuse(error)
+            self.refuse(error, self._place)
 
     def refuse(self, error: LiptestError, place: tuple[str, int] = ("", 0)) -> NoReturn:
         """Abort, with what is not followed and the line that asks for it."""

@@ -73,6 +73,16 @@ def test_what_would_be_one_value_out_of_many_is_refused(program: Program) -> Non
         law(caught)
 
 
+def test_a_refusal_at_the_end_of_a_run_names_the_line_that_asked_last() -> None:
+    def program(data: Any, rng: Any) -> Any:
+        first, second = rng.laplace(), rng.laplace()
+        answer = first + rng.geometric(0.5) + second > 0  # here
+        return bool(answer)
+
+    with pytest.raises(lt.UnsupportedRandomnessError, match=r"test_noise_paths\.py:\d+: .*# here"):
+        law(program)
+
+
 def test_a_refusal_names_the_line_and_says_what_to_do() -> None:
     def program(data: Any, rng: Any) -> Any:
         return float(data[0] + rng.laplace()) > 1  # here
