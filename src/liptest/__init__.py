@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from liptest.errors import BudgetError as BudgetError
     from liptest.errors import CodeChangedError as CodeChangedError
     from liptest.errors import ConfigError as ConfigError
+    from liptest.errors import ContinuousOutputs as ContinuousOutputs
     from liptest.errors import DatasetError as DatasetError
     from liptest.errors import FunctionError as FunctionError
     from liptest.errors import GateError as GateError
@@ -46,6 +47,8 @@ if TYPE_CHECKING:
     from liptest.errors import LiptestError as LiptestError
     from liptest.errors import MechanismError as MechanismError
     from liptest.errors import NonDeterministicError as NonDeterministicError
+    from liptest.errors import SymbolicError as SymbolicError
+    from liptest.errors import UnsupportedForm as UnsupportedForm
     from liptest.errors import UnsupportedRandomnessError as UnsupportedRandomnessError
     from liptest.exact import Distance as Distance
     from liptest.exact import distance_to_lipschitz as distance_to_lipschitz
@@ -134,6 +137,7 @@ _HOME = {
             "BudgetError",
             "CodeChangedError",
             "ConfigError",
+            "ContinuousOutputs",
             "DatasetError",
             "FunctionError",
             "GateError",
@@ -143,6 +147,8 @@ _HOME = {
             "LiptestError",
             "MechanismError",
             "NonDeterministicError",
+            "SymbolicError",
+            "UnsupportedForm",
             "UnsupportedRandomnessError",
         ),
         "errors",

@@ -10,12 +10,20 @@ from pathlib import Path
 import pytest
 
 import liptest as lt
+from liptest import errors
 
 
 @pytest.mark.parametrize("name", lt.__all__)
 def test_a_public_name_loads(name):
     assert getattr(lt, name) is getattr(lt, name)
     assert name in dir(lt)
+
+
+def test_every_error_is_public():
+    tree = ast.parse(Path(errors.__file__).read_text(encoding="utf-8"))
+    classes = {node.name for node in tree.body if isinstance(node, ast.ClassDef)}
+    assert len(classes) > 10
+    assert classes <= set(lt.__all__)
 
 
 def test_type_checkers_see_the_same_names():
