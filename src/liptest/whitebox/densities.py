@@ -16,7 +16,7 @@ from typing import Any
 
 from flint import arb
 
-from liptest.errors import UnsupportedForm
+from liptest.errors import BudgetError, UnsupportedForm
 from liptest.mechanisms.laws import Output, OutputLaw
 from liptest.symbolic import functions, shapes
 from liptest.symbolic.density import Joint, density_of, in_terms_of, joint
@@ -100,6 +100,8 @@ class ContinuousLaw:
 
     def __init__(self, law: OutputLaw) -> None:
         self.leaves: dict[Output, list[Leaf]] = {}
+        #: Probability that was not walked.
+        self.unexplored = law.unexplored
         #: Equal for equal laws only.
         self.key = frozenset(zip(law.outputs, law.log_probabilities.tolist(), strict=True))
         for output in law.outputs:
@@ -147,7 +149,17 @@ class Ratio:
 
 
 def ratios(left: ContinuousLaw, right: ContinuousLaw) -> Iterator[Ratio | Output]:
-    """Of each description of outputs; the description alone where one side has none of it."""
+    """Of each description of outputs; the description alone where one side has none of it.
+
+    Raises BudgetError for partial laws: what is missing may have any density anywhere.
+    """
+    missing = max(left.unexplored, right.unexplored)
+    if missing:
+        raise BudgetError(
+            f"{float(missing):.2g} of the probability of a law was not walked, and real numbers "
+            f"with noise are compared by whole laws; bound the loop, numpy.clip a number that is "
+            f"rounded or discrete, or raise @lt.mechanism(max_leaves=...)"
+        )
     for skeleton in dict.fromkeys((*left.leaves, *right.leaves)):
         one, other = left.leaves.get(skeleton), right.leaves.get(skeleton)
         if one is None or other is None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
-from liptest.errors import InputError
+from liptest.errors import InputError, SymbolicError
 from liptest.mechanisms.laws import ZERO_LOG, FloatArray, LawTable, OutputLaw, Raised
 from liptest.whitebox.densities import ContinuousLaw, Ratio, ratios
 from liptest.whitebox.noise_laws import many_digits
@@ -26,6 +27,8 @@ def loss_of(left: ContinuousLaw, right: ContinuousLaw) -> arb:
         for end in ends:
             if end is None:
                 return arb("inf")
+            if not end.is_finite():
+                raise SymbolicError("the ratio of two densities is not known well enough")
             found = found.max(abs(end))
     return found
 
@@ -120,10 +123,13 @@ class DensityPool:
 def density_table(table: LawTable) -> DensityTable:
     """The table of laws whose outputs are ``DensityLeaf`` objects, or plain ones."""
     laws = []
-    for logs, error in zip(table.logs, table.errors, strict=True):
+    missing = np.zeros(len(table.logs)) if table.unexplored is None else table.unexplored
+    for logs, error, rest in zip(table.logs, table.errors, missing, strict=True):
         places = np.flatnonzero(logs > ZERO_LOG)
         outputs = tuple(table.outputs[place] for place in places)
-        laws.append(ContinuousLaw(OutputLaw(outputs, logs[places], np.full(len(places), error))))
+        errors = np.full(len(places), error)
+        law = OutputLaw(outputs, logs[places], errors, unexplored=Fraction(float(rest)))
+        laws.append(ContinuousLaw(law))
     answered = not all(isinstance(output, Raised) for output in table.outputs)
     return DensityTable(tuple(laws), answered, table.rows)
 
