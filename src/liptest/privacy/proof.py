@@ -144,7 +144,8 @@ def _meaning(task: Task, outcome: Outcome, size: ExhaustiveSize) -> tuple[Guaran
     change = task.distribution.domain.neighbour_words
     return (
         Guarantee(
-            proof_sentence(task.claim, change, size.condition) + _why_enough(task, size),
+            proof_sentence(task.claim, change, size.condition)
+            + _why_enough(task, size, outcome.total.queries),
             "proof",
             _SOURCE,
             exception_mass=0.0,
@@ -159,13 +160,13 @@ def _meaning(task: Task, outcome: Outcome, size: ExhaustiveSize) -> tuple[Guaran
     )
 
 
-def _why_enough(task: Task, size: ExhaustiveSize) -> str:
+def _why_enough(task: Task, size: ExhaustiveSize, laws: int) -> str:
     if not size.through_statistic:
         return ""
     if getattr(task.mechanism, "reads_only", False):
         name = task.mechanism.statistic.name
         what = "its count of ones" if name == "count" else f"its {name}"
-        return seen_sentence(what, size.laws, size.pairs)
+        return seen_sentence(what, laws, size.pairs)
     return statistic_sentence(repr(task.mechanism.statistic.name), size.pairs)
 
 
