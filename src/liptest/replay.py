@@ -64,6 +64,18 @@ def law_source_problems(verdict: PrivacyVerdict, mechanism: Mechanism) -> list[s
     return [f"law_source={verdict.law_source!r}, but the mechanism's is {mechanism.source!r}"]
 
 
+def _noise_problems(verdict: PrivacyVerdict, source: str) -> list[str]:
+    """Whether laws that were asked for again have noise of which the certificate is silent."""
+    if not (verdict.law_source.startswith("enumerated") and source.startswith("integrated")):
+        return []
+    return [f"law_source={verdict.law_source!r}, but the code has noise, and laws are {source!r}"]
+
+
+def _afresh(mechanism: Any) -> Any:
+    """The mechanism as if nothing had been asked: noise on other datasets is not the test's."""
+    return mechanism.afresh() if hasattr(mechanism, "afresh") else mechanism
+
+
 def refutation_problems(verdict: PrivacyVerdict, mechanism: Mechanism, domain: Domain) -> list[str]:
     """Whether the mechanism, asked again, breaks the claim with the witness as it is stated."""
     witness = verdict.witness
@@ -83,9 +95,12 @@ def refutation_problems(verdict: PrivacyVerdict, mechanism: Mechanism, domain: D
             mechanism,
             lambda seen: witness_of(seen, left, right, witness.claim, witness.distance),
         )
+        asked = _afresh(mechanism)
+        through_densities(asked, lambda seen: [seen.law(side) for side in (left, right)])
     except LiptestError as error:
         return [f"the mechanism does not answer for the witness: {error}"]
-    return [f"witness: {told}" for told in _differences(witness.to_dict(), again.to_dict())]
+    told = [f"witness: {line}" for line in _differences(witness.to_dict(), again.to_dict())]
+    return told + _noise_problems(verdict, getattr(asked, "law_source", asked.source))
 
 
 def repeated(
@@ -101,7 +116,7 @@ def repeated(
         return ["the settings are missing, so the test cannot be repeated"]
     try:
         again = check_privacy(
-            mechanism,
+            _afresh(mechanism),
             distribution,
             epsilon=verdict.claim.epsilon,
             delta=verdict.claim.delta,
@@ -117,6 +132,8 @@ def repeated(
         return [f"the test cannot be repeated as it is described: {error}"]
     before, after = _compared(verdict), _compared(again)
     told = [f"repeated from its seed: {line}" for line in _differences(before, after)]
+    if verdict.witness is None:
+        told += _noise_problems(verdict, again.law_source)
     if verdict.witness is not None and again.witness is not None:
         lines = _differences(verdict.witness.to_dict(), again.witness.to_dict())
         told += [f"repeated from its seed: witness: {line}" for line in lines]

@@ -207,3 +207,55 @@ def test_other_words_for_the_same_distribution_are_no_problem():
     found = examine(case("light").certificate, RESPONSE, same)
     assert found.problems == []
     assert any("where the distribution came from" in line for line in found.unchecked)
+
+
+def test_a_proof_of_code_that_reads_one_record_of_three_values():
+    mechanism = lt.mechanism(lambda data, rng: int(rng.random() < 0.5) if data[0] > 4 else 0)
+    law = lt.ProductDistribution.uniform(lt.RecordGrid([3, 2]))
+    verdict = lt.check_privacy(mechanism, law, epsilon=1)
+    assert "On 3 datasets, one for each value" in verdict.guarantee.sentence
+    held = certify(verdict, fingerprint(mechanism), law, own_seed=True)
+    assert problems(held, mechanism, law) == []
+
+
+def noise_where_the_first_is_1(data, rng):
+    if sum(int(bit) for bit in data) and data[0]:
+        return int(rng.laplace() > 1)
+    return int(rng.random() < 0.25)
+
+
+def its_certificate(epsilon):
+    mechanism = lt.mechanism(noise_where_the_first_is_1)
+    law = lt.ProductDistribution.uniform(lt.Hypercube(4))
+    verdict = lt.check_privacy(
+        *(mechanism, law),
+        epsilon=epsilon,
+        method="neighbourhoods",
+        exception_mass=0.3,
+        failure_probability=0.05,
+        seed=1,
+        search_laws=0,
+    )
+    return mechanism, law, certify(verdict, fingerprint(mechanism), law, own_seed=True)
+
+
+@pytest.mark.parametrize("epsilon", [2, 0.01])
+def test_noise_of_which_the_certificate_is_silent(epsilon):
+    mechanism, law, held = its_certificate(epsilon)
+    assert held.verdict.law_source == "integrated"
+    assert problems(held, mechanism, law) == []
+    silent = replace(held, verdict=replace(held.verdict, law_source="enumerated"))
+    afresh = lt.mechanism(noise_where_the_first_is_1)
+    for checked in (mechanism, afresh):
+        assert any("the code has noise" in told for told in problems(silent, checked, law))
+
+
+def test_noise_on_other_datasets_is_no_problem():
+    mechanism = lt.mechanism(lambda data, rng: int(rng.laplace(0, 9) > 1) if data[0] > 4 else 0)
+    law = lt.ProductDistribution.uniform(lt.RecordGrid([3, 2]))
+    verdict = lt.check_privacy(mechanism, law, epsilon=1)
+    held = certify(verdict, fingerprint(mechanism), law, own_seed=True)
+    assert held.verdict.law_source == "enumerated"
+    lt.output_law(mechanism, [5, 0])
+    assert mechanism.law_source == "integrated"
+    assert problems(held, mechanism, law) == []

@@ -23,7 +23,7 @@ from liptest.whitebox.budgets import MAX_CHOICES, MAX_LEAVES
 from liptest.whitebox.choices import ChoiceTree
 from liptest.whitebox.enumeration import Enumerated, Enumeration
 from liptest.whitebox.installing import stand_ins
-from liptest.whitebox.known_laws import KnownLaws
+from liptest.whitebox.known_laws import KnownLaws, afresh, copied
 from liptest.whitebox.memo import law_table
 from liptest.whitebox.naming import found, imported, takes_generator
 from liptest.whitebox.noise_outputs import is_continuous, refused
@@ -93,6 +93,7 @@ class PythonFunction:
     _effects: set[str] = field(default_factory=set, init=False, repr=False, compare=False)
     _known: KnownLaws = field(init=False, repr=False, compare=False)
     _plain: PythonFunction | None = field(default=None, init=False, repr=False, compare=False)
+    afresh = afresh
 
     def __post_init__(self) -> None:
         if isinstance(self.function, PythonFunction):
@@ -290,10 +291,7 @@ class PythonFunction:
 
 
 def _with_densities(function: PythonFunction) -> PythonFunction:
-    # Not copy(), which pickles by name: the name leads to the function itself.
-    seen: PythonFunction = object.__new__(PythonFunction)
-    seen.__dict__.update(vars(function) | {"_plain": function})
-    return seen
+    return copied(function, _plain=function)
 
 
 def _rebuilt(module: str, qualname: str, parameters: tuple[Any, ...]) -> PythonFunction:

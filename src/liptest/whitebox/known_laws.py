@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeVar
 
 from numpy.typing import NDArray
 
@@ -22,6 +22,7 @@ _MAX_PARTIAL_LEAVES = 4 * MAX_LEAVES
 # Nothing is known of a law that was left out.
 _UNKNOWN = Enumerated(OutputLaw.from_fractions({}, unexplored=Fraction(1)), None, 0, {})
 
+T = TypeVar("T")
 Enumerate = Callable[[NDArray[Any], Session], Enumerated]
 
 
@@ -100,3 +101,16 @@ class KnownLaws:
 
     def _place(self, argument: NDArray[Any]) -> bytes:
         return self._transcripts.place_of(argument) if self.records else law_key(argument)
+
+
+def copied(mechanism: T, **changes: Any) -> T:
+    """A copy with other attributes."""
+    # Not copy(), which pickles by name: the name leads to the mechanism itself.
+    seen = object.__new__(type(mechanism))
+    seen.__dict__.update(vars(mechanism) | changes)
+    return seen
+
+
+def afresh(mechanism: Any) -> Any:
+    """The same mechanism, of which no law is known."""
+    return copied(mechanism, _known=KnownLaws(mechanism.name, mechanism._known.records))
