@@ -14,9 +14,11 @@ from typing import Any, NamedTuple
 
 from flint import fmpq
 
+from liptest.symbolic.forms import Rational, Terms, lean
+
 #: (variable, factor); over the reals the first factor is 1, else they are whole without a common
 #: divisor, the first above 0.
-Key = tuple[tuple[int, Fraction], ...]
+Key = Terms
 
 
 class Step(NamedTuple):
@@ -33,7 +35,7 @@ class Step(NamedTuple):
     scale: Any
 
 
-def normalised(terms: Key, whole: bool) -> tuple[Key, Fraction]:
+def normalised(terms: Key, whole: bool) -> tuple[Key, Rational]:
     """(form, scale) with terms = scale * form."""
     scale = terms[0][1]
     if whole:
@@ -44,7 +46,8 @@ def normalised(terms: Key, whole: bool) -> tuple[Key, Fraction]:
         scale = size if scale > 0 else -size
     if scale == 1:
         return terms, scale
-    return tuple((variable, factor / scale) for variable, factor in terms), scale
+    size = Fraction(scale)
+    return tuple((variable, lean(factor / size)) for variable, factor in terms), scale
 
 
 _PLANS: dict[Any, tuple[Step, ...] | None] = {}
@@ -133,12 +136,12 @@ def _weight(variable: int, around: dict[int, set[Key]]) -> int:
     return -max(len(around[one]) for one, _ in form if one in around)
 
 
-def _factor(form: Key, variable: int) -> Fraction:
+def _factor(form: Key, variable: int) -> Rational:
     return next(factor for one, factor in form if one == variable)
 
 
 def _step(variable: int, around: set[Key], whole: bool) -> Step:
-    alone: Key = ((variable, Fraction(1)),)
+    alone: Key = ((variable, 1),)
     if not around:
         return Step(variable, alone, None, None, (), None)
     (outer,) = around
@@ -147,7 +150,7 @@ def _step(variable: int, around: set[Key], whole: bool) -> Step:
     return Step(variable, alone, outer, exact(_factor(outer, variable)), after, exact(scale))
 
 
-def exact(value: Fraction) -> Any:
+def exact(value: Rational) -> Any:
     """As a number of the flint library, which is faster."""
     return fmpq(value.numerator, value.denominator)
 

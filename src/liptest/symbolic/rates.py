@@ -70,7 +70,7 @@ class Rates:
 
     def power(self, rate: Any, distance: Any) -> Any:
         """e^(rate * distance)."""
-        key = (rate, distance, ctx.prec)
+        key = (rate.p, rate.q, distance.p, distance.q, ctx.prec)
         found = self._powers.get(key)
         if found is None:
             found = self._powers[key] = self._power(rate, distance)
@@ -85,7 +85,7 @@ class Rates:
 
     def primitive(self, power: int, rate: Any) -> list[Any]:
         """Coefficients a_j: sum of a_j t^j e^(rate t) has the derivative t^power e^(rate t)."""
-        key = (power, rate, ctx.prec)
+        key = (power, rate.p, rate.q, ctx.prec)
         found = self._parts.get(key)
         if found is None:
             found = self._parts[key] = self._primitive(power, rate)
@@ -109,7 +109,7 @@ class Rates:
 
     def weight(self, power: int, offset: int, exponent: int, low: Any, high: Any) -> Any:
         """Integral of one term from low to high; None is infinite."""
-        key = (power, offset, exponent, low, high, ctx.prec)
+        key = (power, offset, exponent, hashed(low), hashed(high), ctx.prec)
         found = self._weights.get(key)
         if found is None:
             rate = self.rate(offset, exponent)
@@ -180,6 +180,11 @@ class WholeRates(Rates):
             rest = sum((found[i] * math.comb(i, j) for i in range(j + 1, power + 1)), arb(0))
             found[j] = (int(j == power) - ratio * rest) / (ratio - 1)
         return found
+
+
+def hashed(value: Any) -> Any:
+    """What stands for a number in a key: rationals of the flint library hash slowly."""
+    return None if value is None else (value.p, value.q)
 
 
 def digit(place: int) -> Any:

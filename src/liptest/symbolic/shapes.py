@@ -64,11 +64,19 @@ def forget() -> None:
 
 def shape(kind: str, rates: Rates, *arguments: Any) -> Shape:
     """The one shape of its kind and arguments."""
-    key = (kind, rates, arguments)
+    key = (kind, rates, _hashed(arguments))
     found = _SHAPES.get(key)
     if found is None:
         found = _SHAPES[key] = Shape(kind, rates, arguments, len(_SHAPES))
     return found
+
+
+def _hashed(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The same with what hashes fast; each kind has numbers in places of their own."""
+    return tuple(
+        (one.p, one.q) if (kind := type(one)) is fmpq else _hashed(one) if kind is tuple else one
+        for one in arguments
+    )
 
 
 def is_crowded() -> bool:

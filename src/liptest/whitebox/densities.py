@@ -75,7 +75,7 @@ class Leaf:
             ((variable, factor),) = form.terms
             known = joint(leaf.noises, leaf.constraints, variable)
             assert known is not None
-            found.append(Number(known, factor, form.constant))
+            found.append(Number(known, Fraction(factor), Fraction(form.constant)))
         roots = {one.known.root for one in found}
         if any(len(roots.intersection(one.variables)) > 1 for one in found):
             raise UnsupportedForm("several numbers of an output that are compared together")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 import operator
 from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -76,7 +76,7 @@ def _with_constant(
     kinds = (type(constant), noisy._looks_like)
     kind = _kind_of(noisy, operation, *(kinds if swapped else kinds[::-1]))
     pair = (constant, noisy._looks_like(1))
-    if not math.isfinite(constant):
+    if not isfinite(constant):
         if operation not in (operator.add, operator.sub):
             noisy.escape(f"{operation.__name__} with {constant!r}")
         return operation(*(pair if swapped else pair[::-1]))
@@ -116,7 +116,7 @@ def compared(comparison: Callable[[Any, Any], Any], left: Any, right: Any) -> An
         found = _noisy_compared(comparison, left, right)
     elif not isinstance(right, _NUMBERS):
         return NotImplemented
-    elif not math.isfinite(right):
+    elif not isfinite(right):
         found = bool(comparison(0.0, right))
     else:
         found = left.compared(comparison, right)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache, partial
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -99,13 +99,13 @@ class NoiseDraws:
 
 def _moved(family: str, run: NoiseRun, loc: float, scale: float) -> Form | float | None:
     found = _scaled(family, run, scale)
-    if found is None or not math.isfinite(loc):
+    if found is None or not isfinite(loc):
         return None if found is None else loc
     return found + Fraction(loc) if loc else found
 
 
 def _scaled(family: str, run: NoiseRun, scale: float) -> Form | None:
-    if not math.isfinite(scale):
+    if not isfinite(scale):
         return None
     return run.new(_variable(family, scale)) if scale else Form.of(0)
 

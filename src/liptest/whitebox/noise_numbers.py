@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from liptest.symbolic.forms import Form
+from liptest.symbolic.forms import Form, Rational, lean
 from liptest.whitebox.ducks import Duck
 from liptest.whitebox.noise_outputs import ADVICE, NoisyValue
 from liptest.whitebox.noise_runs import NoiseRun
@@ -182,9 +182,9 @@ class Real(Noisy):
         if operation is operator.mul:
             return number_of(self._run, form * number, kind)
         if not swapped and operation is operator.truediv:
-            return Real(self._run, form * (1 / number), kind)
+            return Real(self._run, form * (1 / Fraction(number)), kind)
         if not swapped and operation is operator.floordiv:
-            return Real(self._run, form * (1 / number), kind).rounded("floor", kind)
+            return Real(self._run, form * (1 / Fraction(number)), kind).rounded("floor", kind)
         if not swapped and operation is operator.pow and constant == 1:
             return self
         return self.escape(f"{operation.__name__} with a number")
@@ -205,10 +205,10 @@ class Real(Noisy):
 
 
 @lru_cache(maxsize=4096)
-def rational(value: Any) -> Fraction:
+def rational(value: Any) -> Rational:
     """A finite number exactly, of Python's whole numbers."""
     whole = isinstance(value, (int, np.integer, np.bool_))
-    return Fraction(int(value)) if whole else Fraction(value)
+    return int(value) if whole else lean(Fraction(value))
 
 
 def is_noisy(value: Any) -> bool:

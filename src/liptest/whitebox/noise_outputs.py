@@ -154,7 +154,7 @@ def nearby(output: Output, value: Callable[[Form], Fraction]) -> Any:
 
     def near(form: Form) -> Near:
         found = value(form)
-        return Near(found, abs(found) + abs(form.constant))
+        return Near(found, abs(found) + abs(Fraction(form.constant)))
 
     return replaced(output, near)
 

@@ -94,7 +94,7 @@ class Whole(Noisy):
     def with_constant(
         self, operation: Callable[[Any, Any], Any], constant: Any, kind: Any, *, swapped: bool
     ) -> Any:
-        number = rational(constant)
+        number = Fraction(rational(constant))
         step = partial(_applied, operation, constant, swapped)
         slope, shift = self._slope, self._shift
         if operation is operator.add:
@@ -219,8 +219,8 @@ def discrete(run: NoiseRun, form: Form, kind: Any) -> Whole:
         top = math.gcd(*(one.numerator for one in factors))
         step = Fraction(top, math.lcm(*(one.denominator for one in factors)))
         whole = whole * (1 / step)
-    steps = (partial(_on_lattice, step, form.constant, kind),)
-    return Whole(run, whole, "exact", kind, steps, step, form.constant)
+    steps = (partial(_on_lattice, step, Fraction(form.constant), kind),)
+    return Whole(run, whole, "exact", kind, steps, step, Fraction(form.constant))
 
 
 def _on_lattice(step: Fraction, shift: Fraction, kind: Any, k: int) -> Any:
