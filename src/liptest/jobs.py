@@ -17,6 +17,11 @@ from liptest.loading import load_mechanism
 from liptest.mechanisms.base import Mechanism
 from liptest.privacy.check import METHODS
 
+_LAW = (
+    *("uniform", "table", "column", "group", "rows", "records", "record_rows"),
+    *("sql", "sql_table", "query", "histogram_of"),
+)
+
 
 @dataclass(frozen=True)
 class Task:
@@ -77,21 +82,23 @@ def read_task(options: dict[str, Any]) -> Task:
 
 def _from_arguments(options: dict[str, Any]) -> dict[str, Any]:
     plain = ("mechanism", "epsilon", "delta", "exception_mass", "failure_probability", "method")
-    law = (
-        *("uniform", "table", "column", "group", "rows", "records", "record_rows"),
-        *("sql", "sql_table", "query", "histogram_of"),
-    )
     data = {key: options[key] for key in (*plain, "budget", "search_laws", "seed", "vendor")}
-    data["distribution"] = {key: options[key] for key in law}
-    data["distribution"]["probabilities"] = numbers(options["probabilities"])
-    if options["columns"] is not None:
-        data["distribution"]["columns"] = options["columns"].split(",")
+    data["distribution"] = distribution_arguments(options)
     data["domain"] = {
         "kind": options["domain"],
         "dimension": options["dimension"],
         "sizes": numbers(options["sizes"], always_list=True),
     }
     return data
+
+
+def distribution_arguments(options: dict[str, Any]) -> dict[str, Any]:
+    """What arguments of the command line say of the distribution, as in liptest.toml."""
+    found = {key: options[key] for key in _LAW}
+    found["probabilities"] = numbers(options["probabilities"])
+    if options["columns"] is not None:
+        found["columns"] = options["columns"].split(",")
+    return found
 
 
 def numbers(text: str | None, *, always_list: bool = False) -> Any:

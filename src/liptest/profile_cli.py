@@ -63,6 +63,18 @@ def profile(
     record_rows: Annotated[
         str | None, Parameter(group=_DATA, help="Rows of it, first:stop.")
     ] = None,
+    columns: Annotated[
+        str | None, Parameter(group=_DATA, help="Each row is a dataset of these columns: a,b,c.")
+    ] = None,
+    sql: Annotated[
+        str | None,
+        Parameter(group=_DATA, help="URL of a public database, or '$NAME' of a variable."),
+    ] = None,
+    sql_table: Annotated[str | None, Parameter(group=_DATA, help="Its table to fit on ..")] = None,
+    query: Annotated[str | None, Parameter(group=_DATA, help=".. or a SELECT.")] = None,
+    histogram_of: Annotated[
+        float | None, Parameter(group=_DATA, help="Model histograms of so many records on average.")
+    ] = None,
     config: Annotated[
         Path | None, Parameter(group=_RUN, help="Default: liptest.toml beside you.")
     ] = None,

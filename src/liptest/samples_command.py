@@ -14,7 +14,7 @@ from liptest.certificates import Examination
 from liptest.config import CheckModel, DistributionModel, DomainModel, validated
 from liptest.distributions import Distribution
 from liptest.errors import LiptestError
-from liptest.jobs import code_of, muted, numbers
+from liptest.jobs import code_of, distribution_arguments, muted, numbers
 from liptest.loading import load_object
 from liptest.report.text import Screen
 from liptest.sample_certificates import certify_samples, examine_samples
@@ -78,7 +78,7 @@ def distribution_of(given: dict[str, Any]) -> Distribution:
         "dimension": given.pop("dimension"),
         "sizes": numbers(given.pop("sizes"), always_list=True),
     }
-    law = given | {"probabilities": numbers(given["probabilities"])}
+    law = distribution_arguments(given)
     domain = validated(DomainModel, space, "arguments").build()
     return validated(DistributionModel, law, "arguments").build(domain, Path())
 
@@ -91,7 +91,7 @@ def run_verify_samples(
     if where is None or not alone.readable:
         return "certificate of samples", alone
     sampler, label = load_sampler(where, scalar=scalar)
-    named = any(data[key] for key in ("probabilities", "uniform", "table"))
+    named = any(distribution_arguments(data).values())
     with muted():
         found = examine_samples(text, sampler, distribution_of(data) if named else None)
     return f"{label}, by samples", found

@@ -34,6 +34,11 @@ class Data:
     rows: Text = None
     records: Where = None
     record_rows: Text = None
+    columns: Text = None
+    sql: Text = None
+    sql_table: Text = None
+    query: Text = None
+    histogram_of: Annotated[float | None, Parameter(group=_DATA)] = None
 
 
 def verify(

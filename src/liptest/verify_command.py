@@ -12,13 +12,12 @@ from liptest.config import CheckModel, DistributionModel, DomainModel, read_conf
 from liptest.distributions import Distribution
 from liptest.errors import InputError, LiptestError, shown
 from liptest.fingerprints import distribution_hash
-from liptest.jobs import code_of, muted, numbers
+from liptest.jobs import code_of, distribution_arguments, muted, numbers
 from liptest.loading import load_mechanism
 from liptest.report.text import Screen
 from liptest.sample_certificates import is_of_samples
 from liptest.samples_command import run_verify_samples
 
-_LAW = ("uniform", "table", "column", "group", "rows", "records", "record_rows")
 # The worst of several wins.
 _SEVERITY = (1, 3, 2, 0)
 _WORDS = {
@@ -88,9 +87,8 @@ class Against:
     def _distribution(
         self, document: dict[str, Any], checks: list[CheckModel]
     ) -> Distribution | None:
-        if any(self._data[key] for key in ("probabilities", *_LAW)):
-            law = {key: self._data[key] for key in _LAW}
-            law["probabilities"] = numbers(self._data["probabilities"])
+        law = distribution_arguments(self._data)
+        if any(law.values()):
             model = validated(DistributionModel, law, "arguments")
             return model.build(self._domain(document).build(), Path())
         if self._whole is None:

@@ -102,3 +102,20 @@ def test_every_check_of_a_file_is_profiled(vendor, capsys):
 def test_bad_input_is_exit_code_2(vendor, capsys, line):
     assert main(line.split()) == 2
     assert "error" in capsys.readouterr().err
+
+
+def test_every_command_takes_every_source_of_a_distribution(tmp_path, monkeypatch, capsys):
+    """What ``check`` takes, ``profile``, ``verify`` and ``samples`` take too."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "clicks.csv").write_text("a,b,c\n0,1,0\n1,0,0\n0,0,1\n0,1,1\n")
+    (tmp_path / "v.py").write_text(
+        "def even(data, rng):\n    return int(rng.integers(2))\n"
+        "def draw(data, n, rng):\n    return rng.integers(0, 2, n)\n"
+    )
+    law = ["--table", "clicks.csv", "--columns", "a,b,c"]
+    assert main(["check", "v.py:even", "--epsilon", "1", *law, "--json", "even.json"]) == 0
+    assert main(["profile", "v.py:even", "--epsilon", "1", *law]) == 0
+    assert main(["verify", "even.json", "--mechanism", "v.py:even", *law]) == 0
+    more = ["--samples", "40000", "--resolution", "0.4", "--failure-probability", "0.01"]
+    assert main(["samples", "v.py:draw", "--epsilon", "1", *law, *more, "--json", "s.json"]) == 0
+    assert main(["verify", "s.json", "--mechanism", "v.py:draw", *law]) == 0
