@@ -57,6 +57,11 @@ class Noisy(Duck):
         """Whether it is a whole number for certain."""
         return False
 
+    @property
+    def is_precise(self) -> bool:
+        """Whether no float is rounded on its way, or that has probability 0 to matter."""
+        return True
+
     def linear(self) -> Form | None:
         """What it is as a sum of noise; None where it is rounded."""
         raise NotImplementedError

@@ -21,13 +21,15 @@ def truncated(number: Any, kind: Any) -> Any:
     return number.rounded("floor" if number.compared(operator.ge, 0) else "ceil", kind)
 
 
-def rounded_to(number: Any, decimals: Any, kind: Any) -> Any:
-    """Rounded to decimals, as Python and NumPy do but for halves that are no binary fractions."""
+def rounded_to(number: Any, decimals: Any, kind: Any, own: Any = np.round) -> Any:
+    """Rounded to decimals; ``own`` decides where floats do, as halves are no binary fractions."""
     places = operator.index(decimals)
     if issubclass(kind, (int, np.integer)) and places >= 0:
         return number
     if places == 0:
         return number.rounded("rint", kind)
+    if not number.is_precise:
+        return kind(own(number.settled("round()"), places))
     scale: Any = 10 ** abs(places)
     scaled = number * scale if places > 0 else number / scale
     whole = scaled.rounded("rint", kind)
@@ -52,11 +54,12 @@ def _round(self: Noisy, decimals: int = 0) -> Any:
 def _builtin_round(self: Noisy, digits: Any = None) -> Any:
     if digits is None:
         return self.rounded("rint", int)
-    return rounded_to(self, digits, self._looks_like)
+    return rounded_to(self, digits, self._looks_like, round)
 
 
 def _int(self: Noisy) -> int:
-    return int(truncated(self, int).settled("int()"))
+    found = truncated(self, int)
+    return int(found.settled("int()") if is_noisy(found) else found)
 
 
 _METHODS: dict[str, Any] = {

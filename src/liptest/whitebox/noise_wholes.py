@@ -25,6 +25,9 @@ from liptest.whitebox.tails import drawn_by_weight
 _ZERO, _ONE, _HALF = Fraction(0), Fraction(1), Fraction(1, 2)
 # Steps from where a comparison should turn to where it does, in floats.
 _MOST_STEPS = 64
+# 8 binary digits behind the point, and 44 before it for k up to 2**34.
+_SHORT = frozenset(1 << k for k in range(9))
+_MOST_SLOPE, _MOST_SHIFT = 1 << 10, 1 << 40
 
 Step = Callable[[Any], Any]
 
@@ -32,10 +35,11 @@ Step = Callable[[Any], Any]
 class Whole(Noisy):
     """``steps`` after k, where k is a sum that is whole ("exact"), or is rounded as ``how``.
 
-    ``slope`` and ``shift`` are what the steps do, but for the rounding of floats.
+    ``slope`` and ``shift`` are what the steps do, but for the rounding of floats; ``precise`` says
+    that there is none.
     """
 
-    __slots__ = ("_form", "_how", "_shift", "_slope", "_steps")
+    __slots__ = ("_form", "_how", "_precise", "_shift", "_slope", "_steps")
 
     __hash__ = Duck.__hash__
 
@@ -48,6 +52,7 @@ class Whole(Noisy):
         steps: tuple[Step, ...] = (),
         slope: Fraction = Fraction(1),
         shift: Fraction = Fraction(0),
+        precise: bool = True,
     ) -> None:
         self._tree = run.tree
         self._run = run
@@ -57,6 +62,8 @@ class Whole(Noisy):
         self._steps = steps or (looks_like,)
         self._slope = slope
         self._shift = shift
+        whole = not issubclass(looks_like, float)
+        self._precise = precise and (whole or _is_short(slope, shift))
 
     def value(self, k: int) -> Any:
         """The program's number where the whole number is k."""
@@ -81,13 +88,18 @@ class Whole(Noisy):
 
     @property
     def is_whole(self) -> bool:
-        return self._slope.denominator == self._shift.denominator == 1
+        return self._precise and self._slope.denominator == self._shift.denominator == 1
+
+    @property
+    def is_precise(self) -> bool:
+        return self._precise and self._how == "exact"
 
     def rounded(self, how: str, kind: Any) -> Any:
         if self.is_whole:
             return self.typed(kind)
         form = self.linear()
-        if form is None:
+        # Halves and whole numbers are those of the program's floats.
+        if form is None or not self.is_precise:
             return kind(_ROUNDED[how](self.settled(how)))
         return Whole(self._run, form, how, kind)
 
@@ -110,7 +122,7 @@ class Whole(Noisy):
 
     def _after(self, step: Step, kind: Any, slope: Fraction, shift: Fraction) -> Whole:
         steps = (*self._steps, step)
-        return Whole(self._run, self._form, self._how, kind, steps, slope, shift)
+        return Whole(self._run, self._form, self._how, kind, steps, slope, shift, self._precise)
 
     def compared(self, comparison: Callable[[Any, Any], Any], bound: Any) -> bool:
         start = math.floor((rational(bound) - self._shift) / self._slope)
@@ -221,6 +233,16 @@ def discrete(run: NoiseRun, form: Form, kind: Any) -> Whole:
         whole = whole * (1 / step)
     steps = (partial(_on_lattice, step, Fraction(form.constant), kind),)
     return Whole(run, whole, "exact", kind, steps, step, Fraction(form.constant))
+
+
+def _is_short(slope: Fraction, shift: Fraction) -> bool:
+    """Whether floats hold slope * k + shift exactly for all k that matter."""
+    return (
+        slope.denominator in _SHORT
+        and shift.denominator in _SHORT
+        and abs(slope) <= _MOST_SLOPE
+        and abs(shift) <= _MOST_SHIFT
+    )
 
 
 def _on_lattice(step: Fraction, shift: Fraction, kind: Any, k: int) -> Any:

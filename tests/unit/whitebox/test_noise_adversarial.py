@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 import liptest as lt
@@ -37,3 +38,47 @@ def test_partial_laws_of_real_numbers_have_no_epsilon(
     law = lt.ProductDistribution.uniform(PAIR)
     with pytest.raises(BudgetError, match="not walked"):
         lt.check_privacy(lt.mechanism(program, **options), law, epsilon=5.0, method="exhaustive")
+
+
+def outputs_of_floats(step: Callable[[Any], Any], p: float, most: int) -> dict[Any, float]:
+    """The law of ``step(min(k, most))`` for a geometric k, from the floats of this machine."""
+    found: dict[Any, float] = {}
+    for k in range(1, most + 1):
+        weight = (1 - p) ** (k - 1) * (p if k < most else 1.0)
+        found[step(k)] = found.get(step(k), 0.0) + weight
+    return found
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        lambda k: int(k * 0.01 * 100),
+        lambda k: round(k * 0.05, 1),
+        lambda k: float(np.round(k * 0.05, 1)),
+        lambda k: float(np.floor(k / 49 * 49)),
+        lambda k: float(np.ceil(k / 49 * 49)),
+        lambda k: float(np.trunc(-k / 49 * 49)),
+    ],
+)
+def test_discrete_noise_is_rounded_as_its_floats_are(step: Callable[[Any], Any]) -> None:
+    def program(data: Any, rng: Any) -> Any:
+        # A difference stays symbolic, unlike a draw alone.
+        noise = rng.geometric(0.25) - rng.geometric(0.999999999999)
+        return step(1 + min(max(noise, 0), 49))
+
+    law = lt.output_law(lt.mechanism(program), np.array([0]))
+    expected = outputs_of_floats(step, 0.25, 50)
+    found = {
+        float(output): float(np.exp(law.log_probabilities[i]))
+        for i, output in enumerate(law.outputs)
+    }
+    for output in expected.keys() | found.keys():
+        assert found.get(output, 0.0) == pytest.approx(expected.get(output, 0.0), abs=1e-9)
+
+
+def test_int_of_a_rounded_number_that_was_scaled() -> None:
+    def program(data: Any, rng: Any) -> int:
+        return int(np.clip(np.round(rng.laplace(0, 2.0)), -3, 3) * 0.5)
+
+    law = lt.output_law(lt.mechanism(program), np.array([0]))
+    assert set(law.outputs) == {-1, 0, 1}
