@@ -200,6 +200,8 @@ class LossJudge:
     def _narrowed(self, x: IntArray, y: IntArray, distance: int) -> tuple[IntArray, IntArray, int]:
         """Bisect to a violated pair of neighbours (theory 1.2): one half of a violated pair is."""
         path, low, high = Geodesic(self.domain, x, y), 0, distance
+        if path.length != distance or not path.shows(low, high):
+            return x, y, distance
         while high - low > 1:
             middle = (low + high) // 2
             if self._breaks(path.point(low), path.point(middle), middle - low):
@@ -208,7 +210,8 @@ class LossJudge:
                 low = middle
         ends = path.point(low), path.point(high)
         # Errors of declared laws may leave every hop open although the whole is certain.
-        return (*ends, 1) if self._breaks(*ends, 1) else (x, y, distance)
+        found = path.shows(low, high) and self._breaks(*ends, 1)
+        return (*ends, 1) if found else (x, y, distance)
 
     def _breaks(self, x: IntArray, y: IntArray, distance: int) -> bool:
         found = certified_comparison(self.mechanism, x, y, self.claim, distance)
