@@ -54,7 +54,9 @@ def say_how_to_go_on(screen: Screen, files: list[Path | None], typed: list[str])
     there = [str(file) for file in files if file is not None and file.exists()]
     if not there:
         return
-    screen.paragraph(f"What is done is kept in {', '.join(there)}. To go on with the same seed:")
+    # A full disk may have kept the last chunks out.
+    kept = ", ".join(there)
+    screen.paragraph(f"Kept in {kept}: what was done when it was written last. To go on from it:")
     screen.command(shlex.join(["liptest", *typed, *(["--resume"] * ("--resume" not in typed))]))
 
 

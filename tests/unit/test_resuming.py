@@ -225,7 +225,7 @@ def test_the_file_stays_while_an_answer_could_not_be_written_down(
     assert main(typed) == 0
     found = capsys.readouterr()
     assert "No such file or directory" in found.err
-    assert "What is done is kept in long.json" in found.out
+    assert "Kept in long.json: what was done when it was written last" in found.out
     (quick / "no").mkdir()
     assert main([*typed, "--resume"]) == 0
     assert (quick / "no" / "folder.json").exists()
@@ -237,7 +237,7 @@ def test_the_file_stays_when_the_code_under_test_raises_keyboard_interrupt(
 ) -> None:
     assert main([*CHECK.replace("f.py:f", "f.py:stops").split(), "--checkpoint", "long.json"]) == 3
     assert "INCONCLUSIVE interrupted after" in (said := capsys.readouterr().out)
-    assert "What is done is kept in long.json" in said
+    assert "Kept in long.json: what was done when it was written last" in said
     assert (quick / "long.json").exists()
 
 
