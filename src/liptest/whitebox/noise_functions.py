@@ -17,7 +17,7 @@ from liptest.whitebox.noise_arrays import (
     cells_of,
     model_of,
 )
-from liptest.whitebox.noise_numbers import is_noisy
+from liptest.whitebox.noise_numbers import is_nan, is_noisy
 from liptest.whitebox.noise_order import largest, order
 from liptest.whitebox.noise_rounding import rounded_to
 from liptest.whitebox.noise_runs import NoiseRun
@@ -206,6 +206,9 @@ def _clip(run: NoiseRun, array: Any, *bounds: Any, **options: Any) -> Any:
 
 
 def _clipped(one: Any, low: Any, high: Any) -> Any:
+    for bound in (one, low, high):
+        if is_nan(bound):
+            return bound
     if compared_any(operator.lt, one, low):
         one = low
     return high if compared_any(operator.gt, one, high) else one

@@ -221,6 +221,11 @@ def is_noisy(value: Any) -> bool:
     return issubclass(type(value), Noisy)
 
 
+def is_nan(value: Any) -> bool:
+    """Whether it is a plain number that is none."""
+    return not is_noisy(value) and bool(value != value)
+
+
 def number_of(run: NoiseRun, form: Form, kind: Any) -> Any:
     """A sum as what stands for it: a plain number where no noise is left in it."""
     if not form.terms:

@@ -11,7 +11,7 @@ import numpy as np
 
 from liptest.symbolic.forms import Form
 from liptest.whitebox.noise_arithmetic import compared_any
-from liptest.whitebox.noise_numbers import is_noisy, rational
+from liptest.whitebox.noise_numbers import is_nan, is_noisy, rational
 from liptest.whitebox.noise_runs import NoiseRun, bounded
 from liptest.whitebox.noise_ways import Known
 
@@ -21,9 +21,12 @@ _MOST_SORTED = 6
 
 
 def largest(run: NoiseRun, lane: Any, sign: int = 1) -> int:
-    """The place of the largest entry, or smallest; the first of equal ones."""
+    """The place of the largest entry, or smallest; the first of equal ones, or of those NaN."""
     if not len(lane):
         np.zeros(0).argmax()  # NumPy's own error
+    for place, one in enumerate(lane):
+        if is_nan(one):
+            return place
     forms = [_form_of(one) for one in lane]
     if any(form is None for form in forms):
         return _one_by_one(lane, sign)
@@ -62,7 +65,11 @@ def _one_by_one(lane: Any, sign: int) -> int:
 
 
 def order(run: NoiseRun, lane: Any) -> list[int]:
-    """Places in ascending order, the first of equal ones first."""
+    """Places in ascending order, the first of equal ones first, NaN last."""
+    last = [place for place, one in enumerate(lane) if is_nan(one)]
+    if last:
+        places = [place for place in range(len(lane)) if place not in last]
+        return [places[k] for k in order(run, [lane[place] for place in places])] + last
     forms = [_form_of(one) for one in lane]
     if len(lane) < 2 or len(lane) > _MOST_SORTED or any(form is None for form in forms):
         return _order_one_by_one(run, lane)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from liptest.whitebox.noise_arithmetic import compared_any
-from liptest.whitebox.noise_numbers import Noisy, is_noisy
+from liptest.whitebox.noise_numbers import Noisy, is_nan, is_noisy
 
 
 def truncated(number: Any, kind: Any) -> Any:
@@ -39,6 +39,8 @@ def rounded_to(number: Any, decimals: Any, kind: Any, own: Any = np.round) -> An
 def clipped(number: Any, low: Any, high: Any) -> Any:
     """``min(max(number, low), high)`` as ``numpy.clip``; None is no bound."""
     kind = getattr(number, "_looks_like", type(number))
+    if is_nan(low) or is_nan(high):
+        return kind(math.nan)
     if low is not None and bool(compared_any(operator.lt, number, low)):
         number = low
     if high is not None and bool(compared_any(operator.gt, number, high)):

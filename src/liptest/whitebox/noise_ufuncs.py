@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -18,7 +19,7 @@ from liptest.whitebox.noise_arrays import (
     first_noisy,
     model_of,
 )
-from liptest.whitebox.noise_numbers import is_noisy
+from liptest.whitebox.noise_numbers import is_nan, is_noisy
 from liptest.whitebox.noise_rounding import truncated
 from liptest.whitebox.noise_runs import NoiseRun
 
@@ -109,14 +110,29 @@ def _rounding(how: str, plain: Any) -> Callable[[Any], Any]:
 
 
 def _larger(left: Any, right: Any) -> Any:
+    if is_nan(left) or is_nan(right):
+        return math.nan
     return right if compared_any(operator.lt, left, right) else left
 
 
 def _smaller(left: Any, right: Any) -> Any:
+    if is_nan(left) or is_nan(right):
+        return math.nan
     return right if compared_any(operator.gt, left, right) else left
 
 
+def _but_for_nan(choose: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """Of one number and NaN, the number."""
+
+    def chosen(left: Any, right: Any) -> Any:
+        return right if is_nan(left) else left if is_nan(right) else choose(left, right)
+
+    return chosen
+
+
 def _sign(one: Any) -> Any:
+    if is_nan(one):
+        return one
     return 1 if compared_any(operator.gt, one, 0) else -1 if one < 0 else 0
 
 
@@ -133,8 +149,8 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.trunc: _of_one(lambda one: truncated(one, one._looks_like), np.trunc),
     np.maximum: _larger,
     np.minimum: _smaller,
-    np.fmax: _larger,
-    np.fmin: _smaller,
+    np.fmax: _but_for_nan(_larger),
+    np.fmin: _but_for_nan(_smaller),
     np.sign: _sign,
     np.isnan: _of_one(lambda one: False, np.isnan),
     np.isinf: _of_one(lambda one: False, np.isinf),

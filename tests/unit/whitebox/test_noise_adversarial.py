@@ -82,3 +82,27 @@ def test_int_of_a_rounded_number_that_was_scaled() -> None:
 
     law = lt.output_law(lt.mechanism(program), np.array([0]))
     assert set(law.outputs) == {-1, 0, 1}
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda x: int(np.argmax(x)),
+        lambda x: int(np.argmin(x)),
+        lambda x: bool(np.max(x) > 1),
+        lambda x: bool(np.maximum(x, np.nan)[0] > 0),
+        lambda x: bool(np.minimum(np.nan, x)[0] < 0),
+        lambda x: bool(np.fmin(x, 5.0)[1] == 5.0),
+        lambda x: np.isnan(np.sign(x)).tolist(),
+        lambda x: np.isnan(np.clip(x, np.nan, 3)).tolist(),
+        lambda x: np.isnan(np.sort(x)).tolist(),
+        lambda x: int(np.argsort(x)[2]),
+    ],
+)
+def test_what_is_no_number_goes_where_numpy_has_it(made: Callable[[Any], Any]) -> None:
+    def program(data: Any, rng: Any) -> Any:
+        return made(np.array([1.0, np.nan, 2.0]) + rng.laplace(size=3))
+
+    law = lt.output_law(lt.mechanism(program), np.array([0]))
+    plain = program(np.array([0]), np.random.default_rng(1))
+    assert law.outputs == (tuple(plain) if isinstance(plain, list) else plain,)
