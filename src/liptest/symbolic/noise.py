@@ -59,8 +59,8 @@ class Noise:
             )
 
     def __hash__(self) -> int:
-        # Fractions hash slowly; equal variables have equal numerators.
-        return hash((self.family, self.parameter.numerator, self.parameter.denominator))
+        # Fractions hash slowly; what is equal has the same family and numerator.
+        return hash((self.family, self.parameter.numerator))
 
     @property
     def is_discrete(self) -> bool:

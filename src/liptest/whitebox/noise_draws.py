@@ -74,7 +74,8 @@ class NoiseDraws:
         tree.count_draws(1)
         if size is not None:
             self.shape_of(size)
-        model = getattr(NUMPY, method)(*parameters, size=size)
+        plain = size is None and all(type(one) is float for one in parameters)
+        model = _model(method, *parameters) if plain else _modelled(method, parameters, size)
         run = NoiseRun.of(tree)
         kind: Any = int if method == "geometric" else float
 
@@ -95,6 +96,16 @@ class NoiseDraws:
         if tree.births is None or type(found) in (float, int, np.ndarray):
             return found
         return tree.births.of(found)
+
+
+def _modelled(method: str, parameters: tuple[Any, ...], size: Any) -> Any:
+    """What NumPy itself gives: the type, the shape, or its error."""
+    return getattr(NUMPY, method)(*parameters, size=size)
+
+
+@lru_cache(maxsize=256)
+def _model(method: str, *parameters: float) -> Any:
+    return _modelled(method, parameters, None)
 
 
 def _moved(family: str, run: NoiseRun, loc: float, scale: float) -> Form | float | None:

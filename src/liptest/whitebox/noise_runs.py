@@ -89,16 +89,30 @@ class NoiseRun:
         self._place = place = place_of(sys._getframe(1))
         noises = tuple(self.noises)
         drawn, self._asked = noises[self._asked :], len(noises)
-        return Asked(drawn, noises, self.constraints, partial(self.refuse, place=place))
+        return Asked(drawn, noises, self.constraints, partial(self.refuse, place=place), place)
 
     def take(self, key: Any, ways: Callable[[], tuple[Known | None, ...]]) -> int:
         """Which of some ways, exactly one of which holds, this run takes; None is impossible.
 
         ``key`` is equal for equal ways.
         """
-        taken, question = self.choose(Listed(self.asked(), key, ways))
+        again = self._repeated(key)
+        question: Question = Listed(self.asked(), key, ways) if again is None else again
+        taken, question = self.choose(question)
         self.constraints += question.way(taken) or ()
         return taken
+
+    def _repeated(self, key: Any) -> Listed | None:
+        """The question as it was asked first, where this run repeats it; most do."""
+        path, depth = self.tree._path, self.tree._depth
+        known = path[depth][0] if depth < len(path) else None
+        if type(known) is not Listed:
+            return None
+        self.check_current()
+        if not known.is_asked_by(key, tuple(self.noises[self._asked :])):
+            return None
+        self._asked, self._place = len(self.noises), known.place
+        return known
 
     def choose(self, question: Question) -> tuple[int, Any]:
         """The way to take, and the question as it was asked first, which knows most."""

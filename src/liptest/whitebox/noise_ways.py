@@ -22,12 +22,13 @@ _SHOWN = 1 << 53
 
 class Asked(NamedTuple):
     """When a question is asked: noise drawn since the last one, all noise, what is known, and
-    ``refuse``, which aborts with an error and the line that asks."""
+    ``refuse``, which aborts with an error and the line that asks, which is at ``place``."""
 
     drawn: tuple[Noise, ...]
     noises: tuple[Noise, ...]
     before: Known
     refuse: Callable[[LiptestError], NoReturn]
+    place: tuple[str, int]
 
 
 class Question(Ways):
@@ -42,6 +43,11 @@ class Question(Ways):
         self._drawn = asked.drawn
         self._noises = asked.noises
         self._before = asked.before
+
+    @property
+    def place(self) -> tuple[str, int]:
+        """File and line of the program that asked first."""
+        return self._asked.place
 
     def way(self, place: int) -> Known | None:
         """The constraints of one way; None where it is impossible."""
@@ -111,12 +117,16 @@ class Listed(Question):
         if self is other:
             return True
         if type(other) is Listed:
-            return bool(self._key == other._key) and self._drawn == other._drawn
+            return self.is_asked_by(other._key, other._drawn)
         if type(other) is tuple:  # as it was written down
             return len(other) == len(self) and all(
                 bool(weight) == bool(self[place]) for place, weight in enumerate(other)
             )
         return False
+
+    def is_asked_by(self, key: Any, drawn: tuple[Noise, ...]) -> bool:
+        """Whether this is the question of that key, after that noise was drawn."""
+        return bool(self._key == key) and self._drawn == drawn
 
     def __len__(self) -> int:
         return len(self.ways)
