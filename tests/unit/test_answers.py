@@ -323,3 +323,19 @@ def test_listed_pairs() -> None:
 def test_listed_pairs_must_be_neighbours(pairs: Any) -> None:
     with pytest.raises(lt.LiptestError):
         lt.exact_loss(rounded_sum(3), pairs, domain=lt.AnswerGrid([3] * 3, relation="all"))
+
+
+@pytest.mark.parametrize(
+    ("domain", "words"),
+    [
+        (lt.AnswerGrid([2, 2], relation="all"), "answer 1 (0 / 1):"),
+        (lt.AnswerGrid([2, 2], relation="one"), "answer 0 (0 / 1):"),
+        (lt.Hypergrid([2, 2]), "record 0 (0 / 1):"),
+    ],
+)
+def test_a_witness_speaks_of_answers_where_they_are_answers(domain: Any, words: str) -> None:
+    seen = lt.mechanism(lambda data, rng: bool(data[0] and data[1]))
+    law = lt.ProductDistribution.uniform(domain)
+    verdict = lt.check_privacy(seen, law, epsilon=1, method="exhaustive")
+    assert verdict.decision == "NO"
+    assert f"Two test datasets differ only in {words}" in str(verdict)

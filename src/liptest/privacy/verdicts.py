@@ -154,7 +154,8 @@ def verdict_text(verdict: PrivacyVerdict) -> str:
 
 def pair_text(verdict: PrivacyVerdict, witness: PrivacyWitness) -> str:
     """The verdict's pair of datasets: what refutes the claim, or what was left open."""
-    return (witness_text if verdict.decision is Decision.NO else open_pair_text)(witness)
+    words = witness_text if verdict.decision is Decision.NO else open_pair_text
+    return words(witness, verdict.relation)
 
 
 def headline(verdict: PrivacyVerdict) -> str:

@@ -105,10 +105,13 @@ def in_words(probability: float) -> str:
     return f"{probability:g}"
 
 
-def witness_text(witness: PrivacyWitness) -> str:
-    """The witness in the words of the design: which record, which output, both probabilities."""
+def witness_text(witness: PrivacyWitness, relation: str = "") -> str:
+    """The witness in the words of the design: which record, which output, both probabilities.
+
+    Datasets whose ``relation`` is one of answers consist of answers.
+    """
     lines = [
-        f"Two test datasets differ only in {_changed_words(witness)}:",
+        f"Two test datasets differ only in {_changed_words(witness, relation)}:",
         f"  {_event_words(witness)}",
         f"  {_loss_words(witness)}",
         "Certain: certified arithmetic, not a statistical estimate.",
@@ -116,9 +119,10 @@ def witness_text(witness: PrivacyWitness) -> str:
     return "\n".join(lines)
 
 
-def open_pair_text(witness: PrivacyWitness) -> str:
+def open_pair_text(witness: PrivacyWitness, relation: str = "") -> str:
     """The pair that an INCONCLUSIVE could not decide: nothing about it is refuted."""
-    lines = [f"Left open: two test datasets that differ only in {_changed_words(witness)}:"]
+    where = _changed_words(witness, relation)
+    lines = [f"Left open: two test datasets that differ only in {where}:"]
     if witness.event:
         lines.append(f"  {_event_words(witness)}")
     lines.append(f"  {open_loss_words(witness)}")
@@ -144,13 +148,14 @@ def open_loss_words(witness: PrivacyWitness) -> str:
     )
 
 
-def _changed_words(witness: PrivacyWitness) -> str:
+def _changed_words(witness: PrivacyWitness, relation: str) -> str:
     where = ", ".join(str(i) for i in witness.changed[:6])
     values = ", ".join(
         f"{witness.dataset[i]} / {witness.neighbour[i]}" for i in witness.changed[:6]
     )
-    record = "record" if len(witness.changed) == 1 else "records"
-    return f"{record} {where} ({values}){_ones(witness)}"
+    noun = "answer" if "answer" in relation else "record"
+    plural = "" if len(witness.changed) == 1 else "s"
+    return f"{noun}{plural} {where} ({values}){_ones(witness)}"
 
 
 def _event_words(witness: PrivacyWitness) -> str:
