@@ -6,6 +6,7 @@ import ast
 import re
 import tomllib
 from collections.abc import Iterator
+from fnmatch import fnmatch
 from functools import cache
 from pathlib import Path
 from typing import TypeGuard
@@ -219,6 +220,20 @@ def test_files_are_short() -> None:
     long = {name for name, length in lengths.items() if length > LONGEST}
     assert long == set(LONG), "split these files, or mend LONG in tests/test_architecture.py"
     assert all(lengths[name] <= 400 for name in long)
+
+
+def test_every_module_is_in_the_table_of_the_design_page() -> None:
+    page = (ROOT / "docs" / "design.md").read_text(encoding="utf-8")
+    rows = [line.split("|") for line in page.splitlines() if line.startswith("| ")]
+    told = {name.rstrip("/") for row in rows for name in re.findall(r"`([^`]+)`", row[2])}
+    own = {name.split(".")[0] for name in modules() if name and not name.startswith("__")}
+    missing = {name for name in own if not any(fnmatch(name, one) for one in told)}
+    assert not missing, f"name these modules in a row of docs/design.md: {sorted(missing)}"
+    folders = {path.name for path in SOURCE.iterdir() if path.is_dir()}
+    gone = {one for one in told if not any(fnmatch(name, one) for name in own | folders)}
+    inner = {path.stem for path in SOURCE.glob("*/*.py")}
+    gone = {one for one in gone if not any(fnmatch(name, one) for name in inner)}
+    assert not gone, f"docs/design.md names what is not there: {sorted(gone)}"
 
 
 def test_public_names_are_documented_and_annotated() -> None:
