@@ -16,13 +16,15 @@ from tests.golden.test_catalogue_table import FINITE, outputs_of
 
 # What the tracing refuses: endless loops, and outputs that mix several continuous draws.
 REFUSED = {
-    *("svt3", "svt3, geometric noise", "numerical svt", "gap svt", "gap noisy max", "staircase"),
+    *("svt3, geometric noise", "gap svt", "gap noisy max", "prefix sum", "smart sum", "staircase"),
     *("opendp integer laplace, scale 3", "opendp integer laplace, scale 1"),
 }
-# Each output is a number with one continuous law: refused, or the loss is the closed form's.
+# Real numbers with one draw each: the loss of all answers up by 1, which is the worst pair for
+# all but the numerical svt.
 CONTINUOUS = {
-    *("noisy max 3", "noisy max 4", "noisy hist 1", "noisy hist 2"),
-    *("partial sum", "bad partial sum", "prefix sum", "smart sum"),
+    **{"svt3": 2.5, "numerical svt": 0.5707957468253917, "noisy max 3": 2.5},
+    **{"noisy max 4": math.inf, "noisy hist 1": 5.0, "noisy hist 2": 10.0},
+    **{"partial sum": 5.0, "bad partial sum": 10.0},
 }
 # Every refusal says what to do instead.
 ADVICE = "declare the law with lt.ClosedForm"
@@ -97,22 +99,29 @@ def test_outputs_are_those_of_the_paper(name: str) -> None:
     assert math.fsum(law.values()) == pytest.approx(1.0, abs=1e-13)
 
 
-@pytest.mark.parametrize("name", sorted(REFUSED | CONTINUOUS))
-def test_a_refusal_or_the_truth(name: str) -> None:
-    """All answers up by 1: a refusal with its advice, else never more than the known epsilon.
+def all_up(name: str) -> tuple[Any, Any]:
+    count = len(ENTRIES[name].sizes)
+    return np.zeros(count, dtype=int), np.ones(count, dtype=int)
 
-    For outputs with one law each this pair is the worst, so an answer must be the epsilon.
-    """
-    entry = ENTRIES[name]
-    pair = np.zeros(len(entry.sizes), dtype=int), np.ones(len(entry.sizes), dtype=int)
-    try:
-        found = lt.exact_loss(traced(name), [pair])
-    except (lt.MechanismError, lt.BudgetError) as refusal:
-        assert ADVICE in str(refusal)  # noqa: PT017
+
+@pytest.mark.parametrize("name", sorted(REFUSED))
+def test_a_refusal_says_what_to_do_instead(name: str) -> None:
+    with pytest.raises((lt.UnsupportedRandomnessError, lt.BudgetError), match=ADVICE) as caught:
+        lt.exact_loss(traced(name), [all_up(name)])
+    assert "listed_pairs.py" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", sorted(CONTINUOUS))
+def test_real_numbers_with_noise_by_their_densities(name: str) -> None:
+    """All answers up by 1."""
+    entry, exact = ENTRIES[name], CONTINUOUS[name]
+    found = lt.exact_loss(traced(name), [all_up(name)])
+    assert exact == entry.true_all or (name == "numerical svt" and exact <= entry.true_all)
+    if math.isinf(exact):
+        assert found.lower == math.inf
     else:
-        exact = 1.0 if entry.true_all is None else entry.true_all
-        assert found.lower <= exact + 1e-9
-        assert name not in CONTINUOUS or exact <= found.upper + 1e-9
+        assert found.lower - 1e-12 <= exact <= found.upper + 1e-12
+        assert found.upper - found.lower < 1e-11
 
 
 @pytest.mark.parametrize("name", sorted(UNBOUNDED))

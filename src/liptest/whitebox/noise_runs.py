@@ -9,6 +9,7 @@ whole path is the probability of all its constraints, found at the leaf.
 from __future__ import annotations
 
 import operator
+import os
 import sys
 from collections.abc import Callable
 from fractions import Fraction
@@ -35,6 +36,7 @@ _ADVICE = (
 # Kept: while a program is analysed the names stand for something else.
 _GENERATOR, _BITS = np.random.Generator, np.random.PCG64
 _ZERO = Fraction(0)
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
 class NoiseRun:
@@ -86,10 +88,14 @@ class NoiseRun:
     def asked(self) -> Asked:
         """What a question needs to know; the noise drawn before it is part of what it is."""
         self.check_current()
-        self._place = place = place_of(sys._getframe(1))
+        place = place_of(sys._getframe(1))
+        # What is asked of an output after the program has ended is due to its last question.
+        self._place = self._place if place[0].startswith(_PACKAGE) else place
         noises = tuple(self.noises)
         drawn, self._asked = noises[self._asked :], len(noises)
-        return Asked(drawn, noises, self.constraints, partial(self.refuse, place=place), place)
+        return Asked(
+            drawn, noises, self.constraints, partial(self.refuse, place=self._place), place
+        )
 
     def take(self, key: Any, ways: Callable[[], tuple[Known | None, ...]]) -> int:
         """Which of some ways, exactly one of which holds, this run takes; None is impossible.
