@@ -88,6 +88,7 @@ class Cells(Question):
         low = high = self._middle()
         open_: dict[int, bool] = {1: True, -1: True}
         count, look = 0, float(_FIRST_LOOK)
+        rest: list[Span] = []
         while True:
             for side in (1, -1):
                 span = (high, high + 1) if side > 0 else (low - 1, low)
@@ -100,14 +101,17 @@ class Cells(Question):
                     open_[side] = False
                     continue
                 low, high = (low, high + 1) if side > 0 else (low - 1, high)
-            if not any(open_.values()):
-                return
             if high - low >= look:
                 look *= _NEXT_LOOK
-                rest = [self._end(side, low, high) for side in (1, -1) if open_[side]]
-                if high - low >= MOST_VALUES or self._mass(rest) < _TAIL:
-                    break
-        if self._mass(rest) > 1 - _TAIL or count == 0:
+                ends = {side: self._end(side, low, high) for side in (1, -1) if open_[side]}
+                # One tail may be so light that no number tells how light, a few values on.
+                for side, end in ends.items():
+                    if high - low >= MOST_VALUES or self._mass([end]) < _TAIL / 2:
+                        open_[side] = False
+                        rest.append(end)
+            if not any(open_.values()):
+                break
+        if rest and (self._mass(rest) > 1 - _TAIL or count == 0):
             self._asked.refuse(_too_many())
         yield from (span for span in rest if self.is_possible(self._between(span)))
 

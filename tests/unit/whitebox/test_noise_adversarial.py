@@ -106,3 +106,15 @@ def test_what_is_no_number_goes_where_numpy_has_it(made: Callable[[Any], Any]) -
     law = lt.output_law(lt.mechanism(program), np.array([0]))
     plain = program(np.array([0]), np.random.default_rng(1))
     assert law.outputs == (tuple(plain) if isinstance(plain, list) else plain,)
+
+
+def test_a_tail_too_light_for_a_number_is_left_out_alone() -> None:
+    def program(data: Any, rng: Any) -> Any:
+        return np.round(rng.gumbel())
+
+    law = lt.output_law(lt.mechanism(program), np.array([0]))
+    assert 0 < law.unexplored < 2.0**-60
+    found = dict(zip(law.outputs, np.exp(law.log_probabilities), strict=True))
+    for k in (-3, 0, 10):
+        expected = np.exp(-np.exp(-k - 0.5)) - np.exp(-np.exp(-k + 0.5))
+        assert found[k] == pytest.approx(expected, rel=1e-9)
