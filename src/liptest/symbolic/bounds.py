@@ -205,7 +205,11 @@ def _propagated(
 
 def times(one: Range, factor: Any) -> Range:
     """All multiples."""
-    low, high = (None if end is None else end * factor for end in one)
+    if factor == 1:
+        return one
+    low, high = one
+    low = None if low is None else low * factor
+    high = None if high is None else high * factor
     return (low, high) if factor > 0 else (high, low)
 
 
@@ -217,7 +221,7 @@ def minus(left: Range, right: Range) -> Range:
 
 
 def _divided(one: Range, scale: Any, whole: bool) -> Range:
-    low, high = times(one, _ONE / scale)
+    low, high = one if scale == 1 else times(one, _ONE / scale)
     if not whole:
         return low, high
     return (

@@ -74,8 +74,10 @@ def shape(kind: str, rates: Rates, *arguments: Any) -> Shape:
 def _hashed(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
     """The same with what hashes fast; each kind has numbers in places of their own."""
     return tuple(
-        (one.p, one.q) if (kind := type(one)) is fmpq else _hashed(one) if kind is tuple else one
-        for one in arguments
+        [
+            (one.p, one.q) if type(one) is fmpq else _hashed(one) if type(one) is tuple else one
+            for one in arguments
+        ]
     )
 
 

@@ -142,7 +142,11 @@ class NoiseRun:
 
     def is_discrete(self, form: Form) -> bool:
         """Whether a sum has no continuous noise in it."""
-        return all(self.noises[variable].is_discrete for variable, _ in form.terms)
+        noises = self.noises
+        for variable, _ in form.terms:  # noqa: SIM110  asked of every sum
+            if not noises[variable].is_discrete:
+                return False
+        return True
 
     def current(self, form: Form) -> Form:
         """A sum with all that was chosen by weight put in."""

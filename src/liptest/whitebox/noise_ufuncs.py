@@ -53,8 +53,9 @@ def of_ufunc(
 
 def _of_two_numbers(ufunc: Any, left: Any, right: Any) -> Any:
     """Short cut where both are numbers, one of them of NumPy: what most programs do."""
-    if not all(is_noisy(one) or isinstance(one, _SCALARS) for one in (left, right)):
-        return NotImplemented
+    for one in (left, right):
+        if not is_noisy(one) and not isinstance(one, _SCALARS):
+            return NotImplemented
     if ufunc in OPERATION_OF:
         return calculated(OPERATION_OF[ufunc], left, right)
     if ufunc in COMPARISONS:
