@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
 import time
@@ -208,6 +209,27 @@ def test_code_that_is_changed_after_the_test() -> None:
 
     gate = gate_of(vendor)
     parts["answer"] = lambda data, rng: secret_of(data)
+    with pytest.raises(lt.CodeChangedError):
+        gate.release(PRIVATE)
+
+
+@pytest.mark.parametrize("changed", ["limits_vendor.py", "limits_helper.py"])
+def test_a_source_file_or_local_module_that_is_changed(
+    changed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    named("changes the code, a parameter or an imported local module after the test")
+    (tmp_path / "limits_helper.py").write_text(f"KEEP = {KEEP}\n")
+    (tmp_path / "limits_vendor.py").write_text(
+        "import limits_helper\n\n\ndef vendor(data, rng):\n    bits = [int(bit) for bit in data]\n"
+        "    return bits[0] if rng.random() < limits_helper.KEEP else 1 - bits[0]\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    for name in ("limits_helper", "limits_vendor"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    gate = gate_of(importlib.import_module("limits_vendor").vendor, releases=2)
+    assert released_by(gate) in (0, 1)
+    file = tmp_path / changed
+    file.write_text(file.read_text() + "\n# another line\n")
     with pytest.raises(lt.CodeChangedError):
         gate.release(PRIVATE)
 
