@@ -19,6 +19,7 @@ from liptest.interrupts import uninterrupted
 from liptest.mechanisms.base import Mechanism, check_mechanism, through_reads
 from liptest.privacy.certify import Answer, enclose_loss
 from liptest.privacy.claims import Claim
+from liptest.privacy.count_mass import has_count_mass
 from liptest.privacy.edge_blocks import PairBlock
 from liptest.privacy.enclosures import certified_digits
 from liptest.privacy.exhaustive import (
@@ -88,6 +89,9 @@ def _found_mass(task: Task, verdict: PrivacyVerdict, size: ExhaustiveSize) -> fl
     masses = isinstance(task.distribution, ProductDistribution)
     if known is not None or verdict.decision is not Decision.NO or not (few and masses):
         return known
+    closed = isinstance(check_mechanism(task.mechanism), ClosedFormLosses)
+    if closed and not has_count_mass(task.mechanism, task.distribution):
+        return None  # of real numbers that are compared by densities no mass is known
     claim = task.claim
     mass = exception_mass(
         task.mechanism,

@@ -118,3 +118,18 @@ def test_a_tail_too_light_for_a_number_is_left_out_alone() -> None:
     for k in (-3, 0, 10):
         expected = np.exp(-np.exp(-k - 0.5)) - np.exp(-np.exp(-k + 0.5))
         assert found[k] == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        lambda data, rng: data[0] + 2 * data[1] + rng.laplace(0, 1.0),
+        lambda data, rng: [data[0] + rng.laplace(0, 1.0), rng.exponential(1) - data[1]],
+    ],
+)
+def test_real_numbers_of_more_than_a_count_are_refuted(program: Program) -> None:
+    law = lt.ProductDistribution.uniform(PAIR)
+    verdict = lt.check_privacy(lt.mechanism(program), law, epsilon=0.5, method="exhaustive")
+    assert verdict.decision == "NO"
+    assert verdict.witness is not None
+    assert verdict.witness.loss > 0.5
