@@ -58,8 +58,13 @@ Method = Annotated[
     ),
 ]
 Kind = Annotated[
-    Literal["cube", "grid", "records"],
-    Parameter(group=_DATA, help="Bits flipped, counts moved by 1, or records replaced."),
+    Literal["cube", "grid", "records", "answers"],
+    Parameter(
+        group=_DATA, help="Bits flipped, counts moved by 1, records replaced, or query answers."
+    ),
+]
+Relation = Annotated[
+    Literal["all", "one"] | None, Parameter(group=_DATA, help="Of answers: how many may move.")
 ]
 Dimension = Annotated[int | None, Parameter(group=_DATA, help="Number of bits of a cube.")]
 Sizes = Annotated[str | None, Parameter(group=_DATA, help="Values per coordinate: 3,3,2.")]
@@ -136,6 +141,7 @@ class Options:
     failure_probability: Failure = 1e-6
     method: Method = "auto"
     domain: Kind = "cube"
+    relation: Relation = None
     dimension: Dimension = None
     sizes: Sizes = None
     probabilities: Probabilities = None

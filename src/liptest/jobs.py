@@ -84,12 +84,18 @@ def _from_arguments(options: dict[str, Any]) -> dict[str, Any]:
     plain = ("mechanism", "epsilon", "delta", "exception_mass", "failure_probability", "method")
     data = {key: options[key] for key in (*plain, "budget", "search_laws", "seed", "vendor")}
     data["distribution"] = distribution_arguments(options)
-    data["domain"] = {
+    data["domain"] = domain_arguments(options)
+    return data
+
+
+def domain_arguments(options: dict[str, Any]) -> dict[str, Any]:
+    """What arguments of the command line say of the domain, as in liptest.toml."""
+    return {
         "kind": options["domain"],
         "dimension": options["dimension"],
         "sizes": numbers(options["sizes"], always_list=True),
+        "relation": options.get("relation"),
     }
-    return data
 
 
 def distribution_arguments(options: dict[str, Any]) -> dict[str, Any]:

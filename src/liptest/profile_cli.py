@@ -39,9 +39,14 @@ def profile(
         Parameter(group=_PROFILE, help="auto, exact, neighbourhoods or light-neighbourhoods."),
     ] = "auto",
     domain: Annotated[
-        Literal["cube", "grid", "records"],
-        Parameter(group=_DATA, help="Bits flipped, counts moved by 1, or records replaced."),
+        Literal["cube", "grid", "records", "answers"],
+        Parameter(
+            group=_DATA, help="Bits flipped, counts moved by 1, records replaced, or query answers."
+        ),
     ] = "cube",
+    relation: Annotated[
+        Literal["all", "one"] | None, Parameter(group=_DATA, help="Of answers: how many may move.")
+    ] = None,
     dimension: Annotated[int | None, Parameter(group=_DATA, help="Number of bits of a cube.")] = (
         None
     ),

@@ -14,7 +14,7 @@ from liptest.certificates import Examination
 from liptest.config import CheckModel, DistributionModel, DomainModel, validated
 from liptest.distributions import Distribution
 from liptest.errors import LiptestError
-from liptest.jobs import code_of, distribution_arguments, muted, numbers
+from liptest.jobs import code_of, distribution_arguments, domain_arguments, muted
 from liptest.loading import load_object
 from liptest.report.text import Screen
 from liptest.sample_certificates import certify_samples, examine_samples
@@ -73,11 +73,7 @@ def load_sampler(where: str, *, scalar: bool) -> tuple[Sampler, str]:
 
 def distribution_of(given: dict[str, Any]) -> Distribution:
     """The distribution that arguments of the command line describe."""
-    space = {
-        "kind": given.pop("domain") or "cube",
-        "dimension": given.pop("dimension"),
-        "sizes": numbers(given.pop("sizes"), always_list=True),
-    }
+    space = domain_arguments(given | {"domain": given["domain"] or "cube"})
     law = distribution_arguments(given)
     domain = validated(DomainModel, space, "arguments").build()
     return validated(DistributionModel, law, "arguments").build(domain, Path())

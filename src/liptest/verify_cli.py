@@ -23,7 +23,10 @@ class Data:
     The certificate holds a hash of both, so that no other ones are taken for them.
     """
 
-    domain: Annotated[Literal["cube", "grid", "records"] | None, Parameter(group=_DATA)] = None
+    domain: Annotated[
+        Literal["cube", "grid", "records", "answers"] | None, Parameter(group=_DATA)
+    ] = None
+    relation: Annotated[Literal["all", "one"] | None, Parameter(group=_DATA)] = None
     dimension: Annotated[int | None, Parameter(group=_DATA)] = None
     sizes: Text = None
     probabilities: Text = None

@@ -12,7 +12,7 @@ from liptest.config import CheckModel, DistributionModel, DomainModel, read_conf
 from liptest.distributions import Distribution
 from liptest.errors import InputError, LiptestError, shown
 from liptest.fingerprints import distribution_hash
-from liptest.jobs import code_of, distribution_arguments, muted, numbers
+from liptest.jobs import code_of, distribution_arguments, domain_arguments, muted
 from liptest.loading import load_mechanism
 from liptest.report.text import Screen
 from liptest.sample_certificates import is_of_samples
@@ -105,11 +105,7 @@ class Against:
         return known.build(space.build(), self._folder)
 
     def _domain(self, document: dict[str, Any]) -> DomainModel:
-        given = {
-            "kind": self._data["domain"],
-            "dimension": self._data["dimension"],
-            "sizes": numbers(self._data["sizes"], always_list=True),
-        }
+        given = domain_arguments(self._data)
         if not any(given.values()):
             given = _domain_of(document)
         known = {key: value for key, value in given.items() if value is not None}
@@ -121,10 +117,13 @@ def _domain_of(document: dict[str, Any]) -> dict[str, Any]:
     if told["kind"] == "cube":
         return {"kind": "cube", "dimension": told["dimension"]}
     sizes = told["sizes"]
-    return {
+    found = {
         "kind": told["kind"],
         "sizes": [sizes] * told["dimension"] if isinstance(sizes, int) else sizes,
     }
+    if told["kind"].startswith("answers"):
+        found |= {"kind": "answers", "relation": "all" if "all" in told["kind"] else "one"}
+    return found
 
 
 def _name(document: dict[str, Any]) -> str:

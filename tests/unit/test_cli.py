@@ -331,3 +331,34 @@ def test_the_module_runs_as_a_script(tmp_path: Path):
     assert done.returncode == 2
     assert done.stderr.startswith("error: ")
     assert issubclass(InputError, ValueError)
+
+
+def test_grids_of_answers_on_the_command_line(folder, capsys):
+    """SVT4 of examples/catalogue: not 1-private where all answers may move, and where one does."""
+    (folder / "svt.py").write_text(
+        "def svt4(answers, rng):\n"
+        "    threshold, told = rng.laplace(0, 4.0), []\n"
+        "    for answer in answers:\n"
+        "        told.append(bool(answer + rng.laplace(0, 4 / 3) >= threshold))\n"
+        "        if told[-1]:\n"
+        "            break\n"
+        "    return told\n"
+    )
+    where = [
+        "svt.py:svt4",
+        "--epsilon",
+        "1",
+        "--domain",
+        "answers",
+        "--sizes",
+        "3,3,3",
+        "--uniform",
+    ]
+    assert main(["check", *where, "--relation", "all", "--json", "no.json"]) == 1
+    assert main(["check", *where, "--relation", "one", "--json", "yes.json"]) == 0
+    for name in ("no", "yes"):
+        given = ["--mechanism", "svt.py:svt4", "--uniform"]
+        assert main(["verify", f"{name}.json", *given]) == 0, capsys.readouterr().out
+    assert main(["profile", *where[:1], *where[3:], "--relation", "all", "--epsilon", "1"]) == 0
+    assert main(["check", *where]) == 2
+    assert "domain.relation=None: say 'all' or 'one'" in capsys.readouterr().err
