@@ -42,12 +42,21 @@ class Fields:
         return f"{self.kind}({', '.join(f'{name}={value!r}' for name, value in self.values)})"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Typed:
     """An output whose type counts, and for dicts the order."""
 
     kind: str
     value: Output
+
+    def __eq__(self, other: object) -> bool:
+        # As tuples, which hold NaN for equal to itself; dataclasses of Python 3.13 do not.
+        if not isinstance(other, Typed):
+            return NotImplemented
+        return (self.kind, self.value) == (other.kind, other.value)
+
+    def __hash__(self) -> int:
+        return hash((self.kind, self.value))
 
     def __repr__(self) -> str:
         return f"{self.kind}({self.value!r})"

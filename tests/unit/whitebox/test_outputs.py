@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import liptest as lt
 from liptest.errors import MechanismError
 from liptest.mechanisms.laws import Raised
 from liptest.whitebox.outputs import canonical, raised
@@ -151,3 +152,12 @@ def test_exceptions_are_outputs_by_type() -> None:
     assert raised(ValueError("a")) == raised(ValueError("b")) == Raised("ValueError")
     assert raised(OwnError()) == Raised(f"{__name__}.OwnError")
     assert raised(KeyError()) != raised(IndexError())
+
+
+def test_nan_is_one_output_whether_types_count_or_not() -> None:
+    for typed in (False, True):
+        law = lt.mechanism(
+            lambda data, rng: np.float64("nan") if rng.random() < 0.5 else np.float64("nan"),
+            typed_outputs=typed,
+        ).law(np.array([0]))
+        assert list(law.values()) == [1.0]
