@@ -466,7 +466,7 @@ try liptest init --eps
 try liptest check --domain ""
 """
     done = subprocess.run([bash, "-c", test], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines() == ["check", "--epsilon", "cube grid records"]
+    assert done.stdout.splitlines() == ["check", "--epsilon", "cube grid records answers"]
 
 
 # errors that suggest the fix
