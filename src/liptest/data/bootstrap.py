@@ -11,7 +11,7 @@ import numpy as np
 from liptest.data.categories import codes, coordinates, of_column
 from liptest.data.fitted import DATASETS, Fitted, counts_hash
 from liptest.data.laws import Bootstrap
-from liptest.data.sources import as_source, chosen, is_table
+from liptest.data.sources import as_source, chosen, is_table, require_array
 from liptest.data.values import empty
 from liptest.domains import Domain, check_domain
 
@@ -37,6 +37,7 @@ def bootstrap(
 ) -> Resampled:
     """The different rows of a table and their counts."""
     if not is_table(table):
+        require_array(table)
         return _of_array(table, check_domain(domain))
     source = as_source(table)
     names = chosen(source, columns)

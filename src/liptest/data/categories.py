@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -31,7 +31,7 @@ def categories_of(
         are not whole, categories that repeat.
     """
     if name in declared:
-        found = tuple(plain(value) for value in declared[name])
+        found = _listed(name, declared[name])
         if not found or len(set(found)) < len(found):
             raise InputError(
                 f"categories[{name!r}]={shown(declared[name])} must hold every value once",
@@ -50,6 +50,15 @@ def categories_of(
             value=outside[0],
         )
     return found
+
+
+def _listed(name: str, values: Any) -> Categories:
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise InputError(
+            f"categories[{name!r}]={shown(values)} must be a list of all values of the column",
+            name="categories",
+        )
+    return tuple(plain(value) for value in values)
 
 
 def _as_seen(name: str, seen: Mapping[Value, int]) -> Categories:
@@ -132,6 +141,11 @@ def coordinates(
 
 def only_known(columns: Sequence[str], declared: Mapping[str, Any]) -> None:
     """InputError when categories are declared for something that is no column."""
+    if not isinstance(declared, Mapping):
+        raise InputError(
+            f"categories={shown(declared)} must be a dict, column -> list of its values",
+            name="categories",
+        )
     strange = set(declared) - set(columns)
     if strange:
         raise InputError(

@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liptest.data.bounds import shares_lower, variation_radius
-from liptest.data.categories import BITS, Categories, codes, coordinates
+from liptest.data.categories import BITS, Categories, codes, coordinates, only_known
 from liptest.data.dependence_result import Dependence, Pair
 from liptest.data.fitted import DATASETS, Fitted, counts_hash
 from liptest.data.sources import TableSource, as_source, chosen
-from liptest.data.values import Cells, Value, empty
+from liptest.data.values import Cells, Value, changed, empty
 from liptest.distributions import ProductDistribution
-from liptest.errors import InputError, check_open_unit
+from liptest.errors import InputError, check_open_unit, shown
 
 Table = NDArray[np.float64]
 
@@ -62,6 +62,12 @@ def column_dependence(
     """
     source = as_source(table)
     failure = check_open_unit("failure_probability", failure_probability)
+    if not isinstance(distribution, ProductDistribution | None):
+        raise InputError(
+            f"distribution={shown(distribution)} must be a ProductDistribution: the columns are "
+            f"compared with independent ones",
+            name="distribution",
+        )
     known_from = None if distribution is None else distribution.fitted
     if columns is None and known_from is not None and known_from.columns:
         columns = list(known_from.columns)
@@ -72,12 +78,13 @@ def column_dependence(
             f"columns: {len(names)} columns make {count:,} pairs; choose between 2 and 100 columns",
             name="columns",
         )
-    declared = dict(categories or {})
+    declared = categories or {}
+    only_known(names, declared)
     law = distribution or ProductDistribution.fit(source, columns=names, categories=declared)
     found = source.marginals(names, _MAX_JOINT)
     if not sum(found[0].values()):
         raise empty(source.words)
-    _, known = coordinates(names, found, _declared(law.fitted) | declared, law.domain)
+    _, known = coordinates(names, found, {**_declared(law.fitted), **declared}, law.domain)
     # What was read off these rows is no partition that was fixed before them: no proof.
     cells = {(name, v): n for name, one in zip(names, found, strict=True) for v, n in one.items()}
     same = law.fitted is not None and law.fitted.counts_hash == counts_hash(cells)
@@ -85,6 +92,8 @@ def column_dependence(
     # A third of the failure probability for tau below, for kappa, and for tau above.
     share = failure / 3
     pairs = _compared(source, names, known, law.marginals(), [share / count * one for one in fixed])
+    if {pair.rows for pair in pairs} != {sum(found[0].values())}:
+        raise changed(source.words)
     judged = [_pair(pair) for pair in pairs]
     ratios = [_ratios(pair) for pair in pairs]
     upper = _tau_upper(source, names, known, law, share * all(fixed), pairs[0].rows)

@@ -19,8 +19,8 @@ from liptest.data.fitted import (
     rows_hash,
 )
 from liptest.data.records import fit_arrivals, fit_records
-from liptest.data.sources import TableSource, as_source, chosen, is_table
-from liptest.data.values import Value, empty
+from liptest.data.sources import TableSource, as_source, chosen, is_table, require_array
+from liptest.data.values import Value, changed, empty
 from liptest.data.wanted import Found, Wanted
 from liptest.domains import Domain, check_domain
 from liptest.errors import InputError
@@ -31,6 +31,7 @@ def fit(table: Any, wanted: Wanted) -> Found:
     """Count what is wanted and fit it; InputError as ``ProductDistribution.fit``."""
     wanted.check()
     if not is_table(table):
+        require_array(table)
         return _array(table, check_domain(wanted.domain), wanted)
     if wanted.domain is not None:
         check_domain(wanted.domain)
@@ -115,9 +116,7 @@ def _priors(
 def _same_total(source: TableSource, found: Sequence[Mapping[Value, int]]) -> int:
     totals = {sum(one.values()) for one in found}
     if len(totals) > 1:
-        raise InputError(
-            f"table: {source.words} changed while it was counted; fit it again", name="table"
-        )
+        raise changed(source.words)
     rows = totals.pop()
     if rows == 0:
         raise empty(source.words)

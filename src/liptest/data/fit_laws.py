@@ -13,10 +13,10 @@ from liptest.data.categories import Categories, coded, codes, coordinates
 from liptest.data.fitted import DATASETS, Fitted, counts_hash
 from liptest.data.laws import MarkovChain, Mixture
 from liptest.data.sources import TableSource, as_source, chosen
-from liptest.data.values import Value, empty, in_order
+from liptest.data.values import Value, changed, empty, in_order
 from liptest.data.wanted import Wanted
 from liptest.domains import Domain
-from liptest.errors import InputError
+from liptest.errors import InputError, shown
 from liptest.fitting import overall_law, shrunk
 
 _MAX_CLASSES = 100
@@ -50,7 +50,9 @@ def fit_mixture(table: Any, by: str, wanted: Wanted) -> tuple[Domain, Mixture, F
 
     wanted.check()
     source = as_source(table)
-    (by,) = chosen(source, by)
+    if not isinstance(by, str):
+        raise InputError(f"by={shown(by)} must be the name of a column", name="by")
+    chosen(source, by)
     columns = [name for name in chosen(source, wanted.columns) if name != by]
     if not columns:
         raise InputError(f"columns: nothing is left beside by={by!r}; name columns", name="columns")
@@ -102,9 +104,7 @@ def _joint(
 
 def _same_rows(source: TableSource, joint: Table, rows: int) -> None:
     if joint.sum() != rows:
-        raise InputError(
-            f"table: {source.words} changed while it was counted; fit it again", name="table"
-        )
+        raise changed(source.words)
 
 
 def _fitted(

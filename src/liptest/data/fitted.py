@@ -97,9 +97,10 @@ class Fitted:
         """A sentence when a dataset is the fitted table itself, or a row of it, else "".
 
         A table of records can be recognised as a whole only; a row that is a dataset only in a
-        table of at most ``MAX_READ`` values, and where chance would hardly show it. ``log_mass``
-        is the dataset's under the fitted distribution. A sentence says how likely chance is: a
-        table whose records are all alike is recognised without meaning.
+        table of at most ``MAX_READ`` values, and where chance would hardly show it. Records in
+        another order are recognised by their counts in each group, and a histogram is one of the
+        fitted records. ``log_mass`` is the dataset's under the fitted distribution. A sentence says
+        how likely chance is: a table whose records are all alike is recognised without meaning.
         """
         array = np.asarray(dataset)
         if self.unit == DATASETS:
@@ -107,20 +108,27 @@ class Fitted:
             found = bool(self.row_hashes) and array.ndim == 1 and row_hash(array) in self.row_hashes
             likely = chance > math.log(_MOST_CHANCE)
             return _recognised("with a row of", chance) if found and not likely else ""
-        if self.unit != RECORDS:
+        if array.ndim != 1:
             return ""
-        if array.ndim != 1 or len(array) != self.rows:
+        if self.unit == ARRIVALS:
+            same = counts_hash(cells_of(array)) == self.counts_hash
+            return _recognised("in all counts with", log_mass) if same else ""
+        if len(array) != self.rows:
             return ""
-        if self.rows_hash:
-            same = rows_hash(array) == self.rows_hash
-            return _recognised("in every row with", log_mass) if same else ""
+        if self.rows_hash and rows_hash(array) == self.rows_hash:
+            return _recognised("in every row with", log_mass)
+        if self.rows_hash and self.counts_log_chance > math.log(_MOST_CHANCE):
+            return ""
+        same = self._has_counts(array)
+        return _recognised("in all counts with", self.counts_log_chance) if same else ""
+
+    def _has_counts(self, array: NDArray[Any]) -> bool:
         if len(self.labels) != len(array):
-            return ""
+            return False
         cells: dict[tuple[Any, int], int] = {}
         for label, code in zip(self.labels, array.tolist(), strict=True):
             cells[label, code] = cells.get((label, code), 0) + 1
-        same = counts_hash(cells) == self.counts_hash
-        return _recognised("in all counts with", self.counts_log_chance) if same else ""
+        return counts_hash(cells) == self.counts_hash
 
 
 def recognised(law: Any, dataset: NDArray[Any]) -> str:
@@ -160,6 +168,11 @@ def row_hash(row: NDArray[Any]) -> bytes:
     """A short hash of one row of codes."""
     data = np.ascontiguousarray(row, dtype="<i8").tobytes()
     return hashlib.blake2b(data, digest_size=12).digest()
+
+
+def cells_of(counts: NDArray[Any]) -> dict[tuple[int], int]:
+    """The counts of a histogram by their place."""
+    return {(place,): int(count) for place, count in enumerate(counts.tolist())}
 
 
 def counts_hash(cells: Mapping[tuple[Any, ...], int]) -> str:

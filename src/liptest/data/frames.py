@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,11 +12,15 @@ from liptest.errors import InputError, shown
 
 _COUNT = "liptest count"
 _PARQUET = (".parquet", ".pq")
-# Nothing about the form is guessed but the types, and those from all rows.
+# Nothing about the form is guessed but the types, and those from all rows. The name of a folder,
+# such as day=1, is no column.
 _READ_CSV = (
     "SELECT * FROM read_csv(?, header = true, skip = 0, delim = ',', quote = '\"', "
-    "escape = '\"', sample_size = -1)"
+    "escape = '\"', comment = '', sample_size = -1, hive_partitioning = false)"
 )
+_SEPARATORS = (";", "\t", "|")
+# What duckdb takes for a pattern of file names.
+_PATTERN = re.compile(r"[*?\[]")
 
 
 class FrameTable:
@@ -41,6 +46,12 @@ class FrameTable:
                 f"polars or pyarrow frame, a path, or lt.SqlTable(..)",
                 name="table",
             ) from None
+        except self._nw.exceptions.DuplicateError:
+            raise InputError(
+                f"columns={shown(list(frame.columns))}: a name stands there twice; rename the "
+                f"columns first",
+                name="columns",
+            ) from None
         # A relation of duckdb does not keep its connection alive in every version.
         self._connection = connection
         eager = isinstance(self._frame, self._nw.DataFrame)
@@ -64,12 +75,15 @@ class FrameTable:
 
     def cells(self, columns: Sequence[str], limit: int) -> Cells:
         """How often each combination of values occurs; InputError above ``limit`` of them."""
+        count = _COUNT
+        while count in columns:
+            count += "s"
         # One more than allowed is enough to know that there are too many.
         found = self._asked(
             lambda frame: (
                 frame.group_by(*columns)
-                .agg(self._nw.len().alias(_COUNT))
-                .select(*columns, _COUNT)
+                .agg(self._nw.len().alias(count))
+                .select(*columns, count)
                 .head(limit + 1)
             )
         )
@@ -107,18 +121,38 @@ def file_table(path: Path) -> FrameTable:
     duckdb = extra("duckdb", "reading a file")
     # A file of its own where large tables may spill, none of the settings of the process.
     connection = duckdb.connect(":memory:")
+    # This file alone, whatever its name.
+    exact = _PATTERN.sub(lambda found: f"[{found[0]}]", str(path))
     try:
         if path.suffix.lower() in _PARQUET:
-            relation = connection.read_parquet(str(path))
+            relation = connection.read_parquet(exact, hive_partitioning=False)
         else:
             # Read once: the types of a CSV file are known only at its end.
-            connection.execute(f"CREATE TEMP TABLE source AS {_READ_CSV}", [str(path)])
+            connection.execute(f"CREATE TEMP TABLE source AS {_READ_CSV}", [exact])
             relation = connection.table("source")
     except duckdb.Error as error:
         raise InputError(
-            f"{path}: duckdb cannot read it: {shown(str(error).splitlines()[0], 200)}; give a CSV "
-            f"file with a header and commas, or a Parquet file",
+            f"{path}: duckdb cannot read it: {shown(_told(str(error)), 200)}; give a CSV file in "
+            f"UTF-8 with a header, commas and as many values in each row, or a Parquet file",
             name="table",
         ) from None
+    _require_commas(path, relation.columns)
     # duckdb keeps the order of a file's rows (preserve_insertion_order, its default).
     return FrameTable(relation, words=path.name, is_ordered=True, connection=connection)
+
+
+def _told(error: str) -> str:
+    """What duckdb says of the file; its hints on settings and the row itself are left out."""
+    left_out = ("Original Line", "The search space")
+    return " ".join(line for line in error.splitlines()[:3] if not line.startswith(left_out))
+
+
+def _require_commas(path: Path, columns: Sequence[str]) -> None:
+    """InputError when the only column of a file is a row of others."""
+    other = [mark for mark in _SEPARATORS if len(columns) == 1 and mark in columns[0]]
+    if other and path.suffix.lower() not in _PARQUET:
+        raise InputError(
+            f"{path}: its one column is called {shown(columns[0])}; separate the columns with "
+            f"commas, not with {other[0]!r}",
+            name="table",
+        )

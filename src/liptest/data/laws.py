@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from liptest.domains import Domain, IntArray, RecordGrid
-from liptest.errors import InputError
+from liptest.errors import InputError, shown
 from liptest.marginals import check_floats, check_marginals
 from liptest.sampling import IndexSampler, cumulative_thresholds, uniform_integers
 
@@ -74,7 +74,12 @@ class Mixture:
 
 def mixture(components: Sequence[Any], weights: ArrayLike) -> Mixture:
     """A mixture of at least one law of one domain; InputError where weights are no law."""
-    laws = tuple(components)
+    laws = tuple(components) if isinstance(components, Iterable) else ()
+    if not all(hasattr(law, "domain") and hasattr(law, "log_mass") for law in laws):
+        raise InputError(
+            f"components={shown(laws)} must be distributions: products, chains or mixtures",
+            name="components",
+        )
     if not laws or len({law.domain for law in laws}) > 1:
         raise InputError(
             f"components: {len(laws)} laws on {len({law.domain for law in laws})} domains; give "
@@ -130,6 +135,11 @@ def markov_chain(domain: Domain, initial: ArrayLike, transitions: Any) -> Markov
     """
     sizes, d = domain.sizes, domain.dimension
     first = _law("initial", initial, sizes[0])
+    if not isinstance(transitions, Iterable):
+        raise InputError(
+            f"transitions={shown(transitions)} must be one matrix for all steps, or {d - 1}",
+            name="transitions",
+        )
     matrices = [transitions] * (d - 1) if _is_matrix(transitions) else list(transitions)
     if len(matrices) != d - 1:
         raise InputError(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,7 @@ from liptest.data.fitted import (
     ARRIVALS,
     RECORDS,
     Fitted,
+    cells_of,
     counts_hash,
     joint_codes,
     log_chance,
@@ -36,6 +38,12 @@ def fit_records(source: TableSource, wanted: Wanted) -> Found:
     group = _group_column(source, columns, wanted)
     # Without named columns a record is all that is not its group.
     columns = [name for name in columns if name != group] if wanted.columns is None else columns
+    if group in columns:
+        raise InputError(
+            f"groups={group!r} is one of columns={shown(columns)}; a record is what is beside its "
+            f"group",
+            name="groups",
+        )
     if not columns:
         raise InputError("columns: nothing is left beside the group; name a value column")
     keys = [*columns, *([] if group is None else [group])]
@@ -57,7 +65,7 @@ def fit_records(source: TableSource, wanted: Wanted) -> Found:
     )
     table, labels = _grouped(cells, columns, known)
     size = table.shape[1]
-    targets = _targets(source, group, wanted)
+    targets = _targets(source, group, wanted, cells)
     domain = wanted.domain or _records_domain(known, len(targets))
     if domain.sizes[0] != size or domain.dimension != len(targets):
         raise InputError(
@@ -90,7 +98,7 @@ def fit_records(source: TableSource, wanted: Wanted) -> Found:
         counts_hash=counts_hash(joint),
         rows_hash=ordered,
         notes=_record_notes(overall, labels, targets, table),
-        labels=() if ordered else tuple(targets),
+        labels=tuple(targets),
         counts_log_chance=log_chance(table, by_group),
     )
     how = "" if group is None else f", one law per {group}"
@@ -124,7 +132,7 @@ def fit_arrivals(source: TableSource, wanted: Wanted) -> Found:
         ARRIVALS,
         tuple(columns),
         known,
-        counts_hash({(i,): int(n) for i, n in enumerate(counts)}),
+        counts_hash(cells_of(counts)),
         notes=(f"left out are counts above the grid, of probability <= {cut:.2g}",),
     )
     words = (
@@ -194,24 +202,40 @@ def _group_column(source: TableSource, columns: Sequence[str], wanted: Wanted) -
     return chosen(source, wanted.groups)[0]
 
 
-def _targets(source: TableSource, group: str | None, wanted: Wanted) -> list[Value]:
+def _targets(source: TableSource, group: str | None, wanted: Wanted, cells: Cells) -> list[Value]:
     if group is None:
         return [None] * check_count("records", wanted.records or 0)
     if wanted.record_groups is None:
-        return _labels(source, group)
+        return _labels(source, group, cells)
     if is_table(wanted.record_groups):
-        return _labels(as_source(wanted.record_groups), group)
-    labels = wanted.record_groups
-    listed = labels.tolist() if isinstance(labels, np.ndarray) else list(labels)
-    return [plain(label) for label in listed]
+        other = as_source(wanted.record_groups)
+        chosen(other, group)
+        return _labels(other, group, {} if other.is_ordered else other.cells([group], _MAX_CELLS))
+    return _given(wanted.record_groups)
 
 
-def _labels(source: TableSource, group: str) -> list[Value]:
-    """The group of each row; where rows have no order, group after group."""
-    chosen(source, group)
+def _given(labels: Any) -> list[Value]:
+    # Arrays of NumPy, and of Arrow, have values of their own kinds.
+    for name in ("tolist", "to_pylist"):
+        labels = getattr(labels, name, lambda given=labels: given)()
+    if isinstance(labels, str) or not isinstance(labels, Iterable):
+        raise InputError(
+            f"record_groups={shown(labels)} must hold one label per modelled record",
+            name="record_groups",
+        )
+    listed = [plain(label) for label in labels]
+    if not listed:
+        raise InputError(
+            "record_groups: it is empty; give one label per modelled record", name="record_groups"
+        )
+    return listed
+
+
+def _labels(source: TableSource, group: str, cells: Cells) -> list[Value]:
+    """The group of each row; where rows have no order, group after group of the cells."""
     if source.is_ordered:
         return source.rows([group])[0]
-    counts = of_column(source.cells([group], _MAX_CELLS), 0)
+    counts = of_column(cells, -1)
     return [label for label in in_order(counts) for _ in range(counts[label])]
 
 

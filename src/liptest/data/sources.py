@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
@@ -46,6 +46,12 @@ def is_table(table: object) -> bool:
     return hasattr(table, "collect_schema") or hasattr(table, "columns")
 
 
+def require_array(table: Any) -> None:
+    """InputError, in words about tables, for what is not even an array of values."""
+    if table is None or isinstance(table, (Mapping, bytes)) or not isinstance(table, Iterable):
+        raise _no_table(table)
+
+
 def as_source(table: Any) -> TableSource:
     """The source of a path or a frame.
 
@@ -65,7 +71,11 @@ def as_source(table: Any) -> TableSource:
         return file_table(Path(table))
     if is_table(table):
         return FrameTable(table)
-    raise InputError(
+    raise _no_table(table)
+
+
+def _no_table(table: Any) -> InputError:
+    return InputError(
         f"table={shown(table)} must be a frame (pandas, polars, pyarrow, ..), the path of a CSV "
         f"or Parquet file, or lt.SqlTable(..)",
         name="table",
@@ -75,6 +85,11 @@ def as_source(table: Any) -> TableSource:
 def chosen(source: TableSource, columns: str | Sequence[str] | None) -> list[str]:
     """Names of the columns that are meant; None means all; InputError names an unknown one."""
     known = source.names()
+    if columns is not None and not isinstance(columns, Iterable):
+        raise InputError(
+            f"columns={shown(columns)} must be the name of a column or a list of names",
+            name="columns",
+        )
     wanted = known if columns is None else [columns] if isinstance(columns, str) else list(columns)
     for name in wanted:
         if name not in known:

@@ -19,8 +19,8 @@ _SNAPSHOT = {"postgresql": "REPEATABLE READ"}
 class SqlTable:
     """A table, view or query of a database, through SQLAlchemy (theory 3.11: public data).
 
-    Marginals are counted by the database, as GROUP BY; no row leaves it. All counts of one fit
-    come from one transaction that only reads. Names are quoted by SQLAlchemy.
+    Marginals are counted by the database, as GROUP BY; no row leaves it. All counts of a product
+    law come from one transaction that only reads. Names are quoted by SQLAlchemy.
 
     Parameters
     ----------

@@ -49,10 +49,14 @@ def add_up(rows: Iterable[tuple[Any, ...]]) -> Cells:
 def in_order(values: Iterable[Value]) -> list[Value]:
     """Sorted, numbers before everything else; types that do not compare are kept apart."""
     numbers = (int, float)
-    return sorted(
-        values,
-        key=lambda v: (0, "", v) if isinstance(v, numbers) else (1, type(v).__name__, v),
-    )
+    kept = list(values)
+    try:
+        return sorted(
+            kept,
+            key=lambda v: (0, "", v) if isinstance(v, numbers) else (1, type(v).__name__, v),
+        )
+    except TypeError:  # complex numbers, times with and without a zone
+        return sorted(kept, key=lambda v: (type(v).__name__, repr(v)))
 
 
 def extra(module: str, need: str) -> Any:
@@ -82,3 +86,8 @@ def empty(words: str) -> InputError:
     return InputError(
         f"table: {words} has no rows, there is nothing to fit; give public rows", name="table"
     )
+
+
+def changed(words: str) -> InputError:
+    """The error of a table that is not the same in two counts."""
+    return InputError(f"table: {words} changed while it was counted; fit it again", name="table")

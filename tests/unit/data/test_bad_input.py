@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 import sqlalchemy as sa
 
@@ -118,6 +119,29 @@ def test_missing_values_are_refused_unless_they_are_a_category(values: Any) -> N
         ("https://host/x.csv", {}, "that is an address, not a file"),
         ("nowhere.csv", {}, "there is no such file"),
         (np.eye(2), {"columns": "a", "domain": lt.Hypercube(2)}, "an array has no columns"),
+        (pd.DataFrame([[0, 1]], columns=["a", "a"]), {}, "'a', 'a'.: a name stands there twice"),
+        (pd.DataFrame({"a": [1]}), {"columns": 5}, "columns=5 must be"),
+        (pd.DataFrame({"a": [1]}), {"categories": {"a": 5}}, r"categories\['a'\]=5 must be a list"),
+        (pd.DataFrame({"a": ["x"]}), {"categories": {"a": "xy"}}, "='xy' must be a list"),
+        (pd.DataFrame({"a": [1]}), {"categories": ["a"]}, "must be a dict"),
+        (
+            pd.DataFrame({"a": [1]}),
+            {"groups": "a", "columns": "a"},
+            r"groups='a' is one of columns=\['a'\]",
+        ),
+        (
+            pd.DataFrame({"a": [1], "g": [1]}),
+            {"groups": "g", "record_groups": 5},
+            "record_groups=5 must hold",
+        ),
+        (
+            pd.DataFrame({"a": [1], "g": [1]}),
+            {"groups": "g", "record_groups": []},
+            "record_groups: it is empty",
+        ),
+        (None, {}, "table=None must be a frame"),
+        ({"a": [0, 1]}, {}, "must be a frame"),
+        (3, {"domain": lt.Hypercube(1)}, "table=3 must be a frame"),
         (np.eye(2), {"categories": {"a": [1]}, "domain": lt.Hypercube(2)}, "categories: an array"),
     ],
 )
@@ -140,12 +164,50 @@ def test_an_object_that_looks_like_a_frame() -> None:
         ("broken.parquet", "no parquet"),
         ("empty.csv", ""),
         ("ragged.csv", "a,b\n1,2\n1,2,3,4\n5\n"),
+        ("comment.csv", "a,b\n1,2\n# read me\n1,0\n"),
+        ("semicolons.csv", "a;b\n0;1\n1;0\n"),
+        ("tabs.csv", "a\tb\n0\t1\n1\t0\n"),
     ],
 )
 def test_files_that_cannot_be_read(tmp_path: Path, name: str, content: str) -> None:
     (tmp_path / name).write_text(content)
     with pytest.raises(lt.InputError, match=name):
         fit(tmp_path / name)
+
+
+def test_only_the_named_file_is_read(tmp_path: Path) -> None:
+    (tmp_path / "day=1").mkdir()
+    for name in ("[a] *?", "a xy"):
+        bits = [0, 1] if name.startswith("[") else [1, 1]
+        frame = pd.DataFrame({"bit": bits})
+        frame.to_csv(tmp_path / "day=1" / f"{name}.csv", index=False)
+        frame.to_parquet(tmp_path / "day=1" / f"{name}.parquet")
+    for ending in ("csv", "parquet"):
+        law = fit(tmp_path / "day=1" / f"[a] *?.{ending}")
+        assert law.fitted is not None
+        assert law.fitted.columns == ("bit",)
+        assert law.probabilities.tolist() == [0.5]
+
+
+def test_what_is_wrong_with_a_file_is_said_without_its_rows(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_bytes(b"name\nsecret \xe9\n")
+    with pytest.raises(lt.InputError, match="not utf-8 encoded") as caught:
+        fit(tmp_path / "a.csv")
+    assert "secret" not in str(caught.value)
+
+
+def test_odd_names_and_values_of_frames() -> None:
+    assert fit(pd.DataFrame({"liptest count": [0, 1]})).probabilities.tolist() == [0.5]
+    strange = fit(pd.DataFrame({"a": [2 + 1j, 1j, 1j]}))
+    assert strange.fitted is not None
+    assert strange.fitted.categories == ((2 + 1j, 1j),)
+    law = fit(
+        pd.DataFrame({"a": [0, 1], "g": ["u", "v"]}),
+        groups="g",
+        record_groups=pa.array(["v", "v", "new"]),
+        shrinkage=1,
+    )
+    assert law.probabilities.tolist() == [0.75, 0.75, 0.5]
 
 
 def test_a_csv_file_whose_last_row_is_of_another_type(tmp_path: Path) -> None:
@@ -280,7 +342,7 @@ class Moving:
         return [{0: 1, 1: 1}, {0: 1, 1: 2}]
 
     def cells(self, columns: Any, limit: int) -> Any:
-        return {}
+        return {(0, 0): 2, (1, 1): 2}
 
     def rows(self, columns: Any) -> Any:
         return []
@@ -289,6 +351,10 @@ class Moving:
 def test_a_table_that_changes_while_it_is_counted() -> None:
     with pytest.raises(lt.InputError, match="changed while it was counted; fit it again"):
         fit(Moving())
+    with pytest.raises(lt.InputError, match="changed while it was counted; fit it again"):
+        lt.column_dependence(Moving(), distribution=lt.ProductDistribution.uniform(lt.Hypercube(2)))
+    with pytest.raises(lt.InputError, match="changed while it was counted; fit it again"):
+        lt.SampledDistribution.fit_markov_chain(Moving())
 
 
 def test_poisson_laws_are_cut_where_they_say() -> None:

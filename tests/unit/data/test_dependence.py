@@ -104,6 +104,11 @@ def test_a_database_counts_pairs_itself() -> None:
 
 
 def test_what_cannot_be_compared() -> None:
+    frame = pd.DataFrame({"a": [0, 1], "b": [1, 0]})
+    with pytest.raises(lt.InputError, match="must be a ProductDistribution"):
+        lt.column_dependence(frame, distribution=lt.SampledDistribution.bootstrap(frame))  # type: ignore[arg-type]
+    with pytest.raises(lt.InputError, match="must be a dict"):
+        lt.column_dependence(frame, categories=["a"])  # type: ignore[arg-type]
     with pytest.raises(lt.InputError, match="1 columns make 0 pairs"):
         column_dependence(twins(8), columns="a")
     law = lt.ProductDistribution.uniform(lt.Hypercube(3))

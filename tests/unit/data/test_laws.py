@@ -141,6 +141,13 @@ def test_a_verdict_by_neighbourhoods_of_a_chain() -> None:
         ),
         (lambda: Sampled.mixture([LOW, HIGH], weights=[0.5, 0.4]), r"weights sums to 0.9, not 1"),
         (lambda: Sampled.mixture([LOW, HIGH], weights=[1.0]), "weights: shape=.1,."),
+        (lambda: Sampled.mixture([3], weights=[1.0]), "must be distributions"),
+        (lambda: Sampled.mixture(LOW, weights=[1.0]), "0 laws on 0 domains"),  # type: ignore
+        (
+            lambda: Sampled.markov_chain(CUBE, initial=[1, 0], transitions=None),
+            "transitions=None must be",
+        ),
+        (lambda: Sampled.fit_mixture(DAYS, by=None), "by=None must be the name"),  # type: ignore
         (
             lambda: Sampled.mixture([Sampled(CUBE, lambda n, rng: EVERY[:n])], weights=[1.0]),
             "one of them has no masses",
