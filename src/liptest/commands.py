@@ -25,8 +25,7 @@ from liptest.ledger_entries import clean_name
 from liptest.loading import defined_at, read_column, whole_numbers
 from liptest.outcome_files import write_outcomes
 from liptest.outcomes import Outcome
-from liptest.privacy.check import check_privacy
-from liptest.privacy.claims import Claim, parse_epsilon
+from liptest.privacy.check import asked_for, check_privacy
 from liptest.report.text import Screen
 from liptest.resuming import checkpoint_files, remove, say_how_to_go_on, was_interrupted
 from liptest.verdicts import Decision
@@ -122,9 +121,9 @@ def _tested(screen: Screen, job: Job, task: Task, checkpoint: Path | None) -> Ce
     model = job.model
     code = fingerprint(job.mechanism)
     books = Bookkeeper(task.ledger, vendor=model.vendor or clean_name(model.mechanism))
-    claim = Claim(parse_epsilon(model.epsilon), model.delta, model.tolerance)
-    books.begin(job.mechanism, code, job.distribution, claim, model.failure_probability)
+    asked = asked_for(job.mechanism, job.distribution, **options_of(model))
     with screen.progress(job.label) as progress, muted(), pool(task.workers) as executor:
+        books.begin(job.mechanism, code, job.distribution, asked.claim, asked.failure_probability)
         verdict = check_privacy(
             job.mechanism,
             job.distribution,

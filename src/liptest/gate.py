@@ -23,7 +23,7 @@ from liptest.data.fitted import recognised
 from liptest.distributions import Distribution, check_distribution
 from liptest.domains import Domain, IntArray
 from liptest.driver import Progress
-from liptest.errors import CodeChangedError, GateError, check_count, check_open_unit
+from liptest.errors import CodeChangedError, GateError, check_count
 from liptest.fingerprints import Fingerprint, fingerprint
 from liptest.ledger_books import Bookkeeper, LedgerLike
 from liptest.mechanisms.base import Mechanism, check_mechanism, require_probabilities
@@ -32,8 +32,8 @@ from liptest.mechanisms.laws import Output, OutputLaw, released_weights
 from liptest.mechanisms.noise import DiscreteLaplace
 from liptest.mechanisms.shift import ShiftMechanism
 from liptest.mechanisms.vector_shift import VectorShift
-from liptest.privacy.check import check_privacy
-from liptest.privacy.claims import Claim, ExactLog, parse_epsilon
+from liptest.privacy.check import asked_for, check_privacy
+from liptest.privacy.claims import ExactLog
 from liptest.privacy.verdicts import PrivacyVerdict
 from liptest.testers import LipschitzTester
 from liptest.verdicts import Decision
@@ -214,25 +214,27 @@ class PrivacyGate(Gate):
         domain = check_distribution(distribution, together=True).domain
         check_count("releases", releases)
         require_probabilities(checked, domain)
-        claim = Claim(parse_epsilon(epsilon), delta, tolerance)
-        failure = check_open_unit("failure_probability", failure_probability)
+        given: dict[str, Any] = {
+            "epsilon": epsilon,
+            "delta": delta,
+            "exception_mass": exception_mass,
+            "failure_probability": failure_probability,
+            "method": method,
+            "tolerance": tolerance,
+            "budget": budget,
+            "search_laws": search_laws,
+        }
+        asked = asked_for(checked, distribution, seed=seed, **given)
         books = Bookkeeper.of_gate(ledger, vendor=vendor, private_table=private_table)
         code = fingerprint(checked)
-        books.begin(checked, code, distribution, claim, failure)
+        books.begin(checked, code, distribution, asked.claim, asked.failure_probability)
         verdict = check_privacy(
             checked,
             distribution,
-            epsilon=epsilon,
-            delta=delta,
-            exception_mass=exception_mass,
-            failure_probability=failure_probability,
-            method=method,
-            tolerance=tolerance,
-            budget=budget,
-            search_laws=search_laws,
             seed=secrets.randbits(128) if seed is None else seed,
             executor=executor,
             progress=progress,
+            **given,
         )
         worded = self._worded(verdict)
         certificate = certify(worded, code, distribution, own_seed=seed is None, releases=releases)

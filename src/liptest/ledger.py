@@ -31,6 +31,7 @@ from liptest.ledger_entries import (
 from liptest.ledger_rows import START, Draft, Past, Row
 from liptest.ledger_totals import Summary
 from liptest.privacy.claims import Claim
+from liptest.sample_certificates import SampleCertificate
 
 #: Releases of which nobody says from what: all of them count as from one private table.
 UNNAMED_TABLE = "unnamed"
@@ -107,8 +108,8 @@ class Ledger:
         row = self._chain.append(compose)
         return folded([row])[row.number]
 
-    def record_verdict(self, attempt: int, certificate: Certificate) -> Attempt:
-        """Write how an attempt, by its number, was decided.
+    def record_verdict(self, attempt: int, certificate: Certificate | SampleCertificate) -> Attempt:
+        """Write how an attempt, by its number, was decided; on samples alone nothing is released.
 
         Raises LedgerError when there is no such attempt or it has its verdict already.
         """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from os import PathLike
+from typing import Protocol, TypeVar
 
 from liptest.certificates import Certificate
 from liptest.distributions import Distribution
@@ -11,11 +12,19 @@ from liptest.errors import InputError, LedgerError
 from liptest.fingerprints import Fingerprint, distribution_hash
 from liptest.ledger import UNNAMED_TABLE, Ledger
 from liptest.ledger_entries import Attempt, clean_name
-from liptest.mechanisms.base import Mechanism
 from liptest.privacy.claims import Claim
+from liptest.sample_certificates import SampleCertificate
 
 #: A ledger, the path of one, or None for none.
 LedgerLike = Ledger | str | PathLike[str] | None
+AnyCertificate = TypeVar("AnyCertificate", Certificate, SampleCertificate)
+
+
+class Named(Protocol):
+    """A mechanism or a sampler."""
+
+    @property
+    def name(self) -> str: ...
 
 
 class Bookkeeper:
@@ -42,7 +51,7 @@ class Bookkeeper:
         self._vendor = vendor
         self._table = private_table
         self._attempt: Attempt | None = None
-        self._unwritten: Certificate | None = None
+        self._unwritten: Certificate | SampleCertificate | None = None
 
     @classmethod
     def of_gate(
@@ -59,7 +68,7 @@ class Bookkeeper:
 
     def begin(
         self,
-        mechanism: Mechanism,
+        mechanism: Named,
         code: Fingerprint,
         distribution: Distribution,
         claim: Claim,
@@ -78,7 +87,7 @@ class Bookkeeper:
             private_table=self._table,
         )
 
-    def decided(self, certificate: Certificate) -> Certificate:
+    def decided(self, certificate: AnyCertificate) -> AnyCertificate:
         """Write the verdict, or keep it; returns the certificate with the number of attempts."""
         if self._ledger is None or self._attempt is None:
             return certificate

@@ -17,8 +17,10 @@ from typing import Any
 from liptest.certificates import Certificate
 from liptest.errors import InputError, shown
 from liptest.ledger_rows import Row
+from liptest.privacy.check import BLACK_BOX
 from liptest.privacy.claims import Claim, ExactLog
 from liptest.privacy.verdicts import BY_FILTER
+from liptest.sample_certificates import SampleCertificate
 from liptest.verdicts import Decision
 
 #: The decision of a test that began and of which no verdict came: interrupted, failed or running.
@@ -88,11 +90,15 @@ def attempt_fields(
     }
 
 
-def verdict_fields(certificate: Certificate, attempt: Attempt) -> dict[str, Any]:
+def verdict_fields(
+    certificate: Certificate | SampleCertificate, attempt: Attempt
+) -> dict[str, Any]:
     """The JSON fields of a verdict's row.
 
     A test that ended without YES might have ended in a wrong one: it costs what was asked for.
     """
+    if isinstance(certificate, SampleCertificate):
+        return _sampled_fields(certificate, attempt)
     verdict = certificate.verdict
     guarantee = verdict.guarantee
     failure = decimal_text(attempt.failure_probability)
@@ -112,6 +118,23 @@ def verdict_fields(certificate: Certificate, attempt: Attempt) -> dict[str, Any]
         "delta": decimal_text(verdict.claim.delta),
         "condition": guarantee.condition,
         "releases": certificate.releases if allowed else 0,
+    }
+
+
+def _sampled_fields(certificate: SampleCertificate, attempt: Attempt) -> dict[str, Any]:
+    """Of samples alone: nothing is released on them, and a YES adds its resolution to delta."""
+    verdict = certificate.verdict
+    return {
+        "certificate": certificate.to_dict()["digest"],
+        "decision": str(verdict.decision),
+        "method": BLACK_BOX,
+        "seed_source": certificate.seed_source,
+        "failure_probability": decimal_text(attempt.failure_probability),
+        "exception_mass": "0",
+        "epsilon": decimal_text(_above(verdict.claim.epsilon, rounded=False)),
+        "delta": decimal_text(verdict.guarantee.delta or 0),
+        "condition": verdict.guarantee.condition,
+        "releases": 0,
     }
 
 
@@ -257,8 +280,14 @@ def _epsilon_above(certificate: Certificate) -> float:
     """Epsilon of one release; never below the exact one where a float had to be rounded."""
     verdict = certificate.verdict
     guarantee = verdict.guarantee
-    epsilon = float(guarantee.epsilon or verdict.claim.epsilon)
-    if isinstance(verdict.claim.epsilon, ExactLog) or guarantee.approximation_factor != 1:
+    epsilon = guarantee.epsilon or verdict.claim.epsilon
+    exact = isinstance(verdict.claim.epsilon, ExactLog)
+    return _above(epsilon, rounded=exact or guarantee.approximation_factor != 1)
+
+
+def _above(epsilon: float | ExactLog, *, rounded: bool) -> float:
+    found = float(epsilon)
+    if rounded or isinstance(epsilon, ExactLog):
         for _ in range(4):  # log_fraction is good to 4 ulp
-            epsilon = math.nextafter(epsilon, math.inf)
-    return epsilon
+            found = math.nextafter(found, math.inf)
+    return found

@@ -55,6 +55,8 @@ class SampleCertificate:
         Who chose the seed.
     decided
         When, in UTC.
+    attempts
+        Which of the vendor's attempts this was, as a ledger counted; None without one.
     """
 
     verdict: BlackBoxVerdict
@@ -64,6 +66,7 @@ class SampleCertificate:
     seed_source: str
     versions: dict[str, str]
     decided: str
+    attempts: int | None = None
 
     @property
     def decision(self) -> Decision:
@@ -84,6 +87,7 @@ class SampleCertificate:
             },
             "data": {"hash": self.data_hash, "source": self.data_source},
             "seed_source": self.seed_source,
+            "attempts": self.attempts,
             "time": {"decided": self.decided, "seconds": self.verdict.cost.seconds},
             "not_covered": NOT_COVERED,
             "versions": self.versions,
@@ -258,6 +262,7 @@ def _built(document: dict[str, Any]) -> SampleCertificate:
         seed_source=document["seed_source"],
         versions=document["versions"],
         decided=document["time"]["decided"],
+        attempts=document["attempts"],
     )
 
 

@@ -44,6 +44,14 @@ def samples(
     json: Annotated[
         Path | None, Parameter(group=_OUT, name="--json", help="Write the certificate.")
     ] = None,
+    ledger: Annotated[
+        Path | None,
+        Parameter(group=_OUT, name="--ledger", help="Note the attempt in this file."),
+    ] = None,
+    vendor: Annotated[
+        str | None,
+        Parameter(group=_OUT, help="Whose attempt it is in the ledger; default: the sampler."),
+    ] = None,
 ) -> int:
     """Test a mechanism of which only samples can be had: (dataset, n, rng) -> n outputs.
 

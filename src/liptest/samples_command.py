@@ -7,6 +7,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+from liptest.blackbox.asked import asked_for
 from liptest.blackbox.check import check_samples
 from liptest.blackbox.samplers import Sampler
 from liptest.blackbox.verdicts import BlackBoxVerdict
@@ -14,7 +15,10 @@ from liptest.certificates import Examination
 from liptest.config import CheckModel, DistributionModel, DomainModel, validated
 from liptest.distributions import Distribution
 from liptest.errors import LiptestError
+from liptest.fingerprints import fingerprint
 from liptest.jobs import code_of, distribution_arguments, domain_arguments, muted
+from liptest.ledger_books import Bookkeeper
+from liptest.ledger_entries import clean_name
 from liptest.loading import load_object
 from liptest.report.text import Screen
 from liptest.sample_certificates import certify_samples, examine_samples
@@ -30,12 +34,19 @@ def run_samples(options: dict[str, Any]) -> int:
     try:
         sampler, label = load_sampler(options["sampler"], scalar=options["scalar"])
         data = distribution_of(asdict(options["data"]))
-        verdict = _verdict(screen, sampler, label, data, options)
+        vendor = options["vendor"] or clean_name(options["sampler"])
+        books = Bookkeeper(options["ledger"], vendor=vendor)
+        verdict = _verdict(screen, sampler, label, data, books, options)
     except LiptestError as error:
         return screen.error(error, code_of(error), options["sampler"])
+    own_seed = options["seed"] is None
+    certificate = books.decided(certify_samples(verdict, sampler, data, own_seed=own_seed))
     screen.paragraph(str(verdict))
+    try:
+        books.settle()
+    except LiptestError as error:
+        screen.error(error, code_of(error), options["sampler"])
     if options["json"] is not None:
-        certificate = certify_samples(verdict, sampler, data, own_seed=options["seed"] is None)
         try:
             certificate.write(options["json"])
         except OSError as error:
@@ -46,21 +57,22 @@ def run_samples(options: dict[str, Any]) -> int:
 
 
 def _verdict(
-    screen: Screen, sampler: Sampler, label: str, data: Distribution, options: dict[str, Any]
+    screen: Screen,
+    sampler: Sampler,
+    label: str,
+    data: Distribution,
+    books: Bookkeeper,
+    options: dict[str, Any],
 ) -> BlackBoxVerdict:
     claim = validated(
         CheckModel, {"mechanism": options["sampler"], "epsilon": options["epsilon"]}, "arguments"
     )
     plain = ("delta", "resolution", "failure_probability", "samples", "seed")
+    given = {"epsilon": claim.epsilon, **{key: options[key] for key in plain}}
+    asked = asked_for(sampler, data, **given)
     with screen.progress(label) as progress, muted(), pool(options["workers"]) as executor:
-        found = check_samples(
-            sampler,
-            data,
-            epsilon=claim.epsilon,
-            executor=executor,
-            progress=progress,
-            **{key: options[key] for key in plain},
-        )
+        books.begin(sampler, fingerprint(sampler), data, asked.claim, asked.failure_probability)
+        found = check_samples(sampler, data, executor=executor, progress=progress, **given)
     return replace(found, mechanism=label)
 
 

@@ -145,3 +145,30 @@ class TestBooks:
         assert books.decided(certificate()) is certificate()
         books.settle()
         books.release()
+
+
+WRONG = (
+    {"method": "foo"},
+    {"exception_mass": 2.0},
+    {"delta": 7.0},
+    {"seed": -4},
+    {"search_laws": -3},
+    {"budget": 0},
+)
+
+
+@pytest.mark.parametrize("wrong", WRONG, ids=str)
+def test_refused_arguments_are_no_attempt(tmp_path, monkeypatch, capsys, wrong):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "v.py").write_text("def coin(data, rng):\n    return int(rng.integers(2))\n")
+    typed = [word for k, v in wrong.items() for word in (f"--{k.replace('_', '-')}", str(v))]
+    law = ["--epsilon", "1", "--dimension", "2", "--probabilities", "0.5", "--ledger", "l.db"]
+    assert main(["check", "v.py:coin", *law, *typed]) == 2
+    given = {"epsilon": 1.0, "ledger": "l.db"} | wrong
+    with pytest.raises(lt.InputError):
+        lt.PrivacyGate(FAIR, UNIFORM, **given)
+    assert lt.Ledger("l.db").attempts() == []
+    assert main(["check", "v.py:coin", *law, "--workers", "0"]) == 2
+    assert lt.Ledger("l.db").attempts() == []
+    assert main(["check", "v.py:coin", *law]) == 0
+    assert len(lt.Ledger("l.db").attempts()) == 1

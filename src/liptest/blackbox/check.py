@@ -3,30 +3,27 @@
 from __future__ import annotations
 
 import math
-import secrets
 import time
 from concurrent.futures import Executor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from liptest.blackbox.asked import Task, asked_for, task_of
 from liptest.blackbox.counting import hockey_stick, radius
 from liptest.blackbox.learning import Aim, normal_quantile
-from liptest.blackbox.pairs import LEAST_DRAWS, Pairs, choose_pairs
+from liptest.blackbox.pairs import LEAST_DRAWS, Pairs
 from liptest.blackbox.race import Look, Progress, Round, Tested
-from liptest.blackbox.samplers import Sampler, Source, check_sampler
+from liptest.blackbox.samplers import Sampler
 from liptest.blackbox.verdicts import BlackBoxVerdict, LossBound, bound_of
 from liptest.blackbox.wording import no_sentence, open_reason, open_sentence, yes_sentence
 from liptest.distributions import Distribution
 from liptest.errors import (
-    InputError,
-    check_count,
     check_non_negative,
     check_open_unit,
-    check_seed,
 )
-from liptest.privacy.claims import Claim, ExactLog, parse_epsilon
+from liptest.privacy.claims import Claim, ExactLog
 from liptest.verdicts import Cost, Decision, Guarantee
 
 # Share of the failure probability that a NO may spend; a YES has the rest.
@@ -35,9 +32,6 @@ _REFUTING = 0.9
 _ROUNDS = ((1 / 64, 0.05), (1 / 8, 0.05), (1.0, 0.9))
 # Share of a round that is tested, for the aim of learning.
 _TESTED = 0.6
-#: Fewer samples than this are refused.
-LEAST_SAMPLES = 2_000
-_PAIRING = 9998
 _SOURCE = "theory 3.14"
 
 
@@ -88,10 +82,19 @@ def check_samples(
         The sampler does not return outputs.
     """
     started = time.perf_counter()
-    claim = Claim(parse_epsilon(epsilon), delta, tolerance)
-    eta = check_open_unit("resolution", resolution)
-    failure = check_open_unit("failure_probability", failure_probability)
-    task = _task(sampler, data, samples, seed, executor)
+    asked = asked_for(
+        sampler,
+        data,
+        epsilon=epsilon,
+        delta=delta,
+        resolution=resolution,
+        failure_probability=failure_probability,
+        samples=samples,
+        tolerance=tolerance,
+        seed=seed,
+    )
+    claim, eta, failure = asked.claim, asked.resolution, asked.failure_probability
+    task = task_of(sampler, data, samples, seed, executor)
     rounds = _rounds(task)
     bounds: list[LossBound] = []
     look, witness = None, None
@@ -170,41 +173,11 @@ def epsilon_lower_bound(
     checked_delta = check_non_negative("delta", delta, below=1.0)
     level = check_open_unit("failure_probability", failure_probability)
     listed = [data] if _is_pair(data) else data
-    task = _task(sampler, listed, samples, seed, executor)
+    task = task_of(sampler, listed, samples, seed, executor)
     aim = Aim(checked_delta, None, _TESTED * task.samples / 2, normal_quantile(level))
     _, tested = Round(task.source, task.pairs, task.samples, aim, 0).run()
     assert tested is not None
     return _bound(task.pairs, tested, checked_delta, level, 1.0)
-
-
-@dataclass(frozen=True, eq=False)
-class _Task:
-    source: Source
-    pairs: Pairs
-    samples: int
-
-
-def _task(
-    sampler: Sampler, data: Any, samples: int, seed: int | None, executor: Executor | None
-) -> _Task:
-    budget = check_count("samples", samples, least=LEAST_SAMPLES)
-    given = check_seed(seed)
-    known = secrets.randbits(128) if given is None else given
-    source = Source(check_sampler(sampler), known, executor)
-    pairs = choose_pairs(data, budget // (5 * LEAST_DRAWS), source.rng(_PAIRING))
-    if not pairs.pairs:
-        raise InputError(
-            "data: the domain has no neighbouring pairs; every coordinate has one value",
-            name="data",
-        )
-    if budget < 5 * LEAST_DRAWS * len(pairs.datasets):
-        raise InputError(
-            f"samples={budget:,} are too few for {len(pairs.datasets):,} datasets; give at least "
-            f"{5 * LEAST_DRAWS * len(pairs.datasets):,} or fewer pairs",
-            name="samples",
-            value=samples,
-        )
-    return _Task(source, pairs, budget)
 
 
 def _is_pair(data: Any) -> bool:
@@ -215,7 +188,7 @@ def _is_pair(data: Any) -> bool:
     )
 
 
-def _rounds(task: _Task) -> list[tuple[float, float]]:
+def _rounds(task: Task) -> list[tuple[float, float]]:
     """The rounds that have enough samples for every dataset; the last takes what others leave."""
     least = 5 * LEAST_DRAWS * len(task.pairs.datasets)
     kept = [item for item in _ROUNDS[:-1] if item[0] * task.samples >= least]
@@ -226,21 +199,21 @@ def _comparisons(pairs: Pairs, views: int) -> int:
     return 2 * len(pairs.pairs) * max(1, views)
 
 
-def _least_yes(task: _Task, claim: Claim, eta: float, failure: float) -> int:
+def _least_yes(task: Task, claim: Claim, eta: float, failure: float) -> int:
     """Draws on each dataset so that radius and bias together are likely to stay below eta."""
     log_level = math.log(failure * (1 - _REFUTING) / _comparisons(task.pairs, 1))
     spread = 1.0 + math.exp(min(2.0 * claim.threshold, 700.0))
     return math.ceil(min(1e15, 2.0 * spread * -log_level / (2.0 * eta**2)))
 
 
-def _needed(task: _Task, claim: Claim, eta: float, failure: float) -> int:
+def _needed(task: Task, claim: Claim, eta: float, failure: float) -> int:
     """Samples with which the last round, after the others, has the draws of a YES."""
     last = math.prod(1.0 - share for share, _ in _ROUNDS[:-1])
     draws = 2 * len(task.pairs.datasets) * (_least_yes(task, claim, eta, failure) + 1)
     return math.ceil(draws / last) + 1
 
 
-def _yes_draws(task: _Task, claim: Claim, eta: float, failure: float, size: int) -> int:
+def _yes_draws(task: Task, claim: Claim, eta: float, failure: float, size: int) -> int:
     """Draws of the first look that a YES needs; 0 when they would not leave half for a NO."""
     draws = _least_yes(task, claim, eta, failure)
     return draws if 2 * draws * len(task.pairs.datasets) <= size else 0

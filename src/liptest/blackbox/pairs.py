@@ -56,7 +56,8 @@ def _whole(domain: Domain) -> Pairs:
     other[np.arange(len(rows)), coordinates] = values
     ends = np.stack([rows, domain.index(other)], axis=1)
     ends = ends[ends[:, 0] < ends[:, 1]]
-    words = f"all {len(ends):,} neighbouring pairs of {domain}"
+    many = f"all {len(ends):,} neighbouring pairs" if len(ends) > 1 else "the one neighbouring pair"
+    words = f"{many} of {domain}"
     pairs = tuple((a, b) for a, b in ends.tolist())
     return Pairs(tuple(map(_frozen, points)), pairs, words, domain.relation, is_all=True)
 

@@ -117,32 +117,68 @@ def check_privacy(
         by_samples: Any = _by_samples(mechanism, distribution, method, budget, checkpoint, options)
         found: PrivacyVerdict = by_samples
         return found
+    asked = asked_for(
+        mechanism,
+        distribution,
+        epsilon=epsilon,
+        delta=delta,
+        exception_mass=exception_mass,
+        failure_probability=failure_probability,
+        method=method,
+        tolerance=tolerance,
+        budget=budget,
+        search_laws=search_laws,
+        seed=seed,
+    )
+    kept = None if checkpoint is None else Checkpoint.at(checkpoint)
+    task = replace(
+        asked, seed=_seed(seed, kept), executor=executor, progress=progress, checkpoint=kept
+    )
+    if task.checkpoint is not None:
+        task.checkpoint.claim(task.identity(method))
+    return through_reads(
+        task.mechanism,
+        distribution.domain,
+        lambda seen: _run(replace(task, mechanism=seen), method),
+    )
+
+
+def asked_for(
+    mechanism: Any,
+    distribution: Distribution,
+    *,
+    epsilon: float | str | ExactLog,
+    delta: float,
+    exception_mass: float,
+    failure_probability: float,
+    method: str | LipschitzTester,
+    tolerance: float,
+    budget: int | None,
+    search_laws: int | None,
+    seed: int | None,
+) -> Task:
+    """The test that ``check_privacy`` is asked for, with seed 0: nothing is drawn or run.
+
+    Who counts attempts asks for it first: what it refuses is none. Raises InputError.
+    """
     checked = check_mechanism(mechanism)
-    distribution = check_distribution(distribution, together=True)
-    check_statistic(checked, distribution.domain)
-    task = Task(
+    law = check_distribution(distribution, together=True)
+    check_statistic(checked, law.domain)
+    check_seed(seed)
+    tester = isinstance(method, LipschitzTester) and not isinstance(method, (str, type))
+    if not tester and method not in METHODS:
+        raise unknown_method(method, METHODS)
+    return Task(
         mechanism=checked,
-        distribution=distribution,
+        distribution=law,
         claim=Claim(parse_epsilon(epsilon), delta, tolerance),
         exception_mass=check_open_unit("exception_mass", exception_mass),
         failure_probability=check_open_unit("failure_probability", failure_probability),
         seed=0,
         budget=None if budget is None else check_count("budget", budget),
-        executor=executor,
-        progress=progress,
-        checkpoint=None if checkpoint is None else Checkpoint.at(checkpoint),
         search_laws=None
         if search_laws is None
         else check_count("search_laws", search_laws, least=0),
-    )
-    task = replace(task, seed=_seed(seed, task.checkpoint))
-    tester = isinstance(method, LipschitzTester) and not isinstance(method, (str, type))
-    if not tester and method not in METHODS:
-        raise unknown_method(method, METHODS)
-    if task.checkpoint is not None:
-        task.checkpoint.claim(task.identity(method))
-    return through_reads(
-        checked, distribution.domain, lambda seen: _run(replace(task, mechanism=seen), method)
     )
 
 

@@ -1,7 +1,9 @@
 """Certificates of samples: what they hold, and that changes are noticed."""
 
 import json
+import math
 from dataclasses import replace
+from fractions import Fraction
 
 import jsonschema
 import numpy as np
@@ -172,6 +174,9 @@ def leaky(data, n, rng):
 
 def one(data, rng):
     return int(rng.integers(2))
+
+def boom(data, n, rng):
+    raise ValueError("boom")
 """
 
 
@@ -210,3 +215,54 @@ def test_a_scalar_function_and_wrong_input(folder, capsys):
     captured = capsys.readouterr()
     assert "NO by samples" in captured.out
     assert "--json no/such/folder.json" in captured.err
+
+
+def test_the_command_keeps_a_ledger(folder, capsys):
+    law = ["--dimension", "2", "--probabilities", "0.5", "--ledger", "l.db", "--vendor", "acme"]
+    claim = ["--epsilon", "log(3)", "--samples", "40000", "--seed", "5"]
+    given = [*claim, *law, "--json", "no.json"]
+    assert main(["samples", "vendor.py:leaky", *given]) == 1
+    assert json.loads((folder / "no.json").read_text())["attempts"] == 1
+    more = ["--scalar", "--resolution", "0.3", "--delta", "0.125"]
+    assert main(["samples", "vendor.py:one", *given, *more, "--failure-probability", "0.01"]) == 0
+    text = (folder / "no.json").read_text()
+    assert main(["samples", "vendor.py:boom", *given]) == 4
+    ledger = lt.Ledger("l.db")
+    first, second, third = ledger.attempts("acme")
+    assert [one.decision for one in (first, second, third)] == ["NO", "YES", "none"]
+    assert (first.method, first.releases, first.private_table) == ("black-box", 0, None)
+    assert first.failure_probability == Fraction(1, 10**6)
+    assert second.certificate == json.loads(text)["digest"]
+    assert second.seed_source.startswith("caller")
+    reached = SampleCertificate.from_json(text).verdict.guarantee.delta
+    assert 0.125 <= float(second.delta) == reached < 0.425
+    assert second.epsilon >= Fraction(math.log(3))
+    assert ledger.summary().total.failure_probability == Fraction(10002, 10**6)
+    assert ledger.problems() == []
+    with pytest.raises(lt.GateError, match="allows no release"):
+        ledger.record_release(second.number)
+    capsys.readouterr()
+    assert main(["ledger", "show", "l.db", "--vendor", "acme"]) == 0
+    assert "YES by black-box" in capsys.readouterr().out
+
+
+def test_refused_arguments_are_no_attempt(folder, capsys):
+    law = ["--dimension", "1", "--probabilities", "0.5", "--ledger", "l.db"]
+    wrong = (
+        ["--epsilon", "-1"],
+        ["--epsilon", "1", "--delta", "2"],
+        ["--epsilon", "1", "--samples", "10"],
+        ["--epsilon", "1", "--resolution", "0"],
+        ["--epsilon", "1", "--failure-probability", "1.5"],
+        ["--epsilon", "1", "--seed", "-3"],
+        ["--epsilon", "1", "--workers", "0"],
+    )
+    for one in wrong:
+        assert main(["samples", "vendor.py:leaky", *one, *law]) == 2, one
+    assert lt.Ledger("l.db").attempts() == []
+
+
+def test_a_ledger_that_cannot_be_written_ends_it_before_a_sample_is_drawn(folder, capsys):
+    law = ["--dimension", "1", "--probabilities", "0.5", "--ledger", "no/such/l.db"]
+    assert main(["samples", "vendor.py:boom", "--epsilon", "1", *law]) == 2
+    assert "no/such" in capsys.readouterr().err
