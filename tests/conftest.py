@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import signal
+
 import pytest
 from hypothesis import HealthCheck, settings
 
 settings.register_profile("liptest", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("liptest")
+
+# A shell that starts a job in the background has it ignore Ctrl-C, and all that the job starts.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_configure(config: pytest.Config) -> None:
