@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from decimal import Decimal
 
 from liptest.privacy.claims import Claim
 from liptest.privacy.witnesses import PrivacyWitness
@@ -23,6 +24,8 @@ SOURCES = {
 }
 #: Where the laws of a query with noise come from.
 NOISY_QUERY = "the answer of the query, plus exact discrete Laplace noise that liptest draws"
+# Below this floats lose digits, then the number; how many digits of a probability are shown.
+_SMALLEST, _DIGITS = 1e-300, (6, 9, 12, 17)
 NOT_COVERED = "Not covered: timing, side effects, reuse."
 
 
@@ -162,10 +165,21 @@ def _event_words(witness: PrivacyWitness) -> str:
     event = f"output {witness.output!r}"
     if len(witness.event) > 1:
         event = f"one of {len(witness.event)} outputs"
-    return (
-        f"{event}: probability {witness.probability:.6g} against "
-        f"{witness.neighbour_probability:.6g}"
-    )
+    left, right = _both_probabilities(witness)
+    return f"{event}: probability {left} against {right}"
+
+
+def _both_probabilities(witness: PrivacyWitness) -> tuple[str, str]:
+    """In so many digits that they differ where they do; floats have no number below 1e-308."""
+    numbers: list[float | Decimal] = [witness.probability, witness.neighbour_probability]
+    for side, text in enumerate(witness.exact):
+        if numbers[side] < _SMALLEST and text.startswith("["):
+            numbers[side] = Decimal(text[1:].split()[0].rstrip("]"))
+    for digits in _DIGITS:
+        left, right = (f"{number:.{digits}g}" for number in numbers)
+        if left != right:
+            break
+    return left, right
 
 
 def _ones(witness: PrivacyWitness) -> str:
@@ -186,6 +200,11 @@ def _loss_words(witness: PrivacyWitness) -> str:
         which = "second" if witness.neighbour_probability == 0 else "first"
         return f"Seeing it rules out the {which} dataset: loss infinite, claim {claim}."
     limit = claim.threshold * witness.distance
+    if witness.loss_lower <= limit:
+        return (
+            f"loss {witness.loss_lower:.9g}, and without bound further out: more than "
+            f"{limit:.9g} (claim {claim})."
+        )
     return f"loss {witness.loss_lower:.9g}, more than {limit:.9g} (claim {claim})."
 
 

@@ -26,6 +26,9 @@ from liptest.symbolic.terms import Terms, derivative, sum_of, times, value_at
 _CLOSE = 1e-12
 # Intervals that are looked at on one piece.
 _MOST = 20_000
+# How far out to look where there is no bound, and where a bound is only approached.
+_FARTHER = tuple(2**k for k in range(31))
+_FAR = 60
 _ZERO = fmpq(0)
 
 
@@ -176,12 +179,15 @@ class _Tail(_Ratio):
 
     def place(self, coordinate: Any) -> Any:
         if coordinate <= 0:
-            return self.far_places()[-1]
+            return self._out(_FAR)
         return self.origin + _near(arb(coordinate).log() / arb(self.slope))
 
     def far_places(self) -> tuple[Any, ...]:
         """On the way to u = 0."""
-        return tuple(self.origin - far / self.slope for far in (1, 4, 16, 60))
+        return tuple(map(self._out, _FARTHER))
+
+    def _out(self, far: int) -> Any:
+        return self.origin - far / self.slope
 
 
 def _ratio(rates: Rates, one: Piece, other: Piece, low: Any, high: Any) -> _Bounded | _Tail:

@@ -28,6 +28,9 @@ Ends = tuple[Any, Any]
 
 # How the width of an interval that tells two laws apart is looked for, from 1 downwards.
 _WIDTHS = tuple(2.0**-k for k in range(0, 44, 4))
+# A line that no finite loss is meant to exceed, and the smallest probability to be shown by then.
+_ANY = 1e5
+_SMALLEST, _TELLING = 1e-290, 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +118,8 @@ class ContinuousFunction:
     ) -> tuple[Output, arb, arb]:
         """A set of outputs whose loss exceeds ``epsilon``, with both probabilities as balls.
 
-        Where none was found, the one of the largest loss.
+        Where none was found, the one of the largest loss. ``_ANY`` or more asks for the largest
+        that floats can show.
         """
         best: tuple[Any, Output, arb, arb] | None = None
         with many_digits():
@@ -127,6 +131,8 @@ class ContinuousFunction:
                     continue
                 if p.is_zero() and q.is_zero():
                     continue
+                if epsilon >= _ANY and _underflows(p, q) and best and best[0] > _TELLING:
+                    break
                 loss = arb("inf") if p.is_zero() or q.is_zero() else abs((p / q).log())
                 if best is None or loss.lower() > best[0]:
                     best = loss.lower(), replaced_by(skeleton, ends), p, q
@@ -185,6 +191,10 @@ def _around(width: float) -> Callable[[Any], Ends]:
         return _fraction(at) - half, _fraction(at) + half
 
     return ends
+
+
+def _underflows(p: arb, q: arb) -> bool:
+    return any(not ball.is_zero() and ball < _SMALLEST for ball in (p, q))
 
 
 def _fraction(value: Any) -> Fraction:

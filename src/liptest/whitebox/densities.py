@@ -27,6 +27,10 @@ from liptest.symbolic.ratios import Extremes, extremes, without_bound
 from liptest.symbolic.shapes import rational
 from liptest.whitebox.noise_outputs import DensityLeaf
 
+# Where there is no bound, in scales: on heavy tails, and on those that fall doubly exponentially.
+_FARTHER = (1, *sorted(size << k for k in range(30) for size in (2, 3)))
+_LIGHT = range(1, 40)
+
 
 @dataclass(frozen=True)
 class Number:
@@ -215,7 +219,9 @@ def _moved_extremes(left: Number, right: Number) -> Extremes | None:
         # In their tails the ratio of all other families has no bound either.
         wider, at = abs(scale) > abs(right.scale), max(left.constant, right.constant)
         size = max(abs(scale), abs(right.scale))
-        places = _places(at + size * far for far in (4, 10, 60))
+        outwards = 1 if left.scale > 0 else -1  # where Gumbel noise is not light
+        at = at if outwards > 0 else min(left.constant, right.constant)
+        places = _places(at + outwards * size * far for far in _FARTHER)
         return None if family in EXPONENTIAL else without_bound(places, above=wider)
     if not moved:
         return Extremes(arb(0), arb(0))
@@ -235,13 +241,13 @@ def _moved_without_bound(left: Number, right: Number, moved: Fraction) -> Extrem
     if family == "normal":
         middle = (left.constant + right.constant) / 2
         return without_bound(
-            _places(middle + scale**2 / moved * far for far in (1, 2, 4, 8, 20, 60)), above=True
+            _places(middle + scale**2 / moved * far for far in _FARTHER), above=True
         )
     if family == "gumbel":
         # The light tail: the one that lies further out is the larger one there.
         outwards = -1 if scale > 0 else 1
         at = min(left.constant * outwards, right.constant * outwards) * outwards
-        places = _places(at + outwards * abs(scale) * far for far in range(1, 12))
+        places = _places(at + outwards * abs(scale) * far for far in _LIGHT)
         return without_bound(places, above=moved * outwards > 0)
     above = moved * scale < 0
     inside = min(abs(moved), abs(scale)) / 2

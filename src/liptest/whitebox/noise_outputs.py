@@ -49,10 +49,10 @@ class Between:
         if self.low is None and self.high is None:
             return "real"
         if self.high is None:
-            return f"above {float(self.low or 0):.6g}"
+            return f"above {float(self.low or 0):.12g}"
         if self.low is None:
-            return f"below {float(self.high):.6g}"
-        return f"{float(self.low):.6g} to {float(self.high):.6g}"
+            return f"below {float(self.high):.12g}"
+        return f"{float(self.low):.12g} to {float(self.high):.12g}"
 
 
 @dataclass(frozen=True)

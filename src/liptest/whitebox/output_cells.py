@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 from flint import arb
 
+from liptest.errors import SymbolicError
 from liptest.mechanisms.laws import Output, OutputLaw, as_fraction
 from liptest.whitebox.densities import ContinuousLaw, Leaf
 from liptest.whitebox.noise_outputs import replaced_by
@@ -21,7 +22,7 @@ _MOST_CELLS = 512
 def cells_of(law: ContinuousLaw, source: str) -> OutputLaw:
     """Cells where an output has one number, else the description of the output alone.
 
-    The mass outside all cells is ``unexplored``.
+    The mass outside all cells, and of cells too light for a number, is ``unexplored``.
     """
     masses: dict[Output, arb] = {}
     for skeleton, leaves in law.leaves.items():
@@ -31,7 +32,10 @@ def cells_of(law: ContinuousLaw, source: str) -> OutputLaw:
             masses[replaced_by(skeleton, ends)] = law.mass(skeleton)
             continue
         for low, high in _grid(law, skeleton, leaves):
-            mass = law.probability(skeleton, ((low, high),))
+            try:
+                mass = law.probability(skeleton, ((low, high),))
+            except SymbolicError:  # far out in a tail that falls doubly exponentially
+                continue
             if not mass.is_zero():
                 masses[replaced_by(skeleton, ((low, high),))] = mass
     rest = (1 - sum(masses.values(), arb(0))).upper()

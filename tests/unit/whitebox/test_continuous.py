@@ -6,6 +6,8 @@ import itertools
 import json
 import math
 import pickle
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -129,6 +131,60 @@ def test_losses_without_bound_have_a_witness(function: Any) -> None:
     assert high > 0
     assert low == 0 or math.log(high / low) > 2.0
     assert witness.loss == pytest.approx(math.inf if low == 0 else math.log(high / low))
+
+
+#: Laws that differ little, but without bound: far out only is the claim seen to be broken.
+HARDLY = {
+    "laplace": lambda d, g: g.laplace(0, 1 + 0.001 * d[0]),
+    "normal": lambda d, g: g.normal(0, 1 + 0.001 * d[0]),
+    "gumbel": lambda d, g: g.gumbel(0, 1 + 0.001 * d[0]),
+    "mirrored gumbel": lambda d, g: -g.gumbel(0, 1 + 0.001 * d[0]),
+    "logistic": lambda d, g: g.logistic(0, 1 + 0.001 * d[0]),
+    "normal, a little moved": lambda d, g: 0.001 * d[0] + g.normal(),
+    "gumbel, a little moved": lambda d, g: 0.001 * d[0] + g.gumbel(),
+    "the larger of two": lambda d, g: max(g.laplace(0, 1 + 0.01 * d[0]), g.laplace()),
+    "far from 0": lambda d, g: 1e6 + d[0] + g.normal(),
+}
+
+
+@pytest.mark.parametrize("function", HARDLY.values(), ids=HARDLY)
+@pytest.mark.parametrize("epsilon", [1.0, 30.0])
+def test_a_witness_far_out_shows_what_it_says(function: Any, epsilon: float) -> None:
+    mechanism, law = lt.mechanism(function), lt.ProductDistribution.uniform(lt.Hypercube(1))
+    verdict = lt.check_privacy(mechanism, law, epsilon=epsilon, method="exhaustive", seed=1)
+    witness = verdict.witness
+    assert verdict.decision == "NO"
+    assert witness is not None
+    assert witness.loss_lower > epsilon
+    found = examine(certify(verdict, fingerprint(mechanism), law, own_seed=False), mechanism, law)
+    assert found.problems == []
+    (line,) = (
+        one for one in str(verdict).splitlines() if "probability" in one and "against" in one
+    )
+    left, right = (Decimal(one) for one in line.split("probability ")[1].split(" against "))
+    assert min(left, right) > 0
+    assert abs(float(left.ln() - right.ln())) == pytest.approx(witness.loss, rel=1e-4)
+
+
+def test_the_largest_loss_of_two_normal_laws_is_shown_where_floats_can() -> None:
+    found = lt.exact_epsilon(lt.mechanism(INFINITE["normal"]), CUBE)
+    assert found.value == math.inf
+    assert found.witness is not None
+    low, high = sorted((found.witness.probability, found.witness.neighbour_probability))
+    assert 0 < low < high < 1e-100
+    assert math.log(high / low) == pytest.approx(found.witness.loss)
+
+
+def test_no_finite_loss_is_said_to_exceed_an_absurd_claim() -> None:
+    absurd = lt.check_privacy(
+        lt.mechanism(INFINITE["normal"]), LAW, epsilon=1e300, method="exhaustive"
+    )
+    assert absurd.decision == "NO"
+    assert "and without bound further out: more than 1e+300" in str(absurd)
+
+
+def test_ends_of_intervals_are_told_apart() -> None:
+    assert repr(Between(None, Fraction(19999999, 20))) == "below 999999.95"
 
 
 def test_a_count_is_proved_by_the_count() -> None:
