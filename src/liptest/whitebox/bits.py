@@ -15,12 +15,12 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.errors import NonDeterministicError
 from liptest.whitebox.bit_laws import SumLaw, sum_law
 from liptest.whitebox.bit_rows import Row, Rows, rows_of
 from liptest.whitebox.bit_tables import Entries
 from liptest.whitebox.choices import ChoiceTree
 from liptest.whitebox.grid import split_weights
+from liptest.whitebox.paths import used_again
 
 
 @dataclass(eq=False)
@@ -92,12 +92,7 @@ class Bits:
             self._stale()
 
     def _stale(self) -> NoReturn:
-        self.tree.fail(
-            NonDeterministicError(
-                f"{self.tree.name}: non-deterministic: a random number drawn in an earlier run is "
-                f"used again; a mechanism may keep no state"
-            )
-        )
+        self.tree.fail(used_again(self.tree.name))
 
     def current(self, entries: Entries) -> Entries:
         """Entries with all that is known."""

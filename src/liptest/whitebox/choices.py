@@ -20,11 +20,10 @@ from flint import arb
 from liptest.errors import (
     LiptestError,
     MechanismError,
-    NonDeterministicError,
     UnsupportedRandomnessError,
 )
 from liptest.mechanisms.laws import Output
-from liptest.whitebox import budgets
+from liptest.whitebox import budgets, paths
 from liptest.whitebox.budgets import MAX_CHOICES, MAX_CUTS, MAX_DRAWS, MAX_LEAVES
 from liptest.whitebox.paths import Abort, Births, Branches, Path, Ways, next_branch, total_of
 from liptest.whitebox.sums import LawSum, product
@@ -212,10 +211,7 @@ class ChoiceTree:
 
     def close(self) -> None:
         """Refuse every later use, so that a random number kept from this analysis is noticed."""
-        self.failure = NonDeterministicError(
-            f"{self.name}: non-deterministic: a random number drawn in an earlier run is used "
-            f"again; a mechanism may keep no state"
-        )
+        self.failure = paths.used_again(self.name)
         self._path.clear()
 
     def _open(self, branches: Branches) -> int:
@@ -291,10 +287,7 @@ class ChoiceTree:
         return output
 
     def _differs(self, what: str, *, aborts: bool = True) -> NoReturn:
-        error = NonDeterministicError(
-            f"{self.name}: non-deterministic: {what} on one dataset; draw every random number "
-            f"from rng and keep no state between calls"
-        )
+        error = paths.differing(self.name, what)
         if aborts:
             self.fail(error)
         raise error

@@ -15,7 +15,9 @@ from liptest.mechanisms.laws import Output, OutputLaw, Raised
 from liptest.whitebox.choices import ChoiceTree
 from liptest.whitebox.generator import ChoiceGenerator
 from liptest.whitebox.honesty import repeat
+from liptest.whitebox.memo import agree
 from liptest.whitebox.noise_laws import law_of
+from liptest.whitebox.paths import differing
 from liptest.whitebox.reads import WHOLE, Read
 from liptest.whitebox.recorded import Reads, Recorded
 from liptest.whitebox.running import RandomFunction, Run
@@ -63,21 +65,42 @@ class Enumeration:
         enumerated on real arrays: it may be compiled code that knows no others.
         """
         reads = Reads(handed(dataset))
+        found, error = self._noted(reads, session)
+        raises = found is not None and any(isinstance(o, Raised) for o in found.law.outputs)
+        if found is None or (raises and not reads.everything):
+            noted, found = found, self.plain(dataset, session)
+            reads.note(WHOLE, reads.array)
+            if noted is None or not agree(noted.law, found.law):
+                self._check_stand_in(dataset, session, noted, error)
+        return replace(found, reads=reads.known)
+
+    def _noted(
+        self, reads: Reads, session: Session
+    ) -> tuple[Enumerated | None, NonDeterministicError | None]:
+        """The law on a dataset that notes its reads, or why there is none."""
         stand_in = Recorded(reads)
 
         def data() -> Any:
             return reads.array if reads.everything else stand_in
 
         try:
-            found = self._law(session, data, reads.array)
-        except NonDeterministicError:
-            found = None
-        recorded = found is not None and not any(isinstance(o, Raised) for o in found.law.outputs)
-        if not recorded and not (found is not None and reads.everything):
-            found = self.plain(dataset, session)
-            reads.note(WHOLE, reads.array)
-        assert found is not None
-        return replace(found, reads=reads.known)
+            return self._law(session, data, reads.array), None
+        except NonDeterministicError as error:
+            return None, error.with_traceback(None)
+
+    def _check_stand_in(
+        self,
+        dataset: NDArray[Any],
+        session: Session,
+        noted: Enumerated | None,
+        error: NonDeterministicError | None,
+    ) -> None:
+        """It must have been the stand-in that made the difference, not state between calls."""
+        again, _ = self._noted(Reads(handed(dataset)), session)
+        if noted is None and again is None:
+            return
+        if noted is None or again is None or not agree(noted.law, again.law):
+            raise error or differing(self.name, "the same choices led to a different output")
 
     def traced(
         self, argument: NDArray[Any], session: Session, use: Callable[[TracingTree, Run], T]

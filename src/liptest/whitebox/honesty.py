@@ -83,7 +83,8 @@ def _repeat_for_real(tree: ChoiceTree, run: Run, path: Path, output: Output, not
     except NonDeterministicError:
         raise NonDeterministicError(
             f"{tree.name}: with real random numbers it answers otherwise than in its analysis; a "
-            f"mechanism may not look at what kind of object a random number is"
+            f"mechanism may not look at what kind of object a random number is, and must keep no "
+            f"state between calls"
         ) from None
     finally:
         real.close()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from liptest.errors import LiptestError
+from liptest.errors import LiptestError, NonDeterministicError
 
 
 class Ways:
@@ -48,6 +48,22 @@ class Abort(BaseException):
     def __init__(self, error: LiptestError) -> None:
         super().__init__(str(error))
         self.error = error
+
+
+def differing(name: str, what: str) -> NonDeterministicError:
+    """The error of a program that answers otherwise after the same choices."""
+    return NonDeterministicError(
+        f"{name}: non-deterministic: {what} on one dataset; draw every random number "
+        f"from rng and keep no state between calls"
+    )
+
+
+def used_again(name: str) -> NonDeterministicError:
+    """The error of a program that keeps a random number from run to run."""
+    return NonDeterministicError(
+        f"{name}: non-deterministic: a random number drawn in an earlier run is used "
+        f"again; a mechanism may keep no state"
+    )
 
 
 def next_branch(branches: Branches, branch: int) -> int | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -162,6 +163,43 @@ def test_code_that_wants_a_real_array_gets_one() -> None:
     data = np.array([7, 1])
     assert dict(lt.output_law(lt.mechanism(through_a_buffer), data)) == {7: 0.5, 5: 0.5}
     assert dict(lt.output_law(lt.mechanism(by_type), data)) == {True: 1.0}
+
+
+@pytest.mark.parametrize("honest", [1, 8, 9, 12])
+def test_state_is_not_taken_for_the_want_of_a_real_array(honest: int) -> None:
+    calls = count()
+
+    def turns(data: Any, rng: Any) -> int:
+        answer = int(data[0]) + sum(rng.integers(2, size=3).tolist())
+        return answer if next(calls) < honest else 7
+
+    with pytest.raises(lt.NonDeterministicError, match="keep no state between calls"):
+        lt.mechanism(turns).law(np.array([0, 1, 0]))
+
+
+@pytest.mark.parametrize("failing", [1, 2, 3])
+def test_state_is_not_taken_for_an_exception_of_compiled_code(failing: int) -> None:
+    calls = count()
+
+    def raises(data: Any, rng: Any) -> int:
+        if next(calls) < failing:
+            raise ValueError
+        return int(data[0])
+
+    with pytest.raises(lt.NonDeterministicError, match="keep no state between calls"):
+        lt.mechanism(raises).law(np.array([0, 1, 0]))
+
+
+def test_a_number_of_an_earlier_run_is_no_reason_for_a_real_array() -> None:
+    kept: list[Any] = []
+
+    def keeps(data: Any, rng: Any) -> bool | None:
+        before = bool(kept[0] < 0.5) if kept else None
+        kept.append(rng.random())
+        return before
+
+    with pytest.raises(lt.NonDeterministicError):
+        lt.mechanism(keeps).law(np.array([0, 1]))
 
 
 PROGRAMS = [
