@@ -17,6 +17,7 @@ from rich.text import Text
 from liptest.driver import Progress as ProgressCallback
 from liptest.errors import LiptestError
 from liptest.mechanisms.laws import OutputLaw
+from liptest.privacy.enclosures import fraction_text
 from liptest.privacy.verdicts import PrivacyVerdict
 from liptest.report.pace import Pace
 from liptest.verdicts import Decision
@@ -136,5 +137,5 @@ def _wrapped(line: str) -> str:
 
 def _exact(law: OutputLaw, output: object) -> str:
     value = law.exact(output)
-    text = str(value) if isinstance(value, Fraction) else ""
+    text = fraction_text(value) if isinstance(value, Fraction) else ""
     return text if len(text) <= _SHORT else ""

@@ -125,3 +125,38 @@ def test_the_command_prints_a_trace(tmp_path: Any, monkeypatch: Any, capsys: Any
     assert "it has: 'yes', 0" in capsys.readouterr().err
     assert main(["law", "v.py:g", *arguments, "0"]) == 2
     assert "declared, not enumerated" in capsys.readouterr().err
+
+
+def test_choices_about_noise_have_a_probability_together(
+    tmp_path: Any, monkeypatch: Any, capsys: Any
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "v.py").write_text(
+        "import numpy as np\n"
+        "def f(data, rng):\n"
+        "    return int(np.clip(np.round(data.sum() + rng.laplace(0, 2)), 0, 3))\n"
+    )
+    assert main(["law", "v.py:f", "--dataset", "1", "--trace", "2"]) == 0
+    expected = (math.exp(-0.25) - math.exp(-0.75)) / 2
+    printed = capsys.readouterr().out
+    assert f"together: probability {expected:.6g}, integrated." in printed
+    assert printed.count("probability") == 1
+
+
+def test_a_loop_that_a_budget_ends_has_a_law_that_is_printed(
+    tmp_path: Any, monkeypatch: Any, capsys: Any
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "v.py").write_text(
+        "def f(data, rng):\n    while rng.random() < 0.9:\n        pass\n    return 'end'\n"
+    )
+    assert main(["law", "v.py:f", "--dataset", "1"]) == 0
+    printed = capsys.readouterr().out
+    assert "'end'\t1\n" in printed
+    assert "unexplored probability: 1.7e-46" in printed
+
+
+def test_what_is_no_dataset_is_named(tmp_path: Any, capsys: Any) -> None:
+    for text in ("", "1,x", "1,,0"):
+        assert main(["law", "v.py:f", "--dataset", text]) == 2
+        assert f"dataset={text!r} must be numbers" in capsys.readouterr().err
