@@ -15,6 +15,7 @@ import pytest
 import liptest as lt
 from liptest import check_witness
 from liptest.answers import AllAnswers, OneAnswer
+from liptest.blackbox.pairs import choose_pairs
 from liptest.config import DomainModel
 from liptest.errors import InputError
 from liptest.fingerprints import distribution_hash
@@ -182,13 +183,6 @@ REFUSED: dict[str, Callable[[Any, Any], Any]] = {
         np.zeros(d.domain.sizes), d, sensitivity=1, epsilon=1
     ),
     "edge law": lambda m, d: lt.edge_distribution(d),
-    "samples": lambda m, d: lt.check_samples(
-        lt.Sampler(lambda x, n, rng: rng.integers(2, size=n)),
-        d,
-        epsilon=1.0,
-        delta=0.1,
-        samples=4000,
-    ),
     "sum": lambda m, d: lt.check_privacy(
         lt.ShiftMechanism(lt.WeightedSum([1] * 3), lt.DiscreteLaplace(3)), d, epsilon=1.0
     ),
@@ -330,7 +324,7 @@ def test_listed_pairs_must_be_neighbours(pairs: Any) -> None:
     [
         (lt.AnswerGrid([2, 2], relation="all"), "answer 1 (0 / 1):"),
         (lt.AnswerGrid([2, 2], relation="one"), "answer 0 (0 / 1):"),
-        (lt.Hypergrid([2, 2]), "record 0 (0 / 1):"),
+        (lt.Hypergrid([2, 2]), "count 0 (0 / 1):"),
     ],
 )
 def test_a_witness_speaks_of_answers_where_they_are_answers(domain: Any, words: str) -> None:
@@ -339,3 +333,29 @@ def test_a_witness_speaks_of_answers_where_they_are_answers(domain: Any, words: 
     verdict = lt.check_privacy(seen, law, epsilon=1, method="exhaustive")
     assert verdict.decision == "NO"
     assert f"Two test datasets differ only in {words}" in str(verdict)
+
+
+@pytest.mark.parametrize("sizes", [[3, 3], [50] * 6])
+def test_samples_move_all_answers(sizes: list[int]) -> None:
+    law = lt.ProductDistribution.uniform(lt.AnswerGrid(sizes, relation="all"))
+    pairs = choose_pairs(law, 100, np.random.default_rng(1))
+    ends = [(pairs.datasets[a], pairs.datasets[b]) for a, b in pairs.pairs]
+    assert all(int(law.domain.distance(a, b)[0]) == 1 for a, b in ends)
+    moved = [tuple(int(step) for step in b - a) for a, b in ends]
+    assert any(len(set(one)) == 1 and one[0] for one in moved)  # all together
+    assert len(set(moved)) > 3
+    assert pairs.is_all is (len(sizes) == 2)
+    if pairs.is_all:
+        assert len(ends) == law.domain.neighbouring_pairs == (7 * 7 - 9) // 2
+
+
+def test_samples_refute_what_only_moves_of_all_answers_show() -> None:
+    """The sum of d answers moves by d: noise for 1 is refuted under "all", not under "one"."""
+    sampler = lt.Sampler(
+        lambda x, n, rng: x.sum() + rng.geometric(0.63, n) - rng.geometric(0.63, n)
+    )
+    for relation, decision in (("all", "NO"), ("one", "INCONCLUSIVE")):
+        law = lt.ProductDistribution.uniform(lt.AnswerGrid([2, 2, 2], relation=relation))
+        verdict = lt.check_samples(sampler, law, epsilon=1.0, samples=200_000, seed=3)
+        assert verdict.decision == decision
+    assert verdict.relation == law.domain.relation

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from liptest.answers import AllAnswers
 from liptest.distributions import Distribution, check_distribution
 from liptest.domains import Domain, IntArray
 from liptest.errors import InputError, shown
@@ -41,7 +42,7 @@ def choose_pairs(data: Any, most_datasets: int, rng: np.random.Generator) -> Pai
     """The pairs to try: those listed, all of a small domain, or drawn ones and corners."""
     if isinstance(data, (list, tuple)):
         return _declared(data)
-    distribution = check_distribution(data)
+    distribution = check_distribution(data, together=True)
     domain = distribution.domain
     limit = min(MAX_DATASETS, most_datasets)
     if domain.size <= limit and domain.neighbouring_pairs <= MAX_PAIRS:
@@ -51,9 +52,12 @@ def choose_pairs(data: Any, most_datasets: int, rng: np.random.Generator) -> Pai
 
 def _whole(domain: Domain) -> Pairs:
     points = domain.points(np.arange(domain.size))
-    rows, coordinates, values = domain.neighbour_changes(points)
-    other = points[rows].copy()
-    other[np.arange(len(rows)), coordinates] = values
+    if isinstance(domain, AllAnswers):
+        rows, other = domain.neighbourhoods(points)
+    else:
+        rows, coordinates, values = domain.neighbour_changes(points)
+        other = points[rows].copy()
+        other[np.arange(len(rows)), coordinates] = values
     ends = np.stack([rows, domain.index(other)], axis=1)
     ends = ends[ends[:, 0] < ends[:, 1]]
     many = f"all {len(ends):,} neighbouring pairs" if len(ends) > 1 else "the one neighbouring pair"
@@ -91,6 +95,8 @@ def _drawn(distribution: Distribution, limit: int, rng: np.random.Generator) -> 
 
 
 def _some_neighbours(domain: Domain, centre: IntArray, rng: np.random.Generator) -> list[IntArray]:
+    if isinstance(domain, AllAnswers):
+        return _moved(domain, centre, rng)
     free = np.flatnonzero(domain.size_array > 1)
     found = []
     for r in rng.permutation(free)[:_NEIGHBOURS].tolist():
@@ -98,6 +104,16 @@ def _some_neighbours(domain: Domain, centre: IntArray, rng: np.random.Generator)
         neighbour[r] = rng.choice(domain.other_values(r, int(centre[r])))
         found.append(neighbour)
     return found
+
+
+def _moved(domain: AllAnswers, centre: IntArray, rng: np.random.Generator) -> list[IntArray]:
+    """All answers up, all down, and moves at random, as far as they stay inside."""
+    drawn = rng.integers(-1, 2, size=(_NEIGHBOURS, domain.dimension))
+    moves = np.concatenate([np.array([[1], [-1]]).repeat(domain.dimension, axis=1), drawn])
+    inside = np.clip(centre.astype(np.int64) + moves, 0, domain.size_array - 1)
+    apart = inside[(inside != centre).any(axis=1)].astype(domain.dtype)
+    found = {point.tobytes(): point for point in apart}
+    return list(found.values())[:_NEIGHBOURS]
 
 
 def _declared(listed: Sequence[Any]) -> Pairs:

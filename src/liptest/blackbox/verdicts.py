@@ -19,7 +19,7 @@ from liptest.blackbox.samplers import Sampler, Source, check_sampler
 from liptest.blackbox.tails import Tally, plan_sides
 from liptest.errors import InputError, check_count, check_open_unit, check_seed, shown
 from liptest.privacy.claims import Claim
-from liptest.privacy.wording import NOT_COVERED, counted
+from liptest.privacy.wording import NOT_COVERED, coordinate_noun, counted
 from liptest.verdicts import Cost, Decision, Guarantee, jsonable, rounded_up
 
 _VERIFY = 9999
@@ -249,7 +249,7 @@ class BlackBoxVerdict:
         )
         shown_bound = self.witness or self._best
         if shown_bound is not None:
-            lines.extend(bound_lines(shown_bound))
+            lines.extend(bound_lines(shown_bound, coordinate_noun(self.relation)))
         lines.append(f"Meaning: {self.guarantee.sentence}")
         lines.append(f"Seed: {self.seed}.")
         lines.append(NOT_COVERED)
@@ -261,18 +261,18 @@ class BlackBoxVerdict:
         return max(told, key=lambda bound: bound.lower_bound, default=None)
 
 
-def bound_lines(bound: LossBound) -> list[str]:
+def bound_lines(bound: LossBound, noun: str = "record") -> list[str]:
     """A bound in words: the pair, the event, both frequencies, the bound."""
     where = ", ".join(str(i) for i in bound.changed[:6])
     values = ", ".join(f"{bound.dataset[i]} / {bound.neighbour[i]}" for i in bound.changed[:6])
     more = ", .." if len(bound.changed) > 6 else ""
-    record = "record" if len(bound.changed) == 1 else "records"
+    plural = "" if len(bound.changed) == 1 else "s"
     excess = f" beyond delta {bound.delta:g}" if bound.delta else ""
     left, right = (f"{h:,} of {n:,}" for h, n in zip(bound.hits, bound.draws, strict=True))
     percent = f"{100 * bound.confidence:.8g} %"
     loss = max(0.0, math.floor(bound.lower_bound * 1e4) / 1e4) if bound.lower_bound > 0 else 0.0
     return [
-        f"Two datasets differ only in {record} {where}{more} ({values}{more}):",
+        f"Two datasets differ only in {noun}{plural} {where}{more} ({values}{more}):",
         f"  {bound.event}: {left} draws ({bound.shares[0]:.4g}) against {right} "
         f"({bound.shares[1]:.4g})",
         f"  loss{excess} at least {loss:.4f}, with confidence {percent}.",

@@ -10,7 +10,14 @@ from typing import Any, NoReturn, Self
 from liptest.errors import InputError, shown
 from liptest.privacy.claims import Claim
 from liptest.privacy.witnesses import PrivacyWitness
-from liptest.privacy.wording import NOT_COVERED, SOURCES, counted, open_pair_text, witness_text
+from liptest.privacy.wording import (
+    NOT_COVERED,
+    SOURCES,
+    coordinate_noun,
+    counted,
+    open_pair_text,
+    witness_text,
+)
 from liptest.verdicts import Cost, Decision, Guarantee, Record, jsonable
 
 #: The method of a verdict that rests on a local filter, not on a test (theory 3.13).
@@ -221,9 +228,10 @@ def fine_print(verdict: PrivacyVerdict) -> list[str]:
     missing = verdict.guarantee.not_covered
     if missing:
         shown = ", ".join(str(i) for i in missing[:10]) + (", .." if len(missing) > 10 else "")
+        left_out = counted(len(missing), coordinate_noun(verdict.relation))
         lines.append(
-            f"Not covered: {len(missing):,} records whose rarer values weigh no more than the "
-            f"exception mass ({shown}); use method='neighbourhoods' for them."
+            f"Not covered: {left_out} whose rarer values weigh no more than the exception mass "
+            f" ({shown}); use method='neighbourhoods' for them."
         )
     if verdict.cost.search_laws and verdict.decision is Decision.YES:
         lines.append(searched(verdict))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from decimal import Decimal
 
+from liptest.domains import Hypergrid
 from liptest.privacy.claims import Claim
 from liptest.privacy.witnesses import PrivacyWitness
 
@@ -156,7 +157,7 @@ def _changed_words(witness: PrivacyWitness, relation: str) -> str:
     values = ", ".join(
         f"{witness.dataset[i]} / {witness.neighbour[i]}" for i in witness.changed[:6]
     )
-    noun = "answer" if "answer" in relation else "record"
+    noun = coordinate_noun(relation)
     plural = "" if len(witness.changed) == 1 else "s"
     return f"{noun}{plural} {where} ({values}){_ones(witness)}"
 
@@ -206,6 +207,13 @@ def _loss_words(witness: PrivacyWitness) -> str:
             f"{limit:.9g} (claim {claim})."
         )
     return f"loss {witness.loss_lower:.9g}, more than {limit:.9g} (claim {claim})."
+
+
+def coordinate_noun(relation: str) -> str:
+    """What one coordinate of a dataset is, by the domain's relation: record, count or answer."""
+    if "answer" in relation:
+        return "answer"
+    return "count" if relation == Hypergrid.relation else "record"
 
 
 def counted(number: int, noun: str) -> str:

@@ -44,12 +44,11 @@ class ExposureRow:
     count: int
     is_rest: bool = False
 
-    @property
-    def label(self) -> str:
+    def label(self, noun: str = "record") -> str:
         """``record 3``, or how many they are."""
         if self.is_rest:
             return f"{self.count:,} others, at most"
-        return f"record {self.records[0]}" if self.count == 1 else f"{self.count:,} records"
+        return f"{noun} {self.records[0]}" if self.count == 1 else f"{self.count:,} {noun}s"
 
 
 def losses_by_record(mechanism: Mechanism, domain: Domain) -> NDArray[np.float64]:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from liptest.certificates import Certificate
 from liptest.privacy.profile_result import PrivacyProfile
 from liptest.privacy.verdicts import PrivacyVerdict, fine_print, tested
+from liptest.privacy.wording import coordinate_noun
 from liptest.report.exposure import CLOSE, exposure_rows
 from liptest.report.findings import Findings
 from liptest.report.html_tags import code, figure, figures, section, shown, table
@@ -106,28 +107,28 @@ def _profile_table(profile: PrivacyProfile) -> tuple[Sequence[str], list[list[st
 
 def exposure_section(name: str, verdict: PrivacyVerdict, found: Findings) -> str:
     """Largest loss by record, or why it is not drawn."""
-    title, losses = "Who is exposed", found.exposure
+    title, losses, noun = "Who is exposed", found.exposure, coordinate_noun(verdict.relation)
     if isinstance(losses, str):
-        return section(title, f'<p class="absent">Not known by record: {shown(losses)}.</p>')
+        return section(title, f'<p class="absent">Not known by {noun}: {shown(losses)}.</p>')
     rows = exposure_rows(losses)
     if len(rows) == 1 and rows[0].count > 1:
         return section(
             title,
-            f"<p>All {len(losses):,} records alike: the largest loss over all neighbouring "
+            f"<p>All {len(losses):,} {noun}s alike: the largest loss over all neighbouring "
             f"datasets that differ in any one of them is {number(rows[0].loss)}.</p>",
         )
     claim = float(verdict.claim.epsilon)
-    drawn = [Bar(row.label, row.loss, _kind(row.loss, verdict)) for row in rows]
-    picture = bars(f"{name}-records", "Largest loss by record", drawn, claimed=claim, height=12)
+    drawn = [Bar(row.label(noun), row.loss, _kind(row.loss, verdict)) for row in rows]
+    picture = bars(f"{name}-records", f"Largest loss by {noun}", drawn, claimed=claim, height=12)
     numbers = [
         [
-            row.label + (f" ({_listed(row.records, row.count)})" if row.count > 1 else ""),
+            row.label(noun) + (f" ({_listed(row.records, row.count)})" if row.count > 1 else ""),
             *figures(row.loss),
         ]
         for row in rows
     ]
-    caption = "Largest loss over all neighbouring datasets that differ in this record."
-    return section(title, figure(picture, caption, ("record", "largest loss"), numbers))
+    caption = f"Largest loss over all neighbouring datasets that differ in this {noun}."
+    return section(title, figure(picture, caption, (noun, "largest loss"), numbers))
 
 
 def _listed(records: Sequence[int], count: int) -> str:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
+from typing import Protocol
 
 from liptest.privacy.verdicts import PrivacyVerdict, pair_text
 from liptest.privacy.witnesses import PrivacyWitness
+from liptest.privacy.wording import coordinate_noun
 from liptest.report.findings import Findings
 from liptest.report.html_tags import code, figure, figures, section, shown, table
 from liptest.report.svg_charts import law_bars
@@ -26,25 +28,41 @@ def witness_section(
     title = "Witness" if verdict.decision is Decision.NO else "The pair left open"
     lines = [line.strip() for line in pair_text(verdict, witness).splitlines()]
     said = "".join(f"<p>{shown(line, 700)}</p>" for line in lines)
-    parts = [f'<div class="said">{said}</div>', _datasets(witness)]
+    noun = coordinate_noun(verdict.relation)
+    parts = [f'<div class="said">{said}</div>', datasets(witness, noun)]
     if witness.event:
-        parts.append(_laws(name, found))
+        parts.append(_laws(name, found, noun if len(witness.changed) == 1 else f"{noun}s"))
         parts.append(_exactly(witness))
     return section(title, "".join(parts))
 
 
-def _datasets(witness: PrivacyWitness) -> str:
+class Pair(Protocol):
+    """Two datasets and where they differ."""
+
+    @property
+    def dataset(self) -> tuple[int, ...]: ...
+
+    @property
+    def neighbour(self) -> tuple[int, ...]: ...
+
+    @property
+    def changed(self) -> tuple[int, ...]: ...
+
+
+def datasets(witness: Pair, noun: str) -> str:
+    """Both datasets, one above the other, about what changed; ``noun`` is one coordinate."""
     places = _places(len(witness.dataset), witness.changed)
     rows = (
-        ("record", None),
+        (noun, None),
         ("first", witness.dataset),
         ("second", witness.neighbour),
     )
     body = "".join(_strip(name, side, places, witness.changed) for name, side in rows)
-    framed = "record is framed" if len(witness.changed) == 1 else "records are framed"
+    framed = f"{noun} is framed" if len(witness.changed) == 1 else f"{noun}s are framed"
     return (
-        f'<table class="strip" aria-label="Records of both datasets"><tbody>{body}</tbody></table>'
-        f'<p class="under">The changed {framed}, counted from 0.</p>{_counts(witness, places)}'
+        f'<table class="strip" aria-label="Both datasets"><tbody>{body}</tbody></table>'
+        f'<p class="under">The changed {framed}, counted from 0.</p>'
+        f"{_counts(witness, places, noun)}"
     )
 
 
@@ -86,7 +104,7 @@ def _strip(
     return f'<tr><th scope="row">{name}</th>{"".join(cells)}</tr>'
 
 
-def _counts(witness: PrivacyWitness, places: Sequence[int | None]) -> str:
+def _counts(witness: Pair, places: Sequence[int | None], noun: str) -> str:
     """What cannot be seen of long datasets: how often each value occurs."""
     if None not in places:
         return ""
@@ -94,7 +112,7 @@ def _counts(witness: PrivacyWitness, places: Sequence[int | None]) -> str:
     sides = [Counter(side) for side in (witness.dataset, witness.neighbour)]
     values = sorted({*sides[0], *sides[1]})
     shared = total - len(witness.changed)
-    text = f"<p>{total:,} records in each; {shared:,} of them are equal in both.</p>"
+    text = f"<p>{total:,} {noun}s in each; {shared:,} of them are equal in both.</p>"
     if len(values) > _MOST_VALUES:
         sums = f"{sum(witness.dataset):,} and {sum(witness.neighbour):,}"
         return f"{text}<p>They add up to {sums}.</p>"
@@ -102,11 +120,11 @@ def _counts(witness: PrivacyWitness, places: Sequence[int | None]) -> str:
         [f"{name} dataset", *(f"{side[value]:,}" for value in values)]
         for name, side in zip(("first", "second"), sides, strict=True)
     ]
-    heads = ["how many records are", *map(str, values)]
+    heads = [f"how many {noun}s are", *map(str, values)]
     return text + table(heads, rows, kind="numbers")
 
 
-def _laws(name: str, found: Findings) -> str:
+def _laws(name: str, found: Findings, changed: str) -> str:
     if isinstance(found.laws, str):
         return f'<p class="absent">The output laws are not drawn: {shown(found.laws)}.</p>'
     rows = [
@@ -120,7 +138,7 @@ def _laws(name: str, found: Findings) -> str:
         '<p class="legend"><span class="first">first dataset</span> '
         '<span class="second">second dataset</span> <span class="decides">decides</span></p>'
     )
-    caption = "How the output law moves with the changed record."
+    caption = f"How the output law moves with the changed {changed}."
     taken = sum(row.outputs for row in found.laws)
     if taken > len(found.laws):
         caption += f" {taken:,} outputs, some of them taken together."

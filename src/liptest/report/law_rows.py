@@ -39,6 +39,8 @@ class LawRow:
 def witness_rows(mechanism: Mechanism, witness: PrivacyWitness) -> tuple[LawRow, ...]:
     """Both laws of a witness; the rows add up to 1 on each side, but for what is unexplored.
 
+    Outputs that are real numbers have two rows: those that decide, and all others.
+
     Raises Missing where the mechanism does not give the witness's probabilities, and what the
     mechanism raises.
     """
@@ -48,12 +50,23 @@ def witness_rows(mechanism: Mechanism, witness: PrivacyWitness) -> tuple[LawRow,
     try:
         left, right = map(mechanism.law, sides)
     except ContinuousOutputs:
-        raise Missing("outputs are real numbers, and no single one has a probability") from None
+        return _in_two(witness)
     if not _is_that_of(witness, left, right):
         raise Missing("the mechanism at hand does not give the probabilities of the verdict")
     outputs = list(dict.fromkeys((*left.outputs, *right.outputs)))
     masses = {one: (left.get(one, 0.0), right.get(one, 0.0)) for one in outputs}
     return tuple(_rows(_ordered(outputs), masses, frozenset(witness.event)))
+
+
+def _in_two(witness: PrivacyWitness) -> tuple[LawRow, LawRow]:
+    """Where no single output has a probability: the outputs that decide, and all others."""
+    pieces = len(witness.event)
+    label = repr(witness.output) if pieces == 1 else f"{pieces:,} ranges together"
+    first, second = witness.probability, witness.neighbour_probability
+    return (
+        LawRow(label, first, second, True, pieces),
+        LawRow("any other output", 1.0 - first, 1.0 - second),
+    )
 
 
 def _is_that_of(witness: PrivacyWitness, left: OutputLaw, right: OutputLaw) -> bool:

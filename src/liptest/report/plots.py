@@ -10,6 +10,7 @@ from liptest.errors import InputError
 from liptest.mechanisms.base import check_mechanism
 from liptest.privacy.profile_result import PrivacyProfile
 from liptest.privacy.verdicts import PrivacyVerdict
+from liptest.privacy.wording import coordinate_noun
 from liptest.report.exposure import CLOSE, exposure_rows, losses_by_record
 from liptest.report.html_tags import visible
 from liptest.report.law_rows import witness_rows
@@ -65,7 +66,8 @@ def exposure_figure(
         raise InputError(
             f"mechanism, distribution={distribution.domain}: {missing}", name="distribution"
         ) from None
-    rows = [(row.label, row.loss) for row in exposure_rows(losses)]
+    noun = coordinate_noun(distribution.domain.relation)
+    rows = [(row.label(noun), row.loss) for row in exposure_rows(losses)]
     return _bars(rows, claimed, "largest loss")
 
 

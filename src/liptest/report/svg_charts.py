@@ -136,7 +136,7 @@ def profile_curve(
     side = "end" if at > 0.6 else "start"
     shift = -9 if side == "end" else 9
     at_claim = " to ".join(dict.fromkeys(number(bound, 4) for bound in mass))
-    label = f"claimed {number(claimed)}: {at_claim}"
+    label = f"claimed {number(claimed)}: mass {at_claim}"
     body.append(words(at, top - 10, label, "strong", dx=shift, anchor=side))
     told = (
         f"Exception mass falls from {points[0][1]:.4g} at epsilon {points[0][0]:.4g} to "

@@ -8,7 +8,7 @@ from textwrap import wrap
 
 from liptest.privacy.verdicts import PrivacyVerdict, headline, tested
 from liptest.privacy.witnesses import PrivacyWitness
-from liptest.privacy.wording import open_loss_words
+from liptest.privacy.wording import coordinate_noun, counted, open_loss_words
 from liptest.verdicts import Decision
 
 # A dataset of so many records is shown whole; of a longer one the records around the change.
@@ -25,25 +25,31 @@ def finding_lines(verdict: PrivacyVerdict) -> list[str]:
     lines += wrap(tested(verdict), _WIDTH)
     if verdict.witness is not None:
         is_certain = verdict.decision is Decision.NO
-        lines += ["", *witness_lines(verdict.witness, is_certain=is_certain), ""]
+        lines += [
+            "",
+            *witness_lines(verdict.witness, relation=verdict.relation, is_certain=is_certain),
+            "",
+        ]
     return lines + wrap(f"Meaning: {verdict.guarantee.sentence}", _WIDTH)
 
 
-def witness_lines(witness: PrivacyWitness, *, is_certain: bool = True) -> list[str]:
+def witness_lines(
+    witness: PrivacyWitness, *, relation: str = "", is_certain: bool = True
+) -> list[str]:
     """The two datasets and the two probabilities, one above the other; the loss, the claim.
 
-    Where it is not certain, the pair is one that was left open.
+    ``relation`` is that of the domain. Where it is not certain, the pair is one left open.
     """
+    noun = coordinate_noun(relation)
     changed = ", ".join(map(str, witness.changed[:_MOST])) + (
         ", .." if len(witness.changed) > _MOST else ""
     )
     plural = "" if len(witness.changed) == 1 else "s"
-    total = len(witness.dataset)
+    total = counted(len(witness.dataset), noun)
     head = [
-        f"{'' if is_certain else 'left open: '}two datasets of {total} "
-        f"record{'' if total == 1 else 's'}, equal but for record{plural} {changed} (counted "
-        f"from 0):",
-        *_dataset_lines(witness),
+        f"{'' if is_certain else 'left open: '}two datasets of {total}, equal but for "
+        f"{noun}{plural} {changed} (counted from 0):",
+        *_dataset_lines(witness, noun),
     ]
     probabilities = [
         f"probability of {_event(witness)}:",
@@ -78,10 +84,10 @@ def dataset_expression(dataset: Sequence[int]) -> str:
     return short if len(short) < len(text) else text
 
 
-def _dataset_lines(witness: PrivacyWitness) -> list[str]:
+def _dataset_lines(witness: PrivacyWitness, noun: str) -> list[str]:
     start, stop = _window(len(witness.dataset), witness.changed)
     width = max(len(str(v)) for v in witness.dataset[start:stop] + witness.neighbour[start:stop])
-    ends = (f".. (from record {start}) " if start else "", " .." * (stop < len(witness.dataset)))
+    ends = (f".. (from {noun} {start}) " if start else "", " .." * (stop < len(witness.dataset)))
     rows = []
     for sign, side in (("-", witness.dataset), ("+", witness.neighbour)):
         cells = " ".join(f"{value:{width}d}" for value in side[start:stop])

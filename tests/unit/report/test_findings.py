@@ -136,7 +136,7 @@ def test_a_thousand_different_losses_are_cut_with_a_statement():
     rows = exposure_rows([float(k) for k in range(1000)])
     assert len(rows) == 20
     assert [row.records[0] for row in rows[:3]] == [999, 998, 997]
-    assert rows[-1].label == "981 others, at most"
+    assert rows[-1].label() == "981 others, at most"
     assert rows[-1].loss == 980
 
 
