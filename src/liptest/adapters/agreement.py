@@ -19,7 +19,12 @@ _MOST_CELLS = 15
 
 
 def check_draws(
-    mechanism: Mechanism, datasets: list[Any], answer: Callable[[Any], Any], draws: int
+    mechanism: Mechanism,
+    datasets: list[Any],
+    answer: Callable[[Any], Any],
+    draws: int,
+    *,
+    seen: Callable[[Any], Any] = lambda output: output,
 ) -> float:
     """Compare draws on each dataset with the exact law; the radius within which they agree.
 
@@ -30,6 +35,7 @@ def check_draws(
     has n H >= t > k-1 with probability at most exp(-t) (e t / (k-1))^(k-1) (R. Agrawal,
     "Finite-sample concentration of the multinomial in relative entropy", 2020); the cells are the
     likeliest outputs and the rest. Outputs that are vectors are compared number by number.
+    ``seen`` is what the library makes of an output, or of a number of it, at last.
 
     Raises
     ------
@@ -42,7 +48,8 @@ def check_draws(
         law = mechanism.law(dataset)
         found = [answer(dataset) for _ in range(draws)]
         for part in _parts(mechanism, dataset):
-            masses, counts = _marginal(law, part), Counter(_part(one, part) for one in found)
+            masses = _marginal(law, part, seen)
+            counts = Counter(_part(one, part) for one in found)
             off = _distance(masses, counts, draws)
             surprise = _surprise(masses, counts, draws)
             if (
@@ -82,10 +89,12 @@ def _part(output: Any, part: int | None) -> Any:
     return output if part is None else output[part]
 
 
-def _marginal(law: Mapping[Any, float], part: int | None) -> dict[Any, float]:
+def _marginal(
+    law: Mapping[Any, float], part: int | None, seen: Callable[[Any], Any]
+) -> dict[Any, float]:
     found: dict[Any, float] = {}
     for output, mass in law.items():
-        key = _part(output, part)
+        key = seen(_part(output, part))
         found[key] = found.get(key, 0.0) + mass
     return found
 

@@ -11,10 +11,9 @@ import math
 import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any, cast
 
-from liptest.adapters.terms import AdaptedMechanism, Terms, attach
+from liptest.adapters.terms import AdaptedMechanism, Terms, attach, library
 from liptest.domains import Domain, Hypercube, Hypergrid, RecordGrid
 from liptest.errors import InputError, shown
 from liptest.whitebox.function import PythonFunction
@@ -109,16 +108,15 @@ def diffprivlib(
     InputError
         No mechanism, a mechanism without an exact law (with the reason), or a missing argument.
     """
-    library = import_module("diffprivlib.mechanisms")
-
-    if isinstance(mechanism, type) or not isinstance(mechanism, library.base.DPMechanism):
+    known = library("diffprivlib", "diffprivlib.mechanisms")
+    if isinstance(mechanism, type) or not isinstance(mechanism, known.base.DPMechanism):
         raise InputError(
             f"mechanism={shown(mechanism)} is no diffprivlib mechanism; give an instance, such as "
             f"Binary(epsilon=1.0, value0='0', value1='1')",
             name="mechanism",
         )
     _refuse_lawless(mechanism)
-    selection = isinstance(mechanism, library.Exponential)
+    selection = isinstance(mechanism, known.Exponential)
     if selection is not (utility is not None):
         raise InputError(
             f"utility={shown(utility)}: Exponential is built with the scores of the data, so give "

@@ -8,7 +8,6 @@ object, the law is compared with draws of the measurement before it is used.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -16,10 +15,12 @@ from typing import Any, cast
 
 import numpy as np
 
+from liptest.adapters import opendp_domains as domains
 from liptest.adapters import opendp_laws as laws
 from liptest.adapters.agreement import RADIUS_FAILURE, check_draws
 from liptest.adapters.opendp_chains import Chained, chained
 from liptest.adapters.opendp_claims import claim, require_measurement
+from liptest.adapters.opendp_domains import refused, require_metric
 from liptest.adapters.terms import AdaptedMechanism, Terms, attach
 from liptest.domains import Domain, Hypercube, Hypergrid, RecordGrid
 from liptest.errors import InputError, check_count, shown
@@ -28,12 +29,20 @@ from liptest.mechanisms.gaussian import DiscreteGaussian
 from liptest.mechanisms.noise import DiscreteLaplace, Noise
 from liptest.mechanisms.shift import ShiftMechanism
 
-_CALIBRATIONS = ("make_fix_delta", "make_zCDP_to_approxDP")
-_WHOLE = re.compile(r"\bT=[iu](8|16|32|64|128|size)\b")
+_CALIBRATIONS = (
+    "make_fix_delta",
+    "make_zCDP_to_approxDP",
+    "make_pureDP_to_zCDP",
+    "make_approximate",
+)
 _NOISES: dict[str, Callable[[float], Noise]] = {
     "make_laplace": DiscreteLaplace,
     "make_geometric": DiscreteLaplace,
     "make_gaussian": DiscreteGaussian,
+}
+_BY_MEASURE: dict[str, Callable[[float], Noise]] = {
+    "MaxDivergence": DiscreteLaplace,
+    "ZeroConcentratedDivergence": DiscreteGaussian,
 }
 
 
@@ -63,15 +72,16 @@ def opendp(
 ) -> AdaptedMechanism:
     """An OpenDP measurement as a mechanism, with ``.domain``, ``.epsilon``, ``.delta``, ``.notes``.
 
-    Randomised response (bool and categorical); ``make_laplace``, ``make_geometric`` and
-    ``make_gaussian`` on whole numbers, one or a vector; a sum or a count followed by one of them.
-    OpenDP's samplers are exact, so are the laws: rational for randomised response, closed forms for
-    the noise. The last cast to the type of the measurement, which clips at its ends, is left out:
-    it is post-processing.
+    Randomised response (bool and categorical); ``make_noisy_max`` of whole numbers;
+    ``make_laplace``, ``make_geometric``, ``make_gaussian`` and ``make_noise`` on whole numbers, one
+    or a vector; a sum or a count followed by one of them. OpenDP's samplers are exact, so are the
+    laws: rational for randomised response, closed forms for the rest. The last cast to the type of
+    the measurement, which clips at its ends, is left out: it is post-processing.
 
     Datasets are whole numbers. A bool is one bit; a category is its place in the list, with one
     more value for everything that is no category; a whole number is itself, counted from the
-    lower bound of the measurement's domain, if it has one; records before a sum or a count are
+    lower bound of the measurement's domain, if it has one; scores are such numbers, of which all
+    may move by 1 at once (``AnswerGrid(.., relation="all")``); records before a sum or a count are
     counts of each value where they may be added and removed, and a list of them where their number
     is fixed.
 
@@ -103,8 +113,9 @@ def opendp(
     else:
         adapted = _of_core(measurement, record, domain, delta)
     sizes = np.asarray(adapted.terms.domain.sizes)
-    ends = [np.zeros(len(sizes), dtype=np.int64), sizes - 1]
-    radius = check_draws(adapted.mechanism, ends, adapted.answer, draws)
+    ends = list(adapted.datasets) or [np.zeros(len(sizes), dtype=np.int64), sizes - 1]
+    seen = _Clipped(domains.ends_of_type(str(core.input_domain)))
+    radius = check_draws(adapted.mechanism, ends, adapted.answer, draws, seen=seen)
     compared = (
         f"Compared with {draws:,} draws on each of {len(ends)} datasets: no cumulative probability "
         f"is off by more than {radius:.3f}; a right law fails this with probability at most "
@@ -116,11 +127,27 @@ def opendp(
 
 @dataclass(frozen=True)
 class _Adapted:
-    """A mechanism before its draws were looked at, and the library's answer on a dataset."""
+    """A mechanism before its draws were looked at, and the library's answer on a dataset.
+
+    ``datasets`` are those that are compared; default: the least and the largest.
+    """
 
     mechanism: Mechanism
     terms: Terms
     answer: Callable[[Any], Any]
+    datasets: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Clipped:
+    """A number as it looks after the last cast to the type of the measurement."""
+
+    ends: tuple[int, int] | None
+
+    def __call__(self, output: Any) -> Any:
+        if self.ends is None or isinstance(output, (bool, str)):
+            return output
+        return min(max(output, self.ends[0]), self.ends[1])
 
 
 def _of_core(
@@ -130,16 +157,19 @@ def _of_core(
         return _of_response([False, True], False, measurement, record, domain)
     if record.function == "make_randomized_response":
         return _of_response(list(record.arguments["categories"]), True, measurement, record, domain)
-    noise, inner = _noise(record, measurement), str(measurement.input_domain)
-    _require_metric(measurement, "AbsoluteDistance", "L1Distance", "L2Distance")
-    lowest, default = _numbers(inner)
-    chosen = _chosen(domain, default, Hypergrid)
-    terms = _terms(measurement, record, chosen, 1, delta)
+    inner = str(measurement.input_domain)
+    if record.function == "make_noisy_max":
+        return _of_selection(measurement, record, domain, delta)
+    noise = _noise(record, measurement)
+    require_metric(measurement, "AbsoluteDistance", "L1Distance", "L2Distance")
+    where = domains.chosen(domain, inner, Hypergrid)
+    lowest = domains.numbers(inner)[0]
+    terms = _terms(measurement, record, where, 1, delta)
     bounds, name = record.arguments.get("bounds"), str(record)
     if not inner.startswith("AtomDomain"):
         if bounds is not None:
-            raise _refused(f"{name}: bounded noise on a vector")
-        made = laws.noisy_vector(noise, chosen, lowest, name)
+            raise refused(f"{name}: bounded noise on a vector")
+        made = laws.noisy_vector(noise, where, lowest, name)
         return _Adapted(
             made, terms, lambda data: tuple(measurement([int(x) + lowest for x in data]))
         )
@@ -153,15 +183,39 @@ def _of_core(
 def _of_response(
     categories: Sequence[Any], others: bool, measurement: Any, record: _Record, domain: Any
 ) -> _Adapted:
-    _require_metric(measurement, "DiscreteDistance")
-    default: Domain = RecordGrid([len(categories) + 1]) if others else Hypercube(1)
-    chosen = _chosen(domain, default, type(default))
-    if chosen != default:
-        raise _misfit(chosen, f"the measurement's own is {default}")
-    terms = _terms(measurement, record, chosen, 1, None)
+    require_metric(measurement, "DiscreteDistance")
+    own: Domain = RecordGrid([len(categories) + 1]) if others else Hypercube(1)
+    if domain is not None and domain != own:
+        raise domains.misfit(domain, f"the measurement's own is {own}")
+    terms = _terms(measurement, record, own, 1, None)
     made = laws.response(categories, Fraction(record.arguments["prob"]), str(record))
     inputs = [*categories, *([_no_category(categories)] if others else [])]
     return _Adapted(made, terms, lambda data: measurement(inputs[int(data[0])]))
+
+
+def _of_selection(
+    measurement: Any, record: _Record, domain: Domain | None, delta: float | None
+) -> _Adapted:
+    inner, arguments = str(measurement.input_domain), record.arguments
+    require_metric(measurement, "LInfDistance")
+    if "monotonic" in str(measurement.input_metric):
+        raise refused(f"{record}: scores that all move in one direction")
+    if domains.ends_of_type(inner) is None or not arguments["scale"] > 0:
+        raise refused(f"{record} on {inner}: scores that are no whole numbers, or no noise,")
+    where = domains.answers(inner, domain)
+    lowest = domains.numbers(inner)[0]
+    gumbel = str(arguments["output_measure"]) == "ZeroConcentratedDivergence"
+    made = laws.noisy_max(
+        arguments["scale"], where.dimension, arguments["negate"], gumbel, str(record)
+    )
+    # Equal scores show nothing of the noise.
+    first = np.minimum(np.arange(where.dimension), where.size_array - 1)
+    return _Adapted(
+        made,
+        _terms(measurement, record, where, 1, delta),
+        lambda data: measurement([int(x) + lowest for x in data]),
+        (first, np.minimum(first[::-1] * 2, where.size_array - 1)),
+    )
 
 
 def _of_chain(
@@ -170,9 +224,9 @@ def _of_chain(
     noisy = _record(record.arguments["measurement1"])
     noise = _noise(noisy, record.arguments["measurement1"])
     if noisy.arguments.get("bounds") is not None:
-        raise _refused("make_geometric with bounds after a transformation")
+        raise refused("make_geometric with bounds after a transformation")
     first = record.arguments["transformation0"]
-    _require_metric(measurement, "SymmetricDistance")
+    require_metric(measurement, "SymmetricDistance")
     step: Chained = chained(_record(first), first, str(measurement.input_domain), domain)
     terms = _terms(measurement, noisy, step.domain, step.distance, delta)
     made = ShiftMechanism(step.statistic, noise, f"{step.name} >> {noisy}")
@@ -199,58 +253,17 @@ def _uncalibrated(measurement: Any) -> Any:
 
 
 def _noise(record: _Record, measurement: Any) -> Noise:
-    if record.function not in _NOISES:
-        raise _refused(record.function)
-    if not _WHOLE.search(str(measurement.input_domain)):
-        raise _refused(f"{record.function} on {measurement.input_domain}, which is no whole number")
+    made = _NOISES.get(record.function)
+    if record.function == "make_noise":
+        made = _BY_MEASURE.get(str(record.arguments["output_measure"]))
+    if made is None:
+        raise refused(record.function)
+    if domains.ends_of_type(str(measurement.input_domain)) is None:
+        raise refused(f"{record.function} on {measurement.input_domain}, which is no whole number")
     scale = record.arguments["scale"]
     if not scale > 0:
-        raise _refused(f"{record.function} with scale={scale}, which adds no noise,")
-    return _NOISES[record.function](scale)
-
-
-def _refused(what: str) -> InputError:
-    return InputError(
-        f"measurement: {what} has no closed form here; known are randomised response (bool, "
-        f"categorical), make_laplace, make_geometric and make_gaussian on whole numbers, and a sum "
-        f"or a count before them. lt.check_samples tests any measurement by its samples",
-        name="measurement",
-    )
-
-
-def _require_metric(measurement: Any, *known: str) -> None:
-    metric = str(measurement.input_metric)
-    if metric.partition("(")[0] not in known:
-        raise _refused(f"the input metric {metric}")
-
-
-def _numbers(inner: str) -> tuple[int, Domain | None]:
-    """Lower bound of each number of a domain as OpenDP prints it, and the smallest datasets."""
-    bounds = re.search(r"bounds=\[(-?\d+), (-?\d+)\]", inner)
-    low, high = (int(end) for end in bounds.groups()) if bounds else (0, 1)
-    size = re.search(r"size=(\d+)", inner)
-    if inner.startswith("AtomDomain"):
-        return low, Hypergrid([high - low + 1])
-    return low, Hypergrid([min(high - low + 1, 2)] * int(size.group(1))) if size else None
-
-
-def _chosen(given: Domain | None, default: Domain | None, kind: type[Domain]) -> Domain:
-    chosen = given or default
-    if chosen is None:
-        raise InputError(
-            "domain=None: the measurement takes vectors of any length; give domain=, such as "
-            "Hypergrid([10, 10, 10])",
-            name="domain",
-        )
-    if not isinstance(chosen, kind):
-        raise _misfit(chosen, f"its metric asks for a {kind.__name__}")
-    if default is not None and default.dimension != chosen.dimension:
-        raise _misfit(chosen, f"it has {default.dimension} numbers")
-    return chosen
-
-
-def _misfit(domain: Domain, why: str) -> InputError:
-    return InputError(f"domain={domain} does not fit the measurement: {why}", name="domain")
+        raise refused(f"{record.function} with scale={scale}, which adds no noise,")
+    return made(scale)
 
 
 def _terms(
@@ -273,5 +286,5 @@ def _no_category(categories: Sequence[Any]) -> Any:
     if isinstance(categories[0], str):
         return "".join(categories) + "?"
     if isinstance(categories[0], bool):
-        raise _refused("make_randomized_response of bools")
+        raise refused("make_randomized_response of bools")
     return next(i for i in range(len(categories) + 1) if i not in categories)

@@ -7,7 +7,8 @@ from importlib import import_module
 from importlib.metadata import version
 from typing import Any
 
-from liptest.errors import InputError, shown
+from liptest.adapters.terms import library
+from liptest.errors import InputError, check_non_negative, shown
 
 #: The first version whose whole-number noise has the law that is claimed.
 _RIGHT_NOISE = (0, 14, 2)
@@ -15,7 +16,7 @@ _RIGHT_NOISE = (0, 14, 2)
 
 def require_measurement(measurement: Any) -> None:
     """InputError unless it is a measurement of an OpenDP that draws what it claims to draw."""
-    if not isinstance(measurement, import_module("opendp.mod").Measurement):
+    if not isinstance(measurement, library("opendp", "opendp.mod").Measurement):
         raise InputError(
             f"measurement={shown(measurement)} is no OpenDP measurement; give what a constructor "
             f"of opendp.measurements returns",
@@ -38,6 +39,8 @@ def claim(measurement: Any, distance: int, delta: float | None) -> tuple[float, 
     InputError where a delta is needed and not given.
     """
     measure = str(measurement.output_measure)
+    if delta is not None and not 0 <= check_non_negative("delta", delta) < 1:
+        raise InputError(f"delta={shown(delta)} must be at least 0 and below 1", name="delta")
     if measure == "ZeroConcentratedDivergence" and delta is not None:
         converted = import_module("opendp.combinators").make_zCDP_to_approxDP(measurement)
         return claim(converted, distance, delta)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from importlib import import_module
+from typing import Any, Protocol, TypeVar
 
 from liptest.domains import Domain
+from liptest.errors import InputError
 from liptest.mechanisms.base import Mechanism
 
 M = TypeVar("M", bound=Mechanism)
@@ -60,3 +62,15 @@ def attach(mechanism: M, terms: Terms) -> M:
     for key in ("domain", "epsilon", "delta", "notes"):
         object.__setattr__(mechanism, key, getattr(terms, key))
     return mechanism
+
+
+def library(extra: str, module: str) -> Any:
+    """A module of the library that an adapter is for; InputError says which extra holds it."""
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise InputError(
+            f"lt.adapters.{extra} needs the package {error.name}; install liptest with its extra: "
+            f"pip install 'liptest[{extra}]'",
+            name=extra,
+        ) from None

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 import pickle
+import sys
 from collections.abc import Callable
 from fractions import Fraction
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,7 @@ import opendp.prelude as dp
 import pytest
 
 import liptest as lt
+from liptest.adapters.opendp_laws import noisy_max
 
 dp.enable_features("contrib")
 
@@ -216,7 +219,19 @@ def test_what_is_no_category_is_a_dataset_too() -> None:
             lambda: dp.m.make_noisy_max(
                 vector(), dp.linf_distance(T=int), dp.max_divergence(), scale=1.0
             ),
-            "make_noisy_max has no closed form",
+            "the scores have no bounds",
+        ),
+        (
+            lambda: dp.m.make_noisy_max(
+                vector(), dp.linf_distance(T=int, monotonic=True), dp.max_divergence(), scale=1.0
+            ),
+            "all move in one direction",
+        ),
+        (
+            lambda: dp.m.make_noisy_top_k(
+                vector(), dp.linf_distance(T=int), dp.max_divergence(), k=1, scale=1.0
+            ),
+            "make_noisy_top_k has no closed form",
         ),
         (
             lambda: dp.m.make_geometric(vector(2), dp.l1_distance(T=int), scale=1.0, bounds=(0, 3)),
@@ -246,8 +261,106 @@ def test_what_has_no_closed_form_is_refused_with_a_reason(make: Any, why: str) -
         lt.adapters.opendp(make())
 
 
+def by_orders(scores: list[int], scale: float) -> list[float]:
+    """Permute-and-flip as it is described: in a random order, each place is taken with its q."""
+    chances = [math.exp((score - max(scores)) / scale) for score in scores]
+    found = [0.0] * len(scores)
+    for order in permutations(range(len(scores))):
+        left = 1.0 / math.factorial(len(scores))
+        for place in order:
+            found[place] += left * chances[place]
+            left *= 1.0 - chances[place]
+    return found
+
+
+@pytest.mark.parametrize("negate", [False, True])
+@pytest.mark.parametrize("scale", [0.4, 1.0, 30.0])
+def test_the_noisy_maximum_is_permute_and_flip(scale: float, negate: bool) -> None:
+    made = dp.m.make_noisy_max(
+        vector(), dp.linf_distance(T=int), dp.max_divergence(), scale=scale, negate=negate
+    )
+    grid = lt.AnswerGrid([4] * 4, relation="all")
+    mechanism = lt.adapters.opendp(made, domain=grid, draws=2000)
+    assert mechanism.epsilon == pytest.approx(2 / scale)
+    for scores in ([0, 1, 2, 3], [3, 3, 0, 1], [0, 0, 0, 0]):
+        law = lt.output_law(mechanism, np.array(scores))
+        signed = [-score for score in scores] if negate else scores
+        assert [law[r] for r in range(4)] == pytest.approx(by_orders(signed, scale), rel=1e-12)
+
+
+def test_the_noisy_maximum_of_scores_with_bounds() -> None:
+    bounded = dp.vector_domain(dp.atom_domain(bounds=(2, 6)), size=3)
+    pure = dp.m.make_noisy_max(bounded, dp.linf_distance(T=int), dp.max_divergence(), scale=1.0)
+    mechanism = lt.adapters.opendp(pure, draws=2000)
+    assert mechanism.domain == lt.AnswerGrid([5] * 3, relation="all")
+    assert lt.exact_epsilon(mechanism, mechanism.domain).value == pytest.approx(2.0)
+    for wrong in (lt.AnswerGrid([5] * 3, relation="one"), lt.AnswerGrid([6] * 3, relation="all")):
+        with pytest.raises(lt.InputError, match="does not fit"):
+            lt.adapters.opendp(pure, domain=wrong)
+    measure = dp.zero_concentrated_divergence()
+    gumbel = dp.m.make_noisy_max(bounded, dp.linf_distance(T=int), measure, scale=2.0)
+    exponential = lt.adapters.opendp(gumbel, delta=1e-3, draws=2000)
+    weights = np.exp(np.array([0, 1, 4]) / 2.0)
+    law = lt.output_law(exponential, np.array([0, 1, 4]))
+    assert [law[r] for r in range(3)] == pytest.approx((weights / weights.sum()).tolist())
+
+
+def test_the_law_of_many_scores_is_as_exact_as_declared() -> None:
+    scores = np.arange(40) % 7
+    law = noisy_max(3.0, 40, False, False, "max").law(scores)
+    chances = [Fraction(math.exp((int(score) - 6) / 3.0)) for score in scores]
+    polynomial = [Fraction(1)]  # of all places but the last one
+    for chance in chances[:-1]:
+        moved = [Fraction(0), *(-chance * factor for factor in polynomial)]
+        polynomial = [a + b for a, b in zip([*polynomial, Fraction(0)], moved, strict=True)]
+    integral = sum(factor / (k + 1) for k, factor in enumerate(polynomial))
+    assert law[39] == pytest.approx(float(chances[-1] * integral), rel=1e-11)
+    with pytest.raises(lt.InputError, match="41 scores are more than the 40"):
+        noisy_max(3.0, 41, False, False, "max")
+
+
+@pytest.mark.parametrize("wrap", [dp.c.make_approximate, dp.c.make_pureDP_to_zCDP])
+def test_a_claim_in_other_words_is_of_the_same_law(wrap: Any) -> None:
+    plain = dp.m.make_noise(*NUMBER, dp.max_divergence(), scale=2.0)
+    mechanism = lt.adapters.opendp(wrap(plain), delta=1e-6, draws=2000)
+    assert mechanism.name == "make_noise(scale=2.0)"
+    assert lt.exact_epsilon(mechanism, mechanism.domain).value == pytest.approx(0.5)
+    assert mechanism.epsilon >= 0.5
+
+
+def test_noise_that_clips_at_the_ends_of_its_type() -> None:
+    small = dp.m.make_laplace(dp.atom_domain(T="u32"), dp.absolute_distance(T="u32"), scale=2.0)
+    mechanism = lt.adapters.opendp(small, draws=2000)
+    data = lt.ProductDistribution.uniform(mechanism.domain)
+    assert lt.check_privacy(mechanism, data, epsilon=0.5).decision == lt.Decision.YES
+
+
+def test_bounds_that_leave_one_output() -> None:
+    certain = lt.adapters.opendp(dp.m.make_geometric(*NUMBER, scale=2.0, bounds=(4, 4)), draws=1000)
+    assert dict(lt.output_law(certain, np.array([1]))) == {4: 1.0}
+
+
+@pytest.mark.parametrize(
+    ("adapter", "module"),
+    [(lt.adapters.opendp, "opendp.mod"), (lt.adapters.diffprivlib, "diffprivlib.mechanisms")],
+)
+def test_a_missing_library_is_named(
+    adapter: Any, module: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(lt.InputError, match=r"pip install 'liptest\[(opendp|diffprivlib)\]'"):
+        adapter(3)
+
+
 def test_bad_arguments() -> None:
     laplace = dp.m.make_laplace(*NUMBER, scale=1.0)
+    for delta in (1.0, -1e-6, math.nan):
+        gaussian = dp.m.make_gaussian(*NUMBER, scale=1.0)
+        with pytest.raises(lt.InputError, match="delta="):
+            lt.adapters.opendp(gaussian, delta=delta)
+    bounded = dp.m.make_laplace(dp.atom_domain(bounds=(3, 6)), NUMBER[1], scale=1.0)
+    with pytest.raises(lt.InputError, match=r"its numbers are 3 \.\. 6"):
+        lt.adapters.opendp(bounded, domain=lt.Hypergrid([5]))
     with pytest.raises(lt.InputError, match="no OpenDP measurement"):
         lt.adapters.opendp(len)
     with pytest.raises(lt.InputError, match="draws"):
