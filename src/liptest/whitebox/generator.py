@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from liptest.whitebox.bit_draws import drawn_floats
 from liptest.whitebox.budgets import MAX_DRAWS
 from liptest.whitebox.choices import ChoiceTree
+from liptest.whitebox.count_vectors import CountVectorDraws
 from liptest.whitebox.drawing import (
     check_digits,
     distinct,
@@ -48,7 +49,7 @@ _WHOLE = (int, np.integer)
 _FLOAT64 = np.float64
 
 
-class ChoiceGenerator(NoiseDraws, TailedDraws, np.random.Generator):
+class ChoiceGenerator(NoiseDraws, TailedDraws, CountVectorDraws, np.random.Generator):
     """Hands out finite choices in place of random numbers, with NumPy's exact probabilities.
 
     ``random`` gives grid points that split at comparisons (``uniforms``); ``integers``, ``choice``,
@@ -153,17 +154,6 @@ class ChoiceGenerator(NoiseDraws, TailedDraws, np.random.Generator):
         self.require_whole("hypergeometric", *arguments)
         return self._entries("hypergeometric", draw, arguments, (int, int, int), size)
 
-    def multinomial(self, n: Any, pvals: Any, size: Any = None) -> Any:
-        self.require_whole("multinomial", n)
-        if np.ndim(n) or np.ndim(pvals) != 1:
-            self._tree.unsupported("rng.multinomial with arrays of n or pvals", "draw row by row")
-        self._guard(size)
-        model = NUMPY.multinomial(n, pvals, size)
-        masses = np.asarray(pvals, dtype=np.float64).tolist()
-        for row in model.reshape(-1, len(masses)):
-            row[:] = self._multinomial_row(int(n), masses)
-        return model
-
     def permutation(self, x: Any, axis: int = 0) -> Any:
         if isinstance(x, _WHOLE):
             self._tree.count_draws(max(0, int(x)))
@@ -233,18 +223,6 @@ class ChoiceGenerator(NoiseDraws, TailedDraws, np.random.Generator):
             model.flat[place] = draw(*(kind(a) for kind, a in zip(kinds, entry, strict=True)))
         return model
 
-    def _multinomial_row(self, n: int, masses: list[float]) -> list[int]:
-        # As NumPy: one binomial after the other, with the float probabilities it computes.
-        counts, left, mass = [0] * len(masses), n, 1.0
-        for place, p in enumerate(masses[:-1]):
-            if left <= 0:
-                break
-            counts[place] = self.binomial(left, min(p / mass, 1.0))
-            left -= counts[place]
-            mass -= p
-        counts[-1] += left
-        return counts
-
     def _choice_weights(self, count: int, p: Any) -> Branches:
         key = probabilities(p)
         if key is None:
@@ -290,7 +268,8 @@ def _unsupported(name: str) -> Callable[..., NoReturn]:
     return abort
 
 
-_DRAWING = {*vars(ChoiceGenerator), *vars(TailedDraws), *vars(NoiseDraws)}
+_MIXINS = (NoiseDraws, TailedDraws, CountVectorDraws)
+_DRAWING = {name for kind in (ChoiceGenerator, *_MIXINS) for name in vars(kind)}
 _ATTRIBUTES = ("bit_generator", "_bit_generator")
 _PROTOCOLS = ("__reduce__", "__reduce_ex__", "__getstate__", "__setstate__", "__deepcopy__")
 for _name in (*dir(np.random.Generator), *_ATTRIBUTES, *_PROTOCOLS):

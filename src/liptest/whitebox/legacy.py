@@ -10,6 +10,7 @@ import numpy as np
 from liptest.whitebox.choices import ChoiceTree
 from liptest.whitebox.drawing import ranged
 from liptest.whitebox.generator import UNUSED_BITS, ChoiceGenerator
+from liptest.whitebox.uniforms import uniform_below
 
 #: NumPy itself: checks arguments and gives types and shapes, never values.
 LEGACY = np.random.RandomState(0)
@@ -77,6 +78,18 @@ class ChoiceRandomState(np.random.RandomState):
         lows, highs = (0, low) if high is None else (low, high)
         return ranged(self._tree, model, lows, highs, endpoint=False)
 
+    def random_integers(self, low: Any, high: Any = None, size: Any = None) -> Any:
+        if size is not None:
+            self._rng.shape_of(size)
+        model = LEGACY.random_integers(low, high, size)
+        lows, highs = (1, low) if high is None else (low, high)
+        return ranged(self._tree, model, int(lows), int(highs), endpoint=True)
+
+    def tomaxint(self, size: Any = None) -> Any:
+        if size is not None:
+            self._tree.unsupported("RandomState.tomaxint(size=)", _ADVICE)
+        return uniform_below(self._tree, np.iinfo(np.int_).max + 1)
+
     def choice(self, a: Any, size: Any = None, replace: Any = True, p: Any = None) -> Any:
         if np.ndim(a) > 1:
             LEGACY.choice(a)
@@ -99,6 +112,8 @@ class ChoiceRandomState(np.random.RandomState):
         return self._rng.binomial(n, p, size)
 
     def multinomial(self, n: Any, pvals: Any, size: Any = None) -> Any:
+        if np.ndim(n) or np.ndim(pvals) > 1:
+            LEGACY.multinomial(n, pvals, size)
         return self._rng.multinomial(n, pvals, size)
 
     def hypergeometric(self, ngood: Any, nbad: Any, nsample: Any, size: Any = None) -> Any:

@@ -56,6 +56,11 @@ def masses(p: list[float]) -> list[Fraction]:
 P = [0.1, 0.2, 0.7]
 MASS = masses(P)
 
+
+def counts_of(drawn: Any) -> tuple[int, ...]:
+    return tuple(drawn.count(colour) for colour in range(3))
+
+
 LAWS: list[tuple[Program, dict[Any, Fraction]]] = [
     (lambda rng: rng.integers(3), uniform_over(range(3))),
     (lambda rng: rng.integers(-2, 2), uniform_over(range(-2, 2))),
@@ -117,6 +122,28 @@ LAWS: list[tuple[Program, dict[Any, Fraction]]] = [
         lambda rng: rng.multinomial(1, [0.5, 0.5], size=2),
         uniform_over(product([(1, 0), (0, 1)], repeat=2)),
     ),
+    (
+        lambda rng: rng.multinomial([1, 2], [0.5, 0.5]),
+        {
+            ((a, 1 - a), (b, 2 - b)): Fraction(1, 2) * mass
+            for a in range(2)
+            for b, mass in binomial(2, 0.5).items()
+        },
+    ),
+    (
+        lambda rng: rng.multinomial(1, [[0.25, 0.75], [1.0, 0.0]]),
+        {((1, 0), (1, 0)): Fraction(1, 4), ((0, 1), (1, 0)): Fraction(3, 4)},
+    ),
+    (
+        lambda rng: rng.multivariate_hypergeometric([2, 1, 1], 2),
+        uniform_over(counts_of(pair) for pair in permutations([0, 0, 1, 2], 2)),
+    ),
+    (
+        lambda rng: rng.multivariate_hypergeometric([1, 1], 1, size=2, method="count"),
+        uniform_over(product([(1, 0), (0, 1)], repeat=2)),
+    ),
+    (lambda rng: rng.multivariate_hypergeometric([2, 0], 2), {(2, 0): Fraction(1)}),
+    (lambda rng: rng.multivariate_hypergeometric([2, 3], 0), {(0, 0): Fraction(1)}),
     (lambda rng: rng.permutation(3), uniform_over(permutations(range(3)))),
     (lambda rng: rng.permutation(["a", "b"]), uniform_over(permutations("ab"))),
     (lambda rng: rng.permutation([[1, 2], [3, 4]]), uniform_over(permutations([(1, 2), (3, 4)]))),
@@ -334,6 +361,7 @@ def test_permuted_writes_into_out() -> None:
 
 FINITE = {
     *("random", "uniform", "integers", "choice", "binomial", "multinomial", "hypergeometric"),
+    "multivariate_hypergeometric",
     *("permutation", "permuted", "shuffle", "bytes"),
     *("geometric", "poisson", "negative_binomial", "logseries", "zipf"),
     *("laplace", "normal", "standard_normal", "exponential", "standard_exponential"),
@@ -358,7 +386,6 @@ def test_every_other_method_of_numpy_aborts(name: str) -> None:
         lambda rng: rng._bit_generator,
         lambda rng: rng.integers(2.5),
         lambda rng: rng.binomial(2.5, 0.5),
-        lambda rng: rng.multinomial([1, 2], [0.5, 0.5]),
         lambda rng: rng.bytes(-1),
     ],
 )

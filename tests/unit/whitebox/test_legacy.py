@@ -54,6 +54,8 @@ UNIFORM = [
     ("s.permutation(3)", permutations(range(3))),
     ("s.permutation([[1, 2], [3, 4]])", permutations([(1, 2), (3, 4)])),
     ("s.bytes(1)", [bytes([i]) for i in range(256)]),
+    ("s.tomaxint() < 2**62", [True, False]),
+    ("s.tomaxint() < 2**63", [True]),
     ("(s.rand(2) < 0.5).tolist()", product([True, False], repeat=2)),
     ("bool(s.random_sample() < 0.5)", [True, False]),
     ("bool(s.uniform(2, 6) < 4)", [True, False]),
@@ -63,6 +65,21 @@ UNIFORM = [
 @pytest.mark.parametrize(("call", "outputs"), UNIFORM)
 def test_uniform_draws(call: str, outputs: Any) -> None:
     assert law_of(lambda s: nested(eval(call, {"s": s}))) == uniform_over(outputs)
+
+
+@pytest.mark.skipif(not hasattr(np.random, "random_integers"), reason="NumPy has dropped it")
+@pytest.mark.filterwarnings("ignore:This function is deprecated")
+@pytest.mark.parametrize(
+    ("call", "outputs"),
+    [
+        ("s.random_integers(3)", [1, 2, 3]),
+        ("s.random_integers(-1, 1)", [-1, 0, 1]),
+        ("s.random_integers(2, size=2)", product([1, 2], repeat=2)),
+        ("isinstance(s.random_integers(2), np.integer)", [True]),
+    ],
+)
+def test_deprecated_draws(call: str, outputs: Any) -> None:
+    assert law_of(lambda s: nested(eval(call, {"s": s, "np": np}))) == uniform_over(outputs)
 
 
 @pytest.mark.parametrize(
@@ -153,6 +170,8 @@ WRONG = [
     "s.seed(-1)",
     "s.seed('a')",
     "s.set_state(5)",
+    "s.multinomial([1, 2], [0.5, 0.5])",
+    "s.multinomial(1, [[0.5, 0.5]])",
     "s.nothing()",
 ]
 
@@ -169,7 +188,7 @@ FOLLOWED = {
     *("uniform", "binomial", "multinomial", "hypergeometric", "tomaxint", "seed", "set_state"),
     *("geometric", "poisson", "negative_binomial", "logseries", "zipf"),
     *("laplace", "normal", "standard_normal", "randn", "exponential", "standard_exponential"),
-    *("gumbel", "logistic"),
+    *("gumbel", "logistic", "random_integers"),
 }
 
 
