@@ -27,7 +27,15 @@ def telling_event(
     mechanism: ClosedFormLosses, dataset: IntArray, neighbour: IntArray, claim: Claim, distance: int
 ) -> tuple[tuple[Output, ...], list[tuple[arb, arb]]]:
     """Outputs that tell two datasets apart, with both probabilities of each as balls."""
-    if claim.delta > 0 and isinstance(mechanism, Mechanism):
+    own = getattr(mechanism, "pair_event", None)
+    if claim.delta > 0 and own is not None:
+        with certified_digits():
+            found: tuple[tuple[Output, ...], list[tuple[arb, arb]]] = own(
+                dataset, neighbour, claim.ball()
+            )
+        if found[0]:
+            return found
+    elif claim.delta > 0 and isinstance(mechanism, Mechanism):
         laws = mechanism.law(dataset), mechanism.law(neighbour)
         for first, second in (laws, laws[::-1]):
             event = _largest_gaps(first, second, claim)

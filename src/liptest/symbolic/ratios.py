@@ -53,8 +53,8 @@ def extremes(rates: Rates, above: Function, below: Function) -> Extremes:
     too wide for an answer.
     """
     ratios = []
-    for low, high in _stretches(above, below):
-        one, other = (_piece_on(function, low, high) for function in (above, below))
+    for low, high in stretches(above, below):
+        one, other = (piece_on(function, low, high) for function in (above, below))
         if one is None and other is None:
             continue
         if one is None or other is None:
@@ -75,14 +75,16 @@ def without_bound(places: tuple[Any, ...], *, above: bool) -> Extremes:
     return Extremes(None, None, *((places, ()) if above else ((), places)))
 
 
-def _stretches(above: Function, below: Function) -> list[tuple[Any, Any]]:
+def stretches(above: Function, below: Function) -> list[tuple[Any, Any]]:
+    """Between two ends of pieces of one of them, in order; None is infinite."""
     pieces = [*above, *below]
     cuts = sorted({end for one in pieces for end in (one.low, one.high) if end is not None})
     ends = [None, *cuts, None]
     return list(pairwise(ends))
 
 
-def _piece_on(function: Function, low: Any, high: Any) -> Piece | None:
+def piece_on(function: Function, low: Any, high: Any) -> Piece | None:
+    """The piece of a function that holds a stretch, None where it is 0 there."""
     for piece in function:
         starts = piece.low is None or (low is not None and piece.low <= low)
         if starts and (piece.high is None or (high is not None and high <= piece.high)):

@@ -17,7 +17,8 @@ from liptest.errors import NonDeterministicError, SymbolicError
 from liptest.mechanisms.laws import Output, OutputLaw
 from liptest.points import PointBatch
 from liptest.whitebox.densities import ContinuousLaw, Ratio, ratios
-from liptest.whitebox.density_tables import DensityTable, density_table, loss_of, only_pure
+from liptest.whitebox.density_tables import DensityTable, density_table, loss_of
+from liptest.whitebox.hockey_sticks import hockey_stick_of, telling_event
 from liptest.whitebox.memo import agree
 from liptest.whitebox.noise_laws import many_digits
 from liptest.whitebox.noise_outputs import replaced_by
@@ -110,8 +111,20 @@ class ContinuousFunction:
             return loss_of(*self._pair(dataset, neighbour))
 
     def pair_hockey_stick(self, dataset: IntArray, neighbour: IntArray, epsilon: arb) -> arb:
-        """Refused: InputError."""
-        raise only_pure()
+        """A ball that contains their hockey-stick divergence for all epsilon of a ball.
+
+        Raises InputError where densities are compared for delta = 0 only.
+        """
+        with many_digits():
+            return hockey_stick_of(*self._pair(dataset, neighbour), epsilon)
+
+    def pair_event(
+        self, dataset: IntArray, neighbour: IntArray, epsilon: arb
+    ) -> tuple[tuple[Output, ...], list[tuple[arb, arb]]]:
+        """The outputs of that divergence, with both probabilities of each as balls."""
+        with many_digits():
+            told = telling_event(*self._pair(dataset, neighbour), epsilon)
+        return tuple(output for output, _, _ in told), [(p, q) for _, p, q in told]
 
     def pair_witness(
         self, dataset: IntArray, neighbour: IntArray, epsilon: float

@@ -56,6 +56,13 @@ class Number:
         sized = self.factor * self.noise.parameter
         return abs(sized) if self.noise.is_symmetric else sized
 
+    def is_like(self, other: Number) -> bool:
+        """Whether both have one law, seen from their descriptions."""
+        if self.known.is_free and other.known.is_free:
+            mine, its = (one.noise.family for one in (self, other))
+            return (mine, self.scale, self.constant) == (its, other.scale, other.constant)
+        return self == other
+
     def density(self, rates: Rates) -> functions.Function:
         """Of the number, given the leaf."""
         made = density_of(self.known, rates)
@@ -152,11 +159,8 @@ class Ratio:
         return total
 
 
-def ratios(left: ContinuousLaw, right: ContinuousLaw) -> Iterator[Ratio | Output]:
-    """Of each description of outputs; the description alone where one side has none of it.
-
-    Raises BudgetError for partial laws: what is missing may have any density anywhere.
-    """
+def require_whole(left: ContinuousLaw, right: ContinuousLaw) -> None:
+    """Raise BudgetError for partial laws: what is missing may have any density anywhere."""
     missing = max(left.unexplored, right.unexplored)
     if missing:
         raise BudgetError(
@@ -164,6 +168,14 @@ def ratios(left: ContinuousLaw, right: ContinuousLaw) -> Iterator[Ratio | Output
             f"with noise are compared by whole laws; bound the loop, numpy.clip a number that is "
             f"rounded or discrete, or raise @lt.mechanism(max_leaves=...)"
         )
+
+
+def ratios(left: ContinuousLaw, right: ContinuousLaw) -> Iterator[Ratio | Output]:
+    """Of each description of outputs; the description alone where one side has none of it.
+
+    Raises BudgetError for partial laws.
+    """
+    require_whole(left, right)
     for skeleton in dict.fromkeys((*left.leaves, *right.leaves)):
         one, other = left.leaves.get(skeleton), right.leaves.get(skeleton)
         if one is None or other is None:

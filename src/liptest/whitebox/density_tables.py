@@ -11,9 +11,10 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
-from liptest.errors import InputError, SymbolicError
+from liptest.errors import SymbolicError
 from liptest.mechanisms.laws import ZERO_LOG, FloatArray, LawTable, OutputLaw, Raised
 from liptest.whitebox.densities import ContinuousLaw, Ratio, ratios
+from liptest.whitebox.hockey_sticks import hockey_stick_of
 from liptest.whitebox.noise_laws import many_digits
 
 Indices = NDArray[np.int64]
@@ -49,6 +50,7 @@ class DensityTable:
     answered: bool
     rows: Indices | None = None
     _known: dict[tuple[int, int], arb] = field(default_factory=dict, repr=False)
+    _sticks: dict[tuple[int, int, float], arb] = field(default_factory=dict, repr=False)
 
     def new_pool(self) -> Any:
         """A pool for tables of this kind."""
@@ -64,8 +66,11 @@ class DensityTable:
         return np.array([float(ball.upper()) for ball in found], dtype=np.float64)
 
     def hockey_sticks(self, left: Indices, right: Indices, epsilon: float) -> FloatArray:
-        """Refused: InputError."""
-        raise only_pure()
+        """Hockey-stick divergence of each pair, rounded up; (p,). Raises InputError."""
+        found = [
+            self._stick(*pair, epsilon) for pair in zip(left.tolist(), right.tolist(), strict=True)
+        ]
+        return np.array([float(ball.upper()) for ball in found], dtype=np.float64)
 
     def screen_error(self, left: Indices, right: Indices) -> FloatArray:
         """Width of the ball of each loss, and rounding; (p,)."""
@@ -80,6 +85,14 @@ class DensityTable:
     def is_answered(self) -> bool:
         """False when every output is a raised exception."""
         return self.answered
+
+    def _stick(self, left: int, right: int, epsilon: float) -> arb:
+        key = (min(left, right), max(left, right), epsilon)
+        if key not in self._sticks:
+            with many_digits():
+                pair = self.laws[key[0]], self.laws[key[1]]
+                self._sticks[key] = hockey_stick_of(*pair, arb(epsilon))
+        return self._sticks[key]
 
     def _loss(self, left: int, right: int) -> arb:
         key = (left, right) if left <= right else (right, left)
@@ -132,12 +145,3 @@ def density_table(table: LawTable) -> DensityTable:
         laws.append(ContinuousLaw(law))
     answered = not all(isinstance(output, Raised) for output in table.outputs)
     return DensityTable(tuple(laws), answered, table.rows)
-
-
-def only_pure() -> InputError:
-    """The error where delta is above 0."""
-    return InputError(
-        "delta: laws of real numbers with noise are compared for delta = 0 only; round the output, "
-        "or sample the mechanism with lt.check_samples",
-        name="delta",
-    )

@@ -1,0 +1,241 @@
+"""Real numbers with noise for delta > 0, against sums over fine grids of densities of their own."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+import pytest
+from flint import arb
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+import liptest as lt
+from liptest.certificates import certify, examine
+from liptest.check_witness import BREAKS, check
+from liptest.fingerprints import fingerprint
+
+Floats = NDArray[np.float64]
+CUBE = lt.Hypercube(2)
+LAW = lt.ProductDistribution.uniform(CUBE)
+GRID = np.arange(-40, 42, 2.0**-9) + 2.0**-10
+STEP = 2.0**-9
+
+
+def found(function: Any, one: list[int], other: list[int], epsilon: float) -> tuple[float, float]:
+    """The ends of the ball."""
+    view = lt.mechanism(function).with_densities()
+    ball = view.pair_hockey_stick(np.array(one), np.array(other), arb(epsilon))
+    return float(ball.lower()), float(ball.upper())
+
+
+def of_normal(distance: float, epsilon: float) -> float:
+    """Balle and Wang, "Improving the Gaussian mechanism for differential privacy", ICML 2018."""
+    first = below(distance / 2 - epsilon / distance)
+    return first - math.exp(epsilon) * below(-distance / 2 - epsilon / distance)
+
+
+def below(z: float) -> float:
+    """The standard normal distribution function, with the digits of its tail."""
+    return math.erfc(-z / math.sqrt(2)) / 2
+
+
+def laplace(t: Floats, scale: float = 1.0) -> Floats:
+    return np.asarray(np.exp(-np.abs(t) / scale) / (2 * scale))
+
+
+def laplace_below(t: Floats, scale: float = 1.0) -> Floats:
+    return np.asarray(np.where(t < 0, np.exp(t / scale) / 2, 1 - np.exp(-t / scale) / 2))
+
+
+#: A law: probabilities of single outputs, and the density of one number.
+Law = tuple[dict[str, float], Floats]
+
+
+def of_count(data: list[int]) -> Law:
+    return {}, laplace(GRID - sum(data))
+
+
+def of_mixture(data: list[int]) -> Law:
+    return {}, laplace(GRID - sum(data)) / 4 + 3 * laplace(GRID - 1, 0.5) / 4
+
+
+def of_maximum(data: list[int]) -> Law:
+    (a, b), scale = data, 2.0
+    first = laplace(GRID - a, scale) * laplace_below(GRID - b, scale)
+    return {}, first + laplace(GRID - b, scale) * laplace_below(GRID - a, scale)
+
+
+def of_shown(data: list[int]) -> Law:
+    shown = np.where(GRID > 1, laplace(GRID - sum(data), 2.0), 0.0)
+    return {"low": float(laplace_below(np.array(1.0 - sum(data)), 2.0))}, shown
+
+
+def of_clipped(data: list[int]) -> Law:
+    inside = np.where((GRID > 0) & (GRID < 1), laplace(GRID - sum(data)), 0.0)
+    ends = laplace_below(np.array([-sum(data), sum(data) - 1.0]))
+    return {"0": float(ends[0]), "1": float(ends[1])}, inside
+
+
+def of_exponential(data: list[int]) -> Law:
+    t = GRID - sum(data)
+    return {}, np.where(t > 0, np.exp(-np.abs(t)), 0.0)
+
+
+def of_scaled(data: list[int]) -> Law:
+    return {}, laplace(GRID, 1.0 + data[0])
+
+
+CODE: list[tuple[Callable[[Any, Any], Any], Callable[[list[int]], Law]]] = [
+    (lambda d, g: d.sum() + g.laplace(), of_count),
+    (
+        lambda d, g: d.sum() + g.laplace() if g.random() < 0.25 else 1 + g.laplace(0, 0.5),
+        of_mixture,
+    ),
+    (lambda d, g: np.max(d + g.laplace(0, 2.0, size=2)), of_maximum),
+    (lambda d, g: (lambda x: x if x > 1 else "low")(d.sum() + g.laplace(0, 2.0)), of_shown),
+    (lambda d, g: np.clip(d.sum() + g.laplace(), 0, 1), of_clipped),
+    (lambda d, g: d.sum() + g.exponential(), of_exponential),
+    (lambda d, g: g.laplace(0, 1.0 + d[0]), of_scaled),
+]
+
+
+def on_grid(left: Law, right: Law, epsilon: float) -> float:
+    factor = math.exp(epsilon)
+    sizes = []
+    for (atoms, density), (others, other) in ((left, right), (right, left)):
+        gaps = [atoms[key] - factor * others[key] for key in atoms]
+        smooth = np.maximum(density - factor * other, 0).sum() * STEP
+        sizes.append(sum(max(gap, 0.0) for gap in gaps) + float(smooth))
+    return max(sizes)
+
+
+@pytest.mark.parametrize(("function", "law"), CODE, ids=[law.__name__ for _, law in CODE])
+@pytest.mark.parametrize("epsilon", [0.01, 0.3, 0.9, 1.7])
+def test_the_divergence_is_that_of_a_fine_grid(
+    function: Any, law: Callable[[list[int]], Law], epsilon: float
+) -> None:
+    for one, other in (([0, 0], [1, 0]), ([0, 1], [1, 1])):
+        low, high = found(function, one, other, epsilon)
+        expected = on_grid(law(one), law(other), epsilon)
+        # Pieces end on the grid; elsewhere the midpoint rule is off by the square of its step.
+        assert low - 1e-5 < expected < high + 1e-5
+        assert high - low < 1e-13
+
+
+SIZES = st.fractions(Fraction(1, 8), 8, max_denominator=8)
+
+
+@settings(max_examples=40, deadline=None)
+@given(SIZES, SIZES, st.floats(0.001, 6))
+@example(Fraction(1), Fraction(1), 1.0)
+def test_normal_and_laplace_numbers_against_closed_forms(
+    move: Fraction, scale: Fraction, epsilon: float
+) -> None:
+    ratio = float(move / scale)
+    ends = found(lambda d, g: d[0] * float(move) + g.normal(0, scale), [0], [1], epsilon)
+    assert of_normal(ratio, epsilon) == pytest.approx(sum(ends) / 2, rel=1e-9, abs=1e-17)
+    ends = found(lambda d, g: d[0] * float(move) - g.laplace(0, scale), [0], [1], epsilon)
+    expected = max(0.0, -math.expm1((epsilon - ratio) / 2))
+    assert ends[0] - 1e-14 <= expected <= ends[1] + 1e-14
+    assert ends[1] - ends[0] < 1e-13
+
+
+def test_a_tiny_divergence_keeps_its_digits() -> None:
+    low, high = found(lambda d, g: d[0] + g.normal(), [0], [1], 20.0)
+    assert 0 < low < high < low * (1 + 1e-12)
+    # Mills: the tail at z is phi(z) / z (1 - 1/z^2 + 3/z^4 ..).
+    z = 19.5
+    tails = [
+        math.exp(-x * x / 2) / math.sqrt(2 * math.pi) / x * (1 - x**-2 + 3 * x**-4 - 15 * x**-6)
+        for x in (z, z + 1)
+    ]
+    assert low == pytest.approx(tails[0] - math.exp(20) * tails[1], rel=1e-4)
+
+
+def test_several_normal_numbers_by_their_distance() -> None:
+    def moves_both(d: Any, g: Any) -> Any:
+        return [d[0] + g.normal(0, 1.0), 3 - 2 * d[0] + g.normal(0, 4.0), g.normal()]
+
+    low, high = found(moves_both, [0], [1], 0.7)
+    assert low - 1e-15 <= of_normal(math.hypot(1.0, 0.5), 0.7) <= high + 1e-15
+
+
+def test_a_test_before_the_number_changes_the_weight() -> None:
+    """Given the test, the normal densities are as always; e^epsilon is moved by the masses."""
+
+    def tested(d: Any, g: Any) -> Any:
+        above = d.sum() + g.laplace() > 1
+        return d.sum() + g.normal(0, 2.0) if above else None
+
+    low, high = found(tested, [0, 0], [1, 0], 0.4)
+    masses = [math.exp(-1) / 2, 0.5]
+    sides = []
+    for (a, b), (x, y) in (((0, 1), (0, 1)), ((1, 0), (1, 0))):
+        p, q = masses[a], masses[b]
+        density = [NormalDist(x, 2.0), NormalDist(y, 2.0)]
+        t = np.arange(-30, 30, 1 / 128)
+        one, other = (np.array([law.pdf(float(k)) for k in t]) for law in density)
+        smooth = np.maximum(p * one - math.exp(0.4) * q * other, 0).sum() / 128
+        sides.append(float(smooth) + max(0.0, (1 - p) - math.exp(0.4) * (1 - q)))
+    assert low - 1e-4 < max(sides) < high + 1e-4
+
+
+GAUSS = lt.mechanism(lambda d, g: d.sum() + g.normal(0, 2.0))
+BOTH = lt.mechanism(lambda d, g: np.array([d[0], d[0] + d[1]]) + g.normal(0, 2.0, size=2))
+LAPLACE = lt.mechanism(lambda d, g: d.sum() + g.laplace())
+EDGES = [
+    (GAUSS, of_normal(0.5, 0.5)),
+    (BOTH, of_normal(math.sqrt(0.5), 0.5)),
+    (LAPLACE, -math.expm1(-0.25)),
+]
+
+
+@pytest.mark.parametrize(("mechanism", "delta"), EDGES, ids=["one", "two", "laplace"])
+@pytest.mark.parametrize("method", ["exhaustive", "neighbourhoods"])
+def test_verdicts_on_both_sides_of_the_line(mechanism: Any, delta: float, method: str) -> None:
+    options: dict[str, Any] = {"epsilon": 0.5, "method": method, "exception_mass": 0.1, "seed": 1}
+    yes = lt.check_privacy(mechanism, LAW, delta=delta * (1 + 1e-7), **options)
+    assert yes.decision == "YES"
+    no = lt.check_privacy(mechanism, LAW, delta=delta * (1 - 1e-7), **options)
+    assert no.decision == "NO"
+    witness = no.witness
+    assert witness is not None
+    assert witness.verify(mechanism)
+    gap = witness.probability - math.exp(0.5) * witness.neighbour_probability
+    back = witness.neighbour_probability - math.exp(0.5) * witness.probability
+    assert max(gap, back) == pytest.approx(delta, rel=1e-6)
+    one = certify(no, fingerprint(mechanism), LAW, own_seed=False)
+    assert check(one.to_dict()) == BREAKS
+    assert examine(one, mechanism, LAW).problems == []
+
+
+def test_the_event_is_shown() -> None:
+    told = str(lt.check_privacy(GAUSS, LAW, epsilon=0.5, delta=0.05, method="exhaustive", seed=1))
+    assert "output below -1.5" in told
+    both = str(lt.check_privacy(BOTH, LAW, epsilon=0.5, delta=0.1, method="exhaustive", seed=1))
+    assert "(real, real) with -0.25 * x0 + -0.25 * x1 above 0.25" in both
+
+
+REFUSED = {
+    "two Laplace numbers": lambda d, g: d[0] + g.laplace(size=2),
+    "another normal scale": lambda d, g: g.normal(0, 1.0 + d[0]),
+    "gumbel": lambda d, g: d[0] + g.gumbel(),
+    "logistic": lambda d, g: d[0] + g.logistic(),
+}
+
+
+@pytest.mark.parametrize("function", REFUSED.values(), ids=REFUSED)
+def test_other_numbers_are_refused_with_what_to_do(function: Any) -> None:
+    with pytest.raises(lt.InputError, match=r"compared for delta = 0 only; round the output"):
+        lt.check_privacy(lt.mechanism(function), LAW, epsilon=0.5, delta=0.1, method="exhaustive")
+
+
+def test_numbers_that_do_not_depend_on_the_data_cancel() -> None:
+    low, high = found(lambda d, g: [d[0] + g.laplace(), g.gumbel(), g.logistic()], [0], [1], 0.5)
+    assert low - 1e-14 <= -math.expm1(-0.25) <= high + 1e-14
