@@ -72,7 +72,7 @@ LAYERS: dict[str, tuple[set[str], set[str]]] = {
     "plans": ({"plans", "privacy_plans"}, DATA | {"testers", "privacy"}),
     "report": (
         {"report"},
-        DATA | {"long runs", "mechanisms", "privacy", "certificates", "plans"},
+        DATA | {"long runs", "mechanisms", "privacy", "black box", "certificates", "plans"},
     ),
     "reproduction": ({"reproduction"}, CLAIMS | {"plans"}),
 }

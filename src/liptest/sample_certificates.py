@@ -98,6 +98,10 @@ class SampleCertificate:
         """One JSON object."""
         return json.dumps(self.to_dict(), indent=1)
 
+    def _repr_html_(self) -> str:
+        """For notebooks: the verdict, and the hash of what was sampled."""
+        return f"{self.verdict._repr_html_()}<div>code sha256 {self.code.code}</div>"
+
     def write(self, path: str | Path) -> None:
         """Write the JSON to a file."""
         Path(path).write_text(self.to_json() + "\n", encoding="utf-8")

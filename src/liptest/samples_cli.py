@@ -44,6 +44,9 @@ def samples(
     json: Annotated[
         Path | None, Parameter(group=_OUT, name="--json", help="Write the certificate.")
     ] = None,
+    html: Annotated[
+        Path | None, Parameter(group=_OUT, name="--html", help="Write a report.")
+    ] = None,
     ledger: Annotated[
         Path | None,
         Parameter(group=_OUT, name="--ledger", help="Note the attempt in this file."),

@@ -20,8 +20,9 @@ from liptest.jobs import code_of, distribution_arguments, domain_arguments, mute
 from liptest.ledger_books import Bookkeeper
 from liptest.ledger_entries import clean_name
 from liptest.loading import load_object
+from liptest.report.html import report_html
 from liptest.report.text import Screen
-from liptest.sample_certificates import certify_samples, examine_samples
+from liptest.sample_certificates import SampleCertificate, certify_samples, examine_samples
 from liptest.verdicts import Decision
 from liptest.workers import pool
 
@@ -46,14 +47,22 @@ def run_samples(options: dict[str, Any]) -> int:
         books.settle()
     except LiptestError as error:
         screen.error(error, code_of(error), options["sampler"])
-    if options["json"] is not None:
+    return _CODES[verdict.decision] if _written(options, certificate) else 2
+
+
+def _written(options: dict[str, Any], certificate: SampleCertificate) -> bool:
+    """Whether all files could be written; a full disk must lose neither the verdict nor others."""
+    whole = True
+    for name, text_of in (("json", SampleCertificate.to_json), ("html", report_html)):
+        path: Path | None = options[name]
+        if path is None:
+            continue
         try:
-            certificate.write(options["json"])
+            path.write_text(text_of(certificate).rstrip("\n") + "\n", encoding="utf-8")
         except OSError as error:
-            # The verdict is on the screen already; a full disk must not lose it.
-            print(f"error: --json {options['json']}: {error.strerror}", file=sys.stderr)
-            return 2
-    return _CODES[verdict.decision]
+            print(f"error: --{name} {path}: {error.strerror}", file=sys.stderr)
+            whole = False
+    return whole
 
 
 def _verdict(

@@ -19,10 +19,12 @@ from liptest.blackbox.samplers import Sampler, Source, check_sampler
 from liptest.blackbox.tails import Tally, plan_sides
 from liptest.errors import InputError, check_count, check_open_unit, check_seed, shown
 from liptest.privacy.claims import Claim
+from liptest.privacy.verdicts import notebook_html
 from liptest.privacy.wording import NOT_COVERED, coordinate_noun, counted
 from liptest.verdicts import Cost, Decision, Guarantee, jsonable, rounded_up
 
 _VERIFY = 9999
+_COORDINATES = "  (x[k]: number k of the output, from 0; x[0] is an output that is one number.)"
 
 
 @dataclass(frozen=True)
@@ -236,29 +238,41 @@ class BlackBoxVerdict:
             raise InputError(f"verdict JSON: not JSON: {error}") from None
         return cls.from_dict(data)
 
-    def __str__(self) -> str:
+    @property
+    def note(self) -> str:
+        """The few words that keep the decision from being misread."""
         notes = {
             Decision.NO: "by samples - a statistical refutation, not a certain one",
             Decision.YES: "by samples, at a resolution - not a proof",
             Decision.INCONCLUSIVE: self.reason,
         }
-        lines = [f"{self.mechanism}   claim: {self.claim}"]
-        lines.append(f"{self.decision} {notes[self.decision]}")
-        lines.append(
-            f"Black box: {counted(self.cost.draws, 'sample')} of the output; tried {self.tried}."
-        )
-        shown_bound = self.witness or self._best
-        if shown_bound is not None:
-            lines.extend(bound_lines(shown_bound, coordinate_noun(self.relation)))
+        return notes[self.decision]
+
+    @property
+    def tested(self) -> str:
+        """What was sampled and compared."""
+        drawn = counted(self.cost.draws, "sample")
+        return f"Black box: {drawn} of the output; tried {self.tried}."
+
+    @property
+    def shown_bound(self) -> LossBound | None:
+        """The bound to show: of a NO its witness, else the largest above 0."""
+        told = [bound for bound in self.bounds if bound.lower_bound > 0]
+        return self.witness or max(told, key=lambda bound: bound.lower_bound, default=None)
+
+    def __str__(self) -> str:
+        lines = [f"{self.mechanism}   claim: {self.claim}", f"{self.decision} {self.note}"]
+        lines.append(self.tested)
+        if self.shown_bound is not None:
+            lines.extend(bound_lines(self.shown_bound, coordinate_noun(self.relation)))
         lines.append(f"Meaning: {self.guarantee.sentence}")
         lines.append(f"Seed: {self.seed}.")
         lines.append(NOT_COVERED)
         return "\n".join(lines)
 
-    @property
-    def _best(self) -> LossBound | None:
-        told = [bound for bound in self.bounds if bound.lower_bound > 0]
-        return max(told, key=lambda bound: bound.lower_bound, default=None)
+    def _repr_html_(self) -> str:
+        """For notebooks: the same words, beside a bar in the decision's colour."""
+        return notebook_html(self.decision, str(self))
 
 
 def bound_lines(bound: LossBound, noun: str = "record") -> list[str]:
@@ -276,6 +290,7 @@ def bound_lines(bound: LossBound, noun: str = "record") -> list[str]:
         f"  {bound.event}: {left} draws ({bound.shares[0]:.4g}) against {right} "
         f"({bound.shares[1]:.4g})",
         f"  loss{excess} at least {loss:.4f}, with confidence {percent}.",
+        *([_COORDINATES] if "x[" in str(bound.event) else []),
     ]
 
 

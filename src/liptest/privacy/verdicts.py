@@ -139,14 +139,18 @@ class PrivacyVerdict:
 
     def _repr_html_(self) -> str:
         """For notebooks: the same words, beside a bar in the decision's colour."""
-        title, first, *rest = map(html.escape, verdict_text(self).splitlines())
-        colour = _COLOURS[self.decision]
-        body = "<br>".join(rest)
-        return (
-            f'<div style="border-left: 4px solid {colour}; padding-left: 1em"><div>{title}</div>'
-            f'<div style="font-weight: bold">{first}</div>'
-            f'<div style="white-space: pre-wrap">{body}</div></div>'
-        )
+        return notebook_html(self.decision, str(self))
+
+
+def notebook_html(decision: Decision, text: str) -> str:
+    """The lines of a verdict: its name, its headline, and the rest beside a bar."""
+    title, first, *rest = map(html.escape, text.splitlines())
+    body = "<br>".join(rest)
+    return (
+        f'<div style="border-left: 4px solid {_COLOURS[decision]}; padding-left: 1em">'
+        f'<div>{title}</div><div style="font-weight: bold">{first}</div>'
+        f'<div style="white-space: pre-wrap">{body}</div></div>'
+    )
 
 
 def verdict_text(verdict: PrivacyVerdict) -> str:

@@ -22,7 +22,7 @@ class Kind(StrEnum):
     NOT_RUN = "not run"
 
 
-_KINDS = {
+KINDS = {
     Decision.YES: Kind.CONFIRMED,
     Decision.NO: Kind.REFUTED,
     Decision.INCONCLUSIVE: Kind.UNDECIDED,
@@ -42,7 +42,7 @@ def kind_of(outcome: Outcome) -> Kind:
 
 def kind_of_verdict(verdict: PrivacyVerdict) -> Kind:
     """The kind of a check that came to a verdict."""
-    return _KINDS[verdict.decision]
+    return KINDS[verdict.decision]
 
 
 def summary(outcome: Outcome) -> str:

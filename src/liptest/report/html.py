@@ -9,6 +9,7 @@ from importlib.resources import files
 from typing import Any
 
 from liptest import __version__
+from liptest.blackbox.verdicts import BlackBoxVerdict
 from liptest.certificates import Certificate
 from liptest.distributions import Distribution, check_distribution
 from liptest.errors import InputError
@@ -17,21 +18,23 @@ from liptest.fingerprints import distribution_hash, fingerprint
 from liptest.mechanisms.base import Mechanism, check_mechanism
 from liptest.outcomes import Outcome
 from liptest.privacy.verdicts import PrivacyVerdict, headline
-from liptest.report.facts import Kind, kind_of, kind_of_verdict
+from liptest.report.facts import KINDS, Kind, kind_of, kind_of_verdict
 from liptest.report.findings import findings
 from liptest.report.html_parts import (
+    OWN_WORDS,
     cost_section,
     exposure_section,
     finding_section,
     fine_print_section,
     profile_section,
 )
+from liptest.report.html_samples import samples_sections
 from liptest.report.html_tags import shown
 from liptest.report.html_witness import witness_section
 from liptest.report.svg import number
+from liptest.sample_certificates import SampleCertificate
 
 _CLASSES = {Kind.CONFIRMED: "yes", Kind.REFUTED: "no", Kind.UNDECIDED: "open"}
-_OWN_WORDS = 4000
 
 
 @dataclass(frozen=True)
@@ -67,7 +70,7 @@ def page(outcomes: Sequence[Outcome]) -> str:
 
 
 def report_html(
-    found: Certificate | PrivacyVerdict,
+    found: Certificate | PrivacyVerdict | SampleCertificate | BlackBoxVerdict,
     mechanism: Any = None,
     *,
     distribution: Distribution | None = None,
@@ -77,16 +80,18 @@ def report_html(
     Parameters
     ----------
     found
-        A certificate, or a bare verdict, which has no hashes to show.
+        A certificate, or a bare verdict, which has no hashes to show; also those of samples.
     mechanism, distribution
         What was tested. Without them the page has neither output laws, nor profile, nor losses by
-        record.
+        record; a page about samples needs neither.
 
     Raises
     ------
     InputError
         Not a certificate or verdict, or its mechanism or distribution is another one.
     """
+    if isinstance(found, (SampleCertificate, BlackBoxVerdict)):
+        return _samples_page(found)
     if not isinstance(found, (Certificate, PrivacyVerdict)):
         raise InputError(
             f"found={shown_value(found)} is no certificate and no verdict; pass what "
@@ -144,18 +149,34 @@ def _of(outcome: Outcome) -> _Check:
 
 
 def _page(checks: Sequence[_Check]) -> str:
-    style = files("liptest.report").joinpath("style.css").read_text(encoding="utf-8")
     one = len(checks) == 1
     title = f"{checks[0].kind}: {checks[0].asked}" if one else f"{len(checks)} checks"
-    claim = "Is this claim" if one else "Are these claims"
+    articles = [_article(f"check-{place}", check) for place, check in enumerate(checks)]
+    return _sheet(title, articles if one else [_overview(checks), *articles], many=not one)
+
+
+def _samples_page(found: SampleCertificate | BlackBoxVerdict) -> str:
+    certificate = found if isinstance(found, SampleCertificate) else None
+    verdict = found.verdict if isinstance(found, SampleCertificate) else found
+    parts = [
+        *_answer(verdict, f"claim: {shown(str(verdict.claim))}", verdict.note, " qualified"),
+        *samples_sections("check-0", verdict, certificate),
+    ]
+    style = _CLASSES[KINDS[verdict.decision]]
+    article = _framed("check-0", style, verdict.mechanism, "\n".join(parts))
+    return _sheet(f"{verdict.decision}: {verdict.mechanism}", [article])
+
+
+def _sheet(title: str, articles: Sequence[str], *, many: bool = False) -> str:
+    style = files("liptest.report").joinpath("style.css").read_text(encoding="utf-8")
+    claim = "Are these claims" if many else "Is this claim"
     return "\n".join(
         [
             '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
             f"<title>{shown(title)} - liptest</title>\n<style>\n{style}</style>\n</head>\n<body>",
             f"<header><h1>{claim} of differential privacy true?</h1></header>\n<main>",
-            *([] if one else [_overview(checks)]),
-            *(_article(f"check-{place}", check) for place, check in enumerate(checks)),
+            *articles,
             f"</main>\n<footer><p>Written by liptest {escape(__version__)}. What each word "
             "promises, and what not, is on the page on verdicts of its documentation. Nothing on "
             "this page was loaded from elsewhere.</p></footer>\n</body>\n</html>\n",
@@ -192,14 +213,30 @@ def _loss(check: _Check) -> str:
 def _article(name: str, check: _Check) -> str:
     verdict = check.verdict
     body = _error(check) if verdict is None else _verdict(name, check, verdict)
+    return _framed(name, check.style, check.asked, body)
+
+
+def _framed(name: str, style: str, asked: str, body: str) -> str:
     return (
-        f'<article class="{check.style}" id="{name}" aria-labelledby="{name}-name">'
-        f'<h2 id="{name}-name">{shown(check.asked)}</h2>{body}</article>'
+        f'<article class="{style}" id="{name}" aria-labelledby="{name}-name">'
+        f'<h2 id="{name}-name">{shown(asked)}</h2>{body}</article>'
     )
 
 
+def _answer(
+    verdict: PrivacyVerdict | BlackBoxVerdict, claim: str, note: str, qualified: str
+) -> list[str]:
+    """The claim, the decision, and what it means."""
+    return [
+        f'<p class="claim">{claim}</p>',
+        f'<div class="verdict{qualified}"><p class="decision">{escape(str(verdict.decision))}</p>',
+        f'<p class="note">{shown(note, OWN_WORDS)}</p>' if note else "",
+        f'<p class="meaning">Meaning: {shown(verdict.guarantee.sentence, OWN_WORDS)}</p></div>',
+    ]
+
+
 def _error(check: _Check) -> str:
-    told = f'<p class="error">{shown(check.error, _OWN_WORDS)}</p>' if check.error else ""
+    told = f'<p class="error">{shown(check.error, OWN_WORDS)}</p>' if check.error else ""
     return (
         f'<div class="verdict"><p class="decision">{escape(str(check.kind))}</p>{told}'
         f'<p class="meaning">There is no verdict: nothing is promised and nothing is refuted.</p>'
@@ -212,10 +249,7 @@ def _verdict(name: str, check: _Check, verdict: PrivacyVerdict) -> str:
     note = headline(verdict).removeprefix(str(verdict.decision)).strip()
     qualified = "" if verdict.guarantee.kind in ("proof", "refutation") else " qualified"
     parts = [
-        f'<p class="claim">claim: {_claim(check)}</p>',
-        f'<div class="verdict{qualified}"><p class="decision">{escape(str(verdict.decision))}</p>',
-        f'<p class="note">{shown(note, _OWN_WORDS)}</p>' if note else "",
-        f'<p class="meaning">Meaning: {shown(verdict.guarantee.sentence, _OWN_WORDS)}</p></div>',
+        *_answer(verdict, f"claim: {_claim(check)}", note, qualified),
         finding_section(name, verdict, found),
         profile_section(name, verdict, found),
         exposure_section(name, verdict, found),

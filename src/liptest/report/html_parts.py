@@ -16,12 +16,13 @@ from liptest.report.svg import number
 from liptest.report.svg_charts import Bar, bars, profile_curve
 from liptest.verdicts import Decision
 
-_OWN_WORDS = 4000
+#: Letters of a sentence of ours that are shown.
+OWN_WORDS = 4000
 
 
 def finding_section(name: str, verdict: PrivacyVerdict, found: Findings) -> str:
     """What was compared, and the losses against the claim as bars."""
-    said = f"<p>{shown(tested(verdict), _OWN_WORDS)}</p>{_beyond(verdict, found)}"
+    said = f"<p>{shown(tested(verdict), OWN_WORDS)}</p>{_beyond(verdict, found)}"
     rows = [
         Bar("claimed", float(verdict.claim.epsilon), "claim"),
         Bar("largest found", float(verdict.largest_loss), _kind(verdict.largest_loss, verdict)),
@@ -156,7 +157,7 @@ def fine_print_section(verdict: PrivacyVerdict, certificate: Certificate | None)
     """What is not covered, and everything that identifies the test."""
     # Cost and seed have their places on the page.
     lines = [line for line in fine_print(verdict) if not line.startswith(("Cost:", "Seed:"))]
-    said = "".join(f"<p>{shown(line, _OWN_WORDS)}</p>" for line in lines)
+    said = "".join(f"<p>{shown(line, OWN_WORDS)}</p>" for line in lines)
     facts = {
         "data": shown(verdict.distribution),
         "neighbours": shown(verdict.relation),
@@ -180,7 +181,7 @@ def _certified(verdict: PrivacyVerdict, certificate: Certificate) -> dict[str, s
         "files": shown(files, 600) if files else "none",
         "distribution, sha256": code(certificate.distribution_hash),
         "versions": shown(versions, 600),
-        "release": shown(certificate.release_guarantee, _OWN_WORDS),
+        "release": shown(certificate.release_guarantee, OWN_WORDS),
         "decided": shown(certificate.decided),
     }
     if certificate.attempts is not None:

@@ -63,3 +63,11 @@ def table(names: Sequence[str], rows: Sequence[Sequence[str]], *, kind: str = ""
 def figures(*values: float) -> list[str]:
     """Numbers as cells of a table."""
     return [number(value) for value in values]
+
+
+def legend() -> str:
+    """Which bars are whose."""
+    return (
+        '<p class="legend"><span class="first">first dataset</span> '
+        '<span class="second">second dataset</span> <span class="decides">decides</span></p>'
+    )

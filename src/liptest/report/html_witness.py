@@ -11,7 +11,7 @@ from liptest.privacy.verdicts import PrivacyVerdict, pair_text
 from liptest.privacy.witnesses import PrivacyWitness
 from liptest.privacy.wording import coordinate_noun
 from liptest.report.findings import Findings
-from liptest.report.html_tags import code, figure, figures, section, shown, table
+from liptest.report.html_tags import code, figure, figures, legend, section, shown, table
 from liptest.report.svg_charts import law_bars
 from liptest.verdicts import Decision
 
@@ -134,16 +134,12 @@ def _laws(name: str, found: Findings, changed: str) -> str:
         ]
         for row in found.laws
     ]
-    legend = (
-        '<p class="legend"><span class="first">first dataset</span> '
-        '<span class="second">second dataset</span> <span class="decides">decides</span></p>'
-    )
     caption = f"How the output law moves with the changed {changed}."
     taken = sum(row.outputs for row in found.laws)
     if taken > len(found.laws):
         caption += f" {taken:,} outputs, some of them taken together."
     picture = law_bars(f"{name}-laws", found.laws)
-    return legend + figure(picture, caption, ("output", "on the first", "on the second"), rows)
+    return legend() + figure(picture, caption, ("output", "on the first", "on the second"), rows)
 
 
 def _exactly(witness: PrivacyWitness) -> str:

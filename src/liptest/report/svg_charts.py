@@ -69,7 +69,12 @@ def bars(
     return drawing(name, title, f"{told}.", bottom + 2, body, before=before, after=_AFTER)
 
 
-def law_bars(name: str, rows: Sequence[LawRow]) -> str:
+def law_bars(
+    name: str,
+    rows: Sequence[LawRow],
+    *,
+    title: str = "Output laws of the first and of the second dataset",
+) -> str:
     """Two laws, one above the other at each output; those that decide have a marked ground."""
     top = max([max(row.probability, row.neighbour_probability) for row in rows] + [1e-300])
     before, label_line = _gutter([row.label for row in rows])
@@ -97,7 +102,7 @@ def law_bars(name: str, rows: Sequence[LawRow]) -> str:
     more = "" if len(rows) <= _DESCRIBED else " The rest is in the table."
     return drawing(
         name,
-        "Output laws of the first and of the second dataset",
+        title,
         f"Probability on the first and on the second dataset, by output: {told}.{more}",
         8 + step * len(rows),
         body,
@@ -133,11 +138,15 @@ def profile_curve(
     at = claimed / far
     body.append(line(at, top - 4, at, bottom, "mark"))
     body.append(f'<circle class="dot" cx="{percent(at)}" cy="{y(mass[1]):g}" r="4.5"/>')
-    side = "end" if at > 0.6 else "start"
+    side = "end" if at > 0.5 else "start"
     shift = -9 if side == "end" else 9
     at_claim = " to ".join(dict.fromkeys(number(bound, 4) for bound in mass))
-    label = f"claimed {number(claimed)}: mass {at_claim}"
-    body.append(words(at, top - 10, label, "strong", dx=shift, anchor=side))
+    body.append(words(at, top - 10, f"claimed {number(claimed)}", "strong", dx=shift, anchor=side))
+    # Two short labels: one long one would not fit a narrow screen.
+    below = 20 if y(mass[1]) < (top + bottom) / 2 else -10
+    body.append(
+        words(at, y(mass[1]) + below, f"mass {at_claim}", "value strong", dx=shift, anchor=side)
+    )
     told = (
         f"Exception mass falls from {points[0][1]:.4g} at epsilon {points[0][0]:.4g} to "
         f"{points[-1][1]:.4g} at epsilon {far:.4g}. At the claimed epsilon {number(claimed)} it "

@@ -92,3 +92,18 @@ LATER = Outcome(f"v.py:{UNSEEN}", 3)
 VERDICTS = [YES, SAMPLED, NO, OPEN, SHORT, WIDE, DELTA, TALKATIVE]
 EVERY = [*VERDICTS, BROKEN, WRONG, LIMITED, LATER]
 DECISIONS = ["YES", "YES", "NO", "INCONCLUSIVE", "INCONCLUSIVE", "NO", "NO", "NO"]
+
+
+def sampled_verdicts() -> list[lt.BlackBoxVerdict]:
+    """NO with numbers and with intervals, YES, and one that stays open."""
+    bit = lt.ProductDistribution.uniform(lt.Hypercube(1))
+    wide = lt.ProductDistribution.uniform(lt.Hypercube(30))
+    shift = lt.Sampler(lambda x, n, rng: x.sum() + rng.laplace(0, 0.3, n), name=EVIL)
+    fair = lt.Sampler(lambda x, n, rng: rng.integers(0, 2, n), name="fair")
+    told = lt.Sampler(lambda x, n, rng: [(EVIL, UNSEEN) if b else 0 for b in [x[0]] * n])
+    return [
+        lt.check_samples(shift, wide, epsilon=1.0, delta=0.01, samples=150_000, seed=1),
+        lt.check_samples(told, bit, epsilon=1.0, samples=4_000, seed=1),
+        lt.check_samples(fair, bit, epsilon=1.0, samples=60_000, resolution=0.2, seed=1),
+        lt.check_samples(fair, bit, epsilon=1.0, samples=4_000, seed=1),
+    ]

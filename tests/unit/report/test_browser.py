@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from liptest.report.html import page
-from tests.unit.report.pages import EVERY
+from liptest.report.html import page, report_html
+from tests.unit.report.pages import EVERY, sampled_verdicts
 
 _CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 pytestmark = pytest.mark.skipif(
@@ -39,10 +39,16 @@ def browser() -> Iterator[Any]:
         running.close()
 
 
-@pytest.fixture(scope="module")
-def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+PAGES = {
+    "checks": lambda: page(EVERY),
+    "samples": lambda: report_html(sampled_verdicts()[0]),
+}
+
+
+@pytest.fixture(scope="module", params=PAGES)
+def file(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("report") / "report.html"
-    path.write_text(page(EVERY), encoding="utf-8")
+    path.write_text(PAGES[request.param](), encoding="utf-8")
     return path
 
 
