@@ -21,9 +21,15 @@ from liptest.consistency import verdict_problems, witness_problems
 from liptest.distributions import Distribution
 from liptest.errors import InputError, shown
 from liptest.fingerprints import code_hash, fingerprint
-from liptest.mechanisms.base import check_mechanism
+from liptest.mechanisms.base import Mechanism, check_mechanism
 from liptest.privacy.verdicts import BY_FILTER, PrivacyVerdict
-from liptest.replay import code_problems, law_source_problems, refutation_problems, repeated
+from liptest.replay import (
+    code_problems,
+    law_source_problems,
+    refutation_problems,
+    repeated,
+    silent_noise_problems,
+)
 from liptest.verdicts import Decision
 
 
@@ -109,6 +115,7 @@ def _examine_mechanism(
     if given.decision is Decision.INCONCLUSIVE and verdict.reason.startswith("interrupted"):
         found.unchecked.append("where the run was interrupted: that cannot be repeated")
     elif distribution is None:
+        _look_for_noise(given, checked, found)
         found.unchecked.append("seed and counts: no distribution was given to repeat the test on")
     elif distribution.domain != given.domain:
         found.problems.append(f"the domain is {distribution.domain}, not {given.domain}")
@@ -116,6 +123,17 @@ def _examine_mechanism(
         known = given.distribution_hash
         found.problems += repeated(verdict, checked, distribution, known)
         _note_repetition(verdict, distribution, found)
+
+
+def _look_for_noise(given: Certificate, mechanism: Mechanism, found: Examination) -> None:
+    if given.decision is Decision.NO:
+        return  # the witness was asked for again
+    silent = silent_noise_problems(given.verdict, mechanism, given.domain)
+    guarantee = given.verdict.guarantee
+    if guarantee.kind == "proof" and not guarantee.condition:
+        found.problems += silent
+    else:  # the datasets that were tested may have none
+        found.unchecked += silent
 
 
 def _note_repetition(

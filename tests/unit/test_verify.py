@@ -250,6 +250,39 @@ def test_noise_of_which_the_certificate_is_silent(epsilon):
         assert any("the code has noise" in told for told in problems(silent, checked, law))
 
 
+def test_noise_of_a_proof_is_seen_without_its_distribution():
+    mechanism = lt.mechanism(lambda data, rng: bool(data[0] + rng.laplace(0, 1.1) > 0.5))
+    law = lt.ProductDistribution.uniform(lt.Hypercube(2))
+    verdict = lt.check_privacy(mechanism, law, epsilon=1, method="exhaustive")
+    held = certify(verdict, fingerprint(mechanism), law, own_seed=True)
+    assert verdict.decision == "YES"
+    assert problems(held, mechanism) == []
+    silent = replace(held, verdict=replace(verdict, law_source="enumerated"))
+    assert any("the code has noise" in told for told in problems(silent, mechanism))
+
+
+def test_noise_that_no_draw_met_is_only_told():
+    mechanism = lt.mechanism(
+        lambda data, rng: bool(data[0] + rng.laplace(0, 9) > 0.5) if data.all() else 0
+    )
+    law = lt.ProductDistribution.bernoulli([0.01] * 12)
+    verdict = lt.check_privacy(
+        mechanism,
+        law,
+        epsilon=1,
+        method="neighbourhoods",
+        exception_mass=0.3,
+        search_laws=0,
+        seed=1,
+    )
+    held = certify(verdict, fingerprint(mechanism), law, own_seed=True)
+    assert (verdict.decision, verdict.law_source) == ("YES", "enumerated")
+    found = examine(held, mechanism)
+    assert found.problems == []
+    assert any("the code has noise" in told for told in found.unchecked)
+    assert problems(held, mechanism, law) == []
+
+
 def test_noise_on_other_datasets_is_no_problem():
     mechanism = lt.mechanism(lambda data, rng: int(rng.laplace(0, 9) > 1) if data[0] > 4 else 0)
     law = lt.ProductDistribution.uniform(lt.RecordGrid([3, 2]))

@@ -27,6 +27,8 @@ MOST_DATASETS = 1 << 12
 CLOSE = 1e-6
 # Records that get a row each; more are taken together where their losses are equal.
 _MOST_ROWS = 20
+# More records than this are not drawn one by one where all are alike.
+_FEW = 5
 _MOST_LEVELS = 1 << 15
 _SLICE = 1 << 9
 # Probabilities in one table of laws: 256 MiB.
@@ -62,7 +64,8 @@ def losses_by_record(mechanism: Mechanism, domain: Domain) -> NDArray[np.float64
 
 def exposure_rows(losses: Sequence[float]) -> list[ExposureRow]:
     """One row per record; of many records one per loss, largest first, equal ones together."""
-    if len(losses) <= _MOST_ROWS:
+    alike = len(losses) > _FEW and len({f"{loss:.6g}" for loss in losses}) == 1
+    if len(losses) <= _MOST_ROWS and not alike:
         return [ExposureRow(loss, (record,), 1) for record, loss in enumerate(losses)]
     groups: dict[str, list[int]] = {}
     for record, loss in enumerate(losses):
