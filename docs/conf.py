@@ -24,7 +24,8 @@ author = "the authors of liptest"
 copyright = "the authors of liptest, Apache License 2.0"
 release = version = liptest.__version__
 
-extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "names", "links", "streams"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+extensions += ["names", "links", "streams", "mathml"]
 exclude_patterns = ["_ext"]
 html_theme = "furo"
 html_title = f"liptest {release}"
@@ -37,7 +38,10 @@ smartquotes = False
 # Code blocks in dark mode, readable in both.
 pygments_style, pygments_dark_style = "friendly", "github-dark"
 
-myst_enable_extensions = ["colon_fence", "deflist"]
+myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
+# Prices and shell variables are no formulas.
+myst_dmath_allow_digits = False
+html_math_renderer = "mathml"
 myst_heading_anchors = 4
 
 # Every notebook runs, each time, and an error in one ends the build.
