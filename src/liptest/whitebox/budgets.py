@@ -6,9 +6,11 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import CodeType, FrameType
 from typing import Any
 
 from liptest.errors import BudgetError
+from liptest.whitebox.unwinding import forget, raise_soon, runs
 
 #: Runs for one law: twenty fair coins, under a minute and under 1 GB if all outputs differ.
 MAX_LEAVES = 1 << 20
@@ -69,30 +71,49 @@ def endless(name: str, seconds: float) -> BudgetError:
 
 @contextmanager
 def watched_for_progress(
-    progress: Callable[[], int], give_up: Callable[[], None], seconds: float = MAX_SECONDS_A_RUN
+    progress: Callable[[], int],
+    give_up: Callable[[], None],
+    inside: CodeType,
+    seconds: float = MAX_SECONDS_A_RUN,
 ) -> Iterator[None]:
     """Call ``give_up`` when ``progress()`` is the same number ``seconds`` later.
 
-    By the timer of the main thread; elsewhere, where that timer is in use, and on systems without
-    it nothing is watched.
+    Again and again then, so that a loop around an ``except:`` ends too, but only while a function
+    with the code ``inside`` runs. By the timer of the main thread; elsewhere, where that timer is
+    in use, and on systems without it nothing is watched.
     """
     if not _timer_is_free():
         yield
         return
     known = [progress()]
 
-    def look(number: int, frame: Any) -> None:
+    def look(number: int, frame: FrameType | None) -> None:
         last, known[0] = known[0], progress()
-        if known[0] == last:
+        if known[0] == last and runs(inside, frame):
+            signal.setitimer(signal.ITIMER_REAL, _AGAIN, _AGAIN)
+            raise_soon(give_up, frame, inside)
             give_up()
 
     before = signal.signal(signal.SIGALRM, look)
+    _watches.append(look)
     signal.setitimer(signal.ITIMER_REAL, seconds, seconds)
     try:
         yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0.0)
         signal.signal(signal.SIGALRM, before)
+        _watches.remove(look)
+        forget()
+
+
+def hurry() -> None:
+    """A run has failed: what is left of it is given little time, where it is watched."""
+    if _watches and signal.getsignal(signal.SIGALRM) is _watches[-1]:
+        signal.setitimer(signal.ITIMER_REAL, _SOON, _AGAIN)
+
+
+_SOON, _AGAIN = 1.0, 0.005
+_watches: list[Any] = []
 
 
 def _timer_is_free() -> bool:

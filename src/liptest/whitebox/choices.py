@@ -131,6 +131,7 @@ class ChoiceTree:
         """End this run and all later ones with ``error``, whatever the program catches."""
         if self.failure is None:
             self.failure = error
+            budgets.hurry()
         self._path.clear()
         raise Abort(self.failure)
 
@@ -162,7 +163,10 @@ class ChoiceTree:
         endless = budgets.endless(self.name, seconds)
         try:
             with budgets.watched_for_progress(
-                lambda: self.leaves + self._cuts, lambda: self.fail(endless), seconds
+                lambda: self.leaves + self._cuts,
+                lambda: self.fail(endless),
+                ChoiceTree._walk.__code__,
+                seconds,
             ):
                 ended = self._walk(run)
         except Abort as abort:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -110,6 +111,46 @@ def test_a_run_that_does_not_end_is_an_error(monkeypatch) -> None:
 
     with pytest.raises(BudgetError, match=r"one run took more than 0\.05 seconds"):
         law(program)
+    assert signal.getsignal(signal.SIGALRM) is signal.SIG_DFL
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+
+
+def tries_again(tree: ChoiceTree) -> None:
+    while True:
+        try:
+            tree.unsupported("this", "do that")
+        except BaseException:
+            continue
+
+
+def tries_again_whatever_happens(tree: ChoiceTree) -> None:
+    while True:
+        with suppress(BaseException):
+            tries_again(tree)
+
+
+def swallows_the_end_of_time(tree: ChoiceTree) -> None:
+    while True:
+        with suppress(BaseException):
+            time.sleep(0.001)
+
+
+@pytest.mark.parametrize(
+    ("program", "error"),
+    [
+        (tries_again, UnsupportedRandomnessError),
+        (tries_again_whatever_happens, UnsupportedRandomnessError),
+        (swallows_the_end_of_time, BudgetError),
+    ],
+)
+def test_trying_again_for_ever_ends(monkeypatch, program, error) -> None:
+    monkeypatch.setattr(budgets, "MAX_SECONDS_A_RUN", 0.05)
+    monkeypatch.setattr(budgets, "_SOON", 0.01)
+    monkeypatch.setattr(budgets, "_AGAIN", 0.001)
+    traced = sys.gettrace()
+    with pytest.raises(error):
+        law(program)
+    assert sys.gettrace() is traced
     assert signal.getsignal(signal.SIGALRM) is signal.SIG_DFL
     assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
 
