@@ -7,16 +7,18 @@ import csv
 import hashlib
 import importlib
 import importlib.util
+import inspect
 import json
 import sys
 from difflib import get_close_matches
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from liptest.blackbox.samplers import Sampler
 from liptest.errors import InputError, shown
 from liptest.mechanisms.base import Mechanism, check_mechanism
 from liptest.vendors import imported_first, use_folder
@@ -50,11 +52,27 @@ def load_object(where: str) -> tuple[Any, str]:
 def load_mechanism(where: str) -> tuple[Mechanism, str]:
     """A mechanism and its label; a plain function ``(data, rng)`` is taken as one."""
     found, label = load_object(where)
+    if _is_sampler(found):
+        raise InputError(
+            f"mechanism={label} draws samples (dataset, n, rng), and has no output law; test it "
+            f"with liptest samples {where}, or lt.check_samples",
+            name="mechanism",
+            value=found,
+        )
     if not isinstance(found, Mechanism) and callable(found) and not isinstance(found, type):
         from liptest.whitebox.decorator import mechanism
 
         return mechanism(found), label
     return check_mechanism(found), label
+
+
+def _is_sampler(found: Any) -> bool:
+    """An ``lt.Sampler``, or a plain function with arguments as one wraps them."""
+    if isinstance(found, Sampler):
+        return True
+    if not isinstance(found, FunctionType):
+        return False
+    return tuple(inspect.signature(found).parameters)[1:] == ("n", "rng")
 
 
 def defined_at(where: str) -> tuple[Path | None, int | None]:

@@ -137,3 +137,16 @@ def test_a_module_of_somebody_else_is_no_vendors_helper(tmp_path, monkeypatch):
     assert list(lt.output_law(mechanism, [0])) == [1]
     use_folder(None)
     assert sys.modules.pop("helper") is theirs
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def f(data, n, rng):\n    return rng.integers(2, size=n)\n",
+        "import liptest as lt\nf = lt.Sampler(lambda x, n, rng: rng.integers(2, size=n))\n",
+    ],
+)
+def test_a_sampler_is_sent_to_its_command(tmp_path, text):
+    (tmp_path / "v.py").write_text(text)
+    with pytest.raises(lt.InputError, match=r"test it with liptest samples .*v\.py:f"):
+        load_mechanism(f"{tmp_path}/v.py:f")
