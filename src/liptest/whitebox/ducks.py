@@ -37,8 +37,14 @@ _ARITHMETIC = (
     *("add", "sub", "mul", "truediv", "floordiv", "mod", "divmod", "pow", "matmul"),
     *("lshift", "rshift", "and", "xor", "or"),
 )
-# They write into an argument, where a plain copy of it would be lost.
-_WRITING = frozenset({"copyto", "put", "place", "putmask", "fill_diagonal", "put_along_axis"})
+#: They write into an argument, where a plain copy of it would be lost.
+WRITING = frozenset({"copyto", "put", "place", "putmask", "fill_diagonal", "put_along_axis"})
+#: Functions that only move entries of an array; some give views of it.
+MOVES = frozenset(
+    {np.reshape, np.ravel, np.transpose, np.squeeze, np.swapaxes, np.moveaxis, np.expand_dims}
+    | {np.flip, np.fliplr, np.flipud, np.roll, np.tile, np.repeat, np.take, np.atleast_1d}
+    | {np.atleast_2d, np.copy, np.rot90, np.delete, np.array_split, np.diagonal}
+)
 # What these ask for in other ways, of a number without the method.
 _FALLING_BACK: dict[str, Callable[[Any], Any]] = {
     **{"complex": complex, "bytes": bytes},
@@ -78,7 +84,7 @@ class Duck:
         self, function: Any, types: Any, arguments: Any, options: dict[str, Any]
     ) -> Any:
         use = f"numpy.{function.__name__}"
-        if function.__name__ in _WRITING:
+        if function.__name__ in WRITING:
             self.escape(use)
         plain = settled_in(arguments, use)
         return function(*plain, **{name: settled_in(one, use) for name, one in options.items()})

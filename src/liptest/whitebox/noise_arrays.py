@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.whitebox.ducks import COMPARISONS, Duck
+from liptest.whitebox.ducks import COMPARISONS, Duck, settled_in
 from liptest.whitebox.noise_lifting import lifted
 from liptest.whitebox.noise_numbers import is_noisy
 from liptest.whitebox.noise_outputs import ADVICE
@@ -141,14 +141,12 @@ class NoiseArray(Duck):
         return (self[i] for i in range(len(self._cells)))
 
     def __getitem__(self, index: Any) -> Any:
-        if is_noisy(index) or type(index) is NoiseArray:
-            index = index.settled("an index")
-        return self.like(self._cells[index])
+        return self.like(self._cells[settled_in(index, "an index")])
 
     def __setitem__(self, index: Any, value: Any) -> None:
         if self.dtype.kind == "i" and np.result_type(model_of(value)).kind == "f":
             self.escape("an assignment to whole numbers")
-        self._cells[index] = cells_of(value)
+        self._cells[settled_in(index, "an index")] = cells_of(value)
 
     def __contains__(self, value: Any) -> bool:
         return any(bool(one == value) for one in self.ravel())

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from liptest.whitebox.ducks import Duck
+from liptest.whitebox.ducks import MOVES, WRITING, Duck
 from liptest.whitebox.noise_arithmetic import calculated, compared_any
 from liptest.whitebox.noise_arrays import (
     Cells,
@@ -37,24 +37,18 @@ def answered(
         found = own(run, *arguments, **options)
         if found is not _NOT:
             return found
-    if function in _MOVES and arguments and _is_array(arguments[0]):
+    if function in MOVES and arguments and _is_array(arguments[0]):
         array, *rest = arguments
         return array.like(function(cells_of(array), *rest, **options))
     if function in _SHAPES:
         return function(model_of(arguments[0]), *arguments[1:], **options)
     use = f"numpy.{function.__name__}"
-    if function.__name__ in _WRITING:
+    if function.__name__ in WRITING:
         _escape((*arguments, *options.values()), use)
     plain = _settled(arguments, use)
     return function(*plain, **{name: _settled(one, use) for name, one in options.items()})
 
 
-_WRITING = frozenset({"copyto", "put", "place", "putmask", "fill_diagonal", "put_along_axis"})
-_MOVES = frozenset(
-    {np.reshape, np.ravel, np.transpose, np.squeeze, np.swapaxes, np.moveaxis, np.expand_dims}
-    | {np.flip, np.fliplr, np.flipud, np.roll, np.tile, np.repeat, np.take, np.atleast_1d}
-    | {np.atleast_2d, np.copy, np.rot90, np.delete, np.array_split, np.diagonal}
-)
 _SHAPES = frozenset(
     {np.shape, np.ndim, np.size, np.zeros_like, np.ones_like, np.empty_like, np.full_like}
     | {np.result_type, np.iscomplexobj, np.isrealobj}

@@ -22,6 +22,7 @@ from liptest.whitebox.noise_arrays import (
 from liptest.whitebox.noise_numbers import is_nan, is_noisy
 from liptest.whitebox.noise_rounding import truncated
 from liptest.whitebox.noise_runs import NoiseRun
+from liptest.whitebox.noise_truths import compared_later
 
 _SCALARS = (np.float64, np.int64, float, int)
 
@@ -75,6 +76,8 @@ def entrywise(run: NoiseRun, ufunc: Any, inputs: tuple[Any, ...]) -> Any:
         return ufunc(*plain)
     with np.errstate(all="ignore"):
         model = ufunc(*map(model_of, inputs))
+    if ufunc in COMPARISONS and isinstance(model, np.ndarray):
+        return compared_later(run.tree, COMPARISONS[ufunc], *map(cells_of, inputs))
     cells = np.frompyfunc(function, len(inputs), 1)(*map(cells_of, inputs))
     if model.dtype == np.bool_:
         return cells.astype(np.bool_) if isinstance(cells, np.ndarray) else np.bool_(cells)
