@@ -156,7 +156,9 @@ class Explorer:
             batch.coordinates, points[batch.rows, batch.coordinates]
         )
         changed += self._key(batch.coordinates, batch.values)
-        scores = self._look(QueryBatch(batch), np.concatenate([own, changed]))
+        # As they are judged: each centre, then its neighbours.
+        keys = np.insert(own, batch.rows + 1, changed)
+        scores = self._look(QueryBatch(batch), keys)
         if len(scores) < len(batch.rows):
             return None  # a violation ended it
         return self._learn(batch, scores)
@@ -198,9 +200,10 @@ class Explorer:
 
     def _look(self, batch: QueryBatch, keys: Keys) -> Floats:
         self._judge.seen.clear()
-        self.total += self._judge.judge(batch)
-        if self.total.violation is None:
-            self._datasets.update(keys.tolist())
+        found = self._judge.judge(batch)
+        self.total += found
+        # A violation ends a batch before its last datasets are asked for.
+        self._datasets.update(keys[: found.queries].tolist())
         return np.concatenate([np.zeros(0), *self._judge.seen])
 
     def _keys(self, points: IntArray) -> Keys:

@@ -169,6 +169,17 @@ def test_laws_and_datasets_are_what_was_asked_for(domain, budget):
     assert cost.search_datasets == len(counting.datasets)
 
 
+@pytest.mark.parametrize("domain", [lt.Hypercube(20), lt.Hypercube(3000)], ids=str)
+@pytest.mark.parametrize("broken", [lambda x: x.all(), lambda x: x.sum() == 1], ids=["all", "one"])
+def test_datasets_before_a_violation_are_counted(domain, broken):
+    counting = Counting(flagged(broken))
+    law = lt.ProductDistribution.uniform(domain)
+    verdict = search(lt.ClosedForm([0, 1], counting), law, epsilon=0.1)
+    assert verdict.decision is Decision.NO
+    assert 0 < verdict.cost.search_datasets <= verdict.cost.laws
+    assert verdict.cost.search_datasets == len(counting.datasets)
+
+
 def test_correlated_records_are_searched_too():
     domain = lt.RecordGrid([4] * 10)
     law = lt.SampledDistribution(
