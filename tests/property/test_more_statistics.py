@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import combinations_with_replacement
 from typing import Any
 
 import numpy as np
@@ -56,13 +57,14 @@ def test_contributions_have_exactly_the_neighbouring_pairs(
     check_changes(statistic, domain)
 
 
-@given(contributions())
+@given(contributions(), st.sampled_from([0, 3, 1 << 20]))
 @small
 def test_large_sums_are_kept_as_lists_with_the_same_edges(
-    case: tuple[Contributions, Domain],
+    case: tuple[Contributions, Domain], most_ways: int
 ) -> None:
     statistic, domain = case
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(code_sets, "_MOST_WAYS", most_ways)
         patch.setattr(code_sets, "MOST_BITS", 0)
         patch.setattr(reachable, "MOST_BITS", 0)
         reach = reachable.Reach.of(statistic._all_tables(domain), domain)
@@ -196,6 +198,35 @@ def test_many_records_are_counted_without_visiting_datasets() -> None:
     x, y = statistic.realise(domain, left[-1], right[-1])
     assert statistic.values(np.stack([x, y])).tolist() == [left[-1], right[-1]]
     assert int((x != y).sum()) == 1
+
+
+def test_vectors_of_many_records_are_counted_without_adding_them_one_by_one() -> None:
+    # No three rows in a line: each share of the three kinds of record has a sum of its own.
+    statistic, domain = Contributions([[0, 0, 0], [1, 7, 50], [50, 7, 1]]), RecordGrid([3] * 1500)
+    assert statistic.edge_count(domain) == 3 * math.comb(1501, 2)
+    left, right = next(iter(statistic.edges(domain)))
+    x, y = statistic.realise(domain, left[-1], right[-1])
+    assert statistic.values(np.stack([x, y])).tolist() == [left[-1].tolist(), right[-1].tolist()]
+    assert int((x != y).sum()) == 1
+
+
+@given(
+    st.lists(st.integers(0, 30), min_size=1, max_size=4, unique=True).map(sorted),
+    st.integers(0, 6),
+    st.integers(0, 200),
+)
+@small
+def test_sums_of_terms_and_how_often_each_is_taken(
+    terms: list[int], times: int, total: int
+) -> None:
+    every = {sum(chosen) for chosen in combinations_with_replacement(terms, times)}
+    assert code_sets.sums_of(terms, times).tolist() == sorted(every)
+    found = code_sets.term_counts(total, terms, times)
+    assert (found is not None) == (total in every)
+    if found is not None:
+        assert sum(found) == times
+        assert min(found) >= 0
+        assert sum(n * term for n, term in zip(found, terms, strict=True)) == total
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,8 @@ Codes = NDArray[np.int64]
 CHUNK = 1 << 16
 #: Sets of numbers below this are bits, 8 MiB each at most; others are arrays.
 MOST_BITS = 1 << 26
+# Ways to choose terms with repetition that are listed at once.
+_MOST_WAYS = 1 << 23
 
 
 class CodeSet(Protocol):
@@ -106,21 +108,83 @@ class Listed:
         return place < len(self.codes) and int(self.codes[place]) == code
 
     def plus(self, options: Sequence[int], times: int = 1) -> Listed:
-        codes, terms = self.codes, np.array(sorted(set(options)), dtype=np.int64)
+        codes, terms = self.codes, sorted(set(options))
+        if few_ways(terms, times):
+            return Listed(_added(codes, sums_of(terms, times)))
         for _ in range(times):
-            codes = np.unique(codes[None, :] + terms[:, None])
+            codes = _added(codes, np.array(terms, dtype=np.int64))
         return Listed(codes)
+
+    def plus_within(self, options: Sequence[int], times: int, most: int) -> Listed | None:
+        """As ``plus``; None where that would look at more than ``most`` numbers."""
+        terms = sorted(set(options))
+        if few_ways(terms, times):
+            own = sums_of(terms, times)
+            small = len(self) * len(own) <= most
+            return Listed(_added(self.codes, own)) if small else None
+        found, looked_at = self, 0
+        for _ in range(times):
+            looked_at += len(found) * len(terms)
+            if looked_at > most:
+                return None
+            found = found.plus(terms)
+        return found
 
     def shifted(self, by: int) -> Listed:
         return Listed(self.codes + by)
 
     def union(self, other: CodeSet) -> Listed:
         assert isinstance(other, Listed)
-        return Listed(np.union1d(self.codes, other.codes))
+        return Listed(distinct(np.concatenate([self.codes, other.codes])))
 
     def chunks(self) -> Iterator[Codes]:
         for start in range(0, len(self.codes), CHUNK):
             yield self.codes[start : start + CHUNK]
+
+
+def _added(codes: Codes, terms: Codes) -> Codes:
+    return distinct((codes[None, :] + terms[:, None]).reshape(-1))
+
+
+def distinct(codes: Codes) -> Codes:
+    """The different ones, ascending; np.unique takes a hundred times as long on millions."""
+    ordered = np.sort(codes)
+    kept = np.ones(len(ordered), dtype=bool)
+    kept[1:] = ordered[1:] != ordered[:-1]
+    return np.asarray(ordered[kept])
+
+
+def few_ways(terms: Sequence[int], times: int) -> bool:
+    """Whether ``sums_of`` the terms is affordable; otherwise they are added one by one."""
+    return math.comb(times + len(terms) - 1, times) <= _MOST_WAYS
+
+
+def sums_of(terms: Sequence[int], times: int) -> Codes:
+    """All sums of ``times`` of the terms, ascending: for each term, how often it is taken."""
+    *others, last = terms
+    left, codes = np.array([times]), np.zeros(1, dtype=np.int64)
+    for term in others:
+        ways = left + 1
+        before = np.repeat(np.cumsum(ways) - ways, ways)
+        taken = np.arange(len(before)) - before
+        left = np.repeat(left, ways) - taken
+        codes = np.repeat(codes, ways) + term * taken
+    return distinct(codes + last * left)
+
+
+def term_counts(total: int, terms: Sequence[int], times: int) -> list[int] | None:
+    """How often each term is taken in a sum of ``times`` of them that is ``total``; or None."""
+    first, *rest = terms
+    if not rest:
+        return [times] if total == first * times else None
+    if len(rest) == 1:
+        second, odd = divmod(total - first * times, rest[0] - first)
+        return None if odd or not 0 <= second <= times else [times - second, second]
+    for taken in range(times + 1):
+        found = term_counts(total - first * taken, rest, times - taken)
+        if found is not None:
+            return [taken, *found]
+    return None
 
 
 def progression(codes: Sequence[int]) -> int | None:

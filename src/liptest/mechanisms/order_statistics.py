@@ -12,10 +12,12 @@ from numpy.typing import NDArray
 
 from liptest.domains import Domain, IntArray, RecordGrid
 from liptest.errors import InputError, check_count, shown
+from liptest.mechanisms.code_sets import distinct
 from liptest.mechanisms.statistics import EDGE_BUDGET, EDGE_CHUNK, Values, check_edge_budget
 from liptest.points import PointBatch
 
 _MOST_CODE = 1 << 62
+_FRESH = 1 << 20
 
 
 class OrderStatistic:
@@ -223,10 +225,13 @@ class OrderStatistic:
 @lru_cache(maxsize=4)
 def _pair_codes(statistic: OrderStatistic, domain: Domain) -> NDArray[np.int64]:
     """Pairs that differ as numbers in base m, both ends one after the other; sorted, each once."""
-    m, found = domain.sizes[0], np.zeros(0, dtype=np.int64)
+    m, found, fresh = domain.sizes[0], np.zeros(0, dtype=np.int64), []
     weights = m ** np.arange(2 * len(statistic.ranks))[::-1]
     for _, _, left, right in statistic._blocks(domain):
         both = np.concatenate([left, right], axis=2).reshape(-1, len(weights))
         kept = (left != right).any(axis=2).reshape(-1)
-        found = np.union1d(found, both[kept] @ weights)
-    return found
+        fresh.append(both[kept] @ weights)
+        # Now and then, so that each number is sorted a few times only.
+        if sum(map(len, fresh)) > max(_FRESH, len(found)):
+            found, fresh = distinct(np.concatenate([found, *fresh])), []
+    return distinct(np.concatenate([found, *fresh]))

@@ -17,11 +17,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liptest.domains import Domain
-from liptest.mechanisms.code_sets import MOST_BITS, Bits, CodeSet, progression, zero_set
+from liptest.mechanisms.code_sets import (
+    MOST_BITS,
+    Bits,
+    CodeSet,
+    Listed,
+    few_ways,
+    progression,
+    sums_of,
+    term_counts,
+    zero_set,
+)
 from liptest.mechanisms.difference_sets import DifferenceSets, fits
 from liptest.mechanisms.statistics import EDGE_BUDGET, Values
 
-# 64-bit words that may be shifted, bytes that sets may hold, and members of a listed set.
+# 64-bit words that may be shifted, bytes that sets may hold, and members of all listed sets.
 _MOST_WORDS = 1 << 34
 _MOST_BYTES = 1 << 29
 _MOST_MEMBERS = 2 * EDGE_BUDGET
@@ -175,16 +185,22 @@ class Reach:
     @cached_property
     def _rest(self) -> list[CodeSet] | None:
         """For each kind the sums of all coordinates but one of it; None when too many."""
-        found = dict(self._leave_one_out(0, len(self.kinds), zero_set(self.volume)))
-        sets = [found.get(t) for t in range(len(self.kinds))]
-        return None if None in sets else [one for one in sets if one is not None]
+        found: list[CodeSet] = []
+        members = 0
+        # Kinds come in their order.
+        for sums in self._leave_one_out(0, len(self.kinds), zero_set(self.volume)):
+            members += self.volume >= MOST_BITS and sums is not None and len(sums)
+            if sums is None or members > _MOST_MEMBERS:
+                return None
+            found.append(sums)
+        return found
 
     def _leave_one_out(
         self, first: int, stop: int, sums: CodeSet | None
-    ) -> Iterator[tuple[int, CodeSet | None]]:
+    ) -> Iterator[CodeSet | None]:
         # Halving adds each kind log2 times instead of once per other kind.
         if stop - first == 1:
-            yield first, self._add(sums, self.kinds[first], 1)
+            yield self._add(sums, self.kinds[first], 1)
             return
         middle = (first + stop) // 2
         yield from self._leave_one_out(first, middle, self._add_all(sums, range(middle, stop)))
@@ -199,37 +215,71 @@ class Reach:
         times = len(kind.coordinates) - left_out
         if self.volume < MOST_BITS:
             return None if sums is None else sums.plus(kind.options, times)
-        for _ in range(times):
-            if sums is None or len(sums) * len(set(kind.options)) > _MOST_MEMBERS:
-                return None
-            sums = sums.plus(kind.options)
-        return sums
+        assert isinstance(sums, Listed | None)
+        return None if sums is None else sums.plus_within(kind.options, times, EDGE_BUDGET)
 
     def _decomposed(self, total: int, left_out: int) -> Values:
         """A dataset whose codes off one coordinate add up to a sum that can be reached."""
         dataset = np.zeros(sum(len(kind.coordinates) for kind in self.kinds), dtype=np.int64)
-        steps = [(r, kind) for kind in self.kinds for r in kind.coordinates if r != left_out]
-        for (r, kind), before in zip(reversed(steps), self._backwards(steps), strict=True):
-            value = next(v for v, c in enumerate(kind.options) if total - c in before)
-            dataset[r], total = value, total - kind.options[value]
+        steps = [step for kind in self.kinds for step in self._steps(kind, left_out)]
+        for step, before in zip(reversed(steps), self._backwards(steps), strict=True):
+            own, values = step.taken(total, before)
+            dataset[step.coordinates], total = values, total - own
         return dataset
 
-    def _backwards(self, steps: list[tuple[int, Kind]]) -> Iterator[CodeSet]:
+    def _steps(self, kind: Kind, left_out: int) -> list[_Step]:
+        """Coordinates of a kind: all at once where their sums are listed that way."""
+        places = kind.coordinates[kind.coordinates != left_out]
+        terms = sorted(set(kind.options))
+        if self.volume >= MOST_BITS and len(places) and few_ways(terms, len(places)):
+            return [_Step(kind, places)]
+        return [_Step(kind, places[i : i + 1]) for i in range(len(places))]
+
+    def _backwards(self, steps: list[_Step]) -> Iterator[CodeSet]:
         """Sums of the first n - 1, n - 2, .., 0 steps; about 2 sqrt(n) sets are held at once."""
         block = math.isqrt(len(steps)) + 1
         cuts = [*range(0, len(steps), block), len(steps)]
         kept = [zero_set(self.volume)]
-        for start, stop in pairwise(cuts):
+        for start, stop in pairwise(cuts[:-1]):
             kept.append(self._after(kept[-1], steps[start:stop])[-1])
         for number in range(len(cuts) - 2, -1, -1):
             inside = steps[cuts[number] : cuts[number + 1] - 1]
             yield from reversed(self._after(kept[number], inside))
 
-    def _after(self, sums: CodeSet, steps: list[tuple[int, Kind]]) -> list[CodeSet]:
+    def _after(self, sums: CodeSet, steps: list[_Step]) -> list[CodeSet]:
         found = [sums]
-        for _, kind in steps:
-            found.append(found[-1].plus(kind.options))
+        for step in steps:
+            found.append(found[-1].plus(step.kind.options, len(step.coordinates)))
         return found
+
+
+@dataclass(frozen=True)
+class _Step:
+    """Coordinates of one kind whose values are chosen together."""
+
+    kind: Kind
+    coordinates: NDArray[np.int64]
+
+    def taken(self, total: int, before: CodeSet) -> tuple[int, Values]:
+        """What they add to a member of ``before`` that makes ``total``, and with which values."""
+        times = len(self.coordinates)
+        first = {code: value for value, code in reversed(list(enumerate(self.kind.options)))}
+        terms = sorted(first)
+        own = total - _member_below(total, terms, times, before)
+        counts = term_counts(own, terms, times)
+        assert counts is not None
+        return own, np.repeat([first[code] for code in terms], counts)
+
+
+def _member_below(total: int, terms: list[int], times: int, before: CodeSet) -> int:
+    """A member that ``times`` of the terms raise to the total; there is one."""
+    if len(before) == 1:
+        return int(next(before.chunks())[0])
+    if times == 1:
+        return next(total - code for code in terms if total - code in before)
+    assert isinstance(before, Listed)
+    others = total - sums_of(terms, times)
+    return int(others[np.isin(others, before.codes)][0])
 
 
 def _codes(rows: Values, strides: list[int]) -> list[int]:

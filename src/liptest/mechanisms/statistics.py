@@ -88,8 +88,9 @@ def check_edge_budget(statistic: object, domain: Domain, count: int) -> None:
     if count > EDGE_BUDGET:
         shown_count = f"{count:,}" if count < 10**30 else f"about 2**{count.bit_length() - 1}"
         raise BudgetError(
-            f"statistic={statistic!r} on {domain} has {shown_count} pairs of neighbouring "
-            f"values, more than the {EDGE_BUDGET:,} that are enumerated; use a method that samples",
+            f"statistic={statistic!r} on {domain} has up to {shown_count} pairs of "
+            f"neighbouring values, more than the {EDGE_BUDGET:,} that are enumerated; use a "
+            f"method that samples",
             needed=count,
             budget=EDGE_BUDGET,
         )

@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from liptest.domains import Domain, IntArray, RecordGrid
 from liptest.errors import BudgetError, InputError, shown
-from liptest.mechanisms.code_sets import are_members, bit_positions, spread_bits
+from liptest.mechanisms.code_sets import MOST_BITS, are_members, bit_positions, spread_bits
+from liptest.mechanisms.contributions import Contributions
 from liptest.mechanisms.difference_sets import DifferenceSets, fits
 from liptest.mechanisms.statistics import EDGE_BUDGET, Values, check_edge_budget
 from liptest.points import PointBatch
@@ -19,7 +20,7 @@ from liptest.points import PointBatch
 _COUNT_BUDGET = 4 * EDGE_BUDGET
 # Sets of sums are bitsets: one bit for each number up to the largest sum.
 _MAX_RANGE = 1 << 30
-_MAX_SUM = 1 << 62
+_MAX_SUM = (1 << 61) - 1
 
 
 class WeightedSum:
@@ -53,7 +54,10 @@ class WeightedSum:
     proved_edges = True
 
     def __init__(self, weights: Sequence[int] | ArrayLike) -> None:
-        array = np.asarray(weights)
+        try:
+            array = np.asarray(weights)
+        except ValueError:
+            array = np.zeros(0)
         if array.ndim != 1 or array.size == 0 or array.dtype.kind not in "iu":
             raise InputError(
                 f"weights={shown(weights)} must be whole numbers, one for each coordinate; scale "
@@ -61,8 +65,8 @@ class WeightedSum:
                 name="weights",
                 value=weights,
             )
-        if int(np.abs(array.astype(np.float64)).max()) > _MAX_SUM:
-            raise InputError(f"weights: {shown(weights)} do not fit in 62 bits", name="weights")
+        if int(np.abs(array.astype(np.float64)).max()) >= _MAX_SUM:
+            raise InputError(f"weights: {shown(weights)} do not fit in 61 bits", name="weights")
         self.weights: NDArray[np.int64] = array.astype(np.int64)
         self.weights.setflags(write=False)
 
@@ -82,8 +86,8 @@ class WeightedSum:
                 f"of {domain}; give one weight per coordinate",
                 name="statistic",
             )
-        if np.abs(self.weights.astype(np.float64)) @ (domain.size_array - 1) > _MAX_SUM:
-            raise InputError("statistic: the weighted sum does not fit in 62 bits", name="weights")
+        if np.abs(self.weights.astype(np.float64)) @ (domain.size_array - 1) >= _MAX_SUM:
+            raise InputError("statistic: the weighted sum does not fit in 61 bits", name="weights")
 
     def values(self, points: IntArray) -> Values:
         return np.asarray(points.astype(np.int64) @ self.weights)
@@ -97,12 +101,16 @@ class WeightedSum:
         bound = min(sums.edge_bound(), domain.neighbouring_pairs)
         if bound > _COUNT_BUDGET:
             return bound
+        sparse = self._sparse(domain, sums)
+        if sparse is not None:
+            return sparse.edge_count(domain)
         return sum(lower.bit_count() for lower in sums.edge_sets().values())
 
     def edges(self, domain: Domain) -> Iterator[tuple[Values, Values]]:
         sums = self._sums(domain)
         check_edge_budget(self, domain, self.edge_count(domain) or 0)
-        return sums.edges()
+        sparse = self._sparse(domain, sums)
+        return sums.edges() if sparse is None else sparse.edges(domain)
 
     def difference_sets(self, domain: Domain) -> DifferenceSets | None:
         """All edges by difference; None where the sets would not fit into memory."""
@@ -113,7 +121,11 @@ class WeightedSum:
         return DifferenceSets(sums.base, sums.unit, sums.largest, sums.reached, sets)
 
     def realise(self, domain: Domain, left: Values, right: Values) -> tuple[IntArray, IntArray]:
-        found = self._sums(domain).neighbours(int(left), int(right))
+        sums = self._sums(domain)
+        sparse = self._sparse(domain, sums)
+        if sparse is not None:
+            return sparse.realise(domain, left, right)
+        found = sums.neighbours(int(left), int(right))
         if found is None:
             raise InputError(
                 f"no two neighbouring datasets of {domain} have the weighted sums {int(left)} "
@@ -126,6 +138,13 @@ class WeightedSum:
     def _sums(self, domain: Domain) -> _Sums:
         self.check(domain)
         return _Sums.build(self.weights, domain)
+
+    def _sparse(self, domain: Domain, sums: _Sums) -> Contributions | None:
+        """The same sum for large weights of few records: its values are listed, not as bits."""
+        if sums.largest < MOST_BITS or domain.neighbouring_pairs > _COUNT_BUDGET:
+            return None
+        tables = zip(self.weights, domain.sizes, strict=True)
+        return Contributions.each([w * np.arange(n) for w, n in tables], name=self.name)
 
 
 @dataclass(frozen=True)
