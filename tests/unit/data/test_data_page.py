@@ -29,7 +29,7 @@ def test_the_examples_print_what_the_page_shows(
             exec(compile(code, "docs/data.md", "exec"), names)
         assert printed.getvalue() == expected
     names["engine"].dispose()
-    assert len(EXAMPLES) == 10
+    assert len(EXAMPLES) == 11
 
 
 def test_the_keys_and_options_of_the_page_exist() -> None:
