@@ -19,12 +19,17 @@ import numpy as np
 
 from liptest.symbolic.forms import Form, Rational, lean
 from liptest.whitebox.ducks import Duck
-from liptest.whitebox.noise_outputs import ADVICE, NoisyValue
+from liptest.whitebox.noise_outputs import ADVICE
 from liptest.whitebox.noise_runs import NoiseRun
+from liptest.whitebox.outputs import NoisyValue
 from liptest.whitebox.tracing import line_in_words, place_of
 
 #: Types that a number with noise may stand for.
 KINDS: frozenset[type] = frozenset({float, int, np.float64, np.int64})
+_NO_FLOAT = (
+    "leave float() away, the number itself may be compared, rounded and answered; collect such "
+    "numbers in a list, not in an array of floats"
+)
 _NUMBERS = (int, float, np.integer, np.floating, np.bool_, Fraction)
 
 
@@ -95,7 +100,8 @@ class Noisy(Duck):
     def escape(self, use: str) -> NoReturn:
         where = line_in_words(*place_of(sys._getframe(1)))
         said = f" ({where})" if where else ""
-        self._tree.unsupported(f"a number with continuous noise used in {use}{said}", ADVICE)
+        advice = f"{_NO_FLOAT}; else {ADVICE}" if use == "float()" else ADVICE
+        self._tree.unsupported(f"a number with continuous noise used in {use}{said}", advice)
 
     def entry(self) -> Any:
         """The same as an entry of an array."""

@@ -13,6 +13,7 @@ from liptest.mechanisms.laws import Output, OutputLaw
 from liptest.symbolic.forms import Constraint, Form
 from liptest.symbolic.noise import Noise
 from liptest.whitebox.choices import ChoiceTree
+from liptest.whitebox.outputs import Items, NoisyValue, Typed
 
 ADVICE = (
     "round it (numpy.round(x), or to a grid: step * round(x / step)), answer only comparisons of "
@@ -21,13 +22,6 @@ ADVICE = (
 )
 # Floats of the code differ from exact values by their rounding; more is another output.
 _ROUNDING, _ONE = Fraction(1, 10**9), Fraction(1)
-
-
-@dataclass(frozen=True)
-class NoisyValue:
-    """In the place of a number with continuous noise, in an output in its canonical form."""
-
-    form: Form
 
 
 @dataclass(frozen=True)
@@ -55,7 +49,7 @@ class Between:
         return f"{float(self.low):.12g} to {float(self.high):.12g}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Near:
     """Equal to numbers that differ from it by no more than the rounding of floats."""
 
@@ -68,6 +62,18 @@ class Near:
         if not isinstance(other, (int, float)) or not math.isfinite(other):
             return False
         return bool(abs(Fraction(other) - self.value) <= _ROUNDING * max(self.size, _ONE))
+
+
+class NearItems:
+    """Equal to dicts with the same keys and near values."""
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, values: dict[Output, Any]) -> None:
+        self._values = values
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Items) and dict(other.items) == self._values
 
 
 @dataclass(frozen=True)
@@ -92,7 +98,7 @@ def density_leaf(
     """A leaf whose canonical output has a ``NoisyValue`` in it.
 
     Aborts where densities of such outputs are not compared: sums of several variables, a
-    variable that occurs twice, numbers in sets or dicts.
+    variable that occurs twice, numbers in sets or dataclasses.
     """
     forms = tuple(_forms_in(tree, output))
     variables = [variable for form in forms for variable, _ in form.terms]
@@ -107,14 +113,46 @@ def density_leaf(
 def _forms_in(tree: ChoiceTree, output: Output) -> Iterator[Form]:
     if isinstance(output, NoisyValue):
         yield output.form
-    elif type(output) is tuple:
-        for entry in output:
+    elif (entries := _entries(output)) is not None:
+        for entry in entries:
             yield from _forms_in(tree, entry)
     elif _hides_noise(output):
         tree.unsupported(
             f"continuous random numbers in a {type(output).__name__} as an output",
-            "return a number, a list, a tuple or an array of them",
+            "return a number, a list, a tuple, a dict or an array of them",
         )
+
+
+def _entries(output: Output) -> tuple[Output, ...] | None:
+    """What may have noise in it, in an order that does not depend on it; None for all other."""
+    if type(output) is tuple:
+        return output
+    if type(output) is Typed:
+        return (output.value,)
+    if type(output) is Items:
+        keys = {repr(key): (key, value) for key, value in output.items}
+        # Keys that print alike have no order.
+        if len(keys) == len(output.items) and not any(_hides_noise(key) for key, _ in output.items):
+            return tuple(keys[one][1] for one in sorted(keys))
+    return None
+
+
+def _with_entries(output: Output, entries: list[Any]) -> Any:
+    """The output with other entries, in the order of ``_entries``."""
+    if isinstance(output, Typed):
+        return Typed(output.kind, entries[0])
+    if isinstance(output, Items):
+        names = sorted((key for key, _ in output.items), key=repr)
+        return _items(dict(zip(names, entries, strict=True)))
+    return tuple(entries)
+
+
+def _items(values: dict[Output, Any]) -> Any:
+    """A dict as an output; numbers that are only near have no hash."""
+    try:
+        return Items(frozenset(values.items()))
+    except TypeError:
+        return NearItems(values)
 
 
 def _hides_noise(output: Output) -> bool:
@@ -131,9 +169,10 @@ def replaced(output: Output, number: Callable[[Form], Any]) -> Any:
     """The output with something else in the place of each number with noise."""
     if isinstance(output, NoisyValue):
         return number(output.form)
-    if type(output) is tuple:
-        return tuple(replaced(entry, number) for entry in output)
-    return output
+    entries = _entries(output)
+    if entries is None:
+        return output
+    return _with_entries(output, [replaced(entry, number) for entry in entries])
 
 
 def replaced_by(skeleton: Output, ends: tuple[tuple[Any, Any], ...]) -> Output:
@@ -143,7 +182,8 @@ def replaced_by(skeleton: Output, ends: tuple[tuple[Any, Any], ...]) -> Output:
     def filled(part: Output) -> Any:
         if isinstance(part, Real):
             return Between(*next(left))
-        return tuple(map(filled, part)) if type(part) is tuple else part
+        entries = _entries(part)
+        return part if entries is None else _with_entries(part, [filled(one) for one in entries])
 
     found: Output = filled(skeleton)
     return found

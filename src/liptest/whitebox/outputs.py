@@ -13,11 +13,19 @@ import numpy as np
 
 from liptest.errors import MechanismError
 from liptest.mechanisms.laws import Output, Raised
+from liptest.symbolic.forms import Form
 from liptest.whitebox.ducks import Duck
 
 _PLAIN = frozenset({int, str, bool, bytes, type(None)})
 # Each of these is one object with one meaning, so that identity is equality.
 _SINGLE = (Enum, type, FunctionType, BuiltinFunctionType, type(...), type(NotImplemented))
+
+
+@dataclass(frozen=True)
+class NoisyValue:
+    """In the place of a number with continuous noise, in an output in its canonical form."""
+
+    form: Form
 
 
 @dataclass(frozen=True)
@@ -127,9 +135,12 @@ def _container(output: Any, entry: Any) -> Output | None:
 def _typed(output: Any, name: str) -> Output:
     kind = type(output)
     if issubclass(kind, Duck):
-        return _typed(output.settled("the output"), name)
+        return _typed_duck(output, name)
     words = _name_of(kind)
     if isinstance(output, np.ndarray):
+        if output.dtype == object and any(issubclass(type(one), Duck) for one in output.flat):
+            dtype = np.result_type(*(getattr(one, "dtype", type(one)) for one in output.flat))
+            return Typed(f"{words} of {dtype} {output.shape}", canonical(output, name))
         return Typed(f"{words} of {output.dtype} {output.shape}", canonical(output, name))
     if isinstance(output, dict):
         return Typed(words, tuple(_typed_all(pair, name) for pair in output.items()))
@@ -142,6 +153,17 @@ def _typed(output: Any, name: str) -> Output:
     value = canonical(output, name)
     negative = isinstance(value, float) and value == 0.0 and math.copysign(1.0, value) < 0
     return Typed(f"-{words}" if negative else words, value)
+
+
+def _typed_duck(output: Any, name: str) -> Output:
+    """A number that stays symbolic has the type that it stands for."""
+    settled = output.settled("the output")
+    if isinstance(settled, np.ndarray):
+        words = _name_of(np.ndarray)
+        return Typed(f"{words} of {output.dtype} {output.shape}", canonical(settled, name))
+    if isinstance(settled, NoisyValue):
+        return Typed(_name_of(output._looks_like), settled)
+    return _typed(settled, name)
 
 
 def _typed_all(entries: Iterable[Any], name: str) -> tuple[Output, ...]:

@@ -234,11 +234,27 @@ def test_probabilities_are_refused_with_what_to_do() -> None:
     assert isinstance(gate.release([1, 0, 0]), lt.Released)
 
 
+class Alike(frozenset[int]):
+    """Keys that differ, by identity here, and print alike."""
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __hash__(self) -> int:
+        return 1
+
+
 REFUSED = {
     "a sum of two": (lambda d, g: g.laplace() + g.laplace(), "sum of several"),
     "a gap": (lambda d, g: np.ptp(g.laplace(size=2)), "sum of several|numpy.ptp"),
     "twice the same": (lambda d, g: (lambda x: (x, x + 1))(g.laplace()), "in two places"),
-    "in a dict": (lambda d, g: {"a": g.laplace()}, "list, a tuple or an array"),
+    "as a float": (lambda d, g: float(d[0] + g.laplace()), r"float\(\) away.*may be compared"),
+    "into an array": (lambda d, g: np.zeros(1).__setitem__(0, g.laplace()), "in a list"),
+    "in a set": (lambda d, g: {d[0] + g.laplace()}, r"hash\(\)"),
+    "in a dict whose keys print alike": (
+        lambda d, g: {Alike(): g.laplace(), Alike(): 1},
+        "Items as an output",
+    ),
     "two that were compared": (
         lambda d, g: (lambda x: tuple(x) if x[0] < x[1] else None)(d[:2] + g.laplace(size=2)),
         "compared together",
@@ -254,6 +270,40 @@ REFUSED = {
 def test_what_is_not_compared_is_refused(function: Any, words: str) -> None:
     with pytest.raises(lt.UnsupportedRandomnessError, match=words):
         lt.exact_epsilon(lt.mechanism(function), CUBE)
+
+
+SHAPES = {
+    "dict": lambda d, g: {"b": d[0] + g.laplace(), "a": d[1] + g.laplace(0, 2.0)},
+    "nested": lambda d, g: [{1: [d[0] + g.laplace()], "k": {"a": d[1] + g.laplace(0, 2.0)}}, "x"],
+    "dict with others": lambda d, g: {2: d[0] + g.laplace(), "n": None, "c": np.sum(d) * 0},
+    "list": lambda d, g: [d[0] + g.laplace()],
+    "array": lambda d, g: d + g.laplace(size=3),
+    "array, entry by entry": lambda d, g: np.array([one + g.laplace() for one in d]),
+    "table": lambda d, g: d.reshape(3, 1) + g.laplace(size=(3, 1)),
+    "number": lambda d, g: d[0] + g.laplace(),
+    "Python's own": lambda d, g: int(d[0]) + g.laplace(),
+    "or a word": lambda d, g: d[0] + g.laplace() if g.random() < 0.5 else "word",
+    "rounded": lambda d, g: {"a": np.clip(np.round(d[0] + g.laplace()), 0, 2), "b": g.laplace()},
+}
+
+
+@pytest.mark.parametrize("typed", [False, True])
+@pytest.mark.parametrize("function", SHAPES.values(), ids=SHAPES)
+def test_shapes_of_outputs_whether_types_count_or_not(function: Any, typed: bool) -> None:
+    """All leaves are replayed with real numbers: types and shapes are those of NumPy."""
+    mechanism = lt.mechanism(typed_outputs=typed)(function)
+    found = lt.exact_epsilon(mechanism, CUBE)
+    assert found.value == pytest.approx(1.0, abs=1e-9)
+    assert found.witness is not None
+    assert found.witness.verify(mechanism)
+    losses = [found.witness.probability, found.witness.neighbour_probability]
+    assert abs(math.log(losses[0] / losses[1])) == pytest.approx(1.0, abs=1e-4)
+
+
+def test_a_dict_says_which_value_tells() -> None:
+    found = lt.exact_epsilon(lt.mechanism(SHAPES["dict"]), CUBE)
+    assert found.witness is not None
+    assert repr(found.witness.output) == "{'a': real, 'b': below 0}"
 
 
 def test_code_that_changes_its_answers_is_noticed() -> None:
