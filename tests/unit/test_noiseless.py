@@ -273,3 +273,89 @@ def test_the_answer_is_printed_with_its_adversary_and_comes_back_from_json():
     assert "adversary who knows the distribution" in text
     assert "not differential privacy" in text
     assert NoiselessPrivacy.from_json(found.to_json()) == found
+
+
+def _rounded(total, rng):
+    """A coarse count, and now and then nothing."""
+    return "none" if rng.integers(4) == 0 else int(total) // 2
+
+
+@lt.mechanism(statistic=lt.Count())
+def declared(count, rng):
+    return _rounded(count, rng)
+
+
+@lt.mechanism(statistic=lt.WeightedSum([2, -1, 1, 3, 1]))
+def weighted(total, rng):
+    return _rounded(total, rng)
+
+
+@lt.mechanism
+def plain(data, rng):
+    return _rounded(data.sum(), rng)
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "weights"),
+    [(declared, [1] * 5), (weighted, [2, -1, 1, 3, 1]), (plain, [1] * 5)],
+    ids=["declared", "weighted", "plain"],
+)
+@pytest.mark.parametrize("epsilon", [0.0, 0.4])
+def test_code_on_a_sum_is_exact(mechanism, weights, epsilon):
+    law = lt.ProductDistribution.bernoulli(PROBABILITIES)
+
+    def release(x):
+        total = sum(w * v for w, v in zip(weights, x, strict=True))
+        return {"none": Fraction(1, 4), total // 2: Fraction(3, 4)}
+
+    found = noiseless_privacy(mechanism, law, epsilon=epsilon)
+    truth = exact_delta(law, release, epsilon)
+    assert found.method == "exact"
+    assert truth > 0
+    assert contains(found, truth)
+    assert found.delta_upper - found.delta_lower < 1e-11
+    least = noiseless_privacy(mechanism, law, delta=truth * 1.01).epsilon
+    assert least <= epsilon + 1e-3
+
+
+def test_code_on_a_long_sum_is_what_the_sum_is():
+    law = lt.ProductDistribution.bernoulli(np.linspace(0.2, 0.7, 400))
+    told = noiseless_privacy(lt.Count(), law, epsilon=0.3)
+    for mechanism in (
+        lt.mechanism(statistic=lt.Count())(lambda count, rng: int(count)),
+        lt.mechanism(lambda data, rng: int(data.sum())),
+    ):
+        found = noiseless_privacy(mechanism, law, epsilon=0.3)
+        assert found.method == "exact"
+        assert found.delta_upper == pytest.approx(told.delta_upper, rel=1e-9)
+
+
+def test_noise_in_code_is_integrated():
+    law = lt.ProductDistribution.bernoulli(PROBABILITIES)
+    mechanism = lt.mechanism(statistic=lt.Count())(lambda k, rng: bool(k + rng.laplace(0, 1) > 2))
+    found = noiseless_privacy(mechanism, law, epsilon=0.1)
+
+    def release(x):
+        gap = 2 - sum(x)
+        above = Fraction(math.exp(-gap) / 2 if gap >= 0 else 1 - math.exp(gap) / 2)
+        return {True: above, False: 1 - above}
+
+    assert found.method == "exact"
+    assert found.delta_upper == pytest.approx(exact_delta(law, release, 0.1), rel=1e-9)
+
+
+def test_code_of_too_many_ways_is_sampled():
+    @lt.mechanism(statistic=lt.Count())
+    def many(count, rng):
+        return int(count > 4000) ^ int(sum(rng.integers(2) for _ in range(9)) == 9)
+
+    law = lt.ProductDistribution.bernoulli(np.full(5000, 0.5))
+    found = noiseless_privacy(many, law, epsilon=0.3, draws=400, seed=1)
+    assert (found.method, found.draws) == ("sampled", 400)
+
+
+def test_real_outputs_are_an_input_error():
+    law = lt.ProductDistribution.bernoulli(PROBABILITIES)
+    real = lt.mechanism(statistic=lt.Count())(lambda count, rng: count + rng.laplace(0, 1))
+    with pytest.raises(lt.InputError, match="not finitely many; round them"):
+        noiseless_privacy(real, law, epsilon=0.3)

@@ -6,7 +6,6 @@ import math
 import secrets
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -14,40 +13,29 @@ from numpy.typing import NDArray
 
 from liptest.distributions import Distribution, ProductDistribution, check_distribution
 from liptest.errors import (
-    BudgetError,
     InputError,
     check_count,
     check_non_negative,
     check_open_unit,
     check_seed,
 )
-from liptest.mechanisms.base import Mechanism, check_mechanism
-from liptest.mechanisms.closed_form import StatisticMechanism
-from liptest.mechanisms.laws import LawTable
-from liptest.mechanisms.shift import ShiftMechanism
+from liptest.mechanisms.base import Mechanism, check_mechanism, through_reads
 from liptest.mechanisms.statistics import Statistic
 from liptest.privacy.claims import ExactLog, parse_epsilon
 from liptest.privacy.conditional_laws import (
     MAX_POINTS,
     Divergence,
-    divergence,
     enumerated,
     sampled,
 )
 from liptest.privacy.left_out import (
-    additive_parts,
     is_additive,
-    left_out_laws,
-    relative_error,
 )
-from liptest.privacy.noise_windows import UNDERFLOW, noise_window
 from liptest.privacy.noiseless_result import NoiselessPrivacy
+from liptest.privacy.noiseless_sums import Sums, follows
 
 FloatArray = NDArray[np.float64]
 
-# Probabilities of a table "value of the statistic -> output" that fit in memory, and products.
-_MOST_ENTRIES = 1 << 26
-_MOST_PRODUCTS = 1 << 37
 # Searching the least epsilon: values tried in one pass, and passes.
 _GRID, _PASSES = 33, 4
 _LARGEST = 64.0
@@ -88,7 +76,24 @@ def noiseless_privacy(
     """
     if (epsilon is None) == (delta is None):
         raise InputError("epsilon, delta: give exactly one of the two", name="epsilon")
-    source = _source(mechanism, check_distribution(distribution))
+    law = check_distribution(distribution)
+    if isinstance(mechanism, Statistic) and not isinstance(mechanism, Mechanism):
+        return _answer(_source(mechanism, law), epsilon, delta, draws, failure_probability, seed)
+    return through_reads(
+        check_mechanism(mechanism),
+        law.domain,
+        lambda seen: _answer(_source(seen, law), epsilon, delta, draws, failure_probability, seed),
+    )
+
+
+def _answer(
+    source: _Source,
+    epsilon: float | str | ExactLog | None,
+    delta: float | None,
+    draws: int,
+    failure_probability: float,
+    seed: int | None,
+) -> NoiselessPrivacy:
     if epsilon is not None:
         number = check_non_negative("epsilon", float(parse_epsilon(epsilon)), below=700.0)
         if source.divergences is None:
@@ -141,10 +146,12 @@ def _source(mechanism: Any, distribution: Distribution) -> _Source:
     checked = None if released else check_mechanism(mechanism)
     name = checked.name if checked is not None else f"exact {mechanism.name}"
     independent = isinstance(distribution, ProductDistribution)
-    follows = released or isinstance(mechanism, (StatisticMechanism, ShiftMechanism))
-    if is_additive(statistic) and independent and follows:
-        assert isinstance(distribution, ProductDistribution)
-        sums = _Sums(mechanism, statistic, distribution)
+    if (
+        is_additive(statistic)
+        and isinstance(distribution, ProductDistribution)
+        and (released or follows(mechanism, statistic, distribution))
+    ):
+        sums = Sums(mechanism, statistic, distribution)
         return _Source(name, distribution, "exact", checked, sums.divergences)
     if checked is None:
         raise InputError(
@@ -163,82 +170,6 @@ def _source(mechanism: Any, distribution: Distribution) -> _Source:
 
         return _Source(name, distribution, "enumerated", checked, every)
     return _Source(name, distribution, "sampled", checked, None)
-
-
-@dataclass(frozen=True, eq=False)
-class _Sums:
-    """A sum over independent records, released as it is or through a law given its value."""
-
-    mechanism: Any
-    statistic: Any
-    distribution: ProductDistribution
-
-    def divergences(self, factors: list[float]) -> Iterator[list[Divergence]]:
-        parts, lowest = additive_parts(self.statistic, self.distribution)
-        spread = sum(part.count * (len(part.law) - 1) for part in parts) + 1
-        release, error, missing = self._release(lowest, spread, len(parts))
-        relative = error + relative_error(self.distribution.domain.dimension, spread)
-        for part, others in left_out_laws(parts):
-            laws = {value: release(others, step, spread) for value, step in part.values}
-            for pair in permutations(laws, 2):
-                left, right = (laws[value] for value in pair)
-                yield [
-                    divergence(
-                        left,
-                        right,
-                        factor,
-                        relative=relative,
-                        missing=missing,
-                        record=part.record,
-                        values=pair,
-                    )
-                    for factor in factors
-                ]
-
-    def _release(
-        self, lowest: int, spread: int, parts: int
-    ) -> tuple[Callable[[FloatArray, int, int], FloatArray], float, float]:
-        """From the law of the others and what the record adds to the law of the output.
-
-        Also its relative error, and the probability of the outputs that are left out.
-        """
-        if isinstance(self.mechanism, ShiftMechanism):
-            noise, error, left_out = noise_window(self.mechanism)
-
-            def noisy(others: FloatArray, step: int, size: int) -> FloatArray:
-                return np.convolve(_moved(others, step, size), noise)
-
-            return noisy, error + 2.0**-52 * spread, left_out
-        if not isinstance(self.mechanism, StatisticMechanism):
-            return _moved, 0.0, UNDERFLOW
-        table, error = self._table(lowest, spread, parts)
-
-        def answered(others: FloatArray, step: int, size: int) -> FloatArray:
-            return np.asarray(_moved(others, step, size) @ table)
-
-        return answered, error, UNDERFLOW
-
-    def _table(self, lowest: int, spread: int, parts: int) -> tuple[FloatArray, float]:
-        entries = spread * len(self.mechanism.outputs)
-        if entries > _MOST_ENTRIES or 2 * parts * entries > _MOST_PRODUCTS:
-            raise BudgetError(
-                f"mechanism: {spread:,} values of the statistic times "
-                f"{len(self.mechanism.outputs):,} outputs, for {parts:,} different records, are "
-                f"too many; use fewer outputs",
-                needed=2 * parts * entries,
-                budget=_MOST_PRODUCTS,
-            )
-        laws = self.mechanism.laws_of(lowest + np.arange(spread))
-        assert isinstance(laws, LawTable)
-        rows = laws.distinct(np.arange(spread))
-        error = float(np.max(laws.errors, initial=0.0)) + 2.0**-52 * spread
-        return np.exp(laws.logs)[rows], math.expm1(min(error, 700.0))
-
-
-def _moved(others: FloatArray, step: int, size: int) -> FloatArray:
-    law = np.zeros(size)
-    law[step : step + len(others)] = others
-    return law
 
 
 def _by_sampling(
