@@ -192,6 +192,15 @@ def test_too_many_pairs_are_refused_with_their_number(
     assert caught.value.needed == needed
 
 
+def test_ranks_and_margins_may_be_arrays() -> None:
+    assert OrderStatistic(np.array([1, 3])) == OrderStatistic([1, 3])
+    assert OrderStatistic(np.int64(2)) == OrderStatistic(2)
+    margins = np.array([[0], [1]])
+    statistic = ContingencyTables(np.array([2, 3]), margins=margins)
+    assert statistic == ContingencyTables([2, 3], margins=[[0], [1]])
+    assert repr(statistic).count("int64") == 0
+
+
 def test_many_records_are_counted_without_visiting_datasets() -> None:
     statistic, domain = Contributions([0, 1, 7, 50]), RecordGrid([4] * 500)
     (left, right), *_ = statistic.edges(domain)
@@ -245,13 +254,19 @@ def test_sums_of_terms_and_how_often_each_is_taken(
         (lambda: ContingencyTables((2, 2), margins=[]), "margins"),
         (lambda: ContingencyTables((2, 2), margins=[(0, 0)]), "margins"),
         (lambda: ContingencyTables((2, 2), margins=[(2,)]), "margins"),
+        (lambda: ContingencyTables((2, 2), margins=[0, 1]), "margins"),
+        (lambda: ContingencyTables((2, 2), margins=1), "margins"),
         (lambda: ContingencyTables((0, 2)), "attributes"),
+        (lambda: ContingencyTables(4), "attributes"),
+        (lambda: ContingencyTables([]), "attributes"),
         (lambda: ContingencyTables((2, 2), given="counts"), "given"),
         (lambda: ContingencyTables((2, 2), given="counts", sizes=[2]), "sizes"),
         (lambda: ContingencyTables((2, 2)).check(Hypergrid([4])), "statistic"),
         (lambda: OrderStatistic(0), "ranks"),
         (lambda: OrderStatistic([]), "ranks"),
         (lambda: OrderStatistic([2, 1]), "ranks"),
+        (lambda: OrderStatistic(np.array([[1, 2]])), "ranks"),
+        (lambda: OrderStatistic([[1], [1, 2]]), "ranks"),
         (lambda: OrderStatistic(3).check(Hypercube(2)), "statistic"),
         (lambda: OrderStatistic([1, 2]).check(RecordGrid([2, 3])), "statistic"),
     ],

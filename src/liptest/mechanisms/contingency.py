@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -56,10 +57,15 @@ class ContingencyTables(Contributions):
         sizes: Sequence[int] | None = None,
         given: str = "records",
     ) -> None:
-        self.attributes = tuple(check_count("attributes", n) for n in attributes)
+        self.attributes = tuple(check_count("attributes", n) for n in _listed(attributes))
+        if not self.attributes:
+            raise InputError(
+                f"attributes={shown(attributes)} must be the numbers of values of one attribute "
+                f"or more, for example [2, 3]",
+                name="attributes",
+            )
         every = tuple(range(len(self.attributes)))
-        self.margins = tuple(tuple(m) for m in ([every] if margins is None else margins))
-        _check_margins(self.margins, len(self.attributes))
+        self.margins = _checked_margins([every] if margins is None else margins, every)
         if given not in ("records", "counts") or (given == "counts") != (sizes is not None):
             raise InputError(
                 f"given={shown(given)}, sizes={shown(sizes)}: use 'records' (RecordGrid, one is "
@@ -107,13 +113,23 @@ class ContingencyTables(Contributions):
         return np.concatenate(tables, axis=1)
 
 
-def _check_margins(margins: tuple[tuple[int, ...], ...], attributes: int) -> None:
-    for margin in margins or ((),):
-        whole = all(isinstance(j, (int, np.integer)) and 0 <= j < attributes for j in margin)
+def _listed(given: Any) -> list[Any]:
+    """The entries of a sequence; nothing for what is none."""
+    try:
+        return list(given)
+    except TypeError:
+        return []
+
+
+def _checked_margins(given: Any, every: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
+    margins = [_listed(margin) for margin in _listed(given)]
+    for margin in margins or [[]]:
+        whole = all(isinstance(j, (int, np.integer)) and j in every for j in margin)
         if not margin or not whole or len(set(margin)) != len(margin):
             raise InputError(
-                f"margins={shown(margins)}: each margin names different attributes by their "
-                f"positions 0 .. {attributes - 1}",
+                f"margins={shown(given)}: each margin is a list of different attributes, named by "
+                f"their positions 0 .. {len(every) - 1}, for example [[0], [0, 1]]",
                 name="margins",
-                value=margins,
+                value=given,
             )
+    return tuple(tuple(int(j) for j in margin) for margin in margins)

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import combinations_with_replacement, islice
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,10 +55,11 @@ class OrderStatistic:
 
     proved_edges = True
 
-    def __init__(self, ranks: int | Sequence[int]) -> None:
-        self._flat = not isinstance(ranks, Sequence)
-        listed = [ranks] if self._flat else list(ranks)  # type: ignore[arg-type]
-        self.ranks = tuple(check_count("ranks", rank) for rank in listed)  # type: ignore[arg-type]
+    def __init__(self, ranks: int | Sequence[int] | NDArray[np.integer[Any]]) -> None:
+        array = np.asarray(ranks, dtype=object)
+        self._flat = array.ndim == 0
+        listed: list[Any] = array.reshape(-1).tolist() if array.ndim <= 1 else [ranks]
+        self.ranks = tuple(check_count("ranks", rank) for rank in listed)
         if not self.ranks or list(self.ranks) != sorted(set(self.ranks)):
             raise InputError(f"ranks={shown(ranks)} must ascend", name="ranks", value=ranks)
         words = ", ".join(map(str, self.ranks))

@@ -19,7 +19,7 @@ from liptest.errors import BudgetError, InputError
 from liptest.mechanisms.base import ComparableLaws, Mechanism
 from liptest.mechanisms.difference_sets import DifferenceSets
 from liptest.mechanisms.shift import ShiftMechanism
-from liptest.mechanisms.statistics import check_statistic
+from liptest.mechanisms.statistics import EDGE_BUDGET, check_statistic
 from liptest.privacy.claims import Claim
 from liptest.privacy.domain_laws import DomainLaws, StatisticLaws
 from liptest.privacy.edge_blocks import Locate, PairBlock, edge_blocks, edges_by_difference
@@ -31,6 +31,8 @@ Indices = NDArray[np.int64]
 # Pairs whose visit takes an hour.
 _MOST_PAIRS = 10**11
 
+# So many datasets are visited themselves, where a statistic's values have too many edges.
+_FEW_POINTS = 1 << 26
 # Windows that are compared for each value of a statistic, about.
 _VISITS = 32
 # Pairs of distinct laws are marked in a table of u * u bytes while that is small.
@@ -64,6 +66,7 @@ class ExhaustiveSize:
 def exhaustive_size(mechanism: Mechanism, domain: Domain) -> ExhaustiveSize:
     """Laws and pairs of an exhaustive pass."""
     statistic = mechanism.statistic
+    unbounded = mechanism.outputs is None and mechanism.source == "declared"
     if statistic is not None:
         check_statistic(mechanism, domain)
         count = statistic.edge_count(domain)
@@ -73,9 +76,9 @@ def exhaustive_size(mechanism: Mechanism, domain: Domain) -> ExhaustiveSize:
                 return ExhaustiveSize(2 * len(sets.lower), sets.edges, True, differences=sets)
             if sets is not None:
                 return ExhaustiveSize(sets.values, sets.edges, True, differences=sets, windows=True)
-            condition = "" if statistic.proved_edges else _declared(statistic.name)
-            return ExhaustiveSize(count + 1, count, True, condition)
-    unbounded = mechanism.outputs is None and mechanism.source == "declared"
+            if count <= EDGE_BUDGET or unbounded or domain.size > _FEW_POINTS:
+                condition = "" if statistic.proved_edges else _declared(statistic.name)
+                return ExhaustiveSize(count + 1, count, True, condition)
     return ExhaustiveSize(domain.size, domain.neighbouring_pairs, False, possible=not unbounded)
 
 

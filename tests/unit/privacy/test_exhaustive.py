@@ -93,6 +93,25 @@ def test_a_statistic_without_edges_is_visited_dataset_by_dataset():
     assert (proof.cost.laws, proof.cost.pairs) == (9, 12)
 
 
+def parity_of_cell_one(tables):
+    p = np.array([0.3, 0.5, 0.3])[tables[:, 1]]
+    return np.log(np.stack([p, 1 - p], axis=1))
+
+
+@pytest.mark.parametrize("method", ["exhaustive", "auto"])
+def test_few_records_of_many_cells_are_visited_dataset_by_dataset(method):
+    # 3**64 vectors bound the values of the tables, but there are 4,096 datasets.
+    mechanism = lt.StatisticMechanism(lt.ContingencyTables([8, 8]), [0, 1], parity_of_cell_one)
+    domain = lt.RecordGrid([64, 64])
+    verdict = check(mechanism, domain, method=method)
+    assert (verdict.method, verdict.decision) == ("exhaustive", Decision.YES)
+    assert verdict.cost.pairs == domain.neighbouring_pairs == 64 * 64 * 63
+    assert lt.exact_epsilon(mechanism, domain).value == pytest.approx(math.log(5 / 3))
+    refused = lt.RecordGrid([64] * 5)
+    with pytest.raises(lt.BudgetError, match="up to 169,114,337,280 pairs of neighbouring values"):
+        check(mechanism, refused)
+
+
 def test_unbounded_outputs_need_edges_for_a_proof():
     def counted(pairs):
         return lt.ShiftMechanism(
