@@ -149,7 +149,10 @@ def read_column(
     """
     if not path.is_file():
         raise InputError(f"{path}: there is no such file", name="table")
-    values = _array(path) if path.suffix in (".npy", ".json") else _csv_column(path, column)
+    if path.suffix in (".npy", ".json"):
+        values = _array(path)
+    else:
+        values = _csv_column(path, column, private)
     values = values[_slice(rows)]
     if len(values) == 0:
         raise InputError(f"{path}: the table is empty (rows={rows or ':'})", name="table")
@@ -192,21 +195,31 @@ def _array(path: Path) -> NDArray[Any]:
     return data
 
 
-def _csv_column(path: Path, column: str | None) -> NDArray[Any]:
-    with path.open(newline="", encoding="utf-8") as stream:
-        reader = csv.DictReader(stream)
-        names = list(reader.fieldnames or [])
-        if not names:
-            raise InputError(f"{path}: the table is empty", name="table")
-        if column is None and len(names) == 1:
-            column = names[0]
-        if column not in names:
-            raise InputError(
-                f"column={shown(column)}: {path} has no such column; it has: "
-                f"{', '.join(names[:20])}",
-                name="column",
-            )
-        return np.array([row[column] for row in reader], dtype=object)
+def _csv_column(path: Path, column: str | None, private: bool) -> NDArray[Any]:
+    try:
+        # A mark at the beginning, as spreadsheets write it, is no part of the first name.
+        with path.open(newline="", encoding="utf-8-sig") as stream:
+            reader = csv.DictReader(stream)
+            chosen = _named(list(reader.fieldnames or []), path, column, private)
+            return np.array([row[chosen] for row in reader], dtype=object)
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise InputError(
+            f"{path}: it is no CSV file in UTF-8 ({type(error).__name__}); save it as one",
+            name="table",
+        ) from None
+
+
+def _named(names: list[str], path: Path, column: str | None, private: bool) -> str:
+    if not names:
+        raise InputError(f"{path}: the table is empty", name="table")
+    if column is None and len(names) == 1:
+        return names[0]
+    if column is None or names.count(column) != 1:
+        # Without a header the names are the first record.
+        known = f"it has {len(names)}" if private else f"it has: {', '.join(names[:20])}"
+        what = "two such columns" if column in names else "no such column"
+        raise InputError(f"column={shown(column)}: {path} has {what}; {known}", name="column")
+    return column
 
 
 def _slice(rows: str | None) -> slice:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from liptest.domains import Domain
 from liptest.errors import ConfigError
 
 _PARQUET = (".parquet", ".pq")
-_ONLY_SQL = ("sql_table", "query")
+_ONLY_SQL = ("sql_table", "sql_schema", "query")
 
 
 class TableKeys(BaseModel):
@@ -32,10 +33,11 @@ class TableKeys(BaseModel):
     shrinkage: float = 10.0
     smoothing: float = 0.0
     columns: list[str] | None = None
-    categories: dict[str, list[int | str]] = Field(default_factory=dict)
+    categories: dict[str, list[int | float | str | datetime | date]] = Field(default_factory=dict)
     histogram_of: float | None = None
     sql: str | None = None
     sql_table: str | None = None
+    sql_schema: str | None = None
     query: str | None = None
 
     @property
@@ -111,7 +113,9 @@ def _source(model: TableKeys, folder: Path) -> Any:
             raise _wrong(strange[0], "it belongs to a database; give sql = its URL, too")
         assert model.table is not None
         return as_source(folder / model.table)
-    return SqlTable(_address(model.sql), table=model.sql_table, query=model.query)
+    return SqlTable(
+        _address(model.sql), table=model.sql_table, schema=model.sql_schema, query=model.query
+    )
 
 
 def _address(sql: str) -> str:

@@ -150,3 +150,26 @@ def test_a_sampler_is_sent_to_its_command(tmp_path, text):
     (tmp_path / "v.py").write_text(text)
     with pytest.raises(lt.InputError, match=r"test it with liptest samples .*v\.py:f"):
         load_mechanism(f"{tmp_path}/v.py:f")
+
+
+def test_tables_of_spreadsheets_and_tables_that_are_none(tmp_path):
+    path = tmp_path / "bits.csv"
+    path.write_bytes("\ufeffclick,é\r\n0,x\r\n1,y\r\n".encode())
+    assert read_column(path, "click").tolist() == ["0", "1"]
+    for content in (b"click\n0\xe9\n", b"click\n" + b"0" * 200_000 + b"\n"):
+        path.write_bytes(content)
+        with pytest.raises(lt.InputError, match="it is no CSV file in UTF-8"):
+            read_column(path, "click")
+    path.write_text("click,click\n0,1\n")
+    with pytest.raises(lt.InputError, match="has two such columns"):
+        read_column(path, "click")
+
+
+def test_a_private_table_without_a_header_is_not_quoted(tmp_path):
+    path = tmp_path / "private.csv"
+    path.write_text("secret,1\n0,1\n")
+    with pytest.raises(lt.InputError, match="no such column; it has 2") as caught:
+        read_column(path, "click", private=True)
+    assert "secret" not in str(caught.value)
+    with pytest.raises(lt.InputError, match="it has: secret, 1"):
+        read_column(path, "click")

@@ -116,3 +116,21 @@ def test_keys_that_contradict_each_other(folder: Path, keys: dict[str, Any], mes
     model = DistributionModel.model_validate(keys)
     with pytest.raises(ConfigError, match=message):
         model.build(domain, folder)
+
+
+def test_categories_that_are_dates_and_a_schema(folder: Path) -> None:
+    pd.DataFrame({"day": ["2020-01-01", "2020-01-02"], "x": [0.5, 1]}).to_csv(
+        folder / "days.csv", index=False
+    )
+    (folder / "liptest.toml").write_text(
+        '[distribution]\ntable = "days.csv"\ncolumns = ["day", "x"]\n'
+        "categories.day = [2020-01-01, 2020-01-02, 2020-01-03]\ncategories.x = [0.5, 1]\n"
+        '[[check]]\nmechanism = "vendor.py:count"\nepsilon = 1\n'
+    )
+    model = read_config(folder / "liptest.toml").distribution
+    assert model is not None
+    assert model.build(None, folder).domain == lt.RecordGrid([3, 2])
+    keys = {"sql": "$CLICKS_URL", "sql_table": "clicks", "columns": ["click"]}
+    assert built(folder, **keys, sql_schema="main").domain == lt.Hypercube(1)
+    with pytest.raises(lt.InputError, match="nothing was fitted"):
+        built(folder, **keys, sql_schema="nowhere")
