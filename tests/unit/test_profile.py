@@ -87,3 +87,50 @@ def test_too_many_pairs_are_refused_with_the_number():
     distribution = lt.ProductDistribution.uniform(lt.Hypercube(30))
     with pytest.raises(lt.BudgetError, match="4,000,000"):
         lt.exception_mass(mechanism, distribution, epsilon=1.0)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"epsilons": 1.0},
+        {"epsilons": ["a"]},
+        {"epsilons": [None]},
+        {"failure_probability": 0},
+        {"exception_mass": 2},
+        {"seed": -1},
+    ],
+    ids=str,
+)
+def test_wrong_arguments_are_refused_where_the_profile_is_exact_too(options):
+    law = lt.ProductDistribution.uniform(lt.Hypercube(2))
+    with pytest.raises(lt.InputError):
+        lt.privacy_profile(lt.catalogue.randomised_response(2, 1.0), law, **options)
+
+
+def test_an_epsilon_may_be_written_as_a_logarithm():
+    law = lt.ProductDistribution.uniform(lt.Hypercube(2))
+    given = lt.catalogue.randomised_response(2, 1.0)
+    for epsilons in (["log(3)"], [lt.log(3)], (math.log(3),)):
+        [point] = lt.privacy_profile(given, law, epsilons=epsilons).points
+        assert point.epsilon == pytest.approx(math.log(3))
+
+
+def test_each_law_of_a_count_is_asked_for_once_for_all_epsilons():
+    asked = []
+
+    def logs(values):
+        asked.append(len(values))
+        weights = np.exp(-np.abs(np.arange(51)[None, :] - np.asarray(values)[:, None]))
+        return np.log(weights / weights.sum(axis=1, keepdims=True))
+
+    mechanism = lt.StatisticMechanism(lt.Count(), range(51), logs)
+    law = lt.ProductDistribution.bernoulli(np.linspace(0.1, 0.9, 50))
+    counted = []
+    for many in (1, 30):
+        asked.clear()
+        whole = lt.privacy_profile(mechanism, law, epsilons=np.linspace(0.2, 2, many))
+        counted.append(sum(asked))
+    assert counted[0] == counted[1]
+    for point in whole.points:
+        [one] = lt.privacy_profile(mechanism, law, epsilons=[point.epsilon]).points
+        assert one == point

@@ -7,6 +7,7 @@ pair (k, k+1), a recurrence along the path 0 .. d.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -57,25 +58,46 @@ def count_exception_mass(
 
     The two differ only where declared errors leave pairs of levels undecided.
     """
-    bad, possible = _bad_levels(mechanism, distribution.domain, claim)
+    [bounds] = count_exception_masses(mechanism, distribution, [claim])
+    return bounds
+
+
+def count_exception_masses(
+    mechanism: Any, distribution: ProductDistribution, claims: Sequence[Claim]
+) -> list[tuple[float, float]]:
+    """``count_exception_mass`` of several claims; each law is asked for once."""
     masses, left_out = level_masses(distribution.probabilities)
-    lower, upper = lightest_cover(masses, bad), lightest_cover(masses, possible)
-    return lower, upper + (left_out if possible.any() else 0.0)
+    found = []
+    for bad, possible in _bad_levels(mechanism, distribution.domain, claims):
+        lower, upper = lightest_cover(masses, bad), lightest_cover(masses, possible)
+        found.append((lower, upper + (left_out if possible.any() else 0.0)))
+    return found
 
 
-def _bad_levels(mechanism: Any, domain: Domain, claim: Claim) -> tuple[Flags, Flags]:
-    """Which pairs (k, k+1) certainly break the claim, and which may; (d,) each."""
+def _bad_levels(
+    mechanism: Any, domain: Domain, claims: Sequence[Claim]
+) -> Iterator[tuple[Flags, Flags]]:
+    """For each claim which pairs (k, k+1) certainly break it, and which may; (d,) each."""
     d = domain.dimension
-    bad, open_pairs = np.zeros(d, dtype=bool), np.zeros(d, dtype=bool)
+    bad, open_pairs = (np.zeros((len(claims), d), dtype=bool) for _ in range(2))
     outputs = 1 if mechanism.outputs is None else len(mechanism.outputs)
     step = max(64, min(1 << 16, _SLICE_ENTRIES // outputs))
     for start in range(0, d, step):
         levels = np.arange(start, min(start + step, d) + 1)
         laws = mechanism.laws_of(levels)
         rows = laws.distinct(np.arange(len(levels)))
-        screened = screen_pairs(laws, rows[:-1], rows[1:], claim)
-        bad[start + screened.certain] = True
-        open_pairs[start + np.setdiff1d(screened.flagged, screened.certain)] = True
+        for place, claim in enumerate(claims):
+            screened = screen_pairs(laws, rows[:-1], rows[1:], claim)
+            bad[place, start + screened.certain] = True
+            flagged = np.setdiff1d(screened.flagged, screened.certain)
+            open_pairs[place, start + flagged] = True
+    for claim, broken, left_open in zip(claims, bad, open_pairs, strict=True):
+        yield _certified(mechanism, domain, claim, broken, left_open)
+
+
+def _certified(
+    mechanism: Any, domain: Domain, claim: Claim, bad: Flags, open_pairs: Flags
+) -> tuple[Flags, Flags]:
     possible = bad | open_pairs
     for level in np.flatnonzero(open_pairs)[:_MOST_CERTIFIED]:
         x, y = mechanism.statistic.realise(domain, level, level + 1)

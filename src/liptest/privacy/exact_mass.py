@@ -7,6 +7,7 @@ grids, a recurrence for mechanisms that see only a count.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -23,7 +24,7 @@ from liptest.mechanisms.base import ComparableLaws, Mechanism, check_mechanism
 from liptest.mechanisms.laws import INFINITE_LOSS
 from liptest.privacy.certify import Answer
 from liptest.privacy.claims import Claim, ExactLog, parse_epsilon
-from liptest.privacy.count_mass import count_exception_mass, has_count_mass
+from liptest.privacy.count_mass import count_exception_masses, has_count_mass
 from liptest.privacy.exhaustive import law_rows, neighbour_rows
 from liptest.privacy.pairs import ClosedFormLosses, certified_comparison, screen_pairs
 from liptest.privacy.profile_result import ExceptionMass
@@ -94,8 +95,13 @@ class _Levels:
         return _with_open_ones(laws, rows[:-1], rows[1:])
 
     def at(self, claim: Claim) -> ExceptionMass:
-        bounds = count_exception_mass(self.mechanism, self.distribution, claim)
-        return ExceptionMass(float(claim.epsilon), claim.delta, *bounds)
+        [found] = self.at_each([claim])
+        return found
+
+    def at_each(self, claims: Sequence[Claim]) -> tuple[ExceptionMass, ...]:
+        bounds = count_exception_masses(self.mechanism, self.distribution, claims)
+        pairs = zip(claims, bounds, strict=True)
+        return tuple(ExceptionMass(float(c.epsilon), c.delta, *found) for c, found in pairs)
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,6 +141,9 @@ class _Points:
         starts = range(0, len(left), _SLICE)
         parts = [_with_open_ones(laws, left[s : s + _SLICE], right[s : s + _SLICE]) for s in starts]
         return np.concatenate(parts) if parts else np.zeros(0)
+
+    def at_each(self, claims: Sequence[Claim]) -> tuple[ExceptionMass, ...]:
+        return tuple(map(self.at, claims))
 
     def at(self, claim: Claim) -> ExceptionMass:
         certain, left_open = self._bad(claim)

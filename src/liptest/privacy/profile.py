@@ -22,7 +22,7 @@ from liptest.mechanisms.statistics import check_statistic
 from liptest.privacy.band_levels import EpsilonGrid, Geometry, even_grid
 from liptest.privacy.bands import PILOT_DRAWS, Bands, BandTask, pilot_grid, sampled_bands
 from liptest.privacy.choice import affordable_laws
-from liptest.privacy.claims import Claim
+from liptest.privacy.claims import Claim, parse_epsilon
 from liptest.privacy.count_mass import has_count_mass
 from liptest.privacy.exact_mass import exception_mass as exception_mass
 from liptest.privacy.exact_mass import mass_source
@@ -95,16 +95,18 @@ def privacy_profile(
             f"method={shown(method)} is unknown; use one of {', '.join(METHODS)}", name="method"
         )
     grid = None if epsilons is None else _grid(epsilons, delta, tolerance)
+    mass = check_open_unit("exception_mass", exception_mass)
+    failure = check_open_unit("failure_probability", failure_probability)
+    given = check_seed(seed)
     if method == "exact" or (method == "auto" and _is_affordable(checked, law)):
         return _exact(checked, law, grid, delta, tolerance)
     require_one_at_a_time(law.domain, "a profile from draws")
-    mass = check_open_unit("exception_mass", exception_mass)
     task = BandTask(
         mechanism=checked,
         distribution=law,
-        light=_is_light(checked, law, method, mass, failure_probability),
-        seed=_seed(seed),
-        failure_probability=check_open_unit("failure_probability", failure_probability),
+        light=_is_light(checked, law, method, mass, failure),
+        seed=secrets.randbits(128) if given is None else given,
+        failure_probability=failure,
         executor=executor,
         progress=progress,
     )
@@ -119,7 +121,16 @@ def privacy_profile(
 
 def _grid(epsilons: Sequence[float], delta: float, tolerance: float) -> EpsilonGrid:
     """The grid, ascending; InputError when it is empty or holds what is no epsilon."""
-    values = sorted({float(Claim(float(e), delta, tolerance).epsilon) for e in epsilons})
+    try:
+        listed = [epsilons] if isinstance(epsilons, str) else list(epsilons)
+        numbers = [float(parse_epsilon(epsilon)) for epsilon in listed]
+    except TypeError:
+        raise InputError(
+            f"epsilons={shown(epsilons)} must be a list of numbers above 0, such as [0.5, 1, 2]",
+            name="epsilons",
+            value=epsilons,
+        ) from None
+    values = sorted({float(Claim(number, delta, tolerance).epsilon) for number in numbers})
     if not values:
         raise InputError("epsilons=() is empty; give at least one epsilon", name="epsilons")
     return EpsilonGrid(tuple(values), delta, tolerance)
@@ -139,7 +150,7 @@ def _exact(
         finite = losses[losses < 1e6]
         top = float(finite.max(initial=0.0)) or 1.0
         grid = even_grid(top, _GRID, delta, tolerance)
-    points = tuple(source.at(claim) for claim in grid.claims)
+    points = source.at_each(grid.claims)
     return PrivacyProfile(
         points,
         shown_loss(float(losses.max(initial=0.0))),
@@ -167,11 +178,6 @@ def _sampled(task: BandTask, grid: EpsilonGrid, bands: Bands, mass: float) -> Pr
         seed=task.seed,
         seconds=bands.seconds,
     )
-
-
-def _seed(seed: int | None) -> int:
-    given = check_seed(seed)
-    return secrets.randbits(128) if given is None else given
 
 
 def _is_affordable(mechanism: Mechanism, distribution: Distribution) -> bool:
