@@ -19,6 +19,7 @@ from liptest.whitebox.noise_arrays import (
     first_noisy,
     model_of,
 )
+from liptest.whitebox.noise_in_place import check_as_numpy, is_seen_once
 from liptest.whitebox.noise_numbers import is_nan, is_noisy
 from liptest.whitebox.noise_rounding import truncated
 from liptest.whitebox.noise_runs import NoiseRun
@@ -43,13 +44,17 @@ def of_ufunc(
         return np.cumsum(*inputs, **options)
     if method != "__call__" or options:
         first_noisy(inputs).escape(use)
-    found = entrywise(run, ufunc, inputs)
     if out is None:
-        return found
-    if type(out) is not NoiseArray:
-        first_noisy(inputs).escape(f"{use} with out=")
-    out[...] = found
-    return out
+        return entrywise(run, ufunc, inputs)
+    if type(out) is NoiseArray:
+        out[...] = entrywise(run, ufunc, inputs)
+        return out
+    if not is_seen_once(out, inputs):
+        first_noisy(inputs).escape(f"{use} into an array of plain numbers")
+    check_as_numpy(ufunc, out, model_of(inputs[1]))
+    if out.dtype not in DTYPES:
+        first_noisy(inputs).escape(f"{use} into an array of {out.dtype}")
+    return NoiseArray(run, cells_of(entrywise(run, ufunc, inputs)), out.dtype)
 
 
 def _of_two_numbers(ufunc: Any, left: Any, right: Any) -> Any:

@@ -1,0 +1,107 @@
+"""``numbers += noise``: a plain array that becomes one with noise, where nobody else has it.
+
+A plain array has no place for noise. The statement assigns its result to a name, though, which may
+get another array if the old one is seen nowhere else: by no other name, container or view, which
+Python's count of references tells. It is compared with that of a statement without such others.
+"""
+
+from __future__ import annotations
+
+import dis
+import os
+import sys
+import weakref
+from functools import cache
+from types import FrameType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+# What has a setter of its own may do anything with the result.
+_TO_NAMES = ("STORE_FAST", "STORE_NAME", "STORE_GLOBAL", "STORE_DEREF")
+_STATEMENTS = ("a += b", "a -= b", "a *= b", "a /= b")
+
+
+def is_seen_once(out: NDArray[Any], inputs: tuple[Any, ...]) -> bool:
+    """Whether a ufunc is asked by a statement such as ``a += b`` for an array ``a`` like that.
+
+    For use in a function that gets (inputs, options) from ``__array_ufunc__`` and has taken
+    ``out`` from the options.
+    """
+    return (
+        type(out) is np.ndarray
+        and len(inputs) == 2
+        and inputs[0] is out
+        and out.base is None
+        and not weakref.getweakrefcount(out)
+        and _is_statement(_program())
+        and sys.getrefcount(out) <= _references()
+    )
+
+
+def check_as_numpy(ufunc: Any, out: NDArray[Any], other: Any) -> None:
+    """Raise what NumPy raises: a type or shape that does not fit, or an array for reading only."""
+    target = np.ones_like(out)
+    target.flags.writeable = out.flags.writeable
+    with np.errstate(all="ignore"):
+        ufunc(np.ones_like(out), other, out=target)
+
+
+def _program() -> FrameType | None:
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        frame = frame.f_back
+    return frame
+
+
+def _is_statement(frame: FrameType | None) -> bool:
+    if frame is None:
+        return False
+    code, at = frame.f_code.co_code, frame.f_lasti
+    if code[at : at + 2] not in _instructions():
+        return False
+    after = next((op for op in code[at + 2 :: 2] if op), 0)  # 0 is room for what Python notes
+    return dis.opname[after].startswith(_TO_NAMES)
+
+
+@cache
+def _instructions() -> frozenset[bytes]:
+    """Operation and argument in the byte code of such statements: what others lack."""
+    found = []
+    for statement in _STATEMENTS:
+        plain, in_place = (
+            compile(text, "", "exec").co_code
+            for text in (f"a = {statement.replace('=', '', 1)}", statement)
+        )
+        pairs = [{code[k : k + 2] for k in range(0, len(code), 2)} for code in (in_place, plain)]
+        found += list(pairs[0] - pairs[1])
+    return frozenset(found)
+
+
+class _Probe:
+    """Notes how many references there are to an array that has no other name."""
+
+    count = 0
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        return _noted(self, inputs, options)
+
+
+def _noted(probe: _Probe, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    out = options.pop("out", (None,))[0]
+    probe.count = _counted(out, inputs)
+    return None
+
+
+def _counted(out: Any, inputs: tuple[Any, ...]) -> int:
+    return sys.getrefcount(out)
+
+
+@cache
+def _references() -> int:
+    probe = _Probe()
+    numbers: Any = np.zeros(1)
+    numbers += probe
+    return probe.count
