@@ -134,11 +134,12 @@ _running: list[_Test] = []
 
 
 def _message(verdict: PrivacyVerdict, test: _Test | None) -> str:
+    from liptest.privacy.witnesses import PrivacyWitness
     from liptest.report.witness_diff import finding_lines, law_expressions
 
     lines = [f"{verdict.mechanism}: {verdict.decision}", *finding_lines(verdict), ""]
     lines += [f"To run it again: {command}" for command in [_command(verdict, test)] if command]
-    if verdict.witness is not None:
+    if isinstance(verdict.witness, PrivacyWitness):
         name = verdict.mechanism if verdict.mechanism.isidentifier() else "mechanism"
         first, second = law_expressions(verdict.witness, name)
         lines.append(f"Both output laws: {first}")

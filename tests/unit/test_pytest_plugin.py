@@ -311,6 +311,42 @@ def test_with_xdist(run, pytester):
     assert alone == two
 
 
+def test_samplers_are_tested_by_samples(run, pytester):
+    result = run(
+        """
+EVEN = lt.Sampler(lambda x, n, rng: rng.integers(0, 2, n), name="even")
+LEAK = lt.Sampler(lambda x, n, rng: x[0] + rng.integers(0, 2, n), name="leak")
+ONE = lt.ProductDistribution.uniform(lt.Hypercube(1))
+
+def test_good(assert_private):
+    found = assert_private(EVEN, ONE, epsilon=1, failure_probability=0.01, budget=200_000)
+    assert isinstance(found, lt.BlackBoxVerdict)
+
+@pytest.mark.private(LEAK, BITS, epsilon=1, budget=100_000)
+def test_bad():
+    pass
+""",
+        "--junitxml=junit.xml",
+    )
+    result.assert_outcomes(passed=1, failed=1)
+    text = result.stdout.str()
+    for words in (
+        "leak: NO",
+        "NO by samples - a statistical refutation, not a certain one",
+        "Two datasets differ only in record 0",
+        "with confidence",
+        "To run it again: pytest test_it.py::test_bad",
+    ):
+        assert words in text
+    assert "Certain" not in text
+    assert "lt.output_law" not in text
+    told = properties(pytester.path / "junit.xml")
+    assert told["test_good"]["liptest.method"] == told["test_bad"]["liptest.method"] == "black-box"
+    assert told["test_good"]["liptest.guarantee"] == "statistical comparison"
+    assert told["test_bad"]["liptest.laws_from"] == "samples"
+    assert told["test_bad"]["liptest.failure_probability"] == "1e-06"
+
+
 def test_without_the_plugin_the_function_still_works(pytester):
     tests = """
 def test_good():

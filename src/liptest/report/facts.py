@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+from liptest.blackbox.verdicts import BlackBoxVerdict
 from liptest.errors import BudgetError, MechanismError
 from liptest.outcomes import Outcome
+from liptest.privacy.check import BLACK_BOX
 from liptest.privacy.verdicts import PrivacyVerdict, headline
 from liptest.report.witness_diff import finding_lines
 from liptest.verdicts import Decision
@@ -73,18 +75,22 @@ def check_facts(outcome: Outcome) -> dict[str, str]:
     return facts
 
 
-def verdict_facts(verdict: PrivacyVerdict) -> dict[str, str]:
+def verdict_facts(verdict: PrivacyVerdict | BlackBoxVerdict) -> dict[str, str]:
     """Names and values of a verdict; numbers as Python writes them."""
     guarantee, cost = verdict.guarantee, verdict.cost
+    if isinstance(verdict, BlackBoxVerdict):
+        method, laws_from = BLACK_BOX, "samples"
+    else:
+        method, laws_from = verdict.method, verdict.law_source
     facts = {
         "mechanism": verdict.mechanism,
         "claim": str(verdict.claim),
         "tolerance": repr(verdict.claim.tolerance),
         "decision": str(verdict.decision),
         "guarantee": guarantee.kind,
-        "method": verdict.method,
+        "method": method,
         "relation": verdict.relation,
-        "laws_from": verdict.law_source,
+        "laws_from": laws_from,
         "largest_loss": repr(float(verdict.largest_loss)),
         "seed": str(verdict.seed),
         "laws": str(cost.laws),

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from textwrap import wrap
 
+from liptest.blackbox.verdicts import BlackBoxVerdict, bound_lines
 from liptest.privacy.verdicts import PrivacyVerdict, headline, tested
 from liptest.privacy.witnesses import PrivacyWitness
 from liptest.privacy.wording import coordinate_noun, counted, open_loss_words
@@ -19,8 +20,10 @@ _WIDTH = 92
 _MOST = 4
 
 
-def finding_lines(verdict: PrivacyVerdict) -> list[str]:
+def finding_lines(verdict: PrivacyVerdict | BlackBoxVerdict) -> list[str]:
     """Headline, what was tested, the witness if there is one, the meaning."""
+    if isinstance(verdict, BlackBoxVerdict):
+        return _sampled_lines(verdict)
     lines = [f"claim: {verdict.claim}", *wrap(headline(verdict), _WIDTH)]
     lines += wrap(tested(verdict), _WIDTH)
     if verdict.witness is not None:
@@ -30,6 +33,14 @@ def finding_lines(verdict: PrivacyVerdict) -> list[str]:
             *witness_lines(verdict.witness, relation=verdict.relation, is_certain=is_certain),
             "",
         ]
+    return lines + wrap(f"Meaning: {verdict.guarantee.sentence}", _WIDTH)
+
+
+def _sampled_lines(verdict: BlackBoxVerdict) -> list[str]:
+    lines = [f"claim: {verdict.claim}", *wrap(f"{verdict.decision} {verdict.note}", _WIDTH)]
+    lines += wrap(verdict.tested, _WIDTH)
+    if verdict.shown_bound is not None:
+        lines += ["", *bound_lines(verdict.shown_bound, coordinate_noun(verdict.relation)), ""]
     return lines + wrap(f"Meaning: {verdict.guarantee.sentence}", _WIDTH)
 
 
