@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import random
+import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -21,6 +22,7 @@ from liptest.whitebox.legacy import ChoiceRandomState
 from liptest.whitebox.monotone import of_math
 from liptest.whitebox.session import LOCK, Session, active, follower, pop, push
 from liptest.whitebox.sites import is_compiled_drawing, is_drawing, module_sites, reachable
+from liptest.whitebox.surroundings import is_collecting
 from liptest.whitebox.transforms import MATH, MATH_OF_TWO
 from liptest.whitebox.watch import RandomnessWatch, drawn_elsewhere
 
@@ -160,7 +162,8 @@ def _of_math(original: Any) -> Callable[..., Any]:
 
 def _clock(original: Callable[..., Any]) -> Callable[..., Any]:
     def answer(session: Session) -> Any:
-        session.note_clock(f"time.{original.__name__}")
+        if not is_collecting(sys._getframe(1)):
+            session.note_clock(f"time.{original.__name__}")
         return original()
 
     return answer

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import datetime
 import dis
+import gc
 import os
 import sys
 from functools import lru_cache
@@ -39,13 +40,21 @@ def look(frame: FrameType, event: str, argument: Any) -> None:
             _hash_called(frame)
         elif isinstance(argument, BuiltinFunctionType) and _is_clock(argument):
             _clock_read(frame, argument)
-    elif event == "return" and hashes_differ():
+    elif event == "return" and _makes_sets(frame.f_code) and hashes_differ():
         _sets_of(frame)
 
 
 def hashes_differ() -> bool:
     """Whether the hashes of strings differ in the next process."""
     return bool(sys.flags.hash_randomization) and not os.environ.get("PYTHONHASHSEED", "").isdigit()
+
+
+def is_collecting(frame: FrameType | None) -> bool:
+    """Whether a callback of the garbage collector, as test runners have one, calls."""
+    codes = [getattr(callback, "__code__", None) for callback in gc.callbacks]
+    while codes and frame is not None and frame.f_code not in codes:
+        frame = frame.f_back
+    return bool(codes) and frame is not None
 
 
 def _is_clock(function: BuiltinFunctionType) -> bool:
@@ -61,7 +70,7 @@ def _clock_read(frame: FrameType, function: BuiltinFunctionType) -> None:
     while reader is not None and _module(reader) in _STAND_INS:
         reader = reader.f_back
     # Libraries note when something happened, as logging does; answers do not come from there.
-    if reader is None or not _is_vendors(reader):
+    if reader is None or not _is_vendors(reader) or is_collecting(frame):
         return
     owner = function.__self__
     place = owner.__qualname__ if isinstance(owner, type) else "time"
@@ -82,7 +91,7 @@ def _hash_called(frame: FrameType) -> None:
 
 def _sets_of(frame: FrameType) -> None:
     """Sets of strings, in what a function holds at its end or among its constants."""
-    if not _is_vendors(frame) or not _makes_sets(frame.f_code):
+    if not _is_vendors(frame):
         return
     held = any(_has_strings(value) for value in frame.f_locals.values())
     if held or _walks_constant(frame.f_code):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import gc
 import os
 import random
 import sys
@@ -144,6 +145,21 @@ def test_a_seed_given_inside_is_followed_as_the_determinism_that_it_is() -> None
     before = all_states()
     assert list(law(seeds)) == [expected]
     assert all_states() == before
+
+
+def test_a_clock_that_the_garbage_collector_reads_is_no_seed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    read: list[float] = []
+    monkeypatch.setattr(gc, "callbacks", [lambda phase, info: read.append(time.perf_counter())])
+
+    def function(data: Any) -> int:
+        for callback in gc.callbacks:
+            callback("start", {})
+        return int(np.random.default_rng(3).integers(10))
+
+    assert list(law(function)) == [int(np.random.default_rng(3).integers(10))]
+    assert read
 
 
 def test_a_seed_lasts_until_the_run_ends() -> None:
