@@ -259,9 +259,9 @@ class ChoiceTree:
 
     def _leaf_weight(self) -> tuple[int, int]:
         numerator, denominator = self._weights[-1]
-        tail = self._path[_CARRIED:]
-        if not tail:
+        if len(self._path) <= _CARRIED:
             return numerator, denominator
+        tail = self._path[_CARRIED:]
         weights = [1 if isinstance(b, int) else b[i] for b, i in tail]
         totals = [total_of(b) for b, _ in tail]
         return numerator * product(weights), denominator * product(totals)

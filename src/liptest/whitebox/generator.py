@@ -33,7 +33,7 @@ from liptest.whitebox.finite import (
     integer_range,
     probabilities,
 )
-from liptest.whitebox.grid import Line, exact_line
+from liptest.whitebox.grid import GRID, UNIT, Line, exact_line
 from liptest.whitebox.noise_draws import NoiseDraws
 from liptest.whitebox.paths import Branches
 from liptest.whitebox.tails import TailedDraws
@@ -47,6 +47,7 @@ _ADVICE = (
 UNUSED_BITS = np.random.PCG64(0)
 _WHOLE = (int, np.integer)
 _FLOAT64 = np.float64
+_NEW: Callable[[type[Uniform]], Uniform] = object.__new__
 
 
 class ChoiceGenerator(NoiseDraws, TailedDraws, CountVectorDraws, np.random.Generator):
@@ -67,14 +68,17 @@ class ChoiceGenerator(NoiseDraws, TailedDraws, CountVectorDraws, np.random.Gener
 
     def random(self, size: Any = None, dtype: Any = np.float64, out: Any = None) -> Any:
         tree = self._tree
-        if (dtype is not _FLOAT64 and np.dtype(dtype) != _FLOAT64) or out is not None:
-            tree.unsupported("rng.random(dtype=, out=)", "leave both away")
-        if size is not None:
-            return drawn_floats(tree, self.shape_of(size))
+        if size is not None or dtype is not _FLOAT64 or out is not None:
+            if np.dtype(dtype) != _FLOAT64 or out is not None:
+                tree.unsupported("rng.random(dtype=, out=)", "leave both away")
+            if size is not None:
+                return drawn_floats(tree, self.shape_of(size))
         tree.draws += 1
         if tree.draws > MAX_DRAWS:
             tree.count_draws(0)
-        number = Uniform(tree)
+        # Uniform(tree), without the call of __init__: most draws are made here.
+        number = _NEW(Uniform)
+        number._tree, number._line, number._low, number._high = tree, UNIT, 0, GRID
         return number if tree.births is None else tree.births.of(number)
 
     def uniform(self, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Any:

@@ -89,12 +89,12 @@ def canonical(output: Any, name: str, *, typed: bool = False) -> Output:
     kind = type(output)
     if kind in _PLAIN:
         return output  # type: ignore[no-any-return]
-    if issubclass(kind, Duck):
-        return canonical(output.settled("the output"), name)
-    if kind is float:
-        return output if output == output else math.nan
     if kind is tuple and _PLAIN.issuperset(map(type, output)):
         return output  # type: ignore[no-any-return]
+    if kind is float:
+        return output if output == output else math.nan
+    if issubclass(kind, Duck):
+        return canonical(output.settled("the output"), name)
     if isinstance(output, np.generic):
         plain = output.item()
         return _hashable(plain, name) if isinstance(plain, np.generic) else canonical(plain, name)

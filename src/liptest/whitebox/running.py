@@ -52,7 +52,8 @@ class Run:
         self._session.follow(tree)
 
     def __call__(self) -> Output:
-        self._session.begin()
+        if self._session.touched:
+            self._session.begin()
         try:
             output = self._function(self.data(), self._rng)
         except (Abort, KeyboardInterrupt):

@@ -38,7 +38,8 @@ class Session:
         self._states: dict[int, tuple[Any, ChoiceRandomState]] = {}
         self._fresh: list[ChoiceRandomState] = []
         self._bits: list[FreshBits] = []
-        self._touched = False
+        #: Whether the last run seeded, read the clock or made bits.
+        self.touched = False
         #: Generators without a stand-in; set on installing.
         self.watch = RandomnessWatch(name, [])
 
@@ -50,11 +51,10 @@ class Session:
             state._tree = tree
 
     def begin(self) -> None:
-        """Forget what the last run seeded."""
-        if self._touched:
-            self._touched = False
-            self.end()
-            self._forget()
+        """Forget what the last run seeded; needed where it was ``touched`` only."""
+        self.touched = False
+        self.end()
+        self._forget()
 
     def _forget(self) -> None:
         self._clock = None
@@ -78,12 +78,12 @@ class Session:
 
     def note_clock(self, name: str) -> None:
         """The program reads the time."""
-        self._touched = True
+        self.touched = True
         self._clock = name
 
     def watch_bits(self, bits: FreshBits) -> None:
         """Check at the end of the run that nothing drew from it."""
-        self._touched = True
+        self.touched = True
         self._bits.append(bits)
 
     def end(self) -> None:
@@ -94,7 +94,7 @@ class Session:
 
     def note_seed(self) -> None:
         """The program seeds a generator: fails where the clock may be the seed."""
-        self._touched = True
+        self.touched = True
         if self._clock is not None:
             self.drew_from(f"a generator seeded after reading the clock ({self._clock})")
 

@@ -21,6 +21,9 @@ from liptest.whitebox.images import UNCERTAIN, Image, regions
 from liptest.whitebox.monotone import Number, cells_of
 from liptest.whitebox.transforms import AS_ENTRY, AS_FLOAT
 
+# In place of a choice that was made before.
+_NOTHING: tuple[Any, int] = (None, 0)
+
 
 class Uniform(Number):
     """A random float, known to lie in an interval of grid points (stands for a Python float)."""
@@ -46,9 +49,9 @@ class Uniform(Number):
             return bool(cut)
         tree = self._tree
         path, depth = tree._path, tree._depth
-        if depth < len(path) and path[depth][0] is weights:
+        known, upper = path[depth] if depth < len(path) else _NOTHING
+        if known is weights:
             tree._depth = depth + 1
-            upper = path[depth][1]
         else:
             upper = tree.choose(weights)
         if upper:

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import liptest as lt
-from liptest.whitebox import uniforms
+from liptest.whitebox import generator
 from liptest.whitebox.grid import GRID, Line
 
 DATA = np.array([1, 0, 1])
@@ -62,7 +62,7 @@ def test_a_wrong_cut_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
         def _at_least(self, bound: Any) -> int:
             return super()._at_least(bound) + 1
 
-    monkeypatch.setattr(uniforms.Uniform.__init__, "__defaults__", (Wrong(0.0, 1.0),))
+    monkeypatch.setattr(generator, "UNIT", Wrong(0.0, 1.0))
     found = 0
     for k in range(1, 12):
         try:
