@@ -182,7 +182,7 @@ def epsilon_lower_bound(
 
 def _is_pair(data: Any) -> bool:
     return (
-        isinstance(data, (list, tuple))
+        isinstance(data, (list, tuple, np.ndarray))
         and len(data) == 2
         and all(np.ndim(side) == 1 for side in data)
     )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from liptest.answers import AllAnswers
 from liptest.distributions import Distribution, check_distribution
@@ -40,7 +40,7 @@ class Pairs:
 
 def choose_pairs(data: Any, most_datasets: int, rng: np.random.Generator) -> Pairs:
     """The pairs to try: those listed, all of a small domain, or drawn ones and corners."""
-    if isinstance(data, (list, tuple)):
+    if isinstance(data, (list, tuple, np.ndarray)):
         return _declared(data)
     distribution = check_distribution(data, together=True)
     domain = distribution.domain
@@ -116,7 +116,7 @@ def _moved(domain: AllAnswers, centre: IntArray, rng: np.random.Generator) -> li
     return list(found.values())[:_NEIGHBOURS]
 
 
-def _declared(listed: Sequence[Any]) -> Pairs:
+def _declared(listed: Sequence[Any] | NDArray[Any]) -> Pairs:
     datasets: dict[tuple[int, ...], int] = {}
     pairs: dict[tuple[int, int], None] = {}
     for pair in listed:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
-
 from liptest.blackbox.pairs import Pairs
 from liptest.privacy.claims import Claim
 from liptest.privacy.wording import in_words
 from liptest.verdicts import rounded_up
+
+_MOST = 10**12
 
 
 def no_sentence(claim: Claim, failure: float, condition: str) -> str:
@@ -43,8 +43,8 @@ def open_sentence() -> str:
 
 def open_reason(reached: float, asked: float, needed: int) -> str:
     """Why a verdict is INCONCLUSIVE, and what to do."""
-    known = f"{reached:.3g}" if math.isfinite(reached) else "none"
-    return (
-        f"the samples reach resolution {known}, asked for was {asked:g}; that takes about "
-        f"{needed:,} samples, or fewer pairs"
-    )
+    known = f"resolution {reached:.3g}" if reached < 1 else "no resolution below 1"
+    takes = f"about {needed:,} samples, or fewer pairs"
+    if needed > _MOST:
+        takes = "more samples than can be drawn"
+    return f"the samples reach {known}, asked for was {asked:g}; that takes {takes}"

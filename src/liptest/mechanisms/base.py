@@ -157,6 +157,14 @@ def _through_reads(mechanism: Mechanism, domain: Domain, use: Callable[[Mechanis
 
 def check_mechanism(mechanism: object) -> Mechanism:
     """Return a mechanism, or raise InputError that says how to make one."""
+    if hasattr(mechanism, "check_privacy"):
+        raise InputError(
+            f"mechanism={shown(mechanism)} gives samples and no output laws; use "
+            f"lt.check_samples(sampler, distribution, ..) or lt.epsilon_lower_bound; nothing is "
+            f"released on samples",
+            name="mechanism",
+            value=mechanism,
+        )
     if isinstance(mechanism, type) or not isinstance(mechanism, Mechanism):
         raise InputError(
             f"mechanism={shown(mechanism)} is no mechanism; decorate a function (data, rng) with "

@@ -316,3 +316,43 @@ def test_progress_is_told():
     check(responses, progress=lambda done, planned: calls.append((done, planned)))
     assert calls[-1][0] <= calls[-1][1] == 100_000
     assert calls == sorted(calls)
+
+
+def test_pairs_may_be_arrays():
+    sampler = lt.Sampler(lambda x, n, rng: np.full(n, x[0]))
+    one, many = np.array([[0], [1]]), np.array([[[0], [1]], [[1], [2]]])
+    assert lt.epsilon_lower_bound(sampler, one, samples=20_000, seed=1).lower_bound > 5
+    verdict = lt.check_samples(sampler, many, epsilon=1.0, samples=20_000, seed=1)
+    assert (verdict.decision, verdict.cost.pairs) == ("NO", 2)
+    listed = lt.check_samples(sampler, many.tolist(), epsilon=1.0, samples=20_000, seed=1)
+    assert listed.witness == verdict.witness
+    certificate = lt.certify_samples(verdict, sampler, many)
+    assert certificate.data_hash == lt.certify_samples(listed, sampler, many.tolist()).data_hash
+    with pytest.raises(lt.InputError, match="is empty"):
+        lt.check_samples(sampler, np.zeros((0, 2, 1), dtype=int), epsilon=1.0)
+
+
+def test_a_resolution_of_one_or_more_is_none():
+    sampler = lt.Sampler(lambda x, n, rng: np.full(n, 0))
+    law = lt.ProductDistribution.uniform(lt.Hypercube(1))
+    verdict = lt.check_samples(sampler, law, epsilon=600.0, samples=20_000, seed=1)
+    assert verdict.reason == (
+        "the samples reach no resolution below 1, asked for was 0.05; that takes more samples "
+        "than can be drawn"
+    )
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda s, law: lt.PrivacyGate(s, law, epsilon=1.0),
+        lambda s, law: lt.exact_epsilon(s, law.domain),
+        lambda s, law: lt.privacy_profile(s, law),
+        lambda s, law: lt.noiseless_privacy(s, law, epsilon=1.0),
+        lambda s, law: lt.output_law(s, [0]),
+    ],
+)
+def test_what_needs_laws_says_what_samplers_are_for(use):
+    law = lt.ProductDistribution.uniform(lt.Hypercube(1))
+    with pytest.raises(lt.InputError, match=r"no output laws; use lt\.check_samples"):
+        use(lt.Sampler(lambda x, n, rng: np.full(n, 0)), law)
