@@ -8,7 +8,7 @@ object, the law is compared with draws of the measurement before it is used.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, cast
@@ -19,48 +19,22 @@ from liptest.adapters import opendp_domains as domains
 from liptest.adapters import opendp_laws as laws
 from liptest.adapters.agreement import RADIUS_FAILURE, check_draws
 from liptest.adapters.opendp_chains import Chained, chained
-from liptest.adapters.opendp_claims import claim, require_measurement
+from liptest.adapters.opendp_claims import require_measurement
 from liptest.adapters.opendp_domains import refused, require_metric
-from liptest.adapters.terms import AdaptedMechanism, Terms, attach
-from liptest.domains import Domain, Hypercube, Hypergrid, RecordGrid
-from liptest.errors import InputError, check_count, shown
-from liptest.mechanisms.base import Mechanism
-from liptest.mechanisms.gaussian import DiscreteGaussian
-from liptest.mechanisms.noise import DiscreteLaplace, Noise
-from liptest.mechanisms.shift import ShiftMechanism
-
-_CALIBRATIONS = (
-    "make_fix_delta",
-    "make_zCDP_to_approxDP",
-    "make_pureDP_to_zCDP",
-    "make_approximate",
+from liptest.adapters.opendp_records import (
+    Adapted,
+    Record,
+    no_category,
+    noise_of,
+    record_of,
+    terms_of,
+    uncalibrated,
 )
-_NOISES: dict[str, Callable[[float], Noise]] = {
-    "make_laplace": DiscreteLaplace,
-    "make_geometric": DiscreteLaplace,
-    "make_gaussian": DiscreteGaussian,
-}
-_BY_MEASURE: dict[str, Callable[[float], Noise]] = {
-    "MaxDivergence": DiscreteLaplace,
-    "ZeroConcentratedDivergence": DiscreteGaussian,
-}
-
-
-@dataclass(frozen=True)
-class _Record:
-    """The constructor that made a measurement, and its arguments."""
-
-    function: str
-    arguments: dict[str, Any]
-
-    def __str__(self) -> str:
-        plain = {
-            key: value
-            for key, value in self.arguments.items()
-            if isinstance(value, (int, float, str, list, tuple)) and key not in ("MO", "T")
-        }
-        words = ", ".join(f"{key}={shown(value)}" for key, value in plain.items())
-        return f"{self.function}({words})"
+from liptest.adapters.terms import AdaptedMechanism, attach
+from liptest.domains import Domain, Hypercube, Hypergrid, RecordGrid
+from liptest.errors import check_count
+from liptest.mechanisms.noise import Noise
+from liptest.mechanisms.shift import ShiftMechanism
 
 
 def opendp(
@@ -74,7 +48,8 @@ def opendp(
 
     Randomised response (bool and categorical); ``make_noisy_max`` of whole numbers;
     ``make_laplace``, ``make_geometric``, ``make_gaussian`` and ``make_noise`` on whole numbers, one
-    or a vector; a sum or a count followed by one of them. OpenDP's samplers are exact, so are the
+    or a vector; a sum (also of clamped records), a count or counts by category followed by one of
+    them. OpenDP's samplers are exact, so are the
     laws: rational for randomised response, closed forms for the rest. The last cast to the type of
     the measurement, which clips at its ends, is left out: it is post-processing.
 
@@ -106,15 +81,15 @@ def opendp(
     """
     require_measurement(measurement)
     check_count("draws", draws, least=1000)
-    core = _uncalibrated(measurement)
-    record = _record(core)
+    core = uncalibrated(measurement)
+    record = record_of(core)
     if record.function == "make_chain_mt":
         adapted = _of_chain(measurement, record, domain, delta)
     else:
         adapted = _of_core(measurement, record, domain, delta)
     sizes = np.asarray(adapted.terms.domain.sizes)
     ends = list(adapted.datasets) or [np.zeros(len(sizes), dtype=np.int64), sizes - 1]
-    seen = _Clipped(domains.ends_of_type(str(core.input_domain)))
+    seen = _Clipped(domains.ends_of_type(adapted.type_of))
     radius = check_draws(adapted.mechanism, ends, adapted.answer, draws, seen=seen)
     compared = (
         f"Compared with {draws:,} draws on each of {len(ends)} datasets: no cumulative probability "
@@ -123,19 +98,6 @@ def opendp(
     )
     terms = replace(adapted.terms, notes=(*adapted.terms.notes, compared))
     return cast(AdaptedMechanism, attach(adapted.mechanism, terms))
-
-
-@dataclass(frozen=True)
-class _Adapted:
-    """A mechanism before its draws were looked at, and the library's answer on a dataset.
-
-    ``datasets`` are those that are compared; default: the least and the largest.
-    """
-
-    mechanism: Mechanism
-    terms: Terms
-    answer: Callable[[Any], Any]
-    datasets: tuple[Any, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -151,8 +113,8 @@ class _Clipped:
 
 
 def _of_core(
-    measurement: Any, record: _Record, domain: Domain | None, delta: float | None
-) -> _Adapted:
+    measurement: Any, record: Record, domain: Domain | None, delta: float | None
+) -> Adapted:
     if record.function == "make_randomized_response_bool":
         return _of_response([False, True], False, measurement, record, domain)
     if record.function == "make_randomized_response":
@@ -160,42 +122,42 @@ def _of_core(
     inner = str(measurement.input_domain)
     if record.function == "make_noisy_max":
         return _of_selection(measurement, record, domain, delta)
-    noise = _noise(record, measurement)
+    noise = noise_of(record, measurement)
     require_metric(measurement, "AbsoluteDistance", "L1Distance", "L2Distance")
     where = domains.chosen(domain, inner, Hypergrid)
     lowest = domains.numbers(inner)[0]
-    terms = _terms(measurement, record, where, 1, delta)
+    terms = terms_of(measurement, record, where, 1, delta)
     bounds, name = record.arguments.get("bounds"), str(record)
     if not inner.startswith("AtomDomain"):
         if bounds is not None:
             raise refused(f"{name}: bounded noise on a vector")
         made = laws.noisy_vector(noise, where, lowest, name)
-        return _Adapted(
-            made, terms, lambda data: tuple(measurement([int(x) + lowest for x in data]))
+        return Adapted(
+            made, terms, lambda data: tuple(measurement([int(x) + lowest for x in data])), inner
         )
     if bounds is None:
         made = laws.noisy_number(noise, lowest, name)
     else:
         made = laws.bounded_number(record.arguments["scale"], lowest, bounds, name)
-    return _Adapted(made, terms, lambda data: measurement(int(data[0]) + lowest))
+    return Adapted(made, terms, lambda data: measurement(int(data[0]) + lowest), inner)
 
 
 def _of_response(
-    categories: Sequence[Any], others: bool, measurement: Any, record: _Record, domain: Any
-) -> _Adapted:
+    categories: Sequence[Any], others: bool, measurement: Any, record: Record, domain: Any
+) -> Adapted:
     require_metric(measurement, "DiscreteDistance")
     own: Domain = RecordGrid([len(categories) + 1]) if others else Hypercube(1)
     if domain is not None and domain != own:
         raise domains.misfit(domain, f"the measurement's own is {own}")
-    terms = _terms(measurement, record, own, 1, None)
+    terms = terms_of(measurement, record, own, 1, None)
     made = laws.response(categories, Fraction(record.arguments["prob"]), str(record))
-    inputs = [*categories, *([_no_category(categories)] if others else [])]
-    return _Adapted(made, terms, lambda data: measurement(inputs[int(data[0])]))
+    inputs = [*categories, *([no_category(categories)] if others else [])]
+    return Adapted(made, terms, lambda data: measurement(inputs[int(data[0])]))
 
 
 def _of_selection(
-    measurement: Any, record: _Record, domain: Domain | None, delta: float | None
-) -> _Adapted:
+    measurement: Any, record: Record, domain: Domain | None, delta: float | None
+) -> Adapted:
     inner, arguments = str(measurement.input_domain), record.arguments
     require_metric(measurement, "LInfDistance")
     if "monotonic" in str(measurement.input_metric):
@@ -210,81 +172,65 @@ def _of_selection(
     )
     # Equal scores show nothing of the noise.
     first = np.minimum(np.arange(where.dimension), where.size_array - 1)
-    return _Adapted(
+    return Adapted(
         made,
-        _terms(measurement, record, where, 1, delta),
+        terms_of(measurement, record, where, 1, delta),
         lambda data: measurement([int(x) + lowest for x in data]),
-        (first, np.minimum(first[::-1] * 2, where.size_array - 1)),
+        datasets=(first, np.minimum(first[::-1] * 2, where.size_array - 1)),
     )
 
 
 def _of_chain(
-    measurement: Any, record: _Record, domain: Domain | None, delta: float | None
-) -> _Adapted:
-    noisy = _record(record.arguments["measurement1"])
-    noise = _noise(noisy, record.arguments["measurement1"])
+    measurement: Any, record: Record, domain: Domain | None, delta: float | None
+) -> Adapted:
+    second = record.arguments["measurement1"]
+    noisy = record_of(second)
+    noise = noise_of(noisy, second)
     if noisy.arguments.get("bounds") is not None:
         raise refused("make_geometric with bounds after a transformation")
     first = record.arguments["transformation0"]
     require_metric(measurement, "SymmetricDistance")
-    step: Chained = chained(_record(first), first, str(measurement.input_domain), domain)
-    terms = _terms(measurement, noisy, step.domain, step.distance, delta)
+    if record_of(first).function == "make_count_by_categories":
+        return _of_histogram(measurement, noisy, noise, record_of(first), domain, delta)
+    last, inner, clamped = _after_clamp(first, str(measurement.input_domain))
+    step: Chained = chained(last, first, inner, domain, clamped=clamped)
+    terms = terms_of(measurement, noisy, step.domain, step.distance, delta)
     made = ShiftMechanism(step.statistic, noise, f"{step.name} >> {noisy}")
-    return _Adapted(made, terms, lambda data: measurement(step.records(data)))
+    kind = str(second.input_domain)
+    return Adapted(made, terms, lambda data: measurement(step.records(data)), kind)
 
 
-def _record(made: Any) -> _Record:
-    """The record that OpenDP's Python object keeps of its constructor, or InputError."""
-    kept = getattr(made, "__opendp_dict__", None)
-    if not isinstance(kept, dict) or not {"__function__", "__kwargs__"} <= kept.keys():
-        raise InputError(
-            f"measurement: this {type(made).__name__} keeps no record of its constructor, so that "
-            f"its law is not known; build it with OpenDP 0.16 or newer, in this process",
-            name="measurement",
-        )
-    return _Record(str(kept["__function__"]), dict(kept["__kwargs__"]))
+def _after_clamp(first: Any, inner: str) -> tuple[Record, str, bool]:
+    """The step after a clamp, the records that it gets, and whether there is a clamp."""
+    record = record_of(first)
+    if record.function == "make_chain_tt":
+        before, last = (record.arguments[f"transformation{k}"] for k in (0, 1))
+        if record_of(before).function == "make_clamp":
+            return record_of(last), str(last.input_domain), True
+    return record, inner, False
 
 
-def _uncalibrated(measurement: Any) -> Any:
-    """The measurement inside of conversions that change the claim alone."""
-    while _record(measurement).function in _CALIBRATIONS:
-        measurement = _record(measurement).arguments["measurement"]
-    return measurement
-
-
-def _noise(record: _Record, measurement: Any) -> Noise:
-    made = _NOISES.get(record.function)
-    if record.function == "make_noise":
-        made = _BY_MEASURE.get(str(record.arguments["output_measure"]))
-    if made is None:
-        raise refused(record.function)
-    if domains.ends_of_type(str(measurement.input_domain)) is None:
-        raise refused(f"{record.function} on {measurement.input_domain}, which is no whole number")
-    scale = record.arguments["scale"]
-    if not scale > 0:
-        raise refused(f"{record.function} with scale={scale}, which adds no noise,")
-    return made(scale)
-
-
-def _terms(
-    measurement: Any, record: _Record, domain: Domain, distance: int, delta: float | None
-) -> Terms:
-    epsilon, found = claim(measurement, distance, delta)
-    return Terms(
-        domain,
-        epsilon,
-        found,
-        (
-            f"Claim: measurement.map({distance}), for {measurement.input_metric}.",
-            f"Law: closed form of {record}, as recorded by the Python object.",
+def _of_histogram(
+    measurement: Any,
+    noisy: Record,
+    noise: Noise,
+    step: Record,
+    domain: Domain | None,
+    delta: float | None,
+) -> Adapted:
+    if "size=" in str(measurement.input_domain):
+        raise refused("make_count_by_categories of a fixed number of records")
+    categories = list(step.arguments["categories"])
+    values = [*categories, *([no_category(categories)] if step.arguments["null_category"] else [])]
+    where = domain or Hypergrid([2] * len(values))
+    if not isinstance(where, Hypergrid) or where.dimension != len(values):
+        raise domains.misfit(where, f"it counts {len(values)} kinds of records; give a Hypergrid")
+    made = laws.noisy_vector(noise, where, 0, f"{step.function} >> {noisy}")
+    return Adapted(
+        made,
+        terms_of(measurement, noisy, where, 1, delta),
+        lambda data: tuple(
+            measurement([v for v, n in zip(values, data, strict=True) for _ in range(int(n))])
         ),
+        f"T={step.arguments['TOA']}",
     )
-
-
-def _no_category(categories: Sequence[Any]) -> Any:
-    """A value of the type of the categories that is none of them."""
-    if isinstance(categories[0], str):
-        return "".join(categories) + "?"
-    if isinstance(categories[0], bool):
-        raise refused("make_randomized_response of bools")
-    return next(i for i in range(len(categories) + 1) if i not in categories)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -26,23 +26,31 @@ class Chained:
     domain: Domain
     distance: int
     statistic: WeightedSum
-    records: Callable[[Any], list[int]]
+    records: Callable[[Any], list[Any]]
 
 
-def chained(record: Any, transformation: Any, inner: str, domain: Domain | None) -> Chained:
-    """A sum or a count of whole-number records; InputError for anything else.
+def chained(
+    record: Any, transformation: Any, inner: str, domain: Domain | None, *, clamped: bool = False
+) -> Chained:
+    """A sum of whole-number records, or a count of any; InputError for anything else.
 
     Where records may be added and removed, a dataset is the count of each value from the lower
-    bound on. Where their number is fixed, OpenDP's distance is 2 for a record that is replaced.
+    bound on, or of all records where a count knows no bounds. Where their number is fixed, OpenDP's
+    distance is 2 for a record that is replaced. ``clamped``: values beyond the bounds of ``inner``
+    count as the bounds.
     """
     bounds = re.search(r"bounds=\[(-?\d+), (-?\d+)\], T=[iu]\d+", inner)
     size = re.search(r"size=(\d+)\)$", inner)
     if record.function not in ("make_sum", "make_count"):
         raise InputError(
             f"measurement: a chain that begins with {record.function} is not known here; known "
-            f"are make_sum and make_count",
+            f"are make_count_by_categories, make_sum, make_count, and make_clamp before these two",
             name="measurement",
         )
+    if bounds is None and size is None and record.function == "make_count":
+        made = _any_count(inner, domain)
+        _compare(transformation, made)
+        return made
     if bounds is None:
         raise InputError(
             f"measurement: its records, {inner}, have no bounds; give them some, such as "
@@ -56,7 +64,36 @@ def chained(record: Any, transformation: Any, inner: str, domain: Domain | None)
         else _free(record, low, high, domain)
     )
     _compare(transformation, made)
+    if clamped:
+        beyond = replace(made, records=_Beyond(made.records, low, high))
+        _compare(transformation, beyond)
     return made
+
+
+@dataclass(frozen=True)
+class _Beyond:
+    """Records at the bounds moved beyond them."""
+
+    records: Callable[[Any], list[Any]]
+    low: int
+    high: int
+
+    def __call__(self, data: Any) -> list[Any]:
+        moved = {self.low: self.low - 7, self.high: self.high + 7}
+        return [moved.get(value, value) for value in self.records(data)]
+
+
+def _any_count(inner: str, domain: Domain | None) -> Chained:
+    chosen = domain or Hypergrid([2])
+    if not isinstance(chosen, Hypergrid) or chosen.dimension != 1:
+        raise InputError(
+            f"domain={chosen} does not fit: a dataset is the number of its records; give a "
+            f"Hypergrid of one size",
+            name="domain",
+        )
+    kind = re.search(r"T=(\w+)", inner)
+    record = {"bool": False, "String": "", "f64": 0.0, "f32": 0.0}.get(kind[1] if kind else "", 0)
+    return Chained("make_count", chosen, 1, WeightedSum([1]), lambda data: [record] * int(data[0]))
 
 
 def _free(record: Any, low: int, high: int, domain: Domain | None) -> Chained:

@@ -17,7 +17,7 @@ def refused(what: str) -> InputError:
     return InputError(
         f"measurement: {what} has no closed form here; known are randomised response (bool, "
         f"categorical), make_noisy_max, and make_laplace, make_geometric, make_gaussian and "
-        f"make_noise on whole numbers, alone or after a sum or a count. lt.check_samples tests any "
+        f"make_noise on whole numbers, alone or after a sum or counts. lt.check_samples tests any "
         f"measurement by its samples",
         name="measurement",
     )

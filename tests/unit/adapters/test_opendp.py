@@ -240,7 +240,7 @@ def test_what_is_no_category_is_a_dataset_too() -> None:
         (lambda: dp.m.make_laplace(vector(), dp.l1_distance(T=int), scale=1.0), "any length"),
         (
             lambda: (
-                (vector(), dp.symmetric_distance())
+                (vector(3), dp.symmetric_distance())
                 >> dp.t.then_count()
                 >> dp.m.then_laplace(scale=1.0)
             ),
@@ -248,17 +248,74 @@ def test_what_is_no_category_is_a_dataset_too() -> None:
         ),
         (
             lambda: (
-                BITS
+                (vector(3), dp.symmetric_distance())
                 >> dp.t.then_count_by_categories(categories=[0, 1])
                 >> dp.m.then_laplace(scale=1.0)
             ),
-            "begins with make_count_by_categories",
+            "of a fixed number of records",
+        ),
+        (
+            lambda: BITS >> dp.t.then_count_distinct() >> dp.m.then_laplace(scale=1.0),
+            "begins with make_count_distinct",
         ),
     ],
 )
 def test_what_has_no_closed_form_is_refused_with_a_reason(make: Any, why: str) -> None:
     with pytest.raises(lt.InputError, match=why):
         lt.adapters.opendp(make())
+
+
+RECORDS = dp.symmetric_distance()
+
+
+@pytest.mark.parametrize("kind", [bool, str, int, float])
+def test_a_count_of_any_records(kind: type) -> None:
+    atoms = dp.atom_domain(T=float, nan=False) if kind is float else dp.atom_domain(T=kind)
+    made = (dp.vector_domain(atoms), RECORDS) >> dp.t.then_count() >> dp.m.then_laplace(scale=2.0)
+    mechanism = lt.adapters.opendp(made, draws=2000, domain=lt.Hypergrid([4]))
+    assert mechanism.epsilon == 0.5
+    assert lt.exact_epsilon(mechanism, mechanism.domain).value == pytest.approx(0.5)
+    assert lt.adapters.opendp(made, draws=2000).domain == lt.Hypergrid([2])
+    with pytest.raises(lt.InputError, match="the number of its records"):
+        lt.adapters.opendp(made, domain=lt.Hypergrid([2, 2]))
+
+
+def test_types_of_records_and_of_counts_may_differ() -> None:
+    records = dp.vector_domain(dp.atom_domain(T="u32")), RECORDS
+    for kind in ("u32", "i32"):
+        counted = records >> dp.t.then_count(TO=kind) >> dp.m.then_laplace(scale=2.0)
+        assert lt.adapters.opendp(counted, draws=2000).epsilon == 0.5
+        by_category = dp.t.then_count_by_categories(categories=[1, 2], TOA=kind)
+        cells = records >> by_category >> dp.m.then_laplace(scale=2.0)
+        assert lt.adapters.opendp(cells, draws=2000).domain == lt.Hypergrid([2] * 3)
+
+
+@pytest.mark.parametrize("null", [True, False])
+def test_a_histogram_of_categories(null: bool) -> None:
+    counts = dp.t.then_count_by_categories(categories=["a", "b"], null_category=null)
+    made = (dp.vector_domain(dp.atom_domain(T=str)), RECORDS) >> counts
+    mechanism = lt.adapters.opendp(made >> dp.m.then_laplace(scale=2.0), draws=2000)
+    cells = 3 if null else 2
+    assert mechanism.domain == lt.Hypergrid([2] * cells)
+    assert mechanism.epsilon == 0.5
+    assert lt.exact_epsilon(mechanism, mechanism.domain).value == pytest.approx(0.5)
+    with pytest.raises(lt.InputError, match=f"it counts {cells} kinds"):
+        lt.adapters.opendp(made >> dp.m.then_laplace(scale=2.0), domain=lt.Hypercube(cells))
+
+
+def test_a_sum_of_clamped_records() -> None:
+    clamped = (vector(), RECORDS) >> dp.t.then_clamp((-1, 3)) >> dp.t.then_sum()
+    mechanism = lt.adapters.opendp(clamped >> dp.m.then_laplace(scale=2.0), draws=2000)
+    assert mechanism.domain == lt.Hypergrid([2] * 5)
+    assert mechanism.epsilon == 1.5
+    assert lt.exact_epsilon(mechanism, mechanism.domain).value == pytest.approx(1.5)
+    forged = clamped >> dp.m.then_laplace(scale=2.0)
+    first = forged.__opendp_dict__["__kwargs__"]["transformation0"]
+    wide = (vector(), RECORDS) >> dp.t.then_clamp((-2, 4)) >> dp.t.then_sum()
+    wide.__opendp_dict__ = first.__opendp_dict__
+    forged.__opendp_dict__["__kwargs__"]["transformation0"] = wide
+    with pytest.raises(lt.LawError, match="was expected"):
+        lt.adapters.opendp(forged, draws=2000)
 
 
 def by_orders(scores: list[int], scale: float) -> list[float]:
