@@ -27,7 +27,7 @@ from liptest.whitebox.known_laws import KnownLaws, afresh, copied
 from liptest.whitebox.memo import law_table
 from liptest.whitebox.naming import found, imported, takes_generator
 from liptest.whitebox.noise_outputs import is_continuous, refused
-from liptest.whitebox.outputs import canonical
+from liptest.whitebox.outputs import Typed, canonical
 from liptest.whitebox.reads import Read
 from liptest.whitebox.running import RandomFunction, Run
 from liptest.whitebox.session import Session
@@ -271,8 +271,8 @@ class PythonFunction:
             raise InputError(f"outputs: {error}", name="outputs") from None
 
     def _canonical(self, output: Any) -> Output:
-        # Declared exceptions are outputs as they are.
-        if isinstance(output, Raised):
+        # Declared exceptions, and outputs of a law, are outputs as they are.
+        if isinstance(output, (Raised, Typed)):
             return output
         return canonical(output, self.name, typed=self.typed_outputs)
 

@@ -45,6 +45,18 @@ def test_every_output_has_a_trace_that_replays() -> None:
         assert math.prod(one.probability for one in choices) <= law.exact(output)
 
 
+def test_outputs_by_type_have_traces_too() -> None:
+    @lt.mechanism(typed_outputs=True)
+    def kinds(data: Any, rng: Any) -> Any:
+        return [1, True, 1.0, {"a": -0.0, "b": [data[0]]}][rng.integers(4)]
+
+    law = kinds.law(DATA)
+    assert len(law) == 4
+    for place, output in enumerate(law.outputs):
+        assert [choice.chosen for choice in kinds.trace(DATA, output)] == [place]
+    assert [choice.chosen for choice in kinds.trace(DATA, True)] == [1]
+
+
 def test_an_impossible_output_has_none() -> None:
     assert respond.trace(DATA, 17) is None
 
