@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, TypeVar
 
 from liptest.data.values import Cells, Value, add_up, extra, plain, too_many
@@ -143,7 +144,7 @@ class SqlTable:
             return engine
         try:
             # No connection of ours stays open between two fits.
-            return self._sa.create_engine(engine, poolclass=self._sa.NullPool)
+            made = self._sa.create_engine(engine, poolclass=self._sa.NullPool)
         except ImportError as error:  # the driver that the URL names
             raise InputError(
                 f"engine: the driver {shown(error.name)} is missing; install it, for PostgreSQL "
@@ -157,6 +158,17 @@ class SqlTable:
                 "postgresql+psycopg://host/name or sqlite:///file.db",
                 name="engine",
             ) from None
+        self._require_file(made.url)
+        return made
+
+    @staticmethod
+    def _require_file(url: Any) -> None:
+        """InputError where SQLite would make an empty database of a name that is not there."""
+        name = url.database or ":memory:"
+        if url.get_backend_name() != "sqlite" or name == ":memory:" or name.startswith("file:"):
+            return
+        if not Path(name).is_file():
+            raise InputError(f"engine: there is no file {name}", name="engine", value=name)
 
     def _asked(self, ask: Callable[[Any], Answer]) -> Answer:
         try:

@@ -274,6 +274,12 @@ def test_sources_of_sql_that_are_none() -> None:
         assert "secret" not in str(caught.value)
 
 
+def test_a_database_that_is_not_there_is_not_made(tmp_path: Path) -> None:
+    with pytest.raises(lt.InputError, match="there is no file"):
+        lt.SqlTable(f"sqlite:///{tmp_path}/none.db", table="a")
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_password_is_never_shown() -> None:
     table = lt.SqlTable("postgresql+psycopg://me:hidden@127.0.0.1:1/public", table="a")
     with pytest.raises(lt.InputError, match="a of the database public: the database") as caught:
