@@ -12,7 +12,8 @@ import math
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterator
-from concurrent.futures import BrokenExecutor, Executor, Future
+from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -64,6 +65,25 @@ def ordered_map(
             name="executor",
         )
     return _pooled(_Flight(task, ends, count, first, executor))
+
+
+def has_processes(executor: Executor | None) -> bool:
+    """Whether what an executor runs is run outside this process."""
+    return executor is not None and not isinstance(executor, ThreadPoolExecutor)
+
+
+def elsewhere(job: Callable[[], T], executor: Executor | None) -> T:
+    """``job()`` by one worker of an executor; raises as ``ordered_map``."""
+    with closing(ordered_map(_Once(job), 1, executor)) as results:
+        return next(results)
+
+
+@dataclass(frozen=True, eq=False)
+class _Once(Generic[T]):
+    job: Callable[[], T]
+
+    def __call__(self, number: int) -> T:
+        return self.job()
 
 
 def _pooled(flight: _Flight[T]) -> Generator[T, None, None]:

@@ -26,6 +26,7 @@ from liptest.privacy.methods import (
     neighbourhoods,
     unknown_method,
 )
+from liptest.privacy.probing import try_elsewhere
 from liptest.privacy.proof import run_exhaustive
 from liptest.privacy.sampling_run import Task, run_sampling
 from liptest.privacy.search_run import run_search, then_search
@@ -136,6 +137,7 @@ def check_privacy(
     )
     if task.checkpoint is not None:
         task.checkpoint.claim(task.identity(method))
+    try_elsewhere(task.mechanism, distribution.domain, executor)
     return through_reads(
         task.mechanism,
         distribution.domain,

@@ -36,6 +36,7 @@ from liptest.privacy.pairs import (
     screen_pairs,
     shown_loss,
 )
+from liptest.privacy.probing import try_elsewhere
 from liptest.privacy.profile import exception_mass
 from liptest.privacy.sampling_run import (
     Task,
@@ -216,6 +217,7 @@ def exact_epsilon(
     if not isinstance(domain, Domain):
         raise InputError(f"domain={shown(domain)} must be a domain", name="domain", value=domain)
     most = None if budget is None else check_count("budget", budget)
+    try_elsewhere(checked, domain, executor)
     return through_reads(checked, domain, lambda seen: _exact_epsilon(seen, domain, most, executor))
 
 

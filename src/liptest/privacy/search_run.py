@@ -8,6 +8,7 @@ from liptest.answers import require_one_at_a_time
 from liptest.driver import Outcome
 from liptest.mechanisms.base import Mechanism
 from liptest.privacy.exhaustive import exhaustive_size
+from liptest.privacy.probing import search_elsewhere
 from liptest.privacy.proof import run_exhaustive
 from liptest.privacy.sampling_run import (
     Task,
@@ -59,7 +60,7 @@ def then_search(task: Task, verdict: PrivacyVerdict) -> PrivacyVerdict:
     laws = _phase_budget(task, verdict)
     if verdict.guarantee.kind != "sampling" or laws < 2:
         return verdict
-    found = search(replace(task, progress=None), laws)
+    found = search_elsewhere(task, laws)
     cost = replace(
         verdict.cost,
         search_laws=found.laws,

@@ -1,0 +1,58 @@
+"""Work that is not cut into chunks, done by a worker where there are worker processes.
+
+Code under test may end its process: a crash of native code, no memory left. A worker that dies is
+noticed and told of; the process that asks would take everything with it.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import Executor
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any
+
+from liptest.domains import Domain
+from liptest.driver import Judgement
+from liptest.errors import LiptestError
+from liptest.executors import elsewhere, has_processes
+from liptest.privacy.sampling_run import Task
+from liptest.privacy.search import SearchOutcome, search
+
+
+@dataclass(frozen=True, eq=False)
+class _Narrowing:
+    mechanism: Any
+    domain: Domain
+
+    def __call__(self) -> None:
+        with suppress(LiptestError):  # whoever asks next says what is wrong
+            self.mechanism.narrowed(self.domain)
+
+
+@dataclass(frozen=True, eq=False)
+class _Search:
+    task: Task
+    budget: int
+
+    def __call__(self) -> SearchOutcome:
+        return search(self.task, self.budget)
+
+
+def try_elsewhere(mechanism: Any, domain: Domain, executor: Executor | None) -> None:
+    """Let a worker find out first what code reads of a dataset, before this process does.
+
+    Raises MechanismError where that ends each worker.
+    """
+    if has_processes(executor) and domain.one_at_a_time and hasattr(mechanism, "narrowed"):
+        elsewhere(_Narrowing(mechanism, domain), executor)
+
+
+def search_elsewhere(task: Task, budget: int) -> SearchOutcome:
+    """``search`` by one worker, without progress; Ctrl-C here ends the waiting."""
+    alone = replace(task, executor=None, progress=None, checkpoint=None)
+    if not has_processes(task.executor):
+        return search(alone, budget)
+    try:
+        return elsewhere(_Search(alone, budget), task.executor)
+    except KeyboardInterrupt:
+        return SearchOutcome(Judgement(), 0, "interrupted", 0.0)

@@ -1,0 +1,108 @@
+"""Code that ends its process ends a worker, never the process that asks."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+import liptest as lt
+from liptest.executors import elsewhere, has_processes
+from liptest.privacy import probing
+
+# A program of its own: the failure looked for would end the one that looks.
+PROGRAM = """
+import os, signal, sys
+from concurrent.futures import ProcessPoolExecutor
+import liptest as lt
+
+def at_once(data, rng):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+def on_one_dataset(data, rng):
+    if data.sum() == 20:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return int(rng.random() < (0.5 if data[0] else 0.4))
+
+if __name__ == "__main__":
+    law = lt.ProductDistribution.uniform(lt.Hypercube(20))
+    options = {"epsilon": 1, "exception_mass": 0.1, "method": "neighbourhoods", "seed": 1}
+    mechanism = lt.mechanism(globals()[sys.argv[1]])
+    with ProcessPoolExecutor(1) as pool:
+        try:
+            if sys.argv[2] == "check":
+                print(lt.check_privacy(mechanism, law, executor=pool, **options).decision)
+            else:
+                lt.exact_epsilon(mechanism, lt.Hypercube(5), executor=pool)
+        except lt.MechanismError as error:
+            print(error)
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "question"),
+    [("at_once", "check"), ("at_once", "epsilon"), ("on_one_dataset", "check")],
+)
+def test_what_ends_its_process_is_told_of(tmp_path: Path, code: str, question: str) -> None:
+    (tmp_path / "program.py").write_text(PROGRAM)
+    done = subprocess.run(
+        [sys.executable, "program.py", code, question],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert "the code under test ends its worker processes" in done.stdout
+    assert done.returncode == 0
+
+
+def own_process() -> int:
+    return os.getpid()
+
+
+def test_a_job_is_done_by_a_worker() -> None:
+    with ProcessPoolExecutor(1) as pool:
+        assert has_processes(pool)
+        assert elsewhere(own_process, pool) != os.getpid()
+    with ThreadPoolExecutor(1) as threads:
+        assert not has_processes(threads)
+        assert elsewhere(own_process, threads) == os.getpid()
+    assert elsewhere(own_process, None) == os.getpid()
+
+
+@lt.mechanism
+def coin(data, rng):  # type: ignore[no-untyped-def]
+    return int(rng.random() < (0.5 if (data[0] and data[1]) or data[-1] else 0.4))
+
+
+def checked(executor: ProcessPoolExecutor | None) -> lt.PrivacyVerdict:
+    law = lt.ProductDistribution.uniform(lt.Hypercube(20))
+    options = {"epsilon": 1.0, "exception_mass": 0.1, "method": "edges", "seed": 2}
+    return lt.check_privacy(coin, law, executor=executor, **options)
+
+
+def test_the_search_of_a_worker_is_that_of_one_process() -> None:
+    alone = checked(None)
+    with ProcessPoolExecutor(2) as pool:
+        shared = checked(pool)
+    assert str(shared) == str(alone)
+    assert shared.cost.search_laws == alone.cost.search_laws > 0
+    assert shared.cost.search_datasets == alone.cost.search_datasets
+
+
+def test_an_interrupted_search_of_a_worker_leaves_the_verdict(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def pressed(job: object, executor: object) -> None:
+        if isinstance(job, probing._Search):
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(probing, "elsewhere", pressed)
+    with ProcessPoolExecutor(1) as pool:
+        verdict = checked(pool)
+    assert (str(verdict.decision), verdict.cost.search_laws) == ("YES", 0)
