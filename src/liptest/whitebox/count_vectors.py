@@ -29,7 +29,7 @@ class CountVectorDraws:
         return model
 
     def multivariate_hypergeometric(
-        self, colors: Any, nsample: Any, size: Any = None, method: str = "marginals"
+        self, colors: Any, nsample: Any, size: Any = None, method: Any = "marginals"
     ) -> Any:
         self.require_whole("multivariate_hypergeometric", colors, nsample)
         self._guard(size)
