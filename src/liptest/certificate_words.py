@@ -12,6 +12,7 @@ from typing import Any
 from liptest.answers import AllAnswers, OneAnswer
 from liptest.domains import Domain, Hypercube, Hypergrid, RecordGrid
 from liptest.errors import InputError, shown
+from liptest.privacy.claims import text_above
 from liptest.privacy.verdicts import BY_FILTER, PrivacyVerdict
 from liptest.privacy.wording import (
     excepted_sentence,
@@ -94,10 +95,10 @@ def release_words(verdict: PrivacyVerdict, releases: int) -> str:
     epsilon = releases * float(guarantee.epsilon or 0.0)
     delta = max(releases * verdict.claim.delta, guarantee.failure_probability or 0.0)
     mass = guarantee.exception_mass or 0.0
-    where = f"off datasets of total probability {mass:g}" if mass else "on every dataset"
+    where = f"off datasets of total probability {text_above(mass)}" if mass else "on every dataset"
     given = f", provided that {guarantee.condition}" if guarantee.condition else ""
     many = "s together" if releases > 1 else ""
-    return f"{releases} release{many}: ({epsilon:g}, {delta:g})-private {where}{given}"
+    return f"{releases} release{many}: ({text_above(epsilon)}, {text_above(delta)})-private {where}{given}"
 
 
 def sentence_follows(verdict: PrivacyVerdict, domain: Domain) -> bool:

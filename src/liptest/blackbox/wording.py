@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from liptest.blackbox.pairs import Pairs
-from liptest.privacy.claims import Claim
+from liptest.privacy.claims import Claim, exact_text
 from liptest.privacy.wording import in_words
 from liptest.verdicts import rounded_up
 
@@ -28,8 +28,8 @@ def yes_sentence(
     rest = "" if pairs.is_all else " Other pairs of datasets were not looked at."
     total = rounded_up(claim.delta + reached)
     return (
-        f"for the {which} and {events}, the mechanism is ({float(claim.epsilon):g}, {total:.4g})-"
-        f"private, delta {claim.delta:g} plus the resolution, or this test hit an event of "
+        f"for the {which} and {events}, the mechanism is ({exact_text(claim.epsilon)}, {total:.4g})-"
+        f"private, delta {exact_text(claim.delta)} plus the resolution, or this test hit an event of "
         f"probability <= {in_words(failure)}. Samples cannot prove pure differential privacy: "
         f"whatever happens with a probability below the resolution may escape them.{rest} It "
         f"rests on a condition: {condition}."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -10,6 +11,8 @@ from flint import arb
 
 from liptest.errors import InputError, check_non_negative, check_positive, shown
 from liptest.mechanisms.laws import exact_ball, log_fraction
+
+_UP = Context(prec=6, rounding=ROUND_CEILING)
 
 
 @dataclass(frozen=True)
@@ -113,8 +116,24 @@ class Claim:
         return cls(parse_epsilon(data["epsilon"]), data["delta"], data["tolerance"])
 
     def __str__(self) -> str:
-        epsilon = self.epsilon if isinstance(self.epsilon, ExactLog) else f"{self.epsilon:g}"
-        return f"epsilon {epsilon}" + (f", delta {self.delta:g}" if self.delta else "")
+        delta = f", delta {exact_text(self.delta)}" if self.delta else ""
+        return f"epsilon {exact_text(self.epsilon)}{delta}"
+
+
+def exact_text(value: float | ExactLog) -> str:
+    """A number that is claimed, as short as it can be without being another one."""
+    if isinstance(value, ExactLog):
+        return repr(value)
+    short = f"{value:g}"
+    return short if float(short) == value else repr(float(value))
+
+
+def text_above(value: float) -> str:
+    """A number that is promised in six digits, never rounded down."""
+    short = f"{value:g}"
+    if float(short) >= value:
+        return short
+    return f"{float(_UP.create_decimal(Decimal(value))):g}"
 
 
 def parse_epsilon(value: float | str | ExactLog) -> float | ExactLog:

@@ -6,7 +6,7 @@ import math
 from decimal import Decimal
 
 from liptest.domains import Hypergrid
-from liptest.privacy.claims import Claim
+from liptest.privacy.claims import Claim, exact_text, text_above
 from liptest.privacy.witnesses import PrivacyWitness
 
 _IDEAL = (
@@ -33,11 +33,11 @@ NOT_COVERED = "Not covered: timing, side effects, reuse."
 def claim_in_words(claim: Claim, change: str, *, distance: str = "") -> str:
     """One clause: what (epsilon, delta)-DP means for one change."""
     factor = math.exp(min(float(claim.epsilon), 700.0))
-    plus = f", plus {claim.delta:g}" if claim.delta else ""
+    plus = f", plus {exact_text(claim.delta)}" if claim.delta else ""
     what = "set of outputs" if claim.delta else "output"
     return (
         f"{change} changes the probability of any {what} by a "
-        f"factor of at most e^{float(claim.epsilon):g} = {factor:.4g}{plus}{distance}"
+        f"factor of at most e^{exact_text(claim.epsilon)} = {factor:.4g}{plus}{distance}"
     )
 
 
@@ -53,10 +53,10 @@ def proof_sentence(claim: Claim, change: str, condition: str) -> str:
 def sampling_sentence(mass: float, failure: float, *, group: bool, factor: float) -> str:
     """The meaning of a YES by sampling."""
     pairs = "all pairs of datasets, each change counted," if group else "all neighbouring datasets"
-    scale = f"at {factor:g} times epsilon " if factor != 1 else ""
+    scale = f"at {text_above(factor)} times epsilon " if factor != 1 else ""
     return (
         f"either the claim holds {scale}for {pairs} outside a set of untypical datasets of total "
-        f"probability <= {mass:g}, or this test hit an event of probability <= "
+        f"probability <= {text_above(mass)}, or this test hit an event of probability <= "
         f"{in_words(failure)}. Inside that set, or for data that follow another distribution: "
         f"no promise."
     )
@@ -106,7 +106,7 @@ def in_words(probability: float) -> str:
     inverse = 1.0 / probability
     if inverse >= 2 and abs(inverse - round(inverse)) < 1e-6 * inverse:
         return f"1 in {round(inverse):,}"
-    return f"{probability:g}"
+    return text_above(probability)
 
 
 def witness_text(witness: PrivacyWitness, relation: str = "") -> str:
