@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 import warnings
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -162,8 +163,13 @@ def test_fixed_hashes_are_no_trouble(
 def test_sets_of_numbers_words_looked_up_and_logs_are_quiet(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    @dataclass(frozen=True)
+    class Cell:
+        row: int
+
     def quiet(data: Any, rng: Any) -> int:
         values = set(data.tolist())
+        assert Cell(1) in {Cell(int(data[0])): 5, Cell(1): 6}
         logging.getLogger(__name__).warning("one run")
         return len(values) + ("b" in {"a", "b"}) + len({3, 4})
 
