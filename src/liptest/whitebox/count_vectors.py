@@ -34,7 +34,7 @@ class CountVectorDraws:
         self.require_whole("multivariate_hypergeometric", colors, nsample)
         self._guard(size)
         # The other method of NumPy has the same law, but makes a list of all items.
-        checked = method if method != "count" else "marginals"
+        checked: Any = method if method != "count" else "marginals"
         model = NUMPY.multivariate_hypergeometric(colors, nsample, size, method=checked)
         counts = np.asarray(colors).tolist()
         for place in np.ndindex(model.shape[:-1]):
