@@ -25,6 +25,7 @@ from liptest.symbolic.probability import System
 from liptest.symbolic.rates import Rates
 from liptest.symbolic.ratios import Extremes, extremes, without_bound
 from liptest.symbolic.shapes import rational
+from liptest.whitebox.bells import Bell, are_alike, bell_extremes
 from liptest.whitebox.noise_outputs import DensityLeaf
 
 # Where there is no bound, in scales: on heavy tails, and on those that fall doubly exponentially.
@@ -55,6 +56,23 @@ class Number:
         """The size of its noise, with the sign where that matters."""
         sized = self.factor * self.noise.parameter
         return abs(sized) if self.noise.is_symmetric else sized
+
+    def bell(self) -> Bell | None:
+        """Its law, where it is normal noise of which at most an interval is known."""
+        if self.noise.family != "normal":
+            return None
+        ends: list[Fraction | None] = [None, None]
+        if self.known.part is not None:
+            ((form, found),) = list(self.known.part.ranges.items())[:1]
+            if len(self.known.part.ranges) > 1 or len(form) > 1:
+                return None
+            ends = [None if end is None else self._at(end) for end in found]
+        low, high = ends if self.factor > 0 else ends[::-1]
+        return Bell(self.constant, self.scale, low, high)
+
+    def _at(self, value: Any) -> Fraction:
+        """The number where its variable has a value."""
+        return self.factor * Fraction(int(value.p), int(value.q)) + self.constant
 
     def is_like(self, other: Number) -> bool:
         """Whether both have one law, seen from their descriptions."""
@@ -223,7 +241,13 @@ def _number_extremes(left: Weighted, right: Weighted) -> Extremes:
 
 
 def _moved_extremes(left: Number, right: Number) -> Extremes | None:
-    """Where both are one noise that nothing is known of, moved; None for others."""
+    """Where both are one noise that nothing is known of, moved; None for others.
+
+    Of normal noise an interval may be known.
+    """
+    bells = left.bell(), right.bell()
+    if bells[0] is not None and bells[1] is not None and are_alike(bells[0], bells[1]):
+        return bell_extremes(bells[0], bells[1])
     if not (left.known.is_free and right.known.is_free) or left.noise.family != right.noise.family:
         return None
     moved, family, scale = left.constant - right.constant, left.noise.family, left.scale
@@ -248,13 +272,8 @@ def _moved_extremes(left: Number, right: Number) -> Extremes | None:
 
 
 def _moved_without_bound(left: Number, right: Number, moved: Fraction) -> Extremes:
-    """Normal and Gumbel noise in their tails; exponential and uniform where one has nothing."""
+    """Gumbel noise in its light tail; exponential and uniform where one has nothing."""
     family, scale = left.noise.family, left.scale
-    if family == "normal":
-        middle = (left.constant + right.constant) / 2
-        return without_bound(
-            _places(middle + scale**2 / moved * far for far in _FARTHER), above=True
-        )
     if family == "gumbel":
         # The light tail: the one that lies further out is the larger one there.
         outwards = -1 if scale > 0 else 1

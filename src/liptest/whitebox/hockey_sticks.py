@@ -4,8 +4,9 @@ It is by how much one law exceeds e^epsilon times the other, and adds up over th
 the outputs. Of one description
 
 * numbers of the same law on both sides cancel;
-* of one number that differs the densities are compared: normal noise by the normal distribution
-  function, Laplace, exponential and uniform noise, also where it was compared or mixed, by pieces;
+* of one number that differs the densities are compared: normal noise, also between two ends, by
+  the normal distribution function; Laplace, exponential and uniform noise, also where it was
+  compared or mixed, by pieces;
 * of several normal numbers that differ only the projection on the line between their centres
   counts, which is normal again.
 
@@ -28,6 +29,7 @@ from liptest.symbolic import functions, shapes
 from liptest.symbolic.excess import excess
 from liptest.symbolic.noise import EXPONENTIAL
 from liptest.symbolic.shapes import rational
+from liptest.whitebox.bells import are_alike, bell_excess
 from liptest.whitebox.densities import ContinuousLaw, Leaf, Number, require_whole
 from liptest.whitebox.noise_outputs import replaced_by
 
@@ -110,6 +112,8 @@ def _of_one_way(left: ContinuousLaw, right: ContinuousLaw, skeleton: Output, fac
     moved = [pairs[place] for place in differing]
     if all(_are_normal(x, y) for x, y in moved):
         return _of_normal(left, right, skeleton, factor, differing)
+    if len(moved) == 1 and (found := _of_bells(left, right, skeleton, factor, differing[0])):
+        return found
     if len(moved) > 1:
         raise not_compared("several numbers of an output that differ, not all of them normal")
     return _of_densities(left, right, skeleton, factor, differing[0])
@@ -163,6 +167,26 @@ def _of_normal(
         (p - factor * q).max(arb(0)),
         ((told, *_beyond(one, other, centres, distance, arb(rational(low)))),),
     )
+
+
+def _of_bells(
+    left: ContinuousLaw, right: ContinuousLaw, skeleton: Output, factor: arb, place: int
+) -> Part | None:
+    """Of normal noise between the same two ends on both sides; None for other numbers."""
+    one, other = left.leaves[skeleton][0], right.leaves[skeleton][0]
+    bells = one.numbers[place].bell(), other.numbers[place].bell()
+    if bells[0] is None or bells[1] is None or not are_alike(bells[0], bells[1]):
+        return None
+    if bells[0].centre == bells[1].centre:
+        return None
+    size, ends = bell_excess(bells[0], bells[1], one.mass, factor * other.mass)
+    every: list[Ends] = [(None, None)] * len(one.numbers)
+    every[place] = ends
+    if ends[0] is not None and ends[1] is not None and ends[0] >= ends[1]:
+        return Part(size, ())
+    masses = (law.probability(skeleton, tuple(every)) for law in (left, right))
+    p, q = masses
+    return Part(size, ((replaced_by(skeleton, tuple(every)), p, q),))
 
 
 def _beyond(

@@ -143,6 +143,8 @@ HARDLY = {
     "normal, a little moved": lambda d, g: 0.001 * d[0] + g.normal(),
     "gumbel, a little moved": lambda d, g: 0.001 * d[0] + g.gumbel(),
     "the larger of two": lambda d, g: max(g.laplace(0, 1 + 0.01 * d[0]), g.laplace()),
+    "normal, never below 0": lambda d, g: max(0.0, 0.001 * d[0] + g.normal()),
+    "normal, never above 0": lambda d, g: min(0.0, 0.001 * d[0] - g.normal()),
     "far from 0": lambda d, g: 1e6 + d[0] + g.normal(),
 }
 
@@ -260,7 +262,7 @@ REFUSED = {
         "compared together",
     ),
     "normal that was compared": (
-        lambda d, g: (lambda x: x if x > 0 else None)(d[0] + g.normal()),
+        lambda d, g: (lambda x: x if x > g.laplace() else None)(d[0] + g.normal()),
         "normal noise",
     ),
 }

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from flint import arb
-from hypothesis import example, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -144,6 +144,44 @@ def test_normal_and_laplace_numbers_against_closed_forms(
     expected = max(0.0, -math.expm1((epsilon - ratio) / 2))
     assert ends[0] - 1e-14 <= expected <= ends[1] + 1e-14
     assert ends[1] - ends[0] < 1e-13
+
+
+@settings(max_examples=40, deadline=None)
+@given(SIZES, SIZES, st.floats(0.001, 3), st.integers(-8, 4), st.integers(1, 8), st.booleans())
+def test_clipped_normal_numbers_against_a_grid(
+    move: Fraction, scale: Fraction, epsilon: float, start: int, width: int, turned: bool
+) -> None:
+    """At delta > 0, and the loss at delta = 0, with the two ends as outputs of their own."""
+    first, last = start / 2, (start + width) / 2
+    # Floats have no digits of what is further out.
+    assume(all(abs(x - y) < 35 * scale for x in (first, last) for y in (0, float(move))))
+    sign = -1 if turned else 1
+
+    def clipped(d: Any, g: Any) -> Any:
+        return np.clip(float(move) * d[0] + sign * g.normal(0, float(scale)), first, last)
+
+    grid = np.linspace(first, last, 8001)
+    t = (grid[1:] + grid[:-1]) / 2
+    laws = []
+    for centre in (0.0, float(move)):
+        law = NormalDist(centre, float(scale))
+        ends = [below((first - centre) / law.stdev), below((centre - last) / law.stdev)]
+        density = np.exp(-(((t - centre) / law.stdev) ** 2) / 2) / law.stdev
+        laws.append((ends, density / math.sqrt(2 * math.pi) * (grid[1] - grid[0])))
+    factor = math.exp(epsilon)
+    sizes = [
+        sum(max(0.0, a - factor * b) for a, b in zip(one[0], other[0], strict=True))
+        + float(np.maximum(one[1] - factor * other[1], 0).sum())
+        for one, other in (laws, laws[::-1])
+    ]
+    low, high = found(clipped, [0], [1], epsilon)
+    assert low - 1e-5 < max(sizes) < high + 1e-5
+    view = lt.mechanism(clipped).with_densities()
+    loss = view.pair_loss(np.array([0]), np.array([1]))
+    edges = [abs(math.log(a / b)) for a, b in zip(laws[0][0], laws[1][0], strict=True)]
+    centre = float(move) / 2
+    inside = [abs(float(move) * (end - centre)) / float(scale) ** 2 for end in (first, last)]
+    assert float(loss) == pytest.approx(max(*edges, *inside), rel=1e-9)
 
 
 def test_a_tiny_divergence_keeps_its_digits() -> None:
