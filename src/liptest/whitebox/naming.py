@@ -14,6 +14,9 @@ from liptest.errors import InputError, shown
 def takes_generator(function: Any) -> bool:
     """Whether the function wants ``(data, rng)``; else it takes ``(data)`` only.
 
+    A second parameter with a default is a generator only where its name, annotation or default
+    says so: others, as ``epsilon=1.0``, keep their defaults.
+
     Raises InputError when it takes neither, or yields instead of returning.
     """
     name = getattr(function, "__name__", type(function).__name__)
@@ -28,15 +31,34 @@ def takes_generator(function: Any) -> bool:
     except ValueError:
         return True
     if _binds(signature, None, None):
-        return True
+        return not _has_another_second(signature)
     if _binds(signature, None):
         return False
     raise InputError(
-        f"function={name} takes ({', '.join(signature.parameters)}); it must take (data, rng): one "
-        f"dataset, or the value of its statistic, and a random generator; or (data) only, if it "
-        f"draws from random or numpy.random",
+        f"function={name} takes {_bare(signature)}; it must take (data, rng): one dataset, or the "
+        f"value of its statistic, and a random generator; or (data) only, if it draws from random "
+        f"or numpy.random; bind other parameters with functools.partial, or give them defaults",
         name="function",
     )
+
+
+def _has_another_second(signature: inspect.Signature) -> bool:
+    """Whether the second parameter has a default and is no generator."""
+    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    places = [one for one in signature.parameters.values() if one.kind in positional]
+    if len(places) < 2 or places[1].default is inspect.Parameter.empty:
+        return False
+    second = places[1]
+    says = f"{second.name} {second.annotation} {type(second.default).__name__}".lower()
+    return not any(word in says for word in ("rng", "generator"))
+
+
+def _bare(signature: inspect.Signature) -> str:
+    """A signature without annotations."""
+    parameters = [
+        one.replace(annotation=inspect.Parameter.empty) for one in signature.parameters.values()
+    ]
+    return str(signature.replace(parameters=parameters, return_annotation=signature.empty))
 
 
 def _binds(signature: inspect.Signature, *arguments: Any) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import pickle
+import random
 from dataclasses import replace
 from fractions import Fraction
 from itertools import count
@@ -322,7 +323,8 @@ def test_a_statistic_takes_large_slices_and_a_dataset_small_ones() -> None:
     [
         (lambda: 0, r"takes \(\); it must take \(data, rng\)"),
         (lambda data, rng, size: 0, r"takes \(data, rng, size\)"),
-        (lambda *, data, rng: 0, r"takes \(data, rng\)"),
+        (lambda *, data, rng: 0, r"takes \(\*, data, rng\)"),
+        (lambda data, *, rng: 0, r"takes \(data, \*, rng\).*functools\.partial"),
         (3, "must be a function"),
         (int, "must be a function"),
         (noisy_count, "is a mechanism already"),
@@ -370,6 +372,31 @@ def test_wrong_options(options: dict[str, Any], words: str) -> None:
 def test_extra_parameters_with_defaults_are_fine() -> None:
     law = lt.mechanism(lambda data, rng, p=0.25: rng.random() < p).law(BITS)
     assert law[True] == 0.25
+
+
+def test_a_second_parameter_with_a_default_is_a_generator_only_if_it_says_so() -> None:
+    def by_epsilon(data: Any, epsilon: float = 1.0) -> bool:
+        return random.random() < epsilon / 4
+
+    def with_a_switch(data: Any, exact: bool = False) -> bool:
+        return bool(exact) or random.random() < 0.25
+
+    def seeded(data: Any, random_state: Any = None) -> bool:
+        return np.random.RandomState(random_state).rand() < 0.25
+
+    def none_or_given(data: Any, rng: Any = None) -> bool:
+        assert rng is not None
+        return rng.random() < 0.25
+
+    def annotated(data: Any, source: np.random.Generator | None = None) -> bool:
+        assert source is not None
+        return source.random() < 0.25
+
+    def held(data: Any, source: Any = np.random.default_rng(1)) -> bool:  # noqa: B008
+        return source.random() < 0.25
+
+    for function in (by_epsilon, with_a_switch, seeded, none_or_given, annotated, held):
+        assert lt.mechanism(function).law(BITS) == {True: 0.25, False: 0.75}
 
 
 def test_decorated_functions_pickle_by_name() -> None:
