@@ -67,6 +67,19 @@ def test_the_claim_holds_for_the_code(name: str, seed: int | None) -> None:
     assert below.witness.verify(mechanism)
 
 
+def test_neighbours_are_as_far_apart_as_the_sensitivity() -> None:
+    wide = made("GeometricTruncated", epsilon=1.0, sensitivity=2, lower=0, upper=5)
+    mechanism = lt.adapters.diffprivlib(wide)
+    assert mechanism.domain == lt.Hypergrid([3])
+    assert lt.exact_epsilon(mechanism, mechanism.domain).value == pytest.approx(1.0)
+    given = lt.adapters.diffprivlib(wide, domain=lt.Hypergrid([6]), value=lambda data: int(data[0]))
+    assert lt.exact_epsilon(given, given.domain).value == pytest.approx(0.5)
+    with pytest.raises(lt.InputError, match="at most 0 apart"):
+        lt.adapters.diffprivlib(
+            made("Geometric", epsilon=1.0, sensitivity=0), domain=lt.Hypergrid([3])
+        )
+
+
 def test_a_wrong_sensitivity_is_found_in_the_code() -> None:
     mechanism = lt.adapters.diffprivlib(
         made("GeometricTruncated", epsilon=1.0, sensitivity=1, lower=0, upper=5),

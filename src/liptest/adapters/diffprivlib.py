@@ -95,10 +95,12 @@ def diffprivlib(
         An instance; its ``epsilon`` and ``delta`` are the claim.
     domain
         Which datasets. Default: the two values of ``Binary``, the values of a categorical
-        mechanism, the whole numbers between the bounds of a bounded one.
+        mechanism, the whole numbers between the bounds of a bounded one, in steps of its
+        sensitivity.
     value
         dataset -> what ``randomise`` is given. Default: the value, category or number that the
-        dataset's one coordinate counts.
+        dataset's one coordinate counts, numbers in steps of the sensitivity: neighbouring datasets
+        are as far apart as the claim allows.
     utility
         dataset -> scores of the candidates; for ``Exponential``, which is given them when it is
         built.
@@ -168,10 +170,17 @@ def _inputs(
     if listed is not None:
         return domain or RecordGrid([len(listed)]), value or _Listed(tuple(listed))
     low, high = (getattr(mechanism, end, math.inf) for end in ("lower", "upper"))
+    step = getattr(mechanism, "sensitivity", 1)
+    if value is None and not step >= 1:
+        raise InputError(
+            f"mechanism: it claims something for values that are at most {step} apart, which are "
+            f"equal; give a sensitivity of at least 1, or value=",
+            name="mechanism",
+        )
     if math.isfinite(low) and math.isfinite(high):
         first, last = math.ceil(low), math.floor(high)
-        return domain or Hypergrid([last - first + 1]), value or _Counted(first)
-    return domain, value or _Counted(0)
+        return domain or Hypergrid([(last - first) // step + 1]), value or _Counted(first, step)
+    return domain, value or _Counted(0, step)
 
 
 @dataclass(frozen=True)
@@ -185,9 +194,10 @@ class _Listed:
 @dataclass(frozen=True)
 class _Counted:
     first: int
+    step: int
 
     def __call__(self, data: Any) -> int:
-        return self.first + int(data[0])
+        return self.first + self.step * int(data[0])
 
 
 def _rebuilt(mechanism: Any, scores: list[float]) -> Any:
