@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from liptest.data.categories import Categories, codes
-from liptest.data.sources import as_source
+from liptest.data.sources import as_source, chosen, is_table
+from liptest.data.values import Value
 from liptest.errors import InputError
 
 #: What a row of the table is; the first word of a unit.
@@ -79,8 +80,7 @@ class Fitted:
                 "data as it was coded",
                 name="table",
             )
-        source = as_source(table)
-        values = source.rows(list(self.columns))
+        values = _values(table, list(self.columns))
         parts = [
             codes(name, column, known)
             for name, column, known in zip(self.columns, values, self.categories, strict=True)
@@ -129,6 +129,28 @@ class Fitted:
         for label, code in zip(self.labels, array.tolist(), strict=True):
             cells[label, code] = cells.get((label, code), 0) + 1
         return counts_hash(cells) == self.counts_hash
+
+
+def _values(table: Any, columns: list[str]) -> list[list[Value]]:
+    """The columns of a table that may be private: no message quotes what is in it."""
+    if not is_table(table):
+        raise InputError(
+            f"table: an object of type {type(table).__name__} has no columns; give a frame, the "
+            f"path of a CSV or Parquet file, or lt.SqlTable(..)",
+            name="table",
+        )
+    source = as_source(table)
+    chosen(source, columns)
+    try:
+        return source.rows(columns)
+    except InputError:
+        if not source.is_ordered:
+            raise
+        raise InputError(
+            f"table: a column of {source.words} holds something that is no category; choose "
+            f"columns of numbers, texts or dates",
+            name="table",
+        ) from None
 
 
 def recognised(law: Any, dataset: NDArray[Any]) -> str:

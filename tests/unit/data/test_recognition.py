@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 import sqlalchemy as sa
 
@@ -129,6 +130,17 @@ def test_whole_datasets_are_coded_alike() -> None:
     with pytest.raises(lt.InputError) as caught:
         law.fitted.dataset(pd.DataFrame({"a": ["secret"], "b": [1]}))
     assert "secret" not in str(caught.value)
+    wrong: list[Any] = [
+        np.array([["secret", 1]]),
+        {"a": ["secret"], "b": [1]},
+        pl.DataFrame({"a": [["secret"]], "b": [1]}),
+        pd.DataFrame({"a": ["secret"]}),
+        pl.LazyFrame({"a": ["secret"], "b": [1]}),
+    ]
+    for table in wrong:
+        with pytest.raises(lt.InputError) as caught:
+            law.fitted.dataset(table)
+        assert "secret" not in str(caught.value)
     records = of_frame().fitted
     assert records is not None
     assert np.array_equal(records.dataset(FRAME), CLICKS)
