@@ -98,7 +98,8 @@ def release_words(verdict: PrivacyVerdict, releases: int) -> str:
     where = f"off datasets of total probability {text_above(mass)}" if mass else "on every dataset"
     given = f", provided that {guarantee.condition}" if guarantee.condition else ""
     many = "s together" if releases > 1 else ""
-    return f"{releases} release{many}: ({text_above(epsilon)}, {text_above(delta)})-private {where}{given}"
+    terms = f"({text_above(epsilon)}, {text_above(delta)})"
+    return f"{releases} release{many}: {terms}-private {where}{given}"
 
 
 def sentence_follows(verdict: PrivacyVerdict, domain: Domain) -> bool:

@@ -27,12 +27,13 @@ def yes_sentence(
     which = f"{len(pairs.pairs):,} pairs tried" if len(pairs.pairs) > 1 else "one pair tried"
     rest = "" if pairs.is_all else " Other pairs of datasets were not looked at."
     total = rounded_up(claim.delta + reached)
+    claimed, delta = exact_text(claim.epsilon), exact_text(claim.delta)
     return (
-        f"for the {which} and {events}, the mechanism is ({exact_text(claim.epsilon)}, {total:.4g})-"
-        f"private, delta {exact_text(claim.delta)} plus the resolution, or this test hit an event of "
-        f"probability <= {in_words(failure)}. Samples cannot prove pure differential privacy: "
-        f"whatever happens with a probability below the resolution may escape them.{rest} It "
-        f"rests on a condition: {condition}."
+        f"for the {which} and {events}, the mechanism is ({claimed}, {total:.4g})-private, delta "
+        f"{delta} plus the resolution, or this test hit an event of probability <= "
+        f"{in_words(failure)}. Samples cannot prove pure differential privacy: whatever happens "
+        f"with a probability below the resolution may escape them.{rest} It rests on a "
+        f"condition: {condition}."
     )
 
 
