@@ -106,6 +106,9 @@ def _install(session: Session, function: Any, undo: list[Undo]) -> list[tuple[st
                 session.name,
                 f"code compiled by Numba ({site.name}; NUMBA_DISABLE_JIT=1 runs it as Python)",
             )
+        if isinstance(site.value, np.random.BitGenerator):
+            left.append((site.name, site.value))
+            continue
         new = stand_in.get(id(site.value)) or _held(session, site.value)
         if new is site.value:
             continue

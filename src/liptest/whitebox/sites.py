@@ -6,11 +6,14 @@ classes and containers. ``module_sites`` finds names in all modules that are loa
 
 from __future__ import annotations
 
+import gc
 import random
 import sys
+from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache, partial
+from itertools import islice
 from types import (
     BuiltinMethodType,
     CellType,
@@ -33,8 +36,13 @@ _ENTRIES = 1_000
 
 _PLAIN = (
     *(int, float, complex, bool, str, bytes, bytearray, type(None), type(...), CodeType, range),
-    *(np.ndarray, np.generic, np.dtype, np.ufunc, np.random.BitGenerator),
+    *(np.generic, np.dtype, np.ufunc),
     *(GetSetDescriptorType, MemberDescriptorType, BuiltinMethodType),
+)
+# Functions that name one of these reach what they do not name.
+_MAKING_NAMES = frozenset(
+    {"getattr", "globals", "vars", "eval", "exec", "attrgetter", "methodcaller"}
+    | {"__dict__", "__getattribute__"}
 )
 # What these do with random numbers goes through names that are replaced everywhere.
 _FOREIGN = frozenset(
@@ -53,8 +61,8 @@ class Site:
 
 
 def is_drawing(value: Any) -> bool:
-    """Whether it is a random generator, or a method of one."""
-    if isinstance(value, GENERATORS):
+    """Whether it is a random generator, the bits of one, or a method of one."""
+    if isinstance(value, (*GENERATORS, np.random.BitGenerator)):
         return not isinstance(value, type)
     bound = isinstance(value, (BuiltinMethodType, MethodType))
     return bound and isinstance(value.__self__, GENERATORS)
@@ -110,15 +118,18 @@ def _parts(value: Any) -> Iterator[tuple[str, Any, Callable[[Any], None] | None]
     elif isinstance(value, dict):
         for key, item in list(value.items())[:_ENTRIES]:
             yield str(key) if isinstance(key, str) else "", item, partial(value.__setitem__, key)
-    elif isinstance(value, list):
-        for place, item in enumerate(value[:_ENTRIES]):
+    elif isinstance(value, (list, deque)):
+        for place, item in enumerate(islice(value, _ENTRIES)):
             yield "", item, partial(value.__setitem__, place)
     elif isinstance(value, (tuple, set, frozenset)):
-        for item in list(value)[:_ENTRIES]:
+        for item in islice(value, _ENTRIES):
             yield "", item, None
+    elif isinstance(value, np.ndarray):
+        if value.dtype.hasobject:
+            yield "", value.ravel()[:_ENTRIES].tolist(), None
     elif isinstance(value, type):
         yield from _of_class(value)
-    else:
+    if not isinstance(value, (FunctionType, CellType, np.ndarray, type)):
         yield from _of_object(value)
 
 
@@ -143,25 +154,28 @@ def _of_function(function: FunctionType) -> Iterator[tuple[str, Any, Any]]:
 
 
 def _globals_of(function: FunctionType) -> Iterator[tuple[str, Any, Any]]:
-    names = names_in(function.__code__)
+    named = names_in(function.__code__)
+    # Where names are made up, any name may be meant.
+    any_name = not named.isdisjoint(_MAKING_NAMES)
     space = function.__globals__
     modules = []
-    for name in names:
-        if name in space:
-            item = space[name]
-            if isinstance(item, ModuleType):
-                modules.append(item)
-            yield name, item, partial(space.__setitem__, name)
+    for name in space.keys() if any_name else named & space.keys():
+        item = space[name]
+        if isinstance(item, ModuleType):
+            modules.append(item)
+        yield name, item, partial(space.__setitem__, name)
     while modules:
         module = modules.pop()
-        if is_foreign(module.__name__):
+        if is_foreign(module.__name__) or module.__name__.partition(".")[0] == "liptest":
             continue
-        for name in names & vars(module).keys():
-            item = vars(module)[name]
+        inside = vars(module)
+        for name in inside.keys() if any_name else named & inside.keys():
+            item = inside[name]
             inner = f"{module.__name__}.{name}"
-            if isinstance(item, ModuleType) and item.__name__.startswith(module.__name__ + "."):
+            is_part = isinstance(item, ModuleType) and item.__name__ == inner
+            if is_part and name in named:
                 modules.append(item)
-            yield inner, item, partial(vars(module).__setitem__, name)
+            yield inner, item, partial(inside.__setitem__, name)
 
 
 def _put_default(function: FunctionType, place: int, value: Any) -> None:
@@ -209,6 +223,9 @@ def _of_object(value: Any) -> Iterator[tuple[str, Any, Any]]:
             continue
         yield name, item, partial(object.__setattr__, value, name)
     yield "", type(value), None
+    # What C holds, in places that nobody can write to: it is watched.
+    for item in islice(gc.get_referents(value), _ENTRIES):
+        yield "", item, None
 
 
 def _put_argument(function: partial[Any], place: int, value: Any) -> None:

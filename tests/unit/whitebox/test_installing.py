@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextvars
 import functools
 import gc
+import itertools
 import os
 import random
 import sys
@@ -11,6 +13,7 @@ import threading
 import time
 import types
 import uuid
+from collections import deque
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
@@ -49,6 +52,54 @@ def test_real_draws_work_again_afterwards() -> None:
     assert type(global_names.GENERATOR.random()) is float
     assert type(np.random.RandomState(3).rand()) is float
     assert np.random.RandomState(3).rand() == np.random.RandomState(3).rand()
+
+
+REGISTRY = types.SimpleNamespace(
+    queue=deque([np.random.default_rng(1)]),
+    table={"all": [np.random.default_rng(2)]},
+    cycle=itertools.cycle([np.random.default_rng(3)]),
+    bits=np.random.PCG64(4),
+    array=np.array([np.random.default_rng(5), None], dtype=object),
+    variable=contextvars.ContextVar("variable", default=np.random.default_rng(6)),  # noqa: B039
+)
+REGISTERED = np.random.default_rng(7)
+
+
+class Settings(dict[str, Any]):
+    rng: Any
+
+
+SETTINGS = Settings()
+SETTINGS.rng = np.random.default_rng(8)
+
+FOUND: list[Callable[[Any], bool]] = [
+    lambda data: REGISTRY.queue[0].random() < 0.5,
+    lambda data: REGISTRY.table["all"][0].random() < 0.5,
+    lambda data: next(REGISTRY.cycle).random() < 0.5,
+    lambda data: SETTINGS.rng.random() < 0.5,
+    lambda data: globals()["REGISTER" + "ED"].random() < 0.5,
+    lambda data: getattr(sys.modules[__name__], "REGISTERED").random() < 0.5,  # noqa: B009
+    lambda data: getattr(global_names, "GENER" + "ATOR").random() < 0.5,
+]
+
+
+@pytest.mark.parametrize("place", range(len(FOUND)))
+def test_generators_are_found_in_containers_and_under_made_up_names(place: int) -> None:
+    found = law(FOUND[place])
+    assert dict(zip(found.outputs, found.fractions, strict=True)) == {False: HALF, True: HALF}
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda data: np.random.Generator(REGISTRY.bits).random() < 2,
+        lambda data: REGISTRY.array[0].random() < 2,
+        lambda data: REGISTRY.variable.get().random() < 2,
+    ],
+)
+def test_what_cannot_be_put_elsewhere_is_watched(draw: Callable[[Any], bool]) -> None:
+    with pytest.raises(NonDeterministicError, match="a generator that it holds"):
+        law(draw)
 
 
 def test_objects_held_apart_are_independent() -> None:
