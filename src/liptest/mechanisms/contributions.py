@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from liptest.domains import Domain, IntArray
 from liptest.errors import InputError, shown
@@ -124,6 +124,12 @@ class Contributions:
         own = values.reshape(len(values), -1)[batch.rows]
         added = self._contributions(batch.coordinates, batch.values)
         return self._shaped(own + added - self._contributions(batch.coordinates, before))
+
+    def kinds(self, domain: Domain) -> NDArray[np.int64]:
+        """Records with one table are of one kind."""
+        known: dict[int, int] = {}
+        tables = self._all_tables(domain)
+        return np.array([known.setdefault(id(table), len(known)) for table in tables])
 
     def edge_count(self, domain: Domain) -> int | None:
         return self._reach(domain).edge_count(domain)

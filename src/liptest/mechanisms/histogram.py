@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from itertools import chain, combinations, islice
 
 import numpy as np
+from numpy.typing import NDArray
 
 from liptest.domains import Domain, Hypercube, Hypergrid, IntArray, RecordGrid
 from liptest.errors import InputError, check_count, shown
@@ -87,6 +88,12 @@ class Histogram:
             changed[each, batch.centres[batch.rows, batch.coordinates]] -= 1
             changed[each, batch.values] += 1
         return changed
+
+    def kinds(self, domain: Domain) -> NDArray[np.int64]:
+        """All records are of one kind."""
+        if self.given == "counts":
+            return np.arange(domain.dimension)
+        return np.zeros(domain.dimension, dtype=np.int64)
 
     def edge_count(self, domain: Domain) -> int | None:
         self.check(domain)

@@ -104,6 +104,10 @@ class OrderStatistic:
             found[:, k] = clipped if high is None else np.minimum(clipped, high)
         return self._shaped(found)
 
+    def kinds(self, domain: Domain) -> NDArray[np.int64]:
+        """Records of one size are of one kind."""
+        return np.unique(domain.size_array, return_inverse=True)[1].reshape(-1)
+
     def edge_count(self, domain: Domain) -> int | None:
         self.check(domain)
         if len(self.ranks) == 1:

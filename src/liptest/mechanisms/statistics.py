@@ -130,6 +130,10 @@ class Count:
         before = batch.centres[batch.rows, batch.coordinates]
         return np.asarray(values[batch.rows] + batch.values - before)
 
+    def kinds(self, domain: Domain) -> NDArray[np.int64]:
+        """All records are of one kind."""
+        return np.zeros(domain.dimension, dtype=np.int64)
+
     def edge_count(self, domain: Domain) -> int | None:
         return domain.dimension
 

@@ -96,6 +96,11 @@ class WeightedSum:
         change = batch.values - batch.centres[batch.rows, batch.coordinates]
         return np.asarray(values[batch.rows] + self.weights[batch.coordinates] * change)
 
+    def kinds(self, domain: Domain) -> NDArray[np.int64]:
+        """Records of one weight and size are of one kind."""
+        both = np.stack([self.weights, domain.size_array])
+        return np.unique(both, axis=1, return_inverse=True)[1].reshape(-1)
+
     def edge_count(self, domain: Domain) -> int | None:
         sums = self._sums(domain)
         bound = min(sums.edge_bound(), domain.neighbouring_pairs)

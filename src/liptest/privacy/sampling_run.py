@@ -14,7 +14,7 @@ from liptest.mechanisms.base import Mechanism
 from liptest.privacy.claims import Claim
 from liptest.privacy.count_mass import count_exception_mass, has_count_mass
 from liptest.privacy.judge import LossJudge, Unexplored
-from liptest.privacy.level_draws import draws_levels, level_sampling
+from liptest.privacy.kind_draws import few_neighbours
 from liptest.privacy.long_runs import identity_of, journal_of
 from liptest.privacy.methods import (
     Draw,
@@ -82,11 +82,11 @@ def run_sampling(task: Task, method: SamplingMethod) -> PrivacyVerdict:
     if method.vacuous:
         empty = Outcome(Judgement(answered=True), "vacuous", 0.0)
         return verdict_of(task, plan, empty, nothing(method.vacuous, plan.source), method.vacuous)
-    if plan.method == "neighbourhoods" and draws_levels(task.mechanism, task.distribution):
-        levels = level_sampling(
-            task.mechanism, task.distribution, task.claim, draws=plan.draws, seed=task.seed
-        )
-        outcome = _run_within_budget(task, levels, plan)
+    asked = task.mechanism, task.distribution, task.claim
+    full = plan.method == "neighbourhoods"
+    few = few_neighbours(*asked, draws=plan.draws, seed=task.seed) if full else None
+    if few is not None:
+        outcome = _run_within_budget(task, few, plan)
     else:
         outcome = run_draws(task, method.draw, plan, pairs_per_draw=method.pairs_per_draw)
     return verdict_of(task, plan, outcome, *_meaning(task, method, outcome))

@@ -1,0 +1,112 @@
+"""One record of each kind and value stands for all: what a mechanism sees is the same."""
+
+from __future__ import annotations
+
+from concurrent.futures import ProcessPoolExecutor
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import liptest as lt
+from liptest.domains import Domain
+from liptest.privacy import kind_draws
+from liptest.privacy.kind_draws import HasKinds, KindDraw, draws_kinds
+
+
+def sized(statistic: Any) -> Any:
+    return lt.StatisticMechanism(statistic, [0, 1], by_first_number)
+
+
+def by_first_number(values: np.ndarray) -> np.ndarray:
+    """Two laws, far apart at one value in eleven."""
+    first = values.reshape(len(values), -1)[:, 0]
+    p = np.where(first % 11 == 0, 0.05, 0.3)
+    return np.log(np.stack([p, 1 - p], axis=1))
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> tuple[Any, Domain]:
+    """Statistics and the domains that they fit."""
+    d, kind = draw(st.integers(1, 6)), draw(st.integers(0, 5))
+    if kind == 0:
+        return lt.Count(), lt.Hypercube(d)
+    if kind == 1:
+        cells = draw(st.integers(1, 3))
+        return lt.Histogram(cells), lt.RecordGrid([cells] * d)
+    sizes = draw(st.lists(st.integers(1, 3), min_size=d, max_size=d))
+    domain = draw(st.sampled_from([lt.RecordGrid(sizes), lt.Hypercube(d)]))
+    small = st.integers(-2, 2)
+    if kind == 2:
+        return lt.WeightedSum(draw(st.lists(small, min_size=d, max_size=d))), domain
+    if kind == 3:
+        return lt.OrderStatistic(draw(st.integers(1, d))), domain
+    if kind == 4:
+        size = draw(st.integers(1, 3))
+        table = draw(st.lists(small, min_size=size, max_size=size))
+        return lt.Contributions(table), lt.RecordGrid([size] * d)
+    tables = {n: draw(st.lists(small, min_size=n, max_size=n)) for n in set(domain.sizes)}
+    return lt.Contributions.each([tables[n] for n in domain.sizes]), domain
+
+
+@given(cases(), st.integers(0, 2**32))
+def test_the_neighbouring_values_of_a_draw_are_those_of_all_its_neighbours(
+    case: tuple[Any, Domain], seed: int
+) -> None:
+    statistic, domain = case
+    assert isinstance(statistic, HasKinds)
+    draw = KindDraw.of(lt.ProductDistribution.uniform(domain), statistic.kinds(domain))
+    batch = draw(np.random.default_rng(seed), 3).points
+    assert np.all(np.diff(batch.rows) >= 0)
+    values = statistic.values(batch.array())
+    for row, centre in enumerate(batch.centres):
+        changed = [tuple(np.atleast_1d(v)) for v in values[3:][batch.rows == row]]
+        near = domain.neighbours(centre)
+        assert set(changed) == {tuple(np.atleast_1d(v)) for v in statistic.values(near)}
+        copies = batch.array()[3:][batch.rows == row]
+        assert np.all(domain.distance(np.repeat(centre[None], len(copies), axis=0), copies) == 1)
+
+
+@pytest.mark.parametrize(
+    ("statistic", "sizes", "decision"),
+    [
+        (lt.Histogram(4), [4] * 600, "NO"),
+        (lt.WeightedSum([1, 2] * 300), [4] * 600, "NO"),
+        (lt.Contributions([0, 11, 22, 33]), [4] * 600, "YES"),
+        (lt.OrderStatistic(300), [4] * 600, "YES"),
+    ],
+)
+def test_verdicts_are_those_of_all_neighbours(
+    monkeypatch: pytest.MonkeyPatch, statistic: Any, sizes: list[int], decision: str
+) -> None:
+    law = lt.ProductDistribution.uniform(lt.RecordGrid(sizes))
+    mechanism = sized(statistic)
+    options: dict[str, Any] = {"epsilon": 1, "method": "neighbourhoods", "seed": 1}
+    options |= {"exception_mass": 0.2, "search_laws": 0}
+    assert draws_kinds(mechanism, law)
+    few = lt.check_privacy(mechanism, law, **options)
+    with ProcessPoolExecutor(2) as executor:
+        shared = lt.check_privacy(mechanism, law, executor=executor, **options)
+    monkeypatch.setattr(kind_draws, "_MANY", 1 << 30)
+    every = lt.check_privacy(mechanism, law, **options)
+    assert str(few.decision) == str(shared.decision) == str(every.decision) == decision
+    assert few.cost.laws == shared.cost.laws == few.cost.draws * 1801
+    assert str(few.witness) == str(shared.witness)
+    if decision == "YES":
+        assert (few.cost.laws, few.cost.pairs) == (every.cost.laws, every.cost.pairs)
+        assert few.largest_loss == every.largest_loss
+    else:
+        assert few.witness is not None
+        assert few.witness.verify(mechanism)
+
+
+def test_where_one_record_of_each_kind_is_compared() -> None:
+    records = lt.ProductDistribution.uniform(lt.RecordGrid([3] * 2000))
+    assert draws_kinds(sized(lt.Histogram(3)), records)
+    assert not draws_kinds(sized(lt.WeightedSum(range(2000))), records)
+    assert not draws_kinds(sized(lt.UserStatistic(lambda x: x.max(axis=1))), records)
+    assert not draws_kinds(lt.ClosedForm([0], lambda x: np.zeros((len(x), 1))), records)
+    counts = lt.ProductDistribution.uniform(lt.Hypergrid([3] * 2000))
+    assert not draws_kinds(sized(lt.Histogram(2000, given="counts")), counts)
