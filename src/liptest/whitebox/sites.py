@@ -39,11 +39,11 @@ _PLAIN = (
     *(np.generic, np.dtype, np.ufunc),
     *(GetSetDescriptorType, MemberDescriptorType, BuiltinMethodType),
 )
+# Types of which all is looked at; an object of a subclass may hold more.
+_WALKED = {FunctionType, CellType, dict, list, tuple, set, frozenset, deque, np.ndarray}
 # Functions that name one of these reach what they do not name.
-_MAKING_NAMES = frozenset(
-    {"getattr", "globals", "vars", "eval", "exec", "attrgetter", "methodcaller"}
-    | {"__dict__", "__getattribute__"}
-)
+_MAKING_NAMES = {"getattr", "globals", "vars", "eval", "exec", "attrgetter", "methodcaller"}
+_MAKING_NAMES |= {"__dict__", "__getattribute__"}
 # What these do with random numbers goes through names that are replaced everywhere.
 _FOREIGN = frozenset(
     sys.stdlib_module_names
@@ -125,11 +125,11 @@ def _parts(value: Any) -> Iterator[tuple[str, Any, Callable[[Any], None] | None]
         for item in islice(value, _ENTRIES):
             yield "", item, None
     elif isinstance(value, np.ndarray):
-        if value.dtype.hasobject:
-            yield "", value.ravel()[:_ENTRIES].tolist(), None
+        for item in value.ravel()[:_ENTRIES].tolist() if value.dtype.hasobject else ():
+            yield "", item, None
     elif isinstance(value, type):
         yield from _of_class(value)
-    if not isinstance(value, (FunctionType, CellType, np.ndarray, type)):
+    if type(value) not in _WALKED and not isinstance(value, type):
         yield from _of_object(value)
 
 
