@@ -174,8 +174,10 @@ def _both_probabilities(witness: PrivacyWitness) -> tuple[str, str]:
     """In so many digits that they differ where they do; floats have no number below 1e-308."""
     numbers: list[float | Decimal] = [witness.probability, witness.neighbour_probability]
     for side, text in enumerate(witness.exact):
-        if numbers[side] < _SMALLEST and text.startswith("["):
-            numbers[side] = Decimal(text[1:].split()[0].rstrip("]"))
+        middle = text[1:].split()[0].rstrip("]") if text.startswith("[") else ""
+        # "[+/- radius]" has none: nothing is known but that it is small.
+        if numbers[side] < _SMALLEST and middle not in ("", "+/-"):
+            numbers[side] = Decimal(middle)
     for digits in _DIGITS:
         left, right = (f"{number:.{digits}g}" for number in numbers)
         if left != right:
