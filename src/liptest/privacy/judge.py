@@ -121,9 +121,10 @@ class LossJudge:
         if violation is not None:
             draws = batch.draw_of(int(right[at])) + 1
         largest = shown_loss(float(np.max(losses[:last] / distances[:last], initial=0.0)))
-        if violation is not None:
-            # The loss of a partial law is not screened, but this one is certain.
-            largest = max(largest, violation.evidence.loss_lower / violation.distance)
+        told = violation or doubt
+        if told is not None and told.evidence is not None:
+            # The loss of a partial law is not screened, but this much is certain.
+            largest = max(largest, told.evidence.loss_lower / told.distance)
         unexplored = Unexplored.of(laws)
         return Judgement(
             draws=draws,

@@ -132,7 +132,8 @@ def judge_block(mechanism: Mechanism, claim: Claim, block: PairBlock) -> Judgeme
             largest = max(found.largest, finding.evidence.loss_lower)
             return replace(found, violation=finding, largest=largest)
         doubt = finding
-    return replace(found, doubt=doubt)
+    known = 0.0 if doubt is None or doubt.evidence is None else doubt.evidence.loss_lower
+    return replace(found, doubt=doubt, largest=max(found.largest, known))
 
 
 def _meaning(task: Task, outcome: Outcome, size: ExhaustiveSize) -> tuple[Guarantee, str]:

@@ -62,3 +62,16 @@ def test_a_refutation_still_is():
     assert verdict.decision == "NO"
     assert "Certain: certified arithmetic" in str(verdict)
     assert "Certain: certified arithmetic" in "\n".join(finding_lines(verdict))
+
+
+@lt.mechanism(max_choices=30)
+def both_ways(data, rng):
+    # Unbounded, and on the line of its claim: no budget is enough.
+    up, down = rng.geometric(0.5), rng.geometric(0.5)
+    return int(data[0]) + int(up) - int(down)
+
+
+def test_the_largest_loss_is_at_least_that_of_the_open_pair():
+    verdict = undecided(both_ways, epsilon=float(np.log(2)))
+    assert verdict.largest_loss >= verdict.witness.loss_lower > 0.5
+    assert "Largest loss 0.000000" not in str(verdict)
