@@ -17,8 +17,10 @@ from liptest.errors import SymbolicError
 from liptest.symbolic.functions import Function, Piece, restricted, total
 from liptest.symbolic.rates import Rates
 from liptest.symbolic.ratios import piece_on, stretches
-from liptest.symbolic.terms import Terms, derivative, integral, sum_of, times, value_at
+from liptest.symbolic.terms import Terms, derivative, integral, sum_of, times, to_list, value_at
 
+#: (power, rate, coefficient) of each term.
+Parts = list[tuple[int, Any, Any]]
 #: From one value to another, None where infinite.
 Stretch = tuple[Any, Any]
 
@@ -73,15 +75,18 @@ def _on(rates: Rates, one: Piece, other: Piece, factor: arb, stretch: Stretch) -
     for side, end in enumerate((low, high)):
         if stretch[side] is None:
             size += arb(0).union(_beyond(rates, one, end, side).abs_upper())
-    found = ((low + first, low + last) for first, last in certain)
-    # What is certain up to where next to nothing is left is shown without an end.
-    return Excess(
-        size,
-        tuple(
-            (stretch[0] if first == low else first, stretch[1] if last == high else last)
-            for first, last in found
-        ),
-    )
+    where = [(low + first, low + last) for first, last in certain]
+    if where and stretch[0] is None and _is_above(rates, gap, fmpq(0), certain[0][0]):
+        where[0] = None, where[0][1]
+    if where and stretch[1] is None and _is_above(rates, gap, certain[-1][1], high - low):
+        where[-1] = where[-1][0], None
+    return Excess(size, tuple(where))
+
+
+def _is_above(rates: Rates, gap: Terms, first: Any, last: Any) -> bool:
+    """Whether a gap seems to stay above 0 on a stretch on which next to nothing is left."""
+    places = (first + (last - first) * k / 4 for k in range(5))
+    return all(value_at(rates, gap, arb(place)) > 0 for place in places)
 
 
 def _end(rates: Rates, one: Piece, stretch: Stretch, side: int) -> Any:
@@ -105,7 +110,8 @@ def _beyond(rates: Rates, one: Piece, end: Any, side: int) -> arb:
 
 def _positive(rates: Rates, gap: Terms, length: Any) -> tuple[tuple[Stretch, ...], arb]:
     """Where a gap on [0, length) is certainly above 0, and what it may come to elsewhere."""
-    slope, found, open_, looked = derivative(rates, gap), [], arb(0), 0
+    parts = list(to_list(rates, gap)), list(to_list(rates, derivative(rates, gap)))
+    found, open_, looked = [], arb(0), 0
     waiting = [(fmpq(0), length)]
     while waiting:
         low, high = waiting.pop()
@@ -114,7 +120,7 @@ def _positive(rates: Rates, gap: Terms, length: Any) -> tuple[tuple[Stretch, ...
             raise SymbolicError("where one density exceeds the other was not found; round them")
         middle = (low + high) / 2
         centre = value_at(rates, gap, arb(middle))
-        value = _enclosed(rates, gap, slope, (low, high), centre)
+        value = _enclosed(*parts, (low, high), centre)
         if value <= 0:
             continue
         most = value.upper() * arb(high - low)
@@ -132,15 +138,24 @@ def _is_as_known(value: arb, centre: arb) -> bool:
     return bool(centre.contains(0)) and bool(value.upper() <= _SAME * centre.abs_upper())
 
 
-def _enclosed(rates: Rates, gap: Terms, slope: Terms, ends: Stretch, centre: arb) -> arb:
+def _enclosed(gap: Parts, slope: Parts, ends: Stretch, centre: arb) -> arb:
     """All values of a function between two ends, given the one in the middle."""
     low, high = ends
-    box = arb(low).union(arb(high))
-    plain: arb = value_at(rates, gap, box)
+    plain = _values(gap, low, high)
     if plain > 0 or plain <= 0:
         return plain
-    curved = centre + value_at(rates, slope, box) * (box - arb((low + high) / 2))
+    box = arb(low).union(arb(high))
+    curved = centre + _values(slope, low, high) * (box - arb((low + high) / 2))
     return curved if curved.rad() < plain.rad() or not plain.is_finite() else plain
+
+
+def _values(parts: Parts, low: Any, high: Any) -> arb:
+    """An enclosure: each exponential lies between its values at the ends, however far apart."""
+    found, box = arb(0), arb(low).union(arb(high))
+    for power, rate, coefficient in parts:
+        exponential = arb(rate * low).exp().union(arb(rate * high).exp())
+        found += coefficient * exponential * (box**power if power else 1)
+    return found
 
 
 def _joined(where: list[Stretch]) -> tuple[Stretch, ...]:

@@ -17,7 +17,7 @@ from liptest.errors import NonDeterministicError, SymbolicError
 from liptest.mechanisms.laws import Output, OutputLaw
 from liptest.points import PointBatch
 from liptest.whitebox.densities import ContinuousLaw, Ratio, ratios
-from liptest.whitebox.density_tables import DensityTable, density_table, loss_of
+from liptest.whitebox.density_tables import DensityTable, comparing, density_table, loss_of
 from liptest.whitebox.hockey_sticks import hockey_stick_of, telling_event
 from liptest.whitebox.memo import agree
 from liptest.whitebox.noise_laws import many_digits
@@ -107,7 +107,7 @@ class ContinuousFunction:
 
     def pair_loss(self, dataset: IntArray, neighbour: IntArray) -> arb:
         """A ball that contains the loss of two datasets."""
-        with many_digits():
+        with comparing():
             return loss_of(*self._pair(dataset, neighbour))
 
     def pair_hockey_stick(self, dataset: IntArray, neighbour: IntArray, epsilon: arb) -> arb:
@@ -115,7 +115,7 @@ class ContinuousFunction:
 
         Raises InputError where densities are compared for delta = 0 only.
         """
-        with many_digits():
+        with comparing():
             return hockey_stick_of(*self._pair(dataset, neighbour), epsilon)
 
     def pair_event(

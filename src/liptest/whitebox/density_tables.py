@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -11,11 +12,12 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
-from liptest.errors import SymbolicError
+from liptest.errors import SymbolicError, UnsupportedForm
 from liptest.mechanisms.laws import ZERO_LOG, FloatArray, LawTable, OutputLaw, Raised
 from liptest.whitebox.densities import ContinuousLaw, Ratio, ratios
 from liptest.whitebox.hockey_sticks import hockey_stick_of
 from liptest.whitebox.noise_laws import many_digits
+from liptest.whitebox.noise_outputs import ADVICE
 
 Indices = NDArray[np.int64]
 
@@ -32,6 +34,16 @@ def loss_of(left: ContinuousLaw, right: ContinuousLaw) -> arb:
                 raise SymbolicError("the ratio of two densities is not known well enough")
             found = found.max(abs(end))
     return found
+
+
+@contextmanager
+def comparing() -> Iterator[None]:
+    """Many digits; what cannot be compared is refused with what to do."""
+    with many_digits():
+        try:
+            yield
+        except UnsupportedForm as error:
+            raise UnsupportedForm(f"{error}: such densities are not compared; {ADVICE}") from None
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +101,7 @@ class DensityTable:
     def _stick(self, left: int, right: int, epsilon: float) -> arb:
         key = (min(left, right), max(left, right), epsilon)
         if key not in self._sticks:
-            with many_digits():
+            with comparing():
                 pair = self.laws[key[0]], self.laws[key[1]]
                 self._sticks[key] = hockey_stick_of(*pair, arb(epsilon))
         return self._sticks[key]
@@ -97,7 +109,7 @@ class DensityTable:
     def _loss(self, left: int, right: int) -> arb:
         key = (left, right) if left <= right else (right, left)
         if key not in self._known:
-            with many_digits():
+            with comparing():
                 self._known[key] = loss_of(self.laws[key[0]], self.laws[key[1]])
         return self._known[key]
 

@@ -18,6 +18,9 @@ from liptest.mechanisms.laws import Output, OutputLaw, as_fraction, exact_ball
 _DIGITS = 256
 # More than this and the parts cannot be those of a law, whatever was rounded.
 _FAR = 1e-9
+# What is left out is not known closer than this.
+_LEAST_BITS = 4096
+_LEAST = arb(2) ** -_LEAST_BITS
 
 
 @contextmanager
@@ -83,6 +86,8 @@ def _check_sum(rest: arb) -> None:
 def _above(rest: arb) -> Fraction:
     if rest == 0 or rest <= 0:
         return Fraction(0)
+    if rest < _LEAST:
+        return Fraction(1, 1 << _LEAST_BITS)  # a fraction of its own would not fit into memory
     return min(max(as_fraction(rest.upper()), Fraction(0)), Fraction(1))
 
 

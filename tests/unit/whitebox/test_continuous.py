@@ -261,6 +261,10 @@ REFUSED = {
         lambda d, g: (lambda x: tuple(x) if x[0] < x[1] else None)(d[:2] + g.laplace(size=2)),
         "compared together",
     ),
+    "scales without a common measure": (
+        lambda d, g: d[0] + g.laplace(0, 0.1) if g.random() < 0.5 else g.laplace(0, 1.0),
+        "such densities are not compared; round it",
+    ),
     "normal that was compared": (
         lambda d, g: (lambda x: x if x > g.laplace() else None)(d[0] + g.normal()),
         "normal noise",

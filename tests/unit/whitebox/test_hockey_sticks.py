@@ -253,6 +253,26 @@ def test_verdicts_on_both_sides_of_the_line(mechanism: Any, delta: float, method
     assert examine(one, mechanism, LAW).problems == []
 
 
+@pytest.mark.parametrize("move", [1e3, 1e15])
+@pytest.mark.parametrize("law", ["laplace", "normal"])
+def test_laws_that_are_far_apart(move: float, law: str) -> None:
+    low, high = found(lambda d, g: move * d[0] + getattr(g, law)(), [0], [1], 1.0)
+    assert low <= 1 <= high + 1e-15
+    assert high - low < 1e-14
+
+
+def test_noise_too_far_out_for_any_number_ends_with_an_error() -> None:
+    mechanism = lt.mechanism(lambda d, g: np.clip(d[0] + g.normal(), 1e8, 1e8 + 1))
+    with pytest.raises(lt.LiptestError, match="rescale"):
+        lt.exact_epsilon(mechanism, lt.Hypercube(1))
+
+
+def test_a_tail_is_shown_without_an_end() -> None:
+    verdict = lt.check_privacy(LAPLACE, LAW, epsilon=0.999999, delta=1e-12, method="exhaustive")
+    assert verdict.witness is not None
+    assert repr(verdict.witness.output).startswith("below 4.99")
+
+
 def test_the_event_is_shown() -> None:
     told = str(lt.check_privacy(GAUSS, LAW, epsilon=0.5, delta=0.05, method="exhaustive", seed=1))
     assert "output below -1.5" in told
