@@ -19,10 +19,10 @@ import numpy as np
 from figures import Figure, Place, Row, cpu_seconds, medians, report
 
 import liptest as lt
+from liptest.commands.workers import WorkerPool
 from liptest.driver import Judgement, QueryBatch, Sampling, run
 from liptest.executors import ordered_map
 from liptest.points import from_array
-from liptest.workers import WorkerPool
 
 WALL = "wall s"
 UNIFORM = lt.ProductDistribution.uniform(lt.Hypercube(20))

@@ -37,11 +37,8 @@ LAYERS: dict[str, tuple[set[str], set[str]]] = {
     "functions": ({"oracles", "verdicts", "driver"}, POINTS),
     "long runs": ({"checkpoints", "fingerprints"}, DATA),
     "testers": ({"testers"}, DATA),
-    "lipschitz": ({"differences", "narrowing", "stages", "lipschitz"}, DATA | {"testers"}),
-    "ground truth": (
-        {"tables", "flow", "covers", "bounds", "exact", "repairs", "local_filter", "diameters"},
-        DATA | {"testers"},
-    ),
+    "lipschitz": ({"lipschitz"}, DATA | {"testers"}),
+    "ground truth": ({"ground_truth"}, DATA | {"testers"}),
     "mechanisms": ({"mechanisms"}, POINTS | {"functions"}),
     "symbolic": ({"symbolic"}, POINTS),
     "whitebox": ({"whitebox"}, POINTS | {"mechanisms", "symbolic"}),
@@ -50,24 +47,10 @@ LAYERS: dict[str, tuple[set[str], set[str]]] = {
     "noisy queries": ({"noisy_queries"}, CLAIMS),
     "black box": ({"blackbox"}, CLAIMS),
     "certificates": (
-        {
-            *("outcomes", "certificates", "certificate_document"),
-            *("certificate_schema", "certificate_words", "check_witness", "consistency", "replay"),
-            "sample_certificates",
-        },
+        {"certificates", "check_witness"},
         CLAIMS | {"noisy queries", "black box"},
     ),
-    "ledger": (
-        {
-            "ledger",
-            "ledger_chain",
-            "ledger_rows",
-            "ledger_entries",
-            "ledger_totals",
-            "ledger_books",
-        },
-        CLAIMS | {"certificates"},
-    ),
+    "ledger": ({"ledger"}, CLAIMS | {"certificates"}),
     "gate": ({"gate", "routes"}, CLAIMS | {"noisy queries", "certificates", "ledger"}),
     "plans": ({"plans", "privacy_plans"}, DATA | {"testers", "privacy"}),
     "report": (
@@ -78,22 +61,8 @@ LAYERS: dict[str, tuple[set[str], set[str]]] = {
 }
 # These may import everything; nothing but each other may import them.
 SHELL = {
-    *("", "__main__", "cli", "commands", "laboratory", "laboratory_cli"),
-    *("laboratory_input", "config", "loading", "demo", "examples", "pytest_plugin", "testing"),
-    *("table_config", "strategies", "first_contact", "first_contact_cli", "first_config"),
-    *("first_estimate", "doctor"),
-    *(
-        "jobs",
-        "law_command",
-        "outcome_files",
-        "resuming",
-        "vendors",
-        "workers",
-        "ledger_cli",
-        "ledger_commands",
-    ),
-    *("verify_cli", "verify_command", "profile_cli", "profile_command"),
-    *("samples_cli", "samples_command"),
+    *("", "__main__", "cli", "commands", "config", "demo", "examples"),
+    *("pytest_plugin", "strategies", "testing"),
 }
 
 # Longer than LONGEST, and why; an entry that is no longer needed must go.

@@ -17,17 +17,15 @@ if TYPE_CHECKING:
     from liptest.blackbox.samplers import Sampler as Sampler
     from liptest.blackbox.verdicts import BlackBoxVerdict as BlackBoxVerdict
     from liptest.blackbox.verdicts import LossBound as LossBound
-    from liptest.certificates import Certificate as Certificate
-    from liptest.certificates import verify as verify
-    from liptest.covers import Cover as Cover
-    from liptest.covers import minimum_cover as minimum_cover
-    from liptest.covers import minimum_cover_of_pairs as minimum_cover_of_pairs
+    from liptest.certificates.samples import SampleCertificate as SampleCertificate
+    from liptest.certificates.samples import certify_samples as certify_samples
+    from liptest.certificates.samples import examine_samples as examine_samples
+    from liptest.certificates.verification import Certificate as Certificate
+    from liptest.certificates.verification import verify as verify
     from liptest.data.dependence import column_dependence as column_dependence
     from liptest.data.dependence_result import Dependence as Dependence
     from liptest.data.fitted import Fitted as Fitted
     from liptest.data.sql import SqlTable as SqlTable
-    from liptest.diameters import image_diameter as image_diameter
-    from liptest.diameters import sample_diameter as sample_diameter
     from liptest.distributions import ProductDistribution as ProductDistribution
     from liptest.distributions import SampledDistribution as SampledDistribution
     from liptest.domains import Hypercube as Hypercube
@@ -50,14 +48,21 @@ if TYPE_CHECKING:
     from liptest.errors import SymbolicError as SymbolicError
     from liptest.errors import UnsupportedForm as UnsupportedForm
     from liptest.errors import UnsupportedRandomnessError as UnsupportedRandomnessError
-    from liptest.exact import Distance as Distance
-    from liptest.exact import distance_to_lipschitz as distance_to_lipschitz
     from liptest.gate import PrivacyGate as PrivacyGate
     from liptest.gate import Refused as Refused
     from liptest.gate import Released as Released
-    from liptest.ledger import Ledger as Ledger
-    from liptest.lipschitz import check_lipschitz as check_lipschitz
-    from liptest.local_filter import LocalFilter as LocalFilter
+    from liptest.ground_truth.covers import Cover as Cover
+    from liptest.ground_truth.covers import minimum_cover as minimum_cover
+    from liptest.ground_truth.covers import minimum_cover_of_pairs as minimum_cover_of_pairs
+    from liptest.ground_truth.diameters import image_diameter as image_diameter
+    from liptest.ground_truth.diameters import sample_diameter as sample_diameter
+    from liptest.ground_truth.exact import Distance as Distance
+    from liptest.ground_truth.exact import distance_to_lipschitz as distance_to_lipschitz
+    from liptest.ground_truth.local_filter import LocalFilter as LocalFilter
+    from liptest.ground_truth.repairs import mcshane as mcshane
+    from liptest.ground_truth.repairs import repair as repair
+    from liptest.ledger.book import Ledger as Ledger
+    from liptest.lipschitz.check import check_lipschitz as check_lipschitz
     from liptest.mechanisms import catalogue as catalogue
     from liptest.mechanisms.base import Mechanism as Mechanism
     from liptest.mechanisms.base import output_law as output_law
@@ -91,13 +96,8 @@ if TYPE_CHECKING:
     from liptest.privacy.verdicts import PrivacyVerdict as PrivacyVerdict
     from liptest.privacy.witnesses import PrivacyWitness as PrivacyWitness
     from liptest.privacy_plans import privacy_plan_table as privacy_plan_table
-    from liptest.repairs import mcshane as mcshane
-    from liptest.repairs import repair as repair
     from liptest.routes import FilterGate as FilterGate
     from liptest.routes import SensitivityGate as SensitivityGate
-    from liptest.sample_certificates import SampleCertificate as SampleCertificate
-    from liptest.sample_certificates import certify_samples as certify_samples
-    from liptest.sample_certificates import examine_samples as examine_samples
     from liptest.testers import AJMR12 as AJMR12
     from liptest.testers import CDJS15 as CDJS15
     from liptest.testers import CS12 as CS12
@@ -117,14 +117,14 @@ __version__ = "0.1.0"
 _HOME = {
     "adapters": "adapters",
     **dict.fromkeys(
-        ("SampleCertificate", "certify_samples", "examine_samples"), "sample_certificates"
+        ("SampleCertificate", "certify_samples", "examine_samples"), "certificates.samples"
     ),
     "AnswerGrid": "answers",
     **dict.fromkeys(("check_samples", "epsilon_lower_bound"), "blackbox.check"),
     "Sampler": "blackbox.samplers",
     **dict.fromkeys(("BlackBoxVerdict", "LossBound"), "blackbox.verdicts"),
     "catalogue": "mechanisms.catalogue",
-    **dict.fromkeys(("Certificate", "verify"), "certificates"),
+    **dict.fromkeys(("Certificate", "verify"), "certificates.verification"),
     **dict.fromkeys(("ProductDistribution", "SampledDistribution"), "distributions"),
     **dict.fromkeys(("Hypercube", "Hypergrid", "RecordGrid"), "domains"),
     "Dependence": "data.dependence_result",
@@ -154,8 +154,8 @@ _HOME = {
         "errors",
     ),
     **dict.fromkeys(("PrivacyGate", "Refused", "Released"), "gate"),
-    "Ledger": "ledger",
-    "check_lipschitz": "lipschitz",
+    "Ledger": "ledger.book",
+    "check_lipschitz": "lipschitz.check",
     **dict.fromkeys(("Mechanism", "output_law"), "mechanisms.base"),
     **dict.fromkeys(("ClosedForm", "StatisticMechanism"), "mechanisms.closed_form"),
     **dict.fromkeys(("OutputLaw", "Raised"), "mechanisms.laws"),
@@ -174,11 +174,11 @@ _HOME = {
     "packed": "oracles",
     "scalar": "oracles",
     **dict.fromkeys(("FilterGate", "SensitivityGate"), "routes"),
-    **dict.fromkeys(("Cover", "minimum_cover", "minimum_cover_of_pairs"), "covers"),
-    **dict.fromkeys(("distance_to_lipschitz", "Distance"), "exact"),
-    **dict.fromkeys(("mcshane", "repair"), "repairs"),
-    "LocalFilter": "local_filter",
-    **dict.fromkeys(("image_diameter", "sample_diameter"), "diameters"),
+    **dict.fromkeys(("Cover", "minimum_cover", "minimum_cover_of_pairs"), "ground_truth.covers"),
+    **dict.fromkeys(("distance_to_lipschitz", "Distance"), "ground_truth.exact"),
+    **dict.fromkeys(("mcshane", "repair"), "ground_truth.repairs"),
+    "LocalFilter": "ground_truth.local_filter",
+    **dict.fromkeys(("image_diameter", "sample_diameter"), "ground_truth.diameters"),
     "check_privacy": "privacy.check",
     "plan_table": "plans",
     "privacy_plan_table": "privacy_plans",

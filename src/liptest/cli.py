@@ -15,12 +15,12 @@ from typing import Annotated, Literal
 
 from cyclopts import App, CycloptsError, Group, Parameter
 
-from liptest.first_contact_cli import COMMANDS as FIRST_COMMANDS
-from liptest.laboratory_cli import COMMANDS
-from liptest.ledger_cli import LEDGER
-from liptest.profile_cli import profile
-from liptest.samples_cli import samples
-from liptest.verify_cli import verify
+from liptest.commands.first_contact_cli import COMMANDS as FIRST_COMMANDS
+from liptest.commands.laboratory_cli import COMMANDS
+from liptest.commands.ledger_cli import LEDGER
+from liptest.commands.profile_cli import profile
+from liptest.commands.samples_cli import samples
+from liptest.commands.verify_cli import verify
 
 # Nothing heavy is imported here: --help must answer at once.
 
@@ -176,7 +176,7 @@ def demo(name: Literal["clicks"] = "clicks", /) -> int:
 
     Example: liptest demo clicks
     """
-    from liptest.commands import run_demo
+    from liptest.commands.main import run_demo
 
     return run_demo(name)
 
@@ -194,7 +194,7 @@ def check(
 
     Example: liptest check vendor.py:count --epsilon 1 --dimension 20 --probabilities 0.1
     """
-    from liptest.commands import run_check
+    from liptest.commands.main import run_check
 
     run = {"checkpoint": checkpoint, "resume": resume, "typed": [*_typed]}
     return run_check(asdict(options) | run | {"mechanism": mechanism})
@@ -218,7 +218,7 @@ def release(
     Example: liptest release vendor.py:count --epsilon 1 --dimension 3 --probabilities 0.1
     --private private.csv --private-column click
     """
-    from liptest.commands import run_release
+    from liptest.commands.main import run_release
 
     dataset = {
         "private": private,
@@ -245,7 +245,7 @@ def law(
 
     Example: liptest law vendor.py:count --ones 3 --dimension 20
     """
-    from liptest.law_command import run_law
+    from liptest.commands.law import run_law
 
     return run_law(mechanism, dataset, ones, dimension, trace)
 
@@ -263,7 +263,7 @@ def main(arguments: list[str] | None = None) -> int:
     tokens = sys.argv[1:] if arguments is None else arguments
     _typed[:] = tokens
     if not tokens:
-        from liptest.first_contact import run_welcome
+        from liptest.commands.first_contact import run_welcome
 
         return run_welcome()
     try:

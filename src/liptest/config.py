@@ -34,11 +34,11 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from liptest.answers import AnswerGrid
+from liptest.commands.loading import read_column, whole_numbers
+from liptest.commands.table_config import TableKeys, fitted_on_table
 from liptest.distributions import ProductDistribution
 from liptest.domains import Domain, Hypercube, Hypergrid, RecordGrid
 from liptest.errors import ConfigError, InputError
-from liptest.loading import read_column, whole_numbers
-from liptest.table_config import TableKeys, fitted_on_table
 
 Model = TypeVar("Model", bound=BaseModel)
 

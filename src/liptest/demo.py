@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from liptest.commands.loading import load_mechanism, read_column, whole_numbers
 from liptest.distributions import ProductDistribution
 from liptest.domains import Hypercube
 from liptest.driver import Progress
 from liptest.gate import PrivacyGate, Released
-from liptest.loading import load_mechanism, read_column, whole_numbers
 from liptest.privacy.check import check_privacy
 from liptest.privacy.verdicts import PrivacyVerdict
 from liptest.verdicts import Decision

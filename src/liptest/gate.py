@@ -18,14 +18,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from liptest.certificates import Certificate, certify
+from liptest.certificates.verification import Certificate, certify
 from liptest.data.fitted import recognised
 from liptest.distributions import Distribution, check_distribution
 from liptest.domains import Domain, IntArray
 from liptest.driver import Progress
 from liptest.errors import CodeChangedError, GateError, check_count
 from liptest.fingerprints import Fingerprint, fingerprint
-from liptest.ledger_books import Bookkeeper, LedgerLike
+from liptest.ledger.bookkeeping import Bookkeeper, LedgerLike
 from liptest.mechanisms.base import Mechanism, check_mechanism, require_probabilities
 from liptest.mechanisms.gaussian import DiscreteGaussian
 from liptest.mechanisms.laws import Output, OutputLaw, released_weights

@@ -15,11 +15,11 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from liptest.differences import ask_again
 from liptest.distributions import ProductDistribution
 from liptest.domains import Hypergrid, IntArray
 from liptest.errors import FunctionError, InputError, check_positive, shown
-from liptest.local_filter import LocalFilter, reference_chains
+from liptest.ground_truth.local_filter import LocalFilter, reference_chains
+from liptest.lipschitz.differences import ask_again
 from liptest.mechanisms.laws import as_fraction
 from liptest.mechanisms.noise import DiscreteLaplace, exact_positive
 from liptest.mechanisms.shift import ShiftMechanism

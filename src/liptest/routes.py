@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from liptest.certificates import certify
+from liptest.certificates.verification import certify
 from liptest.distributions import (
     Distribution,
     ProductDistribution,
@@ -23,8 +23,8 @@ from liptest.distributions import (
 from liptest.errors import InputError, check_count, check_open_unit
 from liptest.fingerprints import fingerprint
 from liptest.gate import Gate, PrivacyGate, Refused, Released
-from liptest.ledger_books import Bookkeeper, LedgerLike
-from liptest.local_filter import MAX_REFERENCES
+from liptest.ground_truth.local_filter import MAX_REFERENCES
+from liptest.ledger.bookkeeping import Bookkeeper, LedgerLike
 from liptest.mechanisms.shift import ShiftMechanism
 from liptest.noisy_queries import (
     FilteredQuery,

@@ -20,12 +20,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.differences import DifferenceJudge
 from liptest.distributions import Distribution, ProductDistribution, SampledDistribution
 from liptest.domains import Hypercube, Hypergrid, IntArray, RecordGrid
 from liptest.driver import QueryBatch, Sampling, run
 from liptest.errors import InputError
-from liptest.lipschitz import check_lipschitz
+from liptest.lipschitz.check import check_lipschitz
+from liptest.lipschitz.differences import DifferenceJudge
 from liptest.oracles import FunctionOracle
 from liptest.testers import LipschitzTester, PairTester
 from liptest.verdicts import Decision, LipschitzVerdict, QueryPlan

@@ -24,10 +24,10 @@ import pytest
 
 import liptest as lt
 from liptest import crews
+from liptest.commands.loading import load_mechanism
+from liptest.commands.workers import WorkerPool
 from liptest.executors import ordered_map
-from liptest.loading import load_mechanism
 from liptest.privacy import sampling_run
-from liptest.workers import WorkerPool
 
 LAW = lt.ProductDistribution.uniform(lt.Hypercube(7))
 

@@ -12,11 +12,11 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from liptest.whitebox.choices import ChoiceTree
-from liptest.whitebox.generator import ChoiceGenerator
-from liptest.whitebox.grid import GRID, UNIT
+from liptest.whitebox.floats.grid import GRID, UNIT
 from liptest.whitebox.honesty import repeat
 from liptest.whitebox.outputs import canonical, raised
+from liptest.whitebox.stand_ins.generator import ChoiceGenerator
+from liptest.whitebox.tree.choices import ChoiceTree
 
 #: A step: what is done, with which of the values so far, and a constant.
 Program = list[tuple[str, int, int, int]]

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import liptest as lt
-from liptest.certificate_schema import schema_problems
-from liptest.certificates import examine
+from liptest.certificates.schema import schema_problems
+from liptest.certificates.verification import examine
 from liptest.check_witness import BREAKS, check
 from tests.unit.privacy.cases import closed, exact, from_weights
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import liptest as lt
 from liptest.edges import edge_distribution, variance_edges
-from liptest.exact import distance_to_lipschitz
+from liptest.ground_truth.exact import distance_to_lipschitz
 from liptest.testers import AJMR12, CDJS15, CS12, HammingLines, VarianceEdges
 from liptest.testers.search_trees import tree_pairs
 

@@ -8,13 +8,13 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from liptest.bounds import bounds
-from liptest.covers import minimum_cover
 from liptest.distributions import ProductDistribution
 from liptest.domains import Domain, Hypercube, Hypergrid, RecordGrid
-from liptest.exact import distance_to_lipschitz
-from liptest.repairs import mcshane
-from liptest.tables import ExactTable, exact_masses
+from liptest.ground_truth.bounds import bounds
+from liptest.ground_truth.covers import minimum_cover
+from liptest.ground_truth.exact import distance_to_lipschitz
+from liptest.ground_truth.repairs import mcshane
+from liptest.ground_truth.tables import ExactTable, exact_masses
 
 DOMAINS = [
     Hypercube(1),

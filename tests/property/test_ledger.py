@@ -11,9 +11,9 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, rule
 
 import liptest as lt
 from liptest.errors import GateError, LedgerError
-from liptest.ledger_rows import START
+from liptest.ledger.rows import START
 from liptest.privacy.claims import Claim
-from tests.unit.ledgers import certificate
+from tests.unit.ledger.ledgers import certificate
 
 VENDORS = st.sampled_from(["acme", "bolt", "vendor.py:count"])
 TABLES = st.sampled_from([None, "clicks", "unnamed"])

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from liptest.distributions import ProductDistribution
 from liptest.domains import Hypercube
-from liptest.exact import distance_to_lipschitz
-from liptest.repairs import (
+from liptest.ground_truth.exact import distance_to_lipschitz
+from liptest.ground_truth.repairs import (
     basic_operator,
     exact_table,
     repair,

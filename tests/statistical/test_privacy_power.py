@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.exact import distance_to_lipschitz
+from liptest.ground_truth.exact import distance_to_lipschitz
 from liptest.privacy.profile import exception_mass
 from liptest.verdicts import Decision
 from tests.statistical.binomial import SEEDS, is_plausible

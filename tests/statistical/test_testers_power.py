@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.exact import distance_to_lipschitz
+from liptest.ground_truth.exact import distance_to_lipschitz
 from liptest.testers import (
     AJMR12,
     ALL_TESTERS,

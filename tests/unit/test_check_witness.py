@@ -26,7 +26,7 @@ from liptest.check_witness import (
     log_bounds,
     read,
 )
-from tests.unit.certificate_cases import NO, YES, case
+from tests.unit.certificates.certificate_cases import NO, YES, case
 from tests.unit.privacy.cases import breaks, exact
 
 FILE = Path(check_witness.__file__)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from liptest.certificates import Certificate
+from liptest.certificates.verification import Certificate
 from liptest.cli import main
 from liptest.errors import InputError
 

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from liptest.differences import DifferenceJudge
 from liptest.distributions import ProductDistribution
 from liptest.domains import Hypercube
 from liptest.driver import Finding, Judgement, Outcome, QueryBatch, Sampling, run
 from liptest.edges import edge_distribution
+from liptest.lipschitz.differences import DifferenceJudge
 from liptest.oracles import as_oracle
 from liptest.points import PointBatch, from_array
 

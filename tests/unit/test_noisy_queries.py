@@ -11,7 +11,7 @@ import pytest
 from liptest.distributions import ProductDistribution
 from liptest.domains import Hypercube, Hypergrid, RecordGrid
 from liptest.errors import FunctionError, InputError
-from liptest.local_filter import LocalFilter
+from liptest.ground_truth.local_filter import LocalFilter
 from liptest.noisy_queries import (
     Grid,
     OneAtATime,

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.repairs import violation_scores
+from liptest.ground_truth.repairs import violation_scores
 from liptest.reproduction import CHECKS, ClaimRow, reproduce
 from liptest.reproduction.extensions import cube_ratio, line_ratio
 from liptest.reproduction.lemma_4_3 import small_example

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.certificates import problems
+from liptest.certificates.verification import problems
 from liptest.noisy_queries import unaffordable_mass
 from liptest.oracles import FunctionOracle
 from liptest.points import PointBatch

@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.covers import minimum_cover_of_pairs
 from liptest.distributions import Distribution, ProductDistribution, check_distribution
 from liptest.domains import Domain
 from liptest.errors import BudgetError, InputError
+from liptest.ground_truth.covers import minimum_cover_of_pairs
 from liptest.mechanisms.base import ComparableLaws, Mechanism, check_mechanism
 from liptest.mechanisms.laws import INFINITE_LOSS
 from liptest.privacy.certify import Answer

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from liptest.domains import Domain, IntArray
 from liptest.driver import Finding, Judgement, QueryBatch
 from liptest.errors import InputError
+from liptest.lipschitz.narrowing import Geodesic
 from liptest.mechanisms.base import ComparableLaws, Mechanism
 from liptest.mechanisms.laws import LawTable, Output, OutputLaw, as_fraction, exact_ball
 from liptest.mechanisms.neighbourhoods import laws_of_batch
-from liptest.narrowing import Geodesic
 from liptest.points import PointBatch, compact_codes
 from liptest.privacy.certify import Answer
 from liptest.privacy.claims import Claim

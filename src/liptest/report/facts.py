@@ -5,8 +5,8 @@ from __future__ import annotations
 from enum import StrEnum
 
 from liptest.blackbox.verdicts import BlackBoxVerdict
+from liptest.certificates.outcomes import Outcome
 from liptest.errors import BudgetError, MechanismError
-from liptest.outcomes import Outcome
 from liptest.privacy.check import BLACK_BOX
 from liptest.privacy.verdicts import PrivacyVerdict, headline
 from liptest.report.witness_diff import finding_lines

@@ -10,13 +10,14 @@ from typing import Any
 
 from liptest import __version__
 from liptest.blackbox.verdicts import BlackBoxVerdict
-from liptest.certificates import Certificate
+from liptest.certificates.outcomes import Outcome
+from liptest.certificates.samples import SampleCertificate
+from liptest.certificates.verification import Certificate
 from liptest.distributions import Distribution, check_distribution
 from liptest.errors import InputError
 from liptest.errors import shown as shown_value
 from liptest.fingerprints import distribution_hash, fingerprint
 from liptest.mechanisms.base import Mechanism, check_mechanism
-from liptest.outcomes import Outcome
 from liptest.privacy.verdicts import PrivacyVerdict, headline
 from liptest.report.facts import KINDS, Kind, kind_of, kind_of_verdict
 from liptest.report.findings import findings
@@ -32,7 +33,6 @@ from liptest.report.html_samples import samples_sections
 from liptest.report.html_tags import shown
 from liptest.report.html_witness import witness_section
 from liptest.report.svg import number
-from liptest.sample_certificates import SampleCertificate
 
 _CLASSES = {Kind.CONFIRMED: "yes", Kind.REFUTED: "no", Kind.UNDECIDED: "open"}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from liptest.certificates import Certificate
+from liptest.certificates.verification import Certificate
 from liptest.privacy.profile_result import PrivacyProfile
 from liptest.privacy.verdicts import PrivacyVerdict, fine_print, tested
 from liptest.privacy.wording import coordinate_noun

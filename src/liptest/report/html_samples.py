@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from liptest.blackbox.verdicts import BlackBoxVerdict, LossBound, bound_lines
+from liptest.certificates.samples import SampleCertificate
 from liptest.privacy.wording import NOT_COVERED, coordinate_noun
 from liptest.report.html_parts import OWN_WORDS
 from liptest.report.html_tags import code, figure, figures, legend, section, shown, table
@@ -12,7 +13,6 @@ from liptest.report.html_witness import datasets
 from liptest.report.law_rows import LawRow
 from liptest.report.svg import number
 from liptest.report.svg_charts import Bar, bars, law_bars
-from liptest.sample_certificates import SampleCertificate
 from liptest.verdicts import Decision
 
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from xml.etree import ElementTree
 
-from liptest.outcomes import Outcome
+from liptest.certificates.outcomes import Outcome
 from liptest.report.facts import Kind, check_facts, explanation, kind_of, summary
 from liptest.report.places import relative_place
 

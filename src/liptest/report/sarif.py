@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import liptest
-from liptest.outcomes import Outcome
+from liptest.certificates.outcomes import Outcome
 from liptest.report.facts import Kind, check_facts, explanation, kind_of, summary
 from liptest.report.places import relative_uri
 

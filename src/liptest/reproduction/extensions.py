@@ -8,9 +8,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from liptest.covers import minimum_cover_of_pairs
 from liptest.distributions import ProductDistribution
 from liptest.domains import Domain, Hypercube, Hypergrid, RecordGrid
+from liptest.ground_truth.covers import minimum_cover_of_pairs
 from liptest.privacy.count_mass import lightest_cover
 from liptest.reproduction.rows import (
     ClaimRow,

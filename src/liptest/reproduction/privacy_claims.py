@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.covers import minimum_cover_of_pairs
 from liptest.distributions import ProductDistribution
+from liptest.ground_truth.covers import minimum_cover_of_pairs
 from liptest.mechanisms.catalogue import exact_randomised_response
 from liptest.mechanisms.exact_table import ExactForm
 from liptest.plans import with_step

@@ -9,7 +9,7 @@ import numpy as np
 
 from liptest.distributions import ProductDistribution
 from liptest.domains import Hypercube
-from liptest.lipschitz import check_lipschitz
+from liptest.lipschitz.check import check_lipschitz
 from liptest.reproduction.rows import (
     ClaimRow,
     Table,

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from liptest.repairs import Table, round_to_step
+from liptest.ground_truth.repairs import Table, round_to_step
 from liptest.reproduction.rows import ClaimRow, scaled
 
 Rounding = Callable[[Table, Fraction], Table]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from liptest.distributions import ProductDistribution
 from liptest.domains import Domain
-from liptest.exact import distance_to_lipschitz
+from liptest.ground_truth.exact import distance_to_lipschitz
 from liptest.verdicts import Record
 
 Table = NDArray[Any]

@@ -7,9 +7,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from liptest.covers import minimum_cover_of_pairs
 from liptest.distributions import ProductDistribution
 from liptest.domains import Hypercube
+from liptest.ground_truth.covers import minimum_cover_of_pairs
 from liptest.mechanisms.exact_table import ExactForm
 from liptest.privacy.proof import exact_epsilon
 from liptest.reproduction.rows import ClaimRow

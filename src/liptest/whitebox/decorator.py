@@ -7,9 +7,9 @@ from typing import Any, overload
 
 from liptest.mechanisms.laws import Output
 from liptest.mechanisms.statistics import Statistic
-from liptest.whitebox.budgets import MAX_CHOICES, MAX_LEAVES
 from liptest.whitebox.function import PythonFunction
-from liptest.whitebox.running import RandomFunction
+from liptest.whitebox.tree.budgets import MAX_CHOICES, MAX_LEAVES
+from liptest.whitebox.tree.running import RandomFunction
 
 
 @overload

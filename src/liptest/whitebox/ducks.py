@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from liptest.whitebox.choices import ChoiceTree
+from liptest.whitebox.tree.choices import ChoiceTree
 
 ADVICE = (
     "compare it with a number (rng.random() < p), calculate with it and constants only, round it "

@@ -19,20 +19,20 @@ from liptest.mechanisms.laws import LawTable, Output, OutputLaw, Raised
 from liptest.mechanisms.statistics import Statistic
 from liptest.parcels import travels_by_value
 from liptest.points import PointBatch
-from liptest.whitebox.budgets import MAX_CHOICES, MAX_LEAVES
-from liptest.whitebox.choices import ChoiceTree
-from liptest.whitebox.enumeration import Enumerated, Enumeration
-from liptest.whitebox.installing import stand_ins
-from liptest.whitebox.known_laws import KnownLaws, afresh, copied
-from liptest.whitebox.memo import law_table
 from liptest.whitebox.naming import found, imported, takes_generator
-from liptest.whitebox.noise_outputs import is_continuous, refused
+from liptest.whitebox.noise.outputs import is_continuous, refused
 from liptest.whitebox.outputs import Typed, canonical
-from liptest.whitebox.reads import Read
-from liptest.whitebox.running import RandomFunction, Run
-from liptest.whitebox.session import Session
-from liptest.whitebox.side_effects import side_effects_noticed
-from liptest.whitebox.tracing import Choice, TracingTree
+from liptest.whitebox.reading.reads import Read
+from liptest.whitebox.stand_ins.installing import stand_ins
+from liptest.whitebox.stand_ins.session import Session
+from liptest.whitebox.tree.budgets import MAX_CHOICES, MAX_LEAVES
+from liptest.whitebox.tree.choices import ChoiceTree
+from liptest.whitebox.tree.enumeration import Enumerated, Enumeration
+from liptest.whitebox.tree.known_laws import KnownLaws, afresh, copied
+from liptest.whitebox.tree.memo import law_table
+from liptest.whitebox.tree.running import RandomFunction, Run
+from liptest.whitebox.tree.tracing import Choice, TracingTree
+from liptest.whitebox.watching.side_effects import side_effects_noticed
 
 T = TypeVar("T")
 _BUDGETS = ("max_leaves", "max_choices", "max_seconds")
@@ -216,13 +216,13 @@ class PythonFunction:
 
         A count of bits, or a few coordinates; None when it reads more (docs/theory/readings.md).
         """
-        from liptest.whitebox.narrowing import narrowed
+        from liptest.whitebox.reading.narrowing import narrowed
 
         return narrowed(self, domain) if self._known.records else None
 
     def with_densities(self) -> Mechanism:
         """The same mechanism where outputs are real numbers: laws are compared by densities."""
-        from liptest.whitebox.continuous import ContinuousFunction
+        from liptest.whitebox.real_outputs.continuous import ContinuousFunction
 
         return ContinuousFunction(_with_densities(self))
 

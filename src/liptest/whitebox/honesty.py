@@ -15,11 +15,11 @@ import numpy as np
 
 from liptest.errors import NonDeterministicError
 from liptest.mechanisms.laws import Output
-from liptest.whitebox.choices import ChoiceTree
-from liptest.whitebox.grid import Split
-from liptest.whitebox.noise_outputs import nearby
-from liptest.whitebox.paths import Path, Ways
-from liptest.whitebox.running import Run
+from liptest.whitebox.floats.grid import Split
+from liptest.whitebox.noise.outputs import nearby
+from liptest.whitebox.tree.choices import ChoiceTree
+from liptest.whitebox.tree.paths import Path, Ways
+from liptest.whitebox.tree.running import Run
 
 # Kept: while a program is analysed the names stand for something else.
 _GENERATOR, _BITS = np.random.Generator, np.random.PCG64

@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.certificate_schema import SAMPLES, digest, schema
-from liptest.cli import main
-from liptest.sample_certificates import (
+from liptest.certificates.samples import (
     SampleCertificate,
     certify_samples,
     examine_samples,
     is_of_samples,
 )
+from liptest.certificates.schema import SAMPLES, digest, schema
+from liptest.cli import main
 
 DATA = lt.ProductDistribution.uniform(lt.Hypercube(2))
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import liptest as lt
-from liptest.outcomes import Outcome
+from liptest.certificates.outcomes import Outcome
 from liptest.report.sarif import document
 from tests.unit.report.outcomes import every_kind
 

@@ -19,7 +19,7 @@ from liptest.symbolic.functions import Function
 from liptest.symbolic.noise import Noise
 from liptest.symbolic.rates import Rates
 from liptest.symbolic.ratios import extremes
-from liptest.whitebox.noise_laws import many_digits
+from liptest.whitebox.noise.laws import many_digits
 
 Made = tuple[Rates, Function]
 

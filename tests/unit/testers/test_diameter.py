@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import liptest as lt
-from liptest.differences import Extremes, rounded_steps
 from liptest.errors import InputError
+from liptest.lipschitz.differences import Extremes, rounded_steps
 from liptest.testers import AJMR12, DJT12, JR11
 from liptest.testers.diameter import admissible_step, steps_per_unit
 

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from liptest.whitebox.choices import ChoiceTree
 from liptest.whitebox.ducks import settled_in
-from liptest.whitebox.generator import ChoiceGenerator
+from liptest.whitebox.stand_ins.generator import ChoiceGenerator
+from liptest.whitebox.tree.choices import ChoiceTree
 
 _WORDS = 624
 

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.whitebox import bit_laws
-from liptest.whitebox.choices import ChoiceTree
-from liptest.whitebox.generator import ChoiceGenerator
-from liptest.whitebox.grid import GRID, UNIT
+from liptest.whitebox.bits import laws as bit_laws
+from liptest.whitebox.floats.grid import GRID, UNIT
 from liptest.whitebox.outputs import canonical
+from liptest.whitebox.stand_ins.generator import ChoiceGenerator
+from liptest.whitebox.tree.choices import ChoiceTree
 from tests.unit.whitebox.bits import law_of
 
 QUARTER = Fraction(1, 4)

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.whitebox.choices import ChoiceTree
-from liptest.whitebox.generator import ChoiceGenerator
 from liptest.whitebox.outputs import canonical, raised
+from liptest.whitebox.stand_ins.generator import ChoiceGenerator
+from liptest.whitebox.tree.choices import ChoiceTree
 from tests.unit.whitebox.bits import law_of
 
 DATA = np.array([1, 0, 1])

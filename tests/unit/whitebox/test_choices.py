@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 
 from liptest.errors import BudgetError, NonDeterministicError, UnsupportedRandomnessError
-from liptest.whitebox import budgets
-from liptest.whitebox.budgets import MAX_DRAWS
-from liptest.whitebox.choices import ChoiceTree
-from liptest.whitebox.paths import Abort
+from liptest.whitebox.tree import budgets
+from liptest.whitebox.tree.budgets import MAX_DRAWS
+from liptest.whitebox.tree.choices import ChoiceTree
+from liptest.whitebox.tree.paths import Abort
 
 Program = Callable[[ChoiceTree], Any]
 

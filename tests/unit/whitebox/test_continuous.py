@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.certificates import certify, examine
+from liptest.certificates.verification import certify, examine
 from liptest.cli import main
 from liptest.fingerprints import fingerprint
-from liptest.whitebox.noise_outputs import Between
+from liptest.whitebox.noise.outputs import Between
 
 CUBE = lt.Hypercube(3)
 LAW = lt.ProductDistribution.uniform(CUBE)

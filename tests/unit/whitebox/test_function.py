@@ -17,9 +17,9 @@ import liptest as lt
 from liptest.mechanisms.base import check_mechanism
 from liptest.mechanisms.laws import ZERO_LOG
 from liptest.points import PointBatch, from_array
-from liptest.whitebox import generator
 from liptest.whitebox.function import PythonFunction
-from liptest.whitebox.memo import LawMemo
+from liptest.whitebox.stand_ins import generator
+from liptest.whitebox.tree.memo import LawMemo
 
 BITS = np.array([0, 1, 1], dtype=np.int8)
 
@@ -418,7 +418,7 @@ def test_a_renamed_decorated_function_pickles() -> None:
 
 
 def test_the_memo_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("liptest.whitebox.memo._MEMORY", 3000)
+    monkeypatch.setattr("liptest.whitebox.tree.memo._MEMORY", 3000)
     memo = LawMemo()
     for number in range(20):
         law = lt.OutputLaw.from_fractions({number: Fraction(1)})

@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 from liptest.errors import BudgetError, UnsupportedRandomnessError
-from liptest.whitebox.generator import UNUSED_BITS
-from liptest.whitebox.grid import GRID
+from liptest.whitebox.floats.grid import GRID
+from liptest.whitebox.stand_ins.generator import UNUSED_BITS
 from tests.unit.whitebox.bits import generator_at, law_of
 
 Program = Callable[[Any], Any]

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import liptest as lt
-from liptest.certificates import certify, examine
+from liptest.certificates.verification import certify, examine
 from liptest.check_witness import BREAKS, check
 from liptest.fingerprints import fingerprint
 

@@ -23,9 +23,9 @@ import pytest
 
 import liptest as lt
 from liptest.errors import LiptestError, NonDeterministicError, UnsupportedRandomnessError
-from liptest.whitebox import sites
-from liptest.whitebox.installing import stand_ins
-from liptest.whitebox.session import active
+from liptest.whitebox.stand_ins import sites
+from liptest.whitebox.stand_ins.installing import stand_ins
+from liptest.whitebox.stand_ins.session import active
 from tests.unit.whitebox import global_names
 from tests.unit.whitebox.global_names import COINS, all_states
 
@@ -141,7 +141,7 @@ def test_an_interruption_of_installing_is_taken_back(monkeypatch: pytest.MonkeyP
     def interrupted(function: Any, wanted: Any) -> Any:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("liptest.whitebox.installing.reachable", interrupted)
+    monkeypatch.setattr("liptest.whitebox.stand_ins.installing.reachable", interrupted)
     with pytest.raises(KeyboardInterrupt):
         law(COINS["random.random"])
     monkeypatch.undo()

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from liptest.errors import UnsupportedRandomnessError
-from liptest.whitebox.choices import ChoiceTree
-from liptest.whitebox.legacy import ChoiceRandomState
+from liptest.whitebox.stand_ins.legacy import ChoiceRandomState
+from liptest.whitebox.tree.choices import ChoiceTree
 from tests.unit.whitebox import bits
 
 

@@ -16,12 +16,12 @@ from liptest.errors import LawError, NonDeterministicError
 from liptest.mechanisms.laws import OutputLaw
 from liptest.symbolic.forms import Form
 from liptest.symbolic.noise import Noise
-from liptest.whitebox.choices import ChoiceTree
-from liptest.whitebox.memo import LawMemo, agree, law_table
-from liptest.whitebox.noise_laws import BallSum, law_of
-from liptest.whitebox.noise_runs import NoiseRun, bounded
-from liptest.whitebox.noise_ways import Asked, Listed
-from liptest.whitebox.tracing import Choice
+from liptest.whitebox.noise.laws import BallSum, law_of
+from liptest.whitebox.noise.runs import NoiseRun, bounded
+from liptest.whitebox.noise.ways import Asked, Listed
+from liptest.whitebox.tree.choices import ChoiceTree
+from liptest.whitebox.tree.memo import LawMemo, agree, law_table
+from liptest.whitebox.tree.tracing import Choice
 
 Program = Callable[[Any, Any], Any]
 

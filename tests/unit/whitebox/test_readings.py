@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import liptest as lt
 from liptest.mechanisms.base import ReadsMore
 from liptest.points import from_array
-from liptest.whitebox.narrowing import NarrowedFunction, narrowed
+from liptest.whitebox.reading.narrowing import NarrowedFunction, narrowed
 
 CUBE = lt.Hypercube(6)
 

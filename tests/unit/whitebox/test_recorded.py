@@ -9,8 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from liptest.whitebox.reads import MAX_READS, WHOLE, answer, coordinates_read, reads_only_a_count
-from liptest.whitebox.recorded import Reads, Recorded
+from liptest.whitebox.reading.reads import (
+    MAX_READS,
+    WHOLE,
+    answer,
+    coordinates_read,
+    reads_only_a_count,
+)
+from liptest.whitebox.reading.recorded import Reads, Recorded
 
 ARRAY = np.array([2, 0, 1, 1, 0, 3])
 ARRAY.flags.writeable = False

@@ -18,8 +18,8 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.whitebox import surroundings
-from liptest.whitebox.side_effects import SideEffectWarning
+from liptest.whitebox.watching import surroundings
+from liptest.whitebox.watching.side_effects import SideEffectWarning
 
 DATA = np.array([1, 0])
 

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 import liptest as lt
 from liptest.cli import main
-from liptest.loading import load_mechanism
-from liptest.whitebox.tracing import Choice
+from liptest.commands.loading import load_mechanism
+from liptest.whitebox.tree.tracing import Choice
 
 DATA = np.array([1, 0, 1])
 

@@ -12,7 +12,7 @@ import pytest
 
 import liptest as lt
 from liptest.errors import NonDeterministicError
-from liptest.whitebox.watch import RandomnessWatch
+from liptest.whitebox.watching.watch import RandomnessWatch
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,1 @@
+"""Verdicts with hashes of exactly what was tested, and whether they hold."""

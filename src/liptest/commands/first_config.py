@@ -1,0 +1,242 @@
+"""``liptest init``: a commented liptest.toml for one mechanism."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from textwrap import fill
+from typing import Any
+
+from liptest.commands.first_estimate import warning
+from liptest.commands.jobs import muted, numbers
+from liptest.commands.loading import load_mechanism, read_column, whole_numbers
+from liptest.config import DistributionModel, DomainModel, FileModel, validated
+from liptest.errors import InputError, LiptestError, check_count
+from liptest.mechanisms.base import Mechanism
+from liptest.privacy.claims import Claim, parse_epsilon
+from liptest.privacy.wording import SOURCES
+
+_MARK = "FILL IN"
+_KINDS = """\
+# cube: records of one bit, one of which is flipped. grid: counts, one of which moves by 1.
+# records: records of several values (sizes), one of which is replaced."""
+_OTHER_LAWS = """\
+# Others: probabilities = 0.1 (of a 1; or a list, one number per record), or fitted on public rows:
+# table = "public.csv", column = "click", and if you like group = "item" for one rate per item."""
+_DEFAULTS = """\
+# exception_mass = 0.001        # a YES by sampling says nothing about datasets of this probability
+# failure_probability = 1e-6    # chance of a wrong YES by sampling
+# method = "auto"               # a proof where affordable, else sampling; "exhaustive": a proof"""
+
+
+@dataclass(frozen=True)
+class Known:
+    """What the command line said; None where it said nothing."""
+
+    epsilon: str | None = None
+    delta: float | None = None
+    domain: str | None = None
+    dimension: int | None = None
+    sizes: str | None = None
+    probabilities: str | None = None
+    table: Path | None = None
+    column: str | None = None
+    group: str | None = None
+
+
+def run_init(where: str, known: Known, output: Path, *, force: bool) -> int:
+    """Write the file; 0 when it is there, 2 when something is wrong, with one line why."""
+    try:
+        _check_free(output, where, force)
+        text, advice = written(where, known, output.parent)
+        with output.open("w" if force else "x", encoding="utf-8") as stream:
+            stream.write(text)
+    except LiptestError as error:
+        print(f"error: {' '.join(str(error).split())}", file=sys.stderr)
+        return 2
+    except OSError as error:
+        print(f"error: --output {output}: {error.strerror}", file=sys.stderr)
+        return 2
+    lines = enumerate(text.splitlines(), start=1)
+    missing = [f"  line {n}: {line}" for n, line in lines if f"# {_MARK}" in line]
+    print(f"{output} is written for {where}.")
+    if missing:
+        print("Remove the first # of these lines and put your values:", *missing, sep="\n")
+    if advice:
+        print(fill(advice, 96))
+    config = "" if output == Path("liptest.toml") else f" --config {output}"
+    print(f"{'Then' if missing else 'Next'}: liptest check{config}")
+    return 0
+
+
+def written(where: str, known: Known, folder: Path) -> tuple[str, str]:
+    """The text of a liptest.toml that lies in ``folder``, and advice about it or "".
+
+    The text is checked as far as it is complete.
+
+    Raises InputError for arguments that do not fit the mechanism or each other, and what
+    loading the mechanism raises.
+    """
+    with muted():
+        mechanism, _ = load_mechanism(where)
+    kind, dimension, sizes = _domain(mechanism, known)
+    parts = [
+        _header(where, mechanism),
+        _domain_lines(kind, dimension, sizes, known),
+        _distribution_lines(known, folder),
+        _check_lines(_from_folder(where, folder), known),
+    ]
+    text = "\n\n".join(parts) + "\n"
+    return text, _tried_out(text, mechanism, folder)
+
+
+def _check_free(output: Path, where: str, force: bool) -> None:
+    if output.exists() and not force:
+        raise InputError(
+            f"{output}: it exists; add to it [[check]] with mechanism = {_quoted(where)}, or give "
+            f"--force to replace it, or --output for another name",
+            name="output",
+        )
+
+
+def _header(where: str, mechanism: Mechanism) -> str:
+    sees = "the whole dataset"
+    if mechanism.statistic is not None:
+        sees = f"only the statistic {mechanism.statistic.name!r} of the dataset"
+    outputs = "found by running it"
+    if mechanism.outputs is not None:
+        count = len(mechanism.outputs)
+        outputs = f"{count:,}, from {mechanism.outputs[0]!r} to {mechanism.outputs[-1]!r}"
+    lines = [
+        "What `liptest check` tests: a privacy claim, the datasets it is about, and their law.",
+        "",
+        where,
+        f"  sees: {sees}",
+        f"  outputs: {outputs}",
+        f"  output probabilities: {SOURCES.get(mechanism.source, mechanism.source)}",
+        "",
+        f'Lines marked {_MARK} start with "#": remove it and put your value.',
+    ]
+    return "\n".join(f"# {_printable(line)}".rstrip() for line in lines)
+
+
+def _domain(mechanism: Mechanism, known: Known) -> tuple[str, int | None, list[int] | None]:
+    """Kind, dimension and sizes, as far as arguments, mechanism and table tell."""
+    statistic = mechanism.statistic
+    name = getattr(statistic, "name", "")
+    dimension = known.dimension
+    if dimension is None and name == "weighted sum":
+        dimension = len(statistic.weights)
+    if dimension is None and known.table is not None:
+        dimension = len(_values(known))
+    kind = known.domain
+    if kind is None and name == "histogram":
+        kind = "grid" if statistic.given == "counts" else "records"
+    if kind is None and known.sizes is not None:
+        raise InputError("sizes: say which neighbours, --domain grid or --domain records")
+    sizes = _sizes(known.sizes)
+    if kind == "records" and sizes is None and dimension is not None:
+        values = _cells(statistic, known)
+        sizes = None if values is None else [values] * check_count("dimension", dimension)
+    return kind or "cube", dimension, sizes
+
+
+def _sizes(text: str | None) -> list[Any] | None:
+    given = numbers(text, always_list=True)
+    return None if given is None else [int(size) if size % 1 == 0 else size for size in given]
+
+
+def _cells(statistic: Any, known: Known) -> int | None:
+    if statistic is not None and statistic.name == "histogram":
+        return int(statistic.cells)
+    return None if known.table is None else max(2, int(_values(known).max()) + 1)
+
+
+def _values(known: Known) -> Any:
+    assert known.table is not None
+    return whole_numbers(read_column(known.table, known.column), known.table)
+
+
+def _domain_lines(kind: str, dimension: int | None, sizes: list[int] | None, known: Known) -> str:
+    lines = ["[domain]", _KINDS, f'kind = "{kind}"']
+    if kind == "cube":
+        words = "number of records"
+        if dimension is None:
+            lines.append(f"# dimension = 1000   # {_MARK}: {words}")
+        else:
+            if known.dimension is None and known.table is not None:
+                words += f", here as many as {known.table.name} has; yours may be other"
+            lines.append(f"dimension = {dimension}   # {_printable(words)}")
+    elif sizes is None:
+        lines.append(f"# sizes = [3, 3, 2]   # {_MARK}: values of each coordinate")
+    else:
+        lines.append(f"sizes = {sizes}   # values of each coordinate")
+    return "\n".join(lines)
+
+
+def _distribution_lines(known: Known, folder: Path) -> str:
+    lines = [
+        "[distribution]",
+        "# Of the data, from public sources, never from the table to be protected. A YES by proof",
+        "# does not depend on it, a YES by sampling does.",
+    ]
+    if known.table is not None:
+        lines.append(f"table = {_quoted(_from_folder(str(known.table), folder))}")
+        said = {"column": known.column, "group": known.group}
+        lines += [f"{key} = {_quoted(name)}" for key, name in said.items() if name is not None]
+    elif known.probabilities is not None:
+        lines.append(f"probabilities = {numbers(known.probabilities)}")
+    else:
+        lines.append("uniform = true")
+    return "\n".join([*lines, _OTHER_LAWS])
+
+
+def _check_lines(where: str, known: Known) -> str:
+    lines = ["[[check]]", f"mechanism = {_quoted(where)}"]
+    epsilon = parse_epsilon("1" if known.epsilon is None else known.epsilon)
+    Claim(epsilon, known.delta or 0.0)
+    if known.epsilon is None:
+        lines.append(f'# epsilon = 1.0   # {_MARK}: the claim; an exact one is "log(3)"')
+    elif isinstance(epsilon, float):
+        lines.append(f"epsilon = {epsilon!r}")
+    else:
+        lines.append(f'epsilon = "{epsilon!r}"')
+    lines.append("# delta = 0.0" if known.delta is None else f"delta = {known.delta}")
+    return "\n".join([*lines, _DEFAULTS])
+
+
+def _tried_out(text: str, mechanism: Mechanism, folder: Path) -> str:
+    """What ``liptest check`` would refuse is refused now; what would be slow is told."""
+    data = tomllib.loads(text)
+    domain = validated(DomainModel, data["domain"], "[domain]")
+    law = validated(DistributionModel, data["distribution"], "[distribution]")
+    data["check"][0].setdefault("epsilon", 1.0)
+    validated(FileModel, data, "liptest.toml")
+    if not {"dimension", "sizes"} & set(data["domain"]):
+        return ""
+    built = law.build(domain.build(), folder)
+    if mechanism.statistic is not None:
+        mechanism.statistic.check(built.domain)
+    with muted():
+        return warning(mechanism, built)
+
+
+def _from_folder(where: str, folder: Path) -> str:
+    """A file, or ``file.py:name``, as it is called from the folder of the configuration."""
+    source, colon, name = where.rpartition(":") if ".py:" in where else (where, "", "")
+    if not (colon or Path(where).exists()):
+        return where
+    return Path(os.path.relpath(source, folder)).as_posix() + colon + name
+
+
+def _quoted(text: str) -> str:
+    """A TOML string; JSON strings are TOML strings but for one character."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _printable(text: str) -> str:
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)

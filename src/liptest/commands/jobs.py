@@ -1,0 +1,153 @@
+"""What a command was asked for, from arguments or a liptest.toml, ready to run."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from liptest import testers
+from liptest.commands.loading import load_mechanism
+from liptest.config import CheckModel, DistributionModel, DomainModel, read_config, validated
+from liptest.distributions import ProductDistribution
+from liptest.errors import BudgetError, GateError, InputError, LiptestError, MechanismError
+from liptest.mechanisms.base import Mechanism
+from liptest.privacy.check import METHODS
+
+_LAW = (
+    *("uniform", "table", "column", "group", "rows", "records", "record_rows"),
+    *("sql", "sql_table", "query", "histogram_of"),
+)
+
+
+@dataclass(frozen=True)
+class Task:
+    """What one command was asked: checks, the folder that their paths start from, and how."""
+
+    models: list[CheckModel]
+    folder: Path
+    workers: int
+    ledger: Path | None
+
+
+@dataclass(frozen=True)
+class Job:
+    """One check, ready to run."""
+
+    model: CheckModel
+    where: str
+    mechanism: Mechanism
+    label: str
+    distribution: ProductDistribution
+
+
+@contextmanager
+def muted() -> Iterator[None]:
+    """Standard output is ours: code under test must not be able to print a verdict."""
+    with open(os.devnull, "w", encoding="utf-8") as sink, redirect_stdout(sink):
+        yield
+
+
+def read_task(options: dict[str, Any]) -> Task:
+    """The checks asked for, from arguments or from a file."""
+    workers, ledger = options["workers"], options["ledger"]
+    if options["mechanism"] is not None:
+        if options["epsilon"] is None:
+            raise InputError("epsilon: the claim is missing; give --epsilon 1", name="epsilon")
+        model = validated(CheckModel, _from_arguments(options), "arguments")
+        return Task([model], Path(), workers, ledger)
+    path = options["config"] or Path("liptest.toml")
+    if options["config"] is None and not path.is_file():
+        raise InputError(
+            "mechanism: none given, and there is no liptest.toml here; write for example "
+            "liptest check vendor.py:count --epsilon 1 --dimension 20 --probabilities 0.1"
+        )
+    whole = read_config(path)
+    defaults = {
+        "domain": whole.domain,
+        "distribution": whole.distribution,
+        "vendor": options["vendor"],
+    }
+    models = [
+        one.model_copy(update={k: v for k, v in defaults.items() if getattr(one, k) is None})
+        for one in whole.check
+    ]
+    if ledger is None and whole.ledger is not None:
+        ledger = path.parent / whole.ledger
+    return Task(models, path.parent, workers, ledger)
+
+
+def _from_arguments(options: dict[str, Any]) -> dict[str, Any]:
+    plain = ("mechanism", "epsilon", "delta", "exception_mass", "failure_probability", "method")
+    data = {key: options[key] for key in (*plain, "budget", "search_laws", "seed", "vendor")}
+    data["distribution"] = distribution_arguments(options)
+    data["domain"] = domain_arguments(options)
+    return data
+
+
+def domain_arguments(options: dict[str, Any]) -> dict[str, Any]:
+    """What arguments of the command line say of the domain, as in liptest.toml."""
+    return {
+        "kind": options["domain"],
+        "dimension": options["dimension"],
+        "sizes": numbers(options["sizes"], always_list=True),
+        "relation": options.get("relation"),
+    }
+
+
+def distribution_arguments(options: dict[str, Any]) -> dict[str, Any]:
+    """What arguments of the command line say of the distribution, as in liptest.toml."""
+    found = {key: options[key] for key in _LAW}
+    found["probabilities"] = numbers(options["probabilities"])
+    if options["columns"] is not None:
+        found["columns"] = options["columns"].split(",")
+    return found
+
+
+def numbers(text: str | None, *, always_list: bool = False) -> Any:
+    """A number, or a list of those with commas between them; None where nothing was said."""
+    if text is None:
+        return None
+    try:
+        values = [float(part) for part in text.split(",")]
+    except ValueError:
+        raise InputError(f"{text!r} must be numbers with commas between them") from None
+    return values if always_list or len(values) > 1 else values[0]
+
+
+def load_job(model: CheckModel, folder: Path) -> Job:
+    """Load the mechanism and build the distribution of one check."""
+    where = model.mechanism
+    if ".py:" in where:
+        where = str(folder / where)
+    with muted():
+        mechanism, label = load_mechanism(where)
+    domain = (model.domain or DomainModel()).build()
+    law = (model.distribution or DistributionModel()).build(domain, folder)
+    return Job(model, where, mechanism, label, law)
+
+
+def options_of(model: CheckModel) -> dict[str, Any]:
+    """Keyword arguments of ``check_privacy``."""
+    claim = ("epsilon", "delta", "exception_mass", "failure_probability", "tolerance")
+    keys = (*claim, "budget", "search_laws", "seed")
+    return {key: getattr(model, key) for key in keys} | {"method": _method(model.method)}
+
+
+def _method(name: str) -> Any:
+    known = {tester.name: tester for tester in testers.ALL_TESTERS}
+    if name in METHODS or name not in known:
+        return name
+    return known[name]
+
+
+def code_of(error: LiptestError) -> int:
+    """The exit code of an error."""
+    if isinstance(error, MechanismError):
+        return 4
+    if isinstance(error, BudgetError):
+        return 3
+    return 1 if isinstance(error, GateError) else 2

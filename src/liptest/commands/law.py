@@ -1,0 +1,105 @@
+"""``liptest law``: the output law of a mechanism on one dataset."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from liptest.commands.jobs import code_of, muted, numbers
+from liptest.commands.loading import load_mechanism
+from liptest.errors import BudgetError, InputError, LiptestError, check_count, shown
+from liptest.mechanisms.laws import Output, OutputLaw
+from liptest.privacy.enclosures import fraction_text
+from liptest.report.text import Screen
+from liptest.whitebox.tree.tracing import MAX_RUNS
+
+
+def run_law(
+    where: str,
+    dataset: str | None,
+    ones: int | None,
+    dimension: int | None,
+    trace: str | None = None,
+) -> int:
+    """``liptest law``: outputs, probabilities, exact fractions, error, source."""
+    screen = Screen()
+    try:
+        data = _dataset(dataset, ones, dimension)
+        with muted():
+            mechanism, label = load_mechanism(where)
+            law = mechanism.law(data)
+            found = None if trace is None else _trace(mechanism, law, data, trace)
+    except LiptestError as error:
+        return screen.error(error, code_of(error))
+    if found is None:
+        screen.law(label, law)
+    else:
+        screen.paragraph(_words(f"{label}: {trace}", law, *found))
+    return 0
+
+
+def _trace(mechanism: Any, law: OutputLaw, data: Any, text: str) -> tuple[Output, list[Any]]:
+    """The output that a text stands for, and the choices that lead there."""
+    if not hasattr(mechanism, "trace"):
+        raise InputError(
+            "--trace: the law of this mechanism is declared, not enumerated from code; there are "
+            "no choices to show",
+            name="trace",
+        )
+    wanted = [output for output in law.outputs if text in (repr(output), str(output))]
+    if not wanted:
+        near = ", ".join(repr(output) for output in law.outputs[:12])
+        raise InputError(f"trace={shown(text)} is no output on this dataset; it has: {near}")
+    found: list[Any] | None = mechanism.trace(data, wanted[0])
+    if found is None:
+        raise BudgetError(f"trace={shown(text)}: not found in {MAX_RUNS:,} runs; it is too rare")
+    return wanted[0], found
+
+
+def _words(title: str, law: OutputLaw, output: Output, choices: list[Any]) -> str:
+    # Choices about noise have no probabilities of their own: only all of them together have one.
+    noisy = law.fractions is None
+    lines = [
+        f"{number}. branch {choice.chosen} of {_count(choice.branches)}"
+        f"{'' if noisy else _probability(choice)}   {choice.draw}"
+        for number, choice in enumerate(choices, 1)
+    ]
+    probability = math.prod((choice.probability for choice in choices), start=Fraction(1))
+    ends = f"All of them together: probability {float(probability):.6g}."
+    if noisy:
+        ends = f"All ways to this output together: probability {law[output]:.6g}, integrated."
+    return "\n".join([title, *lines, ends if lines else "No random choice leads there."])
+
+
+def _probability(choice: Any) -> str:
+    exactly = fraction_text(choice.probability) or "about"
+    return f", probability {exactly} ({float(choice.probability):.6g})"
+
+
+def _count(branches: Any) -> int:
+    return branches if isinstance(branches, int) else len(branches)
+
+
+def _numbers(text: str) -> Any:
+    try:
+        return numbers(text, always_list=True)
+    except InputError as error:
+        raise InputError(f"dataset={error}, as in 0,1,1", name="dataset") from None
+
+
+def _dataset(dataset: str | None, ones: int | None, dimension: int | None) -> Any:
+    if (dataset is None) == (ones is None):
+        raise InputError("dataset: give either --dataset 0,1,1 or --ones 3 --dimension 20")
+    if dataset is not None:
+        values = np.array(_numbers(dataset))
+        if np.any(values != np.floor(values)):
+            raise InputError(f"dataset={dataset!r} must be whole numbers", name="dataset")
+        return values.astype(np.int64)
+    d = check_count("dimension", dimension if dimension is not None else 0)
+    k = check_count("ones", ones if ones is not None else 0, least=0)
+    if k > d:
+        raise InputError(f"ones={k} is more than dimension={d}", name="ones", value=k)
+    return (np.arange(d) < k).astype(np.int64)

@@ -1,0 +1,89 @@
+"""What the commands about a ledger do; imported only when one of them runs."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from fractions import Fraction
+from pathlib import Path
+
+from liptest.errors import InputError, LedgerError
+from liptest.ledger.book import Ledger
+from liptest.ledger.entries import Attempt, decimal_text
+from liptest.ledger.totals import Totals, attempt_text, vendor_text
+from liptest.report.text import Screen
+
+_MOST_PROBLEMS = 20
+
+
+def run_show(file: Path, vendor: str | None, as_json: bool) -> int:
+    """``liptest ledger show``."""
+    screen = Screen()
+    wrong: list[str] = []
+    try:
+        ledger = Ledger(file, create=False)
+        wrong = ledger.problems()
+        _show(screen, ledger, vendor, as_json)
+    except (LedgerError, InputError) as error:
+        return screen.error(error, 1 if wrong else 2)
+    if wrong:
+        told = f"{file} is not intact, do not rely on these numbers; see liptest ledger verify"
+        return screen.error(LedgerError(told), 1)
+    return 0
+
+
+def _show(screen: Screen, ledger: Ledger, vendor: str | None, as_json: bool) -> None:
+    found = ledger.attempts(vendor) if vendor is not None else []
+    if vendor is not None and not found:
+        raise InputError(_unknown(ledger, vendor), name="vendor")
+    if as_json:
+        print(_json(ledger, found))
+    elif vendor is None:
+        screen.paragraph(str(ledger.summary()))
+    else:
+        lines = [attempt_text(one) for one in found]
+        screen.paragraph("\n".join([vendor_text(f"vendor {vendor}", Totals.of(found)), *lines]))
+
+
+def run_verify(file: Path, head: str | None) -> int:
+    """``liptest ledger verify``."""
+    screen = Screen()
+    try:
+        ledger = Ledger(file, create=False)
+        wrong = ledger.problems(head=head)
+        summary = None if wrong else ledger.summary()
+    except LedgerError as error:
+        return screen.error(error, 2)
+    if summary is None:
+        more = len(wrong) - _MOST_PROBLEMS
+        lines = [*wrong[:_MOST_PROBLEMS], *([f"and {more:,} more"] if more > 0 else [])]
+        screen.paragraph(f"NOT INTACT: {file}\n" + "\n".join(f"  {line}" for line in lines))
+        return 1
+    screen.paragraph(f"INTACT: {file}, {summary.rows:,} rows\nhead {summary.head}")
+    if head is None:
+        screen.paragraph(
+            "That rows were cut off at the end cannot be seen. Keep the head elsewhere, and give "
+            "it next time: liptest ledger verify --head HASH"
+        )
+    return 0
+
+
+def _unknown(ledger: Ledger, vendor: str) -> str:
+    known = ", ".join(sorted({one.vendor for one in ledger.attempts()})) or "none"
+    return f"vendor={vendor!r} is not in the ledger; known: {known}"
+
+
+def _json(ledger: Ledger, attempts: list[Attempt]) -> str:
+    if not attempts:
+        return json.dumps(ledger.summary().to_dict(), indent=1)
+    data = {
+        "vendor": attempts[0].vendor,
+        "totals": Totals.of(attempts).to_dict(),
+        "attempts": [_plain(one) for one in attempts],
+    }
+    return json.dumps(data, indent=1)
+
+
+def _plain(attempt: Attempt) -> dict[str, object]:
+    values = asdict(attempt).items()
+    return {key: decimal_text(v) if isinstance(v, Fraction) else v for key, v in values}

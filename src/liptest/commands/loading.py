@@ -1,0 +1,236 @@
+"""Finding what a command line names: mechanisms in files or packages, columns of tables."""
+
+from __future__ import annotations
+
+import ast
+import csv
+import hashlib
+import importlib
+import importlib.util
+import inspect
+import json
+import sys
+from difflib import get_close_matches
+from pathlib import Path
+from types import FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liptest.blackbox.samplers import Sampler
+from liptest.commands.vendors import imported_first, use_folder
+from liptest.errors import InputError, shown
+from liptest.mechanisms.base import Mechanism, check_mechanism
+
+
+def load_object(where: str) -> tuple[Any, str]:
+    """The object named ``file.py:name`` or ``package.module:name``, and a label for it.
+
+    Raises InputError when there is no such file, module or name, or when importing it fails.
+    """
+    source, colon, name = where.rpartition(":")
+    if not colon or not source or not name:
+        raise InputError(
+            f"{shown(where)} does not name an object; write file.py:name or package.module:name",
+            name="mechanism",
+        )
+    module = _module(source)
+    if not hasattr(module, name):
+        names = sorted(n for n in vars(module) if not n.startswith("_"))
+        near = get_close_matches(name, names, 1)
+        meant = f"did you mean {near[0]!r}? " if near else ""
+        raise InputError(
+            f"{source} has no object {name!r}; {meant}it has: {', '.join(names[:12])}",
+            name="mechanism",
+        )
+    return getattr(
+        module, name
+    ), f"{Path(source).stem if source.endswith('.py') else source}:{name}"
+
+
+def load_mechanism(where: str) -> tuple[Mechanism, str]:
+    """A mechanism and its label; a plain function ``(data, rng)`` is taken as one."""
+    found, label = load_object(where)
+    if _is_sampler(found):
+        raise InputError(
+            f"mechanism={label} draws samples (dataset, n, rng), and has no output law; test it "
+            f"with liptest samples {where}, or lt.check_samples",
+            name="mechanism",
+            value=found,
+        )
+    if not isinstance(found, Mechanism) and callable(found) and not isinstance(found, type):
+        from liptest.whitebox.decorator import mechanism
+
+        return mechanism(found), label
+    return check_mechanism(found), label
+
+
+def _is_sampler(found: Any) -> bool:
+    """An ``lt.Sampler``, or a plain function with arguments as one wraps them."""
+    if isinstance(found, Sampler):
+        return True
+    if not isinstance(found, FunctionType):
+        return False
+    return tuple(inspect.signature(found).parameters)[1:] == ("n", "rng")
+
+
+def defined_at(where: str) -> tuple[Path | None, int | None]:
+    """File, and line of the definition in it, of an object that ``load_object`` has loaded."""
+    source, _, name = where.rpartition(":")
+    module = None if source.endswith(".py") else sys.modules.get(source)
+    file = Path(source) if module is None else Path(getattr(module, "__file__", None) or "")
+    try:
+        tree = ast.parse(file.read_bytes())
+    except (OSError, SyntaxError, ValueError):
+        return None, None
+    lines = [node.lineno for node in tree.body if name in _bound_by(node)]
+    return file, lines[-1] if lines else None
+
+
+def _bound_by(node: ast.stmt) -> set[str]:
+    if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+        return {node.name}
+    targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+    return {target.id for target in targets if isinstance(target, ast.Name)}
+
+
+def _module(source: str) -> ModuleType:
+    try:
+        if source.endswith(".py"):
+            return _from_file(Path(source))
+        use_folder(None)
+        return importlib.import_module(source)
+    except InputError:
+        raise
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # a vendor's file may do anything, exit included
+        raise InputError(
+            f"{source}: importing it failed with {type(error).__name__}: {shown(str(error), 200)}",
+            name="mechanism",
+        ) from None
+
+
+def _from_file(path: Path) -> ModuleType:
+    if not path.is_file():
+        raise InputError(f"{path}: there is no such file", name="mechanism")
+    full = path.resolve()
+    use_folder(full.parent)
+    # One name per file, so that two vendors' files of one name do not meet, and functions pickle.
+    name = f"_liptest_{full.stem}_{hashlib.sha256(str(full).encode()).hexdigest()[:12]}"
+    if name in sys.modules:
+        return sys.modules[name]
+    spec = importlib.util.spec_from_file_location(name, full)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        with imported_first(full.parent):
+            spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module
+
+
+def read_column(
+    path: Path, column: str | None, rows: str | None = None, *, private: bool = False
+) -> NDArray[Any]:
+    """One column of a CSV file, or a whole .npy or JSON list; text where it is not whole numbers.
+
+    ``rows`` is "first:stop", both may be empty. With ``private`` no message quotes a value.
+
+    Raises
+    ------
+    InputError
+        No such file or column, an empty table, rows that are no slice.
+    """
+    if not path.is_file():
+        raise InputError(f"{path}: there is no such file", name="table")
+    if path.suffix in (".npy", ".json"):
+        values = _array(path)
+    else:
+        values = _csv_column(path, column, private)
+    values = values[_slice(rows)]
+    if len(values) == 0:
+        raise InputError(f"{path}: the table is empty (rows={rows or ':'})", name="table")
+    return values
+
+
+def whole_numbers(values: NDArray[Any], path: Path, *, private: bool = False) -> NDArray[np.int64]:
+    """The column as whole numbers, or InputError (that quotes nothing if ``private``)."""
+    try:
+        numbers = values.astype(np.float64)
+    except (TypeError, ValueError):
+        numbers = np.full(1, np.nan)
+    if not np.all(np.isfinite(numbers)) or np.any(numbers != np.floor(numbers)):
+        example = "" if private else f" (for example {shown(_not_whole(values))})"
+        raise InputError(
+            f"{path}: the column holds something that is no whole number{example}; code the "
+            f"records as 0, 1, ..",
+            name="column",
+        )
+    return numbers.astype(np.int64)
+
+
+def _not_whole(values: NDArray[Any]) -> Any:
+    for value in values.tolist():
+        try:
+            if float(value) != int(float(value)):
+                return value
+        except (TypeError, ValueError, OverflowError):
+            return value
+    return None
+
+
+def _array(path: Path) -> NDArray[Any]:
+    try:
+        data = np.load(path) if path.suffix == ".npy" else np.array(json.loads(path.read_text()))
+    except (ValueError, OSError):
+        raise InputError(f"{path}: it is no readable {path.suffix} file", name="table") from None
+    if data.ndim != 1:
+        raise InputError(f"{path}: shape={data.shape}; give one dataset, a flat list", name="table")
+    return data
+
+
+def _csv_column(path: Path, column: str | None, private: bool) -> NDArray[Any]:
+    try:
+        # A mark at the beginning, as spreadsheets write it, is no part of the first name.
+        with path.open(newline="", encoding="utf-8-sig") as stream:
+            reader = csv.DictReader(stream)
+            chosen = _named(list(reader.fieldnames or []), path, column, private)
+            return np.array([row[chosen] for row in reader], dtype=object)
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise InputError(
+            f"{path}: it is no CSV file in UTF-8 ({type(error).__name__}); save it as one",
+            name="table",
+        ) from None
+
+
+def _named(names: list[str], path: Path, column: str | None, private: bool) -> str:
+    if not names:
+        raise InputError(f"{path}: the table is empty", name="table")
+    if column is None and len(names) == 1:
+        return names[0]
+    if column is None or names.count(column) != 1:
+        # Without a header the names are the first record.
+        known = f"it has {len(names)}" if private else f"it has: {', '.join(names[:20])}"
+        what = "two such columns" if column in names else "no such column"
+        raise InputError(f"column={shown(column)}: {path} has {what}; {known}", name="column")
+    return column
+
+
+def _slice(rows: str | None) -> slice:
+    if not rows:
+        return slice(None)
+    first, colon, stop = rows.partition(":")
+    try:
+        if not colon:
+            raise ValueError
+        return slice(int(first) if first else None, int(stop) if stop else None)
+    except ValueError:
+        raise InputError(
+            f"rows={shown(rows)} must be first:stop, for example 0:5000", name="rows"
+        ) from None

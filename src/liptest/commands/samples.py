@@ -1,0 +1,114 @@
+"""What ``liptest samples`` does, and ``liptest verify`` with what it wrote."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from liptest.blackbox.asked import asked_for
+from liptest.blackbox.check import check_samples
+from liptest.blackbox.samplers import Sampler
+from liptest.blackbox.verdicts import BlackBoxVerdict
+from liptest.certificates.samples import SampleCertificate, certify_samples, examine_samples
+from liptest.certificates.verification import Examination
+from liptest.commands.jobs import code_of, distribution_arguments, domain_arguments, muted
+from liptest.commands.loading import load_object
+from liptest.commands.workers import pool
+from liptest.config import CheckModel, DistributionModel, DomainModel, validated
+from liptest.distributions import Distribution
+from liptest.errors import LiptestError
+from liptest.fingerprints import fingerprint
+from liptest.ledger.bookkeeping import Bookkeeper
+from liptest.ledger.entries import clean_name
+from liptest.report.html import report_html
+from liptest.report.text import Screen
+from liptest.verdicts import Decision
+
+_CODES = {Decision.YES: 0, Decision.NO: 1, Decision.INCONCLUSIVE: 3}
+
+
+def run_samples(options: dict[str, Any]) -> int:
+    """``liptest samples``: print the verdict, write its certificate."""
+    screen = Screen()
+    try:
+        sampler, label = load_sampler(options["sampler"], scalar=options["scalar"])
+        data = distribution_of(asdict(options["data"]))
+        vendor = options["vendor"] or clean_name(options["sampler"])
+        books = Bookkeeper(options["ledger"], vendor=vendor)
+        verdict = _verdict(screen, sampler, label, data, books, options)
+    except LiptestError as error:
+        return screen.error(error, code_of(error), options["sampler"])
+    own_seed = options["seed"] is None
+    certificate = books.decided(certify_samples(verdict, sampler, data, own_seed=own_seed))
+    screen.paragraph(str(verdict))
+    try:
+        books.settle()
+    except LiptestError as error:
+        screen.error(error, code_of(error), options["sampler"])
+    return _CODES[verdict.decision] if _written(options, certificate) else 2
+
+
+def _written(options: dict[str, Any], certificate: SampleCertificate) -> bool:
+    """Whether all files could be written; a full disk must lose neither the verdict nor others."""
+    whole = True
+    for name, text_of in (("json", SampleCertificate.to_json), ("html", report_html)):
+        path: Path | None = options[name]
+        if path is None:
+            continue
+        try:
+            path.write_text(text_of(certificate).rstrip("\n") + "\n", encoding="utf-8")
+        except OSError as error:
+            print(f"error: --{name} {path}: {error.strerror}", file=sys.stderr)
+            whole = False
+    return whole
+
+
+def _verdict(
+    screen: Screen,
+    sampler: Sampler,
+    label: str,
+    data: Distribution,
+    books: Bookkeeper,
+    options: dict[str, Any],
+) -> BlackBoxVerdict:
+    claim = validated(
+        CheckModel, {"mechanism": options["sampler"], "epsilon": options["epsilon"]}, "arguments"
+    )
+    plain = ("delta", "resolution", "failure_probability", "samples", "seed")
+    given = {"epsilon": claim.epsilon, **{key: options[key] for key in plain}}
+    asked = asked_for(sampler, data, **given)
+    with screen.progress(label) as progress, muted(), pool(options["workers"]) as executor:
+        books.begin(sampler, fingerprint(sampler), data, asked.claim, asked.failure_probability)
+        found = check_samples(sampler, data, executor=executor, progress=progress, **given)
+    return replace(found, mechanism=label)
+
+
+def load_sampler(where: str, *, scalar: bool) -> tuple[Sampler, str]:
+    """The sampler of that name, or the function of that name as one; and a label for it."""
+    with muted():
+        found, label = load_object(where)
+    return found if isinstance(found, Sampler) else Sampler(found, vectorised=not scalar), label
+
+
+def distribution_of(given: dict[str, Any]) -> Distribution:
+    """The distribution that arguments of the command line describe."""
+    space = domain_arguments(given | {"domain": given["domain"] or "cube"})
+    law = distribution_arguments(given)
+    domain = validated(DomainModel, space, "arguments").build()
+    return validated(DistributionModel, law, "arguments").build(domain, Path())
+
+
+def run_verify_samples(
+    text: str, where: str | None, data: dict[str, Any], *, scalar: bool = False
+) -> tuple[str, Examination]:
+    """What came of a certificate of samples, and a title for it."""
+    alone = examine_samples(text)
+    if where is None or not alone.readable:
+        return "certificate of samples", alone
+    sampler, label = load_sampler(where, scalar=scalar)
+    named = any(distribution_arguments(data).values())
+    with muted():
+        found = examine_samples(text, sampler, distribution_of(data) if named else None)
+    return f"{label}, by samples", found

@@ -1,0 +1,160 @@
+"""``liptest verify``: certificates against themselves, their mechanism and their distribution."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from liptest.certificates.samples import is_of_samples
+from liptest.certificates.verification import Examination, examine
+from liptest.check_witness import Unreadable, read
+from liptest.commands.jobs import code_of, distribution_arguments, domain_arguments, muted
+from liptest.commands.loading import load_mechanism
+from liptest.commands.samples import run_verify_samples
+from liptest.config import CheckModel, DistributionModel, DomainModel, read_config, validated
+from liptest.distributions import Distribution
+from liptest.errors import InputError, LiptestError, shown
+from liptest.fingerprints import distribution_hash
+from liptest.report.text import Screen
+
+# The worst of several wins.
+_SEVERITY = (1, 3, 2, 0)
+_WORDS = {
+    0: "HOLDS",
+    1: "DOES NOT HOLD",
+    3: "NOTHING WRONG FOUND, but not everything could be checked",
+}
+
+
+def run_verify(
+    file: Path,
+    mechanism: str | None,
+    config: Path | None,
+    data: dict[str, Any],
+    *,
+    scalar: bool = False,
+) -> int:
+    """Every certificate of the file; the worst exit code. ``scalar``: of a sampler's function."""
+    screen = Screen()
+    try:
+        text = file.read_text(encoding="utf-8")
+        if is_of_samples(text):
+            return _told(screen, *run_verify_samples(text, mechanism, data, scalar=scalar))
+        documents = read(text)
+        against = Against(mechanism, config, data)
+    except OSError as error:
+        return screen.error(InputError(f"{file}: {error.strerror}"), 2)
+    except (Unreadable, UnicodeDecodeError) as error:
+        return screen.error(InputError(f"{file}: {error}"), 2)
+    except LiptestError as error:
+        return screen.error(error, code_of(error))
+    codes = {_verified(screen, document, against) for document in documents}
+    return next((code for code in _SEVERITY if code in codes), 2)
+
+
+class Against:
+    """What the command line names for certificates to be held against."""
+
+    def __init__(self, mechanism: str | None, config: Path | None, data: dict[str, Any]) -> None:
+        self._mechanism = mechanism
+        self._data = data
+        self._folder = Path() if config is None else config.parent
+        self._whole = None if config is None else read_config(config)
+
+    def of(self, document: dict[str, Any]) -> tuple[Any, Distribution | None]:
+        """Mechanism and distribution for a certificate; None for what was not named."""
+        checks = self._checks(document)
+        where, folder = self._mechanism, Path()
+        if where is None and self._whole is not None:
+            if not checks:
+                raise InputError(
+                    f"config: it has no check of {shown(_name(document))}; give --mechanism"
+                )
+            where, folder = checks[0].mechanism, self._folder
+        if where is None:
+            return None, None
+        with muted():
+            found, _ = load_mechanism(str(folder / where) if ".py:" in where else where)
+        return found, self._distribution(document, checks)
+
+    def _checks(self, document: dict[str, Any]) -> list[CheckModel]:
+        if self._whole is None:
+            return []
+        name = _name(document) if self._mechanism is None else _label(self._mechanism)
+        return [one for one in self._whole.check if _label(one.mechanism) == name]
+
+    def _distribution(
+        self, document: dict[str, Any], checks: list[CheckModel]
+    ) -> Distribution | None:
+        law = distribution_arguments(self._data)
+        if any(law.values()):
+            model = validated(DistributionModel, law, "arguments")
+            return model.build(self._domain(document).build(), Path())
+        if self._whole is None:
+            return None
+        pairs = [(one.domain, one.distribution) for one in checks] or [(None, None)]
+        built = [self._built(*pair) for pair in pairs]
+        wanted = document["distribution"]["hash"]
+        return next((law for law in built if distribution_hash(law) == wanted), built[0])
+
+    def _built(self, domain: DomainModel | None, law: DistributionModel | None) -> Distribution:
+        assert self._whole is not None
+        space = domain or self._whole.domain or DomainModel()
+        known = law or self._whole.distribution or DistributionModel()
+        return known.build(space.build(), self._folder)
+
+    def _domain(self, document: dict[str, Any]) -> DomainModel:
+        given = domain_arguments(self._data)
+        if not any(given.values()):
+            given = _domain_of(document)
+        known = {key: value for key, value in given.items() if value is not None}
+        return validated(DomainModel, known, "arguments")
+
+
+def _domain_of(document: dict[str, Any]) -> dict[str, Any]:
+    told = document["domain"]
+    if told["kind"] == "cube":
+        return {"kind": "cube", "dimension": told["dimension"]}
+    sizes = told["sizes"]
+    found = {
+        "kind": told["kind"],
+        "sizes": [sizes] * told["dimension"] if isinstance(sizes, int) else sizes,
+    }
+    if told["kind"].startswith("answers"):
+        found |= {"kind": "answers", "relation": "all" if "all" in told["kind"] else "one"}
+    return found
+
+
+def _name(document: dict[str, Any]) -> str:
+    return str(document["verdict"]["mechanism"])
+
+
+def _label(where: str) -> str:
+    source, _, name = where.rpartition(":")
+    return f"{Path(source).stem if source.endswith('.py') else source}:{name}"
+
+
+def _verified(screen: Screen, document: dict[str, Any], against: Against) -> int:
+    text = json.dumps(document)
+    alone = examine(text)
+    if not alone.readable:
+        return _told(screen, "certificate", alone)
+    try:
+        mechanism, distribution = against.of(document)
+        with muted():
+            found = examine(text, mechanism, distribution)
+    except LiptestError as error:
+        return screen.error(error, code_of(error), _name(document))
+    verdict = document["verdict"]
+    return _told(screen, f"{verdict['mechanism']}   {verdict['decision']}", found)
+
+
+def _told(screen: Screen, title: str, found: Examination) -> int:
+    code = 1 if found.problems else 0 if found.certain else 3
+    lines = [title, _WORDS[code]]
+    lines += [f"Wrong: {told}" for told in found.problems]
+    lines += [f"Checked: {told}" for told in found.checked if not found.problems]
+    lines += [f"Not checked: {told}" for told in found.unchecked]
+    screen.paragraph("\n".join(lines))
+    return code

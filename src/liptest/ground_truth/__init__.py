@@ -1,0 +1,1 @@
+"""Exact distances to the Lipschitz functions, covers and repair; testers never import it."""

@@ -1,0 +1,1 @@
+"""Testing functions: is one Lipschitz, up to a set of small mass?"""

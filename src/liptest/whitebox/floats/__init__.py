@@ -1,0 +1,1 @@
+"""Random floats as intervals of NumPy's grid, and monotone functions of them."""

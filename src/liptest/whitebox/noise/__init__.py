@@ -1,0 +1,1 @@
+"""Laplace, Gaussian, geometric and other noise that stays symbolic in plain code."""

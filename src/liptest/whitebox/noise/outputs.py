@@ -1,0 +1,212 @@
+"""Outputs that are numbers with continuous noise: what a leaf with such an output is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from liptest.errors import ContinuousOutputs
+from liptest.mechanisms.laws import Output, OutputLaw
+from liptest.symbolic.forms import Constraint, Form
+from liptest.symbolic.noise import Noise
+from liptest.whitebox.outputs import Items, NoisyValue, Typed
+from liptest.whitebox.tree.choices import ChoiceTree
+
+ADVICE = (
+    "round it (numpy.round(x), or to a grid: step * round(x / step)), answer only comparisons of "
+    "it, draw discrete noise (rng.geometric(p) - rng.geometric(p)), or sample the mechanism with "
+    "lt.check_samples"
+)
+# Floats of the code differ from exact values by their rounding; more is another output.
+_ROUNDING, _ONE = Fraction(1, 10**9), Fraction(1)
+
+
+@dataclass(frozen=True)
+class Real:
+    """In the place of such a number where an output is described: any real number."""
+
+    def __repr__(self) -> str:
+        return "real"
+
+
+@dataclass(frozen=True)
+class Between:
+    """In the place of such a number: any number between two ends, None where there is none."""
+
+    low: Fraction | None
+    high: Fraction | None
+
+    def __repr__(self) -> str:
+        if self.low is None and self.high is None:
+            return "real"
+        if self.high is None:
+            return f"above {float(self.low or 0):.12g}"
+        if self.low is None:
+            return f"below {float(self.high):.12g}"
+        return f"{float(self.low):.12g} to {float(self.high):.12g}"
+
+
+@dataclass(frozen=True, eq=False)
+class Near:
+    """Equal to numbers that differ from it by no more than the rounding of floats."""
+
+    value: Fraction
+    size: Fraction
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, (int, float)) or not math.isfinite(other):
+            return False
+        return bool(abs(Fraction(other) - self.value) <= _ROUNDING * max(self.size, _ONE))
+
+
+class NearItems:
+    """Equal to dicts with the same keys and near values."""
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, values: dict[Output, Any]) -> None:
+        self._values = values
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Items) and dict(other.items) == self._values
+
+
+@dataclass(frozen=True)
+class DensityLeaf:
+    """An output with ``Real`` in the places of ``forms``, and what led to it.
+
+    Every form is one continuous variable of its own, times a factor, plus a constant.
+    """
+
+    skeleton: Output
+    forms: tuple[Form, ...]
+    noises: tuple[Noise, ...]
+    constraints: tuple[Constraint, ...]
+
+
+def density_leaf(
+    tree: ChoiceTree,
+    output: Output,
+    noises: list[Noise],
+    constraints: tuple[Constraint, ...],
+) -> DensityLeaf:
+    """A leaf whose canonical output has a ``NoisyValue`` in it.
+
+    Aborts where densities of such outputs are not compared: sums of several variables, a
+    variable that occurs twice, numbers in sets or dataclasses.
+    """
+    forms = tuple(_forms_in(tree, output))
+    variables = [variable for form in forms for variable, _ in form.terms]
+    if any(len(form.terms) != 1 for form in forms):
+        tree.unsupported("an output that is a sum of several continuous random numbers", ADVICE)
+    if len(set(variables)) < len(variables):
+        tree.unsupported("an output with one continuous random number in two places", ADVICE)
+    skeleton = replaced(output, lambda form: Real())
+    return DensityLeaf(skeleton, forms, tuple(noises), constraints)
+
+
+def _forms_in(tree: ChoiceTree, output: Output) -> Iterator[Form]:
+    if isinstance(output, NoisyValue):
+        yield output.form
+    elif (entries := _entries(output)) is not None:
+        for entry in entries:
+            yield from _forms_in(tree, entry)
+    elif _hides_noise(output):
+        tree.unsupported(
+            f"continuous random numbers in a {type(output).__name__} as an output",
+            "return a number, a list, a tuple, a dict or an array of them",
+        )
+
+
+def _entries(output: Output) -> tuple[Output, ...] | None:
+    """What may have noise in it, in an order that does not depend on it; None for all other."""
+    if type(output) is tuple:
+        return output
+    if type(output) is Typed:
+        return (output.value,)
+    if type(output) is Items:
+        keys = {repr(key): (key, value) for key, value in output.items}
+        # Keys that print alike have no order.
+        if len(keys) == len(output.items) and not any(_hides_noise(key) for key, _ in output.items):
+            return tuple(keys[one][1] for one in sorted(keys))
+    return None
+
+
+def _with_entries(output: Output, entries: list[Any]) -> Any:
+    """The output with other entries, in the order of ``_entries``."""
+    if isinstance(output, Typed):
+        return Typed(output.kind, entries[0])
+    if isinstance(output, Items):
+        names = sorted((key for key, _ in output.items), key=repr)
+        return _items(dict(zip(names, entries, strict=True)))
+    return tuple(entries)
+
+
+def _items(values: dict[Output, Any]) -> Any:
+    """A dict as an output; numbers that are only near have no hash."""
+    try:
+        return Items(frozenset(values.items()))
+    except TypeError:
+        return NearItems(values)
+
+
+def _hides_noise(output: Output) -> bool:
+    """Whether something in the output, not in a plain tuple, has noise."""
+    if isinstance(output, NoisyValue):
+        return True
+    if isinstance(output, (tuple, frozenset)):
+        return any(map(_hides_noise, output))
+    inner = getattr(output, "__dict__", {}) if hasattr(type(output), "__dataclass_fields__") else {}
+    return any(map(_hides_noise, inner.values()))
+
+
+def replaced(output: Output, number: Callable[[Form], Any]) -> Any:
+    """The output with something else in the place of each number with noise."""
+    if isinstance(output, NoisyValue):
+        return number(output.form)
+    entries = _entries(output)
+    if entries is None:
+        return output
+    return _with_entries(output, [replaced(entry, number) for entry in entries])
+
+
+def replaced_by(skeleton: Output, ends: tuple[tuple[Any, Any], ...]) -> Output:
+    """A description of an output, with an interval for each number, in their order."""
+    left = iter(ends)
+
+    def filled(part: Output) -> Any:
+        if isinstance(part, Real):
+            return Between(*next(left))
+        entries = _entries(part)
+        return part if entries is None else _with_entries(part, [filled(one) for one in entries])
+
+    found: Output = filled(skeleton)
+    return found
+
+
+def nearby(output: Output, value: Callable[[Form], Fraction]) -> Any:
+    """The output that a run gives with real floats: numbers near the values of their sums."""
+
+    def near(form: Form) -> Near:
+        found = value(form)
+        return Near(found, abs(found) + abs(Fraction(form.constant)))
+
+    return replaced(output, near)
+
+
+def is_continuous(law: OutputLaw) -> bool:
+    """Whether some output has continuous noise in it."""
+    return any(isinstance(output, DensityLeaf) for output in law.outputs)
+
+
+def refused(name: str) -> ContinuousOutputs:
+    """The error where output laws are asked for that have no probabilities of single outputs."""
+    return ContinuousOutputs(
+        f"{name}: its output is a number with continuous noise, of which no single value has a "
+        f"probability; {ADVICE}; lt.check_privacy and lt.exact_epsilon compare densities"
+    )

@@ -1,0 +1,236 @@
+"""Noise of one run that stays symbolic: its variables, what is known of them, and the questions.
+
+A variable is independent noise (``symbolic.noise``); what the program compares are sums of
+variables with factors (``symbolic.forms``). A comparison asks the tree which of several ways the
+run takes; each way is a conjunction of constraints on such sums. Ways have no weights: that of a
+whole path is the probability of all its constraints, found at the leaf.
+"""
+
+from __future__ import annotations
+
+import operator
+import os
+import sys
+from collections.abc import Callable
+from fractions import Fraction
+from functools import partial
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+from flint import arb
+
+from liptest.errors import LiptestError, NonDeterministicError, UnsupportedForm
+from liptest.mechanisms.laws import Output
+from liptest.symbolic.forms import Constraint, Form
+from liptest.symbolic.noise import Noise
+from liptest.symbolic.probability import System
+from liptest.whitebox.noise.outputs import density_leaf
+from liptest.whitebox.noise.ways import Asked, Known, Listed, Question
+from liptest.whitebox.tree.choices import ChoiceTree
+from liptest.whitebox.tree.tracing import line_in_words, place_of
+
+_ADVICE = (
+    "round the noise or draw discrete noise (rng.geometric(p) - rng.geometric(p)), compare fewer "
+    "sums of the same noise, or sample with lt.check_samples"
+)
+# Kept: while a program is analysed the names stand for something else.
+_GENERATOR, _BITS = np.random.Generator, np.random.PCG64
+_ZERO = Fraction(0)
+_PACKAGE = str(Path(__file__).resolve().parents[2]) + os.sep
+
+
+class NoiseRun:
+    """All noise of one run. ``NoiseRun.of(tree)`` is that of the run that is under way."""
+
+    __slots__ = (
+        *("_asked", "_place", "_point", "constraints", "fixed", "known", "noises", "symbolic"),
+        "tree",
+    )
+
+    def __init__(self, tree: ChoiceTree) -> None:
+        self.tree = tree
+        self.noises: list[Noise] = []
+        self.constraints: Known = ()
+        #: Variables that were chosen by weight, with their values.
+        self.fixed: dict[int, Fraction] = {}
+        #: Whole numbers that were asked for, by the sums that they are of.
+        self.known: dict[Any, int] = {}
+        #: Whether symbolic noise was asked for as an output.
+        self.symbolic = False
+        self._asked = 0
+        #: File and line of the last question.
+        self._place = ("", 0)
+        self._point: tuple[Fraction, ...] | None = None
+
+    @classmethod
+    def of(cls, tree: ChoiceTree) -> NoiseRun:
+        """Of the run that is under way."""
+        if tree.noise is None:
+            tree.noise = cls(tree)
+        found: NoiseRun = tree.noise
+        return found
+
+    def new(self, noise: Noise) -> Form:
+        """A new variable."""
+        self.noises.append(noise)
+        return Form.variable(len(self.noises) - 1)
+
+    def check_current(self) -> None:
+        """Abort where noise of an earlier run is used."""
+        if self.tree.noise is not self:
+            self.tree.fail(
+                NonDeterministicError(
+                    f"{self.tree.name}: non-deterministic: a random number drawn in an earlier "
+                    f"run is used again; a mechanism may keep no state"
+                )
+            )
+
+    def asked(self) -> Asked:
+        """What a question needs to know; the noise drawn before it is part of what it is."""
+        self.check_current()
+        place = place_of(sys._getframe(1))
+        # What is asked of an output after the program has ended is due to its last question.
+        self._place = self._place if place[0].startswith(_PACKAGE) else place
+        noises = tuple(self.noises)
+        drawn, self._asked = noises[self._asked :], len(noises)
+        return Asked(
+            drawn, noises, self.constraints, partial(self.refuse, place=self._place), place
+        )
+
+    def take(self, key: Any, ways: Callable[[], tuple[Known | None, ...]]) -> int:
+        """Which of some ways, exactly one of which holds, this run takes; None is impossible.
+
+        ``key`` is equal for equal ways.
+        """
+        again = self._repeated(key)
+        question: Question = Listed(self.asked(), key, ways) if again is None else again
+        taken, question = self.choose(question)
+        self.constraints += question.way(taken) or ()
+        return taken
+
+    def _repeated(self, key: Any) -> Listed | None:
+        """The question as it was asked first, where this run repeats it; most do."""
+        path, depth = self.tree._path, self.tree._depth
+        known = path[depth][0] if depth < len(path) else None
+        if type(known) is not Listed:
+            return None
+        self.check_current()
+        if not known.is_asked_by(key, tuple(self.noises[self._asked :])):
+            return None
+        self._asked, self._place = len(self.noises), known.place
+        return known
+
+    def choose(self, question: Question) -> tuple[int, Any]:
+        """The way to take, and the question as it was asked first, which knows most."""
+        taken = self.tree.choose(question)
+        before, _ = self.tree._path[self.tree._depth - 1]
+        return taken, before if type(before) is type(question) else question
+
+    def holds(self, comparison: Callable[[Any, Any], Any], form: Form) -> bool:
+        """Whether a sum compares so with 0: known, or chosen."""
+        form = self.current(form)
+        if not form.terms:
+            return bool(comparison(form.constant, 0))
+        if comparison in (operator.eq, operator.ne):
+            return self._is_zero(form) is (comparison is operator.eq)
+        return self.take((comparison, form), partial(_two_sides, comparison, form)) == 0
+
+    def _is_zero(self, form: Form) -> bool:
+        if not self.is_discrete(form):
+            return False
+        return self.take((operator.eq, form), partial(_zero_or_not, form)) == 0
+
+    def is_discrete(self, form: Form) -> bool:
+        """Whether a sum has no continuous noise in it."""
+        noises = self.noises
+        for variable, _ in form.terms:  # noqa: SIM110  asked of every sum
+            if not noises[variable].is_discrete:
+                return False
+        return True
+
+    def current(self, form: Form) -> Form:
+        """A sum with all that was chosen by weight put in."""
+        if not self.fixed or self.fixed.keys().isdisjoint(v for v, _ in form.terms):
+            return form
+        constant = sum((c * self.fixed[v] for v, c in form.terms if v in self.fixed), _ZERO)
+        left = tuple((v, c) for v, c in form.terms if v not in self.fixed)
+        return Form(form.constant + constant, left)
+
+    def probability(self) -> arb:
+        """Of all that was chosen; aborts where that is not followed."""
+        try:
+            return System(self.noises).probability(self.constraints)
+        except LiptestError as error:
+            self.refuse(error, self._place)
+
+    def refuse(self, error: LiptestError, place: tuple[str, int] = ("", 0)) -> NoReturn:
+        """Abort, with what is not followed and the line that asks for it."""
+        if not isinstance(error, UnsupportedForm):
+            self.tree.fail(error)
+        where = line_in_words(*place)
+        self.tree.unsupported(f"{error}{f' ({where})' if where else ''}", _ADVICE)
+
+    def add(self, output: Output, numerator: int, denominator: int) -> None:
+        """Count a leaf of this run."""
+        if self.symbolic:
+            output = density_leaf(self.tree, output, self.noises, self.constraints)
+        if self.symbolic or self.constraints:
+            weight = Fraction(numerator, denominator)
+            self.tree.sum.with_balls().add(output, weight, self.probability())
+        else:
+            self.tree.sum.add(output, numerator, denominator)
+
+    def leave_out(self, numerator: int, denominator: int) -> None:
+        """Count a run that was cut off; what has no constraints is found as what is missing."""
+        if self.constraints:
+            weight = Fraction(numerator, denominator)
+            self.tree.sum.with_balls().leave_out(weight, self.probability())
+
+    def value_inside(self, form: Form) -> Fraction:
+        """What a sum may be now, given all that was chosen; the same each time."""
+        point = System(self.noises).point_inside(self.constraints, _GENERATOR(_BITS(0)))
+        return form.constant + sum((c * point[v] for v, c in form.terms), _ZERO)
+
+    def value_at_point(self, form: Form) -> Fraction:
+        """What a sum is at the point that ``value`` has chosen."""
+        assert self._point is not None
+        point, now = self._point, self.current(form)
+        return now.constant + sum((c * point[v] for v, c in now.terms), _ZERO)
+
+    def value(self, form: Form, point_in: Callable[[int, int], int]) -> Fraction:
+        """What a sum may be, the same point of all variables each time."""
+        if self._point is None:
+            rng = _GENERATOR(_BITS(point_in(0, 1 << 62)))
+            self._point = tuple(System(self.noises).point_inside(self.constraints, rng))
+        return self.value_at_point(form)
+
+
+def bounded(
+    form: Form,
+    *,
+    low: Fraction | None = None,
+    high: Fraction | None = None,
+    low_closed: bool = False,
+    high_closed: bool = False,
+) -> Constraint:
+    """The constraint that a sum lies between two numbers, or on one side of one."""
+    return form.between(low, high, low_closed=low_closed, high_closed=high_closed)
+
+
+def _two_sides(comparison: Callable[[Any, Any], Any], form: Form) -> tuple[Known, ...]:
+    yes, no = _SIDES[comparison]
+    return (bounded(form, **yes),), (bounded(form, **no),)
+
+
+def _zero_or_not(form: Form) -> tuple[Known, ...]:
+    zero = bounded(form, low=_ZERO, high=_ZERO, low_closed=True, high_closed=True)
+    return (zero,), (bounded(form, high=_ZERO),), (bounded(form, low=_ZERO),)
+
+
+_SIDES: dict[Any, Any] = {
+    operator.lt: ({"high": _ZERO}, {"low": _ZERO, "low_closed": True}),
+    operator.le: ({"high": _ZERO, "high_closed": True}, {"low": _ZERO}),
+    operator.gt: ({"low": _ZERO}, {"high": _ZERO, "high_closed": True}),
+    operator.ge: ({"low": _ZERO, "low_closed": True}, {"high": _ZERO}),
+}

@@ -1,0 +1,1 @@
+"""Outputs that are real numbers with noise, compared through their densities."""

@@ -1,0 +1,290 @@
+"""Two laws with continuous outputs: the largest log ratio of their densities, exactly.
+
+A law is a list of leaves: a description of the output with ``Real`` in the place of each number
+with noise, and the density of these numbers. Where every number is independent of the others
+given the leaf, the density is a product, and so the extremes of the log ratio add up. Leaves of
+one description add up where there is one number: the noisy maximum is such a sum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+from flint import arb
+
+from liptest.errors import BudgetError, UnsupportedForm
+from liptest.mechanisms.laws import Output, OutputLaw
+from liptest.symbolic import functions, shapes
+from liptest.symbolic.density import Joint, density_of, in_terms_of, joint
+from liptest.symbolic.noise import EXPONENTIAL, Noise
+from liptest.symbolic.probability import System
+from liptest.symbolic.rates import Rates
+from liptest.symbolic.ratios import Extremes, extremes, without_bound
+from liptest.symbolic.shapes import rational
+from liptest.whitebox.noise.outputs import DensityLeaf
+from liptest.whitebox.real_outputs.bells import Bell, are_alike, bell_extremes
+
+# Where there is no bound, in scales: on heavy tails, and on those that fall doubly exponentially.
+_FARTHER = (1, *sorted(size << k for k in range(30) for size in (2, 3)))
+_LIGHT = range(1, 40)
+
+
+@dataclass(frozen=True)
+class Number:
+    """One number of an output: factor * variable + constant, and what is known of the variable."""
+
+    known: Joint
+    factor: Fraction
+    constant: Fraction
+
+    @property
+    def noise(self) -> Noise:
+        """The law of its variable."""
+        return self.known.noises[self.known.root]
+
+    @property
+    def variables(self) -> list[int]:
+        """Its variable, and all that depend on it by what is known."""
+        return [self.known.root] if self.known.part is None else self.known.part.variables
+
+    @property
+    def scale(self) -> Fraction:
+        """The size of its noise, with the sign where that matters."""
+        sized = self.factor * self.noise.parameter
+        return abs(sized) if self.noise.is_symmetric else sized
+
+    def bell(self) -> Bell | None:
+        """Its law, where it is normal noise of which at most an interval is known."""
+        if self.noise.family != "normal":
+            return None
+        ends: list[Fraction | None] = [None, None]
+        if self.known.part is not None:
+            ((form, found),) = list(self.known.part.ranges.items())[:1]
+            if len(self.known.part.ranges) > 1 or len(form) > 1:
+                return None
+            ends = [None if end is None else self._at(end) for end in found]
+        low, high = ends if self.factor > 0 else ends[::-1]
+        return Bell(self.constant, self.scale, low, high)
+
+    def _at(self, value: Any) -> Fraction:
+        """The number where its variable has a value."""
+        return self.factor * Fraction(int(value.p), int(value.q)) + self.constant
+
+    def is_like(self, other: Number) -> bool:
+        """Whether both have one law, seen from their descriptions."""
+        if self.known.is_free and other.known.is_free:
+            mine, its = (one.noise.family for one in (self, other))
+            return (mine, self.scale, self.constant) == (its, other.scale, other.constant)
+        return self == other
+
+    def density(self, rates: Rates) -> functions.Function:
+        """Of the number, given the leaf."""
+        made = density_of(self.known, rates)
+        total = functions.total(rates, made)
+        return functions.enlarged(in_terms_of(rates, made, self.factor, self.constant), 1 / total)
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """A leaf with its probability."""
+
+    leaf: DensityLeaf
+    mass: arb
+
+    @cached_property
+    def numbers(self) -> tuple[Number, ...]:
+        """Its numbers, independent of each other; UnsupportedForm where they are not."""
+        leaf = self.leaf
+        found = []
+        for form in leaf.forms:
+            ((variable, factor),) = form.terms
+            known = joint(leaf.noises, leaf.constraints, variable)
+            assert known is not None
+            found.append(Number(known, Fraction(factor), Fraction(form.constant)))
+        roots = {one.known.root for one in found}
+        if any(len(roots.intersection(one.variables)) > 1 for one in found):
+            raise UnsupportedForm("several numbers of an output that are compared together")
+        return tuple(found)
+
+    def probability(self, ends: tuple[tuple[Any, Any], ...]) -> arb:
+        """That the leaf is taken and each number lies between its ends; None is infinite."""
+        leaf, system = self.leaf, System(self.leaf.noises)
+        if all(pair == (None, None) for pair in ends):
+            return self.mass
+        inside = [
+            form.between(low, high)
+            for form, (low, high) in zip(leaf.forms, ends, strict=True)
+            if (low, high) != (None, None)
+        ]
+        some = system.probability((*leaf.constraints, *inside))
+        return self.mass * some / system.probability(leaf.constraints)
+
+
+class ContinuousLaw:
+    """The law of outputs with continuous noise on one dataset, by description of the output."""
+
+    def __init__(self, law: OutputLaw) -> None:
+        self.leaves: dict[Output, list[Leaf]] = {}
+        #: Probability that was not walked.
+        self.unexplored = law.unexplored
+        #: Equal for equal laws only.
+        self.key = frozenset(zip(law.outputs, law.log_probabilities.tolist(), strict=True))
+        for output in law.outputs:
+            known = output if isinstance(output, DensityLeaf) else DensityLeaf(output, (), (), ())
+            mass = law.exact(output)
+            ball = arb(rational(mass)) if isinstance(mass, Fraction) else mass
+            self.leaves.setdefault(known.skeleton, []).append(Leaf(known, ball))
+
+    def mass(self, skeleton: Output) -> arb:
+        """Of all outputs of one description."""
+        return sum((leaf.mass for leaf in self.leaves.get(skeleton, ())), arb(0))
+
+    def probability(self, skeleton: Output, ends: tuple[tuple[Any, Any], ...]) -> arb:
+        """Of the outputs of one description with each number between its ends."""
+        found = (leaf.probability(ends) for leaf in self.leaves.get(skeleton, ()))
+        return sum(found, arb(0))
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """The log ratio of two laws on the outputs of one description.
+
+    ``extremes`` of each number; ``masses`` is the log ratio of what does not depend on them.
+    """
+
+    skeleton: Output
+    masses: arb
+    numbers: tuple[Extremes, ...]
+
+    def largest(self) -> arb | None:
+        """The largest log ratio; None without bound."""
+        return self._sum([one.largest for one in self.numbers])
+
+    def smallest(self) -> arb | None:
+        """The smallest log ratio; None without bound."""
+        return self._sum([one.smallest for one in self.numbers])
+
+    def _sum(self, parts: list[arb | None]) -> arb | None:
+        total = self.masses
+        for part in parts:
+            if part is None:
+                return None
+            total = total + part
+        return total
+
+
+def require_whole(left: ContinuousLaw, right: ContinuousLaw) -> None:
+    """Raise BudgetError for partial laws: what is missing may have any density anywhere."""
+    missing = max(left.unexplored, right.unexplored)
+    if missing:
+        raise BudgetError(
+            f"{float(missing):.2g} of the probability of a law was not walked, and real numbers "
+            f"with noise are compared by whole laws; bound the loop, numpy.clip a number that is "
+            f"rounded or discrete, or raise @lt.mechanism(max_leaves=...)"
+        )
+
+
+def ratios(left: ContinuousLaw, right: ContinuousLaw) -> Iterator[Ratio | Output]:
+    """Of each description of outputs; the description alone where one side has none of it.
+
+    Raises BudgetError for partial laws.
+    """
+    require_whole(left, right)
+    for skeleton in dict.fromkeys((*left.leaves, *right.leaves)):
+        one, other = left.leaves.get(skeleton), right.leaves.get(skeleton)
+        if one is None or other is None:
+            yield skeleton
+        else:
+            yield _ratio(skeleton, one, other)
+
+
+def _ratio(skeleton: Output, left: list[Leaf], right: list[Leaf]) -> Ratio:
+    if len(left) == len(right) == 1:
+        pairs = zip(left[0].numbers, right[0].numbers, strict=True)
+        numbers = tuple(_number_extremes([(x, arb(1))], [(y, arb(1))]) for x, y in pairs)
+        return Ratio(skeleton, (left[0].mass / right[0].mass).log(), numbers)
+    if any(len(leaf.leaf.forms) != 1 for leaf in (*left, *right)):
+        raise UnsupportedForm("outputs of several numbers that the code comes to in several ways")
+    sides = [[(leaf.numbers[0], leaf.mass) for leaf in side] for side in (left, right)]
+    return Ratio(skeleton, arb(0), (_number_extremes(*sides),))
+
+
+Weighted = list[tuple[Number, arb]]
+
+
+def _number_extremes(left: Weighted, right: Weighted) -> Extremes:
+    """Of the log ratio of two weighted sums of densities of one number."""
+    if len(left) == len(right) == 1:
+        found = _moved_extremes(left[0][0], right[0][0])
+        if found is not None:
+            return found
+    noises = {
+        number.known.noises[variable]
+        for number, _ in (*left, *right)
+        for variable in number.variables
+    }
+    odd = sorted({noise.family for noise in noises} - set(EXPONENTIAL))
+    if odd:
+        raise UnsupportedForm(f"{odd[0]} noise that is compared, or mixed with other, and answered")
+    rates = shapes.rates_of(frozenset(noises))
+    above, below = (
+        functions.added(
+            rates, [functions.enlarged(number.density(rates), mass) for number, mass in side]
+        )
+        for side in (left, right)
+    )
+    return extremes(rates, above, below)
+
+
+def _moved_extremes(left: Number, right: Number) -> Extremes | None:
+    """Where both are one noise that nothing is known of, moved; None for others.
+
+    Of normal noise an interval may be known.
+    """
+    bells = left.bell(), right.bell()
+    if bells[0] is not None and bells[1] is not None and are_alike(bells[0], bells[1]):
+        return bell_extremes(bells[0], bells[1])
+    if not (left.known.is_free and right.known.is_free) or left.noise.family != right.noise.family:
+        return None
+    moved, family, scale = left.constant - right.constant, left.noise.family, left.scale
+    if scale != right.scale:
+        # In their tails the ratio of all other families has no bound either.
+        wider, at = abs(scale) > abs(right.scale), max(left.constant, right.constant)
+        size = max(abs(scale), abs(right.scale))
+        outwards = 1 if left.scale > 0 else -1  # where Gumbel noise is not light
+        at = at if outwards > 0 else min(left.constant, right.constant)
+        places = _places(at + outwards * size * far for far in _FARTHER)
+        return None if family in EXPONENTIAL else without_bound(places, above=wider)
+    if not moved:
+        return Extremes(arb(0), arb(0))
+    if family in ("laplace", "logistic"):
+        bound = arb(rational(abs(moved) / scale))
+        # The ratio is largest beyond the left one, seen from the right one.
+        step = scale if moved > 0 else -scale
+        far = (0,) if family == "laplace" else (4, 10, 40)
+        places = _places(left.constant + step * k for k in far)
+        return Extremes(bound, -bound, places, _places(right.constant - step * k for k in far))
+    return _moved_without_bound(left, right, moved)
+
+
+def _moved_without_bound(left: Number, right: Number, moved: Fraction) -> Extremes:
+    """Gumbel noise in its light tail; exponential and uniform where one has nothing."""
+    family, scale = left.noise.family, left.scale
+    if family == "gumbel":
+        # The light tail: the one that lies further out is the larger one there.
+        outwards = -1 if scale > 0 else 1
+        at = min(left.constant * outwards, right.constant * outwards) * outwards
+        places = _places(at + outwards * abs(scale) * far for far in _LIGHT)
+        return without_bound(places, above=moved * outwards > 0)
+    above = moved * scale < 0
+    inside = min(abs(moved), abs(scale)) / 2
+    at = (left if above else right).constant + (inside if scale > 0 else -inside)
+    return without_bound(_places([at]), above=above)
+
+
+def _places(values: Iterable[Fraction]) -> tuple[Any, ...]:
+    return tuple(map(rational, values))

@@ -1,0 +1,1 @@
+"""What code gets in the place of random generators, while it is analysed only."""

@@ -1,0 +1,1 @@
+"""The choices of a random program, followed one run per leaf, and the law that they make."""

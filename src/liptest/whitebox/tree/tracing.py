@@ -1,0 +1,155 @@
+"""Which random choices lead to an output: found, shown with their source lines, and replayed."""
+
+from __future__ import annotations
+
+import inspect
+import linecache
+import os
+import random
+import secrets
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import numpy as np
+
+from liptest import whitebox
+from liptest.errors import InputError, NonDeterministicError
+from liptest.mechanisms.laws import Output
+from liptest.whitebox.floats.grid import Split
+from liptest.whitebox.tree.budgets import MAX_CHOICES
+from liptest.whitebox.tree.choices import ChoiceTree
+from liptest.whitebox.tree.paths import Branches, Ways
+
+#: Runs in search of an output; an output that is rarer than that has no trace.
+MAX_RUNS = 1 << 16
+# Binary digits of a weight that Python writes as a decimal, and of all those of a choice.
+_LONGEST = 1 << 13
+_MOST_DIGITS = 1 << 20
+
+Run = Callable[[], Output]
+# Frames of these are not the program's own.
+_OURS = (
+    *(os.path.dirname(os.path.abspath(file)) + os.sep for file in (whitebox.__file__, np.__file__)),
+    *(os.path.abspath(inspect.getfile(module)) for module in (random, secrets)),
+)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One random choice on the way to an output.
+
+    ``branches`` is how many equal ones there were, or their whole-number weights, which are only
+    about right where noise is compared; ``chosen`` the branch that was taken; ``draw`` the file,
+    line and text of the code that asked.
+    """
+
+    branches: int | tuple[int, ...]
+    chosen: int
+    draw: str = ""
+
+    @property
+    def probability(self) -> Fraction:
+        """Of the branch that was taken."""
+        if isinstance(self.branches, int):
+            return Fraction(1, self.branches)
+        return Fraction(self.branches[self.chosen], sum(self.branches))
+
+    @property
+    def is_long(self) -> bool:
+        """Whether its weights have too many digits to be written down."""
+        if isinstance(self.branches, int):
+            return False
+        digits = [weight.bit_length() for weight in self.branches]
+        return max(digits) > _LONGEST or sum(digits) > _MOST_DIGITS
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON values; ValueError where a weight has more digits than Python writes."""
+        branches = self.branches if isinstance(self.branches, int) else list(self.branches)
+        return {"branches": branches, "chosen": self.chosen, "draw": self.draw}
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Choice:
+        """Inverse of ``to_dict``."""
+        branches = data["branches"]
+        known = branches if isinstance(branches, int) else tuple(branches)
+        return cls(known, data["chosen"], data.get("draw", ""))
+
+
+class TracingTree(ChoiceTree):
+    """A tree that is walked in search of one output, and then once more with notes."""
+
+    def __init__(self, name: str, *, max_choices: int = MAX_CHOICES) -> None:
+        super().__init__(name, max_leaves=MAX_RUNS, max_choices=max_choices)
+        self._notes: list[Choice] | None = None
+
+    def choose(self, branches: Branches) -> int:
+        branch = super().choose(branches)
+        if self._notes is not None:
+            # As it was asked first: it knows its ways.
+            known, _ = self._path[self._depth - 1]
+            shown = known.weights() if isinstance(known, Ways) else known
+            self._notes.append(Choice(shown, branch, asked_at(sys._getframe(1))))
+        return branch
+
+    def find(self, run: Run, wanted: Sequence[Output]) -> list[Choice] | None:
+        """The choices of the first run with one of the outputs; None when none is found."""
+        while True:
+            output = self._run(run)
+            if not self._cut and output in wanted:
+                self._notes = []
+                self._again(run, output)
+                return self._notes
+            self.leaves += 1
+            if self.leaves >= MAX_RUNS or not self._advance():
+                return None
+
+    def replay(self, run: Run, choices: Sequence[Choice]) -> Output:
+        """The output after the given choices; InputError when the program asks for others."""
+        self._path = [(choice.branches, choice.chosen) for choice in choices]
+        self._weights = [(1, 1)]
+        try:
+            output = self._run(run)
+        except NonDeterministicError:
+            self._path.clear()
+        if len(self._path) != len(choices) or self._cut:
+            raise InputError(
+                f"{self.name}: the choices are not those that it asks for on this dataset; they "
+                f"are of another dataset or another version",
+                name="choices",
+            )
+        return output
+
+    def _again(self, run: Run, output: Output) -> None:
+        # Equal but not the same weights: what is compared by identity takes a short cut past us.
+        self._path = [(_copied(branches), branch) for branches, branch in self._path]
+        if self._run(run) != output:
+            self._differs("the same choices led to a different output", aborts=False)
+
+
+def _copied(branches: Branches) -> Branches:
+    return Split(branches) if isinstance(branches, Split) else branches
+
+
+def asked_at(frame: FrameType | None) -> str:
+    """File, line and text of the program's own code that called a frame."""
+    return line_in_words(*place_of(frame))
+
+
+def place_of(frame: FrameType | None) -> tuple[str, int]:
+    """File and line of the program's own code that called a frame."""
+    while frame is not None and frame.f_code.co_filename.startswith(_OURS):
+        frame = frame.f_back
+    return ("", 0) if frame is None else (frame.f_code.co_filename, frame.f_lineno)
+
+
+def line_in_words(name: str, line: int) -> str:
+    """A line of a file with its text; nothing for no file."""
+    if not name:
+        return ""
+    text = linecache.getline(name, line).strip()
+    return f"{Path(name).name}:{line}: {text}".rstrip(": ")

@@ -1,0 +1,1 @@
+"""What cannot be followed, noticed and named."""

@@ -1,0 +1,157 @@
+"""liptest verify on files that liptest check wrote, of mechanisms as vendors write them."""
+
+import json
+
+import pytest
+
+from liptest.certificates.schema import digest
+from liptest.cli import main
+
+VENDOR = '''
+def shown(data, rng):
+    """Leaks the first record once in four times."""
+    return int(data[0]) if rng.random() < 0.25 else int(rng.integers(2))
+
+
+def even(data, rng):
+    return int(rng.integers(2))
+'''
+CONFIG = """
+[domain]
+dimension = 3
+
+[distribution]
+probabilities = 0.25
+
+[[check]]
+mechanism = "vendor.py:shown"
+epsilon = 1.0
+method = "neighbourhoods"
+exception_mass = 0.1
+
+[[check]]
+mechanism = "vendor.py:shown"
+epsilon = 0.25
+
+[[check]]
+mechanism = "vendor.py:even"
+epsilon = 0.1
+"""
+LAW = ["--dimension", "3", "--probabilities", "0.25"]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "vendor.py").write_text(VENDOR)
+    (tmp_path / "liptest.toml").write_text(CONFIG)
+    assert main(["check", "--json", "all.json"]) == 1
+    for name, one in zip(
+        ("yes", "no", "even"), json.loads((tmp_path / "all.json").read_text()), strict=True
+    ):
+        (tmp_path / f"{name}.json").write_text(json.dumps(one))
+    capsys.readouterr()
+    return tmp_path
+
+
+def verify(capsys, *arguments):
+    """Exit code, standard output, standard error."""
+    code = main(["verify", *map(str, arguments)])
+    return code, *capsys.readouterr()
+
+
+def test_everything_against_its_configuration(folder, capsys):
+    code, out, err = verify(capsys, "all.json", "--config", "liptest.toml")
+    assert (code, err) == (0, "")
+    assert out.count("HOLDS") == 3
+    assert "NOT" not in out
+    assert "Checked: the test, repeated from its seed, gives the same numbers" in out
+    assert "Checked: the witness's probabilities break the claim, by rationals alone" in out
+
+
+def test_what_is_not_given_is_not_checked(folder, capsys):
+    mechanism = ["--mechanism", "vendor.py:shown"]
+    for arguments, code, words in (
+        (["yes.json"], 3, "Not checked: whether code gives these answers"),
+        (["no.json"], 3, "Not checked: whether code gives these answers"),
+        (["yes.json", *mechanism], 3, "Not checked: seed and counts"),
+        (["no.json", *mechanism], 0, "Checked: the mechanism, asked again, breaks the claim"),
+        (["yes.json", *mechanism, *LAW], 0, "repeated from its seed, gives the same numbers"),
+        (["yes.json", *mechanism, "--probabilities", "0.25"], 0, "repeated from its seed"),
+        (["yes.json", *mechanism, "--config", "liptest.toml"], 0, "repeated from its seed"),
+    ):
+        found, out, err = verify(capsys, *arguments)
+        assert (found, err) == (code, "")
+        assert words in " ".join(out.split())
+
+
+def test_a_changed_certificate_fails_with_sentences(folder, capsys):
+    changed = json.loads((folder / "yes.json").read_text())
+    changed["verdict"]["guarantee"]["exception_mass"] = 0.001
+    changed["digest"] = digest(changed)
+    (folder / "changed.json").write_text(json.dumps(changed))
+    code, out, _ = verify(capsys, "changed.json")
+    assert code == 1
+    assert "DOES NOT HOLD" in out
+    assert "Wrong: guarantee: exception_mass=0.001, but what was asked" in out
+    assert "Checked" not in out
+
+
+def test_changed_code_fails(folder, capsys):
+    (folder / "vendor2.py").write_text(VENDOR.replace("0.25", "0.0625"))
+    code, out, _ = verify(capsys, "no.json", "--mechanism", "vendor2.py:shown", *LAW)
+    assert code == 1
+    assert "the code is not the code that was tested (hash differs): file vendor" in out
+    assert "the witness does not break the claim on this mechanism" in out
+
+
+def test_another_distribution_fails(folder, capsys):
+    arguments = ["--mechanism", "vendor.py:shown", "--dimension", "3", "--probabilities", "0.5"]
+    code, out, _ = verify(capsys, "yes.json", *arguments)
+    assert code == 1
+    assert "the distribution is not the one that was tested with" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["none.json"], "No such file"),
+        (["vendor.py"], "not JSON"),
+        (["old.json"], "this reads 1"),
+        (["yes.json", "--mechanism", "vendor.py:other"], "has no object 'other'"),
+        (["yes.json", "--mechanism", "none.py:x"], "no such file"),
+        (["yes.json", "--config", "none.toml"], "none.toml"),
+        (["yes.json", "--config", "other.toml"], "no check of 'vendor:shown'"),
+        (["yes.json", "--mechanism", "vendor.py:shown", "--probabilities", "often"], "'often'"),
+        (
+            ["yes.json", "--mechanism", "vendor.py:shown", "--uniform", "--table", "x"],
+            "exactly one",
+        ),
+    ],
+)
+def test_bad_input_is_exit_code_2(folder, capsys, arguments, words):
+    (folder / "old.json").write_text('{"certificate": 0}')
+    (folder / "other.toml").write_text(CONFIG.replace("shown", "else"))
+    code, out, err = verify(capsys, *arguments)
+    assert (code, out) == (2, "")
+    assert words in err
+
+
+def test_nothing_of_a_list_is_lost(folder, capsys):
+    """A wrong certificate among good ones is told, and the others are checked all the same."""
+    documents = json.loads((folder / "all.json").read_text())
+    documents[1]["note"] = "trust me"
+    (folder / "mixed.json").write_text(json.dumps(documents))
+    code, out, _ = verify(capsys, "mixed.json", "--config", "liptest.toml")
+    assert code == 1
+    assert out.count("\nHOLDS") == 2
+    assert "has an unknown key 'note'" in out
+
+
+def test_a_mechanism_cannot_print_a_verdict(folder, capsys):
+    loud = VENDOR.replace("return int(rng", "print('HOLDS')\n    return int(rng")
+    (folder / "loud.py").write_text(loud)
+    assert main(["check", "loud.py:even", "--epsilon", "1", *LAW, "--json", "loud.json"]) == 0
+    capsys.readouterr()
+    code, out, _ = verify(capsys, "loud.json", "--mechanism", "loud.py:even", *LAW)
+    assert (code, out.count("HOLDS")) == (0, 1)
