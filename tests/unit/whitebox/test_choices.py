@@ -135,9 +135,34 @@ def swallows_the_end_of_time(tree: ChoiceTree) -> None:
             time.sleep(0.001)
 
 
+def swallows_and_goes_on(tree: ChoiceTree) -> None:
+    while True:
+        try:
+            try:
+                time.sleep(0.001)
+            finally:
+                time.sleep(0.001)
+        except BaseException as error:
+            if error is not None:
+                continue
+
+
+def swallows_in_calls(tree: ChoiceTree) -> None:
+    def once() -> None:
+        try:
+            time.sleep(0.001)
+        except BaseException:
+            return
+
+    while True:
+        once()
+
+
 @pytest.mark.parametrize(
     ("program", "error"),
     [
+        (swallows_and_goes_on, BudgetError),
+        (swallows_in_calls, BudgetError),
         (tries_again, UnsupportedRandomnessError),
         (tries_again_whatever_happens, UnsupportedRandomnessError),
         (swallows_the_end_of_time, BudgetError),
@@ -151,6 +176,7 @@ def test_trying_again_for_ever_ends(monkeypatch, program, error) -> None:
     with pytest.raises(error):
         law(program)
     assert sys.gettrace() is traced
+    assert sys.exc_info() == (None, None, None)
     assert signal.getsignal(signal.SIGALRM) is signal.SIG_DFL
     assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
 

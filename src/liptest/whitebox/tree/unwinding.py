@@ -7,6 +7,7 @@ program are traced until there is one.
 
 from __future__ import annotations
 
+import dis
 import sys
 from collections.abc import Callable, Iterator
 from types import CodeType, FrameType
@@ -50,9 +51,15 @@ def forget() -> None:
 
 _ours: list[Any] = []
 
+# Between these two an exception is being handled. One that is raised where the interpreter is about
+# to begin or end that would leave it to be handled for ever.
+_BORDERS = {dis.opmap["PUSH_EXC_INFO"], dis.opmap["POP_EXCEPT"]}
+
 
 def _is_caught(frame: FrameType) -> bool:
-    """Whether the line that begins is in the body of a ``try``, and not in a clause of it."""
+    """Whether the line that begins is in the body of a ``try``, and not within a clause of it."""
+    if frame.f_code.co_code[frame.f_lasti] in _BORDERS:
+        return True
     for start, stop, restores in _handlers(frame.f_code.co_exceptiontable):
         if start <= frame.f_lasti < stop:
             return not restores
