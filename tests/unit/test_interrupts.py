@@ -17,9 +17,10 @@ from liptest.interrupts import interruptions, uninterrupted
 
 ARGUMENTS = "--epsilon 1 --dimension 200 --probabilities 0.3 --seed 5"
 SLOW = """
-import pathlib, time
+import time
 def f(data, rng):
-    pathlib.Path(r"{mark}").touch()
+    with open(r"{mark}", "a") as file:
+        file.write(".")
     {body}
     data.tolist()  # reads everything, so that each dataset has a law of its own
     return int(rng.random() < 0.5)
@@ -33,8 +34,12 @@ SWALLOWS = """
 """
 
 
+# Runs of the mechanism by which a check looks at what it reads, and some more.
+RUNS = 60
+
+
 def interrupted(tmp_path, body, arguments):
-    """Start a check, send Ctrl-C to its whole group once the mechanism runs; code and output."""
+    """Start a check, send Ctrl-C to its whole group once it draws datasets; code and output."""
     mark = tmp_path / "runs"
     (tmp_path / "slow.py").write_text(SLOW.format(mark=mark, body=body))
     process = subprocess.Popen(
@@ -46,9 +51,8 @@ def interrupted(tmp_path, body, arguments):
         start_new_session=True,
     )
     try:
-        while not mark.exists() and process.poll() is None:
+        while process.poll() is None and (not mark.exists() or mark.stat().st_size < RUNS):
             time.sleep(0.02)
-        time.sleep(0.2)
         os.killpg(process.pid, signal.SIGINT)
         output, _ = process.communicate(timeout=100)
     finally:
