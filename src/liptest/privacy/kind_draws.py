@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liptest.distributions import Distribution
-from liptest.domains import Domain, Hypercube, RecordGrid
+from liptest.domains import Domain, Hypercube, IntArray, RecordGrid
 from liptest.driver import Judgement, QueryBatch, Sampling
 from liptest.mechanisms.base import Mechanism
 from liptest.points import PointBatch
@@ -41,19 +41,25 @@ class HasKinds(Protocol):
 
 
 def draws_kinds(mechanism: Mechanism, distribution: Distribution) -> bool:
-    """Whether comparing one record of each kind and value saves most of the work.
+    """Whether comparing one record of each kind and value saves most of the work."""
+    return few_kinds(mechanism, distribution.domain) is not None
+
+
+def few_kinds(mechanism: Mechanism, domain: Domain) -> Indices | None:
+    """(d,) kind of each record, where comparing one of each kind and value saves most of the work.
 
     Mechanisms that merely happened to read no more than a statistic are asked on all neighbours.
     """
-    domain, statistic = distribution.domain, mechanism.statistic
+    statistic = mechanism.statistic
     known = isinstance(statistic, HasKinds) and not getattr(mechanism, "reads_only", False)
     if not known or not isinstance(domain, (Hypercube, RecordGrid)):
-        return False
+        return None
     neighbours, widest = _neighbours(domain), max(domain.sizes)
     if neighbours < _MANY:
-        return False
-    kinds = int(statistic.kinds(domain).max()) + 1
-    return 2 * kinds * widest * (widest - 1) <= neighbours
+        return None
+    kinds = statistic.kinds(domain)
+    few = 2 * (int(kinds.max()) + 1) * widest * (widest - 1) <= neighbours
+    return kinds if few else None
 
 
 def kind_sampling(
@@ -63,7 +69,7 @@ def kind_sampling(
     domain = distribution.domain
     draw = KindDraw.of(distribution, mechanism.statistic.kinds(domain))
     judge = KindJudge(LossJudge(mechanism, domain, claim), _neighbours(domain))
-    return Sampling(draw, judge, draws, 1.0 + len(draw.others), domain.dimension, seed)
+    return Sampling(draw, judge, draws, 1.0 + len(draw.changes), domain.dimension, seed)
 
 
 def few_neighbours(
@@ -85,28 +91,28 @@ def _neighbours(domain: Domain) -> int:
 
 
 @dataclass(frozen=True, eq=False)
-class KindDraw:
-    """Draws datasets, each with one changed copy for each kind, value and other value.
+class KindChanges:
+    """One changed copy of a dataset for each kind, value and other value.
 
     Parameters
     ----------
-    distribution
-        Of the datasets.
     kinds
         (d,) kind of each record.
     places, others
         (k,) each: a change of kind and value ``places[j]``, a number ``kind * widest + value``,
         to the value ``others[j]``; ``places`` ascend.
+    widest
+        Most values of a record.
     """
 
-    distribution: Distribution
     kinds: Indices
     places: Indices
     others: Indices
+    widest: int
 
     @classmethod
-    def of(cls, distribution: Distribution, kinds: Indices) -> KindDraw:
-        domain = distribution.domain
+    def of(cls, domain: Domain, kinds: Indices) -> KindChanges:
+        """The changes that stand for all of a domain."""
         widest = max(domain.sizes)
         sizes = np.zeros(int(kinds.max()) + 1, dtype=np.int64)
         sizes[kinds] = domain.size_array
@@ -114,17 +120,36 @@ class KindDraw:
         inside = values < sizes[:, None]
         changes = inside[:, :, None] & inside[:, None, :] & (values[:, None] != values)
         kind, value, other = np.nonzero(changes)
-        return cls(distribution, kinds, kind * widest + value, other)
+        return cls(kinds, kind * widest + value, other, widest)
+
+    def __len__(self) -> int:
+        """The most that a dataset has."""
+        return len(self.others)
+
+    def neighbour_changes(self, points: IntArray) -> tuple[Indices, Indices, Indices]:
+        """Rows, coordinates and values, (m,) each, as those of a domain but one for many."""
+        held = np.full((len(points), (int(self.kinds.max()) + 1) * self.widest), -1)
+        codes = self.kinds * self.widest + points
+        np.put_along_axis(held, codes, np.arange(points.shape[1])[None, :], axis=1)
+        changed = held[:, self.places]
+        rows, which = np.nonzero(changed >= 0)
+        return rows, changed[rows, which], self.others[which]
+
+
+@dataclass(frozen=True, eq=False)
+class KindDraw:
+    """Draws datasets, each with one changed copy for each kind, value and other value."""
+
+    distribution: Distribution
+    changes: KindChanges
+
+    @classmethod
+    def of(cls, distribution: Distribution, kinds: Indices) -> KindDraw:
+        return cls(distribution, KindChanges.of(distribution.domain, kinds))
 
     def __call__(self, rng: np.random.Generator, count: int) -> QueryBatch:
         centres = self.distribution.sample(rng, count)
-        widest = max(self.distribution.domain.sizes)
-        held = np.full((count, (int(self.kinds.max()) + 1) * widest), -1)
-        codes = self.kinds * widest + centres
-        np.put_along_axis(held, codes, np.arange(centres.shape[1])[None, :], axis=1)
-        changed = held[:, self.places]
-        rows, which = np.nonzero(changed >= 0)
-        return QueryBatch(PointBatch(centres, rows, changed[rows, which], self.others[which]))
+        return QueryBatch(PointBatch(centres, *self.changes.neighbour_changes(centres)))
 
 
 @dataclass(frozen=True, eq=False)

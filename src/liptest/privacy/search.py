@@ -159,6 +159,8 @@ class _Search:
         return self._moves.block(self._good())
 
     def _learnt(self) -> IntArray:
+        if not self._explorer.learns_values:
+            return self._fresh()
         return self._moves.learnt(self._explorer.value_score)
 
     def _crossed(self) -> IntArray:

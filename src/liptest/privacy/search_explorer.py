@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -13,6 +14,7 @@ from liptest.mechanisms.base import ComparableLaws, Mechanism
 from liptest.points import PointBatch
 from liptest.privacy.claims import Claim
 from liptest.privacy.judge import LossJudge
+from liptest.privacy.kind_draws import KindChanges, few_kinds
 
 Indices = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -49,6 +51,9 @@ class GuidedJudge(LossJudge):
 class Explorer:
     """Asks for laws within a budget and learns which coordinates and values lose most.
 
+    Where a statistic treats many records alike, datasets that it treats alike are one, and of their
+    neighbours one of each kind is looked at.
+
     Parameters
     ----------
     mechanism, domain, claim
@@ -70,14 +75,17 @@ class Explorer:
     ) -> None:
         self.domain = domain
         self.rng = rng
+        kinds = few_kinds(mechanism, domain)
+        self._changes = None if kinds is None else KindChanges.of(domain, kinds)
         self.budget = budget
         self.total = Judgement()
         self._judge = GuidedJudge(mechanism, domain, claim)
         self._datasets: set[int] = set()
         self._centres: set[int] = set()
-        width = max(domain.sizes)
-        # Best score seen from datasets with a value at a coordinate: sum and number.
-        self.value_score = np.zeros((2, domain.dimension, width))
+        self._width = width = max(domain.sizes)
+        # Best score seen from datasets with a value at a coordinate: sum and number. Records that
+        # are seen alike have none of their own.
+        self.value_score = np.zeros((2, domain.dimension, width if kinds is None else 0))
         self.direction_score = np.zeros((2, domain.dimension))
         self.directions = min(
             _MOST_DIRECTIONS, max(_LEAST_DIRECTIONS, self.budget // 64), self.most_neighbours
@@ -85,8 +93,15 @@ class Explorer:
 
     @property
     def most_neighbours(self) -> int:
-        """Upper bound on the neighbours of a dataset."""
+        """Upper bound on the neighbours of a dataset that are told apart."""
+        if self._changes is not None:
+            return len(self._changes)
         return int((self.domain.size_array - 1).sum())
+
+    @property
+    def learns_values(self) -> bool:
+        """Whether single records have good values; not where records are seen alike."""
+        return self._changes is None
 
     @property
     def left(self) -> int:
@@ -147,7 +162,8 @@ class Explorer:
     def _neighbourhood(self, points: IntArray) -> tuple[IntArray, Floats, IntArray] | None:
         if self.is_over:
             return None
-        rows, coordinates, values = self.domain.neighbour_changes(points)
+        near = self.domain if self._changes is None else self._changes
+        rows, coordinates, values = near.neighbour_changes(points)
         kept = self._promising(rows, coordinates, len(points))[: max(1, self.left - len(points))]
         batch = PointBatch(points, rows[kept], coordinates[kept], values[kept])
         own = self._keys(points)
@@ -168,21 +184,24 @@ class Explorer:
         if len(rows) <= self.directions * count:
             return np.arange(len(rows))
         known = self.direction_score[0] / np.maximum(self.direction_score[1], 1)
+        known = known[self._group(coordinates)]
         keys = self.rng.random(len(rows))
-        chosen = []
-        for row in range(count):
-            mine = np.flatnonzero(rows == row)
-            half = self.directions // 2
-            by_score = mine[np.lexsort((keys[mine], -known[coordinates[mine]]))]
-            rest = by_score[half:]
-            chosen += [by_score[:half], rest[np.argsort(keys[rest])][: self.directions - half]]
-        return np.sort(np.concatenate(chosen))
+        half, chosen = self.directions // 2, []
+        cuts = np.searchsorted(rows, np.arange(count + 1))
+        for first, last in itertools.pairwise(cuts):
+            better = _first(-known[first:last], keys[first:last], half)
+            left = np.flatnonzero(~better)
+            by_chance = keys[first:last][left]
+            better[left] = _first(by_chance, by_chance, self.directions - half)
+            chosen.append(first + np.flatnonzero(better))
+        return np.concatenate(chosen)
 
     def _learn(self, batch: PointBatch, scores: Floats) -> tuple[IntArray, Floats, IntArray]:
         n = len(batch.centres)
         capped = np.minimum(scores, 1e3)
-        np.add.at(self.direction_score[0], batch.coordinates, capped)
-        np.add.at(self.direction_score[1], batch.coordinates, 1.0)
+        directions = self._group(batch.coordinates)
+        np.add.at(self.direction_score[0], directions, capped)
+        np.add.at(self.direction_score[1], directions, 1.0)
         best, where = np.zeros(n), np.full(n, -1)
         order = np.lexsort((self.rng.random(len(scores)), capped))
         # The last one written is the best; ties fall by chance.
@@ -192,10 +211,11 @@ class Explorer:
         others = batch.centres.copy()
         change = where[seen]
         others[np.flatnonzero(seen), batch.coordinates[change]] = batch.values[change]
-        places = np.arange(self.domain.dimension)
-        for point, score in zip(batch.centres, best, strict=True):
-            self.value_score[0, places, point] += score
-            self.value_score[1, places, point] += 1.0
+        if self.learns_values:
+            places = np.arange(self.domain.dimension)
+            for point, score in zip(batch.centres, best, strict=True):
+                self.value_score[0, places, point] += score
+                self.value_score[1, places, point] += 1.0
         return batch.centres, best, others
 
     def _look(self, batch: QueryBatch, keys: Keys) -> Floats:
@@ -207,7 +227,7 @@ class Explorer:
         return np.concatenate([np.zeros(0), *self._judge.seen])
 
     def _keys(self, points: IntArray) -> Keys:
-        """A number for each dataset, equal for equal ones and changed by a step in O(1)."""
+        """A number for each dataset, equal for those seen alike and changed by a step in O(1)."""
         total = np.zeros(len(points), dtype=np.uint64)
         step = max(1, _SLICE // max(1, len(points)))
         for start in range(0, self.domain.dimension, step):
@@ -219,8 +239,24 @@ class Explorer:
         return total
 
     def _key(self, coordinates: Indices, values: NDArray[np.signedinteger]) -> Keys:
-        bits = (coordinates * max(self.domain.sizes) + values).astype(np.uint64)
+        bits = (self._group(coordinates) * self._width + values).astype(np.uint64)
         bits = (bits + np.uint64(1)) * _MIX[0]
         bits = (bits ^ (bits >> np.uint64(30))) * _MIX[1]
         bits = (bits ^ (bits >> np.uint64(27))) * _MIX[2]
         return np.asarray(bits ^ (bits >> np.uint64(31)))
+
+    def _group(self, coordinates: Indices) -> Indices:
+        """Coordinates, or the kinds of their records where these are all that is seen."""
+        return coordinates if self._changes is None else self._changes.kinds[coordinates]
+
+
+def _first(scores: Floats, keys: Floats, most: int) -> NDArray[np.bool_]:
+    """The ``most`` lowest scores, ties by key, without a sort: there may be millions."""
+    if most >= len(scores):
+        return np.ones(len(scores), dtype=bool)
+    limit = np.partition(scores, most)[most]
+    chosen: NDArray[np.bool_] = scores < limit
+    ties = np.flatnonzero(scores == limit)
+    need = most - int(np.count_nonzero(chosen))
+    chosen[ties[np.argpartition(keys[ties], need)[:need]]] = True
+    return chosen
