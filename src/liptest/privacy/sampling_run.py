@@ -11,6 +11,7 @@ from liptest.distributions import Distribution
 from liptest.driver import Judgement, Outcome, Progress, Sampling, run
 from liptest.errors import InputError, MechanismError
 from liptest.mechanisms.base import Mechanism
+from liptest.privacy import wording
 from liptest.privacy.claims import Claim
 from liptest.privacy.count_mass import count_exception_mass, has_count_mass
 from liptest.privacy.judge import LossJudge, Unexplored
@@ -25,7 +26,6 @@ from liptest.privacy.methods import (
 )
 from liptest.privacy.verdicts import PrivacyPlan, PrivacyVerdict, Settings
 from liptest.privacy.witnesses import PrivacyWitness
-from liptest.privacy.wording import partial_sentence, refuted_sentence, sampling_sentence
 from liptest.verdicts import Cost, Decision, Guarantee, rounded_up
 
 # Enumerated laws may take long: small chunks, so that little is lost when a run stops.
@@ -152,7 +152,7 @@ def _meaning(task: Task, method: SamplingMethod, outcome: Outcome) -> tuple[Guar
     if outcome.ended != "complete":
         return _partial(task, method, outcome)
     mass, failure = task.exception_mass, task.failure_probability
-    sentence = sampling_sentence(mass, failure, group=method.group_form, factor=1.0)
+    sentence = wording.sampling_sentence(mass, failure, group=method.group_form, factor=1.0)
     return (
         Guarantee(
             sentence,
@@ -179,9 +179,9 @@ def _partial(task: Task, method: SamplingMethod, outcome: Outcome) -> tuple[Guar
     if not method.plan.method.endswith("neighbourhoods") or done == 0:
         return nothing("no promise.", method.plan.source), reason
     mass = certified_mass(done, failure)
-    sentence = sampling_sentence(rounded_up(mass), failure, group=False, factor=1.0)
+    sentence = wording.sampling_sentence(rounded_up(mass), failure, group=False, factor=1.0)
     guarantee = Guarantee(
-        partial_sentence(sentence),
+        wording.partial_sentence(sentence),
         "none",
         "theory 3.9b",
         exception_mass=mass,
@@ -196,7 +196,7 @@ def _partial(task: Task, method: SamplingMethod, outcome: Outcome) -> tuple[Guar
 def refuted(task: Task, source: str) -> Guarantee:
     """The meaning of a NO."""
     return Guarantee(
-        refuted_sentence(task.claim),
+        wording.refuted_sentence(task.claim),
         "refutation",
         source,
         epsilon=float(task.claim.epsilon),
@@ -212,7 +212,7 @@ def undecided(source: str, total: Judgement) -> tuple[Guarantee, str]:
             f"the budget for one law ended with up to {total.evidence.mass:.3g} of its probability "
             f"unexplored, which leaves a pair open"
         )
-        return nothing("nothing is promised; raise max_leaves= or max_choices=.", source), reason
+        return nothing(wording.open_law_sentence(total.evidence.mass), source), reason
     reason = "a pair lies so close to the line that the declared errors cannot decide it"
     return nothing("nothing is promised; tighten error=, or declare exact zeros.", source), reason
 

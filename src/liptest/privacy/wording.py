@@ -25,6 +25,8 @@ SOURCES = {
 }
 #: Where the laws of a query with noise come from.
 NOISY_QUERY = "the answer of the query, plus exact discrete Laplace noise that liptest draws"
+# What a loop without an end leaves of a law, or a tail of NumPy's draws, is less than this.
+_TAIL = 2.0**-40
 # Below this floats lose digits, then the number; how many digits of a probability are shown.
 _SMALLEST, _DIGITS = 1e-300, (6, 9, 12, 17)
 NOT_COVERED = "Not covered: timing, side effects, reuse."
@@ -93,6 +95,17 @@ def refuted_sentence(claim: Claim) -> str:
     return (
         f"the mechanism is not private as claimed ({claim}); the witness proves it for any "
         f"distribution of the data."
+    )
+
+
+def open_law_sentence(mass: float) -> str:
+    """What to do where up to ``mass`` of the probability of a law was not explored."""
+    if mass > _TAIL:
+        return "nothing is promised; raise max_leaves= or max_choices=."
+    return (
+        "nothing is promised. Noise without an end leaves a tail open at every budget, and a claim "
+        "with delta=0 with it: bound the noise or clip the output, claim a delta, or hand the "
+        "noise over as lt.ShiftMechanism(lt.Count(), lt.DiscreteLaplace(scale))."
     )
 
 

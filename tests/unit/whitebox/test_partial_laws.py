@@ -95,3 +95,58 @@ def test_a_partial_law_is_never_drawn_from():
     assert gate.certificate.decision is lt.Decision.YES
     with pytest.raises(lt.GateError):
         gate.release([0, 1, 1])
+
+
+def two_loops(data, rng):
+    """The discrete Laplace law of ratio r**2 as it is often written: two loops without an end."""
+    noisy = int(data.sum())
+    while rng.random() < 0.5:
+        noisy += 1
+    while rng.random() < 0.5:
+        noisy -= 1
+    return noisy
+
+
+def test_several_loops_without_an_end_cost_their_likely_paths_only():
+    law = lt.output_law(lt.mechanism(two_loops), np.array([1, 0, 1]))
+    # Runs below 2**-64 are left out; there are 65 lengths of the first loop above that.
+    assert 0 < law.unexplored < 70 * 2.0**-64
+    for output in (-3, 2, 9):
+        exact = Fraction(1, 3) * Fraction(1, 2) ** abs(output - 2)
+        assert exact - Fraction(law.unexplored) <= law.exact(output) <= exact
+
+
+def test_light_paths_are_walked_where_the_law_can_be_complete():
+    @lt.mechanism
+    def bounded(data, rng):
+        ones = 0
+        while ones < 150 and rng.random() < 0.5:
+            ones += 1
+        return ones
+
+    law = lt.output_law(bounded, np.array([1, 0, 1]))
+    assert law.unexplored == 0
+    assert law.exact(150) == Fraction(1, 2**150)
+
+
+def test_a_program_without_an_end_ends_though_its_paths_are_light():
+    @lt.mechanism
+    def endless(data, rng):
+        while True:
+            rng.integers(2)
+
+    with pytest.raises(lt.BudgetError, match="choose for ever"):
+        lt.output_law(endless, np.array([1, 0, 1]))
+
+
+def test_a_tail_that_no_budget_closes_is_not_said_to_need_a_larger_budget():
+    verdict = lt.check_privacy(
+        lt.mechanism(two_loops), UNIFORM, epsilon=lt.log(2), method="exhaustive"
+    )
+    assert verdict.decision is lt.Decision.INCONCLUSIVE
+    assert "max_leaves" not in str(verdict)
+    assert "lt.ShiftMechanism(lt.Count(), lt.DiscreteLaplace(scale))" in str(verdict)
+    with_delta = lt.check_privacy(
+        lt.mechanism(two_loops), UNIFORM, epsilon=lt.log(2), delta=1e-12, method="exhaustive"
+    )
+    assert with_delta.decision is lt.Decision.YES

@@ -17,16 +17,12 @@ from typing import Any, NoReturn
 
 from flint import arb
 
-from liptest.errors import (
-    LiptestError,
-    MechanismError,
-    UnsupportedRandomnessError,
-)
+from liptest.errors import LiptestError, MechanismError, UnsupportedRandomnessError
 from liptest.mechanisms.laws import Output
 from liptest.whitebox.tree import budgets, paths
 from liptest.whitebox.tree.budgets import MAX_CHOICES, MAX_CUTS, MAX_DRAWS, MAX_LEAVES
-from liptest.whitebox.tree.paths import Abort, Births, Branches, Path, Ways, next_branch, total_of
-from liptest.whitebox.tree.sums import LawSum, product
+from liptest.whitebox.tree.paths import Abort, Births, Branches, Path, Ways, next_branch
+from liptest.whitebox.tree.sums import LawSum
 
 # Products of weights are carried along the first choices of a path only: on a path of k choices
 # they need k^2 words.
@@ -52,7 +48,9 @@ class ChoiceTree:
         "_complete",
         "_cut",
         "_cuts",
+        "_deep",
         "_depth",
+        "_light",
         "_path",
         "_weights",
         "births",
@@ -89,9 +87,10 @@ class ChoiceTree:
         #: Set once and for all by ``fail``; even a bare ``except:`` cannot undo it.
         self.failure: LiptestError | None = None
         self._depth = 0
-        # Whether this run was cut off, how many were, and whether all paths were walked so far.
-        self._cut = False
-        self._cuts = 0
+        # Whether this run was cut off, how many were and how many of these for their weight, whether
+        # one was for its length, and whether all paths were walked so far.
+        self._cut = self._deep = False
+        self._cuts = self._light = 0
         self._path: Path = []
         self._weights: list[tuple[int, int]] = [(1, 1)]
         #: Sum of all leaves.
@@ -160,11 +159,10 @@ class ChoiceTree:
             Whatever ``fail`` was called with, and what ``run`` raises.
         """
         seconds = budgets.MAX_SECONDS_A_RUN
-        endless = budgets.endless(self.name, seconds)
         try:
             with budgets.watched_for_progress(
                 lambda: self.leaves + self._cuts,
-                lambda: self.fail(endless),
+                lambda: self.fail(budgets.endless(self.name, seconds)),
                 ChoiceTree._walk.__code__,
                 seconds,
             ):
@@ -191,7 +189,7 @@ class ChoiceTree:
                 self._cuts += 1
                 if self.noise is not None:
                     self.noise.leave_out(*self._leaf_weight())
-                if self._cuts >= MAX_CUTS and self._cuts > self.leaves:
+                if self._goes_nowhere():
                     return budgets.too_many_choices(self.name, self.max_choices)
             else:
                 self.leaves += 1
@@ -205,6 +203,12 @@ class ChoiceTree:
                 return budgets.too_many_leaves(self.name, self.max_leaves)
             if deadline is not None and time.monotonic() > deadline:
                 return budgets.endless(self.name, self.max_seconds or 0.0)
+
+    def _goes_nowhere(self) -> bool:
+        deep = self._cuts - self._light
+        return (
+            deep >= max(MAX_CUTS, self.leaves + 1) or self._light > self.max_choices + self.leaves
+        )
 
     def repeat(self, run: Callable[[], Output], path: Path, output: Output) -> None:
         """Run a leaf again. NonDeterministicError when its output is another one."""
@@ -221,8 +225,10 @@ class ChoiceTree:
     def _open(self, branches: Branches) -> int:
         if self.failure is not None:
             raise Abort(self.failure)
-        if len(self._path) >= self.max_choices:
-            self._cut = True
+        deep = len(self._path) >= self.max_choices
+        if deep or (self._deep and budgets.is_light(*self._weights[-1])):
+            self._cut = self._deep = True
+            self._light += not deep
             raise Abort(budgets.too_many_choices(self.name, self.max_choices))
         if isinstance(branches, int):
             if branches > self.max_leaves:
@@ -261,14 +267,11 @@ class ChoiceTree:
         numerator, denominator = self._weights[-1]
         if len(self._path) <= _CARRIED:
             return numerator, denominator
-        tail = self._path[_CARRIED:]
-        weights = [1 if isinstance(b, int) else b[i] for b, i in tail]
-        totals = [total_of(b) for b, _ in tail]
-        return numerator * product(weights), denominator * product(totals)
+        weight, total = paths.weight_of(self._path[_CARRIED:])
+        return numerator * weight, denominator * total
 
     def _run(self, run: Callable[[], Output]) -> Output:
-        # Errors are raised outside of the except clauses: nothing of the program's frames,
-        # which hold its data, stays attached to them.
+        # Errors are raised outside of the except clauses: no frames, with data, stay attached.
         self._depth = self.draws = 0
         self._cut = False
         self.bits = self.noise = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 from liptest.errors import LiptestError, NonDeterministicError
+from liptest.whitebox.tree.sums import product
 
 
 class Ways:
@@ -76,6 +77,12 @@ def next_branch(branches: Branches, branch: int) -> int | None:
         if branches[following]:
             return following
     return None
+
+
+def weight_of(path: Path) -> tuple[int, int]:
+    """The probability of a path as numerator and denominator, not reduced."""
+    weights = [1 if isinstance(branches, int) else branches[branch] for branches, branch in path]
+    return product(weights), product([total_of(branches) for branches, _ in path])
 
 
 def total_of(branches: Branches) -> int:
