@@ -13,7 +13,12 @@ from hypothesis import strategies as st
 import liptest as lt
 from liptest.domains import Domain
 from liptest.privacy import kind_draws
+from liptest.privacy.choice import affordable_laws, choose_method
+from liptest.privacy.claims import Claim
 from liptest.privacy.kind_draws import HasKinds, KindDraw, draws_kinds
+from liptest.privacy.methods import neighbourhoods
+from liptest.privacy.sampling_run import Task
+from liptest.privacy_plans import privacy_plan_table
 
 
 def sized(statistic: Any) -> Any:
@@ -110,3 +115,33 @@ def test_where_one_record_of_each_kind_is_compared() -> None:
     assert not draws_kinds(lt.ClosedForm([0], lambda x: np.zeros((len(x), 1))), records)
     counts = lt.ProductDistribution.uniform(lt.Hypergrid([3] * 2000))
     assert not draws_kinds(sized(lt.Histogram(2000, given="counts")), counts)
+
+
+def task(mechanism: Any, law: Any, budget: int | None = None) -> Task:
+    return Task(mechanism, law, Claim(1.0), 1e-3, 1e-6, seed=0, budget=budget)
+
+
+def test_auto_counts_the_laws_that_are_asked_for() -> None:
+    many = lt.ProductDistribution.uniform(lt.RecordGrid([16] * 60_000))
+    planned = neighbourhoods(many, 1e-3, 1e-6).plan
+    assert planned.laws > affordable_laws(sized(lt.Histogram(16)), "sampling")
+    assert planned.draws * 241 < affordable_laws(sized(lt.Histogram(16)), "sampling")
+    assert choose_method(task(sized(lt.Histogram(16)), many)) == "neighbourhoods"
+    # Nothing else of a statistic says which records it treats alike.
+    blind = sized(lt.UserStatistic(lambda x: x.max(axis=1)))
+    assert choose_method(task(blind, many)) == "light-neighbourhoods"
+    # A budget is spent on laws as they are counted.
+    assert choose_method(task(sized(lt.Histogram(16)), many, 10**9)) == "light-neighbourhoods"
+    assert choose_method(task(sized(lt.Histogram(16)), many, 10**11)) == "neighbourhoods"
+
+
+@pytest.mark.parametrize("method", ["auto", "neighbourhoods"])
+def test_as_many_laws_are_counted_as_were_planned(method: str) -> None:
+    law = lt.ProductDistribution.uniform(lt.RecordGrid([4] * 600))
+    mechanism = sized(lt.Contributions([[0, 1], [11, 5], [22, 3], [33, 7]]))
+    options: dict[str, Any] = {"epsilon": 1, "exception_mass": 0.2, "search_laws": 0}
+    found = lt.check_privacy(mechanism, law, method=method, seed=1, **options)
+    assert (str(found.decision), found.method) == ("YES", "neighbourhoods")
+    assert found.cost.laws == found.plan.laws == found.plan.draws * 1801
+    rows = privacy_plan_table(law, 2, epsilon=1, exception_mass=0.2, failure_probability=1e-6)
+    assert {row.laws for row in rows if row.method == "neighbourhoods"} == {found.cost.laws}

@@ -5,8 +5,10 @@ from __future__ import annotations
 from liptest.distributions import ProductDistribution
 from liptest.mechanisms.base import Mechanism
 from liptest.privacy.exhaustive import exhaustive_size
+from liptest.privacy.kind_draws import asked_per_draw
 from liptest.privacy.methods import light, neighbourhoods
 from liptest.privacy.sampling_run import Task
+from liptest.privacy.verdicts import PrivacyPlan
 
 # Laws that take some ten seconds: a law costs about a microsecond from a formula, a
 # millisecond from enumerated code, and next to nothing when it is one of a statistic's few.
@@ -30,10 +32,16 @@ def choose_method(task: Task) -> str:
     domain = task.distribution.domain
     if not isinstance(task.distribution, ProductDistribution) or not domain.one_at_a_time:
         return "neighbourhoods"
-    if full.plan.laws <= _limit(task, "sampling"):
+    if _asked_for(task, full.plan) <= _limit(task, "sampling"):
         return "neighbourhoods"
     fewer = light(task.distribution, *numbers)
     return "neighbourhoods" if fewer.vacuous else "light-neighbourhoods"
+
+
+def _asked_for(task: Task, plan: PrivacyPlan) -> float:
+    """Laws that full neighbourhoods take; a budget pays for all that are counted."""
+    few = asked_per_draw(task.mechanism, task.distribution)
+    return plan.laws if few is None or task.budget is not None else plan.draws * few
 
 
 def _limit(task: Task, use: str) -> int:

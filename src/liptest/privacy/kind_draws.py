@@ -86,6 +86,17 @@ def few_neighbours(
     return None
 
 
+def asked_per_draw(mechanism: Mechanism, distribution: Distribution) -> float | None:
+    """Most laws that ``few_neighbours`` asks for at a draw; None where it has no task.
+
+    Plans and verdicts count the laws of all neighbours, which these stand for.
+    """
+    if draws_levels(mechanism, distribution):
+        return 3.0
+    kinds = few_kinds(mechanism, distribution.domain)
+    return None if kinds is None else 1.0 + len(KindChanges.of(distribution.domain, kinds))
+
+
 def _neighbours(domain: Domain) -> int:
     return int((domain.size_array - 1).sum())
 
