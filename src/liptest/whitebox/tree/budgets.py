@@ -21,8 +21,8 @@ MAX_CHOICES = 1_000
 MAX_DRAWS = 1_000_000
 #: Runs that are cut off at ``max_choices`` before the law is given up, unless more runs end.
 MAX_CUTS = 16
-#: Once a run was cut off at ``max_choices`` the law is known in part only, and paths of a probability
-#: below 2**-LIGHT are not walked to their ends: two loops without an end have a million of them.
+#: Once a run was cut off at ``max_choices`` the law is known in part only, and paths of a
+#: probability below 2**-LIGHT are not walked to their ends: two loops have a million of them.
 LIGHT = 64
 #: Seconds without the end of a run, after which a loop is taken for endless.
 MAX_SECONDS_A_RUN = 60.0

@@ -87,8 +87,8 @@ class ChoiceTree:
         #: Set once and for all by ``fail``; even a bare ``except:`` cannot undo it.
         self.failure: LiptestError | None = None
         self._depth = 0
-        # Whether this run was cut off, how many were and how many of these for their weight, whether
-        # one was for its length, and whether all paths were walked so far.
+        # Whether this run was cut off, and one before for its length; how many were, how many of
+        # these for their weight; whether all paths were walked so far.
         self._cut = self._deep = False
         self._cuts = self._light = 0
         self._path: Path = []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any
 
 from liptest.errors import MechanismError, shown
@@ -50,6 +51,10 @@ class Run:
         """Ask this tree from now on."""
         self._rng._tree = tree
         self._session.follow(tree)
+
+    def real_floats(self) -> AbstractContextManager[None]:
+        """With Python's own ``float`` in the code of the function."""
+        return self._session.real_floats()
 
     def __call__(self) -> Output:
         if self._session.touched:
