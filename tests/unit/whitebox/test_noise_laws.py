@@ -277,3 +277,34 @@ def test_symbolic_bits_are_settled_where_they_meet_noise() -> None:
 
     yes = above(1) / 4 + above(0) / 2 + above(-1) / 4
     check(law(program), {True: yes, False: 1 - yes})
+
+
+def clipped_counts(data, rng):
+    noise = rng.geometric(0.5) - rng.geometric(0.5)
+    return int(np.clip(data.sum() + noise, 0, 150))
+
+
+def clipped_and_rounded(data, rng):
+    return int(np.clip(np.round(data.sum() + rng.laplace(0, 1 / np.log(2))), 0, 150))
+
+
+@pytest.mark.parametrize("function", [clipped_counts, clipped_and_rounded])
+def test_values_between_two_ends_are_all_asked_for_however_unlikely(function):
+    law = lt.output_law(lt.mechanism(function), np.zeros(150, dtype=np.int64))
+    assert law.unexplored == 0
+    assert set(law) == set(range(151))
+    # From 1 on the probabilities halve; the last value has all that lies beyond it, too.
+    for output in (1, 60, 149):
+        ratio = law.exact(output) / law.exact(1)
+        assert abs(ratio * 2 ** (output - 1) - 1) < 1e-9
+    assert abs(law.exact(150) / law.exact(149) - 1) < 1e-9
+    assert lt.exact_epsilon(lt.mechanism(function), lt.Hypercube(60)).value == pytest.approx(
+        np.log(2), abs=1e-12
+    )
+
+
+def test_a_far_end_is_left_out():
+    def far(data, rng):
+        return int(np.clip(data.sum() + rng.geometric(0.5), 0, 100_000))
+
+    assert 0 < lt.output_law(lt.mechanism(far), np.array([0, 1])).unexplored < 1e-18

@@ -12,6 +12,8 @@ from liptest.whitebox.noise.ways import Asked, Known, Question
 MOST_VALUES = 1 << 13
 #: What is further out is left out once it is less likely than this.
 _TAIL = 2.0**-64
+#: Values that are asked for however unlikely they are, where none lies further out.
+_MOST_BOUNDED = 1 << 10
 # Values after which it is first seen how likely the rest is, and the factor to the next look.
 _FIRST_LOOK, _NEXT_LOOK = 8, 1.3
 
@@ -106,7 +108,8 @@ class Cells(Question):
                 ends = {side: self._end(side, low, high) for side in (1, -1) if open_[side]}
                 # One tail may be so light that no number tells how light, a few values on.
                 for side, end in ends.items():
-                    if high - low >= MOST_VALUES or self._mass([end]) < _TAIL / 2:
+                    light = self._mass([end]) < _TAIL / 2 and not self._ends_soon(end)
+                    if light or high - low >= MOST_VALUES:
                         open_[side] = False
                         rest.append(end)
             if not any(open_.values()):
@@ -117,6 +120,15 @@ class Cells(Question):
 
     def _has_more(self, side: int, low: int, high: int) -> bool:
         return self.is_possible(self._between(self._end(side, low, high)))
+
+    def _ends_soon(self, end: Span) -> bool:
+        low, high = end
+        far: Span
+        if low is None:
+            far = (None, None if high is None else high - _MOST_BOUNDED)
+        else:
+            far = (low + _MOST_BOUNDED, None)
+        return not self.is_possible(self._between(far))
 
     def _end(self, side: int, low: int, high: int) -> Span:
         return (high, None) if side > 0 else (None, low)
