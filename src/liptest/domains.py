@@ -73,7 +73,7 @@ class Domain:
     @cached_property
     def size(self) -> int:
         """Number of points, exactly (a Python int)."""
-        return math.prod(self.sizes)
+        return math.prod(size**count for size, count in Counter(self.sizes).items())
 
     @cached_property
     def size_array(self) -> NDArray[np.int64]:

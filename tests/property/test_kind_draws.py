@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 
 import liptest as lt
 from liptest.domains import Domain
-from liptest.privacy import kind_draws
+from liptest.privacy import kind_changes
 from liptest.privacy.choice import affordable_laws, choose_method
 from liptest.privacy.claims import Claim
-from liptest.privacy.kind_draws import HasKinds, KindDraw, draws_kinds
+from liptest.privacy.kind_changes import HasKinds
+from liptest.privacy.kind_draws import KindDraw, draws_kinds
 from liptest.privacy.methods import neighbourhoods
 from liptest.privacy.sampling_run import Task
 from liptest.privacy_plans import privacy_plan_table
@@ -94,7 +95,7 @@ def test_verdicts_are_those_of_all_neighbours(
     few = lt.check_privacy(mechanism, law, **options)
     with ProcessPoolExecutor(2) as executor:
         shared = lt.check_privacy(mechanism, law, executor=executor, **options)
-    monkeypatch.setattr(kind_draws, "_MANY", 1 << 30)
+    monkeypatch.setattr(kind_changes, "_MANY", 1 << 30)
     every = lt.check_privacy(mechanism, law, **options)
     assert str(few.decision) == str(shared.decision) == str(every.decision) == decision
     assert few.cost.laws == shared.cost.laws == few.cost.draws * 1801

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import liptest as lt
 from liptest.privacy.claims import Claim
-from liptest.privacy.kind_draws import KindChanges
+from liptest.privacy.kind_changes import KindChanges
 from liptest.privacy.search_explorer import Explorer, _first
 
 

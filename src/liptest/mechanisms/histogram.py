@@ -95,6 +95,10 @@ class Histogram:
             return np.arange(domain.dimension)
         return np.zeros(domain.dimension, dtype=np.int64)
 
+    def of_counts(self, domain: Domain) -> Histogram:
+        """The counts themselves."""
+        return Histogram(self.cells, given="counts")
+
     def edge_count(self, domain: Domain) -> int | None:
         self.check(domain)
         if self.given == "counts":

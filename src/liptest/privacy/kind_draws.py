@@ -11,55 +11,27 @@ are kinds and pairs of values, however many records there are. The guarantee is 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from liptest.distributions import Distribution
-from liptest.domains import Domain, Hypercube, IntArray, RecordGrid
 from liptest.driver import Judgement, QueryBatch, Sampling
 from liptest.mechanisms.base import Mechanism
 from liptest.points import PointBatch
 from liptest.privacy.claims import Claim
 from liptest.privacy.judge import LossJudge
+from liptest.privacy.kind_changes import KindChanges, few_kinds, neighbours_of
+from liptest.privacy.kind_counts import count_sampling
 from liptest.privacy.level_draws import draws_levels, level_sampling
 
 Indices = NDArray[np.int64]
-
-# Domains with fewer neighbours are compared neighbour by neighbour.
-_MANY = 1 << 10
-
-
-@runtime_checkable
-class HasKinds(Protocol):
-    """A statistic that knows which records it treats alike."""
-
-    def kinds(self, domain: Domain) -> Indices:
-        """(d,) the kind of each record, numbered from 0; exchanging two of one kind is not seen."""
-        ...
 
 
 def draws_kinds(mechanism: Mechanism, distribution: Distribution) -> bool:
     """Whether comparing one record of each kind and value saves most of the work."""
     return few_kinds(mechanism, distribution.domain) is not None
-
-
-def few_kinds(mechanism: Mechanism, domain: Domain) -> Indices | None:
-    """(d,) kind of each record, where comparing one of each kind and value saves most of the work.
-
-    Mechanisms that merely happened to read no more than a statistic are asked on all neighbours.
-    """
-    statistic = mechanism.statistic
-    known = isinstance(statistic, HasKinds) and not getattr(mechanism, "reads_only", False)
-    if not known or not isinstance(domain, (Hypercube, RecordGrid)):
-        return None
-    neighbours, widest = _neighbours(domain), max(domain.sizes)
-    if neighbours < _MANY:
-        return None
-    kinds = statistic.kinds(domain)
-    few = 2 * (int(kinds.max()) + 1) * widest * (widest - 1) <= neighbours
-    return kinds if few else None
 
 
 def kind_sampling(
@@ -68,7 +40,7 @@ def kind_sampling(
     """The task of comparing one record of each kind and value, where ``draws_kinds`` holds."""
     domain = distribution.domain
     draw = KindDraw.of(distribution, mechanism.statistic.kinds(domain))
-    judge = KindJudge(LossJudge(mechanism, domain, claim), _neighbours(domain))
+    judge = KindJudge(LossJudge(mechanism, domain, claim), neighbours_of(domain))
     return Sampling(draw, judge, draws, 1.0 + len(draw.changes), domain.dimension, seed)
 
 
@@ -81,9 +53,10 @@ def few_neighbours(
     """
     if draws_levels(mechanism, distribution):
         return level_sampling(mechanism, distribution, claim, draws=draws, seed=seed)
-    if draws_kinds(mechanism, distribution):
+    counts = count_sampling(mechanism, distribution, claim, draws=draws, seed=seed)
+    if counts is None and draws_kinds(mechanism, distribution):
         return kind_sampling(mechanism, distribution, claim, draws=draws, seed=seed)
-    return None
+    return counts
 
 
 def asked_per_draw(mechanism: Mechanism, distribution: Distribution) -> float | None:
@@ -95,56 +68,6 @@ def asked_per_draw(mechanism: Mechanism, distribution: Distribution) -> float | 
         return 3.0
     kinds = few_kinds(mechanism, distribution.domain)
     return None if kinds is None else 1.0 + len(KindChanges.of(distribution.domain, kinds))
-
-
-def _neighbours(domain: Domain) -> int:
-    return int((domain.size_array - 1).sum())
-
-
-@dataclass(frozen=True, eq=False)
-class KindChanges:
-    """One changed copy of a dataset for each kind, value and other value.
-
-    Parameters
-    ----------
-    kinds
-        (d,) kind of each record.
-    places, others
-        (k,) each: a change of kind and value ``places[j]``, a number ``kind * widest + value``,
-        to the value ``others[j]``; ``places`` ascend.
-    widest
-        Most values of a record.
-    """
-
-    kinds: Indices
-    places: Indices
-    others: Indices
-    widest: int
-
-    @classmethod
-    def of(cls, domain: Domain, kinds: Indices) -> KindChanges:
-        """The changes that stand for all of a domain."""
-        widest = max(domain.sizes)
-        sizes = np.zeros(int(kinds.max()) + 1, dtype=np.int64)
-        sizes[kinds] = domain.size_array
-        values = np.arange(widest)
-        inside = values < sizes[:, None]
-        changes = inside[:, :, None] & inside[:, None, :] & (values[:, None] != values)
-        kind, value, other = np.nonzero(changes)
-        return cls(kinds, kind * widest + value, other, widest)
-
-    def __len__(self) -> int:
-        """The most that a dataset has."""
-        return len(self.others)
-
-    def neighbour_changes(self, points: IntArray) -> tuple[Indices, Indices, Indices]:
-        """Rows, coordinates and values, (m,) each, as those of a domain but one for many."""
-        held = np.full((len(points), (int(self.kinds.max()) + 1) * self.widest), -1)
-        codes = self.kinds * self.widest + points
-        np.put_along_axis(held, codes, np.arange(points.shape[1])[None, :], axis=1)
-        changed = held[:, self.places]
-        rows, which = np.nonzero(changed >= 0)
-        return rows, changed[rows, which], self.others[which]
 
 
 @dataclass(frozen=True, eq=False)

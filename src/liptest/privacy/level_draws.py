@@ -37,12 +37,13 @@ def draws_levels(mechanism: Mechanism, distribution: Distribution) -> bool:
         isinstance(mechanism.statistic, Count)
         and isinstance(distribution, ProductDistribution)
         and isinstance(distribution.domain, Hypercube)
-        and _can_see_another(mechanism)
+        and can_see_another(mechanism)
         and not getattr(mechanism, "reads_only", False)
     )
 
 
-def _can_see_another(mechanism: Any) -> bool:
+def can_see_another(mechanism: Any) -> bool:
+    """Whether the same mechanism can be given another statistic."""
     return is_dataclass(mechanism) and any(
         field.name == "statistic" and field.init for field in fields(mechanism)
     )

@@ -53,13 +53,12 @@ def full_neighbourhoods(
     """x ~ D against all its neighbours (theory 3.6b); any distribution, any relation."""
     centres, domain = distribution.sample(rng, count), distribution.domain
     if isinstance(domain, AllAnswers):
-        return _with_all_answers(domain, centres)
+        return with_neighbours(centres, *domain.neighbourhoods(centres))
     return QueryBatch(PointBatch(centres, *distribution.domain.neighbour_changes(centres)))
 
 
-def _with_all_answers(domain: AllAnswers, centres: IntArray) -> QueryBatch:
-    """Each centre followed by all its neighbours, as points of their own."""
-    rows, neighbours = domain.neighbourhoods(centres)
+def with_neighbours(centres: IntArray, rows: NDArray[np.int64], neighbours: IntArray) -> QueryBatch:
+    """Each centre followed by its neighbours, as points of their own; ``rows`` their centres."""
     owners = np.concatenate([np.arange(len(centres)), rows])
     order = np.argsort(owners, kind="stable")
     points = np.ascontiguousarray(np.concatenate([centres, neighbours])[order])

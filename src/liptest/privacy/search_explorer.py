@@ -14,7 +14,7 @@ from liptest.mechanisms.base import ComparableLaws, Mechanism
 from liptest.points import PointBatch
 from liptest.privacy.claims import Claim
 from liptest.privacy.judge import LossJudge
-from liptest.privacy.kind_draws import KindChanges, few_kinds
+from liptest.privacy.kind_changes import KindChanges, few_kinds
 
 Indices = NDArray[np.int64]
 Floats = NDArray[np.float64]
