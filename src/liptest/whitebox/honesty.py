@@ -64,8 +64,9 @@ def repeat(tree: ChoiceTree, run: Run, path: Path, output: Output) -> None:
         tree.repeat(run, path, output)
     finally:
         tree.births = None
-    if noted.born:
-        _repeat_for_real(tree, run, path, output, noted)
+    with run.real_floats():
+        if noted.born:
+            _repeat_for_real(tree, run, path, output, noted)
 
 
 def _repeat_for_real(tree: ChoiceTree, run: Run, path: Path, output: Output, noted: Noted) -> None:

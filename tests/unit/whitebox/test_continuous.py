@@ -250,7 +250,10 @@ REFUSED = {
     "a sum of two": (lambda d, g: g.laplace() + g.laplace(), "sum of several"),
     "a gap": (lambda d, g: np.ptp(g.laplace(size=2)), "sum of several|numpy.ptp"),
     "twice the same": (lambda d, g: (lambda x: (x, x + 1))(g.laplace()), "in two places"),
-    "as a float": (lambda d, g: float(d[0] + g.laplace()), r"float\(\) away.*may be compared"),
+    "as a float": (
+        lambda d, g: next(map(float, [g.laplace()])),
+        r"float\(\) away.*may be compared",
+    ),
     "into an array": (lambda d, g: np.zeros(1).__setitem__(0, g.laplace()), "in a list"),
     "in a set": (lambda d, g: {d[0] + g.laplace()}, r"hash\(\)"),
     "in a dict whose keys print alike": (

@@ -19,6 +19,7 @@ from liptest.errors import MechanismError
 from liptest.whitebox.floats.monotone import of_math
 from liptest.whitebox.floats.transforms import MATH, MATH_OF_TWO
 from liptest.whitebox.stand_ins import numpy_random, python_random
+from liptest.whitebox.stand_ins.float_calls import FloatCalls
 from liptest.whitebox.stand_ins.generator import ChoiceGenerator
 from liptest.whitebox.stand_ins.legacy import ChoiceRandomState
 from liptest.whitebox.stand_ins.session import LOCK, Session, active, follower, pop, push
@@ -100,9 +101,10 @@ def _install(session: Session, function: Any, undo: list[Undo]) -> list[tuple[st
         original = space[name]
         undo.append(partial(space.__setitem__, name, original))
         space[name] = stand_in[id(original)]
-    left = []
+    left, floats = [], FloatCalls()
 
     def wanted(value: Any) -> bool:
+        floats.note(value)
         return id(value) in stand_in or is_drawing(value) or is_compiled_drawing(value)
 
     for site in reachable(function, wanted):
@@ -122,6 +124,9 @@ def _install(session: Session, function: Any, undo: list[Undo]) -> list[tuple[st
             continue
         undo.append(partial(site.put, site.value))
         site.put(new)
+    undo.append(floats.take_back)
+    floats.put()
+    session.real_floats = floats.real
     return left
 
 

@@ -34,7 +34,7 @@ class _StandsInFor(type):
         return issubclass(subclass, cls.original)
 
 
-def _class_for(original: type, make: Callable[..., Any]) -> type:
+def class_for(original: type, make: Callable[..., Any]) -> type:
     """A subclass whose call is ``make(session, ...)``; None of that calls the original."""
 
     def call(cls: type, *arguments: Any, **options: Any) -> Any:
@@ -129,11 +129,11 @@ def replaced_names(session: Session) -> Iterator[Named]:
 
 _GLOBAL: np.random.RandomState = np.random.mtrand._rand
 _CLASSES: tuple[Named, ...] = (
-    (np.random.RandomState, _class_for(np.random.RandomState, _state)),
-    (np.random.Generator, _class_for(np.random.Generator, _generator)),
-    (np.random.SeedSequence, _class_for(np.random.SeedSequence, _seed_sequence)),
+    (np.random.RandomState, class_for(np.random.RandomState, _state)),
+    (np.random.Generator, class_for(np.random.Generator, _generator)),
+    (np.random.SeedSequence, class_for(np.random.SeedSequence, _seed_sequence)),
     *(
-        (kind, _class_for(kind, _bits))
+        (kind, class_for(kind, _bits))
         for kind in (getattr(np.random, name) for name in _BIT_GENERATORS)
     ),
 )

@@ -10,6 +10,7 @@ import functools
 import random
 import threading
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, NoReturn
 
 import numpy as np
@@ -40,6 +41,8 @@ class Session:
         self._bits: list[FreshBits] = []
         #: Whether the last run seeded, read the clock or made bits.
         self.touched = False
+        #: Takes the stand-in for ``float`` away for a time; set on installing.
+        self.real_floats: Callable[[], AbstractContextManager[None]] = nullcontext
         #: Generators without a stand-in; set on installing.
         self.watch = RandomnessWatch(name, [])
 

@@ -1,0 +1,160 @@
+"""``float(x)`` in the code under analysis, where x is a number with continuous noise.
+
+``float()`` of Python must return a real float. So meanwhile the name stands, in the modules of
+the program, for what hands such numbers on as floats, and is ``float`` for all else. That is done
+in a module only where all its code that the program reaches does nothing but call it.
+"""
+
+from __future__ import annotations
+
+import builtins
+import dis
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from itertools import pairwise
+from types import CodeType, FunctionType
+from typing import Any
+
+import numpy as np
+
+from liptest.whitebox.noise.numbers import Real
+from liptest.whitebox.stand_ins.numpy_random import class_for
+from liptest.whitebox.stand_ins.session import Session
+from liptest.whitebox.stand_ins.sites import MOST, is_foreign, names_in
+
+_NAME = "float"
+# Code with these may look at names that are not written down.
+_LOOKING = frozenset({"eval", "exec", "globals", "vars", "__globals__"})
+_LOOKING |= {"get_type_hints", "get_annotations"}
+# With these a first argument starts, or the call comes at once.
+_CALLS = frozenset({"CALL", "PRECALL", "CALL_FUNCTION_EX"})
+_STARTS = _CALLS | {"PUSH_NULL"}
+_ATTRIBUTES = frozenset({"LOAD_ATTR", "LOAD_METHOD"})
+_SILENT = frozenset({"EXTENDED_ARG", "NOP", "CACHE"})
+
+
+def _of_noise(session: Session, *arguments: Any, **options: Any) -> Any:
+    # Whole numbers are branched over: what takes real floats only can take them from there.
+    if len(arguments) == 1 and not options and type(arguments[0]) is Real:
+        return arguments[0].typed(float)
+    return None
+
+
+#: In all but calls it is as good as ``float``, for code of other threads.
+FLOAT: Any = class_for(float, _of_noise)
+FLOAT.dtype = np.dtype(float)
+
+
+class FloatCalls:
+    """Modules in which ``float`` stands for something else during an analysis.
+
+    Every object that the program reaches is noted; ``put`` then chooses the modules.
+    """
+
+    def __init__(self) -> None:
+        self._functions: list[FunctionType] = []
+        self._compiled: list[FunctionType] = []
+        self._count = 0
+        #: The namespaces of the modules.
+        self.spaces: list[dict[str, Any]] = []
+
+    def note(self, value: Any) -> None:
+        """Note what the program reaches."""
+        self._count += 1
+        if isinstance(value, FunctionType):
+            self._functions.append(value)
+        elif str(type(value).__module__).startswith("numba."):
+            # Its compiler knows the real float only.
+            source = getattr(value, "py_func", None)
+            self._compiled += [source] if isinstance(source, FunctionType) else []
+
+    def put(self) -> None:
+        """Choose the modules, and put the stand-in there."""
+        if self._count < MOST:
+            self.spaces = self._chosen()
+        for space in self.spaces:
+            space[_NAME] = FLOAT
+
+    def take_back(self) -> None:
+        """Take it away, wherever it is."""
+        for space in self.spaces:
+            space.pop(_NAME, None)
+
+    @contextmanager
+    def real(self) -> Iterator[None]:
+        """The real ``float``, for a time."""
+        self.take_back()
+        try:
+            yield
+        finally:
+            for space in self.spaces:
+                space[_NAME] = FLOAT
+
+    def _chosen(self) -> list[dict[str, Any]]:
+        by_space: dict[int, list[FunctionType]] = {}
+        for function in self._functions:
+            by_space.setdefault(id(function.__globals__), []).append(function)
+        refused = {id(function.__globals__) for function in self._compiled}
+        return [
+            functions[0].__globals__
+            for space, functions in by_space.items()
+            if space not in refused and _may_be_replaced(functions)
+        ]
+
+
+def _may_be_replaced(functions: list[FunctionType]) -> bool:
+    """Whether some of the functions of one module name it, and all of them but call it."""
+    space = functions[0].__globals__
+    if not any(_NAME in names_in(function.__code__) for function in functions):
+        return False
+    module = space.get("__name__")
+    if is_foreign(module) or str(module).partition(".")[0] == "liptest" or _NAME in space:
+        return False
+    return all(
+        _builtin_of(function) is builtins.float and only_called(function.__code__)
+        for function in functions
+    )
+
+
+def _builtin_of(function: FunctionType) -> Any:
+    known: Any = function.__builtins__  # type: ignore[attr-defined]
+    return known.get(_NAME)
+
+
+@lru_cache(maxsize=1 << 12)
+def only_called(code: CodeType) -> bool:
+    """Whether code, that of functions inside it included, uses ``float`` as ``float(..)`` only."""
+    names = names_in(code)
+    if not names.isdisjoint(_LOOKING):
+        return False
+    if _NAME not in names:
+        return True
+    inner = (one for one in code.co_consts if isinstance(one, CodeType))
+    return all(_calls(code)) and all(map(only_called, inner))
+
+
+def _calls(code: CodeType) -> Iterator[bool]:
+    """For each use of the name whether it is a call: Python loads what it calls with a NULL."""
+    steps = [one for one in dis.get_instructions(code) if one.opname not in _SILENT]
+    calls = {_start(one) for one in steps if one.opname in _CALLS} - {None}
+    for step, following in pairwise(steps):
+        if step.opcode in dis.hasname and step.argval == _NAME:
+            called = step.opname == "LOAD_GLOBAL" and bool((step.arg or 0) & 1)
+            yield called and _start(step) in calls and _starts_an_argument(following)
+
+
+def _start(step: dis.Instruction) -> tuple[int, int] | None:
+    """Where its text begins; a call begins where the name of what it calls does."""
+    known = step.positions
+    if known is None or known.lineno is None or known.col_offset is None:
+        return None
+    return known.lineno, known.col_offset
+
+
+def _starts_an_argument(step: dis.Instruction) -> bool:
+    # An attribute of the name, or a choice, may be what is called.
+    name = step.opname
+    if name.startswith("BUILD_"):
+        return not step.arg
+    return name in _STARTS or (name.startswith("LOAD_") and name not in _ATTRIBUTES)
