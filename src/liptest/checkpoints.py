@@ -8,6 +8,7 @@ digest in it notices accidents, not forgers: who can write it can write a verdic
 
 from __future__ import annotations
 
+import glob
 import hashlib
 import json
 import math
@@ -81,6 +82,7 @@ class Checkpoint:
                     name="checkpoint",
                 )
         self.identity = wanted
+        self._tidy()
         try:
             self.write()
         except OSError as error:
@@ -89,6 +91,14 @@ class Checkpoint:
                 f"folder that you may write to",
                 name="checkpoint",
             ) from None
+
+    def _tidy(self) -> None:
+        """Remove what processes left that were killed in the middle of a write."""
+        with suppress(OSError):
+            for left in self.path.parent.glob(f"{glob.escape(self.path.name)}.*.new"):
+                number = left.name[len(self.path.name) + 1 : -len(".new")]
+                if number.isdecimal() and _has_ended(int(number)):
+                    left.unlink(missing_ok=True)
 
     def write(self) -> None:
         """Replace the file, whole or not at all; OSError when that fails."""
@@ -180,6 +190,19 @@ class Journal:
                 )
             self._warned = True
         self._written = time.monotonic()
+
+
+def _has_ended(process: int) -> bool:
+    """Whether there is certainly no such process here; where that cannot be asked, no."""
+    if os.name != "posix":
+        return False  # signal 0 is no question there
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return True
+    except (OSError, OverflowError):
+        pass  # another user's, or no number of a process
+    return False
 
 
 _COUNTS = ("draws", "queries", "pairs", "repeats")

@@ -352,3 +352,35 @@ def test_code_that_is_seen_through_what_it_reads_goes_on_too(
     check("code", checkpoint=file, progress=Stop(chunks))
     assert facts(check("code", checkpoint=file)) == whole
     assert whole["decision"] == "YES"
+
+
+def test_what_killed_processes_left_goes_with_the_next_start(tmp_path: Path) -> None:
+    file = tmp_path / "run[1].json"
+    with subprocess.Popen([sys.executable, "-c", ""]) as ended:
+        ended.wait()
+    stale = tmp_path / f"run[1].json.{ended.pid}.new"
+    living = tmp_path / f"run[1].json.{os.getppid()}.new"
+    others = [
+        tmp_path / f"run1.json.{ended.pid}.new",
+        tmp_path / f"run[1].json.{ended.pid}",
+        tmp_path / "run[1].json.new",
+        tmp_path / "run[1].json.mine.new",
+        tmp_path / f"run[1].json.{10**30}.new",
+    ]
+    for path in (stale, living, *others):
+        path.write_text("half")
+    check("yes", checkpoint=file, seed=1)
+    kept = {path.name for path in tmp_path.iterdir()}
+    assert kept == {file.name, living.name, *(path.name for path in others)}
+
+
+def test_another_test_removes_nothing(tmp_path: Path) -> None:
+    file = tmp_path / "run.json"
+    check("yes", checkpoint=file, seed=1)
+    with subprocess.Popen([sys.executable, "-c", ""]) as ended:
+        ended.wait()
+    stale = tmp_path / f"run.json.{ended.pid}.new"
+    stale.write_text("half")
+    with pytest.raises(lt.InputError, match="belongs to another test"):
+        check("no", checkpoint=file, seed=1)
+    assert stale.exists()
