@@ -49,6 +49,10 @@ class Offset(WeightedSum):
     def values(self, points: IntArray) -> Values:
         return super().values(points) + self.constant
 
+    def kinds(self, domain: Domain) -> Values:
+        """Those of the sum."""
+        return super().kinds(domain)
+
     def edges(self, domain: Domain) -> Iterator[tuple[Values, Values]]:
         for left, right in super().edges(domain):
             yield left + self.constant, right + self.constant
