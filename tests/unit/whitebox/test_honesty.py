@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import random
 from typing import Any
@@ -51,6 +52,22 @@ def test_few_leaves_are_all_repeated() -> None:
     ],
 )
 def test_looking_at_the_kind_of_a_number_is_noticed(program: Any) -> None:
+    with pytest.raises(lt.NonDeterministicError, match="with real random numbers it answers"):
+        law_of(program)
+
+
+@pytest.mark.parametrize("number", range(8))
+@pytest.mark.parametrize("draw", ["random", "laplace"])
+def test_an_exception_that_only_stand_ins_meet_is_noticed_at_any_leaf(
+    draw: str, number: int
+) -> None:
+    """C code that takes real floats only raises TypeError."""
+
+    def program(data: Any, rng: Any) -> Any:
+        drawn = getattr(rng, draw)()
+        found = int(rng.integers(8))
+        return json.dumps(drawn) > "0.5" if found == number else found
+
     with pytest.raises(lt.NonDeterministicError, match="with real random numbers it answers"):
         law_of(program)
 

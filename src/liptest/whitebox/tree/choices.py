@@ -21,14 +21,12 @@ from liptest.errors import LiptestError, MechanismError, UnsupportedRandomnessEr
 from liptest.mechanisms.laws import Output
 from liptest.whitebox.tree import budgets, paths
 from liptest.whitebox.tree.budgets import MAX_CHOICES, MAX_CUTS, MAX_DRAWS, MAX_LEAVES
-from liptest.whitebox.tree.paths import Abort, Births, Branches, Path, Ways, next_branch
+from liptest.whitebox.tree.paths import Abort, Births, Branches, Path, Ways, is_sample, next_branch
 from liptest.whitebox.tree.sums import LawSum
 
 # Products of weights are carried along the first choices of a path only: on a path of k choices
 # they need k^2 words.
 _CARRIED = 512
-# Leaves that are kept as samples: so many first ones, and those numbered 2, 4, 8, ..
-_SAMPLED = 4
 
 
 class ChoiceTree:
@@ -194,7 +192,7 @@ class ChoiceTree:
             else:
                 self.leaves += 1
                 (self.noise or self.sum).add(output, *self._leaf_weight())
-                if self.leaves <= _SAMPLED or self.leaves & (self.leaves - 1) == 0:
+                if is_sample(self.leaves, output, self.samples):
                     self.samples.append((list(self._path), output))
             if not self._advance():
                 self._complete = True

@@ -5,7 +5,13 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 from liptest.errors import LiptestError, NonDeterministicError
+from liptest.mechanisms.laws import Output, Raised
 from liptest.whitebox.tree.sums import product
+
+# Leaves that are kept as samples: so many first ones, and those numbered 2, 4, 8, ..
+_SAMPLED = 4
+# Of each exception so many more.
+_RAISED = 16
 
 
 class Ways:
@@ -77,6 +83,17 @@ def next_branch(branches: Branches, branch: int) -> int | None:
         if branches[following]:
             return following
     return None
+
+
+def is_sample(number: int, output: Output, samples: list[tuple[Path, Output]]) -> bool:
+    """Whether a leaf, the first of which has number 1, is one of those to repeat.
+
+    Exceptions are among them: what takes real floats only, as ``json.dumps``, may raise one just
+    because it meets what stands for a random number.
+    """
+    if number <= _SAMPLED or number & (number - 1) == 0:
+        return True
+    return isinstance(output, Raised) and [known for _, known in samples].count(output) < _RAISED
 
 
 def weight_of(path: Path) -> tuple[int, int]:
