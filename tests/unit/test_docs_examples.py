@@ -16,7 +16,8 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.cli import app, main
+from liptest.cli import main
+from liptest.commands.app import app
 
 ROOT = Path(__file__).parents[2]
 PAGES = (

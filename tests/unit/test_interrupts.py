@@ -162,3 +162,29 @@ def test_no_law_is_kept_of_a_run_that_swallowed_an_interrupt():
     with pytest.raises(KeyboardInterrupt):
         list(uninterrupted(laws()))
     assert list(lt.output_law(swallows, np.array([1, 0]))) == [1]
+
+
+EARLY = """
+import sys
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == {name!r}:
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Finder())
+from liptest.cli import main
+sys.exit(main({arguments!r}))
+"""
+
+
+@pytest.mark.parametrize("name", ["cyclopts", "liptest.commands.app", "liptest.commands.main"])
+def test_ctrl_c_while_the_command_line_is_loaded_is_told_in_one_line(name):
+    code = EARLY.format(name=name, arguments=["check", "f.py:f", "--epsilon", "1"])
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 130
+    assert (done.stdout, done.stderr) == ("", "error: interrupted before anything was decided\n")
+
+
+def test_ctrl_c_before_the_first_greeting_too():
+    code = EARLY.format(name="liptest.commands.first_contact", arguments=[])
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr.count("\n")) == (130, 1)

@@ -72,7 +72,7 @@ def completion(shell: Literal["bash", "zsh", "fish", "powershell"], /) -> int:
 
     Example: liptest completion bash > ~/.local/share/bash-completion/completions/liptest
     """
-    from liptest.cli import app
+    from liptest.commands.app import app
 
     print(app.generate_completion(shell=shell))
     return 0

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from liptest.cli import app
+from liptest.commands.app import app
 from liptest.config import DistributionModel
 
 ROOT = Path(__file__).parents[3]
