@@ -116,6 +116,14 @@ class Counting:
         return float(value)
 
 
+def checked(data: Any, rng: Any) -> Any:
+    """As code that looks at its arguments first."""
+    value = float(plain(data, rng))
+    if not isinstance(value, float) or not isinstance(value, (int, float)):
+        raise TypeError("no number")
+    return value if isinstance(float("1"), (float, np.integer)) else data
+
+
 PAIRS: dict[str, tuple[Program, Program]] = {
     "output": (count, plain),
     "data": (count_before, plain),
@@ -124,6 +132,7 @@ PAIRS: dict[str, tuple[Program, Program]] = {
     "closure": (in_a_closure, plain),
     "method": (Counting(), plain),
     "lambda": (lambda data, rng: float(plain(data, rng)), plain),
+    "isinstance": (checked, plain),
     "twice": (lambda data, rng: float(float(plain(data, rng))), plain),
     "comparison": (compared, compared_plainly),
     "rounded": (rounded, rounded_plainly),
@@ -187,11 +196,11 @@ def test_an_output_law_of_real_numbers_is_refused_in_the_same_words() -> None:
 
 def as_type(data: Any, rng: Any) -> Any:
     value = float(plain(data, rng))
-    return value if isinstance(value, float) else 0
+    return value if type(value) is float else 0
 
 
 REFUSED: dict[str, Program] = {
-    "isinstance": as_type,
+    "is": as_type,
     "dtype": lambda data, rng: float(plain(data, rng)) + np.zeros(1, dtype=float)[0],
     "default": lambda data, rng, kind=float: kind(plain(data, rng)),
     "map": lambda data, rng: next(map(float, [plain(data, rng)])),
@@ -236,7 +245,7 @@ class Compiled:
 
 COMPILED = Compiled(helper)
 TEXT = "def count(data, rng):\n    return float(data.sum() + rng.laplace(0, 1.0))\n"
-VENDOR = module_with(TEXT + "def kind(value): return isinstance(value, float)\n")
+VENDOR = module_with(TEXT + "def kind(value): return type(value) is float\n")
 
 
 def test_a_float_of_the_module_itself_is_left_alone() -> None:
@@ -357,10 +366,16 @@ CALLS = (
         "float(b''[0])",
     ),
     *("(lambda: float(a))()", "float(float(a))", "sum(float(x) for x in a)", "b.real + 'float'"),
+    *(
+        "isinstance(a, float)",
+        "isinstance(a, (int, float))",
+        "not isinstance(a, (float, int)) or b",
+    ),
+    *("isinstance(float(a), (c, np.floating, float, np.integer, int))", "isinstance(a, (float,))"),
     *("float(lambda: a)", "float(a.b(c))", "-float(-a) + float(b)", "float(a := b)"),
 )
 OTHERS = (
-    *("float", "a(float)", "[float]", "isinstance(a, float)", "float.fromhex(a)", "a.float(b)"),
+    *("float", "a(float)", "[float]", "float.fromhex(a)", "a.float(b)"),
     *("(float or a)(b)", "(float and a)(b)", "(float if a else b)(c)", "lambda: float"),
     *("(a if b else float)(c)", "a(b, dtype=float)", "float is a", "float(float)", "map(float, a)"),
     *("float(a, kind=float)", "[x for x in a if x is float]", "float.__new__(float, a)"),
@@ -370,6 +385,10 @@ OTHERS = (
         "[float, a][0](b)",
         "(float, a)[0](b)",
     ),
+    *("isinstance(float, int)", "isinstance(float, (int,))", "isinstance(a, (b, (float, int)))"),
+    *("isinstance(a, float.real)", "issubclass(a, float)", "isinstance(a, int | float)"),
+    *("isinstance(float, (int, a))", "a(b, (int, float))", "isinstance(a, (float, int))[float]"),
+    *("isinstance(*a, float)", "isinstance(float.a, int)", "isinstance(a, [float])"),
     *("{float: a}[b](c)", "(a, float)[1](b)", "(float if a else b)(float(c))"),
 )
 

@@ -12,7 +12,6 @@ import dis
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
-from itertools import pairwise
 from types import CodeType, FunctionType
 from typing import Any
 
@@ -24,6 +23,7 @@ from liptest.whitebox.stand_ins.session import Session
 from liptest.whitebox.stand_ins.sites import MOST, is_foreign, names_in
 
 _NAME = "float"
+_BUILTINS = ("float", "isinstance")
 # Code with these may look at names that are not written down.
 _LOOKING = frozenset({"eval", "exec", "globals", "vars", "__globals__"})
 _LOOKING |= {"get_type_hints", "get_annotations"}
@@ -41,7 +41,7 @@ def _of_noise(session: Session, *arguments: Any, **options: Any) -> Any:
     return None
 
 
-#: In all but calls it is as good as ``float``, for code of other threads.
+#: ``isinstance`` and NumPy take it for ``float``, also in other threads.
 FLOAT: Any = class_for(float, _of_noise)
 FLOAT.dtype = np.dtype(float)
 
@@ -104,51 +104,61 @@ class FloatCalls:
 
 
 def _may_be_replaced(functions: list[FunctionType]) -> bool:
-    """Whether some of the functions of one module name it, and all of them but call it."""
+    """Whether some of the functions of one module name it, and nothing else than that is done."""
     space = functions[0].__globals__
     if not any(_NAME in names_in(function.__code__) for function in functions):
         return False
     module = space.get("__name__")
-    if is_foreign(module) or str(module).partition(".")[0] == "liptest" or _NAME in space:
+    if (
+        is_foreign(module)
+        or str(module).partition(".")[0] == "liptest"
+        or not space.keys().isdisjoint(_BUILTINS)
+    ):
         return False
-    return all(
-        _builtin_of(function) is builtins.float and only_called(function.__code__)
-        for function in functions
-    )
+    return all(_has_builtins(function) and only_called(function.__code__) for function in functions)
 
 
-def _builtin_of(function: FunctionType) -> Any:
+def _has_builtins(function: FunctionType) -> bool:
     known: Any = function.__builtins__  # type: ignore[attr-defined]
-    return known.get(_NAME)
+    return all(known.get(name) is getattr(builtins, name) for name in _BUILTINS)
 
 
 @lru_cache(maxsize=1 << 12)
 def only_called(code: CodeType) -> bool:
-    """Whether code, that of functions inside it included, uses ``float`` as ``float(..)`` only."""
+    """Whether code, with functions inside it, only calls ``float`` or asks ``isinstance`` of it."""
     names = names_in(code)
     if not names.isdisjoint(_LOOKING):
         return False
     if _NAME not in names:
         return True
     inner = (one for one in code.co_consts if isinstance(one, CodeType))
-    return all(_calls(code)) and all(map(only_called, inner))
+    return all(_plain_uses(code)) and all(map(only_called, inner))
 
 
-def _calls(code: CodeType) -> Iterator[bool]:
-    """For each use of the name whether it is a call: Python loads what it calls with a NULL."""
+def _plain_uses(code: CodeType) -> Iterator[bool]:
+    """Of each use of the name."""
     steps = [one for one in dis.get_instructions(code) if one.opname not in _SILENT]
-    calls = {_start(one) for one in steps if one.opname in _CALLS} - {None}
-    for step, following in pairwise(steps):
+    calls = {_start(one) for one in steps if one.opname in _CALLS}
+    called = {_start(one): one.argval for one in steps if _is_loaded(one, to_call=True)}
+    for place, step in enumerate(steps):
         if step.opcode in dis.hasname and step.argval == _NAME:
-            called = step.opname == "LOAD_GLOBAL" and bool((step.arg or 0) & 1)
-            yield called and _start(step) in calls and _starts_an_argument(following)
+            after = steps[place + 1 :]
+            if _is_loaded(step, to_call=True):
+                yield _start(step) in calls and _starts_an_argument(after[0])
+            else:
+                yield _is_loaded(step, to_call=False) and _is_asked_of(after, called)
 
 
-def _start(step: dis.Instruction) -> tuple[int, int] | None:
-    """Where its text begins; a call begins where the name of what it calls does."""
+def _is_loaded(step: dis.Instruction, *, to_call: bool) -> bool:
+    """Whether a global name is loaded; Python loads what it calls together with a NULL."""
+    return step.opname == "LOAD_GLOBAL" and bool((step.arg or 0) & 1) is to_call
+
+
+def _start(step: dis.Instruction) -> tuple[int, int]:
+    """Where its text begins: a call begins where what it calls does; where not known, nowhere."""
     known = step.positions
     if known is None or known.lineno is None or known.col_offset is None:
-        return None
+        return -step.offset, -1
     return known.lineno, known.col_offset
 
 
@@ -158,3 +168,20 @@ def _starts_an_argument(step: dis.Instruction) -> bool:
     if name.startswith("BUILD_"):
         return not step.arg
     return name in _STARTS or (name.startswith("LOAD_") and name not in _ATTRIBUTES)
+
+
+def _is_asked_of(after: list[dis.Instruction], called: dict[tuple[int, int], str]) -> bool:
+    """Whether ``isinstance(.., name)`` follows, or ``isinstance(.., (name, ..))`` of names."""
+    names = 1
+    rest = iter(after)
+    step = next(rest)
+    while names > 1 or step.opname not in _ATTRIBUTES:
+        names += _is_loaded(step, to_call=False)
+        if not _is_loaded(step, to_call=False) and step.opname not in _ATTRIBUTES:
+            break
+        step = next(rest)
+    if step.opname == "BUILD_TUPLE" and (step.arg or 0) >= names:
+        step = next(rest)
+    elif names > 1:
+        return False
+    return step.opname in _CALLS and step.arg == 2 and called.get(_start(step)) == "isinstance"
