@@ -119,7 +119,8 @@ def _may_be_replaced(functions: list[FunctionType]) -> bool:
 
 
 def _has_builtins(function: FunctionType) -> bool:
-    known: Any = function.__builtins__  # type: ignore[attr-defined]
+    untyped: Any = function  # type checkers do not agree whether functions have __builtins__
+    known = untyped.__builtins__
     return all(known.get(name) is getattr(builtins, name) for name in _BUILTINS)
 
 
