@@ -42,6 +42,14 @@ def takes_generator(function: Any) -> bool:
     )
 
 
+def attribute_of(value: Any, name: str) -> Any:
+    """What an object has under a name, None for nothing; none of its own ``__getattr__`` is run."""
+    try:
+        return object.__getattribute__(value, name)
+    except Exception:  # a property of its own may raise anything
+        return None
+
+
 def _has_another_second(signature: inspect.Signature) -> bool:
     """Whether the second parameter has a default and is no generator."""
     positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)

@@ -356,3 +356,23 @@ def test_modules_that_are_gone_are_not_kept() -> None:
         sites._scanned[id(space)] = space, 1
     assert len(law(COINS["from random import random"])) == 2
     assert len(sites._scanned) <= len(sys.modules)
+
+
+class Refuses:
+    """As objects of some libraries that are not ready yet."""
+
+    __slots__ = ("rng",)
+
+    def __init__(self) -> None:
+        self.rng = np.random.default_rng(9)
+
+    def __getattr__(self, name: str) -> Any:
+        raise RuntimeError(f"no {name} of me")
+
+
+REFUSES = Refuses()
+
+
+def test_objects_that_refuse_to_be_looked_at_are_looked_at() -> None:
+    found = law(lambda data: REFUSES.rng.random() < 0.5)
+    assert dict(zip(found.outputs, found.fractions, strict=True)) == {False: HALF, True: HALF}

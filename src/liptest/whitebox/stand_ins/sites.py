@@ -28,6 +28,8 @@ from typing import Any
 
 import numpy as np
 
+from liptest.whitebox.naming import attribute_of
+
 GENERATORS = (np.random.Generator, np.random.RandomState, random.Random)
 #: Objects that one walk looks at; a library is a few thousand.
 MOST = 50_000
@@ -209,19 +211,15 @@ def _of_object(value: Any) -> Iterator[tuple[str, Any, Any]]:
             yield "an argument of a partial", item, partial(_put_argument, value, place)
         yield "", value.keywords, None
         return
-    inner = getattr(value, "__wrapped__", None)
+    inner = attribute_of(value, "__wrapped__")
     if isinstance(inner, FunctionType):
         yield "", inner, None
-    attributes = getattr(value, "__dict__", None)
+    attributes = attribute_of(value, "__dict__")
     if isinstance(attributes, dict):
         for name, item in list(attributes.items()):
             yield str(name), item, partial(attributes.__setitem__, name)
     for name in _slots(type(value)):
-        try:
-            item = object.__getattribute__(value, name)
-        except AttributeError:
-            continue
-        yield name, item, partial(object.__setattr__, value, name)
+        yield name, attribute_of(value, name), partial(object.__setattr__, value, name)
     yield "", type(value), None
     # What C holds, in places that nobody can write to: it is watched.
     for item in islice(gc.get_referents(value), _ENTRIES):
