@@ -17,7 +17,7 @@ import numpy as np
 
 import liptest
 from liptest.certificates import words
-from liptest.certificates.schema import VERSION, digest, same_json, schema_problems
+from liptest.certificates.schema import VERSION, digest, own_problems, schema_problems
 from liptest.check_witness import Unreadable, strict_json
 from liptest.distributions import Distribution
 from liptest.domains import Domain
@@ -184,16 +184,4 @@ def read_document(text: str) -> dict[str, Any]:
 
 def document_problems(document: dict[str, Any]) -> list[str]:
     """Where a document departs from its schema, its digest, or from what follows from itself."""
-    wrong = schema_problems(document)
-    if wrong:
-        return wrong
-    if document["digest"] != digest(document):
-        wrong.append("the document was changed after it was written (its digest differs)")
-    try:
-        again = _built(document).to_dict()
-    except InputError as error:
-        return [*wrong, str(error)]
-    for key in document.keys() - {"digest"}:
-        if not same_json(document[key], again[key]):
-            wrong.append(f"{key}: {shown(document[key])} does not follow from the rest")
-    return wrong
+    return own_problems(document, lambda: _built(document).to_dict())

@@ -20,13 +20,7 @@ from liptest.blackbox.consistency import count_problems
 from liptest.blackbox.samplers import Sampler, check_sampler
 from liptest.blackbox.verdicts import BlackBoxVerdict
 from liptest.certificates.document import versions_here
-from liptest.certificates.schema import (
-    SAMPLES,
-    VERSION,
-    digest,
-    same_json,
-    schema_problems,
-)
+from liptest.certificates.schema import SAMPLES, VERSION, digest, own_problems, schema_problems
 from liptest.certificates.verification import Examination
 from liptest.check_witness import Unreadable, strict_json
 from liptest.distributions import Distribution, ProductDistribution, SampledDistribution
@@ -271,16 +265,4 @@ def _built(document: dict[str, Any]) -> SampleCertificate:
 
 
 def _document_problems(document: dict[str, Any]) -> list[str]:
-    wrong = schema_problems(document, SAMPLES)
-    if wrong:
-        return wrong
-    if document["digest"] != digest(document):
-        wrong.append("the document was changed after it was written (its digest differs)")
-    try:
-        again = _built(document).to_dict()
-    except InputError as error:
-        return [*wrong, str(error)]
-    for key in document.keys() - {"digest"}:
-        if not same_json(document[key], again[key]):
-            wrong.append(f"{key}: {shown(document[key])} does not follow from the rest")
-    return wrong
+    return own_problems(document, lambda: _built(document).to_dict(), SAMPLES)

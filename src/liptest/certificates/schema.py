@@ -15,7 +15,7 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-from liptest.errors import shown
+from liptest.errors import InputError, shown
 
 VERSION = 1
 #: Names of the schemas.
@@ -55,6 +55,28 @@ def digest(document: dict[str, Any]) -> str:
 def same_json(left: Any, right: Any) -> bool:
     """Whether two JSON values are one and the same: 1, 1.0 and true are three."""
     return json.dumps(left, sort_keys=True) == json.dumps(right, sort_keys=True)
+
+
+def own_problems(
+    document: dict[str, Any], again: Callable[[], dict[str, Any]], name: str = PLAIN
+) -> list[str]:
+    """Where a document departs from its schema, its digest, or from what follows from itself.
+
+    ``again()`` is the document made anew from what it says; it may raise InputError.
+    """
+    wrong = schema_problems(document, name)
+    if wrong:
+        return wrong
+    if document["digest"] != digest(document):
+        wrong.append("the document was changed after it was written (its digest differs)")
+    try:
+        made = again()
+    except InputError as error:
+        return [*wrong, str(error)]
+    for key in document.keys() - {"digest"}:
+        if not same_json(document[key], made[key]):
+            wrong.append(f"{key}: {shown(document[key])} does not follow from the rest")
+    return wrong
 
 
 def _problems(value: Any, rule: dict[str, Any], where: str) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from liptest.certificates.samples import SampleCertificate
 from liptest.certificates.verification import Certificate
 from liptest.privacy.profile_result import PrivacyProfile
 from liptest.privacy.verdicts import PrivacyVerdict, fine_print, tested
@@ -164,24 +165,42 @@ def fine_print_section(verdict: PrivacyVerdict, certificate: Certificate | None)
         "tolerance": f"{verdict.claim.tolerance:g}",
         "seed": str(verdict.seed),
     }
+    if certificate is not None:
+        facts |= certified_facts(
+            certificate,
+            verdict.seed,
+            {"distribution, sha256": code(certificate.distribution_hash)},
+            {"release": shown(certificate.release_guarantee, OWN_WORDS)},
+        )
+    return fine_print_of(said, facts, certificate)
+
+
+def fine_print_of(
+    said: str, facts: dict[str, str], certificate: Certificate | SampleCertificate | None
+) -> str:
+    """The section of what is said and of facts, which tells whether there is a certificate."""
     if certificate is None:
-        facts["hashes"] = "none: this is a bare verdict, not a certificate"
-    else:
-        facts |= _certified(verdict, certificate)
+        facts = {**facts, "hashes": "none: this is a bare verdict, not a certificate"}
     listed = "".join(f"<div><dt>{name}</dt><dd>{text}</dd></div>" for name, text in facts.items())
     return section("Fine print", f"{said}<dl>{listed}</dl>")
 
 
-def _certified(verdict: PrivacyVerdict, certificate: Certificate) -> dict[str, str]:
+def certified_facts(
+    certificate: Certificate | SampleCertificate,
+    seed: int | None,
+    hashed: dict[str, str],
+    promised: dict[str, str],
+) -> dict[str, str]:
+    """What a certificate holds beside its verdict: code, ``hashed`` data, ``promised`` releases."""
     files = ", ".join(sorted(certificate.code.files))
     versions = ", ".join(f"{k} {v}" for k, v in sorted(certificate.versions.items()))
     facts = {
-        "seed": f"{verdict.seed} ({shown(certificate.seed_source)})",
+        "seed": f"{seed} ({shown(certificate.seed_source)})",
         "code, sha256": code(certificate.code.code),
         "files": shown(files, 600) if files else "none",
-        "distribution, sha256": code(certificate.distribution_hash),
+        **hashed,
         "versions": shown(versions, 600),
-        "release": shown(certificate.release_guarantee, OWN_WORDS),
+        **promised,
         "decided": shown(certificate.decided),
     }
     if certificate.attempts is not None:

@@ -7,7 +7,7 @@ import math
 from liptest.blackbox.verdicts import BlackBoxVerdict, LossBound, bound_lines
 from liptest.certificates.samples import SampleCertificate
 from liptest.privacy.wording import NOT_COVERED, coordinate_noun
-from liptest.report.html_parts import OWN_WORDS
+from liptest.report.html_parts import OWN_WORDS, certified_facts, fine_print_of
 from liptest.report.html_tags import code, figure, figures, legend, section, shown, table
 from liptest.report.html_witness import datasets
 from liptest.report.law_rows import LawRow
@@ -126,26 +126,8 @@ def _fine_print(verdict: BlackBoxVerdict, certificate: SampleCertificate | None)
         "failure probability": number(float(verdict.guarantee.failure_probability or 0.0)),
         "seed": str(verdict.seed),
     }
-    if certificate is None:
-        facts["hashes"] = "none: this is a bare verdict, not a certificate"
-    else:
-        facts |= _certified(verdict, certificate)
-    listed = "".join(f"<div><dt>{key}</dt><dd>{text}</dd></div>" for key, text in facts.items())
-    return section("Fine print", f"{said}<dl>{listed}</dl>")
-
-
-def _certified(verdict: BlackBoxVerdict, certificate: SampleCertificate) -> dict[str, str]:
-    files = ", ".join(sorted(certificate.code.files))
-    versions = ", ".join(f"{k} {v}" for k, v in sorted(certificate.versions.items()))
-    facts = {
-        "data": shown(certificate.data_source),
-        "seed": f"{verdict.seed} ({shown(certificate.seed_source)})",
-        "code, sha256": code(certificate.code.code),
-        "files": shown(files, 600) if files else "none",
-        "data, sha256": code(certificate.data_hash),
-        "versions": shown(versions, 600),
-        "decided": shown(certificate.decided),
-    }
-    if certificate.attempts is not None:
-        facts["attempts"] = f"{certificate.attempts:,} by this vendor, as the ledger counts"
-    return facts
+    if certificate is not None:
+        hashed = {"data, sha256": code(certificate.data_hash)}
+        facts["data"] = shown(certificate.data_source)
+        facts |= certified_facts(certificate, verdict.seed, hashed, {})
+    return fine_print_of(said, facts, certificate)

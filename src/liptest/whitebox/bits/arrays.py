@@ -1,7 +1,7 @@
 """Arrays of entries that are functions of independent 0/1 variables, calculated by NumPy.
 
 ``rng.random(n) < p`` gives one. What is calculated entry by entry stays one, sums are numbers that
-nobody looked at (``bit_sums``), and every other use is answered with a plain array, after one
+nobody looked at (``bits.sums``), and every other use is answered with a plain array, after one
 choice for each entry.
 """
 
@@ -18,6 +18,7 @@ from liptest.whitebox.bits.sums import BitSum, number_of
 from liptest.whitebox.bits.tables import Entries, combined, placed, plain_entries
 from liptest.whitebox.bits.variables import Bits
 from liptest.whitebox.bits.views import BitView, Store
+from liptest.whitebox.cell_arrays import give_methods, give_operators, operator_method
 from liptest.whitebox.ducks import Duck, settled_in
 
 _OPERATORS: dict[str, Any] = {
@@ -218,13 +219,6 @@ def _into(out: BitArray, ufunc: Any, inputs: tuple[Any, ...]) -> BitArray:
     return out
 
 
-def _operator(ufunc: Any, swapped: bool) -> Callable[[BitArray, Any], Any]:
-    def method(self: BitArray, other: Any) -> Any:
-        return ufunc(other, self) if swapped else ufunc(self, other)
-
-    return method
-
-
 def _comparison(equality: Any) -> Callable[[BitArray, Any], Any]:
     return lambda self, other: entrywise(self._bits, equality, (self, other))
 
@@ -236,40 +230,18 @@ def _in_place(ufunc: Any) -> Callable[[BitArray, Any], BitArray]:
     return method
 
 
-def _method(name: str) -> Callable[..., Any]:
-    function = getattr(np, name)
-
-    def method(self: BitArray, *arguments: Any, **options: Any) -> Any:
-        return function(self, *arguments, **options)
-
-    return method
-
-
 def _sign(ufunc: Any) -> Callable[[BitArray], Any]:
     return lambda self: ufunc(self)
 
 
-for _name, _ufunc in _OPERATORS.items():
-    setattr(BitArray, f"__{_name}__", _operator(_ufunc, swapped=False))
-    setattr(BitArray, f"__r{_name}__", _operator(_ufunc, swapped=True))
-    setattr(BitArray, f"__i{_name}__", _in_place(_ufunc))
+give_operators(BitArray, _OPERATORS, _in_place)
 for _name, _ufunc in _COMPARISONS.items():
-    setattr(BitArray, f"__{_name}__", _operator(_ufunc, swapped=False))
+    setattr(BitArray, f"__{_name}__", operator_method(_ufunc))
 for _name, _equality in _EQUALITIES.items():
     setattr(BitArray, f"__{_name}__", _comparison(_equality))
 for _name, _ufunc in _ALONE.items():
     setattr(BitArray, f"__{_name}__", _sign(_ufunc))
-for _name in (
-    "sum",
-    "mean",
-    "any",
-    "all",
-    "max",
-    "min",
-    "argmax",
-    "argmin",
-    "dot",
-    "clip",
-    "round",
-):
-    setattr(BitArray, _name, _method(_name))
+give_methods(
+    BitArray,
+    ("sum", "mean", "any", "all", "max", "min", "argmax", "argmin", "dot", "clip", "round"),
+)

@@ -2,7 +2,7 @@
 
 An array of random floats has no entries of its own at first. A comparison with numbers makes a
 variable of each entry, and tells that its grid point is below a cut or not. An entry that is used
-in any other way becomes a number of its own (``uniforms``), its variable being chosen before.
+in any other way becomes a number of its own (``floats.uniforms``), after a choice of its variable.
 """
 
 from __future__ import annotations

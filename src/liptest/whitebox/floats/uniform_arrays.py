@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from liptest.whitebox.cell_arrays import CellArray, give_operators
 from liptest.whitebox.ducks import COMPARISONS, Duck, settled_in, with_noise
 from liptest.whitebox.floats.monotone import applied, cells_of, is_number
 from liptest.whitebox.floats.transforms import BINARY, FINITE, UNARY, rounded
@@ -28,23 +29,17 @@ _PURE = frozenset(
 )
 
 
-class UniformArray(Duck):
+class UniformArray(CellArray):
     """An array of independent random floats: indexing, reshaping, what is done entry by entry."""
 
-    __slots__ = ("_cells",)
+    __slots__ = ()
 
-    _looks_like = np.ndarray
     __hash__ = Duck.__hash__
     dtype = np.dtype(np.float64)
 
     def __init__(self, tree: ChoiceTree, cells: NDArray[Any]) -> None:
         self._tree = tree
         self._cells = cells
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """As of an array."""
-        return self._cells.shape
 
     def as_born(self) -> UniformArray:
         """The same entries in an array that nobody writes to."""
@@ -54,16 +49,6 @@ class UniformArray(Duck):
         """An array of floats that it may be: of the grid points that ``point_in`` chooses."""
         floats = [cell.concrete(point_in) for cell in self._cells.flat]
         return np.array(floats, dtype=np.float64).reshape(self._cells.shape)
-
-    @property
-    def ndim(self) -> int:
-        """As of an array."""
-        return self._cells.ndim
-
-    @property
-    def size(self) -> int:
-        """As of an array."""
-        return self._cells.size
 
     @property
     def T(self) -> UniformArray:
@@ -122,9 +107,6 @@ class UniformArray(Duck):
     def _entries(self) -> NDArray[Any]:
         return self._cells
 
-    def __len__(self) -> int:
-        return len(self._cells)
-
     def __iter__(self) -> Iterator[Any]:
         return (self[i] for i in range(len(self._cells)))
 
@@ -137,11 +119,6 @@ class UniformArray(Duck):
         if not is_number(value) and not random:
             value = np.asarray(value, dtype=np.float64).astype(object)
         self._cells[index] = value._entries() if random else value
-
-    def __bool__(self) -> bool:
-        if self.size != 1:
-            return bool(np.zeros(self.shape))  # NumPy's own error
-        return bool(self.item() != 0)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         if copy is not True:
@@ -199,25 +176,7 @@ class UniformArray(Duck):
         return np.not_equal(*cells_of((self, bound)))
 
 
-def _operator(ufunc: Any, *, swapped: bool) -> Callable[[UniformArray, Any], Any]:
-    def method(self: UniformArray, other: Any) -> Any:
-        return ufunc(other, self) if swapped else ufunc(self, other)
-
-    return method
-
-
-def _in_place(ufunc: Any) -> Callable[[UniformArray, Any], UniformArray]:
-    def method(self: UniformArray, other: Any) -> UniformArray:
-        self[...] = ufunc(self, other)
-        return self
-
-    return method
-
-
-for _name, _ufunc in _OPERATORS.items():
-    setattr(UniformArray, f"__{_name}__", _operator(_ufunc, swapped=False))
-    setattr(UniformArray, f"__r{_name}__", _operator(_ufunc, swapped=True))
-    setattr(UniformArray, f"__i{_name}__", _in_place(_ufunc))
+give_operators(UniformArray, _OPERATORS)
 
 
 def entrywise(tree: ChoiceTree, ufunc: Any, inputs: tuple[Any, ...]) -> Any:

@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from liptest.whitebox.cell_arrays import CellArray, give_methods, give_operators, operator_method
 from liptest.whitebox.ducks import COMPARISONS, Duck, settled_in
 from liptest.whitebox.floats.uniform_arrays import UniformArray
 from liptest.whitebox.noise.lifting import lifted
@@ -23,12 +24,11 @@ Cells = NDArray[Any]
 DTYPES = (np.dtype(np.float64), np.dtype(np.int64))
 
 
-class NoiseArray(Duck):
+class NoiseArray(CellArray):
     """Entries with noise: indexing, reshaping, what is done entry by entry, and functions."""
 
-    __slots__ = ("_cells", "_run", "dtype")
+    __slots__ = ("_run", "dtype")
 
-    _looks_like = np.ndarray
     _is_noise = True
     __hash__ = Duck.__hash__
     _run: NoiseRun
@@ -38,21 +38,6 @@ class NoiseArray(Duck):
         self._run = run
         self._cells = cells
         self.dtype = np.dtype(dtype)
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """As of an array."""
-        return self._cells.shape
-
-    @property
-    def ndim(self) -> int:
-        """As of an array."""
-        return self._cells.ndim
-
-    @property
-    def size(self) -> int:
-        """As of an array."""
-        return self._cells.size
 
     @property
     def T(self) -> NoiseArray:
@@ -134,9 +119,6 @@ class NoiseArray(Duck):
         """Put a number everywhere."""
         self[...] = value
 
-    def __len__(self) -> int:
-        return len(self._cells)
-
     def __iter__(self) -> Iterator[Any]:
         return (self[i] for i in range(len(self._cells)))
 
@@ -150,11 +132,6 @@ class NoiseArray(Duck):
 
     def __contains__(self, value: Any) -> bool:
         return any(bool(one == value) for one in self.ravel())
-
-    def __bool__(self) -> bool:
-        if self.size != 1:
-            return bool(np.zeros(self.shape))  # NumPy's own error
-        return bool(self.item() != 0)
 
     def __int__(self) -> int:
         return int(self.item())
@@ -252,45 +229,18 @@ def array_of(run: NoiseRun, cells: Any, dtype: Any) -> Any:
     return NoiseArray(run, cells, dtype)
 
 
-def _operator_method(ufunc: Any, *, swapped: bool) -> Callable[[NoiseArray, Any], Any]:
-    def method(self: NoiseArray, other: Any) -> Any:
-        return ufunc(other, self) if swapped else ufunc(self, other)
-
-    return method
-
-
-def _in_place(ufunc: Any) -> Callable[[NoiseArray, Any], NoiseArray]:
-    def method(self: NoiseArray, other: Any) -> NoiseArray:
-        self[...] = ufunc(self, other)
-        return self
-
-    return method
-
-
 _NAMES = {
     **{"add": np.add, "sub": np.subtract, "mul": np.multiply, "truediv": np.divide},
     **{"floordiv": np.floor_divide, "mod": np.remainder, "pow": np.power, "matmul": np.matmul},
 }
-for _name, _ufunc in _NAMES.items():
-    setattr(NoiseArray, f"__{_name}__", _operator_method(_ufunc, swapped=False))
-    setattr(NoiseArray, f"__r{_name}__", _operator_method(_ufunc, swapped=True))
-    setattr(NoiseArray, f"__i{_name}__", _in_place(_ufunc))
+give_operators(NoiseArray, _NAMES)
 for _ufunc, _comparison in COMPARISONS.items():
-    _method = _operator_method(_ufunc, swapped=False)
-    setattr(NoiseArray, f"__{_comparison.__name__}__", _method)
-
-
-def _method_of(name: str) -> Callable[..., Any]:
-    function = getattr(np, name)
-
-    def method(self: NoiseArray, *arguments: Any, **options: Any) -> Any:
-        return function(self, *arguments, **options)
-
-    return method
-
-
-for _name in (
-    *("sum", "mean", "max", "min", "argmax", "argmin", "cumsum", "dot", "clip", "round"),
-    *("any", "all", "argsort", "take", "repeat", "squeeze", "transpose", "swapaxes", "nonzero"),
-):
-    setattr(NoiseArray, _name, _method_of(_name))
+    setattr(NoiseArray, f"__{_comparison.__name__}__", operator_method(_ufunc))
+give_methods(
+    NoiseArray,
+    (
+        *("sum", "mean", "max", "min", "argmax", "argmin", "cumsum", "dot", "clip", "round"),
+        *("any", "all", "argsort", "take", "repeat", "squeeze", "transpose", "swapaxes"),
+        "nonzero",
+    ),
+)

@@ -1,8 +1,8 @@
 """Uniform random floats that meet other noise: from then on they are noise themselves.
 
-``rng.random()`` is a point of a grid of floats, cut at each comparison (``uniforms``). Where it is
-compared with or added to another random number there is no cut of the grid; it is then taken for
-an ideal uniform number of the interval in which it is known to lie.
+``rng.random()`` is a point of a grid of floats, cut at each comparison (``floats.uniforms``). Where
+it is compared with or added to another random number there is no cut of the grid; it is then taken
+for an ideal uniform number of the interval in which it is known to lie.
 """
 
 from __future__ import annotations

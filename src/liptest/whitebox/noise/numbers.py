@@ -1,6 +1,6 @@
 """Numbers that are sums of symbolic noise and data: calculating and comparing.
 
-A ``Real`` has continuous noise in it, a ``Whole`` (``noise_wholes``) is a rounded one or has
+A ``Real`` has continuous noise in it, a ``Whole`` (``noise.wholes``) is a rounded one or has
 discrete noise only. What is calculated from them, other such numbers and constants is such a
 number again; the rounding of floats is not followed. Comparisons choose a way. What is neither
 is refused with its line.

@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from liptest.whitebox.cell_arrays import CellArray, give_methods, give_operators, operator_method
 from liptest.whitebox.ducks import COMPARISONS, MOVES, WRITING, Duck
 from liptest.whitebox.noise.arithmetic import compared_any
 from liptest.whitebox.noise.numbers import is_noisy
@@ -63,33 +64,17 @@ def truths_of(tree: ChoiceTree, cells: Any) -> Any:
     return cells.astype(np.bool_)
 
 
-class NoiseTruths(Duck):
+class NoiseTruths(CellArray):
     """See the module; what is not answered here looks at all of them."""
 
-    __slots__ = ("_cells",)
+    __slots__ = ()
 
-    _looks_like = np.ndarray
     __hash__ = Duck.__hash__
     dtype = _BOOLEAN
 
     def __init__(self, tree: ChoiceTree, cells: NDArray[Any]) -> None:
         self._tree = tree
         self._cells = cells
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """As of an array."""
-        return self._cells.shape
-
-    @property
-    def ndim(self) -> int:
-        """As of an array."""
-        return self._cells.ndim
-
-    @property
-    def size(self) -> int:
-        """As of an array."""
-        return self._cells.size
 
     def settled(self, use: str) -> NDArray[np.bool_]:
         plain = [_decided(one) for one in self._cells.flat]
@@ -99,25 +84,6 @@ class NoiseTruths(Duck):
         """The first place in line with an outcome; nothing after it is looked at."""
         places = enumerate(self._cells.flat)
         return next((place for place, one in places if _decided(one) is wanted), None)
-
-    def any(self, *arguments: Any, **options: Any) -> Any:
-        """As of an array."""
-        return np.any(self, *arguments, **options)
-
-    def all(self, *arguments: Any, **options: Any) -> Any:
-        """As of an array."""
-        return np.all(self, *arguments, **options)
-
-    def argmax(self, *arguments: Any, **options: Any) -> Any:
-        """As of an array."""
-        return np.argmax(self, *arguments, **options)
-
-    def argmin(self, *arguments: Any, **options: Any) -> Any:
-        """As of an array."""
-        return np.argmin(self, *arguments, **options)
-
-    def __len__(self) -> int:
-        return len(self._cells)
 
     def __iter__(self) -> Iterator[Any]:
         return (self[place] for place in range(len(self._cells)))
@@ -130,11 +96,6 @@ class NoiseTruths(Duck):
 
     def __setitem__(self, index: Any, value: Any) -> None:
         self._cells[_plain(index)] = np.asarray(value).astype(np.bool_).astype(object)
-
-    def __bool__(self) -> bool:
-        if self.size != 1:
-            return bool(np.zeros(self.shape))  # NumPy's own error
-        return _decided(self._cells.item())
 
     def __invert__(self) -> Any:
         return np.invert(self)
@@ -240,13 +201,6 @@ _FIRST: dict[Any, Callable[[NoiseTruths], Any]] = {
 }
 
 
-def _operator(ufunc: Any, *, swapped: bool) -> Callable[[NoiseTruths, Any], Any]:
-    def method(self: NoiseTruths, other: Any) -> Any:
-        return ufunc(other, self) if swapped else ufunc(self, other)
-
-    return method
-
-
 def _into(ufunc: Any) -> Callable[[NoiseTruths, Any], NoiseTruths]:
     def method(self: NoiseTruths, other: Any) -> NoiseTruths:
         if ufunc in _LATER and _is_truth(other):
@@ -260,13 +214,15 @@ def _into(ufunc: Any) -> Callable[[NoiseTruths, Any], NoiseTruths]:
     return method
 
 
-for _name, _ufunc in {
-    **{"and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor},
-    **{"add": np.add, "sub": np.subtract, "mul": np.multiply, "truediv": np.divide},
-    **{"floordiv": np.floor_divide, "mod": np.remainder, "pow": np.power, "matmul": np.matmul},
-}.items():
-    setattr(NoiseTruths, f"__{_name}__", _operator(_ufunc, swapped=False))
-    setattr(NoiseTruths, f"__r{_name}__", _operator(_ufunc, swapped=True))
-    setattr(NoiseTruths, f"__i{_name}__", _into(_ufunc))
+give_operators(
+    NoiseTruths,
+    {
+        **{"and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor},
+        **{"add": np.add, "sub": np.subtract, "mul": np.multiply, "truediv": np.divide},
+        **{"floordiv": np.floor_divide, "mod": np.remainder, "pow": np.power, "matmul": np.matmul},
+    },
+    _into,
+)
+give_methods(NoiseTruths, ("any", "all", "argmax", "argmin"))
 for _ufunc, _comparison in COMPARISONS.items():
-    setattr(NoiseTruths, f"__{_comparison.__name__}__", _operator(_ufunc, swapped=False))
+    setattr(NoiseTruths, f"__{_comparison.__name__}__", operator_method(_ufunc))

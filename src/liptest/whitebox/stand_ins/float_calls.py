@@ -175,12 +175,11 @@ def _is_asked_of(after: list[dis.Instruction], called: dict[tuple[int, int], str
     """Whether ``isinstance(.., name)`` follows, or ``isinstance(.., (name, ..))`` of names."""
     names = 1
     rest = iter(after)
-    step = next(rest)
-    while names > 1 or step.opname not in _ATTRIBUTES:
-        names += _is_loaded(step, to_call=False)
-        if not _is_loaded(step, to_call=False) and step.opname not in _ATTRIBUTES:
+    for step in rest:
+        if _is_loaded(step, to_call=False):
+            names += 1
+        elif names == 1 or step.opname not in _ATTRIBUTES:  # an attribute of another name
             break
-        step = next(rest)
     if step.opname == "BUILD_TUPLE" and (step.arg or 0) >= names:
         step = next(rest)
     elif names > 1:

@@ -53,10 +53,10 @@ _NEW: Callable[[type[Uniform]], Uniform] = object.__new__
 class ChoiceGenerator(NoiseDraws, TailedDraws, CountVectorDraws, np.random.Generator):
     """Hands out finite choices in place of random numbers, with NumPy's exact probabilities.
 
-    ``random`` gives grid points that split at comparisons (``uniforms``); ``integers``, ``choice``,
-    ``permutation``, ``shuffle``, ``permuted``, ``bytes`` have the laws of NumPy's code, given
-    uniform bits; the others their ideal laws (``noise_draws``, but for a tail ``tails``). Wrong
-    arguments raise what NumPy raises. Everything else aborts the analysis.
+    ``random`` gives grid points that split at comparisons (``floats.uniforms``); ``integers``,
+    ``choice``, ``permutation``, ``shuffle``, ``permuted``, ``bytes`` have the laws of NumPy's code,
+    given uniform bits; the others their ideal laws (``noise.draws``, but for a tail ``tails``).
+    Wrong arguments raise what NumPy raises. Everything else aborts the analysis.
 
     It is a Generator, so that isinstance() and numpy.random.default_rng(rng) do what they do
     outside; each of NumPy's own methods is replaced, those of later versions too.

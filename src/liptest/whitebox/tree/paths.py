@@ -17,7 +17,7 @@ _RAISED = 16
 class Ways:
     """Branches without weights: of each is known whether it is possible, 1, or not, 0.
 
-    The probability of all that a run takes of them is found at its leaf (``noise_runs``).
+    The probability of all that a run takes of them is found at its leaf (``noise.runs``).
     """
 
     def __len__(self) -> int:
