@@ -53,6 +53,20 @@ class QueryBatch:
     distances: NDArray[np.int64] | None = None
     owners: NDArray[np.int64] | None = None
 
+    @classmethod
+    def of_neighbourhoods(
+        cls, centres: IntArray, rows: NDArray[np.int64], neighbours: IntArray
+    ) -> QueryBatch:
+        """Each centre followed by its neighbours, points of their own with centres ``rows``."""
+        owners = np.concatenate([np.arange(len(centres)), rows])
+        order = np.argsort(owners, kind="stable")
+        points = np.ascontiguousarray(np.concatenate([centres, neighbours])[order])
+        owners = owners[order]
+        firsts = np.searchsorted(owners, np.arange(len(centres)))
+        others = np.setdiff1d(np.arange(len(points)), firsts, assume_unique=True)
+        pairs = np.stack([firsts[owners[others]], others], axis=1)
+        return cls(PointBatch(points), pairs=pairs, owners=owners)
+
     def pair_positions(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The two ends of each pair as positions in ``points``; two (k,) arrays."""
         if self.pairs is not None:

@@ -15,7 +15,7 @@ from liptest.errors import BudgetError
 from liptest.privacy import difference_pairs, edge_blocks
 from liptest.privacy.choice import choose_method
 from liptest.privacy.claims import Claim
-from liptest.privacy.sampling_run import Task
+from liptest.privacy.request import Task
 
 small = settings(max_examples=60, deadline=None)
 

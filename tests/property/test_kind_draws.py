@@ -18,7 +18,7 @@ from liptest.privacy.claims import Claim
 from liptest.privacy.kind_changes import HasKinds
 from liptest.privacy.kind_draws import KindDraw, draws_kinds
 from liptest.privacy.methods import neighbourhoods
-from liptest.privacy.sampling_run import Task
+from liptest.privacy.request import Task
 from liptest.privacy_plans import privacy_plan_table
 
 

@@ -14,7 +14,7 @@ from liptest.certificates.words import sentence_follows
 from liptest.domains import Domain
 from liptest.errors import InputError, shown
 from liptest.privacy.check import METHODS
-from liptest.privacy.methods import certified_mass, clean_draws
+from liptest.privacy.intervals import certified_mass, clean_draws
 from liptest.privacy.verdicts import BY_FILTER, PrivacyVerdict
 from liptest.privacy.witnesses import PrivacyWitness
 from liptest.testers import ALL_TESTERS, LipschitzTester

@@ -13,7 +13,7 @@ from liptest.privacy.choice import choose_method
 from liptest.privacy.claims import Claim
 from liptest.privacy.exhaustive import exhaustive_size
 from liptest.privacy.methods import light, neighbourhoods
-from liptest.privacy.sampling_run import Task
+from liptest.privacy.request import Task
 
 # What is faster needs no warning.
 _PATIENCE = 60.0

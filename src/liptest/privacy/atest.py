@@ -11,16 +11,16 @@ from liptest.mechanisms.laws import Output
 from liptest.mechanisms.noise import DiscreteLaplace
 from liptest.mechanisms.shift import ShiftMechanism
 from liptest.privacy.methods import finite_outputs, uncovered_records
-from liptest.privacy.sampling_run import (
+from liptest.privacy.request import (
     Task,
     delta_error,
     nothing,
     refuted,
-    run_draws,
     undecided,
     verdict_of,
     with_paper_cost,
 )
+from liptest.privacy.sampling_run import run_draws
 from liptest.privacy.verdicts import PrivacyPlan, PrivacyVerdict
 from liptest.privacy.wording import sampling_sentence
 from liptest.testers import LipschitzTester, PairTester

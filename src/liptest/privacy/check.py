@@ -28,7 +28,8 @@ from liptest.privacy.methods import (
 )
 from liptest.privacy.probing import try_elsewhere
 from liptest.privacy.proof import run_exhaustive
-from liptest.privacy.sampling_run import Task, run_sampling
+from liptest.privacy.request import Task
+from liptest.privacy.sampling_run import run_sampling
 from liptest.privacy.search_run import run_search, then_search
 from liptest.privacy.verdicts import PrivacyVerdict
 from liptest.testers import LipschitzTester

@@ -7,7 +7,7 @@ from liptest.mechanisms.base import Mechanism
 from liptest.privacy.exhaustive import exhaustive_size
 from liptest.privacy.kind_draws import asked_per_draw
 from liptest.privacy.methods import light, neighbourhoods
-from liptest.privacy.sampling_run import Task
+from liptest.privacy.request import Task
 from liptest.privacy.verdicts import PrivacyPlan
 
 # Laws that take some ten seconds: a law costs about a microsecond from a formula, a

@@ -22,6 +22,16 @@ _STEPS, _TAIL_STEPS = 40, 12
 _SLACK = 1e-12
 
 
+def clean_draws(mass: float, failure: float) -> int:
+    """n such that n clean draws leave mass above ``mass`` with chance at most ``failure``."""
+    return math.ceil(math.log(failure) / math.log1p(-mass))
+
+
+def certified_mass(draws: int, failure: float) -> float:
+    """Mass that ``draws`` clean draws certify at any stopping time (theory 3.9b)."""
+    return 1.0 if draws == 0 else -math.expm1(math.log(failure) / draws)
+
+
 @lru_cache(maxsize=4096)
 def binomial_upper(hits: int, trials: int, failure: float) -> float:
     """Upper bound on p from ``hits`` of ``trials``: Pr[Bin(trials, p) <= hits] <= ``failure``.

@@ -23,7 +23,6 @@ from liptest.privacy.claims import Claim
 from liptest.privacy.judge import LossJudge, witness_of
 from liptest.privacy.kind_changes import KindChanges, few_kinds, neighbours_of, says_itself
 from liptest.privacy.level_draws import can_see_another
-from liptest.privacy.methods import with_neighbours
 
 Indices = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -121,7 +120,7 @@ class CountDraw:
         near, each = tables[rows], np.arange(len(rows))
         near[each, self.changes.places[which]] -= 1
         near[each, self.changes.targets[which]] += 1
-        return with_neighbours(tables, rows, near)
+        return QueryBatch.of_neighbourhoods(tables, rows, near)
 
 
 @dataclass(frozen=True, eq=False)

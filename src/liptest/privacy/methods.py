@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 
 from liptest.answers import AllAnswers
 from liptest.distributions import Distribution, ProductDistribution, require_product
-from liptest.domains import Hypercube, Hypergrid, IntArray
+from liptest.domains import Hypercube, Hypergrid
 from liptest.driver import QueryBatch
 from liptest.edges import min_mass_edges
 from liptest.errors import InputError, shown
 from liptest.mechanisms.base import Mechanism
 from liptest.points import PointBatch
+from liptest.privacy.intervals import clean_draws
 from liptest.privacy.verdicts import PrivacyPlan
 from liptest.testers import PairTester, cheapest_tester
 
@@ -37,36 +38,14 @@ class SamplingMethod:
     pairs_per_draw: float = 1.0
 
 
-def clean_draws(mass: float, failure: float) -> int:
-    """n such that n clean draws leave mass above ``mass`` with chance at most ``failure``."""
-    return math.ceil(math.log(failure) / math.log1p(-mass))
-
-
-def certified_mass(draws: int, failure: float) -> float:
-    """Mass that ``draws`` clean draws certify at any stopping time (theory 3.9b)."""
-    return 1.0 if draws == 0 else -math.expm1(math.log(failure) / draws)
-
-
 def full_neighbourhoods(
     distribution: Distribution, rng: np.random.Generator, count: int
 ) -> QueryBatch:
     """x ~ D against all its neighbours (theory 3.6b); any distribution, any relation."""
     centres, domain = distribution.sample(rng, count), distribution.domain
     if isinstance(domain, AllAnswers):
-        return with_neighbours(centres, *domain.neighbourhoods(centres))
+        return QueryBatch.of_neighbourhoods(centres, *domain.neighbourhoods(centres))
     return QueryBatch(PointBatch(centres, *distribution.domain.neighbour_changes(centres)))
-
-
-def with_neighbours(centres: IntArray, rows: NDArray[np.int64], neighbours: IntArray) -> QueryBatch:
-    """Each centre followed by its neighbours, as points of their own; ``rows`` their centres."""
-    owners = np.concatenate([np.arange(len(centres)), rows])
-    order = np.argsort(owners, kind="stable")
-    points = np.ascontiguousarray(np.concatenate([centres, neighbours])[order])
-    owners = owners[order]
-    firsts = np.searchsorted(owners, np.arange(len(centres)))
-    others = np.setdiff1d(np.arange(len(points)), firsts, assume_unique=True)
-    pairs = np.stack([firsts[owners[others]], others], axis=1)
-    return QueryBatch(PointBatch(points), pairs=pairs, owners=owners)
 
 
 def light_neighbourhoods(

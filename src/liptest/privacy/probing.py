@@ -15,7 +15,7 @@ from liptest.domains import Domain
 from liptest.driver import Judgement
 from liptest.errors import LiptestError
 from liptest.executors import elsewhere, has_processes
-from liptest.privacy.sampling_run import Task
+from liptest.privacy.request import Task
 from liptest.privacy.search import SearchOutcome, search
 
 

@@ -27,7 +27,8 @@ from liptest.privacy.count_mass import has_count_mass
 from liptest.privacy.exact_mass import exception_mass as exception_mass
 from liptest.privacy.exact_mass import mass_source
 from liptest.privacy.exhaustive import exhaustive_size
-from liptest.privacy.methods import clean_draws, mean_neighbours
+from liptest.privacy.intervals import clean_draws
+from liptest.privacy.methods import mean_neighbours
 from liptest.privacy.pairs import ClosedFormLosses, shown_loss
 from liptest.privacy.profile_result import ExceptionMass as ExceptionMass
 from liptest.privacy.profile_result import PrivacyProfile

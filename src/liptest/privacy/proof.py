@@ -38,14 +38,7 @@ from liptest.privacy.pairs import (
 )
 from liptest.privacy.probing import try_elsewhere
 from liptest.privacy.profile import exception_mass
-from liptest.privacy.sampling_run import (
-    Task,
-    nothing,
-    refuted,
-    undecided,
-    verdict_of,
-    with_paper_cost,
-)
+from liptest.privacy.request import Task, nothing, refuted, undecided, verdict_of, with_paper_cost
 from liptest.privacy.verdicts import PrivacyPlan, PrivacyVerdict
 from liptest.privacy.witnesses import PrivacyWitness
 from liptest.privacy.wording import proof_sentence, seen_sentence, statistic_sentence

@@ -15,7 +15,7 @@ import numpy as np
 
 from liptest.domains import IntArray
 from liptest.driver import Judgement
-from liptest.privacy.sampling_run import Task
+from liptest.privacy.request import Task
 from liptest.privacy.search_explorer import Explorer
 from liptest.privacy.search_moves import Proposals, constant, path, structured
 

@@ -10,7 +10,7 @@ from liptest.mechanisms.base import Mechanism
 from liptest.privacy.exhaustive import exhaustive_size
 from liptest.privacy.probing import search_elsewhere
 from liptest.privacy.proof import run_exhaustive
-from liptest.privacy.sampling_run import (
+from liptest.privacy.request import (
     Task,
     found_mass,
     nothing,

@@ -1,0 +1,170 @@
+"""What ``check_privacy`` was asked for, and verdicts made of what became of it."""
+
+from __future__ import annotations
+
+from concurrent.futures import Executor
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from liptest.checkpoints import Checkpoint
+from liptest.distributions import Distribution
+from liptest.driver import Judgement, Outcome, Progress
+from liptest.errors import InputError, MechanismError
+from liptest.mechanisms.base import Mechanism
+from liptest.privacy import wording
+from liptest.privacy.claims import Claim
+from liptest.privacy.count_mass import count_exception_mass, has_count_mass
+from liptest.privacy.judge import Unexplored
+from liptest.privacy.long_runs import identity_of
+from liptest.privacy.methods import finite_outputs, paper_laws
+from liptest.privacy.verdicts import PrivacyPlan, PrivacyVerdict, Settings
+from liptest.privacy.witnesses import PrivacyWitness
+from liptest.verdicts import Cost, Decision, Guarantee
+
+
+@dataclass(frozen=True)
+class Task:
+    """Everything ``check_privacy`` was asked, checked."""
+
+    mechanism: Mechanism
+    distribution: Distribution
+    claim: Claim
+    exception_mass: float
+    failure_probability: float
+    seed: int
+    budget: int | None = None
+    executor: Executor | None = None
+    progress: Progress | None = None
+    parameters: dict[str, Any] = field(default_factory=dict)
+    search_laws: int | None = 0
+    checkpoint: Checkpoint | None = None
+
+    def identity(self, method: Any) -> dict[str, Any]:
+        """Everything that fixes verdict, witness and counts, for a checkpoint."""
+        numbers = {
+            "claim": self.claim.to_dict(),
+            "exception_mass": self.exception_mass,
+            "failure_probability": self.failure_probability,
+            "budget": self.budget,
+            "search_laws": self.search_laws,
+            "seed": str(self.seed),
+        }
+        return identity_of(self.mechanism, self.distribution, method, numbers)
+
+    @property
+    def settings(self) -> Settings:
+        """What a verdict keeps, so that the test can be repeated."""
+        return Settings(
+            self.exception_mass,
+            self.failure_probability,
+            self.budget,
+            dict(self.parameters),
+            self.search_laws,
+        )
+
+
+def refuted(task: Task, source: str) -> Guarantee:
+    """The meaning of a NO."""
+    return Guarantee(
+        wording.refuted_sentence(task.claim),
+        "refutation",
+        source,
+        epsilon=float(task.claim.epsilon),
+        delta=task.claim.delta,
+        tolerance=task.claim.tolerance,
+    )
+
+
+def undecided(source: str, total: Judgement) -> tuple[Guarantee, str]:
+    """The meaning of a pair that straddles the line, or of laws that are known in part."""
+    if isinstance(total.evidence, Unexplored):
+        reason = (
+            f"the budget for one law ended with up to {total.evidence.mass:.3g} of its probability "
+            f"unexplored, which leaves a pair open"
+        )
+        return nothing(wording.open_law_sentence(total.evidence.mass), source), reason
+    reason = "a pair lies so close to the line that the declared errors cannot decide it"
+    return nothing("nothing is promised; tighten error=, or declare exact zeros.", source), reason
+
+
+def nothing(sentence: str, source: str) -> Guarantee:
+    """A guarantee that promises nothing and says why."""
+    return Guarantee(sentence, "none", source)
+
+
+def delta_error(who: str, claim: Claim) -> Exception:
+    """Lipschitz testers know only delta = 0 (theory 3.3)."""
+    return InputError(
+        f"delta={claim.delta:g} with {who}: Lipschitz testing covers only delta=0; use "
+        f"method='neighbourhoods'",
+        name="delta",
+        value=claim.delta,
+    )
+
+
+def with_paper_cost(task: Task, plan: PrivacyPlan) -> PrivacyPlan:
+    """The plan with the paper's printed cost beside it."""
+    outputs = task.mechanism.outputs
+    count = None if outputs is None else finite_outputs(task.mechanism, "")
+    cost = paper_laws(task.distribution, count, task.exception_mass, task.failure_probability)
+    return replace(plan, paper_laws=cost)
+
+
+def verdict_of(
+    task: Task, plan: PrivacyPlan, outcome: Outcome, guarantee: Guarantee, reason: str
+) -> PrivacyVerdict:
+    """Assemble a verdict; MechanismError when nothing but exceptions came back."""
+    total = outcome.total
+    if total.queries and not total.answered:
+        raise _only_raises(task.mechanism)
+    decision = {
+        "refutation": Decision.NO,
+        "sampling": Decision.YES,
+        "proof": Decision.YES,
+        "none": Decision.INCONCLUSIVE,
+    }[guarantee.kind]
+    finding = total.violation if decision is Decision.NO else total.doubt
+    witness: PrivacyWitness | None = None if finding is None else finding.evidence
+    return PrivacyVerdict(
+        decision=decision,
+        mechanism=task.mechanism.name,
+        claim=task.claim,
+        method=plan.method,
+        witness=witness,
+        guarantee=guarantee,
+        cost=Cost(
+            laws=total.queries,
+            draws=total.draws,
+            pairs=total.pairs,
+            repeats=total.repeats,
+            seconds=outcome.seconds,
+        ),
+        plan=plan,
+        seed=task.seed,
+        largest_loss=total.largest,
+        relation=task.distribution.domain.relation,
+        distribution=task.distribution.source,
+        law_source=getattr(task.mechanism, "law_source", task.mechanism.source),
+        reason=reason,
+        exception_mass_found=found_mass(task, plan, decision),
+        settings=task.settings,
+    )
+
+
+def found_mass(task: Task, plan: PrivacyPlan, decision: Decision) -> float | None:
+    """Exact exception mass of a refuted claim, where it is known at little cost."""
+    if decision is not Decision.NO or not has_count_mass(task.mechanism, task.distribution):
+        return None
+    if getattr(task.mechanism, "reads_only", False) and plan.method != "exhaustive":
+        return None  # it needs the laws at all counts, few of which are known
+    lower, upper = count_exception_mass(task.mechanism, task.distribution, task.claim)  # type: ignore[arg-type]
+    return upper if lower == upper else None
+
+
+def _only_raises(mechanism: Mechanism) -> MechanismError:
+    first = getattr(mechanism, "first_exception", None)
+    said = f" (the first one: {first})" if first else ""
+    return MechanismError(
+        f"{mechanism.name}: it raised an exception on every dataset seen{said}; a mechanism that "
+        f"never answers is broken, not private. Test it on one dataset with lt.output_law"
+    )
