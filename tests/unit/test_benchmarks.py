@@ -89,6 +89,13 @@ COUNTS: dict[str, list[tuple[str, dict[str, int]]]] = {
         ("noisy_count, 6 coins", {"calls": 80}),
         ("noisy_bits, 6 coins", {"calls": 80}),
         ("sampled_count, 6 coins", {"calls": 72}),
+        ("uniform_comparisons, 6 records", {"leaves": 64}),
+        ("packed_bits, 6 records", {"leaves": 64}),
+        ("bit_sum, 10 records", {"leaves": 11}),
+        ("bit_sum_compared, 100 records", {"leaves": 2}),
+        ("sparse_vector, 3 records", {"leaves": 4}),
+        ("noise_array, 3 records", {"leaves": 8}),
+        ("uniforms_meet_noise, 2 records", {"leaves": 4}),
     ],
     "randomised_response": [
         ("counted, 5 records", {"runs": 6}),
@@ -148,8 +155,8 @@ THEORY = {
 METHODS = ("group", "edges", "light-neighbourhoods", "neighbourhoods")
 
 
-def rows_of(script: str) -> dict[str, Any]:
-    command = [sys.executable, str(FOLDER / f"{script}.py"), "--quick", "--json"]
+def rows_of(script: str, *options: str) -> dict[str, Any]:
+    command = [sys.executable, str(FOLDER / f"{script}.py"), "--quick", "--json", *options]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     return {row["case"]: row for row in json.loads(done.stdout)}
 
@@ -172,6 +179,12 @@ def test_counts_are_those_of_the_plan(script: str, costs: dict[str, Any]) -> Non
         assert rows[case]["counts"] == counts, case
     for row in rows.values():
         assert row["counts"] == row["planned"], row["case"]
+
+
+def test_laws_are_compared_with_those_of_another_checkout() -> None:
+    source = FOLDER.parent / "src"
+    rows = rows_of("replay", f"--baseline={source}")
+    assert "speed of the baseline" in rows["sparse_vector, 3 records"]["figures"]
 
 
 def test_planned_laws_are_those_of_the_theory(costs: dict[str, Any]) -> None:
