@@ -23,7 +23,8 @@ SOURCE = ROOT / "src" / "liptest"
 POINTS = {"errors", "points"}
 DATA = POINTS | {"distributions", "functions"}
 TESTED = DATA | {"testers", "lipschitz", "ground truth"}
-CLAIMS = TESTED | {"mechanisms", "privacy", "long runs"}
+SEEN = POINTS | {"functions", "statistics"}
+CLAIMS = TESTED | {"statistics", "mechanisms", "privacy", "long runs"}
 LAYERS: dict[str, tuple[set[str], set[str]]] = {
     "errors": ({"errors"}, set()),
     "points": (
@@ -39,11 +40,12 @@ LAYERS: dict[str, tuple[set[str], set[str]]] = {
     "testers": ({"testers"}, DATA),
     "lipschitz": ({"lipschitz"}, DATA | {"testers"}),
     "ground truth": ({"ground_truth"}, DATA | {"testers"}),
-    "mechanisms": ({"mechanisms"}, POINTS | {"functions"}),
+    "statistics": ({"statistics"}, POINTS | {"functions"}),
+    "mechanisms": ({"mechanisms"}, SEEN),
     "symbolic": ({"symbolic"}, POINTS),
-    "whitebox": ({"whitebox"}, POINTS | {"mechanisms", "symbolic"}),
-    "adapters": ({"adapters"}, POINTS | {"mechanisms", "whitebox"}),
-    "privacy": ({"privacy"}, TESTED | {"mechanisms", "long runs"}),
+    "whitebox": ({"whitebox"}, POINTS | {"statistics", "mechanisms", "symbolic"}),
+    "adapters": ({"adapters"}, POINTS | {"statistics", "mechanisms", "whitebox"}),
+    "privacy": ({"privacy"}, TESTED | {"statistics", "mechanisms", "long runs"}),
     "noisy queries": ({"noisy_queries"}, CLAIMS),
     "black box": ({"blackbox"}, CLAIMS),
     "certificates": (
@@ -55,7 +57,16 @@ LAYERS: dict[str, tuple[set[str], set[str]]] = {
     "plans": ({"plans", "privacy_plans"}, DATA | {"testers", "privacy"}),
     "report": (
         {"report"},
-        DATA | {"long runs", "mechanisms", "privacy", "black box", "certificates", "plans"},
+        DATA
+        | {
+            "long runs",
+            "statistics",
+            "mechanisms",
+            "privacy",
+            "black box",
+            "certificates",
+            "plans",
+        },
     ),
     "reproduction": ({"reproduction"}, CLAIMS | {"plans"}),
 }

@@ -68,20 +68,12 @@ if TYPE_CHECKING:
     from liptest.mechanisms.base import output_law as output_law
     from liptest.mechanisms.closed_form import ClosedForm as ClosedForm
     from liptest.mechanisms.closed_form import StatisticMechanism as StatisticMechanism
-    from liptest.mechanisms.contingency import ContingencyTables as ContingencyTables
-    from liptest.mechanisms.contributions import Contributions as Contributions
-    from liptest.mechanisms.counting_queries import CountingQueries as CountingQueries
     from liptest.mechanisms.exact_table import ExactForm as ExactForm
     from liptest.mechanisms.gaussian import DiscreteGaussian as DiscreteGaussian
-    from liptest.mechanisms.histogram import Histogram as Histogram
     from liptest.mechanisms.laws import OutputLaw as OutputLaw
     from liptest.mechanisms.laws import Raised as Raised
     from liptest.mechanisms.noise import DiscreteLaplace as DiscreteLaplace
-    from liptest.mechanisms.order_statistics import OrderStatistic as OrderStatistic
     from liptest.mechanisms.shift import ShiftMechanism as ShiftMechanism
-    from liptest.mechanisms.statistics import Count as Count
-    from liptest.mechanisms.user_statistic import UserStatistic as UserStatistic
-    from liptest.mechanisms.weighted_sum import WeightedSum as WeightedSum
     from liptest.oracles import packed as packed
     from liptest.oracles import scalar as scalar
     from liptest.plans import plan_table as plan_table
@@ -98,6 +90,14 @@ if TYPE_CHECKING:
     from liptest.privacy_plans import privacy_plan_table as privacy_plan_table
     from liptest.routes import FilterGate as FilterGate
     from liptest.routes import SensitivityGate as SensitivityGate
+    from liptest.statistics.contingency import ContingencyTables as ContingencyTables
+    from liptest.statistics.contributions import Contributions as Contributions
+    from liptest.statistics.counting_queries import CountingQueries as CountingQueries
+    from liptest.statistics.histogram import Histogram as Histogram
+    from liptest.statistics.order_statistics import OrderStatistic as OrderStatistic
+    from liptest.statistics.protocol import Count as Count
+    from liptest.statistics.user_statistic import UserStatistic as UserStatistic
+    from liptest.statistics.weighted_sum import WeightedSum as WeightedSum
     from liptest.testers import AJMR12 as AJMR12
     from liptest.testers import CDJS15 as CDJS15
     from liptest.testers import CS12 as CS12
@@ -162,15 +162,15 @@ _HOME = {
     "DiscreteGaussian": "mechanisms.gaussian",
     "DiscreteLaplace": "mechanisms.noise",
     "ShiftMechanism": "mechanisms.shift",
-    "ContingencyTables": "mechanisms.contingency",
-    "Contributions": "mechanisms.contributions",
-    "CountingQueries": "mechanisms.counting_queries",
-    "Count": "mechanisms.statistics",
+    "ContingencyTables": "statistics.contingency",
+    "Contributions": "statistics.contributions",
+    "CountingQueries": "statistics.counting_queries",
+    "Count": "statistics.protocol",
     "ExactForm": "mechanisms.exact_table",
-    "Histogram": "mechanisms.histogram",
-    "OrderStatistic": "mechanisms.order_statistics",
-    "UserStatistic": "mechanisms.user_statistic",
-    "WeightedSum": "mechanisms.weighted_sum",
+    "Histogram": "statistics.histogram",
+    "OrderStatistic": "statistics.order_statistics",
+    "UserStatistic": "statistics.user_statistic",
+    "WeightedSum": "statistics.weighted_sum",
     "packed": "oracles",
     "scalar": "oracles",
     **dict.fromkeys(("FilterGate", "SensitivityGate"), "routes"),

@@ -25,9 +25,14 @@ A message says ``name=value``, what is wrong, and what to do instead. No error y
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import numpy as np
+
+T = TypeVar("T")
+
+_LONGEST_MESSAGE = 200
 
 
 class LiptestError(Exception):
@@ -189,3 +194,27 @@ def _as_float(name: str, value: float) -> float:
             name=name,
             value=value,
         ) from None
+
+
+def call_user_code(who: str, what: str, function: Callable[..., T], *arguments: Any) -> T:
+    """``function(*arguments)``, a function that a user wrote; what it raises: MechanismError.
+
+    ``who`` and ``what`` name the mechanism and its function. The error holds type and message of
+    whatever the function raised; KeyboardInterrupt and this package's own errors pass.
+    """
+    try:
+        return function(*arguments)
+    except (LiptestError, KeyboardInterrupt, GeneratorExit):
+        raise
+    except BaseException as error:
+        raise MechanismError(
+            f"{who}: {what} raised {type(error).__name__}: {_message(error)}; it must answer for "
+            f"every dataset of the domain"
+        ) from error
+
+
+def _message(error: BaseException) -> str:
+    try:
+        return shown(str(error), _LONGEST_MESSAGE)
+    except Exception:
+        return "(its message cannot be printed)"

@@ -23,10 +23,10 @@ from liptest.lipschitz.differences import ask_again
 from liptest.mechanisms.laws import as_fraction
 from liptest.mechanisms.noise import DiscreteLaplace, exact_positive
 from liptest.mechanisms.shift import ShiftMechanism
-from liptest.mechanisms.user_statistic import UserStatistic
 from liptest.oracles import FunctionOracle
 from liptest.points import from_array
 from liptest.privacy.claims import Claim, ExactLog
+from liptest.statistics.user_statistic import UserStatistic
 
 Number = float | Fraction
 

@@ -34,7 +34,7 @@ from liptest.mechanisms.base import Mechanism
 from liptest.mechanisms.closed_form import ClosedForm, StatisticMechanism
 from liptest.mechanisms.exact_table import ExactForm
 from liptest.mechanisms.laws import log_fraction
-from liptest.mechanisms.statistics import Count
+from liptest.statistics.protocol import Count
 
 try:
     from hypothesis import strategies as st

@@ -15,19 +15,19 @@ from liptest.domains import Domain, Hypercube, Hypergrid, RecordGrid
 from liptest.mechanisms import catalogue
 from liptest.mechanisms.base import Mechanism, check_mechanism, output_law
 from liptest.mechanisms.closed_form import ClosedForm, StatisticMechanism
-from liptest.mechanisms.contingency import ContingencyTables
-from liptest.mechanisms.contributions import Contributions
 from liptest.mechanisms.exact_table import ExactForm
 from liptest.mechanisms.gaussian import DiscreteGaussian
-from liptest.mechanisms.histogram import Histogram
 from liptest.mechanisms.laws import INFINITE_LOSS, ZERO_LOG, LawTable, OutputLaw
 from liptest.mechanisms.noise import DiscreteLaplace
-from liptest.mechanisms.order_statistics import OrderStatistic
 from liptest.mechanisms.shift import ShiftMechanism
-from liptest.mechanisms.statistics import Count
-from liptest.mechanisms.user_statistic import UserStatistic
-from liptest.mechanisms.weighted_sum import WeightedSum
 from liptest.points import PointBatch
+from liptest.statistics.contingency import ContingencyTables
+from liptest.statistics.contributions import Contributions
+from liptest.statistics.histogram import Histogram
+from liptest.statistics.order_statistics import OrderStatistic
+from liptest.statistics.protocol import Count
+from liptest.statistics.user_statistic import UserStatistic
+from liptest.statistics.weighted_sum import WeightedSum
 
 
 def parity(datasets: np.ndarray) -> np.ndarray:

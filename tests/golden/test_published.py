@@ -17,12 +17,12 @@ from liptest.domains import Domain, Hypercube, Hypergrid, RecordGrid
 from liptest.mechanisms import catalogue
 from liptest.mechanisms.closed_form import ClosedForm, StatisticMechanism
 from liptest.mechanisms.exact_table import ExactForm
-from liptest.mechanisms.histogram import Histogram
 from liptest.mechanisms.laws import Raised
 from liptest.mechanisms.noise import DiscreteLaplace
 from liptest.mechanisms.shift import ShiftMechanism
-from liptest.mechanisms.statistics import Count
-from liptest.mechanisms.weighted_sum import WeightedSum
+from liptest.statistics.histogram import Histogram
+from liptest.statistics.protocol import Count
+from liptest.statistics.weighted_sum import WeightedSum
 
 Loss = Callable[..., float]
 PUBLISHED = json.loads(Path(__file__).with_name("published.json").read_text())

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from liptest.domains import Domain, Hypercube, Hypergrid, RecordGrid
 from liptest.errors import BudgetError, InputError
-from liptest.mechanisms import code_sets, reachable
-from liptest.mechanisms.contingency import ContingencyTables
-from liptest.mechanisms.contributions import Contributions
-from liptest.mechanisms.order_statistics import OrderStatistic
-from liptest.mechanisms.statistics import EDGE_BUDGET
+from liptest.statistics import code_sets, reachable
+from liptest.statistics.contingency import ContingencyTables
+from liptest.statistics.contributions import Contributions
+from liptest.statistics.order_statistics import OrderStatistic
+from liptest.statistics.protocol import EDGE_BUDGET
 from tests.property.test_statistics import (
     check_changes,
     check_edges,

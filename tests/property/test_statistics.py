@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from liptest.domains import Domain, Hypercube, Hypergrid, RecordGrid
 from liptest.errors import InputError
-from liptest.mechanisms.histogram import Histogram
-from liptest.mechanisms.statistics import Count, Statistic
-from liptest.mechanisms.user_statistic import UserStatistic
-from liptest.mechanisms.weighted_sum import WeightedSum
 from liptest.points import PointBatch
+from liptest.statistics.histogram import Histogram
+from liptest.statistics.protocol import Count, Statistic
+from liptest.statistics.user_statistic import UserStatistic
+from liptest.statistics.weighted_sum import WeightedSum
 
 small = settings(max_examples=80, deadline=None)
 

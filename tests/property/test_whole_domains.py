@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 import liptest as lt
 from liptest.domains import Domain
 from liptest.mechanisms.laws import LawTable
-from liptest.mechanisms.statistics import Statistic
-from liptest.mechanisms.user_statistic import UserStatistic
-from liptest.mechanisms.value_walks import values_by_block
 from liptest.privacy import pair_marks
 from liptest.privacy.exhaustive import _domain_blocks, neighbour_rows
 from liptest.privacy.pair_marks import marked_pairs
 from liptest.privacy.pools import LawPool, compacted
+from liptest.statistics.protocol import Statistic
+from liptest.statistics.user_statistic import UserStatistic
+from liptest.statistics.value_walks import values_by_block
 
 sizes = st.lists(st.integers(1, 4), min_size=1, max_size=5)
 domains = st.one_of(

@@ -12,7 +12,7 @@ import numpy as np
 from liptest.adapters.opendp_laws import Offset
 from liptest.domains import Domain, Hypercube, Hypergrid, RecordGrid
 from liptest.errors import InputError, LawError
-from liptest.mechanisms.weighted_sum import WeightedSum
+from liptest.statistics.weighted_sum import WeightedSum
 
 # Datasets on which the transformation is compared with the statistic.
 _COMPARED = 32

@@ -14,13 +14,13 @@ from liptest.domains import Domain, IntArray
 from liptest.errors import InputError
 from liptest.mechanisms.base import Mechanism
 from liptest.mechanisms.closed_form import ClosedForm, StatisticMechanism
-from liptest.mechanisms.coordinates import Coordinates
 from liptest.mechanisms.exact_table import ExactForm
 from liptest.mechanisms.noise import Noise
 from liptest.mechanisms.shift import ShiftMechanism
-from liptest.mechanisms.statistics import Values
 from liptest.mechanisms.vector_shift import VectorShift
-from liptest.mechanisms.weighted_sum import WeightedSum
+from liptest.statistics.coordinates import Coordinates
+from liptest.statistics.protocol import Values
+from liptest.statistics.weighted_sum import WeightedSum
 
 # For so many scores the nodes next to 1 are 0.002 off it, so that 40 factors 1 - t q are known to
 # 40 x 1e-13 each: well below the error that is declared.

@@ -23,12 +23,12 @@ from liptest.fingerprints import Fingerprint, distribution_hash
 from liptest.mechanisms.base import Mechanism, through_densities
 from liptest.mechanisms.noise import DiscreteLaplace
 from liptest.mechanisms.shift import ShiftMechanism
-from liptest.mechanisms.user_statistic import UserStatistic
 from liptest.noisy_queries import FilteredQuery, epsilon_below, unaffordable_mass
 from liptest.privacy.check import check_privacy
 from liptest.privacy.judge import witness_of
 from liptest.privacy.verdicts import BY_FILTER, PrivacyPlan, PrivacyVerdict
 from liptest.privacy.wording import NOISY_QUERY
+from liptest.statistics.user_statistic import UserStatistic
 from liptest.verdicts import Cost
 
 _CLOSE = 1e-9

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from liptest.domains import Domain, IntArray
-from liptest.errors import InputError, shown
-from liptest.mechanisms.asking import asked
+from liptest.errors import InputError, call_user_code, shown
 from liptest.mechanisms.laws import (
     ZERO_LOG,
     LawTable,
@@ -21,9 +20,9 @@ from liptest.mechanisms.laws import (
     normalised_logs,
 )
 from liptest.mechanisms.neighbourhoods import Changes
-from liptest.mechanisms.statistics import Statistic
 from liptest.oracles import PackedFunction, points_at_once
 from liptest.points import PointBatch, compact_codes, packed_bits
+from liptest.statistics.protocol import Statistic
 
 LogPmf = Callable[[Any], ArrayLike]
 
@@ -72,7 +71,7 @@ class _Declared:
         )
 
     def _asked(self, argument: Any) -> ArrayLike:
-        return asked(self.name, "log_pmf", self._formula, argument)
+        return call_user_code(self.name, "log_pmf", self._formula, argument)
 
     @property
     def _formula(self) -> LogPmf:
@@ -159,7 +158,7 @@ class StatisticMechanism(_Declared):
     ----------
     statistic
         ``lt.Count()``, ``lt.WeightedSum(w)``, ``lt.Histogram(n)`` or your own
-        (``liptest.mechanisms.statistics.Statistic``).
+        (``liptest.statistics.protocol.Statistic``).
     outputs, error, exact_zeros, name
         As for ``ClosedForm``.
     log_pmf
@@ -221,8 +220,8 @@ def distinct_values(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Distinct statistic values of a batch, and which of them each point has."""
     name = statistic.name
-    centres = asked(name, "the statistic", statistic.values, points.centres)
-    changed = asked(name, "the statistic", statistic.changed_values, points, centres)
+    centres = call_user_code(name, "the statistic", statistic.values, points.centres)
+    changed = call_user_code(name, "the statistic", statistic.changed_values, points, centres)
     return distinct_rows(np.concatenate([centres, changed]))
 
 
@@ -238,7 +237,9 @@ def distinct_rows(values: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray
 
 def value_of(statistic: Statistic, dataset: IntArray) -> NDArray[np.int64]:
     """Value of the statistic at one dataset, (1,) or (1, k)."""
-    return asked(statistic.name, "the statistic", statistic.values, np.asarray(dataset)[None, :])
+    return call_user_code(
+        statistic.name, "the statistic", statistic.values, np.asarray(dataset)[None, :]
+    )
 
 
 def _fill(

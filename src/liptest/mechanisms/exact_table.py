@@ -11,8 +11,7 @@ from typing import ClassVar
 import numpy as np
 
 from liptest.domains import Domain, IntArray
-from liptest.errors import InputError, LawError, shown
-from liptest.mechanisms.asking import asked
+from liptest.errors import InputError, LawError, call_user_code, shown
 from liptest.mechanisms.closed_form import check_outputs
 from liptest.mechanisms.laws import (
     ZERO_LOG,
@@ -88,7 +87,7 @@ class ExactForm:
         )
 
     def _row(self, dataset: IntArray) -> tuple[Fraction, ...]:
-        given = asked(self.name, "pmf", lambda: tuple(self.pmf(dataset)))
+        given = call_user_code(self.name, "pmf", lambda: tuple(self.pmf(dataset)))
         if len(given) != len(self.outputs) or not all(isinstance(p, Rational) for p in given):
             raise LawError(
                 f"{self.name}: pmf gave {shown(given)}; return {len(self.outputs)} Fractions"

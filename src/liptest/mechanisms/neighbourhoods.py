@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liptest.domains import Domain, Hypercube, IntArray
-from liptest.errors import LawError
-from liptest.mechanisms.asking import asked
+from liptest.errors import LawError, call_user_code
 from liptest.mechanisms.base import ComparableLaws, Mechanism
 from liptest.mechanisms.laws import LawTable
 from liptest.points import PointBatch
@@ -77,7 +76,7 @@ def laws_of_batch(mechanism: Mechanism, batch: PointBatch) -> ComparableLaws:
     places: list[Indices] = []
     for centre, start, stop in zip(batch.centres, cuts, cuts[1:], strict=False):
         changes = Changes(batch.coordinates[start:stop], batch.values[start:stop])
-        laws = asked(
+        laws = call_user_code(
             mechanism.name, "neighbour_laws", mechanism.neighbour_laws, centre.copy(), changes
         )
         if not isinstance(laws, LawTable) or (tables and laws.outputs != tables[0].outputs):

@@ -12,15 +12,14 @@ from flint import arb
 from numpy.typing import NDArray
 
 from liptest.domains import Domain, IntArray
-from liptest.errors import InputError, shown
-from liptest.mechanisms.asking import asked
+from liptest.errors import InputError, call_user_code, shown
 from liptest.mechanisms.closed_form import distinct_values, value_of
 from liptest.mechanisms.exact_bits import RandBelow
 from liptest.mechanisms.laws import FloatArray, OutputLaw, default_error
 from liptest.mechanisms.neighbourhoods import Changes
 from liptest.mechanisms.noise import Noise
-from liptest.mechanisms.statistics import Statistic
 from liptest.points import PointBatch
+from liptest.statistics.protocol import Statistic
 
 Indices = NDArray[np.int64]
 T = TypeVar("T")
@@ -82,7 +81,7 @@ class ShiftTable:
         return self._asked(self.noise.hockey_stick_ball, self._shift(left, right), epsilon)
 
     def _asked(self, function: Callable[..., T], *arguments: Any) -> T:
-        return asked(repr(self.noise), function.__name__, function, *arguments)
+        return call_user_code(repr(self.noise), function.__name__, function, *arguments)
 
     def _shifts(self, left: Indices, right: Indices) -> Indices:
         return np.asarray(self.centres[right] - self.centres[left])
@@ -158,7 +157,7 @@ class ShiftMechanism:
         """
         reach = self._window()
         offsets = np.arange(-reach, reach + 1)
-        logs = asked(self.name, "log_pmf", self.noise.log_pmf, offsets)
+        logs = call_user_code(self.name, "log_pmf", self.noise.log_pmf, offsets)
         return OutputLaw(
             (self._value(dataset) + offsets).tolist(),
             logs,

@@ -17,8 +17,8 @@ from liptest.mechanisms.closed_form import distinct_values, value_of
 from liptest.mechanisms.exact_bits import RandBelow
 from liptest.mechanisms.laws import FloatArray, OutputLaw, default_error
 from liptest.mechanisms.noise import Noise
-from liptest.mechanisms.statistics import Statistic
 from liptest.points import PointBatch
+from liptest.statistics.protocol import Statistic
 
 Indices = NDArray[np.int64]
 

@@ -14,7 +14,6 @@ from liptest.distributions import Distribution, check_distribution
 from liptest.driver import Progress
 from liptest.errors import InputError, check_count, check_open_unit, check_seed, shown
 from liptest.mechanisms.base import Mechanism, check_mechanism, through_reads
-from liptest.mechanisms.statistics import check_statistic
 from liptest.privacy.atest import run_atest
 from liptest.privacy.choice import choose_method
 from liptest.privacy.claims import Claim, ExactLog, parse_epsilon
@@ -32,6 +31,7 @@ from liptest.privacy.request import Task
 from liptest.privacy.sampling_run import run_sampling
 from liptest.privacy.search_run import run_search, then_search
 from liptest.privacy.verdicts import PrivacyVerdict
+from liptest.statistics.protocol import check_statistic
 from liptest.testers import LipschitzTester
 
 METHODS = [

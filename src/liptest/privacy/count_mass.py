@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from liptest.distributions import Distribution, ProductDistribution
 from liptest.domains import Domain
 from liptest.mechanisms.base import Mechanism
-from liptest.mechanisms.statistics import Count
 from liptest.privacy.certify import Answer
 from liptest.privacy.claims import Claim
 from liptest.privacy.pairs import certified_comparison, screen_pairs
+from liptest.statistics.protocol import Count
 from liptest.sums_of_bits import level_masses
 
 Flags = NDArray[np.bool_]

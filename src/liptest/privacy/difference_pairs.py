@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liptest.errors import BudgetError
-from liptest.mechanisms.code_sets import bit_bytes, bit_positions
-from liptest.mechanisms.difference_sets import DifferenceSets
 from liptest.mechanisms.laws import ZERO_LOG, LawTable
+from liptest.statistics.code_sets import bit_bytes, bit_positions
+from liptest.statistics.difference_sets import DifferenceSets
 
 Indices = NDArray[np.int64]
 Floats = NDArray[np.float64]

@@ -18,10 +18,10 @@ from liptest.mechanisms.base import ComparableLaws, Mechanism
 from liptest.mechanisms.closed_form import distinct_rows
 from liptest.mechanisms.laws import LawTable
 from liptest.mechanisms.neighbourhoods import covering_batches, laws_of_batch, uses_neighbours
-from liptest.mechanisms.value_walks import values_by_block
 from liptest.points import PointBatch
 from liptest.privacy.pairs import check_laws, check_same_law
 from liptest.privacy.pools import compacted
+from liptest.statistics.value_walks import values_by_block
 
 Indices = NDArray[np.int64]
 Places = slice | Indices

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from liptest.domains import Domain, IntArray
 from liptest.errors import InputError
 from liptest.mechanisms.base import ComparableLaws, Mechanism
-from liptest.mechanisms.difference_sets import DifferenceSets, HasDifferences
 from liptest.mechanisms.shift import ShiftMechanism
 from liptest.privacy.claims import Claim
 from liptest.privacy.difference_pairs import (
@@ -26,6 +25,7 @@ from liptest.privacy.difference_pairs import (
     uncertain_pair,
 )
 from liptest.privacy.pairs import check_same_law, rounding_of
+from liptest.statistics.difference_sets import DifferenceSets, HasDifferences
 
 Indices = NDArray[np.int64]
 Locate = Callable[[int], tuple[IntArray, IntArray]]

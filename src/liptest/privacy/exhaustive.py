@@ -17,14 +17,14 @@ from numpy.typing import NDArray
 from liptest.domains import Domain, IntArray
 from liptest.errors import BudgetError, InputError
 from liptest.mechanisms.base import ComparableLaws, Mechanism
-from liptest.mechanisms.difference_sets import DifferenceSets
 from liptest.mechanisms.shift import ShiftMechanism
-from liptest.mechanisms.statistics import EDGE_BUDGET, check_statistic
 from liptest.privacy.claims import Claim
 from liptest.privacy.domain_laws import DomainLaws, StatisticLaws
 from liptest.privacy.edge_blocks import Locate, PairBlock, edge_blocks, edges_by_difference
 from liptest.privacy.pair_marks import marked_pairs
 from liptest.privacy.pools import LawPool
+from liptest.statistics.difference_sets import DifferenceSets
+from liptest.statistics.protocol import EDGE_BUDGET, check_statistic
 
 Indices = NDArray[np.int64]
 

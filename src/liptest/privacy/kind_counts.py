@@ -18,11 +18,11 @@ from liptest.distributions import Distribution, ProductDistribution
 from liptest.domains import Domain, Hypergrid, IntArray
 from liptest.driver import Finding, Judgement, QueryBatch, Sampling
 from liptest.mechanisms.base import Mechanism
-from liptest.mechanisms.statistics import Statistic
 from liptest.privacy.claims import Claim
 from liptest.privacy.judge import LossJudge, witness_of
 from liptest.privacy.kind_changes import KindChanges, few_kinds, neighbours_of, says_itself
 from liptest.privacy.level_draws import can_see_another
+from liptest.statistics.protocol import Statistic
 
 Indices = NDArray[np.int64]
 Floats = NDArray[np.float64]

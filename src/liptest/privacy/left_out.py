@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from liptest.distributions import ProductDistribution
 from liptest.errors import BudgetError
-from liptest.mechanisms.statistics import Count
-from liptest.mechanisms.weighted_sum import WeightedSum
+from liptest.statistics.protocol import Count
+from liptest.statistics.weighted_sum import WeightedSum
 
 FloatArray = NDArray[np.float64]
 

@@ -19,12 +19,12 @@ from liptest.distributions import Distribution, ProductDistribution
 from liptest.domains import Hypercube, Hypergrid
 from liptest.driver import Finding, Judgement, QueryBatch, Sampling
 from liptest.mechanisms.base import Mechanism
-from liptest.mechanisms.statistics import Count
-from liptest.mechanisms.weighted_sum import WeightedSum
 from liptest.points import PointBatch
 from liptest.privacy.claims import Claim
 from liptest.privacy.judge import LossJudge, witness_of
 from liptest.sampling import IndexSampler
+from liptest.statistics.protocol import Count
+from liptest.statistics.weighted_sum import WeightedSum
 from liptest.sums_of_bits import level_masses
 
 

@@ -20,7 +20,6 @@ from liptest.errors import (
     check_seed,
 )
 from liptest.mechanisms.base import Mechanism, check_mechanism, through_reads
-from liptest.mechanisms.statistics import Statistic
 from liptest.privacy.claims import ExactLog, parse_epsilon
 from liptest.privacy.conditional_laws import (
     MAX_POINTS,
@@ -33,6 +32,7 @@ from liptest.privacy.left_out import (
 )
 from liptest.privacy.noiseless_result import NoiselessPrivacy
 from liptest.privacy.noiseless_sums import Sums, follows
+from liptest.statistics.protocol import Statistic
 
 FloatArray = NDArray[np.float64]
 

@@ -16,11 +16,11 @@ from liptest.errors import BudgetError
 from liptest.mechanisms.closed_form import StatisticMechanism
 from liptest.mechanisms.laws import LawTable
 from liptest.mechanisms.shift import ShiftMechanism
-from liptest.mechanisms.statistics import Statistic
 from liptest.privacy.conditional_laws import Divergence, divergence
 from liptest.privacy.left_out import Part, additive_parts, left_out_laws, relative_error
 from liptest.privacy.noise_windows import UNDERFLOW, noise_window
 from liptest.privacy.release_tables import affordable, release_table
+from liptest.statistics.protocol import Statistic
 
 FloatArray = NDArray[np.float64]
 

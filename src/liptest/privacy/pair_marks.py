@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liptest.domains import Domain
-from liptest.mechanisms.value_walks import suffix_start
+from liptest.statistics.value_walks import suffix_start
 
 Indices = NDArray[np.int64]
 Rows = NDArray[np.int32]

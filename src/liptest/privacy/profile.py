@@ -18,7 +18,6 @@ from liptest.distributions import (
 from liptest.driver import Progress
 from liptest.errors import BudgetError, InputError, check_count, check_open_unit, check_seed, shown
 from liptest.mechanisms.base import Mechanism, check_mechanism
-from liptest.mechanisms.statistics import check_statistic
 from liptest.privacy.band_levels import EpsilonGrid, Geometry, even_grid
 from liptest.privacy.bands import PILOT_DRAWS, Bands, BandTask, pilot_grid, sampled_bands
 from liptest.privacy.choice import affordable_laws
@@ -32,6 +31,7 @@ from liptest.privacy.methods import mean_neighbours
 from liptest.privacy.pairs import ClosedFormLosses, shown_loss
 from liptest.privacy.profile_result import ExceptionMass as ExceptionMass
 from liptest.privacy.profile_result import PrivacyProfile
+from liptest.statistics.protocol import check_statistic
 
 METHODS = ["auto", "exact", "neighbourhoods", "light-neighbourhoods"]
 _GRID = 40

@@ -11,15 +11,15 @@ from numpy.typing import NDArray
 
 from liptest.domains import Domain
 from liptest.mechanisms.base import ComparableLaws, Mechanism, through_reads
-from liptest.mechanisms.coordinates import Coordinates
 from liptest.mechanisms.laws import INFINITE_LOSS
 from liptest.mechanisms.shift import ShiftMechanism
-from liptest.mechanisms.statistics import Count
-from liptest.mechanisms.weighted_sum import WeightedSum
 from liptest.privacy.exact_mass import is_partial
 from liptest.privacy.exhaustive import law_rows
 from liptest.privacy.pairs import ClosedFormLosses, shown_loss
 from liptest.report.missing import Missing
+from liptest.statistics.coordinates import Coordinates
+from liptest.statistics.protocol import Count
+from liptest.statistics.weighted_sum import WeightedSum
 
 #: Datasets that are looked at for a picture: a second or two.
 MOST_DATASETS = 1 << 12

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, overload
 
 from liptest.mechanisms.laws import Output
-from liptest.mechanisms.statistics import Statistic
+from liptest.statistics.protocol import Statistic
 from liptest.whitebox.function import PythonFunction
 from liptest.whitebox.tree.budgets import MAX_CHOICES, MAX_LEAVES
 from liptest.whitebox.tree.running import RandomFunction

@@ -16,9 +16,9 @@ from liptest.errors import InputError, MechanismError, check_count, check_positi
 from liptest.mechanisms.base import Mechanism
 from liptest.mechanisms.closed_form import check_outputs, distinct_values
 from liptest.mechanisms.laws import LawTable, Output, OutputLaw, Raised
-from liptest.mechanisms.statistics import Statistic
 from liptest.parcels import travels_by_value
 from liptest.points import PointBatch
+from liptest.statistics.protocol import Statistic
 from liptest.whitebox.naming import found, imported, takes_generator
 from liptest.whitebox.noise.outputs import is_continuous, refused
 from liptest.whitebox.outputs import Typed, canonical

@@ -9,9 +9,9 @@ from liptest.domains import Hypercube
 from liptest.errors import InputError, LawError
 from liptest.mechanisms.base import check_mechanism, output_law
 from liptest.mechanisms.closed_form import ClosedForm, StatisticMechanism, distinct_values
-from liptest.mechanisms.histogram import Histogram
-from liptest.mechanisms.statistics import Count
 from liptest.points import PointBatch
+from liptest.statistics.histogram import Histogram
+from liptest.statistics.protocol import Count
 
 HALF = math.log(0.5)
 

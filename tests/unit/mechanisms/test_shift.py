@@ -12,12 +12,12 @@ from flint import arb
 from liptest.errors import InputError
 from liptest.mechanisms.base import check_mechanism, output_law
 from liptest.mechanisms.gaussian import DiscreteGaussian
-from liptest.mechanisms.histogram import Histogram
 from liptest.mechanisms.noise import DiscreteLaplace
 from liptest.mechanisms.shift import ShiftMechanism, ShiftTable
-from liptest.mechanisms.statistics import Count
-from liptest.mechanisms.weighted_sum import WeightedSum
 from liptest.points import PointBatch
+from liptest.statistics.histogram import Histogram
+from liptest.statistics.protocol import Count
+from liptest.statistics.weighted_sum import WeightedSum
 
 ZERO, ONE, THREE = (np.array(bits, dtype=np.int8) for bits in ([0, 0, 0], [0, 1, 0], [1, 1, 1]))
 

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.mechanisms.coordinates import Coordinates
 from liptest.mechanisms.vector_shift import VectorShift
+from liptest.statistics.coordinates import Coordinates
 
 LAPLACE, GAUSSIAN = lt.DiscreteLaplace(Fraction(4, 5)), lt.DiscreteGaussian(Fraction(3, 2))
 

@@ -13,7 +13,7 @@ from liptest.errors import InputError, check_count, check_positive, shown
 from liptest.mechanisms.catalogue.geometric import ULP, log_at_most, log_peak, truncated_logs
 from liptest.mechanisms.closed_form import StatisticMechanism
 from liptest.mechanisms.laws import FloatArray
-from liptest.mechanisms.statistics import Count
+from liptest.statistics.protocol import Count
 
 # The law of a subsampled count takes d^2 additions, whose rounding errors add up.
 _MOST_SUBSAMPLED = 500

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from liptest.errors import InputError, check_count, check_positive
 from liptest.mechanisms.catalogue.geometric import ULP
 from liptest.mechanisms.closed_form import StatisticMechanism
-from liptest.mechanisms.histogram import Histogram
 from liptest.mechanisms.laws import FloatArray
+from liptest.statistics.histogram import Histogram
 
 _MOST_CHOICES = 64
 

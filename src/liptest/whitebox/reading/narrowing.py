@@ -19,10 +19,10 @@ from liptest.domains import Domain, Hypercube, IntArray
 from liptest.errors import BudgetError, NonDeterministicError
 from liptest.mechanisms.base import Mechanism, ReadsMore
 from liptest.mechanisms.closed_form import distinct_values
-from liptest.mechanisms.coordinates import Coordinates
 from liptest.mechanisms.laws import LawTable, Output, OutputLaw
-from liptest.mechanisms.statistics import Count
 from liptest.points import PointBatch
+from liptest.statistics.coordinates import Coordinates
+from liptest.statistics.protocol import Count
 from liptest.whitebox.reading.reads import Read, coordinates_read, reads_only_a_count
 from liptest.whitebox.tree.memo import agree, law_table
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from liptest.domains import Domain, Hypergrid, RecordGrid
 from liptest.errors import InputError, check_count, shown
-from liptest.mechanisms.contributions import Contributions
-from liptest.mechanisms.statistics import Values
+from liptest.statistics.contributions import Contributions
+from liptest.statistics.protocol import Values
 
 
 class ContingencyTables(Contributions):

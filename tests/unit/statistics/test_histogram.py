@@ -8,8 +8,8 @@ import pytest
 
 from liptest.domains import Hypercube, Hypergrid, RecordGrid
 from liptest.errors import BudgetError, InputError
-from liptest.mechanisms.histogram import Histogram
-from liptest.mechanisms.statistics import EDGE_BUDGET, Statistic
+from liptest.statistics.histogram import Histogram
+from liptest.statistics.protocol import EDGE_BUDGET, Statistic
 
 
 def test_is_a_statistic_that_compares_by_value_and_pickles() -> None:

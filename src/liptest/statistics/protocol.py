@@ -143,7 +143,12 @@ class Count:
             yield lower, lower + 1
 
     def realise(self, domain: Domain, left: Values, right: Values) -> tuple[IntArray, IntArray]:
-        def with_ones(count: int) -> IntArray:
-            return (np.arange(domain.dimension) < count).astype(domain.dtype)
-
-        return with_ones(int(left)), with_ones(int(right))
+        ends = int(left), int(right)
+        if abs(ends[0] - ends[1]) != 1 or min(ends) < 0 or max(ends) > domain.dimension:
+            raise InputError(
+                f"no two neighbouring datasets of {domain} have the counts {ends[0]} and {ends[1]}",
+                name="statistic",
+            )
+        records = np.arange(domain.dimension)
+        first, second = ((records < count).astype(domain.dtype) for count in ends)
+        return first, second

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from liptest.domains import Domain, IntArray, RecordGrid
 from liptest.errors import InputError, check_count, shown
-from liptest.mechanisms.code_sets import distinct
-from liptest.mechanisms.statistics import EDGE_BUDGET, EDGE_CHUNK, Values, check_edge_budget
 from liptest.points import PointBatch
+from liptest.statistics.code_sets import distinct
+from liptest.statistics.protocol import EDGE_BUDGET, EDGE_CHUNK, Values, check_edge_budget
 
 _MOST_CODE = 1 << 62
 _FRESH = 1 << 20

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.errors import MechanismError
-from liptest.mechanisms.asking import asked
+from liptest.errors import MechanismError, call_user_code
 
 CUBE = lt.Hypercube(3)
 LONG = "x" * 500
@@ -78,7 +77,7 @@ def test_an_interrupt_passes(raised: type[BaseException]) -> None:
         raise raised
 
     with pytest.raises(raised):
-        asked("name", "f", interrupted)
+        call_user_code("name", "f", interrupted)
 
 
 def test_an_exit_is_a_broken_mechanism() -> None:
@@ -86,7 +85,7 @@ def test_an_exit_is_a_broken_mechanism() -> None:
         raise SystemExit(3)
 
     with pytest.raises(MechanismError, match="name: f raised SystemExit: '3'"):
-        asked("name", "f", leaves)
+        call_user_code("name", "f", leaves)
 
 
 def test_own_errors_pass_as_they_are() -> None:
@@ -94,7 +93,7 @@ def test_own_errors_pass_as_they_are() -> None:
         raise lt.InputError("shape", name="shape")
 
     with pytest.raises(lt.InputError, match=r"^shape$"):
-        asked("name", "f", wrong)
+        call_user_code("name", "f", wrong)
 
 
 def test_a_message_that_cannot_be_printed() -> None:
@@ -106,4 +105,4 @@ def test_a_message_that_cannot_be_printed() -> None:
         raise Mute
 
     with pytest.raises(MechanismError, match=r"Mute: \(its message cannot be printed"):
-        asked("name", "f", mute)
+        call_user_code("name", "f", mute)

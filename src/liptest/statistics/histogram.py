@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from liptest.domains import Domain, Hypercube, Hypergrid, IntArray, RecordGrid
 from liptest.errors import InputError, check_count, shown
-from liptest.mechanisms.statistics import EDGE_CHUNK, Values, check_edge_budget
 from liptest.points import PointBatch
+from liptest.statistics.protocol import EDGE_CHUNK, Values, check_edge_budget
 
 
 class Histogram:

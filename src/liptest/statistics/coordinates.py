@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from liptest.domains import Domain, Hypercube, IntArray
-from liptest.mechanisms.statistics import EDGE_CHUNK, Values, check_edge_budget
 from liptest.points import PointBatch
+from liptest.statistics.protocol import EDGE_CHUNK, Values, check_edge_budget
 
 
 @dataclass(frozen=True)

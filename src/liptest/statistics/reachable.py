@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liptest.domains import Domain
-from liptest.mechanisms.code_sets import (
+from liptest.statistics.code_sets import (
     MOST_BITS,
     Bits,
     CodeSet,
@@ -28,8 +28,8 @@ from liptest.mechanisms.code_sets import (
     term_counts,
     zero_set,
 )
-from liptest.mechanisms.difference_sets import DifferenceSets, fits
-from liptest.mechanisms.statistics import EDGE_BUDGET, Values
+from liptest.statistics.difference_sets import DifferenceSets, fits
+from liptest.statistics.protocol import EDGE_BUDGET, Values
 
 # 64-bit words that may be shifted, bytes that sets may hold, and members of all listed sets.
 _MOST_WORDS = 1 << 34

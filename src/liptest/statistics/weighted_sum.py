@@ -10,11 +10,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from liptest.domains import Domain, IntArray, RecordGrid
 from liptest.errors import BudgetError, InputError, shown
-from liptest.mechanisms.code_sets import MOST_BITS, are_members, bit_positions, spread_bits
-from liptest.mechanisms.contributions import Contributions
-from liptest.mechanisms.difference_sets import DifferenceSets, fits
-from liptest.mechanisms.statistics import EDGE_BUDGET, Values, check_edge_budget
 from liptest.points import PointBatch
+from liptest.statistics.code_sets import MOST_BITS, are_members, bit_positions, spread_bits
+from liptest.statistics.contributions import Contributions
+from liptest.statistics.difference_sets import DifferenceSets, fits
+from liptest.statistics.protocol import EDGE_BUDGET, Values, check_edge_budget
 
 # An exact count of the pairs costs about as much as listing them; past this, a bound.
 _COUNT_BUDGET = 4 * EDGE_BUDGET

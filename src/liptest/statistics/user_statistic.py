@@ -10,11 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from liptest.domains import Domain, IntArray
-from liptest.errors import InputError, shown
-from liptest.mechanisms.asking import asked
-from liptest.mechanisms.statistics import EDGE_CHUNK, Values, check_edge_budget
+from liptest.errors import InputError, call_user_code, shown
 from liptest.oracles import SLICE_BYTES
 from liptest.points import PointBatch
+from liptest.statistics.protocol import EDGE_CHUNK, Values, check_edge_budget
 
 # Neighbouring pairs that are searched for datasets that realise a pair of values.
 _SEARCH_BUDGET = 50_000_000
@@ -57,7 +56,7 @@ class UserStatistic:
 
     def values(self, points: IntArray) -> Values:
         """Raises InputError when ``compute`` gives anything but whole numbers, one row each."""
-        found = asked(self.name, "compute", lambda: np.asarray(self.compute(points)))
+        found = call_user_code(self.name, "compute", lambda: np.asarray(self.compute(points)))
         if found.dtype.kind not in "iub" or found.ndim not in (1, 2) or len(found) != len(points):
             raise InputError(
                 f"statistic={self.name}: shape={found.shape}, dtype={found.dtype} for "
@@ -134,7 +133,7 @@ class UserStatistic:
     def _pairs(self, domain: Domain) -> Values:
         assert self.edge_pairs is not None
         declared = self.edge_pairs
-        pairs = asked(self.name, "edge_pairs", lambda: np.asarray(declared(domain)))
+        pairs = call_user_code(self.name, "edge_pairs", lambda: np.asarray(declared(domain)))
         if pairs.dtype.kind not in "iu" or pairs.ndim not in (2, 3) or pairs.shape[1] != 2:
             raise InputError(
                 f"edge_pairs: shape={pairs.shape}, dtype={pairs.dtype}; return (m, 2) or "

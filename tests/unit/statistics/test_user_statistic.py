@@ -5,10 +5,10 @@ import pytest
 
 from liptest.domains import Hypercube, Hypergrid
 from liptest.errors import BudgetError, InputError
-from liptest.mechanisms import statistics
-from liptest.mechanisms.statistics import Statistic
-from liptest.mechanisms.user_statistic import UserStatistic
 from liptest.points import PointBatch
+from liptest.statistics import protocol
+from liptest.statistics.protocol import Statistic
+from liptest.statistics.user_statistic import UserStatistic
 
 
 def maximum(points: np.ndarray) -> np.ndarray:
@@ -46,7 +46,7 @@ def test_vectors_are_unordered_pairs_too() -> None:
 
 
 def test_too_many_declared_edges(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(statistics, "EDGE_BUDGET", 3)
+    monkeypatch.setattr(protocol, "EDGE_BUDGET", 3)
     statistic = UserStatistic(maximum, lambda domain: [[k, k + 1] for k in range(5)])
     with pytest.raises(BudgetError, match="5 pairs"):
         statistic.edges(Hypercube(3))

@@ -7,8 +7,8 @@ import pytest
 
 from liptest.domains import Hypercube, Hypergrid, RecordGrid
 from liptest.errors import BudgetError, InputError
-from liptest.mechanisms.statistics import EDGE_BUDGET, Count, Statistic
-from liptest.mechanisms.weighted_sum import WeightedSum
+from liptest.statistics.protocol import EDGE_BUDGET, Count, Statistic
+from liptest.statistics.weighted_sum import WeightedSum
 
 
 def edges(statistic: Statistic, domain: object) -> list[tuple[int, int]]:

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liptest.domains import Domain, IntArray
-from liptest.mechanisms.asking import asked
-from liptest.mechanisms.statistics import Statistic, Values
+from liptest.errors import call_user_code
 from liptest.points import PointBatch
+from liptest.statistics.protocol import Statistic, Values
 
 #: Most points of a block; one coordinate with more values is a block all the same.
 BLOCK = 1 << 16
@@ -30,7 +30,7 @@ def values_by_block(
     first = suffix_start(domain, block)
     count = domain.size if first == 0 else int(domain.strides[first - 1])
     points = domain.points(np.arange(count))
-    values = asked(statistic.name, "the statistic", statistic.values, points)
+    values = call_user_code(statistic.name, "the statistic", statistic.values, points)
     yield from _Walk(statistic, domain, points, np.arange(count)).below(0, first, values)
 
 
@@ -65,4 +65,4 @@ class _Walk:
         column = np.full(len(self._rows), coordinate)
         batch = PointBatch(self._points, self._rows, column, np.full(len(self._rows), value))
         name, changed = self._statistic.name, self._statistic.changed_values
-        return asked(name, "the statistic", changed, batch, values)
+        return call_user_code(name, "the statistic", changed, batch, values)

@@ -11,10 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from liptest.domains import Domain, IntArray
 from liptest.errors import InputError, shown
-from liptest.mechanisms.difference_sets import DifferenceSets
-from liptest.mechanisms.reachable import Reach
-from liptest.mechanisms.statistics import Values, check_edge_budget
 from liptest.points import PointBatch
+from liptest.statistics.difference_sets import DifferenceSets
+from liptest.statistics.protocol import Values, check_edge_budget
+from liptest.statistics.reachable import Reach
 
 _LARGEST = 1 << 61
 # Numbers gathered at once for ``values``.

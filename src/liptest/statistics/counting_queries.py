@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike
 
 from liptest.domains import Domain, Hypercube
 from liptest.errors import InputError, shown
-from liptest.mechanisms.contributions import Contributions
-from liptest.mechanisms.statistics import Values
+from liptest.statistics.contributions import Contributions
+from liptest.statistics.protocol import Values
 
 
 class CountingQueries(Contributions):
