@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import liptest as lt
 from liptest.privacy.claims import Claim
-from liptest.privacy.kind_changes import KindChanges
 from liptest.privacy.search_explorer import Explorer, _first
+from liptest.privacy.symmetric_records import SymmetricChanges
 
 
 @given(
@@ -78,6 +78,6 @@ def test_a_search_of_a_million_records_keeps_to_its_budget(budget: int) -> None:
 
 def test_the_changes_that_stand_for_all_have_a_number() -> None:
     domain = lt.RecordGrid([2, 2, 3])
-    changes = KindChanges.of(domain, np.array([0, 0, 1]))
+    changes = SymmetricChanges.of(domain, np.array([0, 0, 1]))
     # Of two values 2 changes, of three 6.
     assert len(changes) == 8

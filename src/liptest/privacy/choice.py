@@ -5,9 +5,9 @@ from __future__ import annotations
 from liptest.distributions import ProductDistribution
 from liptest.mechanisms.base import Mechanism
 from liptest.privacy.exhaustive import exhaustive_size
-from liptest.privacy.kind_draws import asked_per_draw
 from liptest.privacy.methods import light, neighbourhoods
 from liptest.privacy.request import Task
+from liptest.privacy.symmetric_records import count_laws_per_draw
 from liptest.privacy.verdicts import PrivacyPlan
 
 # Laws that take some ten seconds: a law costs about a microsecond from a formula, a
@@ -40,7 +40,7 @@ def choose_method(task: Task) -> str:
 
 def _asked_for(task: Task, plan: PrivacyPlan) -> float:
     """Laws that full neighbourhoods take; a budget pays for all that are counted."""
-    few = asked_per_draw(task.mechanism, task.distribution)
+    few = count_laws_per_draw(task.mechanism, task.distribution)
     return plan.laws if few is None or task.budget is not None else plan.draws * few
 
 

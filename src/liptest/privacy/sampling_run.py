@@ -9,7 +9,6 @@ from liptest.driver import Judgement, Outcome, Sampling, run
 from liptest.privacy import wording
 from liptest.privacy.intervals import certified_mass
 from liptest.privacy.judge import LossJudge
-from liptest.privacy.kind_draws import few_neighbours
 from liptest.privacy.long_runs import journal_of
 from liptest.privacy.methods import Draw, SamplingMethod
 from liptest.privacy.request import (
@@ -21,6 +20,7 @@ from liptest.privacy.request import (
     verdict_of,
     with_paper_cost,
 )
+from liptest.privacy.symmetric_records import symmetric_sampling
 from liptest.privacy.verdicts import PrivacyPlan, PrivacyVerdict
 from liptest.verdicts import Guarantee, rounded_up
 
@@ -39,7 +39,7 @@ def run_sampling(task: Task, method: SamplingMethod) -> PrivacyVerdict:
         return verdict_of(task, plan, empty, nothing(method.vacuous, plan.source), method.vacuous)
     asked = task.mechanism, task.distribution, task.claim
     full = plan.method == "neighbourhoods"
-    few = few_neighbours(*asked, draws=plan.draws, seed=task.seed) if full else None
+    few = symmetric_sampling(*asked, draws=plan.draws, seed=task.seed) if full else None
     if few is not None:
         outcome = _run_within_budget(task, few, plan)
     else:

@@ -14,7 +14,7 @@ from liptest.mechanisms.base import ComparableLaws, Mechanism
 from liptest.points import PointBatch
 from liptest.privacy.claims import Claim
 from liptest.privacy.judge import LossJudge
-from liptest.privacy.kind_changes import KindChanges, few_kinds
+from liptest.privacy.symmetric_records import SymmetricChanges, find_symmetries
 
 Indices = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -52,7 +52,7 @@ class Explorer:
     """Asks for laws within a budget and learns which coordinates and values lose most.
 
     Where a statistic treats many records alike, datasets that it treats alike are one, and of their
-    neighbours one of each kind is looked at.
+    neighbours one of each class is looked at.
 
     Parameters
     ----------
@@ -75,8 +75,8 @@ class Explorer:
     ) -> None:
         self.domain = domain
         self.rng = rng
-        kinds = few_kinds(mechanism, domain)
-        self._changes = None if kinds is None else KindChanges.of(domain, kinds)
+        classes = find_symmetries(mechanism, domain)
+        self._changes = None if classes is None else SymmetricChanges.of(domain, classes)
         self.budget = budget
         self.total = Judgement()
         self._judge = GuidedJudge(mechanism, domain, claim)
@@ -85,7 +85,7 @@ class Explorer:
         self._width = width = max(domain.sizes)
         # Best score seen from datasets with a value at a coordinate: sum and number. Records that
         # are seen alike have none of their own.
-        self.value_score = np.zeros((2, domain.dimension, width if kinds is None else 0))
+        self.value_score = np.zeros((2, domain.dimension, width if classes is None else 0))
         self.direction_score = np.zeros((2, domain.dimension))
         self.directions = min(
             _MOST_DIRECTIONS, max(_LEAST_DIRECTIONS, self.budget // 64), self.most_neighbours
@@ -246,8 +246,8 @@ class Explorer:
         return np.asarray(bits ^ (bits >> np.uint64(31)))
 
     def _group(self, coordinates: Indices) -> Indices:
-        """Coordinates, or the kinds of their records where these are all that is seen."""
-        return coordinates if self._changes is None else self._changes.kinds[coordinates]
+        """Coordinates, or the classes of their records where these are all that is seen."""
+        return coordinates if self._changes is None else self._changes.classes[coordinates]
 
 
 def _first(scores: Floats, keys: Floats, most: int) -> NDArray[np.bool_]:

@@ -17,7 +17,11 @@ from liptest.driver import QueryBatch
 from liptest.points import PointBatch
 from liptest.privacy.claims import Claim
 from liptest.privacy.judge import LossJudge
-from liptest.privacy.level_draws import LevelDraw, LevelJudge, draws_levels
+from liptest.privacy.symmetric_records import (
+    HammingWeights,
+    sees_only_weight,
+    symmetric_sampling,
+)
 from liptest.sampling import GRID
 
 chances = st.sampled_from([0.0, 1e-9, 0.1, 1 / 3, 0.5, 0.75, 1.0])
@@ -32,15 +36,15 @@ def coin_of_count(values: list[float]) -> lt.StatisticMechanism:
 
 
 @given(st.lists(chances, min_size=1, max_size=7))
-def test_levels_are_drawn_with_the_masses_of_all_datasets(probabilities: list[float]) -> None:
+def test_weights_are_drawn_with_the_masses_of_all_datasets(probabilities: list[float]) -> None:
     exact = [Fraction(0)] * (len(probabilities) + 1)
     for bits in product((0, 1), repeat=len(probabilities)):
         mass = Fraction(1)
         for bit, p in zip(bits, probabilities, strict=True):
             mass *= Fraction(p) if bit else 1 - Fraction(p)
         exact[sum(bits)] += mass
-    draw = LevelDraw(lt.ProductDistribution.bernoulli(probabilities))
-    steps = draw._sampler._values._steps[0]  # type: ignore[union-attr]
+    weights = HammingWeights(lt.ProductDistribution.bernoulli(probabilities))
+    steps = weights._sampler._values._steps[0]  # type: ignore[union-attr]
     drawn = np.diff(np.concatenate([[0], steps, [GRID]]))
     for mass, share in zip(exact, drawn.tolist(), strict=True):
         # One step of the grid each way, and the rounding of the masses.
@@ -49,7 +53,7 @@ def test_levels_are_drawn_with_the_masses_of_all_datasets(probabilities: list[fl
 
 
 @given(st.data(), st.integers(1, 6))
-def test_a_level_is_judged_as_each_of_its_datasets(data: Any, d: int) -> None:
+def test_a_weight_is_judged_as_each_of_its_datasets(data: Any, d: int) -> None:
     mechanism = coin_of_count(data.draw(st.lists(logits, min_size=d + 1, max_size=d + 1)))
     domain, claim = lt.Hypercube(d), Claim(data.draw(st.sampled_from([0.3, 1.0, 2.0])), 0.0, 1e-9)
     dataset = np.array(data.draw(st.lists(st.integers(0, 1), min_size=d, max_size=d)), np.int8)
@@ -57,11 +61,10 @@ def test_a_level_is_judged_as_each_of_its_datasets(data: Any, d: int) -> None:
     plain = LossJudge(mechanism, domain, claim).judge(
         QueryBatch(PointBatch(centres, *domain.neighbour_changes(centres)))
     )
-    line = lt.Hypergrid([d + 1])
-    level = np.array([[dataset.sum()]], dtype=line.dtype)
-    found = LevelJudge(mechanism, domain, claim).judge(
-        QueryBatch(PointBatch(level, *line.neighbour_changes(level)))
-    )
+    law = lt.ProductDistribution.bernoulli(dataset.astype(float))
+    task = symmetric_sampling(mechanism, law, claim, draws=1, seed=0)
+    assert task is not None
+    found = task.chunk(0)
     assert (found.violation is None) == (plain.violation is None)
     assert (found.draws, found.queries, found.pairs) == (1, d + 1, d)
     if plain.violation is None:
@@ -95,13 +98,13 @@ def test_only_what_sees_a_count_alone_is_drawn_so() -> None:
     cube = lt.ProductDistribution.uniform(lt.Hypercube(3))
     counted = coin_of_count([0.0] * 4)
     noisy = lt.ShiftMechanism(lt.Count(), lt.DiscreteLaplace(2))
-    assert draws_levels(counted, cube)
-    assert draws_levels(noisy, cube)
-    assert not draws_levels(lt.catalogue.randomised_response(3, 1.0), cube)
+    assert sees_only_weight(counted, cube)
+    assert sees_only_weight(noisy, cube)
+    assert not sees_only_weight(lt.catalogue.randomised_response(3, 1.0), cube)
     weighted = lt.ShiftMechanism(lt.WeightedSum([1, 1, 1]), lt.DiscreteLaplace(2))
-    assert not draws_levels(weighted, cube)
+    assert not sees_only_weight(weighted, cube)
     sampled = lt.SampledDistribution(lt.Hypercube(3), lambda n, rng: rng.integers(0, 2, (n, 3)))
-    assert not draws_levels(counted, sampled)
+    assert not sees_only_weight(counted, sampled)
 
 
 @pytest.mark.parametrize("mass", [0.3, 0.1])
@@ -117,7 +120,7 @@ def test_unbounded_noise_is_tested_on_drawn_counts(mass: float) -> None:
 
 
 @given(st.data(), st.integers(1, 5))
-def test_levels_weigh_what_a_flow_over_all_datasets_finds(data: Any, d: int) -> None:
+def test_weights_have_the_mass_that_a_flow_over_all_datasets_finds(data: Any, d: int) -> None:
     counted = coin_of_count(data.draw(st.lists(logits, min_size=d + 1, max_size=d + 1)))
     whole = lt.ClosedForm(["no", "yes"], lambda points: counted.log_pmf(points.sum(axis=1)))
     law = lt.ProductDistribution.bernoulli(data.draw(st.lists(chances, min_size=d, max_size=d)))
@@ -129,3 +132,16 @@ def test_levels_weigh_what_a_flow_over_all_datasets_finds(data: Any, d: int) -> 
     )
     assert found.lower == pytest.approx(expected.lower, abs=1e-15)
     assert found.upper == pytest.approx(expected.upper, abs=1e-15)
+
+
+class Parity(lt.Count):
+    """Values of its own, for which nothing of a count is known."""
+
+    def values(self, points: np.ndarray) -> np.ndarray:
+        return np.asarray(super().values(points) % 2)
+
+
+def test_a_class_with_values_of_its_own_is_not_a_count() -> None:
+    cube = lt.ProductDistribution.uniform(lt.Hypercube(3))
+    table = lt.StatisticMechanism(Parity(), ["no"], lambda values: np.zeros((len(values), 1)))
+    assert not sees_only_weight(table, cube)

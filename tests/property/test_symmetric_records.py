@@ -1,4 +1,4 @@
-"""One record of each kind and value stands for all: what a mechanism sees is the same."""
+"""One of the records that a mechanism treats alike stands for all: what it sees is the same."""
 
 from __future__ import annotations
 
@@ -12,13 +12,17 @@ from hypothesis import strategies as st
 
 import liptest as lt
 from liptest.domains import Domain
-from liptest.privacy import kind_changes
+from liptest.points import PointBatch
+from liptest.privacy import symmetric_records
 from liptest.privacy.choice import affordable_laws, choose_method
 from liptest.privacy.claims import Claim
-from liptest.privacy.kind_changes import HasKinds
-from liptest.privacy.kind_draws import KindDraw, draws_kinds
 from liptest.privacy.methods import neighbourhoods
 from liptest.privacy.request import Task
+from liptest.privacy.symmetric_records import (
+    HasKinds,
+    SymmetricChanges,
+    find_symmetries,
+)
 from liptest.privacy_plans import privacy_plan_table
 
 
@@ -63,14 +67,15 @@ def test_the_neighbouring_values_of_a_draw_are_those_of_all_its_neighbours(
 ) -> None:
     statistic, domain = case
     assert isinstance(statistic, HasKinds)
-    draw = KindDraw.of(lt.ProductDistribution.uniform(domain), statistic.kinds(domain))
-    batch = draw(np.random.default_rng(seed), 3).points
+    near = SymmetricChanges.of(domain, statistic.kinds(domain))
+    centres = lt.ProductDistribution.uniform(domain).sample(np.random.default_rng(seed), 3)
+    batch = PointBatch(centres, *near.neighbour_changes(centres))
     assert np.all(np.diff(batch.rows) >= 0)
     values = statistic.values(batch.array())
     for row, centre in enumerate(batch.centres):
         changed = [tuple(np.atleast_1d(v)) for v in values[3:][batch.rows == row]]
-        near = domain.neighbours(centre)
-        assert set(changed) == {tuple(np.atleast_1d(v)) for v in statistic.values(near)}
+        every = statistic.values(domain.neighbours(centre))
+        assert set(changed) == {tuple(np.atleast_1d(v)) for v in every}
         copies = batch.array()[3:][batch.rows == row]
         assert np.all(domain.distance(np.repeat(centre[None], len(copies), axis=0), copies) == 1)
 
@@ -91,11 +96,11 @@ def test_verdicts_are_those_of_all_neighbours(
     mechanism = sized(statistic)
     options: dict[str, Any] = {"epsilon": 1, "method": "neighbourhoods", "seed": 1}
     options |= {"exception_mass": 0.2, "search_laws": 0}
-    assert draws_kinds(mechanism, law)
+    assert find_symmetries(mechanism, law.domain) is not None
     few = lt.check_privacy(mechanism, law, **options)
     with ProcessPoolExecutor(2) as executor:
         shared = lt.check_privacy(mechanism, law, executor=executor, **options)
-    monkeypatch.setattr(kind_changes, "_MANY", 1 << 30)
+    monkeypatch.setattr(symmetric_records, "_MANY_NEIGHBOURS", 1 << 30)
     every = lt.check_privacy(mechanism, law, **options)
     assert str(few.decision) == str(shared.decision) == str(every.decision) == decision
     assert few.cost.laws == shared.cost.laws == few.cost.draws * 1801
@@ -109,13 +114,16 @@ def test_verdicts_are_those_of_all_neighbours(
 
 
 def test_where_one_record_of_each_kind_is_compared() -> None:
-    records = lt.ProductDistribution.uniform(lt.RecordGrid([3] * 2000))
-    assert draws_kinds(sized(lt.Histogram(3)), records)
-    assert not draws_kinds(sized(lt.WeightedSum(range(2000))), records)
-    assert not draws_kinds(sized(lt.UserStatistic(lambda x: x.max(axis=1))), records)
-    assert not draws_kinds(lt.ClosedForm([0], lambda x: np.zeros((len(x), 1))), records)
-    counts = lt.ProductDistribution.uniform(lt.Hypergrid([3] * 2000))
-    assert not draws_kinds(sized(lt.Histogram(2000, given="counts")), counts)
+    def is_drawn(mechanism: Any, domain: Domain) -> bool:
+        return find_symmetries(mechanism, domain) is not None
+
+    records = lt.RecordGrid([3] * 2000)
+    assert is_drawn(sized(lt.Histogram(3)), records)
+    assert not is_drawn(sized(lt.WeightedSum(range(2000))), records)
+    assert not is_drawn(sized(lt.UserStatistic(lambda x: x.max(axis=1))), records)
+    assert not is_drawn(lt.ClosedForm([0], lambda x: np.zeros((len(x), 1))), records)
+    counts = lt.Hypergrid([3] * 2000)
+    assert not is_drawn(sized(lt.Histogram(2000, given="counts")), counts)
 
 
 def task(mechanism: Any, law: Any, budget: int | None = None) -> Task:

@@ -11,11 +11,15 @@ import pytest
 import liptest as lt
 from liptest.domains import Domain
 from liptest.mechanisms.vector_shift import VectorShift
-from liptest.privacy import kind_counts
+from liptest.privacy import symmetric_records
 from liptest.privacy.claims import Claim
-from liptest.privacy.kind_changes import KindChanges
-from liptest.privacy.kind_counts import CountDraw, Group, count_sampling
-from liptest.privacy.kind_draws import KindDraw, few_neighbours
+from liptest.privacy.symmetric_records import (
+    CountTables,
+    Group,
+    SymmetricChanges,
+    SymmetricDraw,
+    symmetric_sampling,
+)
 from tests.statistical.binomial import DRAWS, fits
 
 
@@ -64,9 +68,9 @@ def sized(statistic: Any, modulus: int) -> Any:
 def test_tables_are_followed_by_those_of_all_their_neighbours(
     monkeypatch: pytest.MonkeyPatch, kind: str, statistic: Any
 ) -> None:
-    monkeypatch.setattr(kind_counts, "_MANY", 1)
+    monkeypatch.setattr(symmetric_records, "_MANY_RECORDS", 1)
     law = law_of(kind, 1000)
-    task = count_sampling(sized(statistic, 7), law, Claim(1.0), draws=5, seed=1)
+    task = symmetric_sampling(sized(statistic, 7), law, Claim(1.0), draws=5, seed=1)
     assert task is not None
     batch = task.draw(np.random.default_rng(1), 5)
     assert batch.pairs is not None
@@ -76,22 +80,20 @@ def test_tables_are_followed_by_those_of_all_their_neighbours(
     judge: Any = task.judge
     for first in firsts:
         assert tables[first].sum() == 1000
-        dataset = judge._dataset(tables[first])
+        near = tables[batch.pairs[batch.pairs[:, 0] == first, 1]]
+        dataset, _ = judge.to_datasets(tables[first], near[0])
         assert statistic.values(dataset[None])[0].tolist() == tables[first].tolist()
         wanted = {tuple(v) for v in statistic.values(law.domain.neighbours(dataset)).tolist()}
-        near = tables[batch.pairs[batch.pairs[:, 0] == first, 1]]
         assert {tuple(v) for v in near.tolist()} == wanted
         assert len(near) == len(wanted)
 
 
 def test_counts_have_the_law_of_independent_records() -> None:
     law = law_of("two laws", 6)
-    groups = kind_counts._groups(law, np.zeros(6, dtype=np.int64), 3)
-    assert sorted(group.records for group in groups) == [3, 3]
-    tables = np.zeros((DRAWS, 3), dtype=np.int64)
-    rng = np.random.default_rng(5)
-    for group in groups:
-        group.add(rng, tables)
+    changes = SymmetricChanges.of(law.domain, np.zeros(6, dtype=np.int64))
+    draw = CountTables.of(law, changes)
+    assert sorted(group.records for group in draw.groups) == [3, 3]
+    tables = draw(np.random.default_rng(5), DRAWS)
     points = law.domain.points(np.arange(law.domain.size))
     # A number for each table: its cells are below 7.
     code = np.array([1, 7, 49])
@@ -125,7 +127,7 @@ def test_verdicts_and_counts_are_those_of_drawn_records(
     with ProcessPoolExecutor(2) as executor:
         shared = lt.check_privacy(mechanism, law, executor=executor, **options)
     assert (shared.cost.laws, shared.witness) == (counted.cost.laws, counted.witness)
-    monkeypatch.setattr(kind_counts, "_MANY", 1 << 30)
+    monkeypatch.setattr(symmetric_records, "_MANY_RECORDS", 1 << 30)
     drawn = lt.check_privacy(mechanism, law, **options)
     assert str(counted.decision) == str(drawn.decision) == decision
     assert counted.cost.laws == counted.cost.draws * (1 + 2 * (1 << 14))
@@ -171,16 +173,21 @@ class Halved(lt.Histogram):
 
 def test_what_a_class_says_of_its_values_does_not_hold_for_others() -> None:
     many = law_of("uniform", 1 << 14)
-    assert few_neighbours(sized(FirstRecord(3), 7), many, Claim(1.0), draws=5, seed=1) is None
-    halved = few_neighbours(sized(Halved(3), 7), many, Claim(1.0), draws=5, seed=1)
+    assert symmetric_sampling(sized(FirstRecord(3), 7), many, Claim(1.0), draws=5, seed=1) is None
+    halved = symmetric_sampling(sized(Halved(3), 7), many, Claim(1.0), draws=5, seed=1)
     assert halved is not None
-    assert isinstance(halved.draw, KindDraw)
+    assert isinstance(halved.draw, SymmetricDraw)
+    assert halved.draw.sample == many.sample
 
 
 def test_where_counts_are_drawn() -> None:
     def drawn(mechanism: Any, law: Any) -> bool:
-        found = few_neighbours(mechanism, law, Claim(1.0), draws=5, seed=1)
-        return found is not None and isinstance(found.draw, CountDraw)
+        found = symmetric_sampling(mechanism, law, Claim(1.0), draws=5, seed=1)
+        return (
+            found is not None
+            and isinstance(found.draw, SymmetricDraw)
+            and isinstance(found.draw.sample, CountTables)
+        )
 
     many, mechanism = law_of("uniform", 1 << 14), sized(lt.Histogram(3), 7)
     assert drawn(mechanism, many)
@@ -193,7 +200,7 @@ def test_where_counts_are_drawn() -> None:
 
 
 def test_changes_lead_from_cell_to_cell() -> None:
-    changes = KindChanges.of(lt.RecordGrid([2, 3]), np.array([0, 1]))
+    changes = SymmetricChanges.of(lt.RecordGrid([2, 3]), np.array([0, 1]))
     pairs = set(zip(changes.places.tolist(), changes.targets.tolist(), strict=True))
     assert changes.cells == 6
     assert pairs == {(0, 1), (1, 0), (3, 4), (3, 5), (4, 3), (4, 5), (5, 3), (5, 4)}
