@@ -14,11 +14,12 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from flint import arb, ctx
+from flint import arb
+
+from liptest.balls import precision
 
 # Bits of the certified arithmetic, and the widest relative error that a tail may have.
-_PRECISION = 64
-_MAX_PRECISION = 1 << 13
+_PRECISIONS = tuple(1 << power for power in range(6, 14))
 _STEP = 1e-4
 # A bound is never quoted above this: e^50 exceeds every number of samples.
 _LARGEST = 50.0
@@ -31,18 +32,13 @@ def log_tail(wins: int, trials: int, log_odds: float) -> float:
     """
     if wins <= 0:
         return 0.0
-    old, precision = ctx.prec, _PRECISION
-    try:
-        while precision <= _MAX_PRECISION:
-            ctx.prec = precision
+    for bits in _PRECISIONS:
+        with precision(bits):
             chance = 1 / (1 + (-arb(log_odds)).exp())
             tail = chance.beta_lower(wins, trials - wins + 1, regularized=True)
             if tail.lower() > 0 and tail.rel_accuracy_bits() > 30:
                 return min(0.0, _upward(float(tail.upper().log().upper())))
-            precision *= 2
-        return 0.0
-    finally:
-        ctx.prec = old
+    return 0.0
 
 
 def _upward(value: float) -> float:

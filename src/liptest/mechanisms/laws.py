@@ -15,9 +15,10 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from flint import arb, ctx, fmpq
+from flint import arb, fmpq
 from numpy.typing import NDArray
 
+from liptest.balls import precision
 from liptest.errors import InputError, LawError, shown
 
 Output = Hashable
@@ -28,6 +29,7 @@ ZERO_LOG = -1e300
 #: Losses beyond this are infinite: only a difference with ZERO_LOG is that large.
 INFINITE_LOSS = 1e299
 _ULP = 2.0**-52
+_RELEASED_BITS = 200
 _SMALLEST_NORMAL = math.log(2.0**-1022)
 _SMALLEST_POSITIVE = math.log(2.0**-1074) - 0.5
 # NumPy reduces short rows slowly: narrower tables are reduced along their long axis.
@@ -383,12 +385,9 @@ def released_weights(law: OutputLaw) -> list[Fraction]:
     """
     if law.fractions is not None:
         return list(law.fractions)
-    saved, ctx.prec = ctx.prec, 200
-    try:
+    with precision(_RELEASED_BITS):
         logs = map(float, law.log_probabilities)
         return [Fraction(0) if v == -math.inf else as_fraction(arb(v).exp()) for v in logs]
-    finally:
-        ctx.prec = saved
 
 
 def as_fraction(value: Fraction | arb) -> Fraction:

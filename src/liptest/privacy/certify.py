@@ -2,25 +2,23 @@
 
 Screening in floats may flag too much, never too little; what it flags is decided here from
 exact rationals or declared intervals, in ball arithmetic whose precision is doubled until the
-answer is certain (theory 1.5). Precision is a global of the flint library, hence the lock.
+answer is certain (theory 1.5).
 """
 
 from __future__ import annotations
 
 import math
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 
-from flint import arb, ctx
+from flint import arb
 
+from liptest.balls import precision
 from liptest.mechanisms.laws import Output, OutputLaw, as_fraction, exact_ball
 from liptest.privacy.claims import Claim
 
-#: Held by whoever sets the precision of flint.
-LOCK = threading.RLock()
 _PRECISIONS = (128, 512, 2048, 8192)
 
 
@@ -50,43 +48,30 @@ class Comparison:
 
 def compare_laws(left: OutputLaw, right: OutputLaw, claim: Claim, distance: int = 1) -> Comparison:
     """Decide whether two laws at a distance keep the claim; pure losses scale with distance."""
-    with LOCK:
-        saved = ctx.prec
-        try:
-            for ctx.prec in _PRECISIONS:
-                result = _compare(left, right, claim, distance)
-                if result.answer is not Answer.DOUBT or not _is_exact(left, right):
-                    return result
-            return result
-        finally:
-            ctx.prec = saved
+    for bits in _PRECISIONS:
+        with precision(bits):
+            result = _compare(left, right, claim, distance)
+        if result.answer is not Answer.DOUBT or not _is_exact(left, right):
+            break
+    return result
 
 
 def enclose_loss(left: OutputLaw, right: OutputLaw) -> Comparison:
     """The loss max_o |ln mu(o) - ln mu'(o)|, enclosed; the event is the worst output."""
-    with LOCK:
-        saved = ctx.prec
-        try:
-            ctx.prec = _PRECISIONS[0]
-            return _worst(left, right)
-        finally:
-            ctx.prec = saved
+    with precision(_PRECISIONS[0]):
+        return _worst(left, right)
 
 
 def compare_closed_form(
     loss: Callable[[], arb], hockey_stick: Callable[[arb], arb], claim: Claim, distance: int = 1
 ) -> Comparison:
     """Decide a pair whose loss and divergence are functions that give balls (unbounded outputs)."""
-    with LOCK:
-        saved = ctx.prec
-        try:
-            for ctx.prec in _PRECISIONS:
-                result = _compare_balls(loss(), hockey_stick, claim, distance)
-                if result.answer is not Answer.DOUBT:
-                    break
-            return result
-        finally:
-            ctx.prec = saved
+    for bits in _PRECISIONS:
+        with precision(bits):
+            result = _compare_balls(loss(), hockey_stick, claim, distance)
+        if result.answer is not Answer.DOUBT:
+            break
+    return result
 
 
 def _compare_balls(

@@ -7,19 +7,16 @@ alone can decide with it.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
 from fractions import Fraction
 
-from flint import arb, ctx
+from flint import arb
 
+from liptest.balls import CERTIFIED_BITS, precision
 from liptest.mechanisms.laws import Output, OutputLaw, as_fraction, exact_ball
-from liptest.privacy.certify import LOCK
 
 #: (lower, upper) of the probability on the dataset, then of that on the neighbour.
 Bounds = tuple[str, str, str, str]
 
-_PRECISION = 256
 _DIGITS = 50
 # Longer fractions are written as intervals: Python reads no more than 4300 digits at once.
 _LONGEST = 4000
@@ -28,22 +25,11 @@ _SMALLEST = -100_000
 _LOG_10 = 10
 
 
-@contextmanager
-def certified_digits() -> Iterator[None]:
-    """Precision enough for ``_DIGITS`` certified digits; one thread at a time."""
-    with LOCK:
-        saved, ctx.prec = ctx.prec, _PRECISION
-        try:
-            yield
-        finally:
-            ctx.prec = saved
-
-
 def event_bounds(
     left: OutputLaw, right: OutputLaw, event: tuple[Output, ...]
 ) -> tuple[Bounds, ...]:
     """Bounds of what both laws give to each output of an event, unexplored mass apart."""
-    with certified_digits():
+    with precision(CERTIFIED_BITS):
         return tuple(
             (*bounds_of(left.exact(output)), *bounds_of(right.exact(output))) for output in event
         )
@@ -51,7 +37,7 @@ def event_bounds(
 
 def ball_bounds(balls: list[tuple[arb, arb]]) -> tuple[Bounds, ...]:
     """Bounds of probabilities that are balls already, one pair for each output."""
-    with certified_digits():
+    with precision(CERTIFIED_BITS):
         return tuple((*bounds_of(left), *bounds_of(right)) for left, right in balls)
 
 

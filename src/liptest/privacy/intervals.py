@@ -11,9 +11,9 @@ import math
 from collections.abc import Callable
 from functools import lru_cache
 
-from flint import arb, ctx
+from flint import arb
 
-from liptest.privacy.certify import LOCK
+from liptest.balls import precision
 
 _PRECISION = 64
 # A bracket shrinks so often by half; what is left of it makes a bound wider, never wrong.
@@ -100,13 +100,9 @@ def _tail_is_below(hits: int, trials: int, p: float, failure: float) -> bool:
     # Pr[Bin(n, p) <= k] is the incomplete beta function I_{1-p}(n - k, k + 1).
     if hits >= trials:
         return False
-    with LOCK:
-        saved, ctx.prec = ctx.prec, _PRECISION
-        try:
-            tail = (1 - arb(p)).beta_lower(arb(trials - hits), arb(hits + 1), regularized=True)
-            return bool(tail <= arb(failure))
-        finally:
-            ctx.prec = saved
+    with precision(_PRECISION):
+        tail = (1 - arb(p)).beta_lower(arb(trials - hits), arb(hits + 1), regularized=True)
+        return bool(tail <= arb(failure))
 
 
 def _divergence(mean: float, p: float) -> float:

@@ -10,6 +10,7 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
+from liptest.balls import CERTIFIED_BITS, FLOAT_BITS, precision
 from liptest.domains import Domain, IntArray
 from liptest.driver import Finding, Judgement, QueryBatch
 from liptest.errors import InputError
@@ -23,7 +24,6 @@ from liptest.privacy.claims import Claim
 from liptest.privacy.enclosures import (
     ball_bounds,
     bounds_of,
-    certified_digits,
     event_bounds,
     fraction_text,
 )
@@ -232,12 +232,13 @@ def witness_of(
     if isinstance(mechanism, ClosedFormLosses):
         event, balls = telling_event(mechanism, dataset, neighbour, claim, distance)
         found = replace(found, event=event)
-        sums = [sum(side, arb(0)) for side in zip(*balls, strict=True)]
+        with precision(FLOAT_BITS):
+            sums = [sum(side, arb(0)) for side in zip(*balls, strict=True)]
+            masses = [(float(ball.mid()), str(ball)) for ball in sums]
         if math.isinf(found.lower) and all(one > 0 for one in sums):
             # The largest loss has no bound; this event has one.
             lower, upper = _loss_of_event(*sums)
             found = replace(found, lower=lower, upper=upper)
-        masses = [(float(ball.mid()), str(ball)) for ball in sums]
         bounds = ball_bounds(balls)
     else:
         laws = [exact_law(mechanism, side) for side in (dataset, neighbour)]
@@ -263,7 +264,7 @@ def witness_of(
 
 
 def _loss_of_event(p: arb, q: arb) -> tuple[float, float]:
-    with certified_digits():
+    with precision(CERTIFIED_BITS):
         loss = abs((p / q).log())
         lower, upper = float(loss.lower()), float(loss.upper())
     return math.nextafter(lower, 0.0), math.nextafter(upper, math.inf)
@@ -285,11 +286,12 @@ def _trace(
 
 def event_mass(law: OutputLaw, event: tuple[Output, ...]) -> tuple[float, str]:
     """Probability of a set of outputs, as a float and exactly ("p/q", or a certified ball)."""
-    if law.fractions is not None:
-        exact = sum((Fraction(as_fraction(law.exact(output))) for output in event), Fraction(0))
-        return float(exact), fraction_text(exact) or str(exact_ball(exact))
-    ball = sum((law.exact(output) for output in event), arb(0))
-    return math.fsum(law.get(output, 0.0) for output in event), str(ball)
+    with precision(FLOAT_BITS):
+        if law.fractions is not None:
+            exact = sum((Fraction(as_fraction(law.exact(output))) for output in event), Fraction(0))
+            return float(exact), fraction_text(exact) or str(exact_ball(exact))
+        ball = sum((law.exact(output) for output in event), arb(0))
+        return math.fsum(law.get(output, 0.0) for output in event), str(ball)
 
 
 def _has_shared_rows(laws: ComparableLaws) -> bool:

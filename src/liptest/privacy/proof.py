@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from liptest.balls import CERTIFIED_BITS, precision
 from liptest.distributions import ProductDistribution
 from liptest.domains import Domain
 from liptest.driver import Finding, Judgement, Outcome
@@ -21,7 +22,6 @@ from liptest.privacy.certify import Answer, enclose_loss
 from liptest.privacy.claims import Claim
 from liptest.privacy.count_mass import has_count_mass
 from liptest.privacy.edge_blocks import PairBlock
-from liptest.privacy.enclosures import certified_digits
 from liptest.privacy.exhaustive import (
     ExhaustiveSize,
     check_affordable,
@@ -249,7 +249,7 @@ def _enclosed(
 ) -> ExactEpsilon:
     lower = upper = value
     if isinstance(mechanism, ClosedFormLosses):
-        with certified_digits():
+        with precision(CERTIFIED_BITS):
             ball = mechanism.pair_loss(*where)
             if ball.is_finite():
                 lower, upper = min(value, float(ball.lower())), max(value, float(ball.upper()))

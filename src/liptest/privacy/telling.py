@@ -9,12 +9,12 @@ from __future__ import annotations
 import numpy as np
 from flint import arb
 
+from liptest.balls import CERTIFIED_BITS, precision
 from liptest.domains import IntArray
 from liptest.mechanisms.base import Mechanism
 from liptest.mechanisms.laws import Output, OutputLaw
 from liptest.privacy.certify import ball_of
 from liptest.privacy.claims import Claim
-from liptest.privacy.enclosures import certified_digits
 from liptest.privacy.pairs import ClosedFormLosses
 
 # A longer event would be no evidence that anybody reads.
@@ -29,7 +29,7 @@ def telling_event(
     """Outputs that tell two datasets apart, with both probabilities of each as balls."""
     own = getattr(mechanism, "pair_event", None)
     if claim.delta > 0 and own is not None:
-        with certified_digits():
+        with precision(CERTIFIED_BITS):
             found: tuple[tuple[Output, ...], list[tuple[arb, arb]]] = own(
                 dataset, neighbour, claim.ball()
             )
@@ -41,14 +41,14 @@ def telling_event(
             event = _largest_gaps(first, second, claim)
             if event:
                 return event, [_balls(laws[0], laws[1], output) for output in event]
-    with certified_digits():
+    with precision(CERTIFIED_BITS):
         line = claim.threshold * distance * _ABOVE
         output, left, right = mechanism.pair_witness(dataset, neighbour, line)
     return (output,), [(left, right)]
 
 
 def _balls(left: OutputLaw, right: OutputLaw, output: Output) -> tuple[arb, arb]:
-    with certified_digits():
+    with precision(CERTIFIED_BITS):
         return ball_of(left, output), ball_of(right, output)
 
 
@@ -58,7 +58,7 @@ def _largest_gaps(left: OutputLaw, right: OutputLaw, claim: Claim) -> tuple[Outp
     with np.errstate(over="ignore"):
         gaps = np.array([left[o] - np.exp(claim.threshold) * right[o] for o in shared])
     order = np.argsort(-gaps, kind="stable")[:_LONGEST]
-    with certified_digits():
+    with precision(CERTIFIED_BITS):
         factor, limit, total = claim.ball().exp(), claim.delta_ball(), arb(0)
         chosen: list[Output] = []
         for position in order:

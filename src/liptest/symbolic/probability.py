@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
 import numpy as np
-from flint import arb, ctx
+from flint import arb
 
+from liptest.balls import precision
 from liptest.errors import SymbolicError, UnsupportedForm
 from liptest.symbolic import plans, shapes
 from liptest.symbolic.bounds import Cycle, Ranges, Tree, gathered
@@ -20,7 +19,6 @@ from liptest.symbolic.points import point_of
 
 __all__ = ["Constraint", "Noise", "System", "UnsupportedForm", "forget"]
 
-_LOCK = threading.RLock()
 _PRECISIONS = (128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768)
 #: Binary digits of each factor that are certain: a product of a thousand is known to 1e-13.
 _ACCURACY = 56
@@ -48,7 +46,7 @@ class System:
         parts = self._parts(constraints)
         if parts is None:
             return arb(0)
-        with _LOCK, _kept_precision():
+        with precision(_PRECISIONS[0]):
             found = arb(1)
             for part in parts:
                 mass = _mass(self.noises, part)
@@ -80,19 +78,9 @@ class System:
 
 def forget() -> None:
     """Empty all caches."""
-    with _LOCK:
+    with precision(_PRECISIONS[0]):
         shapes.forget()
         plans.forget()
-
-
-@contextmanager
-def _kept_precision() -> Iterator[None]:
-    # Precision is a global of the flint library; balls are right at any precision.
-    saved = ctx.prec
-    try:
-        yield
-    finally:
-        ctx.prec = saved
 
 
 #: A sum of products of integrals, with signs, each of which may be such a sum itself.
@@ -103,8 +91,9 @@ def _mass(noises: tuple[Noise, ...], part: Ranges) -> arb:
     if shapes.is_crowded():
         shapes.forget()
     parts = _sum_of(noises, part, 0)
-    for ctx.prec in _PRECISIONS:
-        found = _evaluated(parts)
+    for bits in _PRECISIONS:
+        with precision(bits):
+            found = _evaluated(parts)
         if found.is_finite() and found.rel_accuracy_bits() >= _ACCURACY:
             return found
     raise SymbolicError(

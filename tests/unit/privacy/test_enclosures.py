@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import liptest as lt
+from liptest.balls import CERTIFIED_BITS, precision
 from liptest.check_witness import BREAKS, check, rational
 from liptest.mechanisms.laws import OutputLaw
 from liptest.privacy.enclosures import (
     ball_bounds,
     bounds_of,
-    certified_digits,
     event_bounds,
     fraction_text,
 )
@@ -32,20 +32,20 @@ def test_fractions_stay_fractions(value):
 
 @given(st.floats(-2000.0, 0.0))
 def test_balls_are_rounded_outwards(exponent):
-    with certified_digits():
+    with precision(CERTIFIED_BITS):
         ball = arb(exponent).exp()
     [(low, high, *_)] = ball_bounds([(ball, ball)])
     below, above = rational(low), rational(high)
     assert 0 < below <= above <= 1
     assert above - below <= F(3, 10**49) * above
     assert math.isclose(float(below), math.exp(exponent), rel_tol=1e-9, abs_tol=5e-324)
-    with certified_digits():
+    with precision(CERTIFIED_BITS):
         assert arb(below.numerator) / below.denominator <= ball.upper()
         assert arb(above.numerator) / above.denominator >= ball.lower()
 
 
 def test_the_ends():
-    with certified_digits():
+    with precision(CERTIFIED_BITS):
         assert bounds_of(arb(0)) == ("0", "0")
         assert bounds_of(arb(1)) == ("1.0000000000000000000000000000000000000000000000000e0", "1")
         assert bounds_of(arb(0.5, 0.75)) == ("0", "1")

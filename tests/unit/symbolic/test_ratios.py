@@ -11,6 +11,7 @@ from flint import arb, fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from liptest.balls import CERTIFIED_BITS, precision
 from liptest.errors import UnsupportedForm
 from liptest.symbolic import functions, shapes
 from liptest.symbolic.density import density_of, in_terms_of, joint
@@ -19,7 +20,6 @@ from liptest.symbolic.functions import Function
 from liptest.symbolic.noise import Noise
 from liptest.symbolic.rates import Rates
 from liptest.symbolic.ratios import extremes
-from liptest.whitebox.noise.laws import many_digits
 
 Made = tuple[Rates, Function]
 
@@ -84,7 +84,7 @@ COUNTS = st.lists(st.integers(0, 3), min_size=1, max_size=4).map(tuple)
 def test_a_sum_of_joint_densities_is_the_density_of_the_maximum(
     counts: tuple[int, ...], t: float
 ) -> None:
-    with many_digits():
+    with precision(CERTIFIED_BITS):
         assert value_at(maximum(counts), t) == pytest.approx(plain_maximum(counts, t), rel=1e-9)
 
 
@@ -96,7 +96,7 @@ def test_no_value_of_a_grid_is_beyond_the_extremes_and_some_come_close(
     pair: tuple[tuple[int, ...], tuple[int, ...]],
 ) -> None:
     grid = [k / 8 for k in range(-400, 480)]
-    with many_digits():
+    with precision(CERTIFIED_BITS):
         made = [maximum(counts) for counts in pair]
         found = extremes(made[0][0], made[0][1], made[1][1])
         assert found.largest is not None
@@ -111,7 +111,7 @@ def test_no_value_of_a_grid_is_beyond_the_extremes_and_some_come_close(
 
 def test_the_noisy_maximum_of_five_counts() -> None:
     """cases.json, cat2-32: 5 queries of scale 2 / epsilon that all move have loss 2.5."""
-    with many_digits():
+    with precision(CERTIFIED_BITS):
         rates, below = maximum((1, 1, 1, 1, 1))
         found = extremes(rates, below, maximum((2, 2, 2, 2, 2))[1])
         assert found.largest is not None
@@ -121,7 +121,7 @@ def test_the_noisy_maximum_of_five_counts() -> None:
 
 
 def test_where_one_side_has_nothing_there_is_no_bound() -> None:
-    with many_digits():
+    with precision(CERTIFIED_BITS):
         rates, low = maximum((0,), "exponential")
         high = maximum((1,), "exponential")[1]
         found = extremes(rates, low, high)
@@ -132,7 +132,7 @@ def test_where_one_side_has_nothing_there_is_no_bound() -> None:
 
 
 def test_tails_of_other_scales_have_no_bound() -> None:
-    with many_digits():
+    with precision(CERTIFIED_BITS):
         noises = Noise("laplace", Fraction(1)), Noise("laplace", Fraction(2))
         rates = shapes.rates_of(frozenset(noises))
         known: Any = [joint((noise,), (), 0) for noise in noises]
@@ -143,7 +143,7 @@ def test_tails_of_other_scales_have_no_bound() -> None:
 
 
 def test_densities_that_fall_to_0_together_are_refused() -> None:
-    with many_digits():
+    with precision(CERTIFIED_BITS):
         rates, one = maximum((2, 2), "exponential")
         with pytest.raises(UnsupportedForm, match="fall to 0"):
             extremes(rates, one, maximum((2, 1), "exponential")[1])
@@ -161,7 +161,7 @@ def test_powers_of_the_variable_between_two_ends() -> None:
         known = joint(noise, chain, 2)
         assert known is not None
         made.append(known)
-    with many_digits():
+    with precision(CERTIFIED_BITS):
         rates = shapes.rates_of(frozenset(noise))
         one, other = ((rates, density_of(known, rates)) for known in made)
         assert any(power for piece in other[1] for power, _ in piece.terms)
@@ -177,7 +177,7 @@ def test_smooth_noise_that_is_compared_is_refused() -> None:
     known = joint(noises, [(Form.variable(0) - Form.variable(1)).between(low=0)], 1)
     assert known is not None
     rates = shapes.rates_of(frozenset(noises))
-    with many_digits(), pytest.raises(UnsupportedForm, match="noise of another kind"):
+    with precision(CERTIFIED_BITS), pytest.raises(UnsupportedForm, match="noise of another kind"):
         density_of(known, rates)
     alone = joint(noises, [], 0)
     assert alone is not None

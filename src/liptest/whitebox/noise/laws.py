@@ -3,34 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import cast
 
 import numpy as np
-from flint import arb, ctx
+from flint import arb
 
+from liptest.balls import CERTIFIED_BITS, precision
 from liptest.errors import LawError
 from liptest.mechanisms.laws import Output, OutputLaw, as_fraction, exact_ball
 
-#: Binary digits of sums and logs: many more than a probability is known to.
-_DIGITS = 256
 # More than this and the parts cannot be those of a law, whatever was rounded.
 _FAR = 1e-9
 # What is left out is not known closer than this.
 _LEAST_BITS = 4096
 _LEAST = arb(2) ** -_LEAST_BITS
-
-
-@contextmanager
-def many_digits() -> Iterator[None]:
-    """Balls are calculated with to ``_DIGITS`` binary digits."""
-    saved, ctx.prec = ctx.prec, _DIGITS
-    try:
-        yield
-    finally:
-        ctx.prec = saved
 
 
 class BallSum:
@@ -46,7 +34,7 @@ class BallSum:
 
     def add(self, output: Output, weight: Fraction, probability: arb) -> None:
         """Add weight * probability to the probability of an output."""
-        with many_digits():
+        with precision(CERTIFIED_BITS):
             mass = exact_ball(weight) * probability
             known = self._masses.get(output)
             self._masses[output] = mass if known is None else known + mass
@@ -54,7 +42,7 @@ class BallSum:
     def leave_out(self, weight: Fraction, probability: arb) -> None:
         """Note a run that was cut off."""
         self.cuts += 1
-        with many_digits():
+        with precision(CERTIFIED_BITS):
             self._left_out += exact_ball(weight) * probability
 
     def joined(
@@ -64,7 +52,7 @@ class BallSum:
 
         ``cuts`` is how many runs were cut off where every other one has ended; else None.
         """
-        with many_digits():
+        with precision(CERTIFIED_BITS):
             masses = {output: exact_ball(mass) for output, mass in exact.items()}
             for output, mass in self._masses.items():
                 masses[output] = masses.get(output, arb(0)) + mass
@@ -104,7 +92,7 @@ def law_of(
 def _integrated(probabilities: Mapping[Output, arb], unexplored: Fraction) -> OutputLaw:
     """Logs with certified errors."""
     logs, errors = np.empty(len(probabilities)), np.empty(len(probabilities))
-    with many_digits():
+    with precision(CERTIFIED_BITS):
         for place, mass in enumerate(probabilities.values()):
             logs[place], errors[place] = _log(mass)
     return OutputLaw(tuple(probabilities), logs, errors, unexplored=unexplored, source="integrated")

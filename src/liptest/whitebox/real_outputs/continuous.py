@@ -12,11 +12,11 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
+from liptest.balls import CERTIFIED_BITS, precision
 from liptest.domains import Domain, IntArray
 from liptest.errors import NonDeterministicError, SymbolicError
 from liptest.mechanisms.laws import Output, OutputLaw
 from liptest.points import PointBatch
-from liptest.whitebox.noise.laws import many_digits
 from liptest.whitebox.noise.outputs import replaced_by
 from liptest.whitebox.real_outputs.cells import cells_of
 from liptest.whitebox.real_outputs.densities import ContinuousLaw, Ratio, ratios
@@ -102,7 +102,7 @@ class ContinuousFunction:
 
     def law(self, dataset: IntArray) -> OutputLaw:
         """By cells of a grid where there is one number; else by description of the output."""
-        with many_digits():
+        with precision(CERTIFIED_BITS):
             return cells_of(ContinuousLaw(self.inner.law(dataset)), self.law_source)
 
     def pair_loss(self, dataset: IntArray, neighbour: IntArray) -> arb:
@@ -122,7 +122,7 @@ class ContinuousFunction:
         self, dataset: IntArray, neighbour: IntArray, epsilon: arb
     ) -> tuple[tuple[Output, ...], list[tuple[arb, arb]]]:
         """The outputs of that divergence, with both probabilities of each as balls."""
-        with many_digits():
+        with precision(CERTIFIED_BITS):
             told = telling_event(*self._pair(dataset, neighbour), epsilon)
         return tuple(output for output, _, _ in told), [(p, q) for _, p, q in told]
 
@@ -135,7 +135,7 @@ class ContinuousFunction:
         that floats can show.
         """
         best: tuple[Any, Output, arb, arb] | None = None
-        with many_digits():
+        with precision(CERTIFIED_BITS):
             laws = self._pair(dataset, neighbour)
             for skeleton, ends in _telling(*laws):
                 try:

@@ -12,9 +12,9 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
+from liptest.balls import CERTIFIED_BITS, precision
 from liptest.errors import SymbolicError, UnsupportedForm
 from liptest.mechanisms.laws import ZERO_LOG, FloatArray, LawTable, OutputLaw, Raised
-from liptest.whitebox.noise.laws import many_digits
 from liptest.whitebox.noise.outputs import ADVICE
 from liptest.whitebox.real_outputs.densities import ContinuousLaw, Ratio, ratios
 from liptest.whitebox.real_outputs.hockey_sticks import hockey_stick_of
@@ -39,7 +39,7 @@ def loss_of(left: ContinuousLaw, right: ContinuousLaw) -> arb:
 @contextmanager
 def comparing() -> Iterator[None]:
     """Many digits; what cannot be compared is refused with what to do."""
-    with many_digits():
+    with precision(CERTIFIED_BITS):
         try:
             yield
         except UnsupportedForm as error:

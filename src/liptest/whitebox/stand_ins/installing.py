@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from liptest.balls import outside_precision
 from liptest.errors import MechanismError
 from liptest.whitebox.floats.monotone import of_math
 from liptest.whitebox.floats.transforms import MATH, MATH_OF_TWO
@@ -65,7 +66,7 @@ def stand_ins(name: str, function: Any) -> Iterator[Session]:
     inside = active()
     if inside is not None:
         inside.tree.unsupported("an analysis of another mechanism", "analyse that one by itself")
-    with LOCK, _float_warnings_ignored():
+    with outside_precision(), LOCK, _float_warnings_ignored():
         undo: list[Undo] = []
         session = Session(name)
         try:

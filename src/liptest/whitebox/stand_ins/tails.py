@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache, partial
 from typing import Any
 
-from flint import arb, ctx
+from flint import arb
 
+from liptest.balls import precision
 from liptest.errors import BudgetError
 from liptest.whitebox.floats.grid import Split
 from liptest.whitebox.stand_ins.finite import NUMPY
@@ -37,12 +38,9 @@ def tailed_weights(method: str, parameters: tuple[float, ...]) -> Tailed | None:
     MOST_VALUES is the larger part.
     """
     getattr(NUMPY, method)(*parameters)
-    saved, ctx.prec = ctx.prec, _PRECISION
-    try:
+    with precision(_PRECISION):
         first, masses = TAILED[method](*map(arb, parameters))
         weights, rest = _until_the_tail(masses)
-    finally:
-        ctx.prec = saved
     return (first, (*weights, rest)) if rest <= 1 << (_UNIT_BITS - 1) else None
 
 

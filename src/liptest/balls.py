@@ -1,0 +1,79 @@
+"""Precision of ball arithmetic: how many binary digits flint calculates with.
+
+flint keeps the precision in one global of the process. Balls are right at any precision, but what
+they decide, and how wide they come out, depends on it, so each thread must get the one it asked
+for. ``precision`` is the only place that sets it; it holds one lock meanwhile.
+
+The order of locks is: an analysis of code (``stand_ins``) first, then this one. Code under test is
+therefore run outside of it: ``outside_precision`` gives the lock up for so long.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from flint import ctx
+
+#: For sums of probabilities and what is printed of them: many more bits than a loss is known to.
+CERTIFIED_BITS = 256
+#: As many as a float has, and what flint starts with.
+FLOAT_BITS = 53
+
+_LOCK = threading.RLock()
+
+
+class _Entered(threading.local):
+    """The precisions to return to, the outermost first; each thread has its own."""
+
+    def __init__(self) -> None:
+        self.before: list[int] = []
+
+
+_ENTERED = _Entered()
+
+
+@contextmanager
+def precision(bits: int) -> Iterator[None]:
+    """Calculate with balls of ``bits`` binary digits in this thread; others wait for the end.
+
+    Re-entrant. On any exit, exceptions included, the precision is what it was before.
+    """
+    with _LOCK:
+        _ENTERED.before.append(ctx.prec)
+        try:
+            ctx.prec = bits
+            yield
+        finally:
+            ctx.prec = _ENTERED.before.pop()
+
+
+@contextmanager
+def outside_precision() -> Iterator[None]:
+    """Leave every ``precision`` that this thread is in, and come back to it at the end.
+
+    For code of others: while it runs nobody waits for this thread's lock.
+    """
+    before = _ENTERED.before
+    if not before:
+        yield
+        return
+    bits = ctx.prec
+    ctx.prec, _ENTERED.before = before[0], []
+    for _ in before:
+        _LOCK.release()
+    try:
+        yield
+    finally:
+        for _ in before:
+            _LOCK.acquire()
+        ctx.prec, _ENTERED.before = bits, before
+
+
+# A child process starts with a lock that nobody holds, and with the precision of its parent.
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=_LOCK.acquire, after_in_parent=_LOCK.release, after_in_child=_LOCK.release
+    )
