@@ -13,7 +13,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from liptest.whitebox.floats.grid import GRID, UNIT
+from liptest.values.grid import GRID, UNIT
 from liptest.whitebox.honesty import repeat
 from liptest.whitebox.outputs import canonical, raised
 from liptest.whitebox.stand_ins.generator import ChoiceGenerator

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import liptest as lt
 from liptest.points import from_array
-from liptest.whitebox.floats.grid import GRID, Line
+from liptest.values.grid import GRID, Line
 from liptest.whitebox.tree.choices import ChoiceTree
 from tests.unit.whitebox.bits import generator_at, law_of
 

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from liptest.whitebox.tree.choices import ChoiceTree
+from liptest.values.branching import Branching
 
 ADVICE = (
     "compare it with a number (rng.random() < p), calculate with it and constants only, round it "
@@ -64,7 +64,7 @@ class Duck:
 
     #: What isinstance() says, as the code under analysis may ask.
     _looks_like: type = float
-    _tree: ChoiceTree
+    _tree: Branching
     #: Whether it stands for noise that stays symbolic, whose way other stand-ins leave things to.
     _is_noise = False
 

@@ -15,10 +15,10 @@ import numpy as np
 
 from liptest.errors import NonDeterministicError
 from liptest.mechanisms.laws import Output
-from liptest.whitebox.floats.grid import Split
+from liptest.values.branching import Path, UnweightedBranches
+from liptest.values.grid import Split
 from liptest.whitebox.noise.outputs import nearby
 from liptest.whitebox.tree.choices import ChoiceTree
-from liptest.whitebox.tree.paths import Path, Ways
 from liptest.whitebox.tree.running import Run
 
 # Kept: while a program is analysed the names stand for something else.
@@ -32,7 +32,7 @@ class Noted:
     def __init__(self) -> None:
         self.born: list[Any] = []
 
-    def of(self, number: Any) -> Any:
+    def hand_out(self, number: Any) -> Any:
         """Note a number or an array of numbers."""
         self.born.append(number.as_born())
         return number
@@ -47,7 +47,7 @@ class Given:
         ]
         self._next = 0
 
-    def of(self, number: Any) -> Any:
+    def hand_out(self, number: Any) -> Any:
         """A real number for a new one; itself beyond those that were noted."""
         self._next += 1
         return self._real[self._next - 1] if self._next <= len(self._real) else number
@@ -59,11 +59,11 @@ def repeat(tree: ChoiceTree, run: Run, path: Path, output: Output) -> None:
     Raises NonDeterministicError when an output differs.
     """
     noted = Noted()
-    tree.births = noted
+    tree.draw_log = noted
     try:
         tree.repeat(run, path, output)
     finally:
-        tree.births = None
+        tree.draw_log = None
     with run.real_floats():
         if noted.born:
             _repeat_for_real(tree, run, path, output, noted)
@@ -73,14 +73,16 @@ def _repeat_for_real(tree: ChoiceTree, run: Run, path: Path, output: Output, not
     real = ChoiceTree(tree.name, max_choices=tree.max_choices)
     # The same floats whenever the leaf is met again, other ones for other leaves.
     seed = crc32(repr([taken for _, taken in path]).encode())
-    real.births = Given(noted, _GENERATOR(_BITS(seed)))
+    real.draw_log = Given(noted, _GENERATOR(_BITS(seed)))
     noise = next((one._run for one in noted.born if hasattr(one, "_run")), None)
     if noise is not None:
         # Real numbers of an output are near those that the analysis has, not equal.
         output = nearby(output, noise.value_at_point)
     run.follow(real)
     try:
-        real.repeat(run, [(b, i) for b, i in path if not isinstance(b, (Split, Ways))], output)
+        real.repeat(
+            run, [(b, i) for b, i in path if not isinstance(b, (Split, UnweightedBranches))], output
+        )
     except NonDeterministicError:
         raise NonDeterministicError(
             f"{tree.name}: with real random numbers it answers otherwise than in its analysis; a "

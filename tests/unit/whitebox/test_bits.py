@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import liptest as lt
+from liptest.values.grid import GRID, UNIT
 from liptest.whitebox.bits import laws as bit_laws
-from liptest.whitebox.floats.grid import GRID, UNIT
 from liptest.whitebox.outputs import canonical
 from liptest.whitebox.stand_ins.generator import ChoiceGenerator
 from liptest.whitebox.tree.choices import ChoiceTree

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from liptest.errors import BudgetError, UnsupportedRandomnessError
-from liptest.whitebox.floats.grid import GRID
+from liptest.values.grid import GRID
 from liptest.whitebox.stand_ins.generator import UNUSED_BITS
 from tests.unit.whitebox.bits import generator_at, law_of
 

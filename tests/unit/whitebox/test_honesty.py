@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import liptest as lt
-from liptest.whitebox.floats.grid import GRID, Line
+from liptest.values.grid import GRID, Line
 from liptest.whitebox.stand_ins import generator
 
 DATA = np.array([1, 0, 1])

@@ -16,9 +16,9 @@ from liptest.errors import LawError, NonDeterministicError
 from liptest.mechanisms.laws import OutputLaw
 from liptest.symbolic.forms import Form
 from liptest.symbolic.noise import Noise
+from liptest.values.noise_run import NoiseRun, bounded
+from liptest.values.questions import Asked, Listed
 from liptest.whitebox.noise.laws import BallSum, law_of
-from liptest.whitebox.noise.runs import NoiseRun, bounded
-from liptest.whitebox.noise.ways import Asked, Listed
 from liptest.whitebox.tree.choices import ChoiceTree
 from liptest.whitebox.tree.memo import LawMemo, agree, law_table
 from liptest.whitebox.tree.tracing import Choice

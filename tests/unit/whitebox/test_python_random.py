@@ -16,7 +16,7 @@ import pytest
 
 import liptest as lt
 from liptest.errors import BudgetError, UnsupportedRandomnessError
-from liptest.whitebox.floats.grid import GRID
+from liptest.values.grid import GRID
 
 Function = Callable[[Any], Any]
 

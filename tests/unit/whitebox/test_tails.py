@@ -11,7 +11,7 @@ import pytest
 
 import liptest as lt
 from liptest.errors import BudgetError
-from liptest.whitebox.stand_ins.tails import MOST_VALUES, tailed_weights
+from liptest.values.tails import MOST_VALUES, tailed_weights
 from tests.unit.whitebox.bits import law_of
 
 SMALL = Fraction(1, 2**64)

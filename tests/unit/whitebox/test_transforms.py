@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 
 import liptest as lt
 from liptest.errors import BudgetError, UnsupportedRandomnessError
-from liptest.whitebox.floats import images
-from liptest.whitebox.floats.grid import GRID, UNIT
-from liptest.whitebox.floats.images import Step, pieces, regions
-from liptest.whitebox.floats.transforms import MATH, binary
+from liptest.values import images
+from liptest.values.grid import GRID, UNIT
+from liptest.values.images import Step, pieces, regions
+from liptest.values.transforms import MATH, binary
 from tests.unit.whitebox.bits import law_of
 
 Function = Callable[[Any], Any]

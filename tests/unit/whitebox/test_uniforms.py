@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from liptest.errors import BudgetError, UnsupportedRandomnessError
-from liptest.whitebox.floats.grid import GRID, UNIT, FusedLine, Line, exact_line
+from liptest.values.grid import GRID, UNIT, FusedLine, Line, exact_line
 from tests.unit.whitebox.bits import generator_at, law_of
 
 THIRD = Fraction(math.ceil(Fraction(0.3) * GRID), GRID)

@@ -15,15 +15,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from liptest.values.branching import Branching
+from liptest.values.grid import UNIT, Line
 from liptest.whitebox.bits.arrays import array_of
 from liptest.whitebox.bits.floats import Floats
 from liptest.whitebox.bits.numbers import MOST
 from liptest.whitebox.bits.tables import Entries
 from liptest.whitebox.bits.variables import Bits
 from liptest.whitebox.ducks import COMPARISONS, Duck
-from liptest.whitebox.floats.grid import UNIT, Line
 from liptest.whitebox.floats.uniform_arrays import UniformArray
-from liptest.whitebox.tree.choices import ChoiceTree
 
 # Which cut a comparison makes, and whether it holds below it.
 _CUTS: dict[Any, tuple[str, bool]] = {
@@ -225,16 +225,16 @@ def _cuts(line: Line, name: str, bounds: bytes, holds: bool) -> NDArray[np.int64
     return np.array([_cut(line, name, one, holds) for one in np.frombuffer(bounds).tolist()])
 
 
-def drawn_floats(tree: ChoiceTree, shape: tuple[int, ...], *lines: Line) -> Any:
+def drawn_floats(tree: Branching, shape: tuple[int, ...], *lines: Line) -> Any:
     """Independent random floats in an array of the given shape, of one line or of one each."""
     count = math.prod(shape)
     floats = Floats(tree, lines or (UNIT,), count)
     places = np.arange(count)
     array = DrawnArray(Frame(floats, places), places.reshape(shape))
-    return array if tree.births is None else tree.births.of(array)
+    return array if tree.draw_log is None else tree.draw_log.hand_out(array)
 
 
-def drawn_bits(tree: ChoiceTree, weights: Sequence[Sequence[int]], values: NDArray[Any]) -> Any:
+def drawn_bits(tree: Branching, weights: Sequence[Sequence[int]], values: NDArray[Any]) -> Any:
     """Independent draws of one of two values each, ``values`` being (shape, 2).
 
     ``weights`` are whole numbers for all of them, or for each in line. None where these have too
@@ -248,5 +248,5 @@ def drawn_bits(tree: ChoiceTree, weights: Sequence[Sequence[int]], values: NDArr
     bits = Bits.of(tree)
     variables = bits.new(lowest[:, 0], lowest[:, 1]).reshape(*shape, 1)
     array = array_of(bits, bits.current(Entries(variables, values)).used())
-    fixed = tree.births is None or type(array) is np.ndarray
-    return array if fixed else tree.births.of(array)  # type: ignore[union-attr]
+    fixed = tree.draw_log is None or type(array) is np.ndarray
+    return array if fixed else tree.draw_log.hand_out(array)  # type: ignore[union-attr]

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from liptest.values.branching import Branching
+from liptest.values.grid import Line
 from liptest.whitebox.bits.tables import Entries
 from liptest.whitebox.bits.variables import Bits
-from liptest.whitebox.floats.grid import Line
 from liptest.whitebox.floats.uniforms import ArrayUniform
-from liptest.whitebox.tree.choices import ChoiceTree
 
 _UNKNOWN = -1
 
@@ -23,7 +23,7 @@ class Floats:
     The variable of a place is 1 where the grid point is below its cut.
     """
 
-    def __init__(self, tree: ChoiceTree, lines: tuple[Line, ...], count: int) -> None:
+    def __init__(self, tree: Branching, lines: tuple[Line, ...], count: int) -> None:
         self.tree = tree
         self._bits = Bits.of(tree)
         self.lines = lines

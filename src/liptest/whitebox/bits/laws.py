@@ -19,7 +19,7 @@ import numpy as np
 from flint import fmpz_poly
 from numpy.typing import NDArray
 
-from liptest.whitebox.floats.grid import Split
+from liptest.values.grid import Split
 
 #: Totals of a sum that are told apart, and binary digits of all their weights together.
 MOST_TOTALS = 1 << 20

@@ -15,12 +15,11 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from liptest.values.branching import Branching, used_again
+from liptest.values.grid import split_weights
 from liptest.whitebox.bits.laws import SumLaw, sum_law
 from liptest.whitebox.bits.rows import Row, Rows, rows_of
 from liptest.whitebox.bits.tables import Entries
-from liptest.whitebox.floats.grid import split_weights
-from liptest.whitebox.tree.choices import ChoiceTree
-from liptest.whitebox.tree.paths import used_again
 
 
 @dataclass(eq=False)
@@ -54,7 +53,7 @@ class Match:
 class Bits:
     """All variables of one run. ``Bits.of(tree)`` is that of the run that is under way."""
 
-    def __init__(self, tree: ChoiceTree) -> None:
+    def __init__(self, tree: Branching) -> None:
         self.tree = tree
         self.zeros = np.empty(0, dtype=np.int64)
         self.ones = np.empty(0, dtype=np.int64)
@@ -67,7 +66,7 @@ class Bits:
         self.some_known = False
 
     @classmethod
-    def of(cls, tree: ChoiceTree) -> Bits:
+    def of(cls, tree: Branching) -> Bits:
         """Of the run that is under way."""
         if tree.bits is None:
             tree.bits = cls(tree)

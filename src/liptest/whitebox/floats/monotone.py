@@ -16,9 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liptest.errors import BudgetError
-from liptest.whitebox.ducks import COMPARISONS, Duck, with_noise
-from liptest.whitebox.floats.images import Image, Step, pieces, regions
-from liptest.whitebox.floats.transforms import (
+from liptest.values.images import Image, Step, pieces, regions
+from liptest.values.transforms import (
     ABSOLUTE,
     AS_ENTRY,
     BINARY,
@@ -33,6 +32,7 @@ from liptest.whitebox.floats.transforms import (
     rounded,
     signed,
 )
+from liptest.whitebox.ducks import COMPARISONS, Duck, with_noise
 
 
 class Number(Duck):

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from liptest.values.branching import Branching
+from liptest.values.transforms import BINARY, FINITE, UNARY, rounded
 from liptest.whitebox.cell_arrays import CellArray, give_operators
 from liptest.whitebox.ducks import COMPARISONS, Duck, settled_in, with_noise
 from liptest.whitebox.floats.monotone import applied, cells_of, is_number
-from liptest.whitebox.floats.transforms import BINARY, FINITE, UNARY, rounded
-from liptest.whitebox.tree.choices import ChoiceTree
 
 _OPERATORS: dict[str, Any] = {
     "add": np.add,
@@ -37,7 +37,7 @@ class UniformArray(CellArray):
     __hash__ = Duck.__hash__
     dtype = np.dtype(np.float64)
 
-    def __init__(self, tree: ChoiceTree, cells: NDArray[Any]) -> None:
+    def __init__(self, tree: Branching, cells: NDArray[Any]) -> None:
         self._tree = tree
         self._cells = cells
 
@@ -179,7 +179,7 @@ class UniformArray(CellArray):
 give_operators(UniformArray, _OPERATORS)
 
 
-def entrywise(tree: ChoiceTree, ufunc: Any, inputs: tuple[Any, ...]) -> Any:
+def entrywise(tree: Branching, ufunc: Any, inputs: tuple[Any, ...]) -> Any:
     """A function of NumPy of arrays or numbers, entry by entry, as an array of numbers.
 
     Aborts where NumPy's result is no array of 64-bit floats.

@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
+from liptest.values.branching import Branching
+from liptest.values.grid import GRID, UNIT, Line, split_weights, whole_line
+from liptest.values.images import UNCERTAIN, Image, regions
+from liptest.values.transforms import AS_ENTRY, AS_FLOAT
 from liptest.whitebox.ducks import COMPARISONS, EXACT, Duck, with_noise
-from liptest.whitebox.floats.grid import GRID, UNIT, Line, split_weights, whole_line
-from liptest.whitebox.floats.images import UNCERTAIN, Image, regions
 from liptest.whitebox.floats.monotone import Number, cells_of
-from liptest.whitebox.floats.transforms import AS_ENTRY, AS_FLOAT
-from liptest.whitebox.tree.choices import ChoiceTree
 
 # In place of a choice that was made before.
 _NOTHING: tuple[Any, int] = (None, 0)
@@ -33,7 +33,7 @@ class Uniform(Number):
     __hash__ = Duck.__hash__
     _line: Any
 
-    def __init__(self, tree: ChoiceTree, line: Line = UNIT) -> None:
+    def __init__(self, tree: Branching, line: Line = UNIT) -> None:
         self._tree = tree
         self._line = line
         self._low = 0
@@ -48,10 +48,10 @@ class Uniform(Number):
         if weights is None:
             return bool(cut)
         tree = self._tree
-        path, depth = tree._path, tree._depth
+        path, depth = tree.path, tree.depth
         known, upper = path[depth] if depth < len(path) else _NOTHING
         if known is weights:
-            tree._depth = depth + 1
+            tree.depth = depth + 1
         else:
             upper = tree.choose(weights)
         if upper:
@@ -222,7 +222,7 @@ class Whole(Uniform):
     _looks_like = int
     __hash__ = Duck.__hash__
 
-    def __init__(self, tree: ChoiceTree, count: int) -> None:
+    def __init__(self, tree: Branching, count: int) -> None:
         super().__init__(tree, whole_line(count))
 
 
@@ -238,12 +238,12 @@ class DerivedWhole(Derived):
 _DERIVED: dict[type, Any] = {float: Derived, np.float64: DerivedEntry, int: DerivedWhole}
 
 
-def uniform_below(tree: ChoiceTree, count: int) -> Any:
+def uniform_below(tree: Branching, count: int) -> Any:
     """A uniform whole number below ``count``: chosen, or where there are too many, compared."""
     if count <= tree.max_leaves:
         return tree.choose(count)
     number = Whole(tree, count)
-    return number if tree.births is None else tree.births.of(number)
+    return number if tree.draw_log is None else tree.draw_log.hand_out(number)
 
 
 def _as_numpy(answer: Any) -> Any:

@@ -9,6 +9,8 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from liptest.values.lines import line_in_words, place_of
+from liptest.values.noise_run import NoiseRun
 from liptest.whitebox.cell_arrays import CellArray, give_methods, give_operators, operator_method
 from liptest.whitebox.ducks import COMPARISONS, Duck, settled_in
 from liptest.whitebox.floats.uniform_arrays import UniformArray
@@ -16,8 +18,6 @@ from liptest.whitebox.noise.lifting import lifted
 from liptest.whitebox.noise.numbers import is_noisy
 from liptest.whitebox.noise.outputs import ADVICE
 from liptest.whitebox.noise.rounding import truncated
-from liptest.whitebox.noise.runs import NoiseRun
-from liptest.whitebox.tree.tracing import line_in_words, place_of
 
 Cells = NDArray[Any]
 #: Types of arrays that are followed.

@@ -12,11 +12,11 @@ import numpy as np
 
 from liptest.symbolic.forms import Form
 from liptest.symbolic.noise import Noise
+from liptest.values.branching import Branching
+from liptest.values.noise_run import NoiseRun
 from liptest.whitebox.noise.arrays import array_of
 from liptest.whitebox.noise.numbers import number_of
-from liptest.whitebox.noise.runs import NoiseRun
 from liptest.whitebox.stand_ins.finite import NUMPY
-from liptest.whitebox.tree.choices import ChoiceTree
 
 _ADVICE = "give a finite scale"
 
@@ -24,7 +24,7 @@ _ADVICE = "give a finite scale"
 class NoiseDraws:
     """Methods of a Generator for noise that stays symbolic."""
 
-    _tree: ChoiceTree
+    _tree: Branching
     shape_of: Callable[[Any], tuple[int, ...]]
 
     def laplace(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
@@ -93,9 +93,9 @@ class NoiseDraws:
             for place, entry in enumerate(zip(*cells, strict=True)):
                 drawn[place] = one(*entry)
             found = array_of(run, drawn.reshape(model.shape), model.dtype)
-        if tree.births is None or type(found) in (float, int, np.ndarray):
+        if tree.draw_log is None or type(found) in (float, int, np.ndarray):
             return found
-        return tree.births.of(found)
+        return tree.draw_log.hand_out(found)
 
 
 def _modelled(method: str, parameters: tuple[Any, ...], size: Any) -> Any:

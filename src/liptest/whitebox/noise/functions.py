@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from liptest.values.noise_run import NoiseRun
 from liptest.whitebox.ducks import MOVES, WRITING, Duck
 from liptest.whitebox.noise.arithmetic import calculated, compared_any
 from liptest.whitebox.noise.arrays import (
@@ -20,7 +21,6 @@ from liptest.whitebox.noise.arrays import (
 from liptest.whitebox.noise.numbers import is_nan, is_noisy
 from liptest.whitebox.noise.order import largest, order
 from liptest.whitebox.noise.rounding import rounded_to
-from liptest.whitebox.noise.runs import NoiseRun
 from liptest.whitebox.noise.ufuncs import entrywise
 
 #: Not answered in a way of its own.

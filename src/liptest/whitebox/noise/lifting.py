@@ -12,11 +12,11 @@ from fractions import Fraction
 from typing import Any
 
 from liptest.symbolic.noise import Noise
-from liptest.whitebox.floats.grid import GRID
+from liptest.values.branching import Branching
+from liptest.values.grid import GRID
+from liptest.values.noise_run import NoiseRun
 from liptest.whitebox.floats.uniforms import ArrayUniform, Uniform
 from liptest.whitebox.noise.numbers import Noisy, number_of
-from liptest.whitebox.noise.runs import NoiseRun
-from liptest.whitebox.tree.choices import ChoiceTree
 
 _UNIFORM = Noise("uniform", Fraction(1))
 # How Python itself changes the type of an object; stand-ins say otherwise what they are.
@@ -50,7 +50,7 @@ def lifted(value: Any) -> Noisy | None:
         return found
     if kind not in (Uniform, ArrayUniform):
         return None
-    tree: ChoiceTree = value._tree
+    tree: Branching = value._tree
     run, line = NoiseRun.of(tree), value._line
     low, width = Fraction(line.low), Fraction(line.width)
     start, stop = Fraction(value._low, GRID), Fraction(value._high, GRID)

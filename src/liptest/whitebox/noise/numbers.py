@@ -18,11 +18,11 @@ from typing import Any, NoReturn
 import numpy as np
 
 from liptest.symbolic.forms import Form, Rational, lean
+from liptest.values.lines import line_in_words, place_of
+from liptest.values.noise_run import NoiseRun
 from liptest.whitebox.ducks import Duck
 from liptest.whitebox.noise.outputs import ADVICE
-from liptest.whitebox.noise.runs import NoiseRun
 from liptest.whitebox.outputs import NoisyValue
-from liptest.whitebox.tree.tracing import line_in_words, place_of
 
 #: Types that a number with noise may stand for.
 KINDS: frozenset[type] = frozenset({float, int, np.float64, np.int64})

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from liptest.symbolic.forms import Form
+from liptest.values.noise_run import NoiseRun, bounded
+from liptest.values.questions import Known
 from liptest.whitebox.noise.arithmetic import compared_any
 from liptest.whitebox.noise.numbers import is_nan, is_noisy, rational
-from liptest.whitebox.noise.runs import NoiseRun, bounded
-from liptest.whitebox.noise.ways import Known
 
 _ZERO: Any = 0
 # So many numbers are sorted at once, with a way for each order.

@@ -12,8 +12,8 @@ from liptest.errors import ContinuousOutputs
 from liptest.mechanisms.laws import Output, OutputLaw
 from liptest.symbolic.forms import Constraint, Form
 from liptest.symbolic.noise import Noise
+from liptest.values.branching import Branching
 from liptest.whitebox.outputs import Items, NoisyValue, Typed
-from liptest.whitebox.tree.choices import ChoiceTree
 
 ADVICE = (
     "round it (numpy.round(x), or to a grid: step * round(x / step)), answer only comparisons of "
@@ -90,7 +90,7 @@ class DensityLeaf:
 
 
 def density_leaf(
-    tree: ChoiceTree,
+    tree: Branching,
     output: Output,
     noises: list[Noise],
     constraints: tuple[Constraint, ...],
@@ -110,7 +110,7 @@ def density_leaf(
     return DensityLeaf(skeleton, forms, tuple(noises), constraints)
 
 
-def _forms_in(tree: ChoiceTree, output: Output) -> Iterator[Form]:
+def _forms_in(tree: Branching, output: Output) -> Iterator[Form]:
     if isinstance(output, NoisyValue):
         yield output.form
     elif (entries := _entries(output)) is not None:

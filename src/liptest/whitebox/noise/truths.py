@@ -12,11 +12,11 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from liptest.values.branching import Branching
 from liptest.whitebox.cell_arrays import CellArray, give_methods, give_operators, operator_method
 from liptest.whitebox.ducks import COMPARISONS, MOVES, WRITING, Duck
 from liptest.whitebox.noise.arithmetic import compared_any
 from liptest.whitebox.noise.numbers import is_noisy
-from liptest.whitebox.tree.choices import ChoiceTree
 
 _BOOLEAN = np.dtype(np.bool_)
 # Methods that move entries, as the functions of these names do.
@@ -44,7 +44,7 @@ class Open:
         return self._found
 
 
-def compared_later(tree: ChoiceTree, comparison: Any, left: Any, right: Any) -> Any:
+def compared_later(tree: Branching, comparison: Any, left: Any, right: Any) -> Any:
     """The comparison of two arrays of cells, plain where no noise is in it."""
 
     def cell(one: Any, other: Any) -> Any:
@@ -55,7 +55,7 @@ def compared_later(tree: ChoiceTree, comparison: Any, left: Any, right: Any) -> 
     return truths_of(tree, np.frompyfunc(cell, 2, 1)(left, right))
 
 
-def truths_of(tree: ChoiceTree, cells: Any) -> Any:
+def truths_of(tree: Branching, cells: Any) -> Any:
     """Cells as an array of truths; a plain one where none is open, one truth for no array."""
     if not isinstance(cells, np.ndarray):
         return np.bool_(_decided(cells))
@@ -72,7 +72,7 @@ class NoiseTruths(CellArray):
     __hash__ = Duck.__hash__
     dtype = _BOOLEAN
 
-    def __init__(self, tree: ChoiceTree, cells: NDArray[Any]) -> None:
+    def __init__(self, tree: Branching, cells: NDArray[Any]) -> None:
         self._tree = tree
         self._cells = cells
 

@@ -15,12 +15,12 @@ from typing import Any
 
 from liptest.symbolic.forms import Form
 from liptest.symbolic.noise import Noise
+from liptest.values.integer_spans import Cells, Span
+from liptest.values.noise_run import NoiseRun, bounded
+from liptest.values.questions import Known
+from liptest.values.tails import drawn_by_weight
 from liptest.whitebox.ducks import Duck
-from liptest.whitebox.noise.cells import Cells, Span
 from liptest.whitebox.noise.numbers import Noisy, rational
-from liptest.whitebox.noise.runs import NoiseRun, bounded
-from liptest.whitebox.noise.ways import Known
-from liptest.whitebox.stand_ins.tails import drawn_by_weight
 
 _ZERO, _ONE, _HALF = Fraction(0), Fraction(1), Fraction(1, 2)
 # Steps from where a comparison should turn to where it does, in floats.

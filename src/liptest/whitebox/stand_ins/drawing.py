@@ -8,16 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liptest.errors import BudgetError
+from liptest.values.branching import Branches, Branching
 from liptest.whitebox.bits.draws import drawn_bits
 from liptest.whitebox.stand_ins.finite import cdf_weights
-from liptest.whitebox.tree.choices import ChoiceTree
-from liptest.whitebox.tree.paths import Branches
 
 # Weights of one binomial draw: 64 MiB.
 _MAX_WEIGHT_BITS = 1 << 29
 
 
-def check_digits(tree: ChoiceTree, method: str, trials: int, bits: int) -> None:
+def check_digits(tree: Branching, method: str, trials: int, bits: int) -> None:
     """BudgetError when ``trials`` weights of ``trials * bits`` binary digits are too many."""
     if trials > 0 and trials * trials * bits > _MAX_WEIGHT_BITS:
         tree.fail(
@@ -30,13 +29,13 @@ def check_digits(tree: ChoiceTree, method: str, trials: int, bits: int) -> None:
         )
 
 
-def order(tree: ChoiceTree, count: int) -> list[int]:
+def order(tree: Branching, count: int) -> list[int]:
     """A uniform order of 0 .. count-1."""
     left = list(range(count))
     return [left.pop(tree.choose(len(left))) for _ in range(count - 1)] + left
 
 
-def distinct(tree: ChoiceTree, count: int, number: int, shuffle: bool) -> list[int]:
+def distinct(tree: Branching, count: int, number: int, shuffle: bool) -> list[int]:
     """``number`` different ones of 0 .. count-1, ``choice(count, number, replace=False)``."""
     if shuffle:
         # A shuffle of which only the changed places are kept: count may be large.
@@ -56,7 +55,7 @@ def distinct(tree: ChoiceTree, count: int, number: int, shuffle: bool) -> list[i
     return list(found)
 
 
-def distinct_by_weight(tree: ChoiceTree, p: NDArray[np.float64], number: int) -> list[int]:
+def distinct_by_weight(tree: Branching, p: NDArray[np.float64], number: int) -> list[int]:
     """As above with probabilities ``p``, which is used up.
 
     NumPy draws all that are missing at once, keeps what is new, sets its mass to 0 and draws
@@ -87,7 +86,7 @@ def taken(items: NDArray[Any], drawn: list[int], shape: tuple[int, ...] | None, 
     return items.take(positions, axis=axis)
 
 
-def ranged(tree: ChoiceTree, model: Any, lows: Any, highs: Any, *, endpoint: bool) -> Any:
+def ranged(tree: Branching, model: Any, lows: Any, highs: Any, *, endpoint: bool) -> Any:
     """Uniform whole numbers from lows to highs in the place of those that NumPy drew, ``model``.
 
     Types and shapes are the model's; both limits are broadcast to its shape.
@@ -106,7 +105,7 @@ def ranged(tree: ChoiceTree, model: Any, lows: Any, highs: Any, *, endpoint: boo
 
 
 def of_two(
-    tree: ChoiceTree, items: NDArray[Any], shape: tuple[int, ...], weights: Branches | None
+    tree: Branching, items: NDArray[Any], shape: tuple[int, ...], weights: Branches | None
 ) -> Any:
     """``choice`` of two items, or of 0 and 1, as 0/1 variables; None where they are none."""
     if items.ndim > 1:
@@ -116,7 +115,7 @@ def of_two(
     return drawn_bits(tree, [pair], np.broadcast_to(values, (*shape, 2)))
 
 
-def trials_of_one(tree: ChoiceTree, model: NDArray[Any], n: Any, p: Any) -> Any:
+def trials_of_one(tree: Branching, model: NDArray[Any], n: Any, p: Any) -> Any:
     """``binomial(1, p)`` as 0/1 variables, in the shape of ``model``; None where they are none."""
     if not model.size or not np.all(np.asarray(n) == 1):
         return None

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.whitebox.floats.grid import UNIT
-from liptest.whitebox.tree.paths import Branches
+from liptest.values.branching import Branches
+from liptest.values.grid import UNIT
 
 #: NumPy itself: checks arguments and gives types and shapes, never values.
 NUMPY = np.random.Generator(np.random.PCG64(0))

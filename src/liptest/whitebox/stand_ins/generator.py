@@ -10,8 +10,9 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from liptest.values.branching import Branches, Branching
+from liptest.values.grid import GRID, UNIT, Line, exact_line
 from liptest.whitebox.bits.draws import drawn_floats
-from liptest.whitebox.floats.grid import GRID, UNIT, Line, exact_line
 from liptest.whitebox.floats.uniforms import Uniform
 from liptest.whitebox.noise.draws import NoiseDraws
 from liptest.whitebox.stand_ins.count_vectors import CountVectorDraws
@@ -36,8 +37,6 @@ from liptest.whitebox.stand_ins.finite import (
 )
 from liptest.whitebox.stand_ins.tails import TailedDraws
 from liptest.whitebox.tree.budgets import MAX_DRAWS
-from liptest.whitebox.tree.choices import ChoiceTree
-from liptest.whitebox.tree.paths import Branches
 
 _ADVICE = (
     "draw from finitely many values (rng.random() < p, rng.integers, rng.choice, rng.binomial, "
@@ -62,7 +61,7 @@ class ChoiceGenerator(NoiseDraws, TailedDraws, CountVectorDraws, np.random.Gener
     outside; each of NumPy's own methods is replaced, those of later versions too.
     """
 
-    def __init__(self, tree: ChoiceTree) -> None:
+    def __init__(self, tree: Branching) -> None:
         super().__init__(UNUSED_BITS)
         self._tree = tree
 
@@ -79,7 +78,7 @@ class ChoiceGenerator(NoiseDraws, TailedDraws, CountVectorDraws, np.random.Gener
         # Uniform(tree), without the call of __init__: most draws are made here.
         number = _NEW(Uniform)
         number._tree, number._line, number._low, number._high = tree, UNIT, 0, GRID
-        return number if tree.births is None else tree.births.of(number)
+        return number if tree.draw_log is None else tree.draw_log.hand_out(number)
 
     def uniform(self, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Any:
         if np.ndim(low) or np.ndim(high):
@@ -91,7 +90,7 @@ class ChoiceGenerator(NoiseDraws, TailedDraws, CountVectorDraws, np.random.Gener
         self._tree.count_draws(1)
         if size is None:
             number = Uniform(self._tree, line)
-            return number if self._tree.births is None else self._tree.births.of(number)
+            return number if self._tree.draw_log is None else self._tree.draw_log.hand_out(number)
         return drawn_floats(self._tree, self.shape_of(size), line)
 
     def integers(

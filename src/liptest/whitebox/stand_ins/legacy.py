@@ -7,10 +7,10 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from liptest.values.branching import Branching
 from liptest.whitebox.floats.uniforms import uniform_below
 from liptest.whitebox.stand_ins.drawing import ranged
 from liptest.whitebox.stand_ins.generator import UNUSED_BITS, ChoiceGenerator
-from liptest.whitebox.tree.choices import ChoiceTree
 
 #: NumPy itself: checks arguments and gives types and shapes, never values.
 LEGACY = np.random.RandomState(0)
@@ -28,18 +28,18 @@ class ChoiceRandomState(np.random.RandomState):
     called before. Types, shapes and errors are those of a RandomState.
     """
 
-    def __init__(self, tree: ChoiceTree, note_seed: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, tree: Branching, note_seed: Callable[[], None] = lambda: None) -> None:
         super().__init__(UNUSED_BITS)
         self._rng = ChoiceGenerator(tree)
         self._note_seed = note_seed
         self._real: np.random.RandomState | None = None
 
     @property
-    def _tree(self) -> ChoiceTree:
+    def _tree(self) -> Branching:
         return self._rng._tree
 
     @_tree.setter
-    def _tree(self, tree: ChoiceTree) -> None:
+    def _tree(self, tree: Branching) -> None:
         self._rng._tree = tree
 
     def forget_seed(self) -> None:

@@ -247,9 +247,12 @@ def is_foreign(module: Any) -> bool:
     return isinstance(module, str) and module.partition(".")[0] in _FOREIGN
 
 
+_OWN = ("liptest.whitebox", "liptest.values", "liptest.enumerate")
+
+
 def _is_own(module: Any) -> bool:
     """Whether it is a module of this package."""
-    return isinstance(module, str) and module.startswith("liptest.whitebox")
+    return isinstance(module, str) and module.startswith(_OWN)
 
 
 @lru_cache(maxsize=1 << 14)

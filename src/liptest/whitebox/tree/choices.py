@@ -19,9 +19,10 @@ from flint import arb
 
 from liptest.errors import LiptestError, MechanismError, UnsupportedRandomnessError
 from liptest.mechanisms.laws import Output
+from liptest.values.branching import Branches, DrawLog, Path, UnweightedBranches, used_again
 from liptest.whitebox.tree import budgets, paths
 from liptest.whitebox.tree.budgets import MAX_CHOICES, MAX_CUTS, MAX_DRAWS, MAX_LEAVES
-from liptest.whitebox.tree.paths import Abort, Births, Branches, Path, Ways, is_sample, next_branch
+from liptest.whitebox.tree.paths import Abort, is_sample, next_branch
 from liptest.whitebox.tree.sums import LawSum
 
 # Products of weights are carried along the first choices of a path only: on a path of k choices
@@ -47,12 +48,11 @@ class ChoiceTree:
         "_cut",
         "_cuts",
         "_deep",
-        "_depth",
         "_light",
-        "_path",
         "_weights",
-        "births",
         "bits",
+        "depth",
+        "draw_log",
         "draws",
         "failure",
         "leaves",
@@ -61,6 +61,7 @@ class ChoiceTree:
         "max_seconds",
         "name",
         "noise",
+        "path",
         "samples",
         "sum",
         "unexplored",
@@ -84,12 +85,12 @@ class ChoiceTree:
         self.draws = 0
         #: Set once and for all by ``fail``; even a bare ``except:`` cannot undo it.
         self.failure: LiptestError | None = None
-        self._depth = 0
+        self.depth = 0
         # Whether this run was cut off, and one before for its length; how many were, how many of
         # these for their weight; whether all paths were walked so far.
         self._cut = self._deep = False
         self._cuts = self._light = 0
-        self._path: Path = []
+        self.path: Path = []
         self._weights: list[tuple[int, int]] = [(1, 1)]
         #: Sum of all leaves.
         self.sum = LawSum()
@@ -97,17 +98,17 @@ class ChoiceTree:
         #: Some leaves, the first ones among them: their choices and outputs.
         self.samples: list[tuple[Path, Output]] = []
         #: Sees every random float that is made, and may put another one in its place.
-        self.births: Births | None = None
+        self.draw_log: DrawLog | None = None
         #: What a run keeps of its 0/1 variables, and of noise; each run begins with nothing.
         self.bits: Any = None
         self.noise: Any = None
 
     def choose(self, branches: Branches) -> int:
         """The branch to take, 0 .. n-1; branches of weight 0 are never taken."""
-        depth = self._depth
-        self._depth = depth + 1
-        if depth < len(self._path):
-            known, branch = self._path[depth]
+        depth = self.depth
+        self.depth = depth + 1
+        if depth < len(self.path):
+            known, branch = self.path[depth]
             if known is branches or known == branches:
                 return branch
             self._differs("the same choices led to a different draw")
@@ -129,7 +130,7 @@ class ChoiceTree:
         if self.failure is None:
             self.failure = error
             budgets.hurry()
-        self._path.clear()
+        self.path.clear()
         raise Abort(self.failure)
 
     def unsupported(self, what: str, advice: str) -> NoReturn:
@@ -186,14 +187,14 @@ class ChoiceTree:
             if self._cut:
                 self._cuts += 1
                 if self.noise is not None:
-                    self.noise.leave_out(*self._leaf_weight())
+                    self.sum.leave_out_noisy(self.noise, *self._leaf_weight())
                 if self._goes_nowhere():
                     return budgets.too_many_choices(self.name, self.max_choices)
             else:
                 self.leaves += 1
-                (self.noise or self.sum).add(output, *self._leaf_weight())
+                self.sum.add_leaf(self.noise, output, *self._leaf_weight())
                 if is_sample(self.leaves, output, self.samples):
-                    self.samples.append((list(self._path), output))
+                    self.samples.append((list(self.path), output))
             if not self._advance():
                 self._complete = True
                 return budgets.too_many_choices(self.name, self.max_choices) if self._cuts else None
@@ -210,20 +211,20 @@ class ChoiceTree:
 
     def repeat(self, run: Callable[[], Output], path: Path, output: Output) -> None:
         """Run a leaf again. NonDeterministicError when its output is another one."""
-        self._path = list(path)
+        self.path = list(path)
         again = self._run(run)
-        if len(self._path) != len(path) or not (again is output or again == output):
+        if len(self.path) != len(path) or not (again is output or again == output):
             self._differs("the same choices led to a different output", aborts=False)
 
     def close(self) -> None:
         """Refuse every later use, so that a random number kept from this analysis is noticed."""
-        self.failure = paths.used_again(self.name)
-        self._path.clear()
+        self.failure = used_again(self.name)
+        self.path.clear()
 
     def _open(self, branches: Branches) -> int:
         if self.failure is not None:
             raise Abort(self.failure)
-        deep = len(self._path) >= self.max_choices
+        deep = len(self.path) >= self.max_choices
         if deep or (self._deep and budgets.is_light(*self._weights[-1])):
             self._cut = self._deep = True
             self._light += not deep
@@ -232,21 +233,21 @@ class ChoiceTree:
             if branches > self.max_leaves:
                 self.fail(budgets.too_many_leaves(self.name, self.max_leaves, branches))
             weight, total, branch = 1, branches, 0
-        elif isinstance(branches, Ways):
+        elif isinstance(branches, UnweightedBranches):
             weight, total, branch = 1, 1, branches.following(-1) or 0
         else:
             total, branch = sum(branches), 0
             while not branches[branch]:
                 branch += 1
             weight = branches[branch]
-        self._path.append((branches, branch))
-        if len(self._path) <= _CARRIED:
+        self.path.append((branches, branch))
+        if len(self.path) <= _CARRIED:
             numerator, denominator = self._weights[-1]
             self._weights.append((numerator * weight, denominator * total))
         return branch
 
     def _advance(self) -> bool:
-        path, weights = self._path, self._weights
+        path, weights = self.path, self._weights
         while path:
             branches, branch = path.pop()
             carried = len(path) < _CARRIED
@@ -263,14 +264,14 @@ class ChoiceTree:
 
     def _leaf_weight(self) -> tuple[int, int]:
         numerator, denominator = self._weights[-1]
-        if len(self._path) <= _CARRIED:
+        if len(self.path) <= _CARRIED:
             return numerator, denominator
-        weight, total = paths.weight_of(self._path[_CARRIED:])
+        weight, total = paths.weight_of(self.path[_CARRIED:])
         return numerator * weight, denominator * total
 
     def _run(self, run: Callable[[], Output]) -> Output:
         # Errors are raised outside of the except clauses: no frames, with data, stay attached.
-        self._depth = self.draws = 0
+        self.depth = self.draws = 0
         self._cut = False
         self.bits = self.noise = None
         output: Output = None
@@ -287,7 +288,7 @@ class ChoiceTree:
             return None
         if error is not None:
             raise error
-        if self._depth != len(self._path):
+        if self.depth != len(self.path):
             self._differs("the same choices led to fewer draws", aborts=False)
         return output
 

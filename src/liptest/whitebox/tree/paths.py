@@ -2,51 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
-
 from liptest.errors import LiptestError, NonDeterministicError
 from liptest.mechanisms.laws import Output, Raised
+from liptest.values.branching import Branches, Path, UnweightedBranches
 from liptest.whitebox.tree.sums import product
 
 # Leaves that are kept as samples: so many first ones, and those numbered 2, 4, 8, ..
 _SAMPLED = 4
 # Of each exception so many more.
 _RAISED = 16
-
-
-class Ways:
-    """Branches without weights: of each is known whether it is possible, 1, or not, 0.
-
-    The probability of all that a run takes of them is found at its leaf (``noise.runs``).
-    """
-
-    def __len__(self) -> int:
-        raise NotImplementedError
-
-    def __getitem__(self, place: int) -> int:
-        raise NotImplementedError
-
-    def following(self, branch: int) -> int | None:
-        """The next possible way after one, -1 before the first; None after the last."""
-        raise NotImplementedError
-
-    def weights(self) -> tuple[int, ...]:
-        """Whole-number weights about as likely as the ways, 0 for impossible ones only."""
-        raise NotImplementedError
-
-
-#: What can be chosen from: n branches of equal weight, whole-number weights, or ways.
-Branches = int | tuple[int, ...] | Ways
-#: Choices from the root to a leaf, with the branches taken.
-Path = list[tuple[Branches, int]]
-
-
-class Births(Protocol):
-    """Is told of every random float, or array of them, that a program draws."""
-
-    def of(self, number: Any) -> Any:
-        """What the program gets."""
-        ...
 
 
 class Abort(BaseException):
@@ -65,19 +29,11 @@ def differing(name: str, what: str) -> NonDeterministicError:
     )
 
 
-def used_again(name: str) -> NonDeterministicError:
-    """The error of a program that keeps a random number from run to run."""
-    return NonDeterministicError(
-        f"{name}: non-deterministic: a random number drawn in an earlier run is used "
-        f"again; a mechanism may keep no state"
-    )
-
-
 def next_branch(branches: Branches, branch: int) -> int | None:
     """The next branch after one that has a weight; None after the last."""
     if isinstance(branches, int):
         return branch + 1 if branch + 1 < branches else None
-    if isinstance(branches, Ways):
+    if isinstance(branches, UnweightedBranches):
         return branches.following(branch)
     for following in range(branch + 1, len(branches)):
         if branches[following]:
@@ -106,4 +62,4 @@ def total_of(branches: Branches) -> int:
     """The sum of the weights; 1 for ways, which have none."""
     if isinstance(branches, int):
         return branches
-    return 1 if isinstance(branches, Ways) else sum(branches)
+    return 1 if isinstance(branches, UnweightedBranches) else sum(branches)

@@ -9,12 +9,16 @@ from typing import Any
 
 from liptest.errors import MechanismError, shown
 from liptest.mechanisms.laws import Output
+from liptest.values import lines
 from liptest.whitebox.outputs import raised
 from liptest.whitebox.stand_ins.session import Session
 from liptest.whitebox.tree.choices import ChoiceTree
 from liptest.whitebox.tree.paths import Abort
 
-_FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+_FOLDERS = (
+    os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep,
+    os.path.dirname(os.path.abspath(lines.__file__)) + os.sep,
+)
 # What NumPy and random never raise on wrong arguments: our stand-ins are broken.
 _OURS_ONLY = (AssertionError, NameError, KeyError, NotImplementedError)
 
@@ -93,7 +97,7 @@ def _raised_in_liptest(error: Exception) -> bool:
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
-    return trace is not None and trace.tb_frame.f_code.co_filename.startswith(_FOLDER)
+    return trace is not None and trace.tb_frame.f_code.co_filename.startswith(_FOLDERS)
 
 
 def _words(error: Exception) -> str:

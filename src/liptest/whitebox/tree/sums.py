@@ -9,7 +9,9 @@ from typing import Any
 from flint import fmpq
 
 from liptest.mechanisms.laws import Output
+from liptest.values.noise_run import NoiseRun
 from liptest.whitebox.noise.laws import BallSum
+from liptest.whitebox.noise.outputs import density_leaf
 
 # Denominators met before the numerators are brought to a common one.
 _DENOMINATORS = 64
@@ -35,6 +37,23 @@ class LawSum:
                 self._merge()
             part = self._parts.setdefault(denominator, {})
         part[output] = part.get(output, 0) + numerator
+
+    def add_leaf(
+        self, run: NoiseRun | None, output: Output, numerator: int, denominator: int
+    ) -> None:
+        """Count the end of a run, which may have drawn symbolic noise."""
+        if run is None or not (run.symbolic or run.constraints):
+            self.add(output, numerator, denominator)
+            return
+        if run.symbolic:
+            output = density_leaf(run.tree, output, run.noises, run.constraints)
+        weight = Fraction(numerator, denominator)
+        self.with_balls().add(output, weight, run.probability())
+
+    def leave_out_noisy(self, run: NoiseRun, numerator: int, denominator: int) -> None:
+        """Count a run that was cut off; what has no constraints is found as what is missing."""
+        if run.constraints:
+            self.with_balls().leave_out(Fraction(numerator, denominator), run.probability())
 
     def with_balls(self) -> BallSum:
         """The sum of what is no integer fraction."""

@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
-import inspect
-import linecache
-import os
-import random
-import secrets
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from pathlib import Path
-from types import FrameType
 from typing import Any
 
-import numpy as np
-
-from liptest import whitebox
 from liptest.errors import InputError, NonDeterministicError
 from liptest.mechanisms.laws import Output
-from liptest.whitebox.floats.grid import Split
+from liptest.values.branching import Branches, UnweightedBranches
+from liptest.values.grid import Split
+from liptest.values.lines import asked_at
 from liptest.whitebox.tree.budgets import MAX_CHOICES
 from liptest.whitebox.tree.choices import ChoiceTree
-from liptest.whitebox.tree.paths import Branches, Ways
 
 #: Runs in search of an output; an output that is rarer than that has no trace.
 MAX_RUNS = 1 << 16
@@ -32,11 +23,6 @@ _LONGEST = 1 << 13
 _MOST_DIGITS = 1 << 20
 
 Run = Callable[[], Output]
-# Frames of these are not the program's own.
-_OURS = (
-    *(os.path.dirname(os.path.abspath(file)) + os.sep for file in (whitebox.__file__, np.__file__)),
-    *(os.path.abspath(inspect.getfile(module)) for module in (random, secrets)),
-)
 
 
 @dataclass(frozen=True)
@@ -91,8 +77,8 @@ class TracingTree(ChoiceTree):
         branch = super().choose(branches)
         if self._notes is not None:
             # As it was asked first: it knows its ways.
-            known, _ = self._path[self._depth - 1]
-            shown = known.weights() if isinstance(known, Ways) else known
+            known, _ = self.path[self.depth - 1]
+            shown = known.weights() if isinstance(known, UnweightedBranches) else known
             self._notes.append(Choice(shown, branch, asked_at(sys._getframe(1))))
         return branch
 
@@ -110,13 +96,13 @@ class TracingTree(ChoiceTree):
 
     def replay(self, run: Run, choices: Sequence[Choice]) -> Output:
         """The output after the given choices; InputError when the program asks for others."""
-        self._path = [(choice.branches, choice.chosen) for choice in choices]
+        self.path = [(choice.branches, choice.chosen) for choice in choices]
         self._weights = [(1, 1)]
         try:
             output = self._run(run)
         except NonDeterministicError:
-            self._path.clear()
-        if len(self._path) != len(choices) or self._cut:
+            self.path.clear()
+        if len(self.path) != len(choices) or self._cut:
             raise InputError(
                 f"{self.name}: the choices are not those that it asks for on this dataset; they "
                 f"are of another dataset or another version",
@@ -126,30 +112,10 @@ class TracingTree(ChoiceTree):
 
     def _again(self, run: Run, output: Output) -> None:
         # Equal but not the same weights: what is compared by identity takes a short cut past us.
-        self._path = [(_copied(branches), branch) for branches, branch in self._path]
+        self.path = [(_copied(branches), branch) for branches, branch in self.path]
         if self._run(run) != output:
             self._differs("the same choices led to a different output", aborts=False)
 
 
 def _copied(branches: Branches) -> Branches:
     return Split(branches) if isinstance(branches, Split) else branches
-
-
-def asked_at(frame: FrameType | None) -> str:
-    """File, line and text of the program's own code that called a frame."""
-    return line_in_words(*place_of(frame))
-
-
-def place_of(frame: FrameType | None) -> tuple[str, int]:
-    """File and line of the program's own code that called a frame."""
-    while frame is not None and frame.f_code.co_filename.startswith(_OURS):
-        frame = frame.f_back
-    return ("", 0) if frame is None else (frame.f_code.co_filename, frame.f_lineno)
-
-
-def line_in_words(name: str, line: int) -> str:
-    """A line of a file with its text; nothing for no file."""
-    if not name:
-        return ""
-    text = linecache.getline(name, line).strip()
-    return f"{Path(name).name}:{line}: {text}".rstrip(": ")

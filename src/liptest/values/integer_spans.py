@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from liptest.errors import BudgetError
-from liptest.whitebox.noise.ways import Asked, Known, Question
+from liptest.values.questions import Asked, Known, Question
 
 #: Values of one number.
 MOST_VALUES = 1 << 13

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from liptest.whitebox.floats.grid import Line, Split
+from liptest.values.grid import Line, Split
 
 #: In place of a cut: the function is not monotone there.
 UNCERTAIN = -1

@@ -11,7 +11,7 @@ from liptest.errors import LiptestError
 from liptest.symbolic.forms import Constraint
 from liptest.symbolic.noise import Noise
 from liptest.symbolic.probability import System
-from liptest.whitebox.tree.paths import Ways
+from liptest.values.branching import UnweightedBranches
 
 #: All of them hold.
 Known = tuple[Constraint, ...]
@@ -31,7 +31,7 @@ class Asked(NamedTuple):
     place: tuple[str, int]
 
 
-class Question(Ways):
+class Question(UnweightedBranches):
     """Base of questions about noise: what was drawn before, and all that is known."""
 
     __slots__ = ("_asked", "_before", "_drawn", "_noises")

@@ -21,14 +21,12 @@ import numpy as np
 from flint import arb
 
 from liptest.errors import LiptestError, NonDeterministicError, UnsupportedForm
-from liptest.mechanisms.laws import Output
 from liptest.symbolic.forms import Constraint, Form
 from liptest.symbolic.noise import Noise
 from liptest.symbolic.probability import System
-from liptest.whitebox.noise.outputs import density_leaf
-from liptest.whitebox.noise.ways import Asked, Known, Listed, Question
-from liptest.whitebox.tree.choices import ChoiceTree
-from liptest.whitebox.tree.tracing import line_in_words, place_of
+from liptest.values.branching import Branching
+from liptest.values.lines import line_in_words, place_of
+from liptest.values.questions import Asked, Known, Listed, Question
 
 _ADVICE = (
     "round the noise or draw discrete noise (rng.geometric(p) - rng.geometric(p)), compare fewer "
@@ -37,7 +35,7 @@ _ADVICE = (
 # Kept: while a program is analysed the names stand for something else.
 _GENERATOR, _BITS = np.random.Generator, np.random.PCG64
 _ZERO = Fraction(0)
-_PACKAGE = str(Path(__file__).resolve().parents[2]) + os.sep
+_PACKAGE = str(Path(__file__).resolve().parents[1]) + os.sep
 
 
 class NoiseRun:
@@ -48,7 +46,7 @@ class NoiseRun:
         "tree",
     )
 
-    def __init__(self, tree: ChoiceTree) -> None:
+    def __init__(self, tree: Branching) -> None:
         self.tree = tree
         self.noises: list[Noise] = []
         self.constraints: Known = ()
@@ -64,7 +62,7 @@ class NoiseRun:
         self._point: tuple[Fraction, ...] | None = None
 
     @classmethod
-    def of(cls, tree: ChoiceTree) -> NoiseRun:
+    def of(cls, tree: Branching) -> NoiseRun:
         """Of the run that is under way."""
         if tree.noise is None:
             tree.noise = cls(tree)
@@ -111,7 +109,7 @@ class NoiseRun:
 
     def _repeated(self, key: Any) -> Listed | None:
         """The question as it was asked first, where this run repeats it; most do."""
-        path, depth = self.tree._path, self.tree._depth
+        path, depth = self.tree.path, self.tree.depth
         known = path[depth][0] if depth < len(path) else None
         if type(known) is not Listed:
             return None
@@ -124,7 +122,7 @@ class NoiseRun:
     def choose(self, question: Question) -> tuple[int, Any]:
         """The way to take, and the question as it was asked first, which knows most."""
         taken = self.tree.choose(question)
-        before, _ = self.tree._path[self.tree._depth - 1]
+        before, _ = self.tree.path[self.tree.depth - 1]
         return taken, before if type(before) is type(question) else question
 
     def holds(self, comparison: Callable[[Any, Any], Any], form: Form) -> bool:
@@ -170,22 +168,6 @@ class NoiseRun:
             self.tree.fail(error)
         where = line_in_words(*place)
         self.tree.unsupported(f"{error}{f' ({where})' if where else ''}", _ADVICE)
-
-    def add(self, output: Output, numerator: int, denominator: int) -> None:
-        """Count a leaf of this run."""
-        if self.symbolic:
-            output = density_leaf(self.tree, output, self.noises, self.constraints)
-        if self.symbolic or self.constraints:
-            weight = Fraction(numerator, denominator)
-            self.tree.sum.with_balls().add(output, weight, self.probability())
-        else:
-            self.tree.sum.add(output, numerator, denominator)
-
-    def leave_out(self, numerator: int, denominator: int) -> None:
-        """Count a run that was cut off; what has no constraints is found as what is missing."""
-        if self.constraints:
-            weight = Fraction(numerator, denominator)
-            self.tree.sum.with_balls().leave_out(weight, self.probability())
 
     def value_inside(self, form: Form) -> Fraction:
         """What a sum may be now, given all that was chosen; the same each time."""

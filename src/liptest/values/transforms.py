@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from liptest.whitebox.floats.images import Step
+from liptest.values.images import Step
 
 Direction = Callable[[Any], int]
 

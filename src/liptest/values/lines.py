@@ -1,0 +1,41 @@
+"""Which line of the program under analysis asks: refusals name it."""
+
+from __future__ import annotations
+
+import inspect
+import linecache
+import os
+import random
+import secrets
+from pathlib import Path
+from types import FrameType
+
+import numpy as np
+
+_PACKAGE = Path(__file__).resolve().parents[1]
+# Frames of these are not the program's own.
+_OURS = (
+    *(f"{_PACKAGE / room}{os.sep}" for room in ("values", "whitebox", "enumerate")),
+    os.path.dirname(os.path.abspath(np.__file__)) + os.sep,
+    *(os.path.abspath(inspect.getfile(module)) for module in (random, secrets)),
+)
+
+
+def asked_at(frame: FrameType | None) -> str:
+    """File, line and text of the program's own code that called a frame."""
+    return line_in_words(*place_of(frame))
+
+
+def place_of(frame: FrameType | None) -> tuple[str, int]:
+    """File and line of the program's own code that called a frame."""
+    while frame is not None and frame.f_code.co_filename.startswith(_OURS):
+        frame = frame.f_back
+    return ("", 0) if frame is None else (frame.f_code.co_filename, frame.f_lineno)
+
+
+def line_in_words(name: str, line: int) -> str:
+    """A line of a file with its text; nothing for no file."""
+    if not name:
+        return ""
+    text = linecache.getline(name, line).strip()
+    return f"{Path(name).name}:{line}: {text}".rstrip(": ")
