@@ -30,7 +30,7 @@ LAYERS: dict[str, tuple[set[str], set[str]]] = {
     "points": (
         {
             *("domains", "answers", "points", "marginals", "sampling", "fitting", "sums_of_bits"),
-            *("parcels", "crews", "executors", "interrupts"),
+            *("parcels", "crews", "executors", "interrupts", "balls"),
         },
         {"errors"},
     ),
