@@ -69,7 +69,6 @@ LAYERS: dict[str, tuple[set[str], set[str]]] = {
             "plans",
         },
     ),
-    "reproduction": ({"reproduction"}, CLAIMS | {"plans"}),
 }
 # These may import everything; nothing but each other may import them.
 SHELL = {

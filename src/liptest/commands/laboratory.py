@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,6 @@ from liptest.errors import (
     FunctionError,
     InputError,
     LiptestError,
-    check_open_unit,
     shown,
 )
 from liptest.ground_truth.bounds import violated_edges
@@ -33,9 +33,8 @@ from liptest.ground_truth.tables import ExactTable
 from liptest.lipschitz.check import check_lipschitz
 from liptest.plans import plan_table, with_step
 from liptest.privacy_plans import privacy_plan_table
-from liptest.report.plans_text import columns_text, plan_text, privacy_plan_text
+from liptest.report.plans_text import plan_text, privacy_plan_text
 from liptest.report.text import Screen
-from liptest.reproduction import CHECKS, ClaimRow
 from liptest.testers import ALL_TESTERS, DiameterTester, LipschitzTester
 from liptest.verdicts import Decision
 
@@ -224,31 +223,15 @@ def _plan(screen: Screen, options: Options) -> int:
 
 
 def _paper(screen: Screen, share: float, path: Path | None) -> int:
-    if share != 1:
-        check_open_unit("share", share)
-    rows: list[ClaimRow] = []
-    with screen.progress("claims") as progress:
-        for number, check in enumerate(CHECKS):
-            rows += check(share)
-            if progress is not None:
-                progress(number + 1, len(CHECKS))
-    header = ("claim", "checked on", "result", "holds")
-    cells = [(row.claim, row.checked_on, row.result, _holds(row)) for row in rows]
-    screen.paragraph(columns_text(header, cells, spaced=True))
-    wrong = [row.claim for row in rows if not row.as_expected]
-    screen.paragraph(
-        "Not as documented: " + "; ".join(wrong)
-        if wrong
-        else f"All {len(rows)} rows are as docs/paper.md says."
-    )
-    _write(path, [row.to_dict() for row in rows])
-    return 1 if wrong else 0
-
-
-def _holds(row: ClaimRow) -> str:
-    if row.as_expected:
-        return "yes" if row.holds else "no, as known"
-    return "YES, unexpectedly" if row.holds else "NO, unexpectedly"
+    try:
+        checks = import_module("paper.__main__")
+    except ModuleNotFoundError as error:
+        raise InputError(
+            f"the checks of the paper lie beside the package, and {error.name!r} is not found; run "
+            f"`python -m paper` in a checkout of liptest"
+        ) from None
+    code: int = checks.run(screen, share, path)
+    return code
 
 
 def _write(path: Path | None, answer: Any) -> None:

@@ -170,6 +170,8 @@ def paper(
 ) -> int:
     """Check the paper's claims on small domains; exit code 0 when all is as documented.
 
+    The checks lie beside the package; in a checkout ``python -m paper`` does the same.
+
     Example: liptest paper
     """
     from liptest.commands.laboratory import run_paper

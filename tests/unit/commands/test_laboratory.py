@@ -10,8 +10,6 @@ import pytest
 
 import liptest as lt
 from liptest.cli import main
-from liptest.commands import laboratory
-from liptest.reproduction import ClaimRow
 from liptest.verdicts import LipschitzVerdict
 
 QUERY = """
@@ -286,43 +284,11 @@ def test_bad_input_of_plan(capsys, arguments, words):
     assert words in capsys.readouterr().err
 
 
-def as_known(share):
-    return [
-        ClaimRow("Claim 1", "all", "0 broken", True),
-        ClaimRow("Claim 2", "one", "1", False, False),
-    ]
-
-
-def otherwise(share):
-    return [ClaimRow("Claim 3", f"share {share:g}", "surprise", False)]
-
-
-def test_paper_prints_its_rows(capsys, monkeypatch, tmp_path):
-    monkeypatch.setattr(laboratory, "CHECKS", (as_known,))
-    assert main(["paper", "--json", str(tmp_path / "rows.json")]) == 0
-    out = capsys.readouterr().out
-    assert [line.split() for line in out.splitlines() if line.startswith("Claim")] == [
-        ["Claim", "1", "all", "0", "broken", "yes"],
-        ["Claim", "2", "one", "1", "no,", "as", "known"],
-    ]
-    assert "All 2 rows are as docs/paper.md says." in out
-    rows = json.loads((tmp_path / "rows.json").read_text())
-    assert [ClaimRow.from_dict(row) for row in rows] == as_known(1.0)
-
-
-def test_paper_fails_when_a_row_is_not_as_documented(capsys, monkeypatch):
-    monkeypatch.setattr(laboratory, "CHECKS", (as_known, otherwise))
-    assert main(["paper", "--share", "0.5"]) == 1
-    out = capsys.readouterr().out
-    assert "share 0.5" in out
-    assert "NO, unexpectedly" in out
-    assert "Not as documented: Claim 3" in out
-
-
-@pytest.mark.parametrize("share", ["0", "1.5"])
-def test_wrong_shares(capsys, share):
-    assert main(["paper", "--share", share]) == 2
-    assert "share=" in one_error(capsys)
+def test_paper_says_where_its_checks_are(capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "paper", None)
+    monkeypatch.delitem(sys.modules, "paper.__main__", raising=False)
+    assert main(["paper"]) == 2
+    assert "run `python -m paper` in a checkout" in one_error(capsys)
 
 
 @pytest.mark.parametrize("command", ["lipschitz", "distance", "repair", "plan", "paper"])

@@ -19,9 +19,9 @@ from liptest.plans import with_step
 from liptest.privacy.check import check_privacy
 from liptest.privacy.claims import log
 from liptest.privacy.proof import exact_epsilon
-from liptest.reproduction.rows import ClaimRow, cube_law, is_plausible, scaled
 from liptest.testers import CDJS15, DJT12, LipschitzTester, VarianceEdges
 from liptest.verdicts import Decision
+from paper.rows import ClaimRow, cube_law, is_plausible, scaled
 
 _MECHANISMS = 60
 _RUNS = 400

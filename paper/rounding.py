@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from liptest.ground_truth.repairs import Table, round_to_step
-from liptest.reproduction.rows import ClaimRow, scaled
+from paper.rows import ClaimRow, scaled
 
 Rounding = Callable[[Table, Fraction], Table]
 _FINENESS = 20

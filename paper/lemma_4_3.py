@@ -9,8 +9,8 @@ import numpy as np
 
 from liptest.distributions import ProductDistribution
 from liptest.domains import Hypercube
-from liptest.reproduction.repairing import repairs
-from liptest.reproduction.rows import (
+from paper.repairing import repairs
+from paper.rows import (
     ClaimRow,
     Table,
     cube_law,

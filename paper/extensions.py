@@ -12,7 +12,8 @@ from liptest.distributions import ProductDistribution
 from liptest.domains import Domain, Hypercube, Hypergrid, RecordGrid
 from liptest.ground_truth.covers import minimum_cover_of_pairs
 from liptest.privacy.count_mass import lightest_cover
-from liptest.reproduction.rows import (
+from liptest.sums_of_bits import level_masses
+from paper.rows import (
     ClaimRow,
     Table,
     cube_law,
@@ -22,7 +23,6 @@ from liptest.reproduction.rows import (
     scaled,
     violated_shares,
 )
-from liptest.sums_of_bits import level_masses
 
 _FUNCTIONS = 1500
 _STARTS = 16

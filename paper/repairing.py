@@ -9,7 +9,7 @@ import numpy as np
 
 from liptest.distributions import ProductDistribution
 from liptest.ground_truth.repairs import Table, repeated_operator, round_to_step, violation_scores
-from liptest.reproduction.rows import ClaimRow, cube_law, in_steps, random_table, scaled
+from paper.rows import ClaimRow, cube_law, in_steps, random_table, scaled
 
 _FUNCTIONS = 4000
 _LARGEST_DIMENSION = 4

@@ -13,13 +13,13 @@ import pytest
 
 import liptest as lt
 from liptest.ground_truth.repairs import violation_scores
-from liptest.reproduction import CHECKS, ClaimRow, reproduce
-from liptest.reproduction.extensions import cube_ratio, line_ratio
-from liptest.reproduction.lemma_4_3 import small_example
-from liptest.reproduction.privacy_claims import rare_case
-from liptest.reproduction.rejection import Task, near_task
-from liptest.reproduction.repairing import amplified, repairs
-from liptest.reproduction.rows import (
+from paper import CHECKS, ClaimRow, reproduce
+from paper.extensions import cube_ratio, line_ratio
+from paper.lemma_4_3 import small_example
+from paper.privacy_claims import rare_case
+from paper.rejection import Task, near_task
+from paper.repairing import amplified, repairs
+from paper.rows import (
     cube_law,
     distance,
     in_steps,
@@ -27,7 +27,7 @@ from liptest.reproduction.rows import (
     random_table,
     violated_shares,
 )
-from liptest.reproduction.sample_range import extremes_law, too_narrow
+from paper.sample_range import extremes_law, too_narrow
 
 SHARE = 0.04
 DOCS = Path(__file__).parents[2] / "docs" / "paper.md"

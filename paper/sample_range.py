@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.reproduction.rows import ClaimRow, Table, scaled
+from paper.rows import ClaimRow, Table, scaled
 
 Floats = NDArray[np.float64]
 _LAWS = 400

@@ -10,7 +10,9 @@ import numpy as np
 from liptest.distributions import ProductDistribution
 from liptest.domains import Hypercube
 from liptest.lipschitz.check import check_lipschitz
-from liptest.reproduction.rows import (
+from liptest.testers import DJT12
+from liptest.verdicts import Decision
+from paper.rows import (
     ClaimRow,
     Table,
     cube_law,
@@ -21,9 +23,7 @@ from liptest.reproduction.rows import (
     scaled,
     violated_shares,
 )
-from liptest.reproduction.sample_range import extremes_law
-from liptest.testers import DJT12
-from liptest.verdicts import Decision
+from paper.sample_range import extremes_law
 
 _FUNCTIONS = 900
 _RUNS = 2000

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from liptest.distributions import ProductDistribution
 from liptest.domains import Hypercube, Hypergrid
 from liptest.privacy_plans import privacy_plan_table
-from liptest.reproduction.rows import ClaimRow
 from liptest.testers import AJMR12, CS12, DJT12, JR11, DiameterTester, LipschitzTester
 from liptest.testers.search_trees import search_tree
+from paper.rows import ClaimRow
 
 _DIMENSIONS = (2, 5, 20, 100)
 _PROXIMITIES = (0.3, 0.01, 1e-4)

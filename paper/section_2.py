@@ -12,7 +12,7 @@ from liptest.domains import Hypercube
 from liptest.ground_truth.covers import minimum_cover_of_pairs
 from liptest.mechanisms.exact_table import ExactForm
 from liptest.privacy.proof import exact_epsilon
-from liptest.reproduction.rows import ClaimRow
+from paper.rows import ClaimRow
 
 
 def section_2(share: float = 1.0) -> list[ClaimRow]:
