@@ -26,7 +26,7 @@ import numpy as np
 from figures import Figure, Row, report
 
 import liptest as lt
-from liptest.blackbox.tails import Tally, log_tail
+from liptest.blackbox.learning import Tally, log_tail
 
 EVENTS = 1000
 BLOCKS = 24

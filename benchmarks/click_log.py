@@ -19,8 +19,8 @@ import numpy as np
 from sample_aggregate import FloatArray, IntArray, Query, block_answers
 
 import liptest as lt
+from liptest.data.draws import level_masses
 from liptest.demo import private_clicks, public_distribution
-from liptest.sums_of_bits import level_masses
 
 # A test of 13,809 draws meets datasets of this mass with probability below 1 %.
 RARE = 0.01 / 13_809

@@ -12,11 +12,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-import liptest.distributions as laws
-from liptest.domains import Hypercube
-from liptest.ground_truth.covers import minimum_cover_of_pairs
-from liptest.ground_truth.exact import distance_to_lipschitz
-from liptest.ground_truth.repairs import repair
+import liptest.data.distributions as laws
+from liptest.data.domains import Hypercube
+from liptest.lipschitz.covers import minimum_cover_of_pairs
+from liptest.lipschitz.distance import distance_to_lipschitz
+from liptest.lipschitz.repair import repair
 
 SHARES = (0.1, 0.2, 0.25, 0.3, 0.5, 1.0)
 OUTPUTS = 4

@@ -20,9 +20,9 @@ from figures import Figure, Place, Row, cpu_seconds, medians, report
 
 import liptest as lt
 from liptest.commands.workers import WorkerPool
-from liptest.driver import Judgement, QueryBatch, Sampling, run
-from liptest.executors import ordered_map
-from liptest.points import from_array
+from liptest.data.points import from_array
+from liptest.runs.driver import Judgement, QueryBatch, Sampling, run
+from liptest.runs.workers import ordered_map
 
 WALL = "wall s"
 UNIFORM = lt.ProductDistribution.uniform(lt.Hypercube(20))

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from workloads import EPSILON, NoisyWindow
 
 import liptest as lt
-from liptest.driver import Sampling
+from liptest.runs.driver import Sampling
 
 REPETITIONS, BITS, WORTH = 3, 20_000_000, 2.0
 

@@ -128,12 +128,12 @@ def _slice(d: int, log_pmf: Any) -> Result:
     from workloads import EPSILON, NoisyWindow
 
     import liptest as lt
-    from liptest.driver import QueryBatch
-    from liptest.oracles import PackedFunction
-    from liptest.points import PointBatch
+    from liptest.data.points import PointBatch
+    from liptest.lipschitz.oracles import PackedFunction
     from liptest.privacy.claims import Claim
     from liptest.privacy.judge import LossJudge
     from liptest.privacy.methods import full_neighbourhoods
+    from liptest.runs.driver import QueryBatch
 
     is_packed = isinstance(log_pmf, PackedFunction)
     domain, laws = lt.Hypercube(d), min(2000, d) + 1

@@ -17,9 +17,9 @@ from figures import SECONDS, Figure, Row, cpu_seconds, report
 
 import liptest as lt
 from liptest.demo import public_distribution
-from liptest.driver import Judgement, QueryBatch, Sampling, run
 from liptest.privacy.exhaustive import exhaustive_size
 from liptest.privacy.methods import SamplingMethod, edges, group, light, neighbourhoods, paper_laws
+from liptest.runs.driver import Judgement, QueryBatch, Sampling, run
 
 FAILURE = 1e-6
 # A method is run when it samples at most so many coordinates and asks for so many laws.

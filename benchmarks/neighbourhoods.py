@@ -17,9 +17,9 @@ from figures import SECONDS, Figure, Row, cpu_seconds, medians, report
 from workloads import EPSILON, NoisyWindow
 
 import liptest as lt
-from liptest.driver import Judgement, QueryBatch, Sampling, run
 from liptest.privacy.methods import full_neighbourhoods, neighbourhoods
 from liptest.privacy.verdicts import PrivacyPlan
+from liptest.runs.driver import Judgement, QueryBatch, Sampling, run
 
 RECORDS, EXCEPTION_MASS, FAILURE, REPETITIONS, TARGET = 1000, 1e-3, 1e-6, 3, 2.0
 

@@ -17,7 +17,7 @@ from sample_aggregate import FloatArray, IntArray, SampleAggregate
 
 import liptest as lt
 from liptest.demo import public_distribution
-from liptest.noisy_queries import unaffordable_mass
+from liptest.gate.noisy_queries import unaffordable_mass
 from liptest.privacy.methods import light, neighbourhoods
 
 EPSILON, FAILURE = 1.0, 1e-6

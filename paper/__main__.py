@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from liptest.errors import LiptestError, check_open_unit
-from liptest.report.plans_text import columns_text
+from liptest.report.text import columns_text
 from liptest.report.text import Screen
 from paper import CHECKS, ClaimRow
 

@@ -8,11 +8,11 @@ from fractions import Fraction
 
 import numpy as np
 
-from liptest.distributions import ProductDistribution
-from liptest.domains import Domain, Hypercube, Hypergrid, RecordGrid
-from liptest.ground_truth.covers import minimum_cover_of_pairs
-from liptest.privacy.count_mass import lightest_cover
-from liptest.sums_of_bits import level_masses
+from liptest.data.distributions import ProductDistribution
+from liptest.data.domains import Domain, Hypercube, Hypergrid, RecordGrid
+from liptest.lipschitz.covers import minimum_cover_of_pairs
+from liptest.privacy.exception_mass import lightest_cover
+from liptest.data.draws import level_masses
 from paper.rows import (
     ClaimRow,
     Table,

@@ -11,15 +11,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.distributions import ProductDistribution
-from liptest.ground_truth.covers import minimum_cover_of_pairs
+from liptest.data.distributions import ProductDistribution
+from liptest.lipschitz.covers import minimum_cover_of_pairs
 from liptest.mechanisms.catalogue import exact_randomised_response
-from liptest.mechanisms.exact_table import ExactForm
-from liptest.plans import with_step
+from liptest.mechanisms.declared import ExactForm
+from liptest.lipschitz.plans import with_step
 from liptest.privacy.check import check_privacy
 from liptest.privacy.claims import log
 from liptest.privacy.proof import exact_epsilon
-from liptest.testers import CDJS15, DJT12, LipschitzTester, VarianceEdges
+from liptest.lipschitz.testers.cdjs15 import CDJS15
+from liptest.lipschitz.testers.djt12 import DJT12
+from liptest.lipschitz.testers.base import LipschitzTester
+from liptest.lipschitz.testers.variance_edges import VarianceEdges
 from liptest.verdicts import Decision
 from paper.rows import ClaimRow, cube_law, is_plausible, scaled
 

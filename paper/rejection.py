@@ -7,10 +7,10 @@ from fractions import Fraction
 
 import numpy as np
 
-from liptest.distributions import ProductDistribution
-from liptest.domains import Hypercube
+from liptest.data.distributions import ProductDistribution
+from liptest.data.domains import Hypercube
 from liptest.lipschitz.check import check_lipschitz
-from liptest.testers import DJT12
+from liptest.lipschitz.testers.djt12 import DJT12
 from liptest.verdicts import Decision
 from paper.rows import (
     ClaimRow,

@@ -7,8 +7,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from liptest.distributions import ProductDistribution
-from liptest.ground_truth.repairs import Table, repeated_operator, round_to_step, violation_scores
+from liptest.data.distributions import ProductDistribution
+from liptest.lipschitz.repair import Table, repeated_operator, round_to_step, violation_scores
 from paper.rows import ClaimRow, cube_law, in_steps, random_table, scaled
 
 _FUNCTIONS = 4000

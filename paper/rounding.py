@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from liptest.ground_truth.repairs import Table, round_to_step
+from liptest.lipschitz.repair import Table, round_to_step
 from paper.rows import ClaimRow, scaled
 
 Rounding = Callable[[Table, Fraction], Table]

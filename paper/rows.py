@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.distributions import ProductDistribution
-from liptest.domains import Domain
-from liptest.ground_truth.exact import distance_to_lipschitz
+from liptest.data.distributions import ProductDistribution
+from liptest.data.domains import Domain
+from liptest.lipschitz.distance import distance_to_lipschitz
 from liptest.verdicts import Record
 
 Table = NDArray[Any]

@@ -7,10 +7,10 @@ from fractions import Fraction
 
 import numpy as np
 
-from liptest.distributions import ProductDistribution
-from liptest.domains import Hypercube
-from liptest.ground_truth.covers import minimum_cover_of_pairs
-from liptest.mechanisms.exact_table import ExactForm
+from liptest.data.distributions import ProductDistribution
+from liptest.data.domains import Hypercube
+from liptest.lipschitz.covers import minimum_cover_of_pairs
+from liptest.mechanisms.declared import ExactForm
 from liptest.privacy.proof import exact_epsilon
 from paper.rows import ClaimRow
 

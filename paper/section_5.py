@@ -6,11 +6,16 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from liptest.distributions import ProductDistribution
-from liptest.domains import Hypercube, Hypergrid
-from liptest.privacy_plans import privacy_plan_table
-from liptest.testers import AJMR12, CS12, DJT12, JR11, DiameterTester, LipschitzTester
-from liptest.testers.search_trees import search_tree
+from liptest.data.distributions import ProductDistribution
+from liptest.data.domains import Hypercube, Hypergrid
+from liptest.privacy.plans import privacy_plan_table
+from liptest.lipschitz.testers.ajmr12 import AJMR12
+from liptest.lipschitz.testers.cs12 import CS12
+from liptest.lipschitz.testers.djt12 import DJT12
+from liptest.lipschitz.testers.jr11 import JR11
+from liptest.lipschitz.testers.diameter import DiameterTester
+from liptest.lipschitz.testers.base import LipschitzTester
+from liptest.lipschitz.testers.search_trees import search_tree
 from paper.rows import ClaimRow
 
 _DIMENSIONS = (2, 5, 20, 100)

@@ -1,5 +1,7 @@
 """``python -m liptest``."""
 
+from __future__ import annotations
+
 import sys
 
 from liptest.cli import main

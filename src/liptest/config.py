@@ -33,11 +33,10 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from liptest.answers import AnswerGrid
 from liptest.commands.loading import read_column, whole_numbers
 from liptest.commands.table_config import TableKeys, fitted_on_table
-from liptest.distributions import ProductDistribution
-from liptest.domains import Domain, Hypercube, Hypergrid, RecordGrid
+from liptest.data.distributions import ProductDistribution
+from liptest.data.domains import AnswerGrid, Domain, Hypercube, Hypergrid, RecordGrid
 from liptest.errors import ConfigError, InputError
 
 Model = TypeVar("Model", bound=BaseModel)

@@ -10,22 +10,33 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liptest.commands.loading import load_mechanism, read_column, whole_numbers
-from liptest.distributions import ProductDistribution
-from liptest.domains import Hypercube
-from liptest.driver import Progress
-from liptest.gate import PrivacyGate, Released
+from liptest.data.distributions import ProductDistribution
+from liptest.data.domains import Hypercube
+from liptest.gate.gate import PrivacyGate, Released
 from liptest.privacy.check import check_privacy
 from liptest.privacy.verdicts import PrivacyVerdict
+from liptest.runs.driver import Progress
 from liptest.verdicts import Decision
 
 FOLDER = Path(__file__).parent / "examples" / "clicks"
+
+
 TABLE = FOLDER / "open_bandit_clicks.csv"
+
+
 PUBLIC, PRIVATE = "0:5000", "5000:10000"
+
+
 EPSILON = 1.0
+
+
 # The sampled verdicts are reproducible; the gate draws its own seed from the operating system.
 SEED = 20120918
 
+
 Print = Callable[[str], None]
+
+
 Show = Callable[[PrivacyVerdict], None]
 
 
@@ -45,11 +56,13 @@ CHECKS = (
     Expected("vendor_c", "exhaustive", Decision.NO),
 )
 
+
 _INTRODUCTION = """\
 A platform holds 5,000 ad impressions (Open Bandit Dataset, rows 5000-9999) and wants to know how
 many were clicked. Three vendors send code and claim epsilon = 1. The claims are tested on tables
 drawn from a distribution fitted on the public rows 0-4999: one click rate per item, {expected:.1f}
 clicks expected. The private table is not touched before a YES."""
+
 
 _DIFFERENCE = """\
 Vendor C gets both answers, and both are right. Its bug sits on tables with more than 50 clicks,

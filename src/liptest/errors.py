@@ -32,6 +32,7 @@ import numpy as np
 
 T = TypeVar("T")
 
+
 _LONGEST_MESSAGE = 200
 
 

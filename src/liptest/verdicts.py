@@ -15,9 +15,9 @@ from typing import Any, NoReturn, Self
 
 import numpy as np
 
+from liptest.data.points import from_array
 from liptest.errors import InputError, shown
-from liptest.oracles import as_oracle
-from liptest.points import from_array
+from liptest.lipschitz.oracles import as_oracle
 
 
 class Decision(StrEnum):

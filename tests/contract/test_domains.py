@@ -7,7 +7,7 @@ import pickle
 import numpy as np
 import pytest
 
-from liptest.domains import Domain, Hypercube, Hypergrid, RecordGrid
+from liptest.data.domains import Domain, Hypercube, Hypergrid, RecordGrid
 
 DOMAINS: list[Domain] = [
     Hypercube(1),

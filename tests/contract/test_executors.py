@@ -23,11 +23,11 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest import crews
 from liptest.commands.loading import load_mechanism
 from liptest.commands.workers import WorkerPool
-from liptest.executors import ordered_map
 from liptest.privacy import sampling_run
+from liptest.runs import workers as crews
+from liptest.runs.workers import ordered_map
 
 LAW = lt.ProductDistribution.uniform(lt.Hypercube(7))
 

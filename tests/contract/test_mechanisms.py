@@ -11,16 +11,14 @@ import numpy as np
 import pytest
 from flint import arb
 
-from liptest.domains import Domain, Hypercube, Hypergrid, RecordGrid
+from liptest.data.domains import Domain, Hypercube, Hypergrid, RecordGrid
+from liptest.data.points import PointBatch
 from liptest.mechanisms import catalogue
+from liptest.mechanisms.additive import DiscreteGaussian, DiscreteLaplace
 from liptest.mechanisms.base import Mechanism, check_mechanism, output_law
-from liptest.mechanisms.closed_form import ClosedForm, StatisticMechanism
-from liptest.mechanisms.exact_table import ExactForm
-from liptest.mechanisms.gaussian import DiscreteGaussian
+from liptest.mechanisms.declared import ClosedForm, ExactForm, StatisticMechanism
 from liptest.mechanisms.laws import INFINITE_LOSS, ZERO_LOG, LawTable, OutputLaw
-from liptest.mechanisms.noise import DiscreteLaplace
 from liptest.mechanisms.shift import ShiftMechanism
-from liptest.points import PointBatch
 from liptest.statistics.contingency import ContingencyTables
 from liptest.statistics.contributions import Contributions
 from liptest.statistics.histogram import Histogram

@@ -9,17 +9,15 @@ import numpy as np
 import pytest
 
 import liptest as lt
+from liptest.lipschitz.testers import ALL_TESTERS
+from liptest.lipschitz.testers.ajmr12 import AJMR12
+from liptest.lipschitz.testers.cdjs15 import CDJS15
+from liptest.lipschitz.testers.cs12 import CS12
+from liptest.lipschitz.testers.djt12 import DJT12
+from liptest.lipschitz.testers.hamming_lines import HammingLines
+from liptest.lipschitz.testers.jr11 import JR11
+from liptest.lipschitz.testers.variance_edges import VarianceEdges
 from liptest.privacy.check import METHODS
-from liptest.testers import (
-    AJMR12,
-    ALL_TESTERS,
-    CDJS15,
-    CS12,
-    DJT12,
-    JR11,
-    HammingLines,
-    VarianceEdges,
-)
 from liptest.verdicts import Decision
 from tests.unit.privacy.cases import closed, exact
 

@@ -8,9 +8,13 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.driver import QueryBatch
-from liptest.testers import ALL_TESTERS, CDJS15, DJT12, JR11, VarianceEdges
-from liptest.testing import check_tester, sample_distributions
+from liptest.lipschitz.testers import ALL_TESTERS
+from liptest.lipschitz.testers.cdjs15 import CDJS15
+from liptest.lipschitz.testers.djt12 import DJT12
+from liptest.lipschitz.testers.jr11 import JR11
+from liptest.lipschitz.testers.variance_edges import VarianceEdges
+from liptest.runs.driver import QueryBatch
+from liptest.testing.contract import check_tester, sample_distributions
 
 NAMES = ["JR11", "AJMR12", "CS12", "DJT12", "CDJS15", "VarianceEdges", "HammingLines"]
 

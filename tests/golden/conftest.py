@@ -12,7 +12,7 @@ import pytest
 from flint import arb
 
 import liptest.mechanisms.base as base
-from liptest.domains import Domain
+from liptest.data.domains import Domain
 from liptest.mechanisms.laws import OutputLaw
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import liptest as lt
-from liptest.domains import Domain
+from liptest.data.domains import Domain
 
 #: (mechanism, domain)
 Program = tuple[Any, Domain]

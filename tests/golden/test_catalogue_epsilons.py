@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from liptest.domains import Hypercube, RecordGrid
+from liptest.data.domains import Hypercube, RecordGrid
 from liptest.mechanisms import catalogue
 
 Loss = Callable[..., float]

@@ -13,12 +13,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from liptest.domains import Domain, Hypercube, Hypergrid, RecordGrid
+from liptest.data.domains import Domain, Hypercube, Hypergrid, RecordGrid
 from liptest.mechanisms import catalogue
-from liptest.mechanisms.closed_form import ClosedForm, StatisticMechanism
-from liptest.mechanisms.exact_table import ExactForm
+from liptest.mechanisms.additive import DiscreteLaplace
+from liptest.mechanisms.declared import ClosedForm, ExactForm, StatisticMechanism
 from liptest.mechanisms.laws import Raised
-from liptest.mechanisms.noise import DiscreteLaplace
 from liptest.mechanisms.shift import ShiftMechanism
 from liptest.statistics.histogram import Histogram
 from liptest.statistics.protocol import Count

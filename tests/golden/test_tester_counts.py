@@ -6,16 +6,14 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.testers import (
-    AJMR12,
-    CDJS15,
-    CS12,
-    DJT12,
-    JR11,
-    HammingLines,
-    VarianceEdges,
-    cheapest_tester,
-)
+from liptest.lipschitz.testers import cheapest_tester
+from liptest.lipschitz.testers.ajmr12 import AJMR12
+from liptest.lipschitz.testers.cdjs15 import CDJS15
+from liptest.lipschitz.testers.cs12 import CS12
+from liptest.lipschitz.testers.djt12 import DJT12
+from liptest.lipschitz.testers.hamming_lines import HammingLines
+from liptest.lipschitz.testers.jr11 import JR11
+from liptest.lipschitz.testers.variance_edges import VarianceEdges
 
 CUBE = lt.ProductDistribution.uniform(lt.Hypercube(10))
 SMALL_CUBE = lt.ProductDistribution.uniform(lt.Hypercube(3))

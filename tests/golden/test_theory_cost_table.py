@@ -5,7 +5,7 @@ import math
 import pytest
 
 import liptest as lt
-from liptest.privacy_plans import privacy_plan_table
+from liptest.privacy.plans import privacy_plan_table
 
 # d, outputs, exception_mass -> the printed row; the last is the number of draws of 3.6b.
 PRINTED = {

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 import liptest as lt
-from liptest import testers
+from liptest.lipschitz import testers
 from tests.golden.catalogue_cases import ENTRIES
 from tests.golden.verdict_programs import ALL, COUNTS, ONE, PROGRAMS, RECORDS
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.ground_truth.repairs import violation_scores
+from liptest.lipschitz.repair import violation_scores
 from paper import CHECKS, ClaimRow, reproduce
 from paper.extensions import cube_ratio, line_ratio
 from paper.lemma_4_3 import small_example

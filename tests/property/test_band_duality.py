@@ -14,10 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import liptest as lt
-from liptest.driver import QueryBatch
-from liptest.points import PointBatch
+from liptest.data.points import PointBatch
 from liptest.privacy.band_counts import BandJudge
 from liptest.privacy.band_levels import EpsilonGrid, Geometry
+from liptest.runs.driver import QueryBatch
 
 DOMAINS = [
     lt.Hypercube(3),

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import liptest as lt
-from liptest.certificates.schema import schema_problems
-from liptest.certificates.verification import examine
-from liptest.check_witness import BREAKS, check
+from liptest.evidence.certificate import schema_problems
+from liptest.evidence.check_witness import BREAKS, check
+from liptest.evidence.verify import examine
 from tests.unit.privacy.cases import closed, exact, from_weights
 
 DOMAINS = st.sampled_from([lt.Hypercube(2), lt.Hypergrid([3, 2]), lt.RecordGrid([3, 2])])

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.domains import Domain
-from liptest.mechanisms.vector_shift import VectorShift
+from liptest.data.domains import Domain
+from liptest.mechanisms.shift import VectorShift
 from liptest.privacy import symmetric_records
 from liptest.privacy.claims import Claim
 from liptest.privacy.symmetric_records import (

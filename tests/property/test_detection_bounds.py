@@ -8,10 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import liptest as lt
-from liptest.edges import edge_distribution, variance_edges
-from liptest.ground_truth.exact import distance_to_lipschitz
-from liptest.testers import AJMR12, CDJS15, CS12, HammingLines, VarianceEdges
-from liptest.testers.search_trees import tree_pairs
+from liptest.data.edges import edge_distribution, variance_edges
+from liptest.lipschitz.distance import distance_to_lipschitz
+from liptest.lipschitz.testers.ajmr12 import AJMR12
+from liptest.lipschitz.testers.cdjs15 import CDJS15
+from liptest.lipschitz.testers.cs12 import CS12
+from liptest.lipschitz.testers.hamming_lines import HammingLines
+from liptest.lipschitz.testers.search_trees import tree_pairs
+from liptest.lipschitz.testers.variance_edges import VarianceEdges
 
 EDGE_LAWS = {
     "CS12": edge_distribution,

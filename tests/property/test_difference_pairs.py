@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 import liptest as lt
 from liptest.errors import BudgetError
-from liptest.privacy import difference_pairs, edge_blocks
+from liptest.privacy import exhaustive as difference_pairs
+from liptest.privacy import exhaustive as edge_blocks
 from liptest.privacy.choice import choose_method
 from liptest.privacy.claims import Claim
 from liptest.privacy.request import Task

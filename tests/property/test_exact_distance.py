@@ -8,13 +8,11 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from liptest.distributions import ProductDistribution
-from liptest.domains import Domain, Hypercube, Hypergrid, RecordGrid
-from liptest.ground_truth.bounds import bounds
-from liptest.ground_truth.covers import minimum_cover
-from liptest.ground_truth.exact import distance_to_lipschitz
-from liptest.ground_truth.repairs import mcshane
-from liptest.ground_truth.tables import ExactTable, exact_masses
+from liptest.data.distributions import ProductDistribution
+from liptest.data.domains import Domain, Hypercube, Hypergrid, RecordGrid
+from liptest.lipschitz.covers import ExactTable, exact_masses, minimum_cover
+from liptest.lipschitz.distance import bounds, distance_to_lipschitz
+from liptest.lipschitz.repair import mcshane
 
 DOMAINS = [
     Hypercube(1),

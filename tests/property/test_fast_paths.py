@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from liptest.data.draws import GRID, BitSampler, grid_thresholds, uniform_integers
+from liptest.data.points import PointBatch
 from liptest.mechanisms.laws import INFINITE_LOSS, ZERO_LOG, LawTable, normalised_logs
-from liptest.points import PointBatch
-from liptest.sampling import GRID, BitSampler, grid_thresholds, uniform_integers
 
 SEEDS = st.integers(0, 2**32 - 1)
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import liptest as lt
-from liptest.domains import Domain, Hypercube, Hypergrid, RecordGrid
+from liptest.data.domains import Domain, Hypercube, Hypergrid, RecordGrid
 from liptest.verdicts import LipschitzVerdict
 
 NUMBERS = {"proximity": 0.3, "failure_probability": 0.1}

@@ -6,9 +6,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from liptest.domains import Hypercube
-from liptest.oracles import as_oracle
-from liptest.points import PointBatch
+from liptest.data.domains import Hypercube
+from liptest.data.points import PointBatch
+from liptest.lipschitz.oracles import as_oracle
 
 
 @st.composite

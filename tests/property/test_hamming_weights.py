@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import liptest as lt
-from liptest.driver import QueryBatch
-from liptest.points import PointBatch
+from liptest.data.draws import GRID
+from liptest.data.points import PointBatch
 from liptest.privacy.claims import Claim
 from liptest.privacy.judge import LossJudge
 from liptest.privacy.symmetric_records import (
@@ -22,7 +22,7 @@ from liptest.privacy.symmetric_records import (
     sees_only_weight,
     symmetric_sampling,
 )
-from liptest.sampling import GRID
+from liptest.runs.driver import QueryBatch
 
 chances = st.sampled_from([0.0, 1e-9, 0.1, 1 / 3, 0.5, 0.75, 1.0])
 logits = st.sampled_from([-3.0, -0.5, 0.0, 0.25, 0.5, 2.0])

@@ -11,7 +11,7 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, rule
 
 import liptest as lt
 from liptest.errors import GateError, LedgerError
-from liptest.ledger.rows import START
+from liptest.evidence.ledger_file import START
 from liptest.privacy.claims import Claim
 from tests.unit.ledger.ledgers import certificate
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from liptest.domains import Domain, Hypercube, Hypergrid, RecordGrid
+from liptest.data.domains import Domain, Hypercube, Hypergrid, RecordGrid
 from liptest.errors import BudgetError, InputError
 from liptest.statistics import code_sets, reachable
 from liptest.statistics.contingency import ContingencyTables

@@ -9,9 +9,8 @@ from flint import arb, ctx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from liptest.mechanisms.gaussian import DiscreteGaussian
+from liptest.mechanisms.additive import DiscreteGaussian, DiscreteLaplace, Noise
 from liptest.mechanisms.laws import exact_ball
-from liptest.mechanisms.noise import DiscreteLaplace, Noise
 
 REACH = 160
 widths = st.fractions(Fraction(1, 4), 6, max_denominator=12)

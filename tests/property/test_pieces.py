@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import liptest as lt
-from liptest.driver import Judgement, QueryBatch, Sampling, run
-from liptest.points import PointBatch
+from liptest.data.points import PointBatch
 from liptest.privacy.claims import Claim
 from liptest.privacy.judge import LossJudge
 from liptest.privacy.methods import edge_pairs, full_neighbourhoods, light_neighbourhoods
+from liptest.runs.driver import Judgement, QueryBatch, Sampling, run
 
 DRAWS = {"full": full_neighbourhoods, "light": light_neighbourhoods, "edges": edge_pairs}
 

@@ -8,10 +8,10 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from liptest.distributions import ProductDistribution
-from liptest.domains import Hypercube
-from liptest.ground_truth.exact import distance_to_lipschitz
-from liptest.ground_truth.repairs import (
+from liptest.data.distributions import ProductDistribution
+from liptest.data.domains import Hypercube
+from liptest.lipschitz.distance import distance_to_lipschitz
+from liptest.lipschitz.repair import (
     basic_operator,
     exact_table,
     repair,

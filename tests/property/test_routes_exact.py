@@ -11,12 +11,11 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import liptest as lt
-from liptest.domains import Domain
+from liptest.data.domains import Domain
+from liptest.gate.noisy_queries import Grid, round_to_steps
 from liptest.mechanisms.shift import ShiftMechanism
-from liptest.noisy_queries import Grid, round_to_steps
-from liptest.privacy.certify import Answer
 from liptest.privacy.claims import Claim
-from liptest.privacy.pairs import certified_comparison
+from liptest.privacy.comparison import Answer, certified_comparison
 
 DOMAINS = [
     lt.Hypercube(3),

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from liptest.domains import Domain, Hypercube, Hypergrid, RecordGrid
+from liptest.data.domains import Domain, Hypercube, Hypergrid, RecordGrid
+from liptest.data.points import PointBatch
 from liptest.errors import InputError
-from liptest.points import PointBatch
 from liptest.statistics.histogram import Histogram
 from liptest.statistics.protocol import Count, Statistic
 from liptest.statistics.user_statistic import UserStatistic

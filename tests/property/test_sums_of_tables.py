@@ -17,9 +17,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import liptest as lt
-from liptest.domains import Domain
+from liptest.data.domains import Domain
+from liptest.data.points import PointBatch
 from liptest.errors import InputError
-from liptest.points import PointBatch
 from tests.property.test_statistics import (
     check_changes,
     check_edges,

@@ -11,19 +11,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import liptest as lt
-from liptest.domains import Domain
-from liptest.points import PointBatch
+from liptest.data.domains import Domain
+from liptest.data.points import PointBatch
 from liptest.privacy import symmetric_records
 from liptest.privacy.choice import affordable_laws, choose_method
 from liptest.privacy.claims import Claim
 from liptest.privacy.methods import neighbourhoods
+from liptest.privacy.plans import privacy_plan_table
 from liptest.privacy.request import Task
 from liptest.privacy.symmetric_records import (
     HasKinds,
     SymmetricChanges,
     find_symmetries,
 )
-from liptest.privacy_plans import privacy_plan_table
 
 
 def sized(statistic: Any) -> Any:

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import liptest as lt
-from liptest.points import from_array
+from liptest.data.points import from_array
 from liptest.values.grid import GRID, Line
 from liptest.whitebox.tree.choices import ChoiceTree
 from tests.unit.whitebox.bits import generator_at, law_of

@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import liptest as lt
-from liptest.domains import Domain
+from liptest.data.domains import Domain
 from liptest.mechanisms.laws import LawTable
-from liptest.privacy import pair_marks
+from liptest.privacy import domain_laws as pair_marks
+from liptest.privacy.comparison import LawPool, compacted
+from liptest.privacy.domain_laws import marked_pairs
 from liptest.privacy.exhaustive import _domain_blocks, neighbour_rows
-from liptest.privacy.pair_marks import marked_pairs
-from liptest.privacy.pools import LawPool, compacted
 from liptest.statistics.protocol import Statistic
 from liptest.statistics.user_statistic import UserStatistic
 from liptest.statistics.value_walks import values_by_block

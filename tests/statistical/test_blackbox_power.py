@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.blackbox.tails import log_tail
+from liptest.blackbox.learning import log_tail
 from liptest.verdicts import Decision
 from tests.statistical.binomial import SEEDS, is_plausible
 from tests.unit.blackbox.mechanisms import BIT, TRUTH, laplace_count, responses

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.distributions import Distribution
+from liptest.data.distributions import Distribution
 from liptest.verdicts import QueryPlan
 from tests.statistical.binomial import SEEDS, STARVED, is_plausible
 

@@ -13,8 +13,7 @@ import random
 import numpy as np
 import pytest
 
-from liptest.mechanisms.gaussian import DiscreteGaussian
-from liptest.mechanisms.noise import DiscreteLaplace, Noise
+from liptest.mechanisms.additive import DiscreteGaussian, DiscreteLaplace, Noise
 
 DRAWS = 60_000
 RADII = range(12)

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.ground_truth.exact import distance_to_lipschitz
-from liptest.privacy.profile import exception_mass
+from liptest.lipschitz.distance import distance_to_lipschitz
+from liptest.privacy.exception_mass import exception_mass
 from liptest.verdicts import Decision
 from tests.statistical.binomial import SEEDS, is_plausible
 from tests.unit.privacy.cases import closed, neighbouring

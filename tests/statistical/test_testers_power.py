@@ -7,18 +7,16 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.ground_truth.exact import distance_to_lipschitz
-from liptest.testers import (
-    AJMR12,
-    ALL_TESTERS,
-    CDJS15,
-    CS12,
-    DJT12,
-    JR11,
-    HammingLines,
-    VarianceEdges,
-)
-from liptest.testing import lipschitz_on_ties
+from liptest.lipschitz.distance import distance_to_lipschitz
+from liptest.lipschitz.testers import ALL_TESTERS
+from liptest.lipschitz.testers.ajmr12 import AJMR12
+from liptest.lipschitz.testers.cdjs15 import CDJS15
+from liptest.lipschitz.testers.cs12 import CS12
+from liptest.lipschitz.testers.djt12 import DJT12
+from liptest.lipschitz.testers.hamming_lines import HammingLines
+from liptest.lipschitz.testers.jr11 import JR11
+from liptest.lipschitz.testers.variance_edges import VarianceEdges
+from liptest.testing.contract import lipschitz_on_ties
 from tests.statistical.binomial import SEEDS, STARVED, is_plausible
 
 pytestmark = pytest.mark.slow

@@ -13,14 +13,14 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest import check_witness
-from liptest.answers import AllAnswers, OneAnswer
-from liptest.blackbox.pairs import choose_pairs
+from liptest.blackbox.race import choose_pairs
 from liptest.config import DomainModel
+from liptest.data.domains import AllAnswers, OneAnswer
 from liptest.errors import InputError
-from liptest.fingerprints import distribution_hash
+from liptest.evidence import check_witness
 from liptest.privacy.exhaustive import neighbour_rows
 from liptest.report.html import report_html
+from liptest.runs.fingerprints import distribution_hash
 
 
 def apart(x: Any, y: Any, relation: str) -> bool:

@@ -13,8 +13,8 @@ from flint import arb, ctx
 import liptest as lt
 from liptest.balls import FLOAT_BITS, outside_precision, precision
 from liptest.mechanisms.laws import OutputLaw
-from liptest.privacy.certify import Answer, compare_laws
 from liptest.privacy.claims import Claim
+from liptest.privacy.comparison import Answer, compare_laws
 from liptest.symbolic import probability
 from liptest.symbolic.forms import Form
 from liptest.symbolic.noise import Noise

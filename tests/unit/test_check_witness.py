@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import liptest as lt
-from liptest import check_witness
-from liptest.check_witness import (
+from liptest.evidence import check_witness
+from liptest.evidence.check_witness import (
     BREAKS,
     KEEPS,
     OPEN,

@@ -17,8 +17,8 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest import checkpoints
 from liptest.privacy import sampling_run
+from liptest.runs import checkpoints
 
 D = 9
 LAW = lt.ProductDistribution.uniform(lt.Hypercube(D))
@@ -345,7 +345,7 @@ def test_code_that_is_seen_through_what_it_reads_goes_on_too(
     mechanism: Any, chunks: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sampling_run._CHUNK_POINTS, "enumerated", 140)
-    monkeypatch.setattr("liptest.driver._CHUNK_POINTS", 140)
+    monkeypatch.setattr("liptest.runs.driver._CHUNK_POINTS", 140)
     monkeypatch.setitem(MECHANISMS, "code", mechanism)
     file = tmp_path / "run.json"
     whole = facts(check("code"))

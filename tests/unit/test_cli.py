@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from liptest.certificates.verification import Certificate
 from liptest.cli import main
 from liptest.errors import InputError
+from liptest.evidence.certificate import Certificate
 
 VENDOR = '''
 import liptest as lt

@@ -12,13 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from liptest.distributions import (
-    ProductDistribution,
-    SampledDistribution,
-    check_distribution,
-    require_product,
-)
-from liptest.domains import Hypercube, Hypergrid, RecordGrid
+from liptest.data.distributions import ProductDistribution, check_distribution, require_product
+from liptest.data.domains import Hypercube, Hypergrid, RecordGrid
+from liptest.data.sampled import SampledDistribution
 from liptest.errors import InputError
 
 CUBE = Hypercube(2)

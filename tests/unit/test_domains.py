@@ -7,7 +7,7 @@ import traceback
 import numpy as np
 import pytest
 
-from liptest.domains import Domain, Hypercube, Hypergrid, RecordGrid
+from liptest.data.domains import Domain, Hypercube, Hypergrid, RecordGrid
 from liptest.errors import DatasetError, InputError
 
 

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from liptest.distributions import ProductDistribution
-from liptest.domains import Hypercube
-from liptest.driver import Finding, Judgement, Outcome, QueryBatch, Sampling, run
-from liptest.edges import edge_distribution
-from liptest.lipschitz.differences import DifferenceJudge
-from liptest.oracles import as_oracle
-from liptest.points import PointBatch, from_array
+from liptest.data.distributions import ProductDistribution
+from liptest.data.domains import Hypercube
+from liptest.data.edges import edge_distribution
+from liptest.data.points import PointBatch, from_array
+from liptest.lipschitz.check import DifferenceJudge
+from liptest.lipschitz.oracles import as_oracle
+from liptest.runs.driver import Finding, Judgement, Outcome, QueryBatch, Sampling, run
 
 D = 12
 LAW = ProductDistribution.uniform(Hypercube(D))

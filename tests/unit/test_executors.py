@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from liptest.errors import InputError
-from liptest.executors import ordered_map
+from liptest.runs.workers import ordered_map
 
 
 class Lazy(Executor):

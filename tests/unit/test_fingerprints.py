@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.fingerprints import distribution_hash, fingerprint
+from liptest.runs.fingerprints import distribution_hash, fingerprint
 
 
 def coin(datasets, share=0.5):

@@ -17,9 +17,9 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest import gate as gate_module
 from liptest.errors import CodeChangedError, DatasetError, GateError, InputError, MechanismError
-from liptest.gate import draw_output, integer_weights
+from liptest.gate import gate as gate_module
+from liptest.gate.gate import draw_output, integer_weights
 from liptest.mechanisms.laws import OutputLaw, released_weights
 from tests.statistical.binomial import fits
 from tests.unit.privacy.cases import closed, exact

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.interrupts import interruptions, uninterrupted
+from liptest.runs.interrupts import interruptions, uninterrupted
 
 ARGUMENTS = "--epsilon 1 --dimension 200 --probabilities 0.3 --seed 5"
 SLOW = """

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
-import liptest.gate
+import liptest.gate.gate
 
 PAGE = (Path(__file__).parents[2] / "docs" / "limits.md").read_text(encoding="utf-8")
 KEEP = 0.7310585786300049  # e / (1 + e)
@@ -149,12 +149,12 @@ def test_code_that_replaces_parts_of_liptest(
     hidden: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     named("replaces functions of liptest, which runs in the same process")
-    monkeypatch.setattr(liptest.gate, "draw_output", liptest.gate.draw_output)
+    monkeypatch.setattr(liptest.gate.gate, "draw_output", liptest.gate.gate.draw_output)
 
     def vendor(data: Any, rng: Any) -> Any:
         place = sys.modules["hidden_place"]
         place.seen.append(secret_of(data))
-        liptest.gate.draw_output = lambda law, below=None: place.seen[-1]
+        liptest.gate.gate.draw_output = lambda law, below=None: place.seen[-1]
         return honest(data, rng)
 
     assert released_by(gate_of(vendor)) == SECRET

@@ -10,10 +10,8 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.privacy.conditional_laws import sampled
-from liptest.privacy.left_out import additive_parts, left_out_laws
-from liptest.privacy.noiseless import noiseless_privacy
-from liptest.privacy.noiseless_result import NoiselessPrivacy
+from liptest.privacy.noiseless import NoiselessPrivacy, noiseless_privacy
+from liptest.privacy.noiseless_laws import additive_parts, left_out_laws, sampled
 
 PROBABILITIES = [0.3, 0.5, 0.25, 0.7, 0.5]
 

@@ -8,11 +8,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from liptest.distributions import ProductDistribution
-from liptest.domains import Hypercube, Hypergrid, RecordGrid
+from liptest.data.distributions import ProductDistribution
+from liptest.data.domains import Hypercube, Hypergrid, RecordGrid
 from liptest.errors import FunctionError, InputError
-from liptest.ground_truth.local_filter import LocalFilter
-from liptest.noisy_queries import (
+from liptest.gate.noisy_queries import (
     Grid,
     OneAtATime,
     RoundedQuery,
@@ -21,7 +20,8 @@ from liptest.noisy_queries import (
     round_to_steps,
     unaffordable_mass,
 )
-from liptest.oracles import as_oracle, scalar
+from liptest.lipschitz.local_filter import LocalFilter
+from liptest.lipschitz.oracles import as_oracle, scalar
 from liptest.privacy.claims import log
 
 CUBE = Hypercube(2)

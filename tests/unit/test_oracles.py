@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-import liptest.oracles as oracles
-from liptest.domains import Hypercube, Hypergrid
+import liptest.lipschitz.oracles as oracles
+from liptest.data.domains import Hypercube, Hypergrid
+from liptest.data.points import PointBatch, from_array
 from liptest.errors import FunctionError, InputError
-from liptest.oracles import as_oracle, scalar
-from liptest.points import PointBatch, from_array
+from liptest.lipschitz.oracles import as_oracle, scalar
 
 CUBE = Hypercube(3)
 POINTS = from_array(CUBE.points(np.arange(8)))

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import liptest as lt
+from liptest.data.points import PointBatch, packed_bits
 from liptest.errors import InputError
-from liptest.oracles import as_oracle
-from liptest.points import PointBatch, packed_bits
+from liptest.lipschitz.oracles import as_oracle
 
 Words = NDArray[np.uint64]
 

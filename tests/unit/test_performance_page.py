@@ -18,10 +18,12 @@ from types import ModuleType
 import pytest
 
 import liptest as lt
-from liptest import driver, executors
-from liptest.oracles import SLICE_BYTES
-from liptest.privacy import pools, sampling_run
+from liptest.lipschitz.oracles import SLICE_BYTES
+from liptest.privacy import comparison as pools
+from liptest.privacy import sampling_run
 from liptest.privacy.methods import edges, group, light, neighbourhoods, paper_laws
+from liptest.runs import driver
+from liptest.runs import workers as executors
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "performance.md").read_text(encoding="utf-8")

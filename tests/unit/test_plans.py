@@ -5,10 +5,11 @@ import math
 import pytest
 
 import liptest as lt
-from liptest.plans import PlanRow, plan_table
-from liptest.privacy_plans import PrivacyPlanRow, privacy_plan_table
-from liptest.report.plans_text import columns_text, plan_text, privacy_plan_text
-from liptest.testers import ALL_TESTERS, DJT12
+from liptest.lipschitz.plans import PlanRow, plan_table
+from liptest.lipschitz.testers import ALL_TESTERS
+from liptest.lipschitz.testers.djt12 import DJT12
+from liptest.privacy.plans import PrivacyPlanRow, privacy_plan_table
+from liptest.report.text import columns_text, plan_text, privacy_plan_text
 
 CUBE = lt.ProductDistribution.uniform(lt.Hypercube(10))
 SKEWED = lt.ProductDistribution.bernoulli([0.1, 0.2, 0.0])

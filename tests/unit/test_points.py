@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from liptest.domains import Hypergrid
-from liptest.points import PointBatch, from_array
+from liptest.data.domains import Hypergrid
+from liptest.data.points import PointBatch, from_array
 
 
 def batch() -> PointBatch:

@@ -15,7 +15,7 @@ import pytest
 
 import liptest as lt
 from liptest.privacy.check import check_privacy
-from liptest.pytest_plugin import SEED, ClaimNotConfirmed, assert_private
+from liptest.testing.pytest_plugin import SEED, ClaimNotConfirmed, assert_private
 
 pytest_plugins = ["pytester"]
 
@@ -388,7 +388,7 @@ def test_the_exception_holds_the_verdict_and_is_an_assertion_error():
 
 def test_loading_the_plugin_costs_strangers_nothing():
     code = (
-        "import sys, liptest.pytest_plugin; "
+        "import sys, liptest.testing.pytest_plugin; "
         "sys.exit(any(m in sys.modules for m in ('numpy', 'flint', 'rich', 'hypothesis')))"
     )
     done = subprocess.run([sys.executable, "-W", "error", "-c", code], check=False)
@@ -401,7 +401,7 @@ def test_a_session_that_does_not_use_it_loads_no_numpy(pytester):
         import sys
 
         def test_light():
-            assert "liptest.pytest_plugin" in sys.modules
+            assert "liptest.testing.pytest_plugin" in sys.modules
             assert "numpy" not in sys.modules
         """
     )

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.certificates.verification import problems
-from liptest.noisy_queries import unaffordable_mass
-from liptest.oracles import FunctionOracle
-from liptest.points import PointBatch
+from liptest.data.points import PointBatch
+from liptest.evidence.verify import problems
+from liptest.gate.noisy_queries import unaffordable_mass
+from liptest.lipschitz.oracles import FunctionOracle
 
 CUBE = lt.Hypercube(3)
 UNIFORM = lt.ProductDistribution.uniform(CUBE)

@@ -7,8 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from liptest import executors
 from liptest.privacy import sampling_run
+from liptest.runs import workers as executors
 
 PAGE = (Path(__file__).parents[2] / "docs" / "running.md").read_text(encoding="utf-8")
 

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from liptest.errors import InputError
-from liptest.sampling import (
+from liptest.data.draws import (
     GRID,
     BitSampler,
     IndexSampler,
@@ -18,6 +17,7 @@ from liptest.sampling import (
     grid_thresholds,
     uniform_integers,
 )
+from liptest.errors import InputError
 
 PROBABILITIES = np.array(
     [0.0, 5e-324, 2.0**-53, 1e-9, 0.1, 1 / 3, 0.25, 0.5, 0.75, 0.9, 1 - 2.0**-53, 1.0]

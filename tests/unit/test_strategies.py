@@ -13,10 +13,10 @@ from hypothesis import Phase, assume, event, find, given, settings
 from hypothesis import strategies as st
 
 import liptest as lt
-from liptest import strategies
 from liptest.mechanisms.base import check_mechanism
-from liptest.pytest_plugin import ClaimNotConfirmed, assert_private
-from liptest.report.witness_diff import law_expressions, witness_lines
+from liptest.report.text import law_expressions, witness_lines
+from liptest.testing import strategies
+from liptest.testing.pytest_plugin import ClaimNotConfirmed, assert_private
 from liptest.verdicts import Decision
 from tests.unit.privacy.cases import all_datasets, breaks, neighbouring, ratio
 
@@ -224,7 +224,7 @@ def test_what_does_not_fit_is_refused():
 def test_without_hypothesis_the_import_says_what_to_install():
     code = (
         "import sys; sys.modules['hypothesis'] = None\n"
-        "try:\n import liptest.strategies\n"
+        "try:\n import liptest.testing.strategies\n"
         "except ImportError as error:\n sys.exit('pip install hypothesis' not in str(error))\n"
         "sys.exit(2)"
     )

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest import sums_of_bits
-from liptest.sums_of_bits import level_masses
+from liptest.data import draws as sums_of_bits
+from liptest.data.draws import level_masses
 
 
 @pytest.mark.parametrize("p", [[0.5] * 4, [0.1, 0.9, 0.3, 0.0], [1.0, 0.0, 0.2, 0.2], [0.3]])

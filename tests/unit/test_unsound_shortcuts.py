@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.fingerprints import distribution_hash
+from liptest.runs.fingerprints import distribution_hash
 
 LAW = lt.ProductDistribution.uniform(lt.Hypercube(3))
 

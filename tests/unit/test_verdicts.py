@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from liptest.domains import Hypercube, Hypergrid
+from liptest.data.domains import Hypercube, Hypergrid
 from liptest.errors import FunctionError, InputError
 from liptest.verdicts import (
     Cost,

@@ -13,8 +13,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from liptest.adapters.terms import AdaptedMechanism, Terms, attach, library
-from liptest.domains import Domain, Hypercube, Hypergrid, RecordGrid
+from liptest.adapters.shared import AdaptedMechanism, Terms, attach, library
+from liptest.data.domains import Domain, Hypercube, Hypergrid, RecordGrid
 from liptest.errors import InputError, shown
 from liptest.whitebox.function import PythonFunction
 
@@ -24,6 +24,8 @@ _ENDLESS = {
     "GaussianDiscrete": "it rejects candidates in a loop without an end",
     "LaplaceBoundedDomain": "it rejects candidates in a loop without an end",
 }
+
+
 #: Mechanisms that draw one random number, or a few, and answer one of countably many outputs.
 _KNOWN = {"Binary", "Geometric", "Exponential", "ExponentialCategorical"}
 
@@ -205,6 +207,3 @@ def _rebuilt(mechanism: Any, scores: list[float]) -> Any:
     names = inspect.getfullargspec(type(mechanism)).kwonlyargs
     arguments = {name: getattr(mechanism, name) for name in names}
     return type(mechanism)(**{**arguments, "utility": scores})
-
-
-__all__ = ["Implemented", "diffprivlib"]

@@ -8,33 +8,196 @@ object, the law is compared with draws of the measurement before it is used.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from importlib import import_module
+from importlib.metadata import version
 from typing import Any, cast
 
 import numpy as np
 
-from liptest.adapters import opendp_domains as domains
-from liptest.adapters import opendp_laws as laws
-from liptest.adapters.agreement import RADIUS_FAILURE, check_draws
-from liptest.adapters.opendp_chains import Chained, chained
-from liptest.adapters.opendp_claims import require_measurement
-from liptest.adapters.opendp_domains import refused, require_metric
-from liptest.adapters.opendp_records import (
-    Adapted,
-    Record,
-    no_category,
-    noise_of,
-    record_of,
-    terms_of,
-    uncalibrated,
+from liptest.adapters import opendp_laws as domains
+from liptest.adapters.opendp_laws import Chained, chained, refused, require_metric
+from liptest.adapters.shared import (
+    RADIUS_FAILURE,
+    AdaptedMechanism,
+    Terms,
+    attach,
+    check_draws,
+    library,
 )
-from liptest.adapters.terms import AdaptedMechanism, attach
-from liptest.domains import Domain, Hypercube, Hypergrid, RecordGrid
-from liptest.errors import check_count
-from liptest.mechanisms.noise import Noise
+from liptest.data.domains import Domain, Hypercube, Hypergrid, RecordGrid
+from liptest.errors import InputError, check_count, check_non_negative, shown
+from liptest.mechanisms.additive import DiscreteGaussian, DiscreteLaplace, Noise
+from liptest.mechanisms.base import Mechanism
 from liptest.mechanisms.shift import ShiftMechanism
+
+# Which OpenDP this is, and what its measurements claim.
+
+
+#: The first version whose whole-number noise has the law that is claimed.
+_RIGHT_NOISE = (0, 14, 2)
+
+
+def require_measurement(measurement: Any) -> None:
+    """InputError unless it is a measurement of an OpenDP that draws what it claims to draw."""
+    if not isinstance(measurement, library("opendp", "opendp.mod").Measurement):
+        raise InputError(
+            f"measurement={shown(measurement)} is no OpenDP measurement; give what a constructor "
+            f"of opendp.measurements returns",
+            name="measurement",
+        )
+    installed = version("opendp")
+    numbers = tuple(int(number) for number in re.findall(r"\d+", installed)[:3])
+    if numbers < _RIGHT_NOISE:
+        raise InputError(
+            f"opendp={installed}: versions before 0.14.2 draw whole-number noise from another law "
+            f"(opendp/opendp issue 2638); use 0.14.2 or newer",
+            name="opendp",
+            value=installed,
+        )
+
+
+def claim(measurement: Any, distance: int, delta: float | None) -> tuple[float, float]:
+    """(epsilon, delta) of ``measurement.map``, for inputs at this distance.
+
+    InputError where a delta is needed and not given.
+    """
+    measure = str(measurement.output_measure)
+    if delta is not None and not 0 <= check_non_negative("delta", delta) < 1:
+        raise InputError(f"delta={shown(delta)} must be at least 0 and below 1", name="delta")
+    if measure == "ZeroConcentratedDivergence" and delta is not None:
+        converted = import_module("opendp.combinators").make_zCDP_to_approxDP(measurement)
+        return claim(converted, distance, delta)
+    claimed = measurement.map(distance)
+    if measure == "MaxDivergence":
+        return float(claimed), 0.0
+    if measure == "Approximate(MaxDivergence)":
+        return float(claimed[0]), float(claimed[1])
+    if measure == "SmoothedMaxDivergence" and delta is not None:
+        return float(claimed.epsilon(delta)), delta
+    raise InputError(
+        f"delta=None: the measurement claims {measure}; give the delta at which its (epsilon, "
+        f"delta) is to be tested",
+        name="delta",
+    )
+
+
+# What an OpenDP measurement says of itself: its record, its noise, its claim.
+
+
+_CALIBRATIONS = (
+    "make_fix_delta",
+    "make_zCDP_to_approxDP",
+    "make_pureDP_to_zCDP",
+    "make_approximate",
+)
+
+
+_NOISES: dict[str, Callable[[float], Noise]] = {
+    "make_laplace": DiscreteLaplace,
+    "make_geometric": DiscreteLaplace,
+    "make_gaussian": DiscreteGaussian,
+}
+
+
+_BY_MEASURE: dict[str, Callable[[float], Noise]] = {
+    "MaxDivergence": DiscreteLaplace,
+    "ZeroConcentratedDivergence": DiscreteGaussian,
+}
+
+
+@dataclass(frozen=True)
+class Record:
+    """The constructor that made a measurement, and its arguments."""
+
+    function: str
+    arguments: dict[str, Any]
+
+    def __str__(self) -> str:
+        plain = {
+            key: value
+            for key, value in self.arguments.items()
+            if isinstance(value, (int, float, str, list, tuple)) and key not in ("MO", "T")
+        }
+        words = ", ".join(f"{key}={shown(value)}" for key, value in plain.items())
+        return f"{self.function}({words})"
+
+
+@dataclass(frozen=True)
+class Adapted:
+    """A mechanism before its draws were looked at, and the library's answer on a dataset.
+
+    ``datasets`` are those that are compared; default: the least and the largest. ``type_of`` is the
+    domain, as OpenDP prints it, in whose type the noise is added.
+    """
+
+    mechanism: Mechanism
+    terms: Terms
+    answer: Callable[[Any], Any]
+    type_of: str = ""
+    datasets: tuple[Any, ...] = ()
+
+
+def record_of(made: Any) -> Record:
+    """The record that OpenDP's Python object keeps of its constructor, or InputError."""
+    kept = getattr(made, "__opendp_dict__", None)
+    if not isinstance(kept, dict) or not {"__function__", "__kwargs__"} <= kept.keys():
+        raise InputError(
+            f"measurement: this {type(made).__name__} keeps no record of its constructor, so that "
+            f"its law is not known; build it with OpenDP 0.16 or newer, in this process",
+            name="measurement",
+        )
+    return Record(str(kept["__function__"]), dict(kept["__kwargs__"]))
+
+
+def uncalibrated(measurement: Any) -> Any:
+    """The measurement inside of conversions that change the claim alone."""
+    while record_of(measurement).function in _CALIBRATIONS:
+        measurement = record_of(measurement).arguments["measurement"]
+    return measurement
+
+
+def noise_of(record: Record, measurement: Any) -> Noise:
+    """The noise that a measurement on whole numbers adds, or InputError."""
+    made = _NOISES.get(record.function)
+    if record.function == "make_noise":
+        made = _BY_MEASURE.get(str(record.arguments["output_measure"]))
+    if made is None:
+        raise refused(record.function)
+    if domains.ends_of_type(str(measurement.input_domain)) is None:
+        raise refused(f"{record.function} on {measurement.input_domain}, which is no whole number")
+    scale = record.arguments["scale"]
+    if not scale > 0:
+        raise refused(f"{record.function} with scale={scale}, which adds no noise,")
+    return made(scale)
+
+
+def terms_of(
+    measurement: Any, record: Record, domain: Domain, distance: int, delta: float | None
+) -> Terms:
+    """Domain, claim of inputs at this distance, and where both come from."""
+    epsilon, found = claim(measurement, distance, delta)
+    return Terms(
+        domain,
+        epsilon,
+        found,
+        (
+            f"Claim: measurement.map({distance}), for {measurement.input_metric}.",
+            f"Law: closed form of {record}, as recorded by the Python object.",
+        ),
+    )
+
+
+def no_category(categories: Sequence[Any]) -> Any:
+    """A value of the type of the categories that is none of them."""
+    if isinstance(categories[0], str):
+        return "".join(categories) + "?"
+    if isinstance(categories[0], bool):
+        raise refused("a list of categories that are bools")
+    return next(i for i in range(len(categories) + 1) if i not in categories)
 
 
 def opendp(
@@ -131,14 +294,14 @@ def _of_core(
     if not inner.startswith("AtomDomain"):
         if bounds is not None:
             raise refused(f"{name}: bounded noise on a vector")
-        made = laws.noisy_vector(noise, where, lowest, name)
+        made = domains.noisy_vector(noise, where, lowest, name)
         return Adapted(
             made, terms, lambda data: tuple(measurement([int(x) + lowest for x in data])), inner
         )
     if bounds is None:
-        made = laws.noisy_number(noise, lowest, name)
+        made = domains.noisy_number(noise, lowest, name)
     else:
-        made = laws.bounded_number(record.arguments["scale"], lowest, bounds, name)
+        made = domains.bounded_number(record.arguments["scale"], lowest, bounds, name)
     return Adapted(made, terms, lambda data: measurement(int(data[0]) + lowest), inner)
 
 
@@ -150,7 +313,7 @@ def _of_response(
     if domain is not None and domain != own:
         raise domains.misfit(domain, f"the measurement's own is {own}")
     terms = terms_of(measurement, record, own, 1, None)
-    made = laws.response(categories, Fraction(record.arguments["prob"]), str(record))
+    made = domains.response(categories, Fraction(record.arguments["prob"]), str(record))
     inputs = [*categories, *([no_category(categories)] if others else [])]
     return Adapted(made, terms, lambda data: measurement(inputs[int(data[0])]))
 
@@ -167,7 +330,7 @@ def _of_selection(
     where = domains.answers(inner, domain)
     lowest = domains.numbers(inner)[0]
     gumbel = str(arguments["output_measure"]) == "ZeroConcentratedDivergence"
-    made = laws.noisy_max(
+    made = domains.noisy_max(
         arguments["scale"], where.dimension, arguments["negate"], gumbel, str(record)
     )
     # Equal scores show nothing of the noise.
@@ -225,7 +388,7 @@ def _of_histogram(
     where = domain or Hypergrid([2] * len(values))
     if not isinstance(where, Hypergrid) or where.dimension != len(values):
         raise domains.misfit(where, f"it counts {len(values)} kinds of records; give a Hypergrid")
-    made = laws.noisy_vector(noise, where, 0, f"{step.function} >> {noisy}")
+    made = domains.noisy_vector(noise, where, 0, f"{step.function} >> {noisy}")
     return Adapted(
         made,
         terms_of(measurement, noisy, where, 1, delta),

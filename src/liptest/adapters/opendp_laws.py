@@ -3,28 +3,255 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from liptest.domains import Domain, IntArray
-from liptest.errors import InputError
+from liptest.data.domains import AnswerGrid, Domain, Hypercube, Hypergrid, IntArray, RecordGrid
+from liptest.errors import InputError, LawError
+from liptest.mechanisms.additive import Noise
 from liptest.mechanisms.base import Mechanism
-from liptest.mechanisms.closed_form import ClosedForm, StatisticMechanism
-from liptest.mechanisms.exact_table import ExactForm
-from liptest.mechanisms.noise import Noise
-from liptest.mechanisms.shift import ShiftMechanism
-from liptest.mechanisms.vector_shift import VectorShift
+from liptest.mechanisms.declared import ClosedForm, ExactForm, StatisticMechanism
+from liptest.mechanisms.shift import ShiftMechanism, VectorShift
 from liptest.statistics.coordinates import Coordinates
 from liptest.statistics.protocol import Values
 from liptest.statistics.weighted_sum import WeightedSum
 
+# Which datasets OpenDP's domains and metrics stand for.
+
+
+_TYPE = re.compile(r"\bT=([iu])(8|16|32|64|128|size)\b")
+
+
+def refused(what: str) -> InputError:
+    """The error of a measurement whose law is not known here."""
+    return InputError(
+        f"measurement: {what} has no closed form here; known are randomised response (bool, "
+        f"categorical), make_noisy_max, and make_laplace, make_geometric, make_gaussian and "
+        f"make_noise on whole numbers, alone or after a sum or counts. lt.check_samples tests any "
+        f"measurement by its samples",
+        name="measurement",
+    )
+
+
+def require_metric(measurement: Any, *known: str) -> None:
+    """InputError when inputs are not as far apart as one of the known metrics says."""
+    metric = str(measurement.input_metric)
+    if metric.partition("(")[0] not in known:
+        raise refused(f"the input metric {metric}")
+
+
+def numbers(inner: str) -> tuple[int, Domain | None]:
+    """Lower bound of each number of a domain as OpenDP prints it, and the smallest datasets."""
+    low, high = bounds_of(inner) or (0, 1)
+    size = re.search(r"size=(\d+)", inner)
+    if inner.startswith("AtomDomain"):
+        return low, Hypergrid([high - low + 1])
+    return low, Hypergrid([min(high - low + 1, 2)] * int(size.group(1))) if size else None
+
+
+def bounds_of(inner: str) -> tuple[int, int] | None:
+    """Least and largest whole number of a domain as OpenDP prints it, where it has bounds."""
+    found = re.search(r"bounds=\[(-?\d+), (-?\d+)\]", inner)
+    return (int(found[1]), int(found[2])) if found else None
+
+
+def ends_of_type(inner: str) -> tuple[int, int] | None:
+    """The ends at which the whole-number type of a domain clips; None for other types."""
+    found = _TYPE.search(inner)
+    if found is None:
+        return None
+    bits = 64 if found[2] == "size" else int(found[2])
+    return (0, 2**bits - 1) if found[1] == "u" else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+
+
+def answers(inner: str, given: Domain | None) -> Domain:
+    """The vectors of scores of a selection; InputError unless every score may move by 1."""
+    low, default = numbers(inner)
+    within = bounds_of(inner)
+    if given is None and within and default is not None:
+        given = AnswerGrid([within[1] - low + 1] * default.dimension, relation="all")
+    if given is None:
+        raise InputError(
+            "domain=None: the scores have no bounds, or there is any number of them; give "
+            "domain=, such as AnswerGrid([5, 5, 5], relation='all')",
+            name="domain",
+        )
+    if not (isinstance(given, AnswerGrid) and "every" in given.relation):
+        raise misfit(given, "its metric asks for an AnswerGrid with relation='all'")
+    _fits(given, default, inner)
+    return given
+
+
+def chosen(given: Domain | None, inner: str, kind: type[Domain]) -> Domain:
+    """The domain that was given, or the smallest that shows all pairs of the noise."""
+    default = numbers(inner)[1]
+    found = given or default
+    if found is None:
+        raise InputError(
+            "domain=None: the measurement takes vectors of any length; give domain=, such as "
+            "Hypergrid([10, 10, 10])",
+            name="domain",
+        )
+    if not isinstance(found, kind):
+        raise misfit(found, f"its metric asks for a {kind.__name__}")
+    _fits(found, default, inner)
+    return found
+
+
+def _fits(domain: Domain, default: Domain | None, inner: str) -> None:
+    within = bounds_of(inner)
+    if default is not None and default.dimension != domain.dimension:
+        raise misfit(domain, f"it has {default.dimension} numbers")
+    if within and max(domain.sizes) > within[1] - within[0] + 1:
+        raise misfit(domain, f"its numbers are {within[0]} .. {within[1]}")
+
+
+def misfit(domain: Domain, why: str) -> InputError:
+    """The error of a domain that is not the measurement's."""
+    return InputError(f"domain={domain} does not fit the measurement: {why}", name="domain")
+
+
+# OpenDP's sums and counts before the noise: which datasets they take, and what they give.
+
+
+# Datasets on which the transformation is compared with the statistic.
+_COMPARED = 32
+
+
+@dataclass(frozen=True)
+class Chained:
+    """A deterministic step: its datasets, their distance, and the statistic that it computes."""
+
+    name: str
+    domain: Domain
+    distance: int
+    statistic: WeightedSum
+    records: Callable[[Any], list[Any]]
+
+
+def chained(
+    record: Any, transformation: Any, inner: str, domain: Domain | None, *, clamped: bool = False
+) -> Chained:
+    """A sum of whole-number records, or a count of any; InputError for anything else.
+
+    Where records may be added and removed, a dataset is the count of each value from the lower
+    bound on, or of all records where a count knows no bounds. Where their number is fixed, OpenDP's
+    distance is 2 for a record that is replaced. ``clamped``: values beyond the bounds of ``inner``
+    count as the bounds.
+    """
+    bounds = re.search(r"bounds=\[(-?\d+), (-?\d+)\], T=[iu]\d+", inner)
+    size = re.search(r"size=(\d+)\)$", inner)
+    if record.function not in ("make_sum", "make_count"):
+        raise InputError(
+            f"measurement: a chain that begins with {record.function} is not known here; known "
+            f"are make_count_by_categories, make_sum, make_count, and make_clamp before these two",
+            name="measurement",
+        )
+    if bounds is None and size is None and record.function == "make_count":
+        made = _any_count(inner, domain)
+        _compare(transformation, made)
+        return made
+    if bounds is None:
+        raise InputError(
+            f"measurement: its records, {inner}, have no bounds; give them some, such as "
+            f"atom_domain(bounds=(0, 1))",
+            name="measurement",
+        )
+    low, high = (int(end) for end in bounds.groups())
+    made = (
+        _fixed(record, low, high, int(size.group(1)), domain)
+        if size
+        else _free(record, low, high, domain)
+    )
+    _compare(transformation, made)
+    if clamped:
+        beyond = replace(made, records=_Beyond(made.records, low, high))
+        _compare(transformation, beyond)
+    return made
+
+
+@dataclass(frozen=True)
+class _Beyond:
+    """Records at the bounds moved beyond them."""
+
+    records: Callable[[Any], list[Any]]
+    low: int
+    high: int
+
+    def __call__(self, data: Any) -> list[Any]:
+        moved = {self.low: self.low - 7, self.high: self.high + 7}
+        return [moved.get(value, value) for value in self.records(data)]
+
+
+def _any_count(inner: str, domain: Domain | None) -> Chained:
+    chosen = domain or Hypergrid([2])
+    if not isinstance(chosen, Hypergrid) or chosen.dimension != 1:
+        raise InputError(
+            f"domain={chosen} does not fit: a dataset is the number of its records; give a "
+            f"Hypergrid of one size",
+            name="domain",
+        )
+    kind = re.search(r"T=(\w+)", inner)
+    record = {"bool": False, "String": "", "f64": 0.0, "f32": 0.0}.get(kind[1] if kind else "", 0)
+    return Chained("make_count", chosen, 1, WeightedSum([1]), lambda data: [record] * int(data[0]))
+
+
+def _free(record: Any, low: int, high: int, domain: Domain | None) -> Chained:
+    cells = high - low + 1
+    chosen = domain or Hypergrid([2] * cells)
+    if not isinstance(chosen, Hypergrid) or chosen.dimension != cells:
+        raise InputError(
+            f"domain={chosen} does not fit: records may be added and removed, so a dataset is a "
+            f"count for each of the values {low} .. {high}; give a Hypergrid of {cells} sizes",
+            name="domain",
+        )
+    counting = record.function == "make_count"
+    weights = [1] * cells if counting else list(range(low, high + 1))
+    values = np.arange(low, high + 1)
+    return Chained(
+        record.function,
+        chosen,
+        1,
+        WeightedSum(weights),
+        lambda data: np.repeat(values, np.asarray(data)).tolist(),
+    )
+
+
+def _fixed(record: Any, low: int, high: int, size: int, domain: Domain | None) -> Chained:
+    own: Domain = Hypercube(size) if high == low + 1 else RecordGrid([high - low + 1] * size)
+    if domain is not None and domain != own:
+        raise InputError(f"domain={domain} does not fit: the measurement's is {own}", name="domain")
+    counting = record.function == "make_count"
+    statistic = Offset([0 if counting else 1] * size, size if counting else size * low)
+    return Chained(
+        record.function, own, 2, statistic, lambda data: (np.asarray(data) + low).tolist()
+    )
+
+
+def _compare(transformation: Any, step: Chained) -> None:
+    """The statistic is what the transformation computes, on datasets of all kinds."""
+    rng = np.random.default_rng(0)
+    sizes = step.domain.size_array
+    tried = [sizes * 0, sizes - 1, *rng.integers(0, sizes, (_COMPARED, len(sizes)))]
+    for dataset in tried:
+        given, wanted = transformation(step.records(dataset)), step.statistic.values(dataset[None])
+        if given != int(wanted[0]):
+            raise LawError(
+                f"{step.name}: gives {given} on {step.records(dataset)[:20]}, where "
+                f"{int(wanted[0])} was expected; the object does not do what its record says"
+            )
+
+
 # For so many scores the nodes next to 1 are 0.002 off it, so that 40 factors 1 - t q are known to
 # 40 x 1e-13 each: well below the error that is declared.
 _MOST_SCORES = 40
+
+
 _SELECTION_ERROR = 1e-10
 
 

@@ -6,16 +6,255 @@ Order and cut are estimates; they decide how strong the test is, never whether i
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from flint import arb
 from numpy.typing import NDArray
 
-from liptest.blackbox.outputs import Outputs
-from liptest.blackbox.views import View, view_from_dict
+from liptest.balls import precision
+from liptest.blackbox.events import Outputs, Values, View, feature_names, fit_bins, view_from_dict
+from liptest.mechanisms.laws import Output
+
+# Certified binomial tails, and what they say about a ratio of two probabilities.
+#
+# The one test of the black box. Each step draws side A, side B or, for delta > 0, a token, with
+# probabilities proportional to 1, 1 and delta e^-epsilon. A win is a draw of A in the event S, a
+# loss a draw of B in S or a token. Given the number of wins and losses, the wins are binomial with
+# chance P / (P + Q + delta e^-epsilon), P = Pr_A[S], Q = Pr_B[S], which is at most
+# e^epsilon / (1 + e^epsilon) exactly when P <= e^epsilon Q + delta. So the test is exact: no
+# normal approximation, no split of the failure probability over two bounds.
+
+
+# Bits of the certified arithmetic, and the widest relative error that a tail may have.
+_PRECISIONS = tuple(1 << power for power in range(6, 14))
+
+
+_STEP = 1e-4
+
+
+# A bound is never quoted above this: e^50 exceeds every number of samples.
+_LARGEST = 50.0
+
+
+def log_tail(wins: int, trials: int, log_odds: float) -> float:
+    """Certified upper bound of ln Pr[Bin(trials, p) >= wins], ln(p / (1 - p)) = ``log_odds``.
+
+    The regularised incomplete beta function I_p(wins, trials - wins + 1).
+    """
+    if wins <= 0:
+        return 0.0
+    for bits in _PRECISIONS:
+        with precision(bits):
+            chance = 1 / (1 + (-arb(log_odds)).exp())
+            tail = chance.beta_lower(wins, trials - wins + 1, regularized=True)
+            if tail.lower() > 0 and tail.rel_accuracy_bits() > 30:
+                return min(0.0, _upward(float(tail.upper().log().upper())))
+    return 0.0
+
+
+def _upward(value: float) -> float:
+    return value + abs(value) * 2.0**-50
+
+
+@dataclass(frozen=True, eq=False)
+class Tally:
+    """What one test saw: ``wins`` of A, ``losses`` of B, and the tokens' thresholds.
+
+    ``tokens`` are the epsilons, ascending, up to which each token counts as a loss: -ln u, u
+    uniform, so that a token counts with probability e^-epsilon, for all epsilon at once.
+    """
+
+    wins: int
+    losses: int
+    tokens: np.ndarray[tuple[int], np.dtype[np.float64]]
+
+    def losses_at(self, epsilon: float) -> int:
+        """Losses of B and tokens that count at epsilon."""
+        alive = len(self.tokens) - int(np.searchsorted(self.tokens, epsilon, side="left"))
+        return self.losses + alive
+
+    def _rejects(self, first: float, last: float, log_level: float) -> bool:
+        """Whether every epsilon in [first, last] is rejected: tokens of one end, odds of the other.
+
+        More losses and a larger chance of a win both make the tail larger.
+        """
+        trials = self.wins + self.losses_at(first)
+        return self.wins > 0 and log_tail(self.wins, trials, last) <= log_level
+
+    def largest_refuted(self, log_level: float, first_step: float = 1.0) -> float:
+        """An epsilon such that it and all below are rejected; -inf when there is none at 0.
+
+        The true value of ln((P - delta) / Q) is itself rejected with probability at most
+        e^log_level, so this is a lower bound of it with that confidence, whatever else holds. The
+        search tries ``first_step`` itself first.
+        """
+        if not self._rejects(0.0, 0.0, log_level):
+            return -math.inf
+        if not len(self.tokens):
+            return self._largest_without_tokens(log_level)
+        reached, step = 0.0, first_step
+        while step > _STEP and reached < _LARGEST:
+            if self._rejects(reached, reached + step, log_level):
+                reached, step = reached + step, step * 2
+            else:
+                step /= 2
+        return min(reached, _LARGEST)
+
+    def _largest_without_tokens(self, log_level: float) -> float:
+        """Where the tail, which grows with epsilon, reaches the level: bisection and secants."""
+        trials = self.wins + self.losses
+
+        def above(epsilon: float) -> float:
+            return log_tail(self.wins, trials, epsilon) - log_level
+
+        low, high, below, over = 0.0, 1.0, -1.0, above(1.0)
+        while over <= 0 and high < _LARGEST:
+            low, high, below = high, 2 * high, over
+            over = above(high)
+        takes_secant = False
+        while high - low > _STEP:
+            share = below / (below - over) if takes_secant else 0.5
+            middle = low + min(max(share, 0.02), 0.98) * (high - low)
+            takes_secant = not takes_secant
+            value = above(middle)
+            if value <= 0:
+                low, below = middle, value
+            else:
+                high, over = middle, value
+        return min(low, _LARGEST)
+
+
+def plan_sides(
+    steps: int, delta: float, rng: np.random.Generator
+) -> tuple[int, int, np.ndarray[tuple[int], np.dtype[np.float64]]]:
+    """Draws of A, draws of B and token thresholds of ``steps`` steps of the test."""
+    total = 2.0 + delta
+    a, b, tokens = rng.multinomial(steps, [1 / total, 1 / total, delta / total]).tolist()
+    return a, b, np.sort(rng.exponential(size=tokens))
+
+
+# Counting outputs: all distinct ones while they are few, and cells of views.
+
 
 Counts = NDArray[np.int64]
+
+
+#: More distinct outputs than this, or counters than that, are not kept apart.
+MAX_DISTINCT = 1 << 14
+
+
+MAX_COUNTERS = 1 << 23
+
+
+# Few outputs that are no vectors need no other view.
+_FEW = 64
+
+
+@dataclass(eq=False)
+class Census:
+    """Counts of every distinct output on each of ``rows`` datasets, until they are too many."""
+
+    rows: int
+    known: dict[Output, int] = field(default_factory=dict)
+    is_complete: bool = True
+    _table: Counts = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._table = np.zeros((self.rows, 0), dtype=np.int64)
+
+    def add(self, row: int, outputs: Outputs) -> None:
+        """Count outputs of one dataset."""
+        if not self.is_complete:
+            return
+        keys, places = outputs.distinct()
+        new = [key for key in keys if key not in self.known]
+        total = len(self.known) + len(new)
+        if total > min(MAX_DISTINCT, max(64, MAX_COUNTERS // self.rows)):
+            self.is_complete = False
+            return
+        for key in new:
+            self.known[key] = len(self.known)
+        self._grow(total)
+        codes = np.array([self.known[key] for key in keys], dtype=np.int64)
+        self._table[row, codes] += np.bincount(places, minlength=len(keys))
+
+    def _grow(self, total: int) -> None:
+        if total > self._table.shape[1]:
+            wider = np.zeros((self.rows, max(2 * self._table.shape[1], total, 16)), dtype=np.int64)
+            wider[:, : self._table.shape[1]] = self._table
+            self._table = wider
+
+    @property
+    def view(self) -> Values:
+        """One cell for each output seen."""
+        return Values(tuple(self.known))
+
+    @property
+    def counts(self) -> Counts:
+        """(rows, cells of the view)."""
+        self._grow(len(self.known) + 1)
+        return self._table[:, : len(self.known) + 1]
+
+
+def coarse_views(pilot: Outputs) -> list[View]:
+    """Views for a first look, besides the census."""
+    keys, _ = pilot.distinct()
+    is_scalar = pilot.is_numeric and pilot.numbers.shape[1] == 1
+    if len(keys) <= _FEW and (is_scalar or not np.any(~np.isnan(pilot.numbers))):
+        return []
+    views: list[View] = [fit_bins(pilot, name) for name in feature_names(pilot)]
+    return [view for view in views if view.size > 2]
+
+
+def frequent_values(outputs: Outputs, most: int = 256) -> Values:
+    """The outputs that come back, most frequent first."""
+    keys, places = outputs.distinct()
+    counts = np.bincount(places, minlength=len(keys))
+    order = np.argsort(-counts, kind="stable")[:most]
+    return Values(tuple(keys[k] for k in order.tolist() if counts[k] > 1))
+
+
+def count_cells(view: View, outputs: Outputs) -> Counts:
+    """(cells,) how many outputs lie in each cell."""
+    return np.bincount(view.codes(outputs), minlength=view.size)
+
+
+def joined(parts: Iterable[Outputs]) -> Outputs:
+    """Several batches as one."""
+    listed = [part.array for part in parts]
+    shapes = {(array.dtype.kind == "O", array.shape[1:]) for array in listed}
+    if len(shapes) == 1:
+        return Outputs(np.concatenate(listed))
+    whole = np.empty(sum(map(len, listed)), dtype=object)
+    place = 0
+    for array in listed:
+        for item in array.tolist() if array.ndim == 1 else map(tuple, array.tolist()):
+            whole[place] = item
+            place += 1
+    return Outputs(whole)
+
+
+def hockey_stick(left: Counts, right: Counts, epsilon: float) -> float:
+    """Divergence of two empirical laws, the larger direction."""
+    p, q = left / max(1, int(left.sum())), right / max(1, int(right.sum()))
+    factor = math.exp(min(epsilon, 700.0))
+    forth, back = (np.maximum(a - factor * b, 0.0).sum() for a, b in ((p, q), (q, p)))
+    return float(max(forth, back))
+
+
+def radius(draws_left: int, draws_right: int, epsilon: float, log_level: float) -> float:
+    """What to add to ``hockey_stick`` so that it bounds the true one, one direction.
+
+    The empirical divergence is convex in the empirical laws, so its mean is at least the true
+    one (Jensen); one draw more or less moves it by 1/n or e^epsilon/m, so it falls below its mean
+    by t with probability at most exp(-2 t^2 / (1/n + e^(2 epsilon)/m)) (McDiarmid). No bound on
+    the number of outputs is needed.
+    """
+    spread = 1.0 / draws_left + math.exp(min(2.0 * epsilon, 700.0)) / draws_right
+    return math.sqrt(spread * -log_level / 2.0)
 
 
 @dataclass(frozen=True)

@@ -9,14 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from liptest.blackbox.outputs import Outputs, as_outputs, collected
-from liptest.domains import IntArray
+from liptest.blackbox.events import Outputs, as_outputs, collected
+from liptest.data.domains import IntArray
 from liptest.errors import InputError, MechanismError, shown
-from liptest.executors import ordered_map
 from liptest.mechanisms.laws import Raised
+from liptest.runs.workers import ordered_map
 
 #: Draws of one call of a vectorised sampler; part of what a seed means.
 CHUNK = 1 << 16
+
+
 # Of a scalar one: a task of a pool.
 _SCALAR_CHUNK = 1 << 12
 

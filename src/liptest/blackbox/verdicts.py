@@ -14,16 +14,17 @@ from typing import Any, NoReturn, Self
 
 import numpy as np
 
-from liptest.blackbox.learning import Event
+from liptest.blackbox.learning import Event, Tally, log_tail, plan_sides
+from liptest.blackbox.race import Pairs
 from liptest.blackbox.samplers import Sampler, Source, check_sampler
-from liptest.blackbox.tails import Tally, plan_sides
 from liptest.errors import InputError, check_count, check_open_unit, check_seed, shown
-from liptest.privacy.claims import Claim
-from liptest.privacy.verdicts import notebook_html
-from liptest.privacy.wording import NOT_COVERED, coordinate_noun, counted
+from liptest.privacy.claims import Claim, exact_text
+from liptest.privacy.verdicts import NOT_COVERED, coordinate_noun, counted, in_words, notebook_html
 from liptest.verdicts import Cost, Decision, Guarantee, jsonable, rounded_up
 
 _VERIFY = 9999
+
+
 _COORDINATES = "  (x[k]: number k of the output, from 0; x[0] is an output that is one number.)"
 
 
@@ -297,3 +298,89 @@ def bound_lines(bound: LossBound, noun: str = "record") -> list[str]:
 def chance_in_words(probability: float) -> str:
     """A failure probability, never rounded down."""
     return f"{rounded_up(probability):.4g}"
+
+
+# What verdicts from samples promise, in sentences.
+
+
+_MOST = 10**12
+
+
+def no_sentence(claim: Claim, failure: float, condition: str) -> str:
+    """The meaning of a NO."""
+    return (
+        f"either the mechanism does not satisfy {claim}, or this test hit an event of probability "
+        f"<= {in_words(failure)}; everything that was tried is counted in. It is no certain "
+        f"witness: two finite samples can differ by chance. It rests on a condition: {condition}."
+    )
+
+
+def yes_sentence(
+    claim: Claim, reached: float, failure: float, pairs: Pairs, is_finite: bool, condition: str
+) -> str:
+    """The meaning of a YES."""
+    events = "all events" if is_finite else "all unions of the cells that were counted"
+    which = f"{len(pairs.pairs):,} pairs tried" if len(pairs.pairs) > 1 else "one pair tried"
+    rest = "" if pairs.is_all else " Other pairs of datasets were not looked at."
+    total = rounded_up(claim.delta + reached)
+    claimed, delta = exact_text(claim.epsilon), exact_text(claim.delta)
+    return (
+        f"for the {which} and {events}, the mechanism is ({claimed}, {total:.4g})-private, delta "
+        f"{delta} plus the resolution, or this test hit an event of probability <= "
+        f"{in_words(failure)}. Samples cannot prove pure differential privacy: whatever happens "
+        f"with a probability below the resolution may escape them.{rest} It rests on a "
+        f"condition: {condition}."
+    )
+
+
+def open_sentence() -> str:
+    """The meaning of an INCONCLUSIVE."""
+    return "no promise; the claim was neither refuted nor confirmed at the resolution asked for."
+
+
+def open_reason(reached: float, asked: float, needed: int) -> str:
+    """Why a verdict is INCONCLUSIVE, and what to do."""
+    known = f"resolution {reached:.3g}" if reached < 1 else "no resolution below 1"
+    takes = f"about {needed:,} samples, or fewer pairs"
+    if needed > _MOST:
+        takes = "more samples than can be drawn"
+    return f"the samples reach {known}, asked for was {asked:g}; that takes {takes}"
+
+
+# Whether a verdict from samples follows from its counts.
+
+
+# Of the logarithm of a tail, which is computed again.
+_ROUNDING = 1e-9
+
+
+def count_problems(verdict: BlackBoxVerdict) -> list[str]:
+    """Where bounds do not follow from counts, or the decision not from the bounds."""
+    wrong = [told for bound in verdict.bounds for told in _bound_problems(bound)]
+    failure = verdict.guarantee.failure_probability or 0.0
+    if sum(bound.failure_probability for bound in verdict.bounds) > failure * (1 + _ROUNDING):
+        wrong.append("bounds: together they may fail more often than the verdict says")
+    if any(bound.delta < verdict.claim.delta for bound in verdict.bounds):
+        wrong.append("bounds: they are about another delta than the claim")
+    witness = verdict.witness
+    refuted = witness is not None and witness.lower_bound >= verdict.claim.threshold
+    if (verdict.decision is Decision.NO) != refuted or (refuted and witness not in verdict.bounds):
+        wrong.append(f"decision={verdict.decision}: the bounds do not give it")
+    reached = verdict.resolution_reached <= verdict.resolution
+    if verdict.decision is Decision.YES and not reached:
+        wrong.append("decision=YES: the resolution was not reached")
+    if sum(sum(bound.draws) for bound in verdict.bounds) > verdict.cost.draws:
+        wrong.append("cost.draws: fewer than the bounds count")
+    return wrong
+
+
+def _bound_problems(bound: LossBound) -> list[str]:
+    if any(hits > draws for hits, draws in zip(bound.hits, bound.draws, strict=True)):
+        return [f"hits={bound.hits} are more than draws={bound.draws}"]
+    if bound.lower_bound == -math.inf:
+        return []
+    wins, losses = bound.hits
+    tail = log_tail(wins, wins + losses + bound.tokens, bound.lower_bound)
+    if not wins or tail > math.log(bound.failure_probability) + _ROUNDING:
+        return [f"lower_bound={bound.lower_bound:g} does not follow from {bound.hits}"]
+    return []

@@ -16,6 +16,8 @@ import liptest
 from liptest.errors import LiptestError
 
 _REQUIREMENT = re.compile(r"([\w.-]+)(?:\[.*?\])?\s*([^;]*)(?:;.*extra\s*==\s*['\"]([\w-]+)['\"])?")
+
+
 _SECONDS = 60.0
 
 

@@ -18,15 +18,21 @@ from liptest.config import DistributionModel, DomainModel, FileModel, validated
 from liptest.errors import InputError, LiptestError, check_count
 from liptest.mechanisms.base import Mechanism
 from liptest.privacy.claims import Claim, parse_epsilon
-from liptest.privacy.wording import SOURCES
+from liptest.privacy.verdicts import SOURCES
 
 _MARK = "FILL IN"
+
+
 _KINDS = """\
 # cube: records of one bit, one of which is flipped. grid: counts, one of which moves by 1.
 # records: records of several values (sizes), one of which is replaced."""
+
+
 _OTHER_LAWS = """\
 # Others: probabilities = 0.1 (of a 1; or a list, one number per record), or fitted on public rows:
 # table = "public.csv", column = "click", and if you like group = "item" for one rate per item."""
+
+
 _DEFAULTS = """\
 # exception_mass = 0.001        # a YES by sampling says nothing about datasets of this probability
 # failure_probability = 1e-6    # chance of a wrong YES by sampling

@@ -6,7 +6,7 @@ import time
 
 import numpy as np
 
-from liptest.distributions import ProductDistribution
+from liptest.data.distributions import ProductDistribution
 from liptest.errors import LiptestError
 from liptest.mechanisms.base import Mechanism, through_reads
 from liptest.privacy.choice import choose_method
@@ -17,6 +17,8 @@ from liptest.privacy.request import Task
 
 # What is faster needs no warning.
 _PATIENCE = 60.0
+
+
 _ADVICE = (
     "If the function needs only the number of ones, let it say so: "
     "@lt.mechanism(statistic=lt.Count()) above def {name}(count, rng); each count is then asked "

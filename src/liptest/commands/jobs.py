@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from liptest import testers
 from liptest.commands.loading import load_mechanism
 from liptest.config import CheckModel, DistributionModel, DomainModel, read_config, validated
-from liptest.distributions import ProductDistribution
+from liptest.data.distributions import ProductDistribution
 from liptest.errors import BudgetError, GateError, InputError, LiptestError, MechanismError
+from liptest.lipschitz import testers
 from liptest.mechanisms.base import Mechanism
 from liptest.privacy.check import METHODS
 

@@ -17,29 +17,27 @@ from numpy.typing import NDArray
 from liptest.commands.jobs import muted
 from liptest.commands.laboratory_input import load_function, read_law
 from liptest.commands.workers import pool
-from liptest.distributions import ProductDistribution
-from liptest.domains import Hypercube
-from liptest.errors import (
-    BudgetError,
-    FunctionError,
-    InputError,
-    LiptestError,
-    shown,
-)
-from liptest.ground_truth.bounds import violated_edges
-from liptest.ground_truth.exact import Distance, distance_to_lipschitz
-from liptest.ground_truth.repairs import Table, exact_table, mcshane, repair
-from liptest.ground_truth.tables import ExactTable
+from liptest.data.distributions import ProductDistribution
+from liptest.data.domains import Hypercube
+from liptest.errors import BudgetError, FunctionError, InputError, LiptestError, shown
 from liptest.lipschitz.check import check_lipschitz
-from liptest.plans import plan_table, with_step
-from liptest.privacy_plans import privacy_plan_table
-from liptest.report.plans_text import plan_text, privacy_plan_text
-from liptest.report.text import Screen
-from liptest.testers import ALL_TESTERS, DiameterTester, LipschitzTester
+from liptest.lipschitz.covers import ExactTable
+from liptest.lipschitz.distance import Distance, distance_to_lipschitz, violated_edges
+from liptest.lipschitz.plans import plan_table, with_step
+from liptest.lipschitz.repair import Table, exact_table, mcshane, repair
+from liptest.lipschitz.testers import ALL_TESTERS
+from liptest.lipschitz.testers.base import LipschitzTester
+from liptest.lipschitz.testers.diameter import DiameterTester
+from liptest.privacy.plans import privacy_plan_table
+from liptest.report.text import Screen, plan_text, privacy_plan_text
 from liptest.verdicts import Decision
 
 Options = dict[str, Any]
+
+
 _BROKEN_TIES = ", which moves {} edges over the line by a unit in the last place"
+
+
 _CODES = {Decision.ACCEPT: 0, Decision.REJECT: 1, Decision.INCONCLUSIVE: 3}
 
 

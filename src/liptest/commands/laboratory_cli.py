@@ -13,12 +13,19 @@ from cyclopts import Group, Parameter
 # Nothing heavy is imported here: --help must answer at once.
 
 _TASK = Group("Task")
+
+
 _DATA = Group("Domain and distribution of the points")
+
+
 _RUN = Group("Running")
+
 
 Function = Annotated[
     str, Parameter(help="file.py:name, package.module:name, or a table in a .npy file.")
 ]
+
+
 Kind = Annotated[
     Literal["cube", "grid", "records"],
     Parameter(
@@ -27,29 +34,53 @@ Kind = Annotated[
         help="Neighbours: bits flipped, counts moved by 1, or records replaced.",
     ),
 ]
+
+
 Dimension = Annotated[int | None, Parameter(group=_DATA, help="Number of bits of a cube.")]
+
+
 Sizes = Annotated[str | None, Parameter(group=_DATA, help="Values per coordinate: 3,3,2.")]
+
+
 Probabilities = Annotated[
     str | None,
     Parameter(group=_DATA, help="Chance of a 1: one number, or one per bit. Default: uniform."),
 ]
+
+
 Proximity = Annotated[
     float, Parameter(group=_TASK, help="Mass off which an accepted function is Lipschitz.")
 ]
+
+
 Failure = Annotated[float, Parameter(group=_TASK, help="Chance of a wrong acceptance.")]
+
+
 Constant = Annotated[float, Parameter(group=_TASK, help="The Lipschitz constant.")]
+
+
 Tolerance = Annotated[
     float, Parameter(group=_TASK, help="Relative; 0 decides ties to the last bit.")
 ]
+
+
 Tester = Annotated[str, Parameter(group=_TASK, help="auto, or a name such as VarianceEdges.")]
+
+
 Step = Annotated[
     float | None,
     Parameter(group=_TASK, help="For testers that round values: 1 over a whole number."),
 ]
+
+
 Seed = Annotated[
     int | None, Parameter(group=_RUN, help="For reproduction; default: operating system.")
 ]
+
+
 Json = Annotated[Path | None, Parameter(group=_RUN, name="--json", help="Write the answer.")]
+
+
 Workers = Annotated[int, Parameter(group=_RUN, help="Processes; results do not depend on it.")]
 
 

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from liptest.commands.jobs import muted, numbers
 from liptest.commands.loading import load_object
 from liptest.config import DistributionModel, DomainModel, validated
-from liptest.distributions import ProductDistribution
-from liptest.domains import IntArray
+from liptest.data.distributions import ProductDistribution
+from liptest.data.domains import IntArray
 from liptest.errors import FunctionError, InputError, shown
 
 

@@ -12,7 +12,7 @@ from liptest.commands.jobs import code_of, muted, numbers
 from liptest.commands.loading import load_mechanism
 from liptest.errors import BudgetError, InputError, LiptestError, check_count, shown
 from liptest.mechanisms.laws import Output, OutputLaw
-from liptest.privacy.enclosures import fraction_text
+from liptest.privacy.witnesses import fraction_text
 from liptest.report.text import Screen
 from liptest.whitebox.tree.tracing import MAX_RUNS
 

@@ -8,9 +8,8 @@ from fractions import Fraction
 from pathlib import Path
 
 from liptest.errors import InputError, LedgerError
-from liptest.ledger.book import Ledger
-from liptest.ledger.entries import Attempt, decimal_text
-from liptest.ledger.totals import Totals, attempt_text, vendor_text
+from liptest.evidence.ledger import Ledger
+from liptest.evidence.ledger_entries import Attempt, Totals, attempt_text, decimal_text, vendor_text
 from liptest.report.text import Screen
 
 _MOST_PROBLEMS = 20

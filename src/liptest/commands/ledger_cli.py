@@ -11,6 +11,7 @@ from cyclopts import App, Parameter
 
 LEDGER = App(name="ledger", help="Read a ledger of attempts and releases.")
 
+
 File = Annotated[Path, Parameter(help="The ledger.")]
 
 

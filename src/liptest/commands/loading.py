@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import csv
 import hashlib
-import importlib
 import importlib.util
 import inspect
 import json

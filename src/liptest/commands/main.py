@@ -8,8 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from liptest.certificates.outcomes import Outcome
-from liptest.certificates.verification import Certificate, certify
 from liptest.commands.jobs import Job, Task, code_of, load_job, muted, options_of, read_task
 from liptest.commands.loading import defined_at, read_column, whole_numbers
 from liptest.commands.outcome_files import write_outcomes
@@ -17,22 +15,22 @@ from liptest.commands.resuming import checkpoint_files, remove, say_how_to_go_on
 from liptest.commands.workers import pool
 from liptest.config import CheckModel
 from liptest.demo import run_clicks
-from liptest.errors import (
-    BudgetError,
-    InputError,
-    LiptestError,
-)
-from liptest.fingerprints import fingerprint
-from liptest.gate import PrivacyGate, Released
-from liptest.interrupts import interruptions
-from liptest.ledger.bookkeeping import Bookkeeper
-from liptest.ledger.entries import clean_name
+from liptest.errors import BudgetError, InputError, LiptestError
+from liptest.evidence.certificate import Certificate, certify
+from liptest.evidence.ledger import Bookkeeper
+from liptest.evidence.ledger_entries import clean_name
+from liptest.evidence.outcomes import Outcome
+from liptest.gate.gate import PrivacyGate, Released
 from liptest.privacy.check import asked_for, check_privacy
 from liptest.report.text import Screen
+from liptest.runs.fingerprints import fingerprint
+from liptest.runs.interrupts import interruptions
 from liptest.verdicts import Decision
 
 # Worst first.
 _SEVERITY = (4, 1, 3, 2, 0)
+
+
 _CODES = {Decision.YES: 0, Decision.NO: 1, Decision.INCONCLUSIVE: 3}
 
 

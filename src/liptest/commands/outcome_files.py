@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from liptest.certificates.outcomes import Outcome
+from liptest.evidence.outcomes import Outcome
 
 Format = Callable[[Sequence[Outcome]], str]
 
@@ -52,13 +52,13 @@ def _html(outcomes: Sequence[Outcome]) -> str:
 
 
 def _junit(outcomes: Sequence[Outcome]) -> str:
-    from liptest.report.junit import document
+    from liptest.report.machine import document
 
     return document(outcomes, root=Path.cwd())
 
 
 def _sarif(outcomes: Sequence[Outcome]) -> str:
-    from liptest.report.sarif import document
+    from liptest.report.machine import document_of_sarif as document
 
     return document(outcomes, root=Path.cwd())
 

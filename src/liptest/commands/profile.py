@@ -19,6 +19,8 @@ from liptest.verdicts import Decision
 
 # As for ``liptest check``: worst first.
 _SEVERITY = (4, 1, 3, 2, 0)
+
+
 _CODES = {Decision.YES: 0, Decision.NO: 1, Decision.INCONCLUSIVE: 3}
 
 

@@ -10,7 +10,11 @@ from cyclopts import Group, Parameter
 # Nothing heavy is imported here: --help must answer at once.
 
 _PROFILE = Group("Profile")
+
+
 _DATA = Group("Domain and distribution of the data")
+
+
 _RUN = Group("Running")
 
 

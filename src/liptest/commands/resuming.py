@@ -7,8 +7,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from liptest.certificates.outcomes import Outcome
 from liptest.errors import InputError
+from liptest.evidence.outcomes import Outcome
 from liptest.report.text import Screen
 
 

@@ -7,23 +7,22 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from liptest.blackbox.asked import asked_for
-from liptest.blackbox.check import check_samples
+from liptest.blackbox.check import asked_for, check_samples
 from liptest.blackbox.samplers import Sampler
 from liptest.blackbox.verdicts import BlackBoxVerdict
-from liptest.certificates.samples import SampleCertificate, certify_samples, examine_samples
-from liptest.certificates.verification import Examination
 from liptest.commands.jobs import code_of, distribution_arguments, domain_arguments, muted
 from liptest.commands.loading import load_object
 from liptest.commands.workers import pool
 from liptest.config import CheckModel, DistributionModel, DomainModel, validated
-from liptest.distributions import Distribution
+from liptest.data.distributions import Distribution
 from liptest.errors import LiptestError
-from liptest.fingerprints import fingerprint
-from liptest.ledger.bookkeeping import Bookkeeper
-from liptest.ledger.entries import clean_name
+from liptest.evidence.ledger import Bookkeeper
+from liptest.evidence.ledger_entries import clean_name
+from liptest.evidence.samples import SampleCertificate, certify_samples, examine_samples
+from liptest.evidence.verify import Examination
 from liptest.report.html import report_html
 from liptest.report.text import Screen
+from liptest.runs.fingerprints import fingerprint
 from liptest.verdicts import Decision
 
 _CODES = {Decision.YES: 0, Decision.NO: 1, Decision.INCONCLUSIVE: 3}

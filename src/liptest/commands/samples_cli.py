@@ -12,8 +12,14 @@ from liptest.commands.verify_cli import Data
 # Nothing heavy is imported here: --help must answer at once.
 
 _CLAIM = Group("Claim")
+
+
 _RUN = Group("Running")
+
+
 _OUT = Group("Results")
+
+
 _NOTHING = Data()
 
 

@@ -9,13 +9,14 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from liptest.data.sources import as_source
-from liptest.data.sql import SqlTable
-from liptest.distributions import ProductDistribution
-from liptest.domains import Domain
+from liptest.data.distributions import ProductDistribution
+from liptest.data.domains import Domain
+from liptest.data.sources import SqlTable, as_source
 from liptest.errors import ConfigError
 
 _PARQUET = (".parquet", ".pq")
+
+
 _ONLY_SQL = ("sql_table", "sql_schema", "query")
 
 

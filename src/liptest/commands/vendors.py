@@ -13,14 +13,21 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import ModuleType
 
-from liptest.fingerprints import is_local
+from liptest.runs.fingerprints import is_local
 
 Modules = dict[str, ModuleType]
 
+
 _shelves: dict[Path, Modules] = {}
+
+
 # Modules from elsewhere that have the name of a file in the folder in use.
 _hidden: Modules = {}
+
+
 _in_use: Path | None = None
+
+
 # Modules that were there before any vendor's are never taken away.
 _before: frozenset[str] = frozenset()
 

@@ -6,20 +6,22 @@ import json
 from pathlib import Path
 from typing import Any
 
-from liptest.certificates.samples import is_of_samples
-from liptest.certificates.verification import Examination, examine
-from liptest.check_witness import Unreadable, read
 from liptest.commands.jobs import code_of, distribution_arguments, domain_arguments, muted
 from liptest.commands.loading import load_mechanism
 from liptest.commands.samples import run_verify_samples
 from liptest.config import CheckModel, DistributionModel, DomainModel, read_config, validated
-from liptest.distributions import Distribution
+from liptest.data.distributions import Distribution
 from liptest.errors import InputError, LiptestError, shown
-from liptest.fingerprints import distribution_hash
+from liptest.evidence.check_witness import Unreadable, read
+from liptest.evidence.samples import is_of_samples
+from liptest.evidence.verify import Examination, examine
 from liptest.report.text import Screen
+from liptest.runs.fingerprints import distribution_hash
 
 # The worst of several wins.
 _SEVERITY = (1, 3, 2, 0)
+
+
 _WORDS = {
     0: "HOLDS",
     1: "DOES NOT HOLD",

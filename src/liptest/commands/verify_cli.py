@@ -11,7 +11,11 @@ from cyclopts import Group, Parameter
 # Nothing heavy is imported here: --help must answer at once.
 
 _DATA = Group("Distribution that was tested with")
+
+
 Where = Annotated[Path | None, Parameter(group=_DATA)]
+
+
 Text = Annotated[str | None, Parameter(group=_DATA)]
 
 

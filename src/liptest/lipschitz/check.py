@@ -5,15 +5,369 @@ from __future__ import annotations
 import math
 import secrets
 from concurrent.futures import Executor
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property, partial
 from typing import Any
 
-from liptest.distributions import Distribution, check_distribution
-from liptest.driver import Finding, Outcome, Progress
-from liptest.errors import check_non_negative, check_positive, check_seed
-from liptest.lipschitz.stages import TesterTask, run_tester
-from liptest.oracles import as_oracle
-from liptest.testers import LipschitzTester, PairTester, resolve_tester
-from liptest.verdicts import Cost, Decision, Guarantee, LipschitzVerdict, Witness, rounded_up
+import numpy as np
+from numpy.typing import NDArray
+
+from liptest.data.distributions import Distribution, check_distribution
+from liptest.data.domains import Domain, Hypergrid, IntArray
+from liptest.data.points import from_array
+from liptest.errors import FunctionError, check_non_negative, check_positive, check_seed
+from liptest.lipschitz.oracles import FunctionOracle, as_oracle
+from liptest.lipschitz.testers import resolve_tester
+from liptest.lipschitz.testers.base import LipschitzTester, PairTester
+from liptest.lipschitz.testers.diameter import DiameterTester
+from liptest.runs.driver import Finding, Judgement, Outcome, Progress, QueryBatch, Sampling, run
+from liptest.verdicts import (
+    Cost,
+    Decision,
+    Guarantee,
+    LipschitzVerdict,
+    QueryPlan,
+    Witness,
+    rounded_up,
+)
+
+# Judges of function values: do two values differ by more than a Lipschitz function's may?
+
+
+# Float differences and products are off by at most a few units in the last place.
+_SCREEN = 1.0 - 2.0**-50
+
+
+# The same function may round otherwise on an array of another length (matrix products do).
+_SAME_VALUE = 1e-9
+
+
+def is_violated(left: float, right: float, distance: int, limit: float) -> bool:
+    """|left - right| > limit * distance, decided exactly."""
+    gap = abs(Fraction(float(left)) - Fraction(float(right)))
+    return gap > Fraction(limit) * distance
+
+
+def ask_again(
+    oracle: FunctionOracle, points: IntArray, known: list[float], limit: float
+) -> list[float]:
+    """Values of (n, d) points that are known already; FunctionError where one has changed."""
+    again = [float(value) for value in oracle.values(from_array(points))]
+    for point, before, value in zip(points, known, again, strict=True):
+        if not math.isclose(before, value, rel_tol=_SAME_VALUE, abs_tol=_SAME_VALUE * limit):
+            raise FunctionError(
+                f"{oracle.name}: value={before!r}, then {value!r} at the same point; a "
+                f"function under test must not depend on state, time or chance, nor (beyond the "
+                f"rounding of 64-bit floats) on the points asked with it",
+                point=point,
+            )
+    return again
+
+
+@dataclass(frozen=True, eq=False)
+class DifferenceJudge:
+    """A pair at distance k is violated when |f(x) - f(y)| > limit * k, decided exactly."""
+
+    oracle: FunctionOracle
+    limit: float
+
+    def judge(self, batch: QueryBatch) -> Judgement:
+        values = self.oracle.values(batch.points)
+        ask_again(self.oracle, batch.points.centres[:1], [float(values[0])], self.limit)
+        left, right = batch.pair_positions()
+        distances = batch.pair_distances()
+        with np.errstate(over="ignore"):  # an infinite gap is violated, and decided exactly
+            gaps = np.abs(values[left] - values[right])
+        for pair in np.flatnonzero(gaps > self.limit * distances * _SCREEN):
+            i, j, distance = int(left[pair]), int(right[pair]), int(distances[pair])
+            if is_violated(values[i], values[j], distance, self.limit):
+                draw = max(batch.draw_of(i), batch.draw_of(j))
+                finding = Finding(
+                    batch.points.point(i),
+                    batch.points.point(j),
+                    distance,
+                    (float(values[i]), float(values[j])),
+                )
+                ratio = float(gaps[pair]) / distance
+                return Judgement(draw + 1, len(values), int(pair) + 1, 1, ratio, True, finding)
+        ratio = float(np.max(gaps / distances, initial=0.0))
+        return Judgement(len(batch.points.centres), len(values), len(gaps), 1, ratio, True)
+
+
+@dataclass(frozen=True, eq=False)
+class Extremes:
+    """The first smallest and the first largest of a sequence of values, and where they are."""
+
+    low: float
+    high: float
+    low_point: IntArray
+    high_point: IntArray
+
+    def __add__(self, later: Extremes) -> Extremes:
+        first_low = self.low <= later.low
+        first_high = self.high >= later.high
+        return Extremes(
+            self.low if first_low else later.low,
+            self.high if first_high else later.high,
+            self.low_point if first_low else later.low_point,
+            self.high_point if first_high else later.high_point,
+        )
+
+    def diameter(self, limit: float, steps: int) -> Fraction | float:
+        """Largest minus smallest value of f / limit, rounded to multiples of 1/steps.
+
+        Logarithms of probabilities may be -inf (theory 1.4): all of them give 0, some of them
+        inf.
+        """
+        if self.low == -math.inf:
+            return Fraction(0) if self.high == -math.inf else math.inf
+        high, low = (rounded_steps(value, limit, steps) for value in (self.high, self.low))
+        return Fraction(high - low, steps)
+
+
+def rounded_steps(value: float, limit: float, steps: int) -> int:
+    """The multiple of 1/steps nearest to value / limit, ties upwards, exactly (theory 1.3)."""
+    return math.floor(Fraction(value) * steps / Fraction(limit) + Fraction(1, 2))
+
+
+@dataclass(frozen=True, eq=False)
+class ExtremesJudge:
+    """Finds the smallest and the largest value; rejects nothing."""
+
+    oracle: FunctionOracle
+    limit: float
+
+    def judge(self, batch: QueryBatch) -> Judgement:
+        values = self.oracle.values(batch.points)
+        ask_again(self.oracle, batch.points.centres[:1], [float(values[0])], self.limit)
+        low, high = int(np.argmin(values)), int(np.argmax(values))
+        found = Extremes(
+            float(values[low]),
+            float(values[high]),
+            batch.points.point(low),
+            batch.points.point(high),
+        )
+        draws = len(batch.points.centres)
+        return Judgement(draws, len(values), 0, 1, 0.0, True, evidence=found)
+
+
+# A violated pair at a distance contains a violated pair of neighbours (theory 1.2).
+
+
+@dataclass(frozen=True, eq=False)
+class Geodesic:
+    """A path between two points, coordinate by coordinate; both (d,).
+
+    On the domains of liptest it is a shortest one, over neighbours. Another domain may have
+    another distance: ``shows`` says whether two points of the path are neighbours for it.
+    """
+
+    domain: Domain
+    start: IntArray
+    end: IntArray
+
+    @cached_property
+    def _hops(self) -> NDArray[np.int64]:
+        moves = self.end.astype(np.int64) - self.start
+        return np.asarray(np.abs(moves) if isinstance(self.domain, Hypergrid) else moves != 0) * 1
+
+    @cached_property
+    def length(self) -> int:
+        """Number of hops, the distance of the ends."""
+        return int(self._hops.sum())
+
+    def shows(self, low: int, high: int) -> bool:
+        """Whether the domain, too, counts this many hops between two points of the path."""
+        ends = self.point(low)[None, :], self.point(high)[None, :]
+        return int(self.domain.distance(*ends)[0]) == high - low
+
+    def point(self, hop: int) -> IntArray:
+        """The point after some hops, 0 .. length; a fresh (d,) array."""
+        before = np.cumsum(self._hops) - self._hops
+        done = np.clip(hop - before, 0, self._hops)
+        moves = self.end.astype(np.int64) - self.start
+        per_hop = moves // np.maximum(self._hops, 1)
+        return np.asarray(self.start + done * per_hop, dtype=self.start.dtype)
+
+
+@dataclass(frozen=True)
+class Narrowed:
+    """A violated pair of neighbours, and the queries that it took to find and to confirm it."""
+
+    finding: Finding
+    queries: int
+    repeats: int
+
+
+def narrow(finding: Finding, oracle: FunctionOracle, limit: float) -> Narrowed:
+    """Bisect the path between the ends of a violated pair, whose evidence are their values.
+
+    Takes at most ceil(log2(distance)) queries: of two halves of a violated pair one is violated,
+    because the limit is proportional to the distance. Then both ends are asked again. On a domain
+    of another distance, where the path leads over no neighbours, the pair stays as it is.
+
+    Raises
+    ------
+    FunctionError
+        The function changes its answers.
+    """
+    path = Geodesic(oracle.domain, finding.point, finding.other)
+    low, high, queries = 0, path.length, 0
+    left, right = finding.evidence
+    if not path.shows(low, high):
+        return _confirmed(finding, oracle, limit, queries)
+    while high - low > 1:
+        middle = (low + high) // 2
+        value = float(oracle.values(from_array(path.point(middle)[None, :]))[0])
+        queries += 1
+        if is_violated(left, value, middle - low, limit):
+            high, right = middle, value
+        else:
+            low, left = middle, value
+    if not path.shows(low, high):
+        return _confirmed(finding, oracle, limit, queries)
+    near = Finding(path.point(low), path.point(high), high - low, (left, right))
+    return _confirmed(near, oracle, limit, queries)
+
+
+def _confirmed(finding: Finding, oracle: FunctionOracle, limit: float, queries: int) -> Narrowed:
+    ends = np.stack([finding.point, finding.other])
+    left, right = ask_again(oracle, ends, list(finding.evidence), limit)
+    if not is_violated(left, right, finding.distance, limit):
+        raise FunctionError(
+            f"{oracle.name}: whether |{left!r} - {right!r}| exceeds {limit!r} depends on how many "
+            f"points are asked at once; make its rounding independent of that, or raise tolerance",
+            point=ends[0],
+        )
+    confirmed = Finding(ends[0], ends[1], finding.distance, (left, right))
+    return Narrowed(confirmed, queries, 2)
+
+
+# Runs a Lipschitz tester through the driver, in one stage or two.
+
+
+@dataclass(frozen=True, eq=False)
+class TesterTask:
+    """Everything ``check_lipschitz`` was asked, checked; ``limit`` is the constant and its
+    tolerance.
+    """
+
+    tester: LipschitzTester
+    plan: QueryPlan
+    distribution: Distribution
+    oracle: FunctionOracle
+    limit: float
+    constant: float
+    tolerance: float
+    proximity: float
+    failure: float
+    seed: int
+    executor: Executor | None
+    progress: Progress | None
+
+    @property
+    def planned(self) -> int:
+        """Draws of all stages at most."""
+        return self.plan.diameter_draws + self.plan.draws
+
+
+def run_tester(task: TesterTask) -> Outcome:
+    """Run a tester; a violated pair is narrowed to neighbours (theory 1.2).
+
+    Raises FunctionError when the function gives NaN, infinity or a wrong shape, or changes its
+    answers.
+    """
+    outcome = _run(task)
+    if outcome.total.violation is None:
+        return outcome
+    return replace(outcome, total=_narrowed(task, outcome.total, outcome.total.violation))
+
+
+def _run(task: TesterTask) -> Outcome:
+    if not isinstance(task.tester, DiameterTester):
+        return _pairs(task, task.plan.draws)
+    first = _diameter(task)
+    if first.ended != "complete" or first.total.draws == 0:
+        return first
+    extremes: Extremes = first.total.evidence
+    diameter = extremes.diameter(task.limit, task.tester.steps_per_unit)
+    if diameter > task.tester.largest_diameter(task.distribution):
+        return _too_wide(task, first, extremes)
+    pairs = task.tester.pairs_needed(
+        task.distribution, Fraction(diameter), task.proximity, task.failure
+    )
+    second = _pairs(task, pairs, first.total.draws)
+    return Outcome(first.total + second.total, second.ended, first.seconds + second.seconds)
+
+
+def _pairs(task: TesterTask, draws: int, before: int = 0) -> Outcome:
+    """Draw pairs (or lines) and compare them; ``before`` draws were made in an earlier stage."""
+    per_draw = task.plan.points_per_draw
+    if isinstance(task.tester, PairTester):
+        per_draw = max(per_draw, task.tester.pairs_per_draw(task.distribution))
+    return run(
+        Sampling(
+            draw=partial(task.tester.draw, task.distribution),
+            judge=DifferenceJudge(task.oracle, task.limit),
+            draws=draws,
+            points_per_draw=per_draw,
+            dimension=task.distribution.domain.dimension,
+            seed=task.seed,
+            stage=int(before > 0),
+        ),
+        executor=task.executor,
+        progress=_shifted(task.progress, before, before + draws),
+    )
+
+
+def _diameter(task: TesterTask) -> Outcome:
+    """Draw points and find the smallest and the largest value."""
+    return run(
+        Sampling(
+            draw=partial(_points, task.distribution),
+            judge=ExtremesJudge(task.oracle, task.limit),
+            draws=task.plan.diameter_draws,
+            points_per_draw=1,
+            dimension=task.distribution.domain.dimension,
+            seed=task.seed,
+        ),
+        executor=task.executor,
+        progress=_shifted(task.progress, 0, task.planned),
+    )
+
+
+def _points(distribution: Distribution, rng: np.random.Generator, count: int) -> QueryBatch:
+    return QueryBatch(from_array(distribution.sample(rng, count)))
+
+
+def _shifted(progress: Progress | None, before: int, planned: int) -> Progress | None:
+    return None if progress is None else lambda done, _: progress(before + done, planned)
+
+
+def _too_wide(task: TesterTask, first: Outcome, extremes: Extremes) -> Outcome:
+    """The diameter rejects: no Lipschitz function has two values so far apart."""
+    high, low = extremes.high_point, extremes.low_point
+    distance = int(task.distribution.domain.distance(high, low)[0])
+    found = Judgement(
+        pairs=1,
+        largest=(extremes.high - extremes.low) / max(distance, 1),
+        violation=Finding(high, low, distance, (extremes.high, extremes.low)),
+    )
+    return replace(first, total=first.total + found, ended="violation")
+
+
+def _narrowed(task: TesterTask, total: Judgement, violation: Finding) -> Judgement:
+    found = narrow(violation, task.oracle, task.limit)
+    left, right = found.finding.evidence
+    return replace(
+        total,
+        violation=found.finding,
+        queries=total.queries + found.queries,
+        repeats=total.repeats + found.repeats,
+        largest=max(total.largest, abs(left - right)),
+    )
+
 
 #: Default relative tolerance: ties at the exact constant are the normal case (theory 1.5).
 TOLERANCE = 1e-9

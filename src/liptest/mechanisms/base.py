@@ -14,10 +14,10 @@ from typing import Any, Protocol, TypeVar, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from liptest.domains import Domain, IntArray
+from liptest.data.domains import Domain, IntArray
+from liptest.data.points import PointBatch
 from liptest.errors import ContinuousOutputs, GateError, InputError, LiptestError, shown
 from liptest.mechanisms.laws import Output, OutputLaw
-from liptest.points import PointBatch
 
 
 class ComparableLaws(Protocol):

@@ -15,13 +15,14 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.domains import Domain, Hypercube, IntArray
+from liptest.data.domains import Domain, Hypercube, IntArray
+from liptest.data.points import PointBatch
 from liptest.errors import LawError, call_user_code
 from liptest.mechanisms.base import ComparableLaws, Mechanism
 from liptest.mechanisms.laws import LawTable
-from liptest.points import PointBatch
 
 Indices = NDArray[np.int64]
+
 
 _SLICE = 1 << 16
 

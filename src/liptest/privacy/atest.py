@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import asdict, is_dataclass, replace
 from functools import partial
 
-from liptest.driver import Judgement, Outcome
+from liptest.lipschitz.testers.base import LipschitzTester, PairTester
+from liptest.mechanisms.additive import DiscreteLaplace
 from liptest.mechanisms.base import Mechanism
 from liptest.mechanisms.laws import Output
-from liptest.mechanisms.noise import DiscreteLaplace
 from liptest.mechanisms.shift import ShiftMechanism
 from liptest.privacy.methods import finite_outputs, uncovered_records
 from liptest.privacy.request import (
@@ -21,9 +21,8 @@ from liptest.privacy.request import (
     with_paper_cost,
 )
 from liptest.privacy.sampling_run import run_draws
-from liptest.privacy.verdicts import PrivacyPlan, PrivacyVerdict
-from liptest.privacy.wording import sampling_sentence
-from liptest.testers import LipschitzTester, PairTester
+from liptest.privacy.verdicts import PrivacyPlan, PrivacyVerdict, sampling_sentence
+from liptest.runs.driver import Judgement, Outcome
 from liptest.verdicts import Guarantee
 
 

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.distributions import ProductDistribution
-from liptest.driver import Judgement, QueryBatch
+from liptest.data.distributions import ProductDistribution
+from liptest.data.points import PointBatch
 from liptest.mechanisms.base import Mechanism
 from liptest.mechanisms.neighbourhoods import laws_of_batch
-from liptest.points import PointBatch
 from liptest.privacy.band_levels import (
     EpsilonGrid,
     Floats,
@@ -21,7 +20,8 @@ from liptest.privacy.band_levels import (
     Roles,
     pair_levels,
 )
-from liptest.privacy.pairs import check_same_law, shown_loss
+from liptest.privacy.comparison import check_same_law, shown_loss
+from liptest.runs.driver import Judgement, QueryBatch
 
 _MOST_MATCHINGS = 1 << 16
 

@@ -15,22 +15,29 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.distributions import Distribution, ProductDistribution
-from liptest.domains import Hypercube, Hypergrid
+from liptest.data.distributions import Distribution, ProductDistribution
+from liptest.data.domains import Hypercube, Hypergrid
+from liptest.data.points import PointBatch, compact_codes
+from liptest.data.sampled import SampledDistribution
 from liptest.errors import InputError
 from liptest.mechanisms.base import ComparableLaws
 from liptest.mechanisms.laws import INFINITE_LOSS
-from liptest.points import PointBatch, compact_codes
 from liptest.privacy.claims import Claim
-from liptest.privacy.pairs import loss_slack
-from liptest.sampled import SampledDistribution
+from liptest.privacy.comparison import loss_slack
 
 Indices = NDArray[np.int64]
+
+
 Floats = NDArray[np.float64]
 
+
 _DIGITS = 1e-11
+
+
 # Sums of logs are good to far more digits than this leaves.
 _ROUNDED = 1.0 - 1e-9
+
+
 # Records with more values than this have no useful colour classes.
 _MOST_COLOURS = 4
 

@@ -16,30 +16,35 @@ from typing import Any
 
 import numpy as np
 
-from liptest.distributions import Distribution, ProductDistribution, require_product
-from liptest.driver import Judgement, Outcome, Progress, QueryBatch, Sampling, run
-from liptest.edges import min_mass_edges
+from liptest.data.distributions import Distribution, ProductDistribution, require_product
+from liptest.data.edges import min_mass_edges
 from liptest.errors import MechanismError
 from liptest.mechanisms.base import Mechanism
 from liptest.privacy.band_counts import BandCounts, BandJudge
 from liptest.privacy.band_levels import EpsilonGrid, Floats, Geometry, even_grid
 from liptest.privacy.claims import Claim
-from liptest.privacy.intervals import (
-    binomial_lower,
-    binomial_upper,
-    clean_quantile,
-    mean_lower,
-)
+from liptest.privacy.intervals import binomial_lower, binomial_upper, clean_quantile, mean_lower
 from liptest.privacy.methods import full_neighbourhoods, light_neighbourhoods, mean_neighbours
+from liptest.runs.driver import Judgement, Outcome, Progress, QueryBatch, Sampling, run
 
 # The failure probability is shared by the upper band, the lower band and the certified epsilon.
 _PARTS = 3
+
+
 _PILOT_STAGE, _STAGE = 1, 0
+
+
 #: Datasets of the pilot that sets a grid.
 PILOT_DRAWS = 200
+
+
 _PILOT_GRID = EpsilonGrid((1e6,), 0.0, 0.0)
+
+
 # What rounding may move a mean.
 _ROUNDING = 1e-12
+
+
 _CHUNK_POINTS = {"enumerated": 1 << 10}
 
 

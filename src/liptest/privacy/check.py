@@ -8,12 +8,11 @@ from concurrent.futures import Executor
 from dataclasses import replace
 from typing import Any
 
-from liptest.answers import require_one_at_a_time
-from liptest.checkpoints import Checkpoint
-from liptest.distributions import Distribution, check_distribution
-from liptest.driver import Progress
+from liptest.data.distributions import Distribution, check_distribution
+from liptest.data.domains import require_one_at_a_time
 from liptest.errors import InputError, check_count, check_open_unit, check_seed, shown
-from liptest.mechanisms.base import Mechanism, check_mechanism, through_reads
+from liptest.lipschitz.testers.base import LipschitzTester
+from liptest.mechanisms.base import check_mechanism, through_reads
 from liptest.privacy.atest import run_atest
 from liptest.privacy.choice import choose_method
 from liptest.privacy.claims import Claim, ExactLog, parse_epsilon
@@ -31,12 +30,15 @@ from liptest.privacy.request import Task
 from liptest.privacy.sampling_run import run_sampling
 from liptest.privacy.search_run import run_search, then_search
 from liptest.privacy.verdicts import PrivacyVerdict
+from liptest.runs.checkpoints import Checkpoint
+from liptest.runs.driver import Progress
 from liptest.statistics.protocol import check_statistic
-from liptest.testers import LipschitzTester
 
 METHODS = [
     *("auto", "exhaustive", "neighbourhoods", "light-neighbourhoods", "edges", "group", "search"),
 ]
+
+
 #: For samplers, which have no output laws.
 BLACK_BOX = "black-box"
 
@@ -242,6 +244,3 @@ def _planned(task: Task, method: str) -> SamplingMethod:
         "edges": edges,
     }
     return builders[method](task.distribution, *numbers)
-
-
-__all__ = ["METHODS", "Mechanism", "check_privacy"]

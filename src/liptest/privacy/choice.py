@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from liptest.distributions import ProductDistribution
+from liptest.data.distributions import ProductDistribution
 from liptest.mechanisms.base import Mechanism
 from liptest.privacy.exhaustive import exhaustive_size
 from liptest.privacy.methods import light, neighbourhoods
@@ -13,7 +13,11 @@ from liptest.privacy.verdicts import PrivacyPlan
 # Laws that take some ten seconds: a law costs about a microsecond from a formula, a
 # millisecond from enumerated code, and next to nothing when it is one of a statistic's few.
 _AFFORDABLE = {"statistic": 10**10, "declared": 2 * 10**7, "enumerated": 10**5}
+
+
 _AFFORDABLE_PAIRS = 10**8
+
+
 _AFFORDABLE_EDGES = 2 * 10**7
 
 

@@ -11,23 +11,16 @@ from flint import arb
 from numpy.typing import NDArray
 
 from liptest.balls import CERTIFIED_BITS, FLOAT_BITS, precision
-from liptest.domains import Domain, IntArray
-from liptest.driver import Finding, Judgement, QueryBatch
+from liptest.data.domains import Domain, IntArray
+from liptest.data.points import PointBatch, compact_codes
 from liptest.errors import InputError
-from liptest.lipschitz.narrowing import Geodesic
+from liptest.lipschitz.check import Geodesic
 from liptest.mechanisms.base import ComparableLaws, Mechanism
 from liptest.mechanisms.laws import LawTable, Output, OutputLaw, as_fraction, exact_ball
 from liptest.mechanisms.neighbourhoods import laws_of_batch
-from liptest.points import PointBatch, compact_codes
-from liptest.privacy.certify import Answer
 from liptest.privacy.claims import Claim
-from liptest.privacy.enclosures import (
-    ball_bounds,
-    bounds_of,
-    event_bounds,
-    fraction_text,
-)
-from liptest.privacy.pairs import (
+from liptest.privacy.comparison import (
+    Answer,
     ClosedFormLosses,
     certified_comparison,
     check_laws,
@@ -35,8 +28,16 @@ from liptest.privacy.pairs import (
     screen_pairs,
     shown_loss,
 )
-from liptest.privacy.telling import telling_event
-from liptest.privacy.witnesses import PrivacyWitness, Trace
+from liptest.privacy.witnesses import (
+    PrivacyWitness,
+    Trace,
+    ball_bounds,
+    bounds_of,
+    event_bounds,
+    fraction_text,
+    telling_event,
+)
+from liptest.runs.driver import Finding, Judgement, QueryBatch
 
 Indices = NDArray[np.int64]
 

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from liptest import __version__
-from liptest.checkpoints import Checkpoint, Journal
-from liptest.distributions import Distribution
+from liptest.data.distributions import Distribution
 from liptest.mechanisms.base import Mechanism
 from liptest.privacy.judge import Unexplored
+from liptest.runs.checkpoints import Checkpoint, Journal
 
 
 def identity_of(
@@ -20,7 +20,7 @@ def identity_of(
 
     Workers are not in it: they change nothing.
     """
-    from liptest.fingerprints import distribution_hash, fingerprint
+    from liptest.runs.fingerprints import distribution_hash, fingerprint
 
     return {
         "liptest": __version__,

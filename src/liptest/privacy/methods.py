@@ -10,17 +10,17 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.answers import AllAnswers
-from liptest.distributions import Distribution, ProductDistribution, require_product
-from liptest.domains import Hypercube, Hypergrid
-from liptest.driver import QueryBatch
-from liptest.edges import min_mass_edges
+from liptest.data.distributions import Distribution, ProductDistribution, require_product
+from liptest.data.domains import AllAnswers, Hypercube, Hypergrid
+from liptest.data.edges import min_mass_edges
+from liptest.data.points import PointBatch
 from liptest.errors import InputError, shown
+from liptest.lipschitz.testers import cheapest_tester
+from liptest.lipschitz.testers.base import PairTester
 from liptest.mechanisms.base import Mechanism
-from liptest.points import PointBatch
 from liptest.privacy.intervals import clean_draws
 from liptest.privacy.verdicts import PrivacyPlan
-from liptest.testers import PairTester, cheapest_tester
+from liptest.runs.driver import QueryBatch
 
 Draw = Callable[[np.random.Generator, int], QueryBatch]
 

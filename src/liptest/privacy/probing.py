@@ -11,12 +11,12 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-from liptest.domains import Domain
-from liptest.driver import Judgement
+from liptest.data.domains import Domain
 from liptest.errors import LiptestError
-from liptest.executors import elsewhere, has_processes
 from liptest.privacy.request import Task
 from liptest.privacy.search import SearchOutcome, search
+from liptest.runs.driver import Judgement
+from liptest.runs.workers import elsewhere, has_processes
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,33 +8,34 @@ from collections.abc import Sequence
 from concurrent.futures import Executor
 from typing import Any
 
-from liptest.answers import require_one_at_a_time
-from liptest.distributions import (
+from liptest.data.distributions import (
     Distribution,
     ProductDistribution,
     check_distribution,
     require_product,
 )
-from liptest.driver import Progress
+from liptest.data.domains import require_one_at_a_time
 from liptest.errors import BudgetError, InputError, check_count, check_open_unit, check_seed, shown
 from liptest.mechanisms.base import Mechanism, check_mechanism
 from liptest.privacy.band_levels import EpsilonGrid, Geometry, even_grid
 from liptest.privacy.bands import PILOT_DRAWS, Bands, BandTask, pilot_grid, sampled_bands
 from liptest.privacy.choice import affordable_laws
 from liptest.privacy.claims import Claim, parse_epsilon
-from liptest.privacy.count_mass import has_count_mass
-from liptest.privacy.exact_mass import exception_mass as exception_mass
-from liptest.privacy.exact_mass import mass_source
+from liptest.privacy.comparison import ClosedFormLosses, shown_loss
+from liptest.privacy.exception_mass import has_count_mass, mass_source
 from liptest.privacy.exhaustive import exhaustive_size
 from liptest.privacy.intervals import clean_draws
 from liptest.privacy.methods import mean_neighbours
-from liptest.privacy.pairs import ClosedFormLosses, shown_loss
-from liptest.privacy.profile_result import ExceptionMass as ExceptionMass
-from liptest.privacy.profile_result import PrivacyProfile
+from liptest.privacy.profile_result import ExceptionMass, PrivacyProfile
+from liptest.runs.driver import Progress
 from liptest.statistics.protocol import check_statistic
 
 METHODS = ["auto", "exact", "neighbourhoods", "light-neighbourhoods"]
+
+
 _GRID = 40
+
+
 # Beyond, "auto" samples: one maximum flow per epsilon would take seconds each.
 _EASY_PAIRS = 250_000
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from typing import Any, Self
 
 from liptest.errors import InputError, check_open_unit, check_positive, shown
-from liptest.privacy.wording import in_words
+from liptest.privacy.verdicts import in_words
 from liptest.verdicts import Decision, Record, jsonable, rounded_up
 
 

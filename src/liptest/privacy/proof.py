@@ -2,49 +2,174 @@
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from liptest.balls import CERTIFIED_BITS, precision
-from liptest.distributions import ProductDistribution
-from liptest.domains import Domain
-from liptest.driver import Finding, Judgement, Outcome
+from liptest.data.distributions import ProductDistribution
+from liptest.data.domains import Domain, IntArray
+from liptest.data.points import PointBatch
 from liptest.errors import InputError, check_count, shown
-from liptest.interrupts import uninterrupted
-from liptest.mechanisms.base import Mechanism, check_mechanism, through_reads
-from liptest.privacy.certify import Answer, enclose_loss
+from liptest.mechanisms.base import Mechanism, check_mechanism, through_densities, through_reads
+from liptest.mechanisms.laws import default_error
+from liptest.mechanisms.shift import ShiftMechanism
 from liptest.privacy.claims import Claim
-from liptest.privacy.count_mass import has_count_mass
-from liptest.privacy.edge_blocks import PairBlock
+from liptest.privacy.comparison import (
+    Answer,
+    ClosedFormLosses,
+    certified_comparison,
+    check_same_law,
+    enclose_loss,
+    exact_law,
+    screen_pairs,
+    shown_loss,
+)
+from liptest.privacy.exception_mass import exception_mass, has_count_mass
 from liptest.privacy.exhaustive import (
     ExhaustiveSize,
+    PairBlock,
     check_affordable,
     exhaustive_size,
     pair_blocks,
 )
 from liptest.privacy.judge import Unexplored, witness_of
-from liptest.privacy.pairs import (
-    ClosedFormLosses,
-    certified_comparison,
-    exact_law,
-    screen_pairs,
-    shown_loss,
-)
 from liptest.privacy.probing import try_elsewhere
-from liptest.privacy.profile import exception_mass
 from liptest.privacy.request import Task, nothing, refuted, undecided, verdict_of, with_paper_cost
-from liptest.privacy.verdicts import PrivacyPlan, PrivacyVerdict
+from liptest.privacy.verdicts import (
+    PrivacyPlan,
+    PrivacyVerdict,
+    proof_sentence,
+    seen_sentence,
+    statistic_sentence,
+)
 from liptest.privacy.witnesses import PrivacyWitness
-from liptest.privacy.wording import proof_sentence, seen_sentence, statistic_sentence
+from liptest.runs.driver import Finding, Judgement, Outcome
+from liptest.runs.interrupts import uninterrupted
 from liptest.verdicts import Decision, Guarantee
 
+# Unbounded noise as a finite table, with what it leaves out.
+
+
+FloatArray = NDArray[np.float64]
+
+
+#: Far more than all probabilities together that are set to 0 because they are too small.
+UNDERFLOW = 1e-270
+
+
+_NOISE_WINDOW = 1 << 16
+
+
+_NOISE_LEFT_OUT = 2.0**-60
+
+
+def noise_window(mechanism: ShiftMechanism) -> tuple[FloatArray, float, float]:
+    """Probabilities of the noise around 0, their relative error, and a bound of the rest."""
+    window = 1
+    while mechanism.noise.tail(window) > _NOISE_LEFT_OUT and window < _NOISE_WINDOW:
+        window *= 2
+    logs = mechanism.noise.log_pmf(np.arange(-window, window + 1))
+    error = math.expm1(min(float(default_error(logs).max()), 700.0))
+    return np.exp(logs), error, float(mechanism.noise.tail(window)) + UNDERFLOW
+
+
+# The largest loss over pairs that somebody lists: the worst ones of a grid too large to visit.
+
+
+def exact_loss(
+    mechanism: Any,
+    pairs: Sequence[tuple[ArrayLike, ArrayLike]] | ArrayLike,
+    *,
+    domain: Domain | None = None,
+) -> ExactEpsilon:
+    """Largest loss over the given pairs of datasets: a lower bound of epsilon, exact for them.
+
+    Parameters
+    ----------
+    mechanism
+        As for ``check_privacy``.
+    pairs
+        p pairs (dataset, neighbour) of d whole numbers each, or an array of shape (p, 2, d).
+    domain
+        Where they must be neighbours. Without it, that they are is the caller's word.
+
+    Returns
+    -------
+    ExactEpsilon
+        ``value`` between ``lower`` and ``upper``; ``witness`` is the worst pair.
+
+    Raises
+    ------
+    InputError
+        No pairs, datasets of different lengths, equal ones, or pairs that are no neighbours.
+    MechanismError
+        The mechanism is broken.
+    """
+    checked = check_mechanism(mechanism)
+    ends = _checked(pairs)
+    if domain is not None:
+        ends = _neighbours(ends, domain)
+    return through_densities(checked, lambda seen: largest_over(seen, _block(seen, ends)))
+
+
+def _block(mechanism: Any, ends: IntArray) -> Iterator[PairBlock]:
+    flat = np.ascontiguousarray(ends.reshape(-1, ends.shape[2]))
+    points, places = np.unique(flat, axis=0, return_inverse=True)
+    laws = mechanism.laws(PointBatch(points))
+    check_same_law(mechanism, laws, points[0])
+    rows = laws.distinct(np.arange(len(points)))[places.reshape(-1)]
+
+    def locate(k: int) -> tuple[IntArray, IntArray]:
+        return ends[k, 0], ends[k, 1]
+
+    yield PairBlock(laws, rows[0::2], rows[1::2], len(ends), len(points), locate)
+
+
+def _checked(pairs: Any) -> NDArray[Any]:
+    try:
+        array = np.asarray(pairs)
+    except ValueError:
+        array = np.zeros(0)
+    if array.ndim != 3 or array.shape[1] != 2 or 0 in array.shape or array.dtype.kind not in "iu":
+        raise InputError(
+            f"pairs={shown(pairs)} must be (dataset, neighbour) pairs of whole numbers, all of one "
+            f"length: shape (p, 2, d), p and d at least 1",
+            name="pairs",
+        )
+    same = np.flatnonzero((array[:, 0] == array[:, 1]).all(axis=1))
+    if len(same):
+        raise InputError(
+            f"pairs[{same[0]}]={shown(array[same[0]].tolist())}: a dataset is no neighbour of "
+            f"itself",
+            name="pairs",
+        )
+    kind = np.min_scalar_type(-1 - int(np.abs(array.astype(np.float64)).max()))
+    return np.ascontiguousarray(array, dtype=kind)
+
+
+def _neighbours(ends: NDArray[Any], domain: Domain) -> IntArray:
+    left, right = (domain.check_points(ends[:, side]) for side in (0, 1))
+    far = np.flatnonzero(domain.distance(left, right) != 1)
+    if len(far):
+        raise InputError(
+            f"pairs[{far[0]}]={shown(ends[far[0]].tolist())} are no neighbours on {domain}: "
+            f"{domain.relation}",
+            name="pairs",
+        )
+    return np.stack([left, right], axis=1)
+
+
 _SOURCE = "theory 3.7"
+
+
 _FEW_PAIRS = 50_000
 
 

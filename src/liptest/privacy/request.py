@@ -6,19 +6,19 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from liptest.checkpoints import Checkpoint
-from liptest.distributions import Distribution
-from liptest.driver import Judgement, Outcome, Progress
+from liptest.data.distributions import Distribution
 from liptest.errors import InputError, MechanismError
 from liptest.mechanisms.base import Mechanism
-from liptest.privacy import wording
+from liptest.privacy import verdicts as wording
 from liptest.privacy.claims import Claim
-from liptest.privacy.count_mass import count_exception_mass, has_count_mass
+from liptest.privacy.exception_mass import count_exception_mass, has_count_mass
 from liptest.privacy.judge import Unexplored
 from liptest.privacy.long_runs import identity_of
 from liptest.privacy.methods import finite_outputs, paper_laws
 from liptest.privacy.verdicts import PrivacyPlan, PrivacyVerdict, Settings
 from liptest.privacy.witnesses import PrivacyWitness
+from liptest.runs.checkpoints import Checkpoint
+from liptest.runs.driver import Judgement, Outcome, Progress
 from liptest.verdicts import Cost, Decision, Guarantee
 
 

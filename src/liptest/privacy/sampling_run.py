@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from liptest.driver import Judgement, Outcome, Sampling, run
-from liptest.privacy import wording
+from liptest.privacy import verdicts as wording
 from liptest.privacy.intervals import certified_mass
 from liptest.privacy.judge import LossJudge
 from liptest.privacy.long_runs import journal_of
@@ -22,10 +21,13 @@ from liptest.privacy.request import (
 )
 from liptest.privacy.symmetric_records import symmetric_sampling
 from liptest.privacy.verdicts import PrivacyPlan, PrivacyVerdict
+from liptest.runs.driver import Judgement, Outcome, Sampling, run
 from liptest.verdicts import Guarantee, rounded_up
 
 # Enumerated laws may take long: small chunks, so that little is lost when a run stops.
 _PIECE = 1 << 12
+
+
 _CHUNK_POINTS = {"enumerated": 1 << 7, "enumerated by type": 1 << 7}
 
 

@@ -13,20 +13,27 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from liptest.domains import IntArray
-from liptest.driver import Judgement
+from liptest.data.domains import IntArray
 from liptest.privacy.request import Task
-from liptest.privacy.search_explorer import Explorer
-from liptest.privacy.search_moves import Proposals, constant, path, structured
+from liptest.privacy.search_explorer import Explorer, Proposals, constant, path, structured
+from liptest.runs.driver import Judgement
 
 # Streams of a run: chunks of sampling have small numbers.
 _SPAWN_KEY = (1 << 31, 0)
+
+
 # Good datasets that are kept, how many are looked at in one round, and how many climb apart.
 _BEAM, _ROUND, _CLIMBERS = 16, 8, 8
+
+
 # Datasets that are looked at together.
 _TOGETHER = 24
+
+
 # Rounds between walks from the best dataset to a corner.
 _WALK_EVERY = 8
+
+
 _WALK_SHARE = 4
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from liptest.answers import require_one_at_a_time
-from liptest.driver import Outcome
+from liptest.data.domains import require_one_at_a_time
 from liptest.mechanisms.base import Mechanism
 from liptest.privacy.exhaustive import exhaustive_size
 from liptest.privacy.probing import search_elsewhere
@@ -20,15 +19,21 @@ from liptest.privacy.request import (
     with_paper_cost,
 )
 from liptest.privacy.search import SearchOutcome, search
-from liptest.privacy.verdicts import BY_SEARCH, PrivacyPlan, PrivacyVerdict
-from liptest.privacy.wording import counted
+from liptest.privacy.verdicts import BY_SEARCH, PrivacyPlan, PrivacyVerdict, counted
+from liptest.runs.driver import Outcome
 from liptest.verdicts import Decision, Guarantee
 
 _SOURCE = "theory 3.10"
+
+
 # Laws of a search alone: seconds.
 _BUDGET = {"declared": 100_000, "enumerated": 10_000}
+
+
 # After a YES: at most this share of the laws that the sampling planned, and at most so many.
 SEARCH_SHARE = 0.1
+
+
 _MOST = {"declared": 20_000, "enumerated": 2_000}
 
 

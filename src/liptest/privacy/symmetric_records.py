@@ -25,26 +25,34 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.distributions import Distribution, ProductDistribution
-from liptest.domains import Domain, Hypercube, Hypergrid, IntArray, RecordGrid
-from liptest.driver import Finding, Judgement, QueryBatch, Sampling
+from liptest.data.distributions import Distribution, ProductDistribution
+from liptest.data.domains import Domain, Hypercube, Hypergrid, IntArray, RecordGrid
+from liptest.data.draws import IndexSampler, level_masses
+from liptest.data.points import PointBatch
 from liptest.mechanisms.base import Mechanism
-from liptest.points import PointBatch
 from liptest.privacy.claims import Claim
 from liptest.privacy.judge import LossJudge, witness_of
-from liptest.sampling import IndexSampler
+from liptest.runs.driver import Finding, Judgement, QueryBatch, Sampling
 from liptest.statistics.protocol import Count, Statistic
 from liptest.statistics.weighted_sum import WeightedSum
-from liptest.sums_of_bits import level_masses
 
 Indices = NDArray[np.int64]
+
+
 Floats = NDArray[np.float64]
+
+
 Pair = tuple[IntArray, IntArray]
+
 
 # Domains with fewer neighbours are compared neighbour by neighbour.
 _MANY_NEIGHBOURS = 1 << 10
+
+
 # Fewer records are drawn one by one, with probabilities exact to 53 bits.
 _MANY_RECORDS = 1 << 14
+
+
 # Records for each count that is drawn, at least.
 _RECORDS_PER_COUNT = 16
 

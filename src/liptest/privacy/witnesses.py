@@ -5,17 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable
 from dataclasses import dataclass, fields
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from flint import arb
 
+from liptest.balls import CERTIFIED_BITS, precision
+from liptest.data.domains import IntArray
 from liptest.errors import shown
-from liptest.mechanisms.base import check_mechanism, through_densities
-from liptest.mechanisms.laws import Output, Raised
-from liptest.privacy.certify import Answer
+from liptest.mechanisms.base import Mechanism, check_mechanism, through_densities
+from liptest.mechanisms.laws import Output, OutputLaw, Raised, as_fraction, exact_ball
 from liptest.privacy.claims import Claim
-from liptest.privacy.enclosures import Bounds
-from liptest.privacy.pairs import certified_comparison
+from liptest.privacy.comparison import Answer, ClosedFormLosses, ball_of, certified_comparison
 from liptest.verdicts import jsonable
 
 #: {"dataset": choices, "neighbour": choices}: branches or weights, and the number chosen.
@@ -154,3 +156,156 @@ def output_from_json(value: Any) -> Output:
     if kind == "raised":
         return Raised(content)
     return float(content) if kind == "float" else Printed(str(content))
+
+
+# Probabilities of a witness as text that anybody can check: fractions, else certified intervals.
+#
+# An interval end is a decimal number, rounded outwards, so that a reader with rational arithmetic
+# alone can decide with it.
+
+
+#: (lower, upper) of the probability on the dataset, then of that on the neighbour.
+Bounds = tuple[str, str, str, str]
+
+
+_DIGITS = 50
+
+
+# Longer fractions are written as intervals: Python reads no more than 4300 digits at once.
+_LONGEST = 4000
+
+
+# What is smaller is written as the interval from 0 to this.
+_SMALLEST = -100_000
+
+
+_LOG_10 = 10
+
+
+def event_bounds(
+    left: OutputLaw, right: OutputLaw, event: tuple[Output, ...]
+) -> tuple[Bounds, ...]:
+    """Bounds of what both laws give to each output of an event, unexplored mass apart."""
+    with precision(CERTIFIED_BITS):
+        return tuple(
+            (*bounds_of(left.exact(output)), *bounds_of(right.exact(output))) for output in event
+        )
+
+
+def ball_bounds(balls: list[tuple[arb, arb]]) -> tuple[Bounds, ...]:
+    """Bounds of probabilities that are balls already, one pair for each output."""
+    with precision(CERTIFIED_BITS):
+        return tuple((*bounds_of(left), *bounds_of(right)) for left, right in balls)
+
+
+def bounds_of(value: Fraction | arb) -> tuple[str, str]:
+    """Lower and upper bound of a probability as text; equal for a fraction."""
+    if isinstance(value, Fraction):
+        text = fraction_text(value)
+        if text:
+            return text, text
+        value = exact_ball(value)
+    return _below(value.lower()), _above(value.upper())
+
+
+def fraction_text(value: Fraction) -> str:
+    """ "p/q", or "" for a fraction of too many digits."""
+    longest = max(value.numerator.bit_length(), value.denominator.bit_length())
+    return str(value) if longest < _LONGEST * math.log2(_LOG_10) else ""
+
+
+def _below(value: arb) -> str:
+    if not value > 0 or (digits := _scaled(value)) is None:
+        return "0"
+    scaled, exponent = digits
+    return _decimal(math.floor(as_fraction(scaled.lower())), exponent)
+
+
+def _above(value: arb) -> str:
+    if value >= 1:
+        return "1"
+    if not value > 0:
+        return "0"
+    if (digits := _scaled(value)) is None:
+        return f"1e{_SMALLEST}"
+    scaled, exponent = digits
+    return _decimal(math.ceil(as_fraction(scaled.upper())), exponent)
+
+
+def _scaled(value: arb) -> tuple[arb, int] | None:
+    """The number times the power of ten that leaves ``_DIGITS`` digits before the point."""
+    places = (value.log() / arb(_LOG_10).log()).mid().floor()
+    if places < _SMALLEST:
+        return None
+    exponent = int(as_fraction(places)) - _DIGITS + 1
+    return value * arb(_LOG_10) ** (-exponent), exponent
+
+
+def _decimal(digits: int, exponent: int) -> str:
+    text = str(digits)
+    places = exponent + len(text) - 1
+    return f"{text[0]}.{text[1:]}e{places}"
+
+
+# What a witness shows of laws that are compared in closed form: outputs that tell them apart.
+#
+# A pure loss is shown at one output. For delta > 0 one output may be too little: the event is then
+# the outputs of the largest gaps, as many as certainly exceed delta, on a window of the outputs.
+
+
+# A longer event would be no evidence that anybody reads.
+_LONGEST_OF_TELLING = 4096
+
+
+# The line itself, raised by more than the rounding of floats.
+_ABOVE = 1.0 + 1e-12
+
+
+def telling_event(
+    mechanism: ClosedFormLosses, dataset: IntArray, neighbour: IntArray, claim: Claim, distance: int
+) -> tuple[tuple[Output, ...], list[tuple[arb, arb]]]:
+    """Outputs that tell two datasets apart, with both probabilities of each as balls."""
+    own = getattr(mechanism, "pair_event", None)
+    if claim.delta > 0 and own is not None:
+        with precision(CERTIFIED_BITS):
+            found: tuple[tuple[Output, ...], list[tuple[arb, arb]]] = own(
+                dataset, neighbour, claim.ball()
+            )
+        if found[0]:
+            return found
+    elif claim.delta > 0 and isinstance(mechanism, Mechanism):
+        laws = mechanism.law(dataset), mechanism.law(neighbour)
+        for first, second in (laws, laws[::-1]):
+            event = _largest_gaps(first, second, claim)
+            if event:
+                return event, [_balls(laws[0], laws[1], output) for output in event]
+    with precision(CERTIFIED_BITS):
+        line = claim.threshold * distance * _ABOVE
+        output, left, right = mechanism.pair_witness(dataset, neighbour, line)
+    return (output,), [(left, right)]
+
+
+def _balls(left: OutputLaw, right: OutputLaw, output: Output) -> tuple[arb, arb]:
+    with precision(CERTIFIED_BITS):
+        return ball_of(left, output), ball_of(right, output)
+
+
+def _largest_gaps(left: OutputLaw, right: OutputLaw, claim: Claim) -> tuple[Output, ...]:
+    """Outputs whose gaps certainly add up to more than delta; () when ``_LONGEST`` are too few."""
+    shared = [output for output in left if output in right]
+    with np.errstate(over="ignore"):
+        gaps = np.array([left[o] - np.exp(claim.threshold) * right[o] for o in shared])
+    order = np.argsort(-gaps, kind="stable")[:_LONGEST_OF_TELLING]
+    with precision(CERTIFIED_BITS):
+        factor, limit, total = claim.ball().exp(), claim.delta_ball(), arb(0)
+        chosen: list[Output] = []
+        for position in order:
+            output = shared[int(position)]
+            gap = ball_of(left, output) - factor * ball_of(right, output)
+            if not gap > 0:
+                break
+            chosen.append(output)
+            total += gap
+            if total > limit:
+                return tuple(chosen)
+    return ()

@@ -6,33 +6,372 @@ Nothing here changes or adds to a promise; what is too dear is left out with a r
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from enum import StrEnum
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.distributions import Distribution, ProductDistribution
-from liptest.errors import LiptestError
-from liptest.mechanisms.base import Mechanism, through_reads
-from liptest.mechanisms.laws import INFINITE_LOSS
+from liptest.blackbox.verdicts import BlackBoxVerdict
+from liptest.data.distributions import Distribution, ProductDistribution
+from liptest.data.domains import Domain
+from liptest.errors import BudgetError, ContinuousOutputs, LiptestError, MechanismError
+from liptest.evidence.outcomes import Outcome
+from liptest.mechanisms.base import ComparableLaws, Mechanism, through_reads
+from liptest.mechanisms.laws import INFINITE_LOSS, Output, OutputLaw
+from liptest.mechanisms.shift import ShiftMechanism
+from liptest.privacy.check import BLACK_BOX
 from liptest.privacy.claims import Claim
-from liptest.privacy.count_mass import has_count_mass
-from liptest.privacy.exact_mass import mass_source
-from liptest.privacy.pairs import ClosedFormLosses
+from liptest.privacy.comparison import ClosedFormLosses, shown_loss
+from liptest.privacy.exception_mass import has_count_mass, is_partial, mass_source
+from liptest.privacy.exhaustive import law_rows
 from liptest.privacy.profile import privacy_profile
 from liptest.privacy.profile_result import PrivacyProfile
-from liptest.privacy.verdicts import PrivacyVerdict
-from liptest.report.exposure import MOST_DATASETS, can_visit_levels, losses_by_record
-from liptest.report.law_rows import LawRow, witness_rows
-from liptest.report.missing import Missing
+from liptest.privacy.verdicts import PrivacyVerdict, headline
+from liptest.privacy.witnesses import PrivacyWitness
+from liptest.report.text import finding_lines
+from liptest.statistics.coordinates import Coordinates
+from liptest.statistics.protocol import Count
+from liptest.statistics.weighted_sum import WeightedSum
+from liptest.verdicts import Decision
+
+# Why something that a report could show is not there.
+
+
+class Missing(Exception):
+    """A drawing cannot be made; the message, a clause in words, takes its place."""
+
+
+# Who is exposed: the largest loss over neighbouring datasets that differ in one record.
+
+
+#: Datasets that are looked at for a picture: a second or two.
+MOST_DATASETS = 1 << 12
+
+
+#: How exactly a loss must be known, at least, to be shown.
+CLOSE = 1e-6
+
+
+# Records that get a row each; more are taken together where their losses are equal.
+_MOST_ROWS = 20
+
+
+# More records than this are not drawn one by one where all are alike.
+_FEW = 5
+
+
+_MOST_LEVELS = 1 << 15
+
+
+_SLICE = 1 << 9
+
+
+# Probabilities in one table of laws: 256 MiB.
+_MOST_NUMBERS = 1 << 25
+
+
+# Ways that the random choices of code fall out, over all counts.
+_MOST_LEAVES = 1 << 18
+
+
+@dataclass(frozen=True)
+class ExposureRow:
+    """Records of one largest loss; ``records`` are the first of them, ``count`` how many."""
+
+    loss: float
+    records: tuple[int, ...]
+    count: int
+    is_rest: bool = False
+
+    def label(self, noun: str = "record") -> str:
+        """``record 3``, or how many they are."""
+        if self.is_rest:
+            return f"{self.count:,} others, at most"
+        return f"{noun} {self.records[0]}" if self.count == 1 else f"{self.count:,} {noun}s"
+
+
+def losses_by_record(mechanism: Mechanism, domain: Domain) -> NDArray[np.float64]:
+    """Largest loss over all neighbouring datasets that differ in each record; (d,), inf allowed.
+
+    Exact up to errors of ``CLOSE`` at most (theory 3.7, 3.8). Raises Missing where
+    that is too dear or not known, and what the mechanism raises.
+    """
+    return through_reads(mechanism, domain, lambda seen: _losses(seen, domain))
+
+
+def exposure_rows(losses: Sequence[float]) -> list[ExposureRow]:
+    """One row per record; of many records one per loss, largest first, equal ones together."""
+    alike = len(losses) > _FEW and len({f"{loss:.6g}" for loss in losses}) == 1
+    if len(losses) <= _MOST_ROWS and not alike:
+        return [ExposureRow(loss, (record,), 1) for record, loss in enumerate(losses)]
+    groups: dict[str, list[int]] = {}
+    for record, loss in enumerate(losses):
+        groups.setdefault(f"{loss:.6g}", []).append(record)
+    ranked = sorted(groups.values(), key=lambda some: -losses[some[0]])
+    rows = [ExposureRow(losses[some[0]], tuple(some[:6]), len(some)) for some in ranked]
+    if len(rows) <= _MOST_ROWS:
+        return rows
+    rest = rows[_MOST_ROWS - 1 :]
+    joined = ExposureRow(rest[0].loss, rest[0].records, sum(r.count for r in rest), is_rest=True)
+    return [*rows[: _MOST_ROWS - 1], joined]
+
+
+def can_visit_levels(mechanism: Mechanism, domain: Domain) -> bool:
+    """Whether all counts of a mechanism that sees only a count are visited for a picture."""
+    levels = domain.dimension + 1
+    if isinstance(mechanism, ClosedFormLosses):
+        return levels <= _MOST_LEVELS
+    law = mechanism.law(np.zeros(domain.dimension, dtype=domain.dtype))
+    if mechanism.source != "declared":
+        # Code that was only seen to read a count is run on whole datasets.
+        size = domain.dimension // 64 if getattr(mechanism, "reads_only", False) else 0
+        if levels * (law.leaves or len(law)) * (1 + size) > _MOST_LEAVES:
+            return False
+    # Code may have as many further outputs as there are counts.
+    outputs = len(law) if mechanism.outputs is not None else levels + len(law)
+    return levels * outputs <= _MOST_NUMBERS
+
+
+def _losses(mechanism: Mechanism, domain: Domain) -> NDArray[np.float64]:
+    statistic = mechanism.statistic
+    if isinstance(statistic, Count):
+        return _of_count(mechanism, domain)
+    if isinstance(statistic, Coordinates):
+        return _of_coordinates(mechanism, statistic, domain)
+    if isinstance(mechanism, ShiftMechanism) and isinstance(statistic, WeightedSum):
+        return _of_weights(mechanism, statistic, domain)
+    if not domain.one_at_a_time:
+        raise Missing("one record may move every answer, so that no answer is exposed alone")
+    if isinstance(mechanism, ClosedFormLosses):
+        raise Missing("its outputs are unbounded")
+    if domain.size > MOST_DATASETS:
+        size = f"{domain.size:,}" if domain.size < 10**12 else "too many"
+        raise Missing(f"{size} datasets would have to be visited, at most {MOST_DATASETS:,} are")
+    laws, rows = law_rows(mechanism, domain)
+    return _by_axis(laws, rows.astype(np.int64), domain)
+
+
+def _of_count(mechanism: Any, domain: Domain) -> NDArray[np.float64]:
+    # Each record can be flipped at each count, so all are exposed alike.
+    if not can_visit_levels(mechanism, domain):
+        raise Missing(f"enumerating the code for {domain.dimension + 1:,} counts is too dear here")
+    levels = np.arange(domain.dimension + 1)
+    laws = mechanism.laws_of(levels)
+    rows = laws.distinct(levels)
+    return np.full(domain.dimension, _largest(laws, rows[:-1], rows[1:]))
+
+
+def _of_coordinates(mechanism: Any, statistic: Coordinates, domain: Domain) -> NDArray[np.float64]:
+    # A record that is not read changes nothing.
+    inner = statistic.inner(domain)
+    if inner.size > MOST_DATASETS:
+        raise Missing(f"the records that are read take {inner.size:,} values")
+    values = inner.points(np.arange(inner.size)).astype(np.int64)
+    laws = mechanism.laws_of(values)
+    found = np.zeros(domain.dimension)
+    found[list(statistic.chosen)] = _by_axis(laws, laws.distinct(np.arange(inner.size)), inner)
+    return found
+
+
+def _of_weights(
+    mechanism: ShiftMechanism, statistic: WeightedSum, domain: Domain
+) -> NDArray[np.float64]:
+    # A change of record r by t moves the sum by t times its weight, whatever the others are.
+    statistic.check(domain)
+    known = {
+        size: np.abs(np.diff(domain.value_pairs(domain.sizes.index(size)), axis=1)).ravel()
+        for size in set(domain.sizes)
+    }
+    found = np.zeros(domain.dimension)
+    for record, size in enumerate(domain.sizes):
+        steps = np.unique(known[size]) * abs(int(statistic.weights[record]))
+        if len(steps):
+            laws = mechanism.laws_of(np.concatenate([[0], steps]))
+            at = np.arange(1, len(steps) + 1)
+            found[record] = _largest(laws, np.zeros_like(at), at)
+    return found
+
+
+def _by_axis(laws: ComparableLaws, rows: NDArray[np.int64], domain: Domain) -> NDArray[np.float64]:
+    found = np.zeros(domain.dimension)
+    for axis in range(domain.dimension):
+        view = rows.reshape(-1, domain.sizes[axis], int(domain.strides[axis]))
+        for a, b in domain.value_pairs(axis):
+            left, right = (view[:, k, :].reshape(-1) for k in (a, b))
+            found[axis] = max(found[axis], _largest(laws, left, right))
+    return found
+
+
+def _largest(laws: ComparableLaws, left: NDArray[np.int64], right: NDArray[np.int64]) -> float:
+    if is_partial(laws):
+        raise Missing("the budget for one law leaves some of its probability unexplored")
+    largest, error, open_zeros = 0.0, 0.0, False
+    for start in range(0, len(left), _SLICE):
+        pairs = left[start : start + _SLICE], right[start : start + _SLICE]
+        largest = max(largest, float(np.max(laws.losses(*pairs), initial=0.0)))
+        error = max(error, float(np.max(laws.screen_error(*pairs), initial=0.0)))
+        open_zeros = open_zeros or bool(np.any(laws.has_uncertain_zeros(*pairs)))
+    if open_zeros or (largest >= INFINITE_LOSS and not getattr(laws, "zeros_exact", True)):
+        raise Missing("probabilities of 0 were not declared exact")
+    if error > CLOSE * max(1.0, largest):
+        raise Missing(f"the probabilities are known only up to errors of {error:.2g} in their logs")
+    return shown_loss(largest)
+
+
+# The two output laws of a witness as a few rows that add up to all of both laws.
+
+
+# Outputs that are drawn one by one: all of few; of more the likelier ones.
+_FEW_OF_LAW_ROWS, _MOST_ROWS_OF_LAW_ROWS, _FAINT = 8, 14, 1e-3
+
+
+# Where they would show less than this of a law, runs of neighbouring numbers are drawn.
+_ENOUGH = 0.5
+
+
+# Two evaluations of one law agree to this, as when a mechanism is tested.
+_SAME = 1e-6
+
+
+@dataclass(frozen=True)
+class LawRow:
+    """An output, or several taken together, with the probability on both datasets.
+
+    ``decides`` is whether it is the output, or one of the outputs, that decide.
+    """
+
+    label: str
+    probability: float
+    neighbour_probability: float
+    decides: bool = False
+    outputs: int = 1
+
+
+def witness_rows(mechanism: Mechanism, witness: PrivacyWitness) -> tuple[LawRow, ...]:
+    """Both laws of a witness; the rows add up to 1 on each side, but for what is unexplored.
+
+    Outputs that are real numbers have two rows: those that decide, and all others.
+
+    Raises Missing where the mechanism does not give the witness's probabilities, and what the
+    mechanism raises.
+    """
+    # The integer type of the test, as in PrivacyWitness.verify.
+    kind = np.min_scalar_type(-1 - max(*witness.dataset, *witness.neighbour))
+    sides = [np.array(side, dtype=kind) for side in (witness.dataset, witness.neighbour)]
+    try:
+        left, right = map(mechanism.law, sides)
+    except ContinuousOutputs:
+        return _in_two(witness)
+    if not _is_that_of(witness, left, right):
+        raise Missing("the mechanism at hand does not give the probabilities of the verdict")
+    outputs = list(dict.fromkeys((*left.outputs, *right.outputs)))
+    masses = {one: (left.get(one, 0.0), right.get(one, 0.0)) for one in outputs}
+    return tuple(_rows(_ordered(outputs), masses, frozenset(witness.event)))
+
+
+def _in_two(witness: PrivacyWitness) -> tuple[LawRow, LawRow]:
+    """Where no single output has a probability: the outputs that decide, and all others."""
+    pieces = len(witness.event)
+    label = repr(witness.output) if pieces == 1 else f"{pieces:,} ranges together"
+    first, second = witness.probability, witness.neighbour_probability
+    return (
+        LawRow(label, first, second, True, pieces),
+        LawRow("any other output", 1.0 - first, 1.0 - second),
+    )
+
+
+def _is_that_of(witness: PrivacyWitness, left: OutputLaw, right: OutputLaw) -> bool:
+    known = (witness.probability, witness.neighbour_probability)
+    for law, expected in zip((left, right), known, strict=True):
+        found = math.fsum(law.get(output, 0.0) for output in witness.event)
+        if not math.isclose(found, expected, rel_tol=_SAME, abs_tol=1e-12):
+            return False
+    return True
+
+
+Masses = dict[Output, tuple[float, float]]
+
+
+def _rows(outputs: Sequence[Output], masses: Masses, event: frozenset[Output]) -> Iterable[LawRow]:
+    chosen = set(_chosen(outputs, masses, event))
+    drawn = [math.fsum(masses[one][side] for one in chosen) for side in (0, 1)]
+    whole = [math.fsum(masses[one][side] for one in outputs) for side in (0, 1)]
+    few = any(part < _ENOUGH * total for part, total in zip(drawn, whole, strict=True))
+    if few and all(_is_number(one) for one in outputs):
+        yield from _runs(outputs, masses, event)
+        return
+    for one in outputs:
+        if one in chosen:
+            yield LawRow(repr(one), *masses[one], one in event)
+    for decides, words in ((True, "{:,} more decide"), (False, "{:,} others")):
+        rest = [one for one in outputs if one not in chosen and (one in event) is decides]
+        if rest:
+            yield _together(words.format(len(rest)), rest, masses, decides=decides)
+
+
+def _chosen(
+    outputs: Sequence[Output], masses: Masses, event: frozenset[Output]
+) -> Sequence[Output]:
+    """All of few; else the likeliest, with half the room at most for those that decide."""
+    if len(outputs) <= _FEW_OF_LAW_ROWS:
+        return outputs
+    ranked = sorted(outputs, key=lambda one: max(masses[one]), reverse=True)
+    telling = [one for one in ranked if one in event][: _MOST_ROWS_OF_LAW_ROWS // 2]
+    others = [one for one in ranked if one not in event][: _MOST_ROWS_OF_LAW_ROWS - len(telling)]
+    return [*telling, *(one for one in others if max(masses[one]) >= _FAINT)]
+
+
+def _runs(outputs: Sequence[Output], masses: Masses, event: frozenset[Output]) -> Iterable[LawRow]:
+    """Runs of numbers of about the same probability, cut where the outputs that decide begin."""
+    total = math.fsum(sum(masses[one]) for one in outputs)
+    run: list[Output] = []
+    weight = 0.0
+    for one in outputs:
+        if run and (
+            (one in event) is not (run[0] in event) or weight >= total / _MOST_ROWS_OF_LAW_ROWS
+        ):
+            yield _run(run, masses, event)
+            run, weight = [], 0.0
+        run.append(one)
+        weight += sum(masses[one])
+    yield _run(run, masses, event)
+
+
+def _run(run: Sequence[Output], masses: Masses, event: frozenset[Output]) -> LawRow:
+    label = repr(run[0]) if len(run) == 1 else f"{run[0]!r} to {run[-1]!r}"
+    return _together(label, run, masses, decides=run[0] in event)
+
+
+def _together(label: str, some: Sequence[Output], masses: Masses, *, decides: bool) -> LawRow:
+    first, second = (math.fsum(masses[one][side] for one in some) for side in (0, 1))
+    return LawRow(label, first, second, decides, len(some))
+
+
+def _ordered(outputs: Sequence[Output]) -> list[Output]:
+    if all(_is_number(one) for one in outputs):
+        return sorted(outputs)  # type: ignore[type-var]
+    return list(outputs)
+
+
+def _is_number(output: Output) -> bool:
+    return isinstance(output, (int, float)) and math.isfinite(output)
+
 
 # Neighbouring pairs that are looked at for a picture, and epsilons of a curve.
 _MOST_PAIRS = 1 << 15
+
+
 _GRID = 60
+
+
 _NOT_AT_HAND = "the mechanism is not at hand"
+
+
 _NO_DISTRIBUTION = "the distribution is not at hand"
+
 
 T = TypeVar("T")
 
@@ -142,3 +481,97 @@ def _steps(losses: NDArray[np.float64], claimed: float) -> list[float]:
     first = min([claimed, *steps[:1].tolist()]) / 2
     grid = [first, *steps.tolist(), claimed, top]
     return sorted({epsilon for epsilon in grid if math.isfinite(epsilon)})
+
+
+# What a check found, for reports that machines read: its kind, its numbers, its words.
+
+
+class Kind(StrEnum):
+    """What became of a check; only CONFIRMED may look green anywhere."""
+
+    CONFIRMED = "YES"
+    REFUTED = "NO"
+    UNDECIDED = "INCONCLUSIVE"
+    BROKEN = "broken mechanism"
+    UNUSABLE = "bad input"
+    NOT_RUN = "not run"
+
+
+KINDS = {
+    Decision.YES: Kind.CONFIRMED,
+    Decision.NO: Kind.REFUTED,
+    Decision.INCONCLUSIVE: Kind.UNDECIDED,
+}
+
+
+def kind_of(outcome: Outcome) -> Kind:
+    """The kind of an outcome; one without certificate and error is a check that was not run."""
+    if outcome.certificate is not None:
+        return kind_of_verdict(outcome.certificate.verdict)
+    if outcome.error is None:
+        return Kind.NOT_RUN
+    if isinstance(outcome.error, MechanismError):
+        return Kind.BROKEN
+    return Kind.UNDECIDED if isinstance(outcome.error, BudgetError) else Kind.UNUSABLE
+
+
+def kind_of_verdict(verdict: PrivacyVerdict) -> Kind:
+    """The kind of a check that came to a verdict."""
+    return KINDS[verdict.decision]
+
+
+def summary(outcome: Outcome) -> str:
+    """One line."""
+    if outcome.certificate is not None:
+        return headline(outcome.certificate.verdict)
+    if outcome.error is None:
+        return "not run"
+    return f"{kind_of(outcome)}: {' '.join(str(outcome.error).split())}"
+
+
+def explanation(outcome: Outcome) -> list[str]:
+    """All that a reader needs: the witness, the meaning, or the error."""
+    if outcome.certificate is not None:
+        return finding_lines(outcome.certificate.verdict)
+    return [summary(outcome)]
+
+
+def check_facts(outcome: Outcome) -> dict[str, str]:
+    """Names and values about a check; more of them once there is a verdict."""
+    facts = {"asked": outcome.asked, "outcome": str(kind_of(outcome)), "code": str(outcome.code)}
+    if outcome.certificate is not None:
+        certificate = outcome.certificate
+        facts |= verdict_facts(certificate.verdict)
+        facts["seed_source"] = certificate.seed_source
+        facts["code_hash"] = certificate.code.code
+        facts["distribution_hash"] = certificate.distribution_hash
+    return facts
+
+
+def verdict_facts(verdict: PrivacyVerdict | BlackBoxVerdict) -> dict[str, str]:
+    """Names and values of a verdict; numbers as Python writes them."""
+    guarantee, cost = verdict.guarantee, verdict.cost
+    if isinstance(verdict, BlackBoxVerdict):
+        method, laws_from = BLACK_BOX, "samples"
+    else:
+        method, laws_from = verdict.method, verdict.law_source
+    facts = {
+        "mechanism": verdict.mechanism,
+        "claim": str(verdict.claim),
+        "tolerance": repr(verdict.claim.tolerance),
+        "decision": str(verdict.decision),
+        "guarantee": guarantee.kind,
+        "method": method,
+        "relation": verdict.relation,
+        "laws_from": laws_from,
+        "largest_loss": repr(float(verdict.largest_loss)),
+        "seed": str(verdict.seed),
+        "laws": str(cost.laws),
+        "pairs": str(cost.pairs),
+        "draws": str(cost.draws),
+    }
+    for name in ("exception_mass", "failure_probability"):
+        value = getattr(guarantee, name)
+        if value is not None:
+            facts[name] = repr(float(value))
+    return facts

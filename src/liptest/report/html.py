@@ -10,17 +10,15 @@ from typing import Any
 
 from liptest import __version__
 from liptest.blackbox.verdicts import BlackBoxVerdict
-from liptest.certificates.outcomes import Outcome
-from liptest.certificates.samples import SampleCertificate
-from liptest.certificates.verification import Certificate
-from liptest.distributions import Distribution, check_distribution
+from liptest.data.distributions import Distribution, check_distribution
 from liptest.errors import InputError
 from liptest.errors import shown as shown_value
-from liptest.fingerprints import distribution_hash, fingerprint
+from liptest.evidence.certificate import Certificate
+from liptest.evidence.outcomes import Outcome
+from liptest.evidence.samples import SampleCertificate
 from liptest.mechanisms.base import Mechanism, check_mechanism
 from liptest.privacy.verdicts import PrivacyVerdict, headline
-from liptest.report.facts import KINDS, Kind, kind_of, kind_of_verdict
-from liptest.report.findings import findings
+from liptest.report.findings import KINDS, Kind, findings, kind_of, kind_of_verdict
 from liptest.report.html_parts import (
     OWN_WORDS,
     cost_section,
@@ -33,6 +31,7 @@ from liptest.report.html_samples import samples_sections
 from liptest.report.html_tags import shown
 from liptest.report.html_witness import witness_section
 from liptest.report.svg import number
+from liptest.runs.fingerprints import distribution_hash, fingerprint
 
 _CLASSES = {Kind.CONFIRMED: "yes", Kind.REFUTED: "no", Kind.UNDECIDED: "open"}
 

@@ -5,16 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from liptest.certificates.samples import SampleCertificate
-from liptest.certificates.verification import Certificate
+from liptest.evidence.certificate import Certificate
+from liptest.evidence.samples import SampleCertificate
 from liptest.privacy.profile_result import PrivacyProfile
-from liptest.privacy.verdicts import PrivacyVerdict, fine_print, tested
-from liptest.privacy.wording import coordinate_noun
-from liptest.report.exposure import CLOSE, exposure_rows
-from liptest.report.findings import Findings
+from liptest.privacy.verdicts import PrivacyVerdict, coordinate_noun, fine_print, tested
+from liptest.report.findings import CLOSE, Findings, exposure_rows
 from liptest.report.html_tags import code, figure, figures, section, shown, table
-from liptest.report.svg import number
-from liptest.report.svg_charts import Bar, bars, profile_curve
+from liptest.report.svg import Bar, bars, number, profile_curve
 from liptest.verdicts import Decision
 
 #: Letters of a sentence of ours that are shown.

@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 
 from liptest.blackbox.verdicts import BlackBoxVerdict, LossBound, bound_lines
-from liptest.certificates.samples import SampleCertificate
-from liptest.privacy.wording import NOT_COVERED, coordinate_noun
+from liptest.evidence.samples import SampleCertificate
+from liptest.privacy.verdicts import NOT_COVERED, coordinate_noun
+from liptest.report.findings import LawRow
 from liptest.report.html_parts import OWN_WORDS, certified_facts, fine_print_of
 from liptest.report.html_tags import code, figure, figures, legend, section, shown, table
 from liptest.report.html_witness import datasets
-from liptest.report.law_rows import LawRow
-from liptest.report.svg import number
-from liptest.report.svg_charts import Bar, bars, law_bars
+from liptest.report.svg import Bar, bars, law_bars, number
 from liptest.verdicts import Decision
 
 

@@ -7,17 +7,20 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Protocol
 
-from liptest.privacy.verdicts import PrivacyVerdict, pair_text
+from liptest.privacy.verdicts import PrivacyVerdict, coordinate_noun, pair_text
 from liptest.privacy.witnesses import PrivacyWitness
-from liptest.privacy.wording import coordinate_noun
 from liptest.report.findings import Findings
 from liptest.report.html_tags import code, figure, figures, legend, section, shown, table
-from liptest.report.svg_charts import law_bars
+from liptest.report.svg import law_bars
 from liptest.verdicts import Decision
 
 # Records shown of a dataset: all of a short one, else some around each of the first changes.
 _WHOLE, _AROUND, _CHANGES = 9, 3, 3
+
+
 _MOST_VALUES = 6
+
+
 _LONG_NUMBER = 600
 
 

@@ -5,20 +5,19 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from liptest.distributions import Distribution
+from liptest.data.dependence import Dependence
+from liptest.data.distributions import Distribution
 from liptest.errors import InputError
 from liptest.mechanisms.base import check_mechanism
 from liptest.privacy.profile_result import PrivacyProfile
-from liptest.privacy.verdicts import PrivacyVerdict
-from liptest.privacy.wording import coordinate_noun
-from liptest.report.exposure import CLOSE, exposure_rows, losses_by_record
+from liptest.privacy.verdicts import PrivacyVerdict, coordinate_noun
+from liptest.report.findings import CLOSE, Missing, exposure_rows, losses_by_record, witness_rows
 from liptest.report.html_tags import visible
-from liptest.report.law_rows import witness_rows
-from liptest.report.missing import Missing
 from liptest.report.svg import number, short
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
 
 _FIRST, _SECOND, _CLAIM = "#25588f", "#c26a12", "#b01818"
 
@@ -139,3 +138,31 @@ def new_figure() -> tuple[Figure, Any]:
         ) from None
     figure = Figure(figsize=(6.4, 3.6), layout="constrained")
     return figure, figure.add_subplot()
+
+
+# A picture of the dependence of columns; needs matplotlib.
+
+
+_LABELS = 24
+
+
+def dependence_figure(found: Dependence) -> Figure:
+    """Total variation of each pair of columns from the product law, as a square of colours.
+
+    Pairs whose dependence is proved have a dot. Raises InputError when matplotlib is missing.
+    """
+    figure, axes = new_figure()
+    matrix = found.matrix()
+    image = axes.imshow(matrix, cmap="Blues", vmin=0.0, vmax=max(float(matrix.max()), 1e-12))
+    figure.colorbar(image, ax=axes, label="total variation from independence")
+    place = {name: i for i, name in enumerate(found.columns)}
+    proved = [(place[p.first], place[p.second]) for p in found.pairs if p.proved > 0]
+    dots = [(a, b) for i, j in proved for a, b in ((i, j), (j, i))]
+    axes.plot([x for x, _ in dots], [y for _, y in dots], ".", color="#c26a12", label="proved")
+    if dots:
+        axes.legend(loc="upper left", bbox_to_anchor=(0.0, 1.16), frameon=False)
+    names = [plain_text(name) for name in found.columns]
+    if len(names) <= _LABELS:
+        axes.set_xticks(range(len(names)), names, rotation=45, ha="right")
+        axes.set_yticks(range(len(names)), names)
+    return figure

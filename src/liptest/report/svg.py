@@ -6,11 +6,16 @@ So a drawing fits any screen and its letters never shrink. Each has a title and 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from html import escape
+
+from liptest.report.findings import LawRow
 
 #: Width of a letter in pixels, rather more than on average.
 LETTER = 8
+
+
 _LONGEST = 44
 
 
@@ -106,3 +111,187 @@ def ticks(top: float, most: int = 5) -> list[float]:
     unit = 10.0 ** math.floor(math.log10(rough))
     step = next(unit * k for k in (1, 2, 5, 10) if unit * k >= rough * (1 - 1e-9))
     return [step * k for k in range(int(top / step + 1e-9) + 1)]
+
+
+# The drawings of a report: losses, output laws, the privacy profile.
+
+
+# Labels up to so many letters stand beside their bars, longer ones above.
+_BESIDE = 15
+
+
+_AFTER = 66
+
+
+_DESCRIBED = 12
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One bar; ``kind`` is a class of the style sheet: claim, within, over."""
+
+    label: str
+    value: float
+    kind: str
+
+
+def bars(
+    name: str, title: str, rows: Sequence[Bar], *, claimed: float | None = None, height: float = 16
+) -> str:
+    """Horizontal bars; an infinite one has an arrow for an end. ``claimed`` is a mark across."""
+    finite = [row.value for row in rows if math.isfinite(row.value)]
+    top = max([*finite, claimed or 0.0, 1e-300])
+    endless = any(math.isinf(row.value) for row in rows)
+    full = 1.4 * top if endless else top
+    before, label_line = _gutter([row.label for row in rows])
+    step = height + 12 + label_line
+    start = 28 if claimed is not None else 6
+    body = []
+    for place, row in enumerate(rows):
+        y = start + step * place + label_line
+        body.append(_label(row.label, y, height, before))
+        infinite = math.isinf(row.value)
+        share = 1.0 if infinite else row.value / full
+        body.append(bar(share, y, height, row.kind))
+        if infinite:
+            body.append(arrow(y, height, row.kind))
+        shown = number(row.value)
+        dx = 15 if infinite else 7
+        body.append(words(share, y + height / 2 + 4.5, shown, "value", dx=dx))
+    bottom = start + step * len(rows) - 4
+    if claimed is not None:
+        body.insert(0, mark(claimed / full, start - 6, bottom, f"claimed {number(claimed)}"))
+    told = "; ".join(f"{row.label}: {number(row.value)}" for row in rows)
+    if claimed is not None:
+        told = f"Claimed: {number(claimed)}. {told}"
+    return drawing(name, title, f"{told}.", bottom + 2, body, before=before, after=_AFTER)
+
+
+def law_bars(
+    name: str,
+    rows: Sequence[LawRow],
+    *,
+    title: str = "Output laws of the first and of the second dataset",
+) -> str:
+    """Two laws, one above the other at each output; those that decide have a marked ground."""
+    top = max([max(row.probability, row.neighbour_probability) for row in rows] + [1e-300])
+    before, label_line = _gutter([row.label for row in rows])
+    step = 38 + label_line
+    hatch = f"{name}-h"
+    body = [
+        f'<defs><pattern id="{hatch}" width="5" height="5" patternUnits="userSpaceOnUse" '
+        f'patternTransform="rotate(45)"><rect class="second" width="5" height="5"/>'
+        f'<rect class="stripe" width="1.6" height="5"/></pattern></defs>'
+    ]
+    for place, row in enumerate(rows):
+        y = 5 + step * place + label_line
+        if row.decides:
+            body.append(_ground(y - label_line - 3, step - 2, before))
+        body.append(_label(row.label, y, 27, before, strong=row.decides))
+        values = (row.probability, row.neighbour_probability)
+        for k, (value, fill) in enumerate(zip(values, ("", f"url(#{hatch})"), strict=True)):
+            share, at = value / top, y + 14 * k
+            body.append(bar(share, at, 12, "second" if k else "first", fill=fill))
+            body.append(words(share, at + 10.5, number(value, 4), "value small", dx=6))
+    told = "; ".join(
+        f"{short(row.label)}: {row.probability:.4g} and {row.neighbour_probability:.4g}"
+        for row in rows[:_DESCRIBED]
+    )
+    more = "" if len(rows) <= _DESCRIBED else " The rest is in the table."
+    return drawing(
+        name,
+        title,
+        f"Probability on the first and on the second dataset, by output: {told}.{more}",
+        8 + step * len(rows),
+        body,
+        before=before,
+        after=_AFTER,
+    )
+
+
+def profile_curve(
+    name: str, points: Sequence[tuple[float, float]], claimed: float, mass: tuple[float, float]
+) -> str:
+    """Exception mass against epsilon, as steps; the claim is a mark, its mass a dot.
+
+    ``mass`` is that of the claim, from below and above.
+    """
+    far, high = points[-1][0], max([value for _, value in points] + [mass[1], 1e-300])
+    top, bottom = 34, 210
+
+    def y(value: float) -> float:
+        return round(bottom - (bottom - top) * value / high, 2)
+
+    body = []
+    for tick in ticks(high, 4):
+        body.append(line(0, y(tick), 1, y(tick), "grid" if tick else "axis"))
+        body.append(words(0, y(tick) + 4, number(tick, 3), "small soft", dx=-8, anchor="end"))
+    body += [
+        words(tick / far, bottom + 17, number(tick, 3), "small soft", anchor="middle")
+        for tick in ticks(far)
+    ]
+    body.append(words(1, bottom + 34, "epsilon", "small soft", anchor="end"))
+    body.append(words(0, 12, "exception mass", "small soft", dx=-44))
+    body += _steps(points, far, y, bottom)
+    at = claimed / far
+    body.append(line(at, top - 4, at, bottom, "mark"))
+    body.append(f'<circle class="dot" cx="{percent(at)}" cy="{y(mass[1]):g}" r="4.5"/>')
+    side = "end" if at > 0.5 else "start"
+    shift = -9 if side == "end" else 9
+    at_claim = " to ".join(dict.fromkeys(number(bound, 4) for bound in mass))
+    body.append(words(at, top - 10, f"claimed {number(claimed)}", "strong", dx=shift, anchor=side))
+    # Two short labels: one long one would not fit a narrow screen.
+    below = 20 if y(mass[1]) < (top + bottom) / 2 else -10
+    body.append(
+        words(at, y(mass[1]) + below, f"mass {at_claim}", "value strong", dx=shift, anchor=side)
+    )
+    told = (
+        f"Exception mass falls from {points[0][1]:.4g} at epsilon {points[0][0]:.4g} to "
+        f"{points[-1][1]:.4g} at epsilon {far:.4g}. At the claimed epsilon {number(claimed)} it "
+        f"is {at_claim}."
+    )
+    return drawing(name, "Privacy profile", told, bottom + 40, body, before=46, after=14)
+
+
+def _steps(
+    points: Sequence[tuple[float, float]],
+    far: float,
+    y: Callable[[float], float],
+    bottom: float,
+) -> list[str]:
+    body, outline = [], []
+    ends = [epsilon for epsilon, _ in points[1:]] + [far]
+    starts = [0.0, *(epsilon for epsilon, _ in points[1:])]
+    before: float | None = None
+    for (_, value), start, end in zip(points, starts, ends, strict=True):
+        at = y(value)
+        body.append(area(start / far, end / far, at, bottom, "under"))
+        outline.append(line(start / far, at, end / far, at, "curve"))
+        if before is not None and before != at:
+            outline.append(line(start / far, before, start / far, at, "curve"))
+        before = at
+    return body + outline
+
+
+def _gutter(labels: Sequence[str]) -> tuple[float, float]:
+    """Pixels beside the bars, and above each, that labels take."""
+    longest = max((len(short(label)) for label in labels), default=0)
+    if longest <= _BESIDE:
+        return round(longest * LETTER + 12), 0
+    return 0, 17
+
+
+def _label(text: str, y: float, height: float, before: float, *, strong: bool = False) -> str:
+    kind = "strong" if strong else ""
+    if before:
+        return words(0, y + height / 2 + 4.5, text, kind, dx=-10, anchor="end")
+    return words(0, y - 5, text, kind)
+
+
+def _ground(y: float, height: float, before: float) -> str:
+    left = -before - 10
+    width = f"calc(100% + {before + 10 + _AFTER:g}px)"
+    return (
+        f'<rect class="ground" x="{left:g}" y="{y:g}" height="{height:g}" style="width:{width}"/>'
+        f'<rect class="edge" x="{left:g}" y="{y:g}" width="4" height="{height:g}"/>'
+    )

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import io
+import math
 import sys
 import textwrap
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from fractions import Fraction
+from textwrap import wrap
 
 from rich.console import Console
 from rich.panel import Panel
@@ -14,15 +19,338 @@ from rich.progress import BarColumn, Progress, TextColumn
 from rich.table import Table
 from rich.text import Text
 
-from liptest.driver import Progress as ProgressCallback
+from liptest.blackbox.verdicts import BlackBoxVerdict, bound_lines
 from liptest.errors import LiptestError
+from liptest.lipschitz.plans import PlanRow
 from liptest.mechanisms.laws import OutputLaw
-from liptest.privacy.enclosures import fraction_text
-from liptest.privacy.verdicts import PrivacyVerdict
-from liptest.report.pace import Pace
+from liptest.privacy.plans import PrivacyPlanRow
+from liptest.privacy.verdicts import (
+    PrivacyVerdict,
+    coordinate_noun,
+    counted,
+    headline,
+    open_loss_words,
+    tested,
+)
+from liptest.privacy.witnesses import PrivacyWitness, fraction_text
+from liptest.runs.driver import Progress as ProgressCallback
 from liptest.verdicts import Decision
 
+# How fast a run goes and how long it will still take, in words.
+
+
+#: Least seconds between two lines where there is no terminal.
+SECONDS = 10.0
+
+
+# Less is no measurement: several chunks come at once.
+_LEAST_MEASURED = 1.0
+
+
+@dataclass
+class Pace:
+    """Rate and remaining time from what a progress callback is told.
+
+    What was done before the first call (a run that goes on) counts for neither.
+    """
+
+    label: str
+    clock: Callable[[], float] = time.monotonic
+    _told: float = field(init=False)
+    _before: tuple[int, float] | None = None
+
+    def __post_init__(self) -> None:
+        self._told = self.clock()
+
+    def line(self, done: int, planned: int) -> str:
+        """A line for a log; empty less than ``SECONDS`` after the last one."""
+        now = self.clock()
+        words = self.words(done, planned)
+        if now - self._told < SECONDS:
+            return ""
+        self._told = now
+        return f"{self.label}: {words}"
+
+    def words(self, done: int, planned: int) -> str:
+        """``1,200 of 13,809, 85 a second, about 3 min left``."""
+        now = self.clock()
+        if self._before is None or done < self._before[0]:  # the next stage counts anew
+            self._before = done, now
+        first, since = self._before
+        said = f"{done:,} of {planned:,}"
+        if done <= first or now - since < _LEAST_MEASURED:
+            return said
+        rate = (done - first) / (now - since)
+        left = max(planned - done, 0) / rate
+        return f"{said}, {_rate(rate)}, about {_duration(left)} left"
+
+
+def _rate(per_second: float) -> str:
+    if per_second >= 1:
+        return f"{per_second:,.0f} a second"
+    return f"{60 * per_second:,.2g} a minute"
+
+
+def _duration(seconds: float) -> str:
+    for unit, size in (("days", 86400.0), ("h", 3600.0), ("min", 60.0)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{seconds:.0f} s"
+
+
+# A witness as plain lines, in the manner of a diff: for test output and machine-read reports.
+
+
+# A dataset of so many records is shown whole; of a longer one the records around the change.
+_WHOLE = 24
+
+
+_AROUND = 8
+
+
+_LONG_TEXT = 60
+
+
+_WIDTH = 92
+
+
+_MOST = 4
+
+
+def finding_lines(verdict: PrivacyVerdict | BlackBoxVerdict) -> list[str]:
+    """Headline, what was tested, the witness if there is one, the meaning."""
+    if isinstance(verdict, BlackBoxVerdict):
+        return _sampled_lines(verdict)
+    lines = [f"claim: {verdict.claim}", *wrap(headline(verdict), _WIDTH)]
+    lines += wrap(tested(verdict), _WIDTH)
+    if verdict.witness is not None:
+        is_certain = verdict.decision is Decision.NO
+        lines += [
+            "",
+            *witness_lines(verdict.witness, relation=verdict.relation, is_certain=is_certain),
+            "",
+        ]
+    return lines + wrap(f"Meaning: {verdict.guarantee.sentence}", _WIDTH)
+
+
+def _sampled_lines(verdict: BlackBoxVerdict) -> list[str]:
+    lines = [f"claim: {verdict.claim}", *wrap(f"{verdict.decision} {verdict.note}", _WIDTH)]
+    lines += wrap(verdict.tested, _WIDTH)
+    if verdict.shown_bound is not None:
+        lines += ["", *bound_lines(verdict.shown_bound, coordinate_noun(verdict.relation)), ""]
+    return lines + wrap(f"Meaning: {verdict.guarantee.sentence}", _WIDTH)
+
+
+def witness_lines(
+    witness: PrivacyWitness, *, relation: str = "", is_certain: bool = True
+) -> list[str]:
+    """The two datasets and the two probabilities, one above the other; the loss, the claim.
+
+    ``relation`` is that of the domain. Where it is not certain, the pair is one left open.
+    """
+    noun = coordinate_noun(relation)
+    changed = ", ".join(map(str, witness.changed[:_MOST])) + (
+        ", .." if len(witness.changed) > _MOST else ""
+    )
+    plural = "" if len(witness.changed) == 1 else "s"
+    total = counted(len(witness.dataset), noun)
+    head = [
+        f"{'' if is_certain else 'left open: '}two datasets of {total}, equal but for "
+        f"{noun}{plural} {changed} (counted from 0):",
+        *_dataset_lines(witness, noun),
+    ]
+    probabilities = [
+        f"probability of {_event(witness)}:",
+        f"- {_probability(witness.probability, witness.exact[0])}",
+        f"+ {_probability(witness.neighbour_probability, witness.exact[1])}",
+    ]
+    if not is_certain:
+        return [*head, *(probabilities if witness.event else []), open_loss_words(witness)]
+    certain = "Certain: certified arithmetic, not a statistical estimate."
+    return [*head, *probabilities, _loss(witness), certain]
+
+
+def law_expressions(witness: PrivacyWitness, name: str = "mechanism") -> list[str]:
+    """Python expressions that give both output laws again; ``lt`` is liptest, ``np`` numpy."""
+    return [
+        f"lt.output_law({name}, {dataset_expression(side)})"
+        for side in (witness.dataset, witness.neighbour)
+    ]
+
+
+def dataset_expression(dataset: Sequence[int]) -> str:
+    """A dataset as Python: a list, or shorter where it is long and of few values other than 0."""
+    text = repr(list(dataset))
+    if len(text) <= _LONG_TEXT:
+        return text
+    values = sorted(set(dataset) - {0})
+    base = f"np.arange({len(dataset)})"
+    terms = [
+        f"{v} * np.isin({base}, {[i for i, w in enumerate(dataset) if w == v]})" for v in values
+    ]
+    short = " + ".join(terms) or f"0 * {base}"
+    return short if len(short) < len(text) else text
+
+
+def _dataset_lines(witness: PrivacyWitness, noun: str) -> list[str]:
+    start, stop = _window(len(witness.dataset), witness.changed)
+    width = max(len(str(v)) for v in witness.dataset[start:stop] + witness.neighbour[start:stop])
+    ends = (f".. (from {noun} {start}) " if start else "", " .." * (stop < len(witness.dataset)))
+    rows = []
+    for sign, side in (("-", witness.dataset), ("+", witness.neighbour)):
+        cells = " ".join(f"{value:{width}d}" for value in side[start:stop])
+        rows.append(f"{sign} {ends[0]}{cells}{ends[1]}{_sum(side)}")
+    marks = " ".join(("^" if i in witness.changed else " ") * width for i in range(start, stop))
+    return [*rows, f"? {' ' * len(ends[0])}{marks}".rstrip()]
+
+
+def _window(length: int, changed: tuple[int, ...]) -> tuple[int, int]:
+    if length <= _WHOLE:
+        return 0, length
+    start = max(0, min(changed[0] - _AROUND, length - 2 * _AROUND - 1))
+    return start, min(length, start + 2 * _AROUND + 1)
+
+
+def _sum(side: tuple[int, ...]) -> str:
+    """What the eye cannot add up."""
+    return f"   (sum {sum(side)})" if len(side) > _WHOLE else ""
+
+
+def _event(witness: PrivacyWitness) -> str:
+    if len(witness.event) == 1:
+        return f"output {witness.output!r}"
+    some = ", ".join(repr(output) for output in witness.event[:_MOST])
+    more = ", .." if len(witness.event) > _MOST else ""
+    return f"one of {len(witness.event)} outputs ({some}{more})"
+
+
+def _probability(value: float, exact: str) -> str:
+    # A certified ball is "[midpoint +/- radius]".
+    is_fraction = "/" in exact and not exact.startswith("[")
+    shown = f"   exactly {exact}" if is_fraction and len(exact) <= _LONG_TEXT else ""
+    return f"{value:.9g}{shown}"
+
+
+def _loss(witness: PrivacyWitness) -> str:
+    claim = witness.claim
+    if claim.delta > 0:
+        return (
+            f"excess over e^epsilon times the other: at least {witness.excess:.9g}, claim "
+            f"{claim.delta:g}"
+        )
+    limit = claim.threshold * witness.distance
+    found = "infinite" if math.isinf(witness.loss_lower) else f"{witness.loss_lower:.12g}"
+    return f"loss {found}, claim at most {limit:.12g} ({claim})"
+
+
+# Plain tables: what each tester, and each privacy method, would cost.
+
+
+_WIDTH_OF_PLANS_TEXT = 100
+
+
+def columns_text(
+    header: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    *,
+    right: Sequence[int] = (),
+    spaced: bool = False,
+) -> str:
+    """A table without lines, 100 wide; long cells wrap at spaces.
+
+    ``right`` columns hold numbers; ``spaced`` leaves an empty line between rows.
+    """
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, padding=(0, 2, int(spaced), 0), header_style="")
+    for number, name in enumerate(header):
+        table.add_column(name, justify="right" if number in right else "left")
+    for row in rows:
+        table.add_row(*map(Text, row))
+    stream = io.StringIO()
+    Console(file=stream, width=_WIDTH_OF_PLANS_TEXT, color_system=None).print(table)
+    return "\n".join(line.rstrip() for line in stream.getvalue().rstrip().splitlines())
+
+
+def plan_text(rows: Sequence[PlanRow]) -> str:
+    """The table of ``plan_table``, its notes, and what an acceptance means."""
+    header = ("tester", "domain", "law", "theta", "queries", "running time")
+    usable = [row for row in rows if row.plan is not None]
+    cells = [_plan_cells(row) for row in usable]
+    parts = [columns_text(header, cells, right=(4,))]
+    parts += [f"{row.tester}: {row.plan.source}." for row in usable if row.plan is not None]
+    parts += [f"{row.tester}: {row.note}." for row in usable if row.note]
+    parts += _reasons((row.tester, row.not_applicable) for row in rows if row.plan is None)
+    parts += [
+        f"Meaning at theta {theta}: {meaning}." for theta, meaning in _meanings(usable).items()
+    ]
+    printed = ", ".join(row.tester for row in rows if row.in_paper)
+    parts.append(f"The rows {printed} are the paper's section 5, running times as printed there.")
+    return "\n".join(parts)
+
+
+def _plan_cells(row: PlanRow) -> list[str]:
+    assert row.plan is not None
+    plan = row.plan
+    theta, queries = _theta(plan.approximation_factor), _count(plan.queries)
+    return [row.tester, row.functions, row.law, theta, queries, row.running_time]
+
+
+def _meanings(rows: Sequence[PlanRow]) -> dict[str, str]:
+    plans = [row.plan for row in rows if row.plan is not None]
+    return {_theta(plan.approximation_factor): plan.guarantee for plan in plans}
+
+
+def privacy_plan_text(rows: Sequence[PrivacyPlanRow]) -> str:
+    """The table of ``privacy_plan_table``, and what a YES means."""
+    header = ("method", "output laws", "draws", "theta", "form", "source")
+    usable = [row for row in rows if math.isfinite(row.laws)]
+    cells = [
+        [
+            row.method,
+            _count(row.laws),
+            _count(row.draws) if row.draws else "",
+            _theta(row.approximation_factor),
+            row.form,
+            row.source,
+        ]
+        for row in usable
+    ]
+    parts = [columns_text(header, cells, right=(1, 2))]
+    parts += _reasons((row.method, row.not_applicable) for row in rows if math.isinf(row.laws))
+    best = min(usable, key=lambda row: row.laws, default=None)
+    if best is not None:
+        parts.append(f"Fewest laws: {best.method}. A YES means: {best.guarantee}")
+    parts.append(
+        "Neighbours' laws that a mechanism finds incrementally are nearly free: then "
+        "neighbourhoods costs its draws only."
+    )
+    return "\n".join(parts)
+
+
+def _reasons(rows: Iterable[tuple[str, str]]) -> list[str]:
+    """One line for each reason."""
+    names: dict[str, list[str]] = {}
+    for name, reason in rows:
+        names.setdefault(reason, []).append(name)
+    return [f"{', '.join(who)}: not applicable: {reason}" for reason, who in names.items()]
+
+
+def _theta(factor: float) -> str:
+    text = f"{factor:.6g}"
+    return f"1 + {factor - 1:.2g}" if text == "1" and factor > 1 else text
+
+
+def _count(number: float) -> str:
+    """Whole below a billion, else two digits."""
+    return f"{number:,.0f}" if number < 1e9 else f"{number:.1e}"
+
+
 _COLOURS = {Decision.YES: "green", Decision.NO: "red", Decision.INCONCLUSIVE: "yellow"}
+
+
 _WORDS = {
     0: "YES",
     1: "NO",
@@ -30,9 +358,15 @@ _WORDS = {
     3: "INCONCLUSIVE or budget ended",
     4: "broken mechanism",
 }
+
+
 _MOST_OUTPUTS = 200
+
+
 _SHORT = 24
-_WIDTH = 100
+
+
+_WIDTH_OF_TEXT = 100
 
 
 class Screen:
@@ -132,7 +466,10 @@ def _tell(line: str) -> None:
 
 def _wrapped(line: str) -> str:
     indent = line[: len(line) - len(line.lstrip())]
-    return textwrap.fill(line, _WIDTH, subsequent_indent=indent, break_on_hyphens=False) or line
+    return (
+        textwrap.fill(line, _WIDTH_OF_TEXT, subsequent_indent=indent, break_on_hyphens=False)
+        or line
+    )
 
 
 def _exact(law: OutputLaw, output: object) -> str:

@@ -19,10 +19,15 @@ from numpy.typing import NDArray
 
 Codes = NDArray[np.int64]
 
+
 #: Members per chunk of ``chunks``.
 CHUNK = 1 << 16
+
+
 #: Sets of numbers below this are bits, 8 MiB each at most; others are arrays.
 MOST_BITS = 1 << 26
+
+
 # Ways to choose terms with repetition that are listed at once.
 _MOST_WAYS = 1 << 23
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from liptest.domains import Domain, Hypergrid, RecordGrid
+from liptest.data.domains import Domain, Hypergrid, RecordGrid
 from liptest.errors import InputError, check_count, shown
 from liptest.statistics.contributions import Contributions
 from liptest.statistics.protocol import Values

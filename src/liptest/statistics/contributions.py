@@ -9,14 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from liptest.domains import Domain, IntArray
+from liptest.data.domains import Domain, IntArray
+from liptest.data.points import PointBatch
 from liptest.errors import InputError, shown
-from liptest.points import PointBatch
 from liptest.statistics.difference_sets import DifferenceSets
 from liptest.statistics.protocol import Values, check_edge_budget
 from liptest.statistics.reachable import Reach
 
 _LARGEST = 1 << 61
+
+
 # Numbers gathered at once for ``values``.
 _SLICE = 1 << 20
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from liptest.domains import Domain, Hypercube, IntArray
-from liptest.points import PointBatch
+from liptest.data.domains import Domain, Hypercube, IntArray
+from liptest.data.points import PointBatch
 from liptest.statistics.protocol import EDGE_CHUNK, Values, check_edge_budget
 
 

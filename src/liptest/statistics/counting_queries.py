@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from liptest.domains import Domain, Hypercube
+from liptest.data.domains import Domain, Hypercube
 from liptest.errors import InputError, shown
 from liptest.statistics.contributions import Contributions
 from liptest.statistics.protocol import Values

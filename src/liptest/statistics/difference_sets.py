@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from liptest.domains import Domain
+from liptest.data.domains import Domain
 
 # Bytes that the sets of all differences may take together.
 _MOST_BYTES = 1 << 29

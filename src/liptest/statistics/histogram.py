@@ -9,9 +9,9 @@ from itertools import chain, combinations, islice
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.domains import Domain, Hypercube, Hypergrid, IntArray, RecordGrid
+from liptest.data.domains import Domain, Hypercube, Hypergrid, IntArray, RecordGrid
+from liptest.data.points import PointBatch
 from liptest.errors import InputError, check_count, shown
-from liptest.points import PointBatch
 from liptest.statistics.protocol import EDGE_CHUNK, Values, check_edge_budget
 
 

@@ -11,13 +11,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.domains import Domain, IntArray, RecordGrid
+from liptest.data.domains import Domain, IntArray, RecordGrid
+from liptest.data.points import PointBatch
 from liptest.errors import InputError, check_count, shown
-from liptest.points import PointBatch
 from liptest.statistics.code_sets import distinct
 from liptest.statistics.protocol import EDGE_BUDGET, EDGE_CHUNK, Values, check_edge_budget
 
 _MOST_CODE = 1 << 62
+
+
 _FRESH = 1 << 20
 
 

@@ -13,15 +13,17 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.answers import require_one_at_a_time
-from liptest.domains import Domain, Hypercube, IntArray
+from liptest.data.domains import Domain, Hypercube, IntArray, require_one_at_a_time
+from liptest.data.points import PointBatch
 from liptest.errors import BudgetError, InputError
-from liptest.points import PointBatch
 
 Values = NDArray[np.int64]
 
+
 #: More pairs of values than this are not enumerated: BudgetError.
 EDGE_BUDGET = 20_000_000
+
+
 #: Pairs per chunk of ``edges``.
 EDGE_CHUNK = 1 << 16
 

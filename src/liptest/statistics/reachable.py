@@ -16,7 +16,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.domains import Domain
+from liptest.data.domains import Domain
 from liptest.statistics.code_sets import (
     MOST_BITS,
     Bits,
@@ -33,8 +33,14 @@ from liptest.statistics.protocol import EDGE_BUDGET, Values
 
 # 64-bit words that may be shifted, bytes that sets may hold, and members of all listed sets.
 _MOST_WORDS = 1 << 34
+
+
 _MOST_BYTES = 1 << 29
+
+
 _MOST_MEMBERS = 2 * EDGE_BUDGET
+
+
 _MOST_CODE = 1 << 62
 
 

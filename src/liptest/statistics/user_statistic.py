@@ -9,14 +9,16 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from liptest.domains import Domain, IntArray
+from liptest.data.domains import Domain, IntArray
+from liptest.data.points import PointBatch
 from liptest.errors import InputError, call_user_code, shown
-from liptest.oracles import SLICE_BYTES
-from liptest.points import PointBatch
+from liptest.lipschitz.oracles import SLICE_BYTES
 from liptest.statistics.protocol import EDGE_CHUNK, Values, check_edge_budget
 
 # Neighbouring pairs that are searched for datasets that realise a pair of values.
 _SEARCH_BUDGET = 50_000_000
+
+
 _LARGEST = 2**61
 
 

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.domains import Domain, IntArray
+from liptest.data.domains import Domain, IntArray
+from liptest.data.points import PointBatch
 from liptest.errors import call_user_code
-from liptest.points import PointBatch
 from liptest.statistics.protocol import Statistic, Values
 
 #: Most points of a block; one coordinate with more values is a block all the same.

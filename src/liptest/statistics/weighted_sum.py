@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from liptest.domains import Domain, IntArray, RecordGrid
+from liptest.data.domains import Domain, IntArray, RecordGrid
+from liptest.data.points import PointBatch
 from liptest.errors import BudgetError, InputError, shown
-from liptest.points import PointBatch
 from liptest.statistics.code_sets import MOST_BITS, are_members, bit_positions, spread_bits
 from liptest.statistics.contributions import Contributions
 from liptest.statistics.difference_sets import DifferenceSets, fits
@@ -18,8 +18,12 @@ from liptest.statistics.protocol import EDGE_BUDGET, Values, check_edge_budget
 
 # An exact count of the pairs costs about as much as listing them; past this, a bound.
 _COUNT_BUDGET = 4 * EDGE_BUDGET
+
+
 # Sets of sums are bitsets: one bit for each number up to the largest sum.
 _MAX_RANGE = 1 << 30
+
+
 _MAX_SUM = (1 << 61) - 1
 
 

@@ -9,6 +9,8 @@ from fractions import Fraction
 from liptest.errors import InputError
 
 Rational = Fraction | int
+
+
 #: (variable, factor), sorted by variable, no factor 0.
 Terms = tuple[tuple[int, Rational], ...]
 

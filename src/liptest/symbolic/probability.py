@@ -4,24 +4,167 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from typing import Any, cast
 
 import numpy as np
-from flint import arb
+from flint import acb, arb, ctx, fmpq
 
 from liptest.balls import precision
 from liptest.errors import SymbolicError, UnsupportedForm
-from liptest.symbolic import plans, shapes
-from liptest.symbolic.bounds import Cycle, Ranges, Tree, gathered
-from liptest.symbolic.evaluation import integral_of
+from liptest.symbolic import elimination as shapes
+from liptest.symbolic import exponential_polynomials as functions
+from liptest.symbolic import quadrature as smooth
+from liptest.symbolic.constraints import Cycle, Ranges, Tree, gathered, point_of
+from liptest.symbolic.elimination import Moved, Shape, ratio, rational, shape
+from liptest.symbolic.exponential_polynomials import (
+    Function,
+    Piece,
+    Rates,
+    WholeRates,
+    digit,
+    from_list,
+)
 from liptest.symbolic.forms import Constraint
 from liptest.symbolic.noise import Noise
-from liptest.symbolic.points import point_of
 
-__all__ = ["Constraint", "Noise", "System", "UnsupportedForm", "forget"]
+# What shapes come to: functions, integrals, at the precision that is set.
+
+
+_ZERO = fmpq(0)
+
+
+_FEW = 12
+
+
+def function_of(one: Shape) -> Function:
+    """Of a shape that is not smooth."""
+    key = (one, ctx.prec)
+    found = one.rates.functions.get(key)
+    if found is None:
+        found = one.rates.functions[key] = _MAKERS[one.kind](one.rates, *one.arguments)
+    return cast(Function, found)
+
+
+def integral_of(one: Shape) -> Any:
+    """Over all t, at least at the precision that is set."""
+    if one.total is None or one.total[0] < ctx.prec:
+        exact = not one.is_smooth
+        made = functions.total(one.rates, function_of(one)) if exact else _smooth_integral(one)
+        one.total = ctx.prec, made
+    return one.total[1]
+
+
+def parts_of(one: Shape) -> list[smooth.Part]:
+    """As analytic functions on pieces."""
+    key = (one, ctx.prec, "parts")
+    found = one.rates.functions.get(key)
+    if found is None:
+        found = one.rates.functions[key] = _parts(one)
+    return cast("list[smooth.Part]", found)
+
+
+def _parts(one: Shape) -> list[smooth.Part]:
+    if not one.is_smooth:
+        return smooth.from_pieces(one.rates, function_of(one))
+    if one.kind == "density":
+        return smooth.density_part(smooth.law_of(one.arguments[0]))
+    if one.kind == "reach":
+        return smooth.reach_parts(*one.arguments)
+    if one.kind == "stretching":
+        raise AssertionError("smooth shapes are stretched where they are made")
+    return smooth.product_parts([(parts_of(part), shift) for part, shift in one.arguments[0]])
+
+
+def _smooth_integral(one: Shape) -> Any:
+    factors = one.arguments[0] if one.kind == "product" else ((one, _ZERO),)
+    ((noise, shift),) = (
+        (part.arguments[0], shift) for part, shift in factors if part.kind == "density"
+    )
+    others = [(part, at) for part, at in factors if part.kind != "density"]
+    if len(others) <= 1 and all(part.kind == "interval" for part, _ in others):
+        ends = parts_of(others[0][0])[0][:2] if others else (None, None)
+        at = others[0][1] - shift if others else _ZERO
+        low, high = (None if end is None else acb(arb(end + at)) for end in ends)
+        return smooth.between(smooth.law_of(noise), low, high).real
+    return smooth.integral(parts_of(one), noise, shift)
+
+
+def _density(rates: Rates, noise: Noise) -> Function:
+    parameter = rational(noise.parameter)
+    if rates.step:
+        assert isinstance(rates, WholeRates)
+        return _whole_density(rates, noise, parameter)
+    if noise.family == "uniform":
+        return functions.constant(_ZERO, fmpq(1))
+    rate = 1 / parameter
+    falling = Piece(_ZERO, None, _ZERO, from_list(rates, iter([(0, -rate, arb(rate))])))
+    if noise.family == "exponential":
+        return [falling]
+    rising = from_list(rates, iter([(0, rate, arb(rate / 2))]))
+    falling = falling._replace(terms=from_list(rates, iter([(0, -rate, arb(rate / 2))])))
+    return [Piece(None, _ZERO, _ZERO, rising), falling]
+
+
+def _whole_density(rates: WholeRates, noise: Noise, parameter: Any) -> Function:
+    falls = ratio(noise)
+    two_sided = noise.family == "two-sided geometric"
+    if falls == 0:
+        at = _ZERO if two_sided else fmpq(1)
+        return functions.constant(at, at + 1)
+    rate = digit(rates.ratios.index(rational(falls)))
+    if not two_sided:
+        terms = from_list(rates, iter([(0, rate, arb(parameter))]))
+        return [Piece(fmpq(1), None, fmpq(1), terms)]
+    mass = arb((1 - parameter) / (1 + parameter))
+    up, down = (from_list(rates, iter([(0, one, mass)])) for one in (-rate, rate))
+    return [Piece(None, _ZERO, _ZERO, up), Piece(_ZERO, None, _ZERO, down)]
+
+
+def _interval(rates: Rates, kind: str, width: Any) -> Function:
+    if kind == "below":
+        return functions.constant(None, _ZERO)
+    return functions.constant(_ZERO, None if kind == "above" else width)
+
+
+def _product(rates: Rates, parts: tuple[Moved, ...]) -> Function:
+    # Few at a time share the product of all but the last; many are multiplied by halves.
+    middle = len(parts) - 1 if len(parts) <= _FEW else len(parts) // 2
+    some, rest = parts[:middle], parts[middle:]
+    last, shift = rest[0] if len(rest) == 1 else (shape("product", rates, rest), _ZERO)
+    if len(some) == 1:
+        first, first_shift = some[0]
+    else:
+        first, first_shift = shape("product", rates, some), _ZERO
+    return functions.multiplied(rates, function_of(first), first_shift, function_of(last), shift)
+
+
+def _convolution(rates: Rates, one: Shape, other: Shape, factor: Any) -> Function:
+    made = functions.convolved(rates, function_of(one), function_of(other))
+    if factor == 1 or rates.step:
+        return made
+    return functions.enlarged(made, 1 / arb(factor))
+
+
+def _stretching(rates: Rates, one: Shape, factor: Any, shift: Any) -> Function:
+    return functions.stretched(rates, function_of(one), factor, shift)
+
+
+_MAKERS: dict[str, Any] = {
+    "density": _density,
+    "interval": _interval,
+    "product": _product,
+    "convolution": _convolution,
+    "stretching": _stretching,
+}
+
 
 _PRECISIONS = (128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768)
+
+
 #: Binary digits of each factor that are certain: a product of a thousand is known to 1e-13.
 _ACCURACY = 56
+
+
 #: Variables that are taken out of cycles one after the other.
 _MOST_SPLITS = 4
 
@@ -79,8 +222,8 @@ class System:
 def forget() -> None:
     """Empty all caches."""
     with precision(_PRECISIONS[0]):
+        shapes.forget_of_shapes()
         shapes.forget()
-        plans.forget()
 
 
 #: A sum of products of integrals, with signs, each of which may be such a sum itself.
@@ -89,7 +232,7 @@ Sum = list[tuple[int, list["shapes.Shape | Sum"]]]
 
 def _mass(noises: tuple[Noise, ...], part: Ranges) -> arb:
     if shapes.is_crowded():
-        shapes.forget()
+        shapes.forget_of_shapes()
     parts = _sum_of(noises, part, 0)
     for bits in _PRECISIONS:
         with precision(bits):
@@ -126,12 +269,12 @@ def _sum_of(noises: tuple[Noise, ...], part: Ranges, depth: int) -> Sum:
 def _totals(noises: tuple[Noise, ...], part: Tree) -> list[shapes.Shape]:
     """Shapes whose integrals multiply to the probability."""
     rates = shapes.rates_of(frozenset(noises[one] for one in part.variables))
-    factors: dict[plans.Key, list[shapes.Moved]] = {
+    factors: dict[shapes.Key, list[shapes.Moved]] = {
         form: [shapes.interval(rates, *ends)] for form, ends in part.half_open()
     }
     found = []
     for step in part.steps:
-        own = [(shapes.density(rates, noises[step.variable]), _ZERO)]
+        own = [(shapes.density(rates, noises[step.variable]), _ZERO_OF_PROBABILITY)]
         inner = shapes.product(own + factors.pop(step.alone, []))
         if step.outer is None:
             found.append(inner[0])
@@ -141,4 +284,4 @@ def _totals(noises: tuple[Noise, ...], part: Tree) -> list[shapes.Shape]:
     return found
 
 
-_ZERO = plans.exact(Fraction(0))
+_ZERO_OF_PROBABILITY = shapes.exact(Fraction(0))

@@ -13,6 +13,8 @@ from types import FrameType
 import numpy as np
 
 _PACKAGE = Path(__file__).resolve().parents[1]
+
+
 # Frames of these are not the program's own.
 _OURS = (
     *(f"{_PACKAGE / room}{os.sep}" for room in ("values", "whitebox", "enumerate")),

@@ -16,6 +16,7 @@ from liptest.values.branching import UnweightedBranches
 #: All of them hold.
 Known = tuple[Constraint, ...]
 
+
 # Weights that are shown of ways are in these units.
 _SHOWN = 1 << 53
 

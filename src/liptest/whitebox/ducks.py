@@ -17,6 +17,8 @@ ADVICE = (
     "compare it with a number (rng.random() < p), calculate with it and constants only, round it "
     "(int(), numpy.floor), or draw with rng.integers, rng.choice, rng.binomial or rng.permutation"
 )
+
+
 COMPARISONS: dict[Any, Callable[[Any, Any], Any]] = {
     np.less: operator.lt,
     np.less_equal: operator.le,
@@ -25,31 +27,44 @@ COMPARISONS: dict[Any, Callable[[Any, Any], Any]] = {
     np.equal: operator.eq,
     np.not_equal: operator.ne,
 }
+
+
 # Python compares floats with these exactly.
 EXACT = frozenset({float, int, bool, Fraction, Decimal})
+
 
 _USES = (
     *("bool", "int", "float", "complex", "index", "str", "repr", "format", "bytes", "hash"),
     *("neg", "pos", "abs", "invert", "round", "trunc", "floor", "ceil"),
     *("contains", "array", "reduce", "reduce_ex", "copy", "deepcopy"),
 )
+
+
 _ARITHMETIC = (
     *("add", "sub", "mul", "truediv", "floordiv", "mod", "divmod", "pow", "matmul"),
     *("lshift", "rshift", "and", "xor", "or"),
 )
+
+
 #: They write into an argument, where a plain copy of it would be lost.
 WRITING = frozenset({"copyto", "put", "place", "putmask", "fill_diagonal", "put_along_axis"})
+
+
 #: Functions that only move entries of an array; some give views of it.
 MOVES = frozenset(
     {np.reshape, np.ravel, np.transpose, np.squeeze, np.swapaxes, np.moveaxis, np.expand_dims}
     | {np.flip, np.fliplr, np.flipud, np.roll, np.tile, np.repeat, np.take, np.atleast_1d}
     | {np.atleast_2d, np.copy, np.rot90, np.delete, np.array_split, np.diagonal}
 )
+
+
 # What these ask for in other ways, of a number without the method.
 _FALLING_BACK: dict[str, Callable[[Any], Any]] = {
     **{"complex": complex, "bytes": bytes},
     **{"floor": math.floor, "ceil": math.ceil},
 }
+
+
 _ITSELF = frozenset({"__copy__", "__deepcopy__"})
 
 
@@ -128,5 +143,7 @@ def _with_plain_number(name: str) -> Callable[..., Any]:
 
 
 _OPERATORS = [f"{prefix}{name}" for name in _ARITHMETIC for prefix in ("", "r")]
+
+
 for _name in (*_USES, *_OPERATORS):
     setattr(Duck, f"__{_name}__", _with_plain_number(_name))

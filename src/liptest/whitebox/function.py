@@ -11,13 +11,13 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.domains import Domain, IntArray
+from liptest.data.domains import Domain, IntArray
+from liptest.data.points import PointBatch
 from liptest.errors import InputError, MechanismError, check_count, check_positive, shown
 from liptest.mechanisms.base import Mechanism
-from liptest.mechanisms.closed_form import check_outputs, distinct_values
+from liptest.mechanisms.declared import check_outputs, distinct_values
 from liptest.mechanisms.laws import LawTable, Output, OutputLaw, Raised
-from liptest.parcels import travels_by_value
-from liptest.points import PointBatch
+from liptest.runs.workers import travels_by_value
 from liptest.statistics.protocol import Statistic
 from liptest.whitebox.naming import found, imported, takes_generator
 from liptest.whitebox.noise.outputs import is_continuous, refused
@@ -35,6 +35,8 @@ from liptest.whitebox.tree.tracing import Choice, TracingTree
 from liptest.whitebox.watching.side_effects import side_effects_noticed
 
 T = TypeVar("T")
+
+
 _BUDGETS = ("max_leaves", "max_choices", "max_seconds")
 
 

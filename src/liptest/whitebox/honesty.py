@@ -23,6 +23,8 @@ from liptest.whitebox.tree.running import Run
 
 # Kept: while a program is analysed the names stand for something else.
 _GENERATOR, _BITS = np.random.Generator, np.random.PCG64
+
+
 _ENDS = 0.25
 
 

@@ -17,6 +17,8 @@ from liptest.symbolic.forms import Form
 from liptest.whitebox.ducks import Duck
 
 _PLAIN = frozenset({int, str, bool, bytes, type(None)})
+
+
 # Each of these is one object with one meaning, so that identity is equality.
 _SINGLE = (Enum, type, FunctionType, BuiltinFunctionType, type(...), type(NotImplemented))
 

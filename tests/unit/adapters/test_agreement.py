@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.adapters.agreement import check_draws
+from liptest.adapters.shared import check_draws
 
 WEIGHTS = [1, 2, 3, 5, 8, 13, 21, 34, 21, 13, 8, 5, 3, 2, 1, 1, 1, 1]
 MASSES = [Fraction(weight, sum(WEIGHTS)) for weight in WEIGHTS]

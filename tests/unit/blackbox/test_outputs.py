@@ -8,9 +8,15 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.blackbox.counting import Census, frequent_values, hockey_stick, joined, radius
-from liptest.blackbox.features import feature, feature_names
-from liptest.blackbox.outputs import Outputs, as_outputs, canonical, collected
+from liptest.blackbox.events import (
+    Outputs,
+    as_outputs,
+    canonical,
+    collected,
+    feature,
+    feature_names,
+)
+from liptest.blackbox.learning import Census, frequent_values, hockey_stick, joined, radius
 
 
 def batch(listed):

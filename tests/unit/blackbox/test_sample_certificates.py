@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.certificates.samples import (
+from liptest.cli import main
+from liptest.evidence.certificate import SAMPLES, digest, schema
+from liptest.evidence.samples import (
     SampleCertificate,
     certify_samples,
     examine_samples,
     is_of_samples,
 )
-from liptest.certificates.schema import SAMPLES, digest, schema
-from liptest.cli import main
 
 DATA = lt.ProductDistribution.uniform(lt.Hypercube(2))
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from liptest.blackbox.tails import Tally, log_tail, plan_sides
+from liptest.blackbox.learning import Tally, log_tail, plan_sides
 
 NO_TOKENS = np.zeros(0)
 

@@ -11,9 +11,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import liptest as lt
+from liptest.blackbox.events import (
+    Bins,
+    Outputs,
+    Tree,
+    Values,
+    collected,
+    fit_bins,
+    fit_tree,
+    view_from_dict,
+)
 from liptest.blackbox.learning import Aim, Event, best_cells
-from liptest.blackbox.outputs import Outputs, collected
-from liptest.blackbox.views import Bins, Tree, Values, fit_bins, fit_tree, view_from_dict
 
 NUMBERS = st.one_of(
     st.integers(-5, 5), st.floats(-5, 5), st.sampled_from([math.nan, math.inf, -math.inf])

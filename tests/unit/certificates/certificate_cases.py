@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 import liptest as lt
-from liptest.certificates.verification import problems
+from liptest.evidence.verify import problems
 from tests.unit.privacy.cases import closed, exact
 
 CUBE = lt.Hypercube(2)

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.certificates.verification import problems
 from liptest.errors import InputError
+from liptest.evidence.verify import problems
 from tests.unit.privacy.cases import closed, exact
 
 CUBE = lt.Hypercube(2)

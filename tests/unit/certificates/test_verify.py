@@ -8,9 +8,9 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import liptest as lt
-from liptest.certificates.schema import schema, schema_problems
-from liptest.certificates.verification import certify, examine, problems
-from liptest.fingerprints import fingerprint
+from liptest.evidence.certificate import certify, schema, schema_problems
+from liptest.evidence.verify import examine, problems
+from liptest.runs.fingerprints import fingerprint
 from tests.unit.certificates.certificate_cases import (
     MAKERS,
     NO,

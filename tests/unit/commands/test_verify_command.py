@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from liptest.certificates.schema import digest
 from liptest.cli import main
+from liptest.evidence.certificate import digest
 
 VENDOR = '''
 def shown(data, rng):

@@ -17,7 +17,7 @@ import pytest
 import sqlalchemy as sa
 
 import liptest as lt
-from liptest.data.poisson import CUT, poisson_law, poisson_size
+from liptest.data.fit import CUT, poisson_law, poisson_size
 from tests.unit.data.postgres import running_server
 
 fit = lt.ProductDistribution.fit

@@ -12,9 +12,8 @@ import pytest
 import sqlalchemy as sa
 
 import liptest as lt
-from liptest.data.bounds import shares_lower, variation_radius
-from liptest.data.dependence import column_dependence
-from liptest.report.dependence_plot import dependence_figure
+from liptest.data.dependence import column_dependence, shares_lower, variation_radius
+from liptest.report.plots import dependence_figure
 from tests.statistical.binomial import SEEDS, STARVED, is_plausible
 
 

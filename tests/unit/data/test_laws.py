@@ -13,7 +13,7 @@ import pytest
 import sqlalchemy as sa
 
 import liptest as lt
-from liptest.fingerprints import distribution_hash
+from liptest.runs.fingerprints import distribution_hash
 from tests.statistical.binomial import fits
 
 Sampled = lt.SampledDistribution

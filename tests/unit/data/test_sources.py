@@ -14,10 +14,9 @@ import pyarrow as pa
 import pytest
 import sqlalchemy as sa
 
-from liptest.data.sources import as_source
-from liptest.data.sql import SqlTable
-from liptest.distributions import ProductDistribution
-from liptest.domains import Hypercube, Hypergrid, RecordGrid
+from liptest.data.distributions import ProductDistribution
+from liptest.data.domains import Hypercube, Hypergrid, RecordGrid
+from liptest.data.sources import SqlTable, as_source
 from liptest.errors import InputError
 from tests.unit.data.postgres import running_server
 

@@ -7,12 +7,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from liptest.distributions import ProductDistribution, SampledDistribution
-from liptest.domains import Domain, Hypercube, Hypergrid, RecordGrid
-from liptest.ground_truth.bounds import bounds, violated_edges
-from liptest.ground_truth.exact import distance_to_lipschitz
-from liptest.ground_truth.repairs import mcshane
-from liptest.ground_truth.tables import ExactTable, exact_masses
+from liptest.data.distributions import ProductDistribution
+from liptest.data.domains import Domain, Hypercube, Hypergrid, RecordGrid
+from liptest.data.sampled import SampledDistribution
+from liptest.lipschitz.covers import ExactTable, exact_masses
+from liptest.lipschitz.distance import bounds, distance_to_lipschitz, violated_edges
+from liptest.lipschitz.repair import mcshane
 
 
 def test_theory_2_4_on_one_violated_direction() -> None:

@@ -8,10 +8,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from liptest.distributions import ProductDistribution
-from liptest.domains import Domain, Hypercube, Hypergrid, RecordGrid
+from liptest.data.distributions import ProductDistribution
+from liptest.data.domains import Domain, Hypercube, Hypergrid, RecordGrid
 from liptest.errors import InputError
-from liptest.ground_truth.covers import Cover, minimum_cover, minimum_cover_of_pairs
+from liptest.lipschitz.covers import Cover, minimum_cover, minimum_cover_of_pairs
 
 
 def neighbouring_pairs(domain: Domain) -> np.ndarray:

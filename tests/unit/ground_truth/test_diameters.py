@@ -7,11 +7,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from liptest.distributions import ProductDistribution, SampledDistribution
-from liptest.domains import Hypercube, Hypergrid
+from liptest.data.distributions import ProductDistribution
+from liptest.data.domains import Hypercube, Hypergrid
+from liptest.data.sampled import SampledDistribution
 from liptest.errors import BudgetError, FunctionError, InputError
-from liptest.ground_truth.diameters import image_diameter, sample_diameter
-from liptest.oracles import scalar
+from liptest.lipschitz.distance import image_diameter, sample_diameter
+from liptest.lipschitz.oracles import scalar
 
 
 def test_image_diameter_is_exact() -> None:

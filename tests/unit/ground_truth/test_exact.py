@@ -7,12 +7,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from liptest.distributions import ProductDistribution, SampledDistribution
-from liptest.domains import Hypercube, Hypergrid, RecordGrid
+from liptest.data.distributions import ProductDistribution
+from liptest.data.domains import Hypercube, Hypergrid, RecordGrid
+from liptest.data.sampled import SampledDistribution
 from liptest.errors import BudgetError, InputError
-from liptest.ground_truth.covers import minimum_cover_of_pairs
-from liptest.ground_truth.exact import Distance, distance_to_lipschitz
-from liptest.oracles import scalar
+from liptest.lipschitz.covers import minimum_cover_of_pairs
+from liptest.lipschitz.distance import Distance, distance_to_lipschitz
+from liptest.lipschitz.oracles import scalar
 
 
 def uniform(d: int) -> ProductDistribution:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from liptest.errors import LiptestError
-from liptest.ground_truth.flow import Arcs, MinimumCut, _certify, minimum_cut
+from liptest.lipschitz.flow import Arcs, MinimumCut, _certify, minimum_cut
 
 
 def arcs_of(edges: list[tuple[int, int]], left_count: int) -> Arcs:

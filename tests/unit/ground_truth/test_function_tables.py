@@ -7,10 +7,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from liptest.distributions import ProductDistribution, SampledDistribution
-from liptest.domains import Domain, Hypercube, Hypergrid, RecordGrid
+from liptest.data.distributions import ProductDistribution
+from liptest.data.domains import Domain, Hypercube, Hypergrid, RecordGrid
+from liptest.data.sampled import SampledDistribution
 from liptest.errors import BudgetError, FunctionError, InputError
-from liptest.ground_truth.tables import (
+from liptest.lipschitz.covers import (
     MAX_POINTS,
     ExactTable,
     exact_masses,
@@ -20,7 +21,7 @@ from liptest.ground_truth.tables import (
     violation_limit,
     whole_numbers,
 )
-from liptest.oracles import scalar
+from liptest.lipschitz.oracles import scalar
 
 DOMAINS = [Hypercube(3), Hypergrid([4, 3]), RecordGrid([4, 3]), Hypergrid([5]), RecordGrid([1, 2])]
 

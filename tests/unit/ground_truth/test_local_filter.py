@@ -9,11 +9,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from liptest.distributions import ProductDistribution, SampledDistribution
-from liptest.domains import Domain, Hypercube, Hypergrid, RecordGrid
+from liptest.data.distributions import ProductDistribution
+from liptest.data.domains import Domain, Hypercube, Hypergrid, RecordGrid
+from liptest.data.sampled import SampledDistribution
 from liptest.errors import BudgetError, DatasetError, FunctionError, InputError
-from liptest.ground_truth.exact import distance_to_lipschitz
-from liptest.ground_truth.local_filter import LocalFilter, reference_chains
+from liptest.lipschitz.distance import distance_to_lipschitz
+from liptest.lipschitz.local_filter import LocalFilter, reference_chains
 
 DOMAINS = [
     Hypercube(1),

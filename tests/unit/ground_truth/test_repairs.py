@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.distributions import ProductDistribution, SampledDistribution
-from liptest.domains import Hypercube, Hypergrid, RecordGrid
+from liptest.data.distributions import ProductDistribution
+from liptest.data.domains import Hypercube, Hypergrid, RecordGrid
+from liptest.data.sampled import SampledDistribution
 from liptest.errors import InputError
-from liptest.ground_truth.repairs import (
+from liptest.lipschitz.repair import (
     basic_operator,
     mcshane,
     repair,

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 import liptest as lt
-from liptest.certificates.verification import Certificate
-from liptest.ledger.entries import Attempt
-from liptest.ledger.rows import SCHEMA
+from liptest.evidence.certificate import Certificate
+from liptest.evidence.ledger_entries import Attempt
+from liptest.evidence.ledger_file import SCHEMA
 from liptest.privacy.claims import Claim
 
 CUBE = lt.Hypercube(3)

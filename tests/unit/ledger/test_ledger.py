@@ -9,9 +9,8 @@ import pytest
 
 import liptest as lt
 from liptest.errors import GateError, InputError, LedgerError
-from liptest.ledger.entries import decimal_text
-from liptest.ledger.rows import START, canonical, digest
-from liptest.ledger.totals import printed
+from liptest.evidence.ledger_entries import decimal_text, printed
+from liptest.evidence.ledger_file import START, canonical, digest
 from liptest.privacy.claims import Claim
 from tests.unit.ledger.ledgers import begin, certificate, filled, raw, tampered
 

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 import liptest as lt
-from liptest import gate as gate_module
 from liptest.errors import GateError, InputError, LedgerError
-from liptest.ledger.chain import Chain
+from liptest.evidence.ledger_file import Chain
+from liptest.gate import gate as gate_module
 from tests.unit.ledger.ledgers import (
     FAIR,
     LEAK,
@@ -167,7 +167,7 @@ class TestKilled:
 
     def test_an_interrupted_creation_can_be_finished(self, path, monkeypatch):
         def create():
-            monkeypatch.setattr("liptest.ledger.chain.VERSION", _Dies())
+            monkeypatch.setattr("liptest.evidence.ledger_file.VERSION", _Dies())
             lt.Ledger(path)
 
         _, status = in_child(create)

@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.testers import CDJS15, CS12, HammingLines, VarianceEdges
+from liptest.lipschitz.testers.cdjs15 import CDJS15
+from liptest.lipschitz.testers.cs12 import CS12
+from liptest.lipschitz.testers.hamming_lines import HammingLines
+from liptest.lipschitz.testers.variance_edges import VarianceEdges
 from liptest.verdicts import LipschitzVerdict, rounded_up
 
 CUBE = lt.ProductDistribution.uniform(lt.Hypercube(5))

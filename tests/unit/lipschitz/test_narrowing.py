@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import liptest as lt
-from liptest.driver import Finding
-from liptest.lipschitz.narrowing import Geodesic, narrow
-from liptest.oracles import as_oracle
+from liptest.lipschitz.check import Geodesic, narrow
+from liptest.lipschitz.oracles import as_oracle
 from liptest.privacy.claims import Claim
 from liptest.privacy.judge import LossJudge
+from liptest.runs.driver import Finding
 
 DOMAINS = [lt.Hypercube(6), lt.Hypergrid([4, 1, 5, 3]), lt.RecordGrid([4, 1, 5, 3])]
 

@@ -12,7 +12,7 @@ import pytest
 
 from liptest.errors import DatasetError, InputError
 from liptest.mechanisms import catalogue
-from liptest.mechanisms.catalogue.geometric import log_at_most, log_peak, truncated_logs
+from liptest.mechanisms.catalogue import log_at_most, log_peak, truncated_logs
 
 
 @pytest.mark.parametrize("epsilon", [1e-9, 0.1, 1.0, 40.0, 900.0])

@@ -5,11 +5,11 @@ import math
 import numpy as np
 import pytest
 
-from liptest.domains import Hypercube
+from liptest.data.domains import Hypercube
+from liptest.data.points import PointBatch
 from liptest.errors import InputError, LawError
 from liptest.mechanisms.base import check_mechanism, output_law
-from liptest.mechanisms.closed_form import ClosedForm, StatisticMechanism, distinct_values
-from liptest.points import PointBatch
+from liptest.mechanisms.declared import ClosedForm, StatisticMechanism, distinct_values
 from liptest.statistics.histogram import Histogram
 from liptest.statistics.protocol import Count
 

@@ -10,16 +10,17 @@ from typing import Any
 
 import pytest
 
-from liptest.mechanisms import exact_bits, gaussian
-from liptest.mechanisms.exact_bits import (
+from liptest.mechanisms import additive as exact_bits
+from liptest.mechanisms import additive as gaussian
+from liptest.mechanisms.additive import (
+    DiscreteGaussian,
+    DiscreteLaplace,
     RandBelow,
     bernoulli,
     bernoulli_exp,
     geometric,
     two_sided_geometric,
 )
-from liptest.mechanisms.gaussian import DiscreteGaussian
-from liptest.mechanisms.noise import DiscreteLaplace
 
 Sampler = Callable[[RandBelow], Any]
 

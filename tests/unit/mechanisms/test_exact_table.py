@@ -6,11 +6,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from liptest.data.points import PointBatch, from_array
 from liptest.errors import InputError, LawError
 from liptest.mechanisms.base import check_mechanism
-from liptest.mechanisms.exact_table import ExactForm
+from liptest.mechanisms.declared import ExactForm
 from liptest.mechanisms.laws import ZERO_LOG
-from liptest.points import PointBatch, from_array
 
 
 def thirds(dataset: np.ndarray) -> list[Fraction]:

@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.domains import Domain
+from liptest.data.domains import Domain
+from liptest.data.points import PointBatch
 from liptest.errors import LawError, MechanismError, NonDeterministicError
+from liptest.lipschitz.oracles import TableFunction, as_oracle
 from liptest.mechanisms.laws import LawTable, OutputLaw
 from liptest.mechanisms.neighbourhoods import (
     Changes,
@@ -17,8 +19,6 @@ from liptest.mechanisms.neighbourhoods import (
     laws_of_batch,
     uses_neighbours,
 )
-from liptest.oracles import TableFunction, as_oracle
-from liptest.points import PointBatch
 
 OUTPUTS = ("low", "high")
 

@@ -10,8 +10,7 @@ import pytest
 from flint import arb
 
 from liptest.errors import InputError
-from liptest.mechanisms.gaussian import DiscreteGaussian
-from liptest.mechanisms.noise import DiscreteLaplace, Noise, probability_bound
+from liptest.mechanisms.additive import DiscreteGaussian, DiscreteLaplace, Noise, probability_bound
 
 BOTH = [DiscreteLaplace, DiscreteGaussian]
 

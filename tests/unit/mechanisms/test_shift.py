@@ -9,12 +9,11 @@ import numpy as np
 import pytest
 from flint import arb
 
+from liptest.data.points import PointBatch
 from liptest.errors import InputError
+from liptest.mechanisms.additive import DiscreteGaussian, DiscreteLaplace
 from liptest.mechanisms.base import check_mechanism, output_law
-from liptest.mechanisms.gaussian import DiscreteGaussian
-from liptest.mechanisms.noise import DiscreteLaplace
 from liptest.mechanisms.shift import ShiftMechanism, ShiftTable
-from liptest.points import PointBatch
 from liptest.statistics.histogram import Histogram
 from liptest.statistics.protocol import Count
 from liptest.statistics.weighted_sum import WeightedSum

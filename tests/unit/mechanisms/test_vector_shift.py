@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.mechanisms.vector_shift import VectorShift
+from liptest.mechanisms.shift import VectorShift
 from liptest.statistics.coordinates import Coordinates
 
 LAPLACE, GAUSSIAN = lt.DiscreteLaplace(Fraction(4, 5)), lt.DiscreteGaussian(Fraction(3, 2))

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import liptest as lt
-from liptest.domains import Domain
+from liptest.data.domains import Domain
 
 #: Digits of the arithmetic below, far beyond what separates any two numbers of the tests.
 DIGITS = 120

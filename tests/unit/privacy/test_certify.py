@@ -9,8 +9,8 @@ from flint import arb, ctx
 
 import liptest as lt
 from liptest.mechanisms.laws import OutputLaw
-from liptest.privacy.certify import Answer, compare_closed_form, compare_laws, enclose_loss
 from liptest.privacy.claims import Claim
+from liptest.privacy.comparison import Answer, compare_closed_form, compare_laws, enclose_loss
 from tests.unit.privacy.cases import exp_of
 
 

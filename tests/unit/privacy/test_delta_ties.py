@@ -7,8 +7,8 @@ from fractions import Fraction
 import pytest
 
 from liptest.mechanisms.laws import OutputLaw
-from liptest.privacy.certify import Answer, compare_laws
 from liptest.privacy.claims import Claim, log
+from liptest.privacy.comparison import Answer, compare_laws
 
 
 def law(*weights: Fraction | int) -> OutputLaw:

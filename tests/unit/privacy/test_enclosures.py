@@ -11,15 +11,16 @@ from hypothesis import strategies as st
 
 import liptest as lt
 from liptest.balls import CERTIFIED_BITS, precision
-from liptest.check_witness import BREAKS, check, rational
+from liptest.evidence.check_witness import BREAKS, check, rational
 from liptest.mechanisms.laws import OutputLaw
-from liptest.privacy.enclosures import (
+from liptest.privacy.witnesses import (
     ball_bounds,
     bounds_of,
     event_bounds,
     fraction_text,
+    output_from_json,
+    output_to_json,
 )
-from liptest.privacy.witnesses import output_from_json, output_to_json
 
 UNIFORM = lt.ProductDistribution.uniform(lt.Hypercube(1))
 

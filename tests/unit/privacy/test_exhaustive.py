@@ -8,9 +8,9 @@ import pytest
 
 import liptest as lt
 from liptest.errors import InputError
-from liptest.privacy import count_mass
+from liptest.privacy import exception_mass as count_mass
 from liptest.privacy.claims import Claim
-from liptest.privacy.count_mass import count_exception_mass, lightest_cover
+from liptest.privacy.exception_mass import count_exception_mass, lightest_cover
 from liptest.verdicts import Decision
 from tests.unit.privacy.cases import closed, exact
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from liptest.mechanisms.laws import ZERO_LOG, LawTable
-from liptest.privacy import pools
-from liptest.privacy.pools import LawPool
+from liptest.privacy import comparison as pools
+from liptest.privacy.comparison import LawPool
 
 
 def table(outputs, logs, rows=None, errors=None, zeros_exact=True):

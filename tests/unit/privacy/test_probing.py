@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 import liptest as lt
-from liptest.executors import elsewhere, has_processes
 from liptest.privacy import probing
+from liptest.runs.workers import elsewhere, has_processes
 
 # A program of its own: the failure looked for would end the one that looks.
 PROGRAM = """

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.mechanisms.vector_shift import VectorShift
+from liptest.mechanisms.shift import VectorShift
 
 RECORD = Path(__file__).parent / "recorded_runs.json"
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import liptest as lt
+from liptest.lipschitz.testers.variance_edges import VarianceEdges
 from liptest.privacy.verdicts import Settings
-from liptest.testers import VarianceEdges
 from liptest.verdicts import Cost, Decision
 from tests.unit.privacy.cases import exact, from_weights
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.domains import Domain
-from liptest.privacy.search_moves import path
+from liptest.data.domains import Domain
+from liptest.privacy.search_explorer import path
 
 
 class Ring(Domain):

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.points import from_array
+from liptest.data.points import from_array
 from liptest.privacy.claims import Claim
-from liptest.privacy.pairs import screen_pairs
+from liptest.privacy.comparison import screen_pairs
 from liptest.verdicts import Decision
 from tests.unit.privacy.cases import claimed, exp_of
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import liptest as lt
-from liptest.certificates.outcomes import Outcome
-from liptest.certificates.verification import certify
-from liptest.fingerprints import fingerprint
+from liptest.evidence.certificate import certify
+from liptest.evidence.outcomes import Outcome
+from liptest.runs.fingerprints import fingerprint
 
 BITS = lt.ProductDistribution.uniform(lt.Hypercube(3))
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 import liptest as lt
-from liptest.certificates.outcomes import Outcome
 from liptest.errors import BudgetError, InputError, MechanismError
+from liptest.evidence.outcomes import Outcome
 
 LAW = lt.ProductDistribution.bernoulli([0.3] * 4)
 LONG_LAW = lt.ProductDistribution.bernoulli(np.full(5000, 0.01))

@@ -11,11 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import liptest as lt
-from liptest import strategies as lts
-from liptest.report.exposure import exposure_rows, losses_by_record
-from liptest.report.findings import exact_profile, findings
-from liptest.report.law_rows import witness_rows
-from liptest.report.missing import Missing
+from liptest.report.findings import (
+    Missing,
+    exact_profile,
+    exposure_rows,
+    findings,
+    losses_by_record,
+    witness_rows,
+)
+from liptest.testing import strategies as lts
 from tests.unit.report.pages import (
     DELTA,
     LAW,

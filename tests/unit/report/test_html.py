@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 import liptest as lt
-from liptest.certificates.outcomes import Outcome
 from liptest.errors import InputError
+from liptest.evidence.outcomes import Outcome
 from liptest.privacy.verdicts import fine_print, headline, pair_text
 from liptest.privacy.verdicts import tested as what_was_compared
 from liptest.report.html import page, report_html

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import liptest as lt
-from liptest.certificates.outcomes import Outcome
-from liptest.report.junit import document
+from liptest.evidence.outcomes import Outcome
+from liptest.report.machine import document
 from tests.unit.report.outcomes import every_kind
 
 # What readers of the format rely on: element -> (attributes it must have, children it may have).

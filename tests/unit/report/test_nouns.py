@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import liptest as lt
+from liptest.report.findings import witness_rows
 from liptest.report.html import report_html
-from liptest.report.law_rows import witness_rows
 from liptest.report.plots import exposure_figure
-from liptest.report.witness_diff import finding_lines
+from liptest.report.text import finding_lines
 
 
 def place(data: Any, rng: Any) -> int:

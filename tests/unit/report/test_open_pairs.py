@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.report.witness_diff import finding_lines
+from liptest.report.text import finding_lines
 
 CUBE = lt.ProductDistribution.uniform(lt.Hypercube(3))
 KEEP = np.log([np.e / (1 + np.e), 1 / (1 + np.e)])

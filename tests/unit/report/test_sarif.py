@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import liptest as lt
-from liptest.certificates.outcomes import Outcome
-from liptest.report.sarif import document
+from liptest.evidence.outcomes import Outcome
+from liptest.report.machine import document_of_sarif as document
 from tests.unit.report.outcomes import every_kind
 
 LEVELS = {"none", "note", "warning", "error"}

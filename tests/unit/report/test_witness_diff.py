@@ -11,12 +11,7 @@ from hypothesis import strategies as st
 
 import liptest as lt
 from liptest.privacy.claims import Claim
-from liptest.report.witness_diff import (
-    dataset_expression,
-    finding_lines,
-    law_expressions,
-    witness_lines,
-)
+from liptest.report.text import dataset_expression, finding_lines, law_expressions, witness_lines
 from tests.unit.privacy.cases import closed
 
 

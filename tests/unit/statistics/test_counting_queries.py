@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import liptest as lt
+from liptest.data.points import PointBatch
 from liptest.errors import InputError
-from liptest.points import PointBatch
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -6,7 +6,7 @@ import pickle
 import numpy as np
 import pytest
 
-from liptest.domains import Hypercube, Hypergrid, RecordGrid
+from liptest.data.domains import Hypercube, Hypergrid, RecordGrid
 from liptest.errors import BudgetError, InputError
 from liptest.statistics.histogram import Histogram
 from liptest.statistics.protocol import EDGE_BUDGET, Statistic

@@ -3,9 +3,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from liptest.domains import Hypercube, Hypergrid
+from liptest.data.domains import Hypercube, Hypergrid
+from liptest.data.points import PointBatch
 from liptest.errors import BudgetError, InputError
-from liptest.points import PointBatch
 from liptest.statistics import protocol
 from liptest.statistics.protocol import Statistic
 from liptest.statistics.user_statistic import UserStatistic

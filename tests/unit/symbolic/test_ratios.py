@@ -13,13 +13,12 @@ from hypothesis import strategies as st
 
 from liptest.balls import CERTIFIED_BITS, precision
 from liptest.errors import UnsupportedForm
-from liptest.symbolic import functions, shapes
-from liptest.symbolic.density import density_of, in_terms_of, joint
+from liptest.symbolic import elimination as shapes
+from liptest.symbolic import exponential_polynomials as functions
+from liptest.symbolic.densities import density_of, extremes, in_terms_of, joint
+from liptest.symbolic.exponential_polynomials import Function, Rates
 from liptest.symbolic.forms import Form
-from liptest.symbolic.functions import Function
 from liptest.symbolic.noise import Noise
-from liptest.symbolic.rates import Rates
-from liptest.symbolic.ratios import extremes
 
 Made = tuple[Rates, Function]
 

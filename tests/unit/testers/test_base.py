@@ -3,19 +3,15 @@ import pytest
 
 import liptest as lt
 from liptest.errors import InputError
-from liptest.testers import (
-    AJMR12,
-    ALL_TESTERS,
-    CDJS15,
-    CS12,
-    DJT12,
-    JR11,
-    HammingLines,
-    VarianceEdges,
-    cheapest_tester,
-    resolve_tester,
-)
-from liptest.testers.base import printed_draws
+from liptest.lipschitz.testers import ALL_TESTERS, cheapest_tester, resolve_tester
+from liptest.lipschitz.testers.ajmr12 import AJMR12
+from liptest.lipschitz.testers.base import printed_draws
+from liptest.lipschitz.testers.cdjs15 import CDJS15
+from liptest.lipschitz.testers.cs12 import CS12
+from liptest.lipschitz.testers.djt12 import DJT12
+from liptest.lipschitz.testers.hamming_lines import HammingLines
+from liptest.lipschitz.testers.jr11 import JR11
+from liptest.lipschitz.testers.variance_edges import VarianceEdges
 
 SKEWED = lt.ProductDistribution.bernoulli([0.5, 0.3, 0.5])
 GRID = lt.ProductDistribution.uniform(lt.Hypergrid([3, 3]))

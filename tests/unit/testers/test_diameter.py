@@ -10,9 +10,11 @@ from hypothesis import strategies as st
 
 import liptest as lt
 from liptest.errors import InputError
-from liptest.lipschitz.differences import Extremes, rounded_steps
-from liptest.testers import AJMR12, DJT12, JR11
-from liptest.testers.diameter import admissible_step, steps_per_unit
+from liptest.lipschitz.check import Extremes, rounded_steps
+from liptest.lipschitz.testers.ajmr12 import AJMR12
+from liptest.lipschitz.testers.diameter import admissible_step, steps_per_unit
+from liptest.lipschitz.testers.djt12 import DJT12
+from liptest.lipschitz.testers.jr11 import JR11
 
 CUBE = lt.ProductDistribution.uniform(lt.Hypercube(3))
 GRID = lt.ProductDistribution.uniform(lt.Hypergrid([4, 4]))

@@ -4,8 +4,13 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.testers import AJMR12, CDJS15, CS12, DJT12, JR11, HammingLines, VarianceEdges
-from liptest.testers.hamming_lines import line_pairs
+from liptest.lipschitz.testers.ajmr12 import AJMR12
+from liptest.lipschitz.testers.cdjs15 import CDJS15
+from liptest.lipschitz.testers.cs12 import CS12
+from liptest.lipschitz.testers.djt12 import DJT12
+from liptest.lipschitz.testers.hamming_lines import HammingLines, line_pairs
+from liptest.lipschitz.testers.jr11 import JR11
+from liptest.lipschitz.testers.variance_edges import VarianceEdges
 
 SKEWED = lt.ProductDistribution.bernoulli([0.0, 0.3, 1.0, 0.5])
 UNEVEN = lt.ProductDistribution(

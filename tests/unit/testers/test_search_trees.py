@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import liptest as lt
-from liptest.edges import min_mass_edges
-from liptest.testers.search_trees import (
+from liptest.data.edges import min_mass_edges
+from liptest.lipschitz.testers.search_trees import (
     MAX_OPTIMAL,
     balanced_tree,
     optimal_tree,

@@ -14,9 +14,10 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.certificates.verification import certify, examine
 from liptest.cli import main
-from liptest.fingerprints import fingerprint
+from liptest.evidence.certificate import certify
+from liptest.evidence.verify import examine
+from liptest.runs.fingerprints import fingerprint
 from liptest.whitebox.noise.outputs import Between
 
 CUBE = lt.Hypercube(3)

@@ -17,8 +17,8 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.fingerprints import fingerprint
 from liptest.mechanisms.laws import OutputLaw
+from liptest.runs.fingerprints import fingerprint
 from liptest.whitebox.stand_ins.float_calls import only_called
 
 CUBE = lt.Hypercube(3)

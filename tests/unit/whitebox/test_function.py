@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 import liptest as lt
+from liptest.data.points import PointBatch, from_array
 from liptest.mechanisms.base import check_mechanism
 from liptest.mechanisms.laws import ZERO_LOG
-from liptest.points import PointBatch, from_array
 from liptest.whitebox.function import PythonFunction
 from liptest.whitebox.stand_ins import generator
 from liptest.whitebox.tree.memo import LawMemo

@@ -16,9 +16,10 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import liptest as lt
-from liptest.certificates.verification import certify, examine
-from liptest.check_witness import BREAKS, check
-from liptest.fingerprints import fingerprint
+from liptest.evidence.certificate import certify
+from liptest.evidence.check_witness import BREAKS, check
+from liptest.evidence.verify import examine
+from liptest.runs.fingerprints import fingerprint
 
 Floats = NDArray[np.float64]
 CUBE = lt.Hypercube(2)

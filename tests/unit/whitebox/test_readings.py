@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import liptest as lt
+from liptest.data.points import from_array
 from liptest.mechanisms.base import ReadsMore
-from liptest.points import from_array
 from liptest.whitebox.reading.narrowing import NarrowedFunction, narrowed
 
 CUBE = lt.Hypercube(6)

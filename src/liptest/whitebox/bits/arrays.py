@@ -27,17 +27,29 @@ _OPERATORS: dict[str, Any] = {
     **{"and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor},
     **{"lshift": np.left_shift, "rshift": np.right_shift},
 }
+
+
 _COMPARISONS: dict[str, Any] = {
     **{"lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal},
 }
+
+
 # Arrays answer what cannot be compared.
 _EQUALITIES: dict[str, Any] = {"eq": operator.eq, "ne": operator.ne}
+
+
 _ALONE: dict[str, Any] = {
     **{"neg": np.negative, "pos": np.positive, "abs": np.absolute, "invert": np.invert},
 }
+
+
 # These write into the array, or give what does.
 _WRITING = frozenset({"sort", "fill", "put", "partition", "itemset"})
+
+
 _OWNING = frozenset({"view", "data", "ctypes", "flat", "base", "resize", "setflags", "byteswap"})
+
+
 _OWNED = frozenset({"setfield", "getfield", "imag", "dump", "strides", "flags"})
 
 
@@ -235,12 +247,20 @@ def _sign(ufunc: Any) -> Callable[[BitArray], Any]:
 
 
 give_operators(BitArray, _OPERATORS, _in_place)
+
+
 for _name, _ufunc in _COMPARISONS.items():
     setattr(BitArray, f"__{_name}__", operator_method(_ufunc))
+
+
 for _name, _equality in _EQUALITIES.items():
     setattr(BitArray, f"__{_name}__", _comparison(_equality))
+
+
 for _name, _ufunc in _ALONE.items():
     setattr(BitArray, f"__{_name}__", _sign(_ufunc))
+
+
 give_methods(
     BitArray,
     ("sum", "mean", "any", "all", "max", "min", "argmax", "argmin", "dot", "clip", "round"),

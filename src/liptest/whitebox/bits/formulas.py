@@ -14,7 +14,11 @@ from liptest.whitebox.bits.rows import joined_entries
 from liptest.whitebox.bits.tables import Entries, combined
 
 COMPARISONS = ("lt", "le", "gt", "ge", "eq", "ne")
+
+
 _WIDE = (np.int64, np.int32)
+
+
 # What a step may fail with where it warns or is refused.
 _FAILURES = (ArithmeticError, TypeError, ValueError, Warning)
 

@@ -21,6 +21,8 @@ from liptest.whitebox.ducks import Duck, settled_in
 
 # Different values among which a largest one is looked for one by one.
 _MOST_VALUES = 16
+
+
 #: Not answered in a way of its own.
 _NOT = object()
 
@@ -46,12 +48,18 @@ def answered(array: BitArray, function: Any, arguments: Any, options: dict[str, 
 
 
 _WRITING = frozenset({"copyto", "put", "place", "putmask", "fill_diagonal", "put_along_axis"})
+
+
 _ENTRYWISE = {np.where: 3, np.clip: 3, np.round: 1, np.around: 1, np.select: 0}
+
+
 _MOVES = frozenset(
     {np.reshape, np.ravel, np.transpose, np.squeeze, np.swapaxes, np.moveaxis, np.expand_dims}
     | {np.flip, np.fliplr, np.flipud, np.roll, np.tile, np.repeat, np.take, np.atleast_1d}
     | {np.atleast_2d, np.copy, np.rot90, np.delete}
 )
+
+
 _SHAPES = frozenset(
     {np.shape, np.ndim, np.size, np.zeros_like, np.ones_like, np.empty_like, np.full_like}
     | {np.result_type, np.iscomplexobj, np.isrealobj}

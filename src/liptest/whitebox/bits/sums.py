@@ -36,16 +36,24 @@ _OPERATIONS: dict[str, tuple[Callable[..., Any], Any]] = {
     "eq": (operator.eq, np.equal),
     "ne": (operator.ne, np.not_equal),
 }
+
+
 _ALONE: dict[str, tuple[Callable[..., Any], Any]] = {
     "neg": (operator.neg, np.negative),
     "pos": (operator.pos, np.positive),
     "abs": (operator.abs, np.absolute),
     "invert": (operator.invert, np.invert),
 }
+
+
 _NAMES: dict[Any, str] = {
     function: name for name, pair in (_OPERATIONS | _ALONE).items() for function in pair
 }
+
+
 _CONSTANTS = (int, float, bool, np.integer, np.float64, np.float32, np.bool_)
+
+
 _SHAPE = frozenset({"dtype", "shape", "ndim", "size", "itemsize", "nbytes"})
 
 
@@ -203,9 +211,13 @@ for _name in _OPERATIONS:
     setattr(BitSum, f"__{_name}__", _operator(_name, swapped=False))
     if _name not in COMPARISONS:
         setattr(BitSum, f"__r{_name}__", _operator(_name, swapped=True))
+
+
 for _name in ("mod", "pow", "divmod", "lshift", "rshift", "matmul"):
     _function = divmod if _name == "divmod" else getattr(operator, _name)
     setattr(BitSum, f"__{_name}__", _looking(_function, swapped=False))
     setattr(BitSum, f"__r{_name}__", _looking(_function, swapped=True))
+
+
 for _name in _ALONE:
     setattr(BitSum, f"__{_name}__", _sign(_name))

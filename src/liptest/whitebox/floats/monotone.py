@@ -178,6 +178,8 @@ class Number(Duck):
 
 # Kept: while a program is analysed the names stand for something else.
 _COPYSIGN, _LOG, _POW = math.copysign, math.log, math.pow
+
+
 # Other types than these have methods of their own for what they are added to.
 _ODD = (str, bytes, type(None), list, tuple, dict, set, frozenset, complex, np.generic)
 

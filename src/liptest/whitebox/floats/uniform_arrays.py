@@ -22,6 +22,8 @@ _OPERATORS: dict[str, Any] = {
     "floordiv": np.floor_divide,
     "pow": np.power,
 }
+
+
 # Methods that answer with something new, and leave the array as it is.
 _PURE = frozenset(
     {"sum", "mean", "min", "max", "std", "var", "argmax", "argmin", "argsort", "all", "any"}

@@ -16,6 +16,8 @@ from liptest.whitebox.noise.lifting import lifted
 from liptest.whitebox.noise.numbers import KINDS, Noisy, Real, is_noisy, number_of
 
 _NUMBERS = (int, float, np.integer, np.floating, np.bool_, Fraction)
+
+
 _REFLECTED = {
     operator.lt: operator.gt,
     operator.le: operator.ge,
@@ -24,6 +26,8 @@ _REFLECTED = {
     operator.eq: operator.eq,
     operator.ne: operator.ne,
 }
+
+
 _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     "add": operator.add,
     "sub": operator.sub,
@@ -149,8 +153,12 @@ _OF_ARRAYS: dict[Any, Any] = {
     operator.mod: np.remainder,
     operator.pow: np.power,
 }
+
+
 #: The operator of Python that does what a function of NumPy does.
 OPERATION_OF: dict[Any, Any] = {ufunc: one for one, ufunc in _OF_ARRAYS.items()}
+
+
 _UFUNC_OF: dict[Any, Any] = {comparison: ufunc for ufunc, comparison in COMPARISONS.items()}
 
 
@@ -168,5 +176,7 @@ def _comparison_method(comparison: Callable[[Any, Any], Any]) -> Any:
 for _name, _operation in _OPERATORS.items():
     setattr(Noisy, f"__{_name}__", _operator_method(_operation, swapped=False))
     setattr(Noisy, f"__r{_name}__", _operator_method(_operation, swapped=True))
+
+
 for _comparison in COMPARISONS.values():
     setattr(Noisy, f"__{_comparison.__name__}__", _comparison_method(_comparison))

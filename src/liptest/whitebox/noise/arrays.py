@@ -20,6 +20,8 @@ from liptest.whitebox.noise.outputs import ADVICE
 from liptest.whitebox.noise.rounding import truncated
 
 Cells = NDArray[Any]
+
+
 #: Types of arrays that are followed.
 DTYPES = (np.dtype(np.float64), np.dtype(np.int64))
 
@@ -233,9 +235,15 @@ _NAMES = {
     **{"add": np.add, "sub": np.subtract, "mul": np.multiply, "truediv": np.divide},
     **{"floordiv": np.floor_divide, "mod": np.remainder, "pow": np.power, "matmul": np.matmul},
 }
+
+
 give_operators(NoiseArray, _NAMES)
+
+
 for _ufunc, _comparison in COMPARISONS.items():
     setattr(NoiseArray, f"__{_comparison.__name__}__", operator_method(_ufunc))
+
+
 give_methods(
     NoiseArray,
     (

@@ -11,13 +11,7 @@ import numpy as np
 from liptest.values.noise_run import NoiseRun
 from liptest.whitebox.ducks import MOVES, WRITING, Duck
 from liptest.whitebox.noise.arithmetic import calculated, compared_any
-from liptest.whitebox.noise.arrays import (
-    Cells,
-    NoiseArray,
-    array_of,
-    cells_of,
-    model_of,
-)
+from liptest.whitebox.noise.arrays import Cells, NoiseArray, array_of, cells_of, model_of
 from liptest.whitebox.noise.numbers import is_nan, is_noisy
 from liptest.whitebox.noise.order import largest, order
 from liptest.whitebox.noise.rounding import rounded_to
@@ -25,6 +19,8 @@ from liptest.whitebox.noise.ufuncs import entrywise
 
 #: Not answered in a way of its own.
 _NOT = object()
+
+
 _ZERO: Any = 0
 
 
@@ -280,6 +276,12 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.flatnonzero: _truth(np.flatnonzero),
     np.isclose: _isclose,
 }
+
+
 _FUNCTIONS[np.around] = _round
+
+
 _FUNCTIONS[np.amax] = _FUNCTIONS[np.max]
+
+
 _FUNCTIONS[np.amin] = _FUNCTIONS[np.min]

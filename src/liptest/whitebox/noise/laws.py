@@ -16,8 +16,12 @@ from liptest.mechanisms.laws import Output, OutputLaw, as_fraction, exact_ball
 
 # More than this and the parts cannot be those of a law, whatever was rounded.
 _FAR = 1e-9
+
+
 # What is left out is not known closer than this.
 _LEAST_BITS = 4096
+
+
 _LEAST = arb(2) ** -_LEAST_BITS
 
 

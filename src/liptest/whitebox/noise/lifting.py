@@ -19,6 +19,8 @@ from liptest.whitebox.floats.uniforms import ArrayUniform, Uniform
 from liptest.whitebox.noise.numbers import Noisy, number_of
 
 _UNIFORM = Noise("uniform", Fraction(1))
+
+
 # How Python itself changes the type of an object; stand-ins say otherwise what they are.
 _PUT_TYPE: Any = vars(object)["__class__"].__set__
 
@@ -71,5 +73,7 @@ for _name in (
     *("floordiv", "rfloordiv", "mod", "rmod", "pow", "rpow", "copy", "deepcopy"),
 ):
     setattr(Lifted, f"__{_name}__", _asked_of_noise(f"__{_name}__"))
+
+
 for _name in ("item", "entry"):
     setattr(Lifted, _name, _asked_of_noise(_name))

@@ -26,10 +26,14 @@ from liptest.whitebox.outputs import NoisyValue
 
 #: Types that a number with noise may stand for.
 KINDS: frozenset[type] = frozenset({float, int, np.float64, np.int64})
+
+
 _NO_FLOAT = (
     "leave float() away, the number itself may be compared, rounded and answered; collect such "
     "numbers in a list, not in an array of floats"
 )
+
+
 _NUMBERS = (int, float, np.integer, np.floating, np.bool_, Fraction)
 
 

@@ -16,6 +16,8 @@ from liptest.whitebox.noise.arithmetic import compared_any
 from liptest.whitebox.noise.numbers import is_nan, is_noisy, rational
 
 _ZERO: Any = 0
+
+
 # So many numbers are sorted at once, with a way for each order.
 _MOST_SORTED = 6
 

@@ -20,6 +20,8 @@ ADVICE = (
     "it, draw discrete noise (rng.geometric(p) - rng.geometric(p)), or sample the mechanism with "
     "lt.check_samples"
 )
+
+
 # Floats of the code differ from exact values by their rounding; more is another output.
 _ROUNDING, _ONE = Fraction(1, 10**9), Fraction(1)
 

@@ -75,5 +75,7 @@ _METHODS: dict[str, Any] = {
     "__round__": _builtin_round,
     "__int__": _int,
 }
+
+
 for _name, _method in _METHODS.items():
     setattr(Noisy, _name, _method)

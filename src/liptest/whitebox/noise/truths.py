@@ -19,8 +19,12 @@ from liptest.whitebox.noise.arithmetic import compared_any
 from liptest.whitebox.noise.numbers import is_noisy
 
 _BOOLEAN = np.dtype(np.bool_)
+
+
 # Methods that move entries, as the functions of these names do.
 _MOVING = frozenset({"ravel", "reshape", "transpose", "squeeze", "swapaxes", "flatten", "copy"})
+
+
 # These write into the array, or give what does.
 _OWNING = frozenset(
     {"sort", "fill", "put", "partition", "itemset", "view", "data", "ctypes", "flat", "base"}
@@ -193,6 +197,8 @@ _LATER: dict[Any, Callable[..., Any]] = {
     **{np.logical_and: _and, np.bitwise_and: _and},
     **{np.logical_or: _or, np.bitwise_or: _or},
 }
+
+
 _FIRST: dict[Any, Callable[[NoiseTruths], Any]] = {
     np.any: lambda truths: np.bool_(truths.first(True) is not None),
     np.all: lambda truths: np.bool_(truths.first(False) is None),
@@ -223,6 +229,10 @@ give_operators(
     },
     _into,
 )
+
+
 give_methods(NoiseTruths, ("any", "all", "argmax", "argmin"))
+
+
 for _ufunc, _comparison in COMPARISONS.items():
     setattr(NoiseTruths, f"__{_comparison.__name__}__", operator_method(_ufunc))

@@ -146,6 +146,8 @@ def _sign(one: Any) -> Any:
 
 
 _REDUCTIONS = {np.add: "sum", np.maximum: "max", np.minimum: "min"}
+
+
 _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     **{ufunc: _of_operation(operation) for ufunc, operation in OPERATION_OF.items()},
     **{ufunc: _of_comparison(comparison) for ufunc, comparison in COMPARISONS.items()},

@@ -23,11 +23,18 @@ from liptest.whitebox.ducks import Duck
 from liptest.whitebox.noise.numbers import Noisy, rational
 
 _ZERO, _ONE, _HALF = Fraction(0), Fraction(1), Fraction(1, 2)
+
+
 # Steps from where a comparison should turn to where it does, in floats.
 _MOST_STEPS = 64
+
+
 # 8 binary digits behind the point, and 44 before it for k up to 2**34.
 _SHORT = frozenset(1 << k for k in range(9))
+
+
 _MOST_SLOPE, _MOST_SHIFT = 1 << 10, 1 << 40
+
 
 Step = Callable[[Any], Any]
 
@@ -276,12 +283,16 @@ def _above_rint(k: int) -> tuple[Fraction, bool]:
 
 
 _MEDIAN = Fraction(7, 10)
+
+
 _ROUNDED: dict[str, Callable[[Any], int]] = {
     "exact": int,
     "floor": math.floor,
     "ceil": math.ceil,
     "rint": round,
 }
+
+
 # From where on a sum is at least k, up to where it is below k, and whether that is included.
 _ENDS: dict[str, Any] = {
     "exact": (lambda k: (Fraction(k), True), lambda k: (Fraction(k - 1), True)),

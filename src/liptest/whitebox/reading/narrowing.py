@@ -15,12 +15,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.domains import Domain, Hypercube, IntArray
+from liptest.data.domains import Domain, Hypercube, IntArray
+from liptest.data.points import PointBatch
 from liptest.errors import BudgetError, NonDeterministicError
 from liptest.mechanisms.base import Mechanism, ReadsMore
-from liptest.mechanisms.closed_form import distinct_values
+from liptest.mechanisms.declared import distinct_values
 from liptest.mechanisms.laws import LawTable, Output, OutputLaw
-from liptest.points import PointBatch
 from liptest.statistics.coordinates import Coordinates
 from liptest.statistics.protocol import Count
 from liptest.whitebox.reading.reads import Read, coordinates_read, reads_only_a_count
@@ -28,8 +28,12 @@ from liptest.whitebox.tree.memo import agree, law_table
 
 # Datasets that are handed over at once; each costs 8 d bytes.
 _SLICE = 64
+
+
 # Values of the coordinates that are read: more are not looked at one by one.
 _MOST_VALUES = 1024
+
+
 # Values at which what was not read is altered, as a check.
 _ALTERED = 8
 

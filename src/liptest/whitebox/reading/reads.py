@@ -17,18 +17,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 Step = tuple[Hashable, ...]
+
+
 Read = tuple[tuple[Step, ...], tuple[Hashable, ...]]
+
 
 #: Reads of one law beyond which the whole dataset counts as read.
 MAX_READS = 64
+
+
 #: Everything that can be known of a dataset.
 WHOLE: Read = ((), ("whole",))
 
+
 COMPARISONS = {name: getattr(operator, name) for name in ("lt", "le", "gt", "ge", "eq", "ne")}
+
+
 ARITHMETIC = {name: getattr(operator, name) for name in ("add", "sub", "mul")}
+
+
 #: Questions without further arguments, as methods and as functions of NumPy.
 METHODS = ("sum", "mean", "max", "min", "any", "all")
+
+
 FUNCTIONS = {getattr(np, name): name for name in (*METHODS, "count_nonzero", "amax", "amin")}
+
 
 _KINDS: dict[Hashable, Callable[..., Any]] = {
     **{name: operator.methodcaller(name) for name in METHODS},
@@ -40,6 +53,8 @@ _KINDS: dict[Hashable, Callable[..., Any]] = {
     "bincount": lambda array, least: np.bincount(array, minlength=least),
     "dot": lambda array, weights, kind: np.dot(array, np.frombuffer(weights, dtype=kind)),
 }
+
+
 # On bits these depend on the number of ones alone, whatever was done entry by entry before;
 # float sums do not, their rounding depends on the order.
 _SYMMETRIC = frozenset({*METHODS, "amax", "amin", "count_nonzero", "bincount"})

@@ -28,14 +28,22 @@ from liptest.whitebox.reading.reads import (
 )
 
 _STEPS_AT_MOST = 4
+
+
 _NUMBERS = (int, float, np.integer, np.floating, np.bool_)
+
+
 _UFUNCS: dict[Any, str] = {
     **dict(zip((np.less, np.less_equal, np.greater), ("lt", "le", "gt"), strict=True)),
     **dict(zip((np.greater_equal, np.equal, np.not_equal), ("ge", "eq", "ne"), strict=True)),
     **dict(zip((np.add, np.subtract, np.multiply), ("add", "sub", "mul"), strict=True)),
 }
+
+
 #: Properties and functions that tell nothing of the entries.
 _SHAPE = frozenset({"shape", "ndim", "size", "dtype", "itemsize", "nbytes"})
+
+
 _SHAPE_FUNCTIONS = (np.shape, np.size, np.ndim, np.zeros_like, np.ones_like, np.empty_like)
 
 
@@ -228,11 +236,17 @@ def _reading(name: str) -> Callable[..., Any]:
 
 for _name in METHODS:
     setattr(Recorded, _name, _question(_name))
+
+
 for _name in COMPARISONS:
     setattr(Recorded, f"__{_name}__", _compare(_name, False))
+
+
 for _name in ARITHMETIC:
     setattr(Recorded, f"__{_name}__", _compare(_name, False))
     setattr(Recorded, f"__r{_name}__", _compare(_name, True))
+
+
 _OTHERS = (
     *("truediv", "floordiv", "mod", "divmod", "pow", "lshift", "rshift", "and", "xor", "or"),
     *("rtruediv", "rfloordiv", "rmod", "rdivmod", "rpow", "rlshift", "rrshift", "rand", "rxor"),
@@ -240,5 +254,7 @@ _OTHERS = (
     *("bool", "int", "float", "complex", "index", "str", "repr", "format", "contains"),
     *("setitem", "delitem", "copy", "deepcopy", "reduce", "reduce_ex"),
 )
+
+
 for _name in _OTHERS:
     setattr(Recorded, f"__{_name}__", _reading(f"__{_name}__"))

@@ -15,6 +15,8 @@ from liptest.errors import NonDeterministicError
 from liptest.whitebox.reading.reads import Read, answer, state_after
 
 _ROOT = b"\0"
+
+
 # Places that are kept; beyond it the tree is grown anew.
 _MOST = 1 << 18
 

@@ -13,11 +13,12 @@ from typing import Any
 from flint import arb
 
 from liptest.errors import SymbolicError
-from liptest.symbolic.ratios import Extremes, without_bound
-from liptest.symbolic.shapes import rational
+from liptest.symbolic.densities import Extremes, without_bound
+from liptest.symbolic.elimination import rational
 
 #: None where infinite.
 End = Fraction | None
+
 
 # Where there is no bound, in units of the log ratio.
 _FARTHER = (1, *sorted(size << k for k in range(30) for size in (2, 3)))

@@ -15,7 +15,11 @@ from liptest.whitebox.real_outputs.densities import ContinuousLaw, Leaf
 
 # A cell is about a quarter of the scale of the noise; what lies outside all cells weighs less.
 _CELLS_A_SCALE = 4
+
+
 _OUTSIDE = 1e-6
+
+
 _MOST_CELLS = 512
 
 

@@ -13,10 +13,10 @@ from flint import arb
 from numpy.typing import NDArray
 
 from liptest.balls import CERTIFIED_BITS, precision
-from liptest.domains import Domain, IntArray
+from liptest.data.domains import Domain, IntArray
+from liptest.data.points import PointBatch
 from liptest.errors import NonDeterministicError, SymbolicError
 from liptest.mechanisms.laws import Output, OutputLaw
-from liptest.points import PointBatch
 from liptest.whitebox.noise.outputs import replaced_by
 from liptest.whitebox.real_outputs.cells import cells_of
 from liptest.whitebox.real_outputs.densities import ContinuousLaw, Ratio, ratios
@@ -25,12 +25,19 @@ from liptest.whitebox.real_outputs.tables import DensityTable, comparing, densit
 from liptest.whitebox.tree.memo import agree
 
 Indices = NDArray[np.int64]
+
+
 Ends = tuple[Any, Any]
+
 
 # How the width of an interval that tells two laws apart is looked for, from 1 downwards.
 _WIDTHS = tuple(2.0**-k for k in range(0, 44, 4))
+
+
 # A line that no finite loss is meant to exceed, and the smallest probability to be shown by then.
 _ANY = 1e5
+
+
 _SMALLEST, _TELLING = 1e-290, 1e-3
 
 

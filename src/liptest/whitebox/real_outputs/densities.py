@@ -18,18 +18,28 @@ from flint import arb
 
 from liptest.errors import BudgetError, UnsupportedForm
 from liptest.mechanisms.laws import Output, OutputLaw
-from liptest.symbolic import functions, shapes
-from liptest.symbolic.density import Joint, density_of, in_terms_of, joint
+from liptest.symbolic import elimination as shapes
+from liptest.symbolic import exponential_polynomials as functions
+from liptest.symbolic.densities import (
+    Extremes,
+    Joint,
+    density_of,
+    extremes,
+    in_terms_of,
+    joint,
+    without_bound,
+)
+from liptest.symbolic.elimination import rational
+from liptest.symbolic.exponential_polynomials import Rates
 from liptest.symbolic.noise import EXPONENTIAL, Noise
 from liptest.symbolic.probability import System
-from liptest.symbolic.rates import Rates
-from liptest.symbolic.ratios import Extremes, extremes, without_bound
-from liptest.symbolic.shapes import rational
 from liptest.whitebox.noise.outputs import DensityLeaf
 from liptest.whitebox.real_outputs.bells import Bell, are_alike, bell_extremes
 
 # Where there is no bound, in scales: on heavy tails, and on those that fall doubly exponentially.
 _FARTHER = (1, *sorted(size << k for k in range(30) for size in (2, 3)))
+
+
 _LIGHT = range(1, 40)
 
 

@@ -25,16 +25,19 @@ from flint import arb
 
 from liptest.errors import InputError
 from liptest.mechanisms.laws import Output
-from liptest.symbolic import functions, shapes
-from liptest.symbolic.excess import excess
+from liptest.symbolic import elimination as shapes
+from liptest.symbolic import exponential_polynomials as functions
+from liptest.symbolic.densities import excess
+from liptest.symbolic.elimination import rational
 from liptest.symbolic.noise import EXPONENTIAL
-from liptest.symbolic.shapes import rational
 from liptest.whitebox.noise.outputs import replaced_by
 from liptest.whitebox.real_outputs.bells import are_alike, bell_excess
 from liptest.whitebox.real_outputs.densities import ContinuousLaw, Leaf, Number, require_whole
 
 #: An output, or a set of them, with its probability on both sides.
 Told = tuple[Output, arb, arb]
+
+
 Ends = tuple[Any, Any]
 
 

@@ -17,6 +17,7 @@ from liptest.values.grid import UNIT
 #: NumPy itself: checks arguments and gives types and shapes, never values.
 NUMPY = np.random.Generator(np.random.PCG64(0))
 
+
 _FLOATS = (np.float16, np.float32, np.float64)
 
 

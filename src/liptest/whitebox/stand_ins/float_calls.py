@@ -23,14 +23,28 @@ from liptest.whitebox.stand_ins.session import Session
 from liptest.whitebox.stand_ins.sites import MOST, is_foreign, names_in
 
 _NAME = "float"
+
+
 _BUILTINS = ("float", "isinstance")
+
+
 # Code with these may look at names that are not written down.
 _LOOKING = frozenset({"eval", "exec", "globals", "vars", "__globals__"})
+
+
 _LOOKING |= {"get_type_hints", "get_annotations"}
+
+
 # With these a first argument starts, or the call comes at once.
 _CALLS = frozenset({"CALL", "PRECALL", "CALL_FUNCTION_EX"})
+
+
 _STARTS = _CALLS | {"PUSH_NULL"}
+
+
 _ATTRIBUTES = frozenset({"LOAD_ATTR", "LOAD_METHOD"})
+
+
 _SILENT = frozenset({"EXTENDED_ARG", "NOP", "CACHE"})
 
 
@@ -43,6 +57,8 @@ def _of_noise(session: Session, *arguments: Any, **options: Any) -> Any:
 
 #: ``isinstance`` and NumPy take it for ``float``, also in other threads.
 FLOAT: Any = class_for(float, _of_noise)
+
+
 FLOAT.dtype = np.dtype(float)
 
 

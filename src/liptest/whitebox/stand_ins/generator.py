@@ -42,10 +42,18 @@ _ADVICE = (
     "draw from finitely many values (rng.random() < p, rng.integers, rng.choice, rng.binomial, "
     "rng.permutation)"
 )
+
+
 #: Under every stand-in, and never drawn from: its state tells of draws past the stand-in's methods.
 UNUSED_BITS = np.random.PCG64(0)
+
+
 _WHOLE = (int, np.integer)
+
+
 _FLOAT64 = np.float64
+
+
 _NEW: Callable[[type[Uniform]], Uniform] = object.__new__
 
 
@@ -272,9 +280,17 @@ def _unsupported(name: str) -> Callable[..., NoReturn]:
 
 
 _MIXINS = (NoiseDraws, TailedDraws, CountVectorDraws)
+
+
 _DRAWING = {name for kind in (ChoiceGenerator, *_MIXINS) for name in vars(kind)}
+
+
 _ATTRIBUTES = ("bit_generator", "_bit_generator")
+
+
 _PROTOCOLS = ("__reduce__", "__reduce_ex__", "__getstate__", "__setstate__", "__deepcopy__")
+
+
 for _name in (*dir(np.random.Generator), *_ATTRIBUTES, *_PROTOCOLS):
     if _name in _ATTRIBUTES:
         setattr(ChoiceGenerator, _name, property(_unsupported(_name)))

@@ -36,9 +36,14 @@ from liptest.whitebox.watching.watch import RandomnessWatch, drawn_elsewhere
 #: Takes a change back.
 Undo = Callable[[], None]
 
+
 _CLOCKS = (time.time, time.time_ns, time.monotonic, time.monotonic_ns, time.perf_counter)
+
+
 # Exit code 0 means YES, and code under test may not give it.
 _ENDS = (os._exit, os.execv, os.execve)
+
+
 _SYSTEM_SOURCES = tuple(
     source for source in (os.urandom, getattr(os, "getrandom", None)) if source is not None
 )

@@ -14,7 +14,11 @@ from liptest.whitebox.stand_ins.generator import UNUSED_BITS, ChoiceGenerator
 
 #: NumPy itself: checks arguments and gives types and shapes, never values.
 LEGACY = np.random.RandomState(0)
+
+
 _WHOLE = (int, np.integer)
+
+
 _ADVICE = (
     "draw from finitely many values (numpy.random.rand() < p, randint, choice, binomial, "
     "permutation)"
@@ -161,6 +165,8 @@ class ChoiceRandomState(np.random.RandomState):
 
 # Kept: while a program is analysed the names stand for something else.
 _REAL, _BITS = np.random.RandomState, np.random.MT19937
+
+
 _DRAWING = frozenset(
     name for name in vars(ChoiceRandomState) if hasattr(_REAL, name) and name[0] != "_"
 )
@@ -194,7 +200,11 @@ def _unsupported(name: str) -> Callable[..., NoReturn]:
 
 
 _ATTRIBUTES = ("_bit_generator",)
+
+
 _PROTOCOLS = ("__reduce__", "__getstate__", "__setstate__", "__copy__", "__deepcopy__")
+
+
 for _name in (*dir(_REAL), *_PROTOCOLS):
     if _name in _DRAWING:
         setattr(ChoiceRandomState, _name, _followed(_name, vars(ChoiceRandomState)[_name]))
@@ -202,6 +212,10 @@ for _name in (*dir(_REAL), *_PROTOCOLS):
         setattr(ChoiceRandomState, _name, property(_unsupported(_name)))
     elif _name in _PROTOCOLS or _name[0] != "_":
         setattr(ChoiceRandomState, _name, _followed(_name, _unsupported(_name)))
+
+
 # Not followed themselves: a seeded one is seeded anew.
 setattr(ChoiceRandomState, "seed", ChoiceRandomState.follow_seed)  # noqa: B010
+
+
 setattr(ChoiceRandomState, "set_state", ChoiceRandomState.follow_state)  # noqa: B010

@@ -18,7 +18,10 @@ from liptest.whitebox.stand_ins.session import FreshBits, Session, active, follo
 #: (original, stand-in)
 Named = tuple[Any, Any]
 
+
 _BIT_GENERATORS = ("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64")
+
+
 _SWITCHES = ("get_bit_generator", "set_bit_generator")
 
 
@@ -128,6 +131,8 @@ def replaced_names(session: Session) -> Iterator[Named]:
 
 
 _GLOBAL: np.random.RandomState = np.random.mtrand._rand
+
+
 _CLASSES: tuple[Named, ...] = (
     (np.random.RandomState, class_for(np.random.RandomState, _state)),
     (np.random.Generator, class_for(np.random.Generator, _generator)),

@@ -20,11 +20,18 @@ from liptest.whitebox.stand_ins.session import Session, follower
 
 #: (class, name, stand-in)
 Method = tuple[type, str, Callable[..., Any]]
+
+
 #: (original, stand-in)
 Named = tuple[Any, Any]
 
+
 _NO_LAW = ("lognormvariate", "betavariate", "gammavariate", "vonmisesvariate")
+
+
 _ADVICE = "draw from finitely many values (random() < p, randrange, choice, shuffle)"
+
+
 _INSTANCE: random.Random = random._inst
 
 
@@ -147,9 +154,17 @@ def _unsupported(name: str) -> Callable[..., Any]:
 
 
 _ORIGINAL_SEED = random.Random.seed
+
+
 _ORIGINAL_SAMPLE: Any = random.Random.sample
+
+
 _ORIGINAL_GET_STATE = random.Random.getstate
+
+
 _ORIGINAL_SET_STATE = random.Random.setstate
+
+
 _ANSWERS: dict[str, Callable[..., Any]] = {
     "random": _random_float,
     "getrandbits": _bits,

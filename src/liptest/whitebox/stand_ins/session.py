@@ -123,6 +123,8 @@ class FreshBits(np.random.PCG64):
 
 
 _STATE = np.random.PCG64.__dict__["state"]
+
+
 _UNUSED = np.random.PCG64(0)
 
 
@@ -132,12 +134,16 @@ def _hidden(self: FreshBits, *arguments: Any) -> NoReturn:
 
 for _name in ("state", "seed_seq"):
     setattr(FreshBits, _name, property(_hidden, _hidden))
+
+
 for _name in ("advance", "jumped", "spawn", "__reduce__", "__getstate__", "__setstate__"):
     setattr(FreshBits, _name, _hidden)
 
 
 #: One analysis at a time, whichever thread it runs in; an analysis within one is another one.
 LOCK = threading.RLock()
+
+
 _ACTIVE: list[Session] = []
 
 

@@ -31,21 +31,34 @@ import numpy as np
 from liptest.whitebox.naming import attribute_of
 
 GENERATORS = (np.random.Generator, np.random.RandomState, random.Random)
+
+
 #: Objects that one walk looks at; a library is a few thousand.
 MOST = 50_000
+
+
 #: Entries of one container that are looked at.
 _ENTRIES = 1_000
+
 
 _PLAIN = (
     *(int, float, complex, bool, str, bytes, bytearray, type(None), type(...), CodeType, range),
     *(np.generic, np.dtype, np.ufunc),
     *(GetSetDescriptorType, MemberDescriptorType, BuiltinMethodType),
 )
+
+
 # Types of which all is looked at; an object of a subclass may hold more.
 _WALKED = {FunctionType, CellType, dict, list, tuple, set, frozenset, deque, np.ndarray}
+
+
 # Functions that name one of these reach what they do not name.
 _MAKING_NAMES = {"getattr", "globals", "vars", "eval", "exec", "attrgetter", "methodcaller"}
+
+
 _MAKING_NAMES |= {"__dict__", "__getattribute__"}
+
+
 # What these do with random numbers goes through names that are replaced everywhere.
 _FOREIGN = frozenset(
     sys.stdlib_module_names
@@ -263,6 +276,8 @@ def names_in(code: CodeType) -> frozenset[str]:
 
 
 _scanned: dict[int, tuple[Any, int]] = {}
+
+
 _known: list[tuple[dict[str, Any], str]] = []
 
 

@@ -14,18 +14,29 @@ from liptest.whitebox.tree.unwinding import forget, raise_soon, runs
 
 #: Runs for one law: twenty fair coins, under a minute and under 1 GB if all outputs differ.
 MAX_LEAVES = 1 << 20
+
+
 #: Choices in one run. A path of k choices has at least k leaves beside it, each replayed from
 #: the start with weights of up to 53 k digits: a loop that never ends is noticed in seconds.
 MAX_CHOICES = 1_000
+
+
 #: Draws in one run, whether they lead to a choice or not: ends ``while rng.random() < 1``.
 MAX_DRAWS = 1_000_000
+
+
 #: Runs that are cut off at ``max_choices`` before the law is given up, unless more runs end.
 MAX_CUTS = 16
+
+
 #: Once a run was cut off at ``max_choices`` the law is known in part only, and paths of a
 #: probability below 2**-LIGHT are not walked to their ends: two loops have a million of them.
 LIGHT = 64
+
+
 #: Seconds without the end of a run, after which a loop is taken for endless.
 MAX_SECONDS_A_RUN = 60.0
+
 
 _REMEDY = "or declare the law with lt.ClosedForm"
 
@@ -121,6 +132,8 @@ def hurry() -> None:
 
 
 _SOON, _AGAIN = 1.0, 0.005
+
+
 _watches: list[Any] = []
 
 

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liptest.errors import NonDeterministicError
-from liptest.interrupts import interruptions
 from liptest.mechanisms.laws import Output, OutputLaw, Raised
+from liptest.runs.interrupts import interruptions
 from liptest.whitebox.honesty import repeat
 from liptest.whitebox.noise.laws import law_of
 from liptest.whitebox.reading.reads import WHOLE, Read
@@ -25,6 +25,7 @@ from liptest.whitebox.tree.running import RandomFunction, Run
 from liptest.whitebox.tree.tracing import TracingTree
 
 T = TypeVar("T")
+
 
 # Laws of a function of which many leaves are repeated; of later ones only the first leaf.
 _THOROUGH = 64

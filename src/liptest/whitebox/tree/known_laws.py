@@ -19,10 +19,15 @@ from liptest.whitebox.tree.memo import LawMemo, law_key
 
 # Runs spent on laws that stay partial before the rest of a batch is left out.
 _MAX_PARTIAL_LEAVES = 4 * MAX_LEAVES
+
+
 # Nothing is known of a law that was left out.
 _UNKNOWN = Enumerated(OutputLaw.from_fractions({}, unexplored=Fraction(1)), None, 0, {})
 
+
 T = TypeVar("T")
+
+
 Enumerate = Callable[[NDArray[Any], Session], Enumerated]
 
 

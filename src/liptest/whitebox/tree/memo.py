@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.domains import IntArray
+from liptest.data.domains import IntArray
 from liptest.mechanisms.laws import ZERO_LOG, LawTable, Output, OutputLaw, Raised
 
 # Together about 64 MiB; a law costs its fractions and some hundred bytes for each output.
 _MEMORY = 1 << 26
+
+
 _BYTES_PER_OUTPUT = 400
 
 

@@ -9,6 +9,8 @@ from liptest.whitebox.tree.sums import product
 
 # Leaves that are kept as samples: so many first ones, and those numbered 2, 4, 8, ..
 _SAMPLED = 4
+
+
 # Of each exception so many more.
 _RAISED = 16
 

@@ -19,8 +19,11 @@ _FOLDERS = (
     os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep,
     os.path.dirname(os.path.abspath(lines.__file__)) + os.sep,
 )
+
+
 # What NumPy and random never raise on wrong arguments: our stand-ins are broken.
 _OURS_ONLY = (AssertionError, NameError, KeyError, NotImplementedError)
+
 
 #: ``(data, rng) -> output``.
 RandomFunction = Callable[[Any, Any], Any]

@@ -15,6 +15,8 @@ from liptest.whitebox.noise.outputs import density_leaf
 
 # Denominators met before the numerators are brought to a common one.
 _DENOMINATORS = 64
+
+
 # Binary digits from which on flint divides out what is common.
 _LONG = 4096
 

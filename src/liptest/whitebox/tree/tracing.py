@@ -18,9 +18,14 @@ from liptest.whitebox.tree.choices import ChoiceTree
 
 #: Runs in search of an output; an output that is rarer than that has no trace.
 MAX_RUNS = 1 << 16
+
+
 # Binary digits of a weight that Python writes as a decimal, and of all those of a choice.
 _LONGEST = 1 << 13
+
+
 _MOST_DIGITS = 1 << 20
+
 
 Run = Callable[[], Output]
 

@@ -51,6 +51,7 @@ def forget() -> None:
 
 _ours: list[Any] = []
 
+
 # Between these two an exception is being handled. One that is raised where the interpreter is about
 # to begin or end that would leave it to be handled for ever.
 _BORDERS = {dis.opmap["PUSH_EXC_INFO"], dis.opmap["POP_EXCEPT"]}

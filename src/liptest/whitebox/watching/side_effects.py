@@ -28,15 +28,22 @@ _WORDS = {
     "subprocess.Popen": "started the program",
     "os.system": "started the command",
 }
+
+
 _OPENED = (
     "; the verdict is about its outputs only, and what a file or another machine says may "
     "change later"
 )
+
+
 # What importing a module opens, and reading lines of it for a message.
 _CODE = (".py", ".pyc", ".pyi", ".so", ".pyd", ".zip")
 
+
 #: By thread: what was noticed, in words, and what follows from it.
 _listening: dict[int, dict[str, str]] = {}
+
+
 _is_installed = False
 
 

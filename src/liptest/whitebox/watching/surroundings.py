@@ -21,15 +21,24 @@ from liptest.whitebox.stand_ins.sites import is_foreign
 from liptest.whitebox.watching.side_effects import notice
 
 _CLOCKS = frozenset({"time", "monotonic", "perf_counter", "process_time", "thread_time"})
+
+
 _TIMES = frozenset(
     {*_CLOCKS, *(f"{clock}_ns" for clock in _CLOCKS)}
     | {"clock_gettime", "clock_gettime_ns", "ctime", "gmtime", "localtime", "strftime", "asctime"}
 )
+
+
 _DATES = frozenset({"now", "today", "utcnow"})
+
+
 # Members of a set that are looked at.
 _MEMBERS = 100
 
+
 _CLOCK = "; what it answers at another time was not tested"
+
+
 _HASHES = "; what it answers in another process was not tested: sort them, or use numbers"
 
 

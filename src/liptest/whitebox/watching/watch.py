@@ -20,8 +20,11 @@ from liptest.whitebox.watching.surroundings import look
 _SYSTEM_SOURCES = tuple(
     source for source in (os.urandom, getattr(os, "getrandom", None)) if source is not None
 )
+
+
 #: Generators with the words that name them.
 Held = list[tuple[str, Any]]
+
 
 _GLOBAL: np.random.RandomState = np.random.mtrand._rand
 

@@ -1,1 +1,0 @@
-"""Verdicts with hashes of exactly what was tested, and whether they hold."""

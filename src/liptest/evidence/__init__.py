@@ -1,0 +1,1 @@
+"""Verdicts that can be kept: certificates, their verification, the ledger."""

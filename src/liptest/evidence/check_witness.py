@@ -1,0 +1,342 @@
+"""Checks the witness of a certificate from its JSON alone, with nothing but the standard library.
+
+    python check_witness.py certificate.json
+
+This one file runs without liptest: whoever doubts a NO can read it and decide with it. All numbers
+are rationals, and e^epsilon lies between two rationals that a Taylor polynomial with its remainder
+gives; the gap between them is halved until the answer is certain.
+
+It answers whether the probabilities that the certificate states break the claim that it states.
+Whether the mechanism has these probabilities it cannot know; ``liptest verify`` asks the mechanism.
+
+Exit codes: 0 every witness breaks its claim, 1 one does not, 2 no readable certificate, 3 nothing
+to check, or not to be decided from the stated intervals.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+VERSION = 1
+
+
+BREAKS, KEEPS, OPEN = "breaks", "keeps", "open"
+
+
+_FRACTION = re.compile(r"[0-9]{1,4000}(/[0-9]{1,4000})?")
+
+
+_DECIMAL = re.compile(r"[0-9](\.[0-9]{1,80})?e-?[0-9]{1,6}")
+
+
+_LOGARITHM = re.compile(r"log\(([0-9]{1,4000}(?:/[0-9]{1,4000})?)\)")
+
+
+_SMALLEST_EXPONENT = 100_000
+
+
+_BITS = (128, 512, 2048, 16384)
+
+
+# No ratio of stated probabilities is larger: from there on only a probability 0 breaks a claim.
+LARGEST_EXPONENT = 1_000_000
+
+
+# Distance of two datasets from how far each coordinate moves.
+_METRICS: dict[str, Callable[[list[int]], int]] = {
+    "cube": lambda moves: sum(move != 0 for move in moves),
+    "grid": sum,
+    "records": lambda moves: sum(move != 0 for move in moves),
+    "answers, all move": lambda moves: max(moves, default=0),
+    "answers, one moves": sum,
+}
+
+
+Interval = tuple[Fraction, Fraction]
+
+
+class Unreadable(ValueError):
+    """The text is no certificate with a witness, or contradicts itself."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """(epsilon, delta) at a tolerance; ``epsilon`` is rational, or the log of ``argument``."""
+
+    epsilon: Fraction | None
+    argument: Fraction | None
+    delta: Fraction
+    tolerance: Fraction
+
+    def factor(self, distance: int, bits: int) -> Interval:
+        """Bounds of e^(epsilon' distance), epsilon' = epsilon (1 + tolerance) + tolerance."""
+        if self.argument is None:
+            exponent = (self.epsilon or 0) * (1 + self.tolerance) + self.tolerance
+            return exp_bounds(exponent * distance, bits)
+        power = self.argument**distance
+        if self.tolerance == 0:
+            return power, power
+        scale = self.tolerance * distance
+        low, high = (scale * (1 + end) for end in log_bounds(self.argument, bits))
+        return power * exp_bounds(low, bits)[0], power * exp_bounds(high, bits)[1]
+
+    @property
+    def size(self) -> Fraction:
+        """A bound of epsilon, never far above it."""
+        if self.argument is None:
+            return self.epsilon or Fraction(0)
+        return Fraction(self.argument.numerator.bit_length())
+
+    @property
+    def limit(self) -> Fraction:
+        """Delta (1 + tolerance)."""
+        return self.delta * (1 + self.tolerance)
+
+
+def exp_bounds(exponent: Fraction, bits: int) -> Interval:
+    """Rationals below and above e^exponent, exponent >= 0, about ``bits`` bits apart.
+
+    e^y for y = exponent / 2^m <= 1/2 by Taylor: what is left out after a term t is at most t,
+    because each further term is at most half the one before. Then m squarings. Every step is
+    rounded outwards to whole multiples of 2^-p.
+    """
+    halvings = (exponent.numerator // exponent.denominator).bit_length() + 1
+    p = bits + 2 * halvings + 32
+    small = exponent / 2**halvings
+    one = 1 << p
+    below, above = (small * one).__floor__(), (small * one).__ceil__()
+    low = high = term_low = term_high = one
+    step = 0
+    while term_high > 1:
+        step += 1
+        term_low = term_low * below // (one * step)
+        term_high = -(-term_high * above // (one * step))
+        low, high = low + term_low, high + term_high
+    high += term_high
+    for _ in range(halvings):
+        low, high = low * low // one, -(-high * high // one)
+    return Fraction(low, one), Fraction(high, one)
+
+
+def log_bounds(value: Fraction, bits: int) -> Interval:
+    """Rationals below and above ln(value), value > 1: n ln 2 + ln z with 1 <= z < 2."""
+    twos = value.numerator.bit_length() - value.denominator.bit_length()
+    twos -= Fraction(2) ** twos > value
+    rest = value / Fraction(2) ** twos
+    of_two, of_rest = _atanh(Fraction(1, 3), bits), _atanh((rest - 1) / (rest + 1), bits)
+    return 2 * (twos * of_two[0] + of_rest[0]), 2 * (twos * of_two[1] + of_rest[1])
+
+
+def _atanh(z: Fraction, bits: int) -> Interval:
+    # Sum of z^(2i+1) / (2i+1), z <= 1/3: what is left out is below 1/8 of the last power.
+    one = 1 << (bits + 32)
+    below, above = (z * one).__floor__(), (z * one).__ceil__()
+    low, high, power_low, power_high, odd = below, above, below, above, 1
+    while power_high > 1:
+        odd += 2
+        power_low = power_low * below * below // (one * one)
+        power_high = -(-power_high * above * above // (one * one))
+        low, high = low + power_low // odd, high - (-power_high // odd)
+    return Fraction(low, one), Fraction(high + power_high, one)
+
+
+def decide(claim: Claim, first: Interval, second: Interval, distance: int) -> str:
+    """Whether an event of these probabilities breaks the claim: BREAKS, KEEPS or OPEN.
+
+    It breaks it when P > e^(epsilon' distance) Q + delta' one way or the other.
+    """
+    if any(p[0] > claim.limit and q[1] == 0 for p, q in ((first, second), (second, first))):
+        return BREAKS
+    if claim.size * distance > LARGEST_EXPONENT:
+        return OPEN
+    exact = first[0] == first[1] and second[0] == second[1]
+    for bits in _BITS if exact else _BITS[:2]:
+        low, high = claim.factor(distance, bits)
+        pairs = ((first, second), (second, first))
+        if any(p[0] - high * q[1] > claim.limit for p, q in pairs):
+            return BREAKS
+        if all(p[1] - low * q[0] <= claim.limit for p, q in pairs):
+            return KEEPS
+    return OPEN
+
+
+def check(document: Any) -> str:
+    """Decide the witness of one certificate; Unreadable when it has none or contradicts itself."""
+    verdict = _at(document, "verdict")
+    witness = _at(verdict, "witness")
+    claim = claim_of(_at(verdict, "claim"))
+    if claim_of(_at(witness, "claim")) != claim:
+        raise Unreadable("the witness is about another claim than the verdict")
+    distance = _distance(_at(document, "domain"), witness)
+    if claim.delta > 0 and distance != 1:
+        raise Unreadable("a claim with delta > 0 is about neighbours, not about a larger distance")
+    first, second = masses(witness)
+    return decide(claim, first, second, distance)
+
+
+def claim_of(data: Any) -> Claim:
+    """The claim, exactly: a JSON number stands for the binary fraction that it is."""
+    epsilon, delta, tolerance = (_at(data, key) for key in ("epsilon", "delta", "tolerance"))
+    match = _LOGARITHM.fullmatch(epsilon) if isinstance(epsilon, str) else None
+    argument = None if match is None else rational(match[1])
+    number = None if argument is not None else _number(epsilon)
+    found = Claim(number, argument, _number(delta), _number(tolerance))
+    too_small = (number is not None and number <= 0) or (argument is not None and argument <= 1)
+    if too_small or not 0 <= found.delta < 1 or not 0 <= found.tolerance < 1:
+        raise Unreadable(f"claim={data}: epsilon must be above 0, delta and tolerance in [0, 1)")
+    return found
+
+
+def masses(witness: Any) -> tuple[Interval, Interval]:
+    """Bounds of the probability of the event on the dataset and on the neighbour."""
+    event, bounds = _at(witness, "event"), _at(witness, "bounds")
+    if not event or len(event) != len(bounds):
+        raise Unreadable(f"{len(event)} outputs with {len(bounds)} probabilities")
+    keys = [_key(output) for output in event]
+    if len(set(keys)) != len(keys):
+        raise Unreadable("an output is counted twice")
+    rows = [_row(ends) for ends in bounds]
+    sides = []
+    for side, left_over in zip((0, 2), _at(witness, "unexplored"), strict=True):
+        low, high = (sum((row[side + end] for row in rows), Fraction(0)) for end in (0, 1))
+        if low > 1:
+            raise Unreadable("the probabilities of one law sum to more than 1")
+        sides.append((low, min(high + rational(left_over), Fraction(1))))
+    return sides[0], sides[1]
+
+
+def _row(ends: Any) -> list[Fraction]:
+    row = [rational(end) for end in ends]
+    if len(row) != 4 or not (row[0] <= row[1] <= 1 and row[2] <= row[3] <= 1):
+        raise Unreadable(f"bounds={ends}: four numbers, 0 <= lower <= upper <= 1 twice")
+    return row
+
+
+def _key(output: Any) -> Any:
+    # 1, 1.0 and True are one output.
+    if isinstance(output, dict):
+        return tuple((kind, _key(value)) for kind, value in sorted(output.items()))
+    return tuple(map(_key, output)) if isinstance(output, list) else output
+
+
+def _distance(domain: Any, witness: Any) -> int:
+    sides = [_at(witness, side) for side in ("dataset", "neighbour")]
+    kind, dimension, sizes = (_at(domain, key) for key in ("kind", "dimension", "sizes"))
+    limits = [sizes] * dimension if isinstance(sizes, int) else sizes
+    for side in sides:
+        whole = all(isinstance(value, int) and not isinstance(value, bool) for value in side)
+        if len(side) != dimension or len(limits) != dimension or not whole:
+            raise Unreadable(f"a dataset is no list of {dimension} whole numbers")
+        if any(not 0 <= value < limit for value, limit in zip(side, limits, strict=True)):
+            raise Unreadable("a dataset lies outside of the domain")
+    moves = [abs(a - b) for a, b in zip(*sides, strict=True)]
+    if not isinstance(kind, str) or kind not in _METRICS:
+        raise Unreadable(f"kind={kind!r}: this checker knows {', '.join(_METRICS)}")
+    found = _METRICS[kind](moves)
+    if found != _at(witness, "distance") or found == 0:
+        stated = witness["distance"]
+        raise Unreadable(f"the witness's datasets are at distance {found}, not {stated}")
+    return found
+
+
+def _at(data: Any, key: str) -> Any:
+    if not isinstance(data, dict) or data.get(key) is None:
+        raise Unreadable(f"there is no {key!r}")
+    return data[key]
+
+
+def _number(value: Any) -> Fraction:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise Unreadable(f"{value!r} is no number")
+    try:
+        return Fraction(value)
+    except (ValueError, OverflowError):
+        raise Unreadable(f"{value!r} is no finite number") from None
+
+
+def rational(text: Any) -> Fraction:
+    """A stated probability; Unreadable when it is no fraction and no decimal."""
+    known = isinstance(text, str) and (_FRACTION.fullmatch(text) or _DECIMAL.fullmatch(text))
+    if not known or abs(int(text.partition("e")[2] or 0)) > _SMALLEST_EXPONENT:
+        raise Unreadable(f"{str(text)[:60]!r} is no probability such as 1/3 or 3.33e-1")
+    try:
+        return Fraction(text)
+    except ZeroDivisionError:
+        raise Unreadable(f"{text[:60]!r} divides by 0") from None
+
+
+def strict_json(text: str) -> Any:
+    """What the text says; Unreadable for a key that occurs twice, NaN, or anything but JSON."""
+    try:
+        return json.loads(text, object_pairs_hook=_once, parse_constant=_no_constant)
+    except (ValueError, RecursionError) as error:
+        raise Unreadable(f"not JSON: {error}") from None
+
+
+def read(text: str) -> list[Any]:
+    """The certificates of a file; Unreadable when there is none."""
+    data = strict_json(text)
+    listed = data if isinstance(data, list) else [data]
+    for one in listed:
+        if not isinstance(one, dict) or "certificate" not in one:
+            raise Unreadable("this is no certificate of liptest")
+        if one["certificate"] is True or one["certificate"] != VERSION:
+            raise Unreadable(f"certificate={one['certificate']!r}: this reads {VERSION}")
+    return listed
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a key occurs twice")
+    return found
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON number")
+
+
+def _told(document: Any) -> tuple[int, str]:
+    verdict = document.get("verdict")
+    decision = verdict.get("decision") if isinstance(verdict, dict) else None
+    if decision != "NO":
+        return 3, f"the decision is {decision}: there is no witness to check"
+    try:
+        return {
+            BREAKS: (0, "the stated probabilities break the stated claim"),
+            KEEPS: (1, "the stated probabilities do NOT break the stated claim"),
+            OPEN: (3, "the stated intervals are too wide to decide"),
+        }[check(document)]
+    except (TypeError, ValueError) as error:
+        return 1, f"the certificate contradicts itself: {error}"
+
+
+def main(arguments: list[str]) -> int:
+    """Check the files named; prints a line for each certificate, returns the exit code."""
+    if not arguments or arguments[0].startswith("-"):
+        print("usage: python check_witness.py certificate.json ...", file=sys.stderr)
+        return 2
+    codes = set()
+    for name in arguments:
+        try:
+            documents = read(Path(name).read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            print(f"error: {name}: {error}", file=sys.stderr)
+            codes.add(2)
+            continue
+        for code, sentence in map(_told, documents):
+            codes.add(code)
+            print(f"{name}: {sentence}")
+    # The worst of several wins, as for liptest itself.
+    return next(code for code in (1, 3, 2, 0) if code in codes or code == 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,305 @@
+"""Who tests keeps books: an attempt before the test, its verdict, a release before each draw."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from os import PathLike
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+
+from liptest.data.distributions import Distribution
+from liptest.errors import GateError, InputError, LedgerError, check_count, check_non_negative
+from liptest.evidence.certificate import Certificate
+from liptest.evidence.ledger_entries import (
+    NO_VERDICT,
+    NOT_OURS,
+    Attempt,
+    Summary,
+    attempt_fields,
+    checked_name,
+    clean_name,
+    folded,
+    followed_by,
+    release_fields,
+    row_order_problems,
+    verdict_fields,
+)
+from liptest.evidence.ledger_file import START, Chain, Draft, Past, Row
+from liptest.evidence.samples import SampleCertificate
+from liptest.privacy.claims import Claim
+from liptest.runs.fingerprints import Fingerprint, distribution_hash
+
+# The ledger: attempts and releases, kept in a file that only grows (theory 3.11).
+#
+# Each attempt of a vendor adds its failure probability to the chance of a wrong YES, each release
+# adds its epsilon. A gate that is given a ledger writes an attempt before the test draws its seed,
+# the verdict when it is decided, and every release before the draw. What cannot be written is not
+# released.
+
+
+#: Releases of which nobody says from what: all of them count as from one private table.
+UNNAMED_TABLE = "unnamed"
+
+
+class Ledger:
+    """A file of attempts and releases; created when there is none.
+
+    Threads and processes may share it. Every record is on the disk when the method that writes
+    it returns.
+
+    Parameters
+    ----------
+    path
+        A file on a local disk. SQLite keeps two more files beside it while it is in use.
+    create
+        False: only read what is there.
+    patience
+        Seconds to wait for others that write.
+
+    Raises
+    ------
+    LedgerError
+        Here and in every method: the file cannot be read or written, is no ledger, or belongs
+        to a newer version.
+    """
+
+    def __init__(
+        self, path: str | PathLike[str], *, create: bool = True, patience: float = 30.0
+    ) -> None:
+        self._chain = Chain(path, patience=patience)
+        if create:
+            self._chain.prepare()
+
+    @property
+    def path(self) -> Path:
+        """Where the file is."""
+        return self._chain.path
+
+    def record_attempt(
+        self,
+        vendor: str,
+        *,
+        mechanism: str,
+        code: str,
+        distribution: str,
+        claim: Claim,
+        failure_probability: float,
+        private_table: str | None = None,
+    ) -> Attempt:
+        """Write that a test begins; its ``count`` says which of the vendor's attempts it is.
+
+        ``code`` and ``distribution`` are hashes. ``private_table`` names the data that a release
+        is wanted from: a name, never the data. What cannot answer a wrong YES has
+        failure_probability 0. Raises InputError for names that are no printable line.
+        """
+        checked_name("vendor", vendor)
+        if private_table is not None:
+            checked_name("private_table", private_table)
+        failure = check_non_negative("failure_probability", failure_probability, below=1.0)
+
+        def compose(past: Past) -> Draft:
+            told = attempt_fields(
+                mechanism=mechanism,
+                code=code,
+                distribution=distribution,
+                claim=claim,
+                failure_probability=failure,
+                private_table=private_table,
+                count=past.count("attempt", vendor) + 1,
+            )
+            return Draft("attempt", vendor, None, told)
+
+        row = self._chain.append(compose)
+        return folded([row])[row.number]
+
+    def record_verdict(self, attempt: int, certificate: Certificate | SampleCertificate) -> Attempt:
+        """Write how an attempt, by its number, was decided; on samples alone nothing is released.
+
+        Raises LedgerError when there is no such attempt or it has its verdict already.
+        """
+
+        def told(known: Attempt) -> dict[str, Any]:
+            if known.decision != NO_VERDICT:
+                raise self._error(f"attempt {attempt} has its verdict already")
+            return verdict_fields(certificate, known)
+
+        return self._follow("verdict", attempt, told)
+
+    def record_release(self, attempt: int) -> Attempt:
+        """Write that an output is about to be drawn; call it before the draw.
+
+        Raises GateError when the attempt's verdict allows no release, or no further one: also
+        when another process used the last.
+        """
+
+        def told(known: Attempt) -> dict[str, Any]:
+            if known.releases == 0:
+                raise GateError(
+                    f"attempt {attempt} of ledger {str(self.path)!r} allows no release: the "
+                    f"decision is {known.decision}, the private table {known.private_table}"
+                )
+            if known.used >= known.releases:
+                raise GateError(
+                    f"releases={known.releases}: the ledger has all of them as used; a further "
+                    f"one needs a new gate and costs its epsilon again"
+                )
+            return release_fields(known)
+
+        return self._follow("release", attempt, told)
+
+    def attempts(self, vendor: str | None = None) -> list[Attempt]:
+        """Attempts of a vendor, or all of them, in order."""
+        every = self._folded(self._chain.rows()).values()
+        return [one for one in every if vendor in (None, one.vendor)]
+
+    def summary(self) -> Summary:
+        """What it adds up to, per vendor and per private table."""
+        rows = self._chain.rows()
+        attempts = list(self._folded(rows).values())
+        return Summary.of(attempts, rows=len(rows), head=rows[-1].hash if rows else START)
+
+    def problems(self, *, head: str | None = None) -> list[str]:
+        """What is wrong with the file, in sentences that name the row; nothing when intact.
+
+        A chain does not show that its end was cut off. Keep the ``head`` of a summary elsewhere
+        and give it here: the row with that hash must still be there.
+        """
+        wrong = self._chain.problems()
+        if any(problem.startswith("schema: entries was") for problem in wrong):
+            return wrong
+        rows = self._chain.rows()
+        if not wrong:
+            wrong += row_order_problems(rows)
+        if head is not None and head not in (START, *(row.hash for row in rows)):
+            wrong.append(f"head: no row has the hash {head}: rows were cut off or made anew")
+        return wrong
+
+    def _follow(
+        self, kind: str, attempt: int, told: Callable[[Attempt], dict[str, Any]]
+    ) -> Attempt:
+        before: list[Attempt] = []
+
+        def compose(past: Past) -> Draft:
+            rows = past.of_attempt(check_count("attempt", attempt))
+            if not rows:
+                raise self._error(f"there is no attempt {attempt}")
+            before[:] = [self._folded(rows)[attempt]]
+            return Draft(kind, before[0].vendor, attempt, told(before[0]))
+
+        row = self._chain.append(compose)
+        return followed_by(before[0], row)
+
+    def _folded(self, rows: list[Row]) -> dict[int, Attempt]:
+        try:
+            return folded(rows)
+        except NOT_OURS as error:
+            raise self._error(f"{error}; see liptest ledger verify") from error
+
+    def _error(self, text: str) -> LedgerError:
+        return LedgerError(f"ledger={str(self.path)!r}: {text}")
+
+
+#: A ledger, the path of one, or None for none.
+LedgerLike = Ledger | str | PathLike[str] | None
+
+
+AnyCertificate = TypeVar("AnyCertificate", Certificate, SampleCertificate)
+
+
+class Named(Protocol):
+    """A mechanism or a sampler."""
+
+    @property
+    def name(self) -> str: ...
+
+
+class Bookkeeper:
+    """What one test and the releases after it write to a ledger, if there is one.
+
+    A verdict that cannot be written is kept, and is written at the next chance: ``settle`` says
+    whether it was. Until then nothing may be released.
+
+    Parameters
+    ----------
+    ledger
+        A ledger, its path, or None: then nothing is written.
+    vendor
+        Whose attempt it is; None means the mechanism's name.
+    private_table
+        What is to be released from, by name; None for a test alone.
+    """
+
+    def __init__(
+        self, ledger: LedgerLike, *, vendor: str | None = None, private_table: str | None = None
+    ) -> None:
+        # Opened before the test: one that cannot be written must not cost the time of a test.
+        self._ledger = ledger if isinstance(ledger, Ledger | None) else Ledger(ledger)
+        self._vendor = vendor
+        self._table = private_table
+        self._attempt: Attempt | None = None
+        self._unwritten: Certificate | SampleCertificate | None = None
+
+    @classmethod
+    def of_gate(
+        cls, ledger: LedgerLike, *, vendor: str | None, private_table: str | None
+    ) -> Bookkeeper:
+        """The books of a gate; InputError for names without a ledger."""
+        if ledger is None and (vendor, private_table) != (None, None):
+            raise InputError(
+                "ledger=None: vendor and private_table are names in a ledger; give ledger=, too",
+                name="ledger",
+            )
+        table = UNNAMED_TABLE if private_table is None else private_table
+        return cls(ledger, vendor=vendor, private_table=table)
+
+    def begin(
+        self,
+        mechanism: Named,
+        code: Fingerprint,
+        distribution: Distribution,
+        claim: Claim,
+        failure_probability: float,
+    ) -> None:
+        """Write the attempt; a test that never ends counts all the same."""
+        if self._ledger is None:
+            return
+        self._attempt = self._ledger.record_attempt(
+            clean_name(mechanism.name) if self._vendor is None else self._vendor,
+            mechanism=mechanism.name,
+            code=code.code,
+            distribution=distribution_hash(distribution),
+            claim=claim,
+            failure_probability=failure_probability,
+            private_table=self._table,
+        )
+
+    def decided(self, certificate: AnyCertificate) -> AnyCertificate:
+        """Write the verdict, or keep it; returns the certificate with the number of attempts."""
+        if self._ledger is None or self._attempt is None:
+            return certificate
+        numbered = replace(certificate, attempts=self._attempt.count)
+        try:
+            self._ledger.record_verdict(self._attempt.number, numbered)
+        except LedgerError:
+            self._unwritten = numbered
+        return numbered
+
+    def settle(self) -> None:
+        """Make sure that the verdict is written; LedgerError when it still cannot be."""
+        if self._ledger is None or self._attempt is None or self._unwritten is None:
+            return
+        number = self._attempt.number
+        # A write that was reported as failed may have reached the disk.
+        known = {one.number: one.certificate for one in self._ledger.attempts()}
+        if known.get(number) != self._unwritten.to_dict()["digest"]:
+            self._ledger.record_verdict(number, self._unwritten)
+        self._unwritten = None
+
+    def release(self) -> None:
+        """Write that an output is about to be drawn.
+
+        Raises LedgerError when it cannot be written, GateError when the ledger allows no more.
+        """
+        if self._ledger is not None and self._attempt is not None:
+            self._ledger.record_release(self._attempt.number)

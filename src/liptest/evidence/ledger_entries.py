@@ -1,0 +1,479 @@
+"""What the rows of a ledger say: attempts with their verdicts and releases; exact numbers.
+
+Numbers are stored as the decimal text that a float prints as, which is what the user wrote: 1e-6
+counts as exactly 1/1000000.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from decimal import ROUND_CEILING, Context, Decimal
+from fractions import Fraction
+from typing import Any
+
+from liptest.errors import InputError, shown
+from liptest.evidence.certificate import Certificate
+from liptest.evidence.ledger_file import Row
+from liptest.evidence.samples import SampleCertificate
+from liptest.privacy.check import BLACK_BOX
+from liptest.privacy.claims import Claim, ExactLog
+from liptest.privacy.verdicts import BY_FILTER, counted
+from liptest.verdicts import Decision
+
+# Accumulated numbers of a ledger (theory 3.11, 3.18): exact sums, and how they are printed.
+
+
+_DIGITS = 6
+
+
+@dataclass(frozen=True)
+class Totals:
+    """Sums over some attempts and the releases after them, as exact Fractions.
+
+    ``failure_probability`` is the sum over all attempts: it bounds the probability that any of
+    them ended in a wrong YES. ``epsilon`` and ``delta`` are the sums over all releases.
+    ``joint_delta`` adds, for each attempt, the larger of its failure probability and the deltas
+    of its releases; ``exception_mass`` counts once for each attempt that was followed by a
+    release. All releases together are (epsilon, joint_delta)-private off datasets of that mass,
+    provided that the ``conditions`` of their proofs hold.
+    """
+
+    attempts: int
+    decisions: dict[str, int]
+    failure_probability: Fraction
+    releases: int
+    epsilon: Fraction
+    delta: Fraction
+    joint_delta: Fraction
+    exception_mass: Fraction
+    seeds_of_callers: int
+    conditions: tuple[str, ...]
+
+    @classmethod
+    def of(cls, attempts: Iterable[Attempt]) -> Totals:
+        """The sums over these attempts."""
+        every = list(attempts)
+        return cls(
+            attempts=len(every),
+            decisions=dict(sorted(Counter(one.decision for one in every).items())),
+            failure_probability=_sum(one.failure_probability for one in every),
+            releases=sum(one.used for one in every),
+            epsilon=_sum(one.used * one.epsilon for one in every),
+            delta=_sum(one.used * one.delta for one in every),
+            joint_delta=_sum(max(one.used * one.delta, one.failure_probability) for one in every),
+            exception_mass=_sum(one.exception_mass for one in every if one.used),
+            seeds_of_callers=sum(one.seed_source.startswith("caller") for one in every),
+            conditions=tuple(sorted({one.condition for one in every if one.used} - {""})),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON values; sums as exact decimal texts."""
+        return {
+            name: decimal_text(value) if isinstance(value, Fraction) else value
+            for name, value in vars(self).items()
+        }
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What a ledger adds up to, per vendor and per private table.
+
+    A vendor's attempts are all its tests; a private table's are those that were made to release
+    from it, whose code it was. ``head`` is the hash of the last row.
+    """
+
+    rows: int
+    head: str
+    vendors: dict[str, Totals]
+    private_tables: dict[str, Totals]
+    total: Totals
+
+    @classmethod
+    def of(cls, attempts: list[Attempt], *, rows: int, head: str) -> Summary:
+        """Sums of all attempts."""
+        aimed = [one for one in attempts if one.private_table is not None]
+        return cls(
+            rows=rows,
+            head=head,
+            vendors=_grouped(attempts, lambda one: one.vendor),
+            private_tables=_grouped(aimed, lambda one: str(one.private_table)),
+            total=Totals.of(attempts),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON values; sums as exact decimal texts."""
+        return {
+            "rows": self.rows,
+            "head": self.head,
+            "vendors": {name: one.to_dict() for name, one in self.vendors.items()},
+            "private_tables": {name: one.to_dict() for name, one in self.private_tables.items()},
+            "total": self.total.to_dict(),
+        }
+
+    def __str__(self) -> str:
+        return "\n\n".join(self.paragraphs())
+
+    def paragraphs(self) -> list[str]:
+        """The summary as text: one paragraph per vendor and per private table."""
+        parts = [vendor_text(f"vendor {name}", one) for name, one in self.vendors.items()]
+        if len(self.vendors) > 1:
+            parts.append(vendor_text("all vendors", self.total))
+        parts += [table_text(name, one) for name, one in self.private_tables.items()]
+        return parts or ["no attempts, no releases"]
+
+
+def vendor_text(heading: str, totals: Totals) -> str:
+    """Attempts and releases of a vendor, in lines."""
+    found = [f"{count} {_WORDS.get(name, name)}" for name, count in totals.decisions.items()]
+    lines = [
+        heading,
+        f"  {counted(totals.attempts, 'attempt')} ({', '.join(found)}); that any of them was a "
+        f"wrong YES has a probability of at most {printed(totals.failure_probability)}",
+        f"  {counted(totals.releases, 'release')}: epsilon {printed(totals.epsilon)}, "
+        f"delta {printed(totals.delta)} together",
+    ]
+    return "\n".join(lines + _provided(totals))
+
+
+def attempt_text(attempt: Attempt) -> str:
+    """One line about an attempt."""
+    decision = _WORDS.get(attempt.decision, attempt.decision)
+    method = f" by {attempt.method}" if attempt.method else ""
+    aim = f", {counted(attempt.used, 'release')} from {attempt.private_table}"
+    return (
+        f"  {attempt.count}. {attempt.time} {attempt.mechanism}: {attempt.claim}: "
+        f"{decision}{method}{aim if attempt.private_table is not None else ''}; "
+        f"code {attempt.code[:12]}"
+    )
+
+
+def table_text(name: str, totals: Totals) -> str:
+    """What was released from a private table, in lines."""
+    lines = [f"private table {name}"]
+    done = f"{counted(totals.releases, 'release')} after {counted(totals.attempts, 'attempt')}"
+    if totals.releases == 0:
+        return "\n".join([*lines, f"  {done}"])
+    mass = totals.exception_mass
+    # A bound of 1 is none: from there on the numbers say nothing.
+    if totals.joint_delta >= 1 or mass >= 1:
+        return "\n".join([*lines, f"  {done}: so many that together they promise nothing"])
+    where = f"off datasets of total probability {printed(mass)}" if mass else "on every dataset"
+    together = " together" if totals.releases > 1 else ""
+    pair = f"({printed(totals.epsilon)}, {printed(totals.joint_delta)})-private"
+    return "\n".join([*lines, f"  {done}:{together} {pair} {where}", *_provided(totals)])
+
+
+def _provided(totals: Totals) -> list[str]:
+    lines = [f"  provided that {condition}" for condition in totals.conditions]
+    if totals.seeds_of_callers:
+        lines.append(
+            f"  {counted(totals.seeds_of_callers, 'attempt')} with a seed chosen by the caller: "
+            f"valid only if the code was written without knowing it"
+        )
+    return lines
+
+
+def printed(value: Fraction) -> str:
+    """A sum in at most 6 significant digits, rounded up; a probability above 1 as 1 and more."""
+    number = Context(prec=_DIGITS, rounding=ROUND_CEILING).create_decimal(
+        Decimal(decimal_text(value))
+    )
+    if number and not -5 <= number.adjusted() < 9:
+        return f"{number.normalize():e}"
+    return f"{number.normalize():f}"
+
+
+#: The decision of a test that began and of which no verdict came: interrupted, failed or running.
+NO_VERDICT = "none"
+
+
+_WORDS = {NO_VERDICT: "without a verdict", **{str(one): str(one) for one in Decision}}
+
+
+def _grouped(attempts: list[Attempt], key: Callable[[Attempt], str]) -> dict[str, Totals]:
+    groups: dict[str, list[Attempt]] = {}
+    for one in attempts:
+        groups.setdefault(key(one), []).append(one)
+    return {name: Totals.of(groups[name]) for name in sorted(groups)}
+
+
+def _sum(values: Iterable[Fraction]) -> Fraction:
+    return sum(values, Fraction(0))
+
+
+#: Methods that look at every case: whatever they answer, no wrong YES was possible.
+_CERTAIN = ("exhaustive", BY_FILTER)
+
+
+#: What reading a row raises that no ledger wrote.
+NOT_OURS = (KeyError, TypeError, ValueError, AttributeError)
+
+
+_LONGEST_NAME = 200
+
+
+_DECIMAL = re.compile(r"[0-9]{1,400}(\.[0-9]{1,1200})?(e[+-]?[0-9]{1,3})?")
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One test and what followed from it.
+
+    ``number`` is its row, ``count`` says that it is the vendor's count-th attempt.
+    ``private_table`` names the data that were to be released from, None for a test alone.
+    ``failure_probability`` bounds the chance that this test ended in a wrong YES. ``decision`` is
+    "none" until there is a verdict; the fields after it are the verdict's. ``epsilon`` and
+    ``delta`` are those of one release, ``condition`` is what they rest on beside the test,
+    ``releases`` is how many are allowed and ``used`` how many were recorded. ``certificate`` is
+    the digest that the certificate carries.
+    """
+
+    number: int
+    count: int
+    vendor: str
+    time: str
+    mechanism: str
+    private_table: str | None
+    code: str
+    distribution: str
+    claim: str
+    failure_probability: Fraction
+    decision: str = NO_VERDICT
+    method: str = ""
+    seed_source: str = ""
+    certificate: str = ""
+    exception_mass: Fraction = Fraction(0)
+    epsilon: Fraction = Fraction(0)
+    delta: Fraction = Fraction(0)
+    condition: str = ""
+    releases: int = 0
+    used: int = 0
+
+
+def attempt_fields(
+    *,
+    mechanism: str,
+    code: str,
+    distribution: str,
+    claim: Claim,
+    failure_probability: float,
+    private_table: str | None,
+    count: int,
+) -> dict[str, Any]:
+    """The JSON fields of an attempt's row."""
+    return {
+        "mechanism": clean_name(mechanism),
+        "code": code,
+        "distribution": distribution,
+        "claim": _claim_text(claim),
+        "failure_probability": decimal_text(failure_probability),
+        "private_table": private_table,
+        "count": count,
+    }
+
+
+def verdict_fields(
+    certificate: Certificate | SampleCertificate, attempt: Attempt
+) -> dict[str, Any]:
+    """The JSON fields of a verdict's row.
+
+    A test that ended without YES might have ended in a wrong one: it costs what was asked for.
+    """
+    if isinstance(certificate, SampleCertificate):
+        return _sampled_fields(certificate, attempt)
+    verdict = certificate.verdict
+    guarantee = verdict.guarantee
+    failure = decimal_text(attempt.failure_probability)
+    if verdict.method in _CERTAIN:
+        failure = "0"
+    elif verdict.decision is Decision.YES and guarantee.failure_probability is not None:
+        failure = decimal_text(guarantee.failure_probability)
+    allowed = verdict.decision is Decision.YES and attempt.private_table is not None
+    return {
+        "certificate": certificate.to_dict()["digest"],
+        "decision": str(verdict.decision),
+        "method": verdict.method,
+        "seed_source": certificate.seed_source,
+        "failure_probability": failure,
+        "exception_mass": decimal_text(guarantee.exception_mass or 0),
+        "epsilon": decimal_text(_epsilon_above(certificate)),
+        "delta": decimal_text(verdict.claim.delta),
+        "condition": guarantee.condition,
+        "releases": certificate.releases if allowed else 0,
+    }
+
+
+def _sampled_fields(certificate: SampleCertificate, attempt: Attempt) -> dict[str, Any]:
+    """Of samples alone: nothing is released on them, and a YES adds its resolution to delta."""
+    verdict = certificate.verdict
+    return {
+        "certificate": certificate.to_dict()["digest"],
+        "decision": str(verdict.decision),
+        "method": BLACK_BOX,
+        "seed_source": certificate.seed_source,
+        "failure_probability": decimal_text(attempt.failure_probability),
+        "exception_mass": "0",
+        "epsilon": decimal_text(_above(verdict.claim.epsilon, rounded=False)),
+        "delta": decimal_text(verdict.guarantee.delta or 0),
+        "condition": verdict.guarantee.condition,
+        "releases": 0,
+    }
+
+
+def release_fields(attempt: Attempt) -> dict[str, Any]:
+    """The JSON fields of the next release's row."""
+    return {
+        "certificate": attempt.certificate,
+        "release": attempt.used + 1,
+        "private_table": attempt.private_table,
+        "epsilon": decimal_text(attempt.epsilon),
+        "delta": decimal_text(attempt.delta),
+    }
+
+
+def folded(rows: Iterable[Row]) -> dict[int, Attempt]:
+    """Attempts by number, each with its verdict and releases.
+
+    Raises one of ``NOT_OURS`` for rows that no ledger would have appended.
+    """
+    found: dict[int, Attempt] = {}
+    for row in rows:
+        found[row.attempt] = followed_by(found.get(row.attempt), row)
+    return found
+
+
+def row_order_problems(rows: Iterable[Row]) -> list[str]:
+    """Rows that fit the chain and yet say what no ledger would have appended."""
+    found: dict[int, Attempt] = {}
+    counts: Counter[str] = Counter()
+    wrong = []
+    for row in rows:
+        try:
+            attempt = found[row.attempt] = followed_by(found.get(row.attempt), row)
+            counts[row.vendor] += row.kind == "attempt"
+            if row.kind == "attempt" and attempt.count != counts[row.vendor]:
+                raise ValueError(f"says attempt {attempt.count}, is {counts[row.vendor]}")
+        except NOT_OURS as error:
+            wrong.append(f"row {row.number}: {shown(str(error))}")
+    return wrong
+
+
+def followed_by(known: Attempt | None, row: Row) -> Attempt:
+    """The attempt with one more row; raises one of ``NOT_OURS`` when the row cannot follow."""
+    fields = row.fields
+    if row.kind == "attempt":
+        return _begun(row, fields)
+    if known is None or known.vendor != row.vendor:
+        raise ValueError(f"a {row.kind} of no attempt of this vendor")
+    if row.kind == "verdict":
+        return _decided(known, fields)
+    next_one = known.used + 1
+    if next_one > known.releases or release_fields(known).items() - fields.items():
+        raise ValueError(f"a release that attempt {known.number} does not allow")
+    return replace(known, used=next_one)
+
+
+def _begun(row: Row, fields: dict[str, Any]) -> Attempt:
+    if row.attempt != row.number:
+        raise ValueError("an attempt under the number of another row")
+    return Attempt(
+        number=row.number,
+        count=_whole(fields["count"]),
+        vendor=row.vendor,
+        time=fields["time"],
+        mechanism=fields["mechanism"],
+        private_table=fields["private_table"],
+        code=fields["code"],
+        distribution=fields["distribution"],
+        claim=fields["claim"],
+        failure_probability=_number(fields["failure_probability"]),
+    )
+
+
+def _decided(known: Attempt, fields: dict[str, Any]) -> Attempt:
+    if known.decision != NO_VERDICT:
+        raise ValueError(f"a second verdict on attempt {known.number}")
+    return replace(
+        known,
+        decision=fields["decision"],
+        method=fields["method"],
+        seed_source=fields["seed_source"],
+        certificate=fields["certificate"],
+        failure_probability=_number(fields["failure_probability"]),
+        exception_mass=_number(fields["exception_mass"]),
+        epsilon=_number(fields["epsilon"]),
+        delta=_number(fields["delta"]),
+        condition=fields["condition"],
+        releases=_whole(fields["releases"]),
+    )
+
+
+def checked_name(name: str, value: str) -> str:
+    """A vendor or a table as the caller names it; InputError unless it is one printable line."""
+    if not isinstance(value, str) or value != clean_name(value) or value != value.strip():
+        raise InputError(
+            f"{name}={shown(value)} must be one line of 1 to {_LONGEST_NAME} printable "
+            f"characters, such as 'acme'",
+            name=name,
+            value=value,
+        )
+    return value
+
+
+def clean_name(text: str) -> str:
+    """A name from somebody's code, made fit to be stored and printed."""
+    printable = "".join(letter if letter.isprintable() else "?" for letter in text)
+    return printable.strip()[:_LONGEST_NAME].strip() or "unnamed"
+
+
+def decimal_text(value: float | Fraction) -> str:
+    """The shortest decimal text of a float, and the exact one of a sum of decimal numbers."""
+    if not isinstance(value, Fraction):
+        return repr(float(value)) if value else "0"
+    if not value:
+        return "0"
+    digits = 0
+    while 10**digits % value.denominator:
+        digits += 1
+    whole = value.numerator * (10**digits // value.denominator)
+    text = str(whole).rjust(digits + 1, "0")
+    return f"{text[:-digits]}.{text[-digits:]}" if digits else text
+
+
+def _number(text: str) -> Fraction:
+    if not _DECIMAL.fullmatch(text):
+        raise ValueError(f"{shown(text)} is no decimal number")
+    return Fraction(text)
+
+
+def _whole(value: Any) -> int:
+    if type(value) is not int or value < 0:
+        raise ValueError(f"{shown(value)} is no whole number")
+    return value
+
+
+def _claim_text(claim: Claim) -> str:
+    epsilon = repr(claim.epsilon)
+    delta = f", delta {claim.delta!r}" if claim.delta else ""
+    return f"epsilon {epsilon}{delta}, tolerance {claim.tolerance!r}"
+
+
+def _epsilon_above(certificate: Certificate) -> float:
+    """Epsilon of one release; never below the exact one where a float had to be rounded."""
+    verdict = certificate.verdict
+    guarantee = verdict.guarantee
+    epsilon = guarantee.epsilon or verdict.claim.epsilon
+    exact = isinstance(verdict.claim.epsilon, ExactLog)
+    return _above(epsilon, rounded=exact or guarantee.approximation_factor != 1)
+
+
+def _above(epsilon: float | ExactLog, *, rounded: bool) -> float:
+    found = float(epsilon)
+    if rounded or isinstance(epsilon, ExactLog):
+        for _ in range(4):  # log_fraction is good to 4 ulp
+            found = math.nextafter(found, math.inf)
+    return found

@@ -1,0 +1,580 @@
+"""Certificates: a verdict with hashes of exactly what was tested, and whether one holds.
+
+The document is described by ``schemas/certificate-1.json`` and explained in docs/certificates.md.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from liptest.data.distributions import Distribution, ProductDistribution
+from liptest.data.domains import Domain
+from liptest.errors import InputError, LiptestError, shown
+from liptest.evidence import check_witness
+from liptest.evidence.certificate import (
+    SEED_SOURCES,
+    Certificate,
+    certificate_of,
+    document_problems,
+    read_document,
+    sentence_follows,
+    versions_here,
+)
+from liptest.evidence.check_witness import rational
+from liptest.gate.noisy_queries import FilteredQuery, epsilon_below, unaffordable_mass
+from liptest.lipschitz.testers import ALL_TESTERS
+from liptest.lipschitz.testers.base import LipschitzTester
+from liptest.mechanisms.additive import DiscreteLaplace
+from liptest.mechanisms.base import Mechanism, check_mechanism, through_densities
+from liptest.mechanisms.shift import ShiftMechanism
+from liptest.privacy.check import METHODS, check_privacy
+from liptest.privacy.intervals import certified_mass, clean_draws
+from liptest.privacy.judge import witness_of
+from liptest.privacy.verdicts import BY_FILTER, NOISY_QUERY, PrivacyPlan, PrivacyVerdict
+from liptest.privacy.witnesses import PrivacyWitness
+from liptest.runs.fingerprints import Fingerprint, code_hash, distribution_hash, fingerprint
+from liptest.statistics.user_statistic import UserStatistic
+from liptest.verdicts import Cost, Decision
+
+# What can be checked of a certificate without its mechanism: that it does not contradict itself.
+#
+# Every function gives sentences, nothing when all is well.
+
+
+_KINDS = {
+    Decision.YES: ("proof", "sampling"),
+    Decision.NO: ("refutation",),
+    Decision.INCONCLUSIVE: ("none",),
+}
+
+
+# Floats of a verdict are rounded, and another processor may round them otherwise.
+_CLOSE = 1e-9
+
+
+def rebuilt_tester(verdict: PrivacyVerdict) -> LipschitzTester | None:
+    """The Lipschitz tester of a verdict with its parameters; None for any other method.
+
+    Raises InputError when it takes no such parameters.
+    """
+    known = {tester.name: type(tester) for tester in ALL_TESTERS}
+    if verdict.method not in known:
+        return None
+    parameters = {} if verdict.settings is None else verdict.settings.parameters
+    try:
+        made: Any = known[verdict.method](**parameters)
+    except TypeError:
+        raise InputError(
+            f"parameters={shown(parameters)}: {verdict.method} takes no such parameters"
+        ) from None
+    return made  # type: ignore[no-any-return]
+
+
+def verdict_problems(verdict: PrivacyVerdict, domain: Domain) -> list[str]:
+    """Where a verdict contradicts itself or its domain."""
+    parts = (_decided, _numbers, _promised, _counted, _lost, _about_domain)
+    return [sentence for part in parts for sentence in part(verdict, domain)]
+
+
+def _decided(verdict: PrivacyVerdict, domain: Domain) -> Iterator[str]:
+    guarantee = verdict.guarantee
+    if guarantee.kind not in _KINDS[verdict.decision]:
+        yield f"guarantee: a {verdict.decision} cannot rest on kind={guarantee.kind!r}"
+    if (guarantee.kind == "proof") != (
+        verdict.decision is Decision.YES and verdict.method in ("exhaustive", BY_FILTER)
+    ):
+        yield f"guarantee: kind={guarantee.kind!r} does not go with method={verdict.method!r}"
+    if verdict.decision is Decision.YES and verdict.witness is not None:
+        yield "a YES with a witness against it"
+    if verdict.decision is Decision.NO and verdict.witness is None:
+        yield "a NO without a witness"
+    if verdict.decision is not Decision.INCONCLUSIVE and verdict.reason:
+        yield f"reason={shown(verdict.reason)}: only an INCONCLUSIVE has one"
+    if verdict.exception_mass_found is not None and verdict.decision is not Decision.NO:
+        yield f"exception_mass_found={verdict.exception_mass_found} without a NO"
+    if verdict.plan.method != verdict.method:
+        yield f"plan: method={verdict.plan.method!r} is not that of the verdict, {verdict.method!r}"
+    if verdict.settings is None:
+        yield "the settings are missing, so the test cannot be repeated"
+
+
+def _numbers(verdict: PrivacyVerdict, domain: Domain) -> Iterator[str]:
+    guarantee, claim, settings = verdict.guarantee, verdict.claim, verdict.settings
+    try:
+        tester = rebuilt_tester(verdict)
+    except InputError as error:
+        yield str(error)
+        return
+    if guarantee.kind == "none" and guarantee.epsilon is None:
+        return
+    factor = 1.0 if tester is None else float(tester.approximation_factor)
+    wanted: dict[str, Any] = {
+        "approximation_factor": factor if guarantee.kind == "sampling" else 1.0,
+        "epsilon": float(claim.epsilon) * (factor if guarantee.kind == "sampling" else 1.0),
+        "delta": claim.delta,
+        "tolerance": claim.tolerance,
+    }
+    if guarantee.kind == "sampling" and settings is not None:
+        group = tester is not None or verdict.method == "group"
+        wanted |= {
+            "exception_mass": settings.exception_mass,
+            "failure_probability": settings.failure_probability,
+            "form": "group" if group else "neighbour",
+            "per_record": verdict.method == "neighbourhoods",
+        }
+    if guarantee.kind == "none" and settings is not None:
+        failure = settings.failure_probability
+        wanted |= {
+            "exception_mass": certified_mass(verdict.cost.draws, failure),
+            "failure_probability": failure,
+        }
+    if guarantee.kind == "proof":
+        mass = guarantee.exception_mass if verdict.method == BY_FILTER else 0.0
+        wanted |= {"exception_mass": mass, "failure_probability": 0.0, "per_record": mass == 0}
+    for name, value in wanted.items():
+        found = getattr(guarantee, name)
+        if found != value:
+            yield f"guarantee: {name}={found}, but what was asked and done gives {value}"
+
+
+def _promised(verdict: PrivacyVerdict, domain: Domain) -> Iterator[str]:
+    if not sentence_follows(verdict, domain):
+        yield "guarantee: the sentence is not the one that the numbers give"
+
+
+def _counted(verdict: PrivacyVerdict, domain: Domain) -> Iterator[str]:
+    cost, plan, settings = verdict.cost, verdict.plan, verdict.settings
+    if verdict.method in ("neighbourhoods", "light-neighbourhoods") and settings is not None:
+        needed = clean_draws(settings.exception_mass, settings.failure_probability)
+        if plan.draws != needed:
+            yield f"plan: draws={plan.draws}, but these numbers need {needed}"
+    if verdict.guarantee.kind == "sampling" and cost.draws != plan.draws:
+        yield f"cost: draws={cost.draws} of {plan.draws} planned ones give no YES"
+
+
+def _lost(verdict: PrivacyVerdict, domain: Domain) -> Iterator[str]:
+    limit = verdict.claim.threshold
+    if verdict.decision is Decision.YES and verdict.claim.delta == 0:
+        if verdict.largest_loss > limit * (1 + _CLOSE):
+            yield f"largest_loss={verdict.largest_loss} is more than the claim allows, {limit}"
+    elif verdict.decision is Decision.NO and verdict.witness is not None:
+        least = verdict.witness.loss_lower / verdict.witness.distance
+        if verdict.largest_loss < least * (1 - _CLOSE):
+            yield f"largest_loss={verdict.largest_loss} is less than that of the witness, {least}"
+
+
+def _about_domain(verdict: PrivacyVerdict, domain: Domain) -> Iterator[str]:
+    if verdict.relation != domain.relation:
+        yield f"relation={verdict.relation!r} is not that of the domain, {domain.relation!r}"
+    missing = verdict.guarantee.not_covered
+    if list(missing) != sorted(set(missing)) or any(r >= domain.dimension for r in missing):
+        yield f"guarantee: not_covered={shown(missing)} are no coordinates of the domain in order"
+    if verdict.method not in (*METHODS, BY_FILTER, *(t.name for t in ALL_TESTERS)):
+        yield f"method={shown(verdict.method)}: liptest has no such method, so nothing is repeated"
+
+
+def witness_problems(document: dict[str, Any], witness: PrivacyWitness) -> tuple[list[str], bool]:
+    """What is wrong with the witness of a NO, and whether its numbers alone decide."""
+    try:
+        answer = check_witness.check(document)
+        masses = check_witness.masses(document["verdict"]["witness"])
+    except check_witness.Unreadable as error:
+        return [f"witness: {error}"], False
+    wrong = [*_stated(witness, masses), *_stated_loss(witness, masses)]
+    if answer == check_witness.KEEPS:
+        wrong.append("witness: its probabilities do not break the claim")
+    return wrong, answer == check_witness.BREAKS
+
+
+def _stated(witness: PrivacyWitness, masses: tuple[Any, Any]) -> Iterator[str]:
+    stated = (witness.probability, witness.neighbour_probability)
+    names = ("probability", "neighbour_probability")
+    for name, number, text, (low, high) in zip(names, stated, witness.exact, masses, strict=True):
+        slack = Fraction(_CLOSE) * high + Fraction(1, 10**300)
+        if not low - slack <= Fraction(number) <= high + slack:
+            yield f"witness: {name}={number} lies outside of its own bounds"
+        if low == high and text != str(low):
+            yield f"witness: exact={text!r}, but the bounds say {low}"
+
+
+def _stated_loss(witness: PrivacyWitness, masses: tuple[Any, Any]) -> Iterator[str]:
+    lower, upper = witness.loss_lower, witness.loss_upper
+    if not lower <= upper:
+        yield f"witness: the loss cannot lie between {lower} and {upper}"
+    elif upper <= check_witness.LARGEST_EXPONENT:
+        factor = check_witness.exp_bounds(Fraction(upper), 128)[1]
+        first, second = masses
+        if any(p[0] > factor * q[1] for p, q in ((first, second), (second, first))):
+            yield f"witness: its probabilities lose more than loss_upper={upper}"
+    claim = witness.claim
+    if claim.delta == 0 and lower < claim.threshold * witness.distance * (1 - _CLOSE):
+        yield f"witness: loss_lower={lower} does not exceed the claim"
+    if claim.delta > 0 and witness.excess < claim.delta_threshold * (1 - _CLOSE):
+        yield f"witness: excess={witness.excess} does not exceed delta"
+
+
+# A certificate against its mechanism: hashes compared, witness asked for again, test repeated.
+#
+# Every function gives sentences, nothing when all is well. Counts, decisions and fractions must be
+# the same. Floats must agree to nine digits: the exponentials and logarithms of another processor
+# may differ in the last one.
+
+
+_FILTER_SOURCE = "theory 3.13"
+
+
+# What the clock decides, and what a gate says of its own in other words.
+_NOT_COMPARED = ("mechanism", "distribution", "law_source", "witness")
+
+
+def code_problems(known: Fingerprint, now: Fingerprint) -> list[str]:
+    """Whether the code is the code that was tested; what differs, where it does."""
+    if known == now:
+        return []
+    parts: list[str] = []
+    for what, before, after in (
+        ("file", known.files, now.files),
+        ("package", known.packages, now.packages),
+    ):
+        changed = sorted(k for k in {*before, *after} if before.get(k) != after.get(k))
+        parts += [f"{what} {name}" for name in changed]
+    if known.parameters != now.parameters:
+        parts.append("parameters, byte code or closures")
+    differ = f"{', '.join(parts[:6])} differ" if parts else "only the hash differs"
+    return [f"the code is not the code that was tested (hash differs): {differ}"]
+
+
+def law_source_problems(verdict: PrivacyVerdict, mechanism: Mechanism) -> list[str]:
+    """Whether the laws come from where the certificate says."""
+    noisy = isinstance(mechanism, ShiftMechanism) and verdict.law_source == NOISY_QUERY
+    # Whether noise was integrated is known only once laws were asked for.
+    stated = verdict.law_source.replace("integrated", "enumerated", 1)
+    if noisy or stated == mechanism.source:
+        return []
+    return [f"law_source={verdict.law_source!r}, but the mechanism's is {mechanism.source!r}"]
+
+
+def _noise_problems(verdict: PrivacyVerdict, source: str) -> list[str]:
+    """Whether laws that were asked for again have noise of which the certificate is silent."""
+    if not (verdict.law_source.startswith("enumerated") and source.startswith("integrated")):
+        return []
+    return [f"law_source={verdict.law_source!r}, but the code has noise, and laws are {source!r}"]
+
+
+def silent_noise_problems(
+    verdict: PrivacyVerdict, mechanism: Mechanism, domain: Domain
+) -> list[str]:
+    """Without a distribution nothing is repeated: at least the two corners show their noise.
+
+    A proof has seen them; a test by sampling may not have drawn them.
+    """
+    corners = np.stack([np.zeros(domain.dimension), domain.size_array - 1]).astype(domain.dtype)
+    asked = _afresh(mechanism)
+    try:
+        through_densities(asked, lambda seen: [seen.law(corner) for corner in corners])
+    except LiptestError:
+        return []  # no answer there, which an interrupted or open test may have met as well
+    return _noise_problems(verdict, getattr(asked, "law_source", asked.source))
+
+
+def _afresh(mechanism: Any) -> Any:
+    """The mechanism as if nothing had been asked: noise on other datasets is not the test's."""
+    return mechanism.afresh() if hasattr(mechanism, "afresh") else mechanism
+
+
+def refutation_problems(verdict: PrivacyVerdict, mechanism: Mechanism, domain: Domain) -> list[str]:
+    """Whether the mechanism, asked again, breaks the claim with the witness as it is stated."""
+    witness = verdict.witness
+    if witness is None:
+        return ["a NO without a witness"]
+    try:
+        # No mechanism need answer outside of its domain.
+        ends = domain.check_points([witness.dataset]), domain.check_points([witness.neighbour])
+        apart = int(domain.distance(*ends)[0])
+        if apart != witness.distance:
+            return [f"the witness's datasets are at distance {apart}, not {witness.distance}"]
+        if not witness.verify(mechanism):
+            return ["the witness does not break the claim on this mechanism"]
+        kind = np.min_scalar_type(-1 - max(*witness.dataset, *witness.neighbour))
+        left, right = (np.array(side, dtype=kind) for side in (witness.dataset, witness.neighbour))
+        again = through_densities(
+            mechanism,
+            lambda seen: witness_of(seen, left, right, witness.claim, witness.distance),
+        )
+        asked = _afresh(mechanism)
+        through_densities(asked, lambda seen: [seen.law(side) for side in (left, right)])
+    except LiptestError as error:
+        return [f"the mechanism does not answer for the witness: {error}"]
+    told = [f"witness: {line}" for line in _differences(witness.to_dict(), again.to_dict())]
+    return told + _noise_problems(verdict, getattr(asked, "law_source", asked.source))
+
+
+def repeated(
+    verdict: PrivacyVerdict, mechanism: Mechanism, distribution: Distribution, known_hash: str
+) -> list[str]:
+    """Run the test again from its seed; every number that comes out otherwise."""
+    if distribution_hash(distribution) != known_hash:
+        return ["the distribution is not the one that was tested with (hash differs)"]
+    if verdict.method == BY_FILTER:
+        return list(filter_problems(verdict, mechanism, distribution))
+    settings = verdict.settings
+    if settings is None:
+        return ["the settings are missing, so the test cannot be repeated"]
+    try:
+        again = check_privacy(
+            _afresh(mechanism),
+            distribution,
+            epsilon=verdict.claim.epsilon,
+            delta=verdict.claim.delta,
+            exception_mass=settings.exception_mass,
+            failure_probability=settings.failure_probability,
+            method=rebuilt_tester(verdict) or verdict.method,
+            tolerance=verdict.claim.tolerance,
+            budget=settings.budget,
+            search_laws=settings.search_laws,
+            seed=verdict.seed,
+        )
+    except LiptestError as error:
+        return [f"the test cannot be repeated as it is described: {error}"]
+    before, after = _compared(verdict), _compared(again)
+    told = [f"repeated from its seed: {line}" for line in _differences(before, after)]
+    if verdict.witness is None:
+        told += _noise_problems(verdict, again.law_source)
+    if verdict.witness is not None and again.witness is not None:
+        lines = _differences(verdict.witness.to_dict(), again.witness.to_dict())
+        told += [f"repeated from its seed: witness: {line}" for line in lines]
+    elif (verdict.witness is None) != (again.witness is None):
+        told.append("repeated from its seed: a witness on one side only")
+    return told
+
+
+def _compared(verdict: PrivacyVerdict) -> dict[str, Any]:
+    data = {key: item for key, item in verdict.to_dict().items() if key not in _NOT_COMPARED}
+    data["cost"] = {key: item for key, item in data["cost"].items() if key != "seconds"}
+    return data
+
+
+def filter_problems(
+    verdict: PrivacyVerdict, mechanism: Mechanism, distribution: Distribution
+) -> Iterator[str]:
+    """What a YES by a filter rests on (theory 3.13), as far as it can be looked at.
+
+    The released law is k + noise: k of a query that liptest filters on this distribution, noise of
+    scale at least K / epsilon for the K by which the filtered k changes between neighbours.
+    """
+    query = _filtered(mechanism)
+    if query is None or not isinstance(mechanism, ShiftMechanism):
+        yield "method=filter: the mechanism is no filtered query with discrete Laplace noise"
+        return
+    yield from _untested_problems(verdict)
+    noise = mechanism.noise
+    assert isinstance(noise, DiscreteLaplace)
+    if noise.scale * epsilon_below(verdict.claim.epsilon) < query.grid.steps:
+        yield "method=filter: the noise is narrower than the claim needs"
+    if distribution_hash(query.distribution) != distribution_hash(distribution):
+        yield "method=filter: the filter is made for another distribution"
+    settings = verdict.settings
+    most = None if settings is None else settings.parameters.get("max_references")
+    if most != query.max_references or not isinstance(distribution, ProductDistribution):
+        yield f"method=filter: max_references={shown(most)}, but it is {query.max_references}"
+        return
+    excepted, known = unaffordable_mass(distribution, most), verdict.guarantee.exception_mass
+    if known is None or not math.isclose(excepted, known, rel_tol=_CLOSE):
+        yield f"guarantee: exception_mass={known}, but datasets of mass {excepted} are excepted"
+    if settings is not None and excepted > settings.exception_mass:
+        yield f"guarantee: exception_mass={excepted} is more than was allowed"
+
+
+def _untested_problems(verdict: PrivacyVerdict) -> Iterator[str]:
+    seconds = verdict.cost.seconds
+    nothing = Cost(seconds=seconds), PrivacyPlan(BY_FILTER, 0, 0.0, 0.0, _FILTER_SOURCE), 0
+    if (verdict.cost, verdict.plan, verdict.seed) != nothing:
+        yield "method=filter: nothing was drawn or counted, but the verdict has counts or a seed"
+    if verdict.guarantee.source != _FILTER_SOURCE:
+        yield f"guarantee: source={verdict.guarantee.source!r}, but a filter's is another"
+    if verdict.largest_loss != float(verdict.claim.epsilon):
+        yield f"largest_loss={verdict.largest_loss}, but the noise is made for the claim"
+
+
+def _filtered(mechanism: Mechanism) -> FilteredQuery | None:
+    if type(mechanism) is not ShiftMechanism or type(mechanism.noise) is not DiscreteLaplace:
+        return None
+    statistic = mechanism.statistic
+    query = statistic.compute if type(statistic) is UserStatistic else None
+    return query if type(query) is FilteredQuery else None
+
+
+def _differences(before: Any, after: Any, where: str = "") -> Iterator[str]:
+    if isinstance(before, dict) and isinstance(after, dict):
+        for key in sorted({*before, *after}):
+            inner = f"{where}.{key}" if where else key
+            yield from _differences(before.get(key), after.get(key), inner)
+    elif not _same(before, after, where):
+        yield f"{where}: {shown(before)} became {shown(after)}"
+
+
+def _same(before: Any, after: Any, where: str) -> bool:
+    if where == "bounds":
+        return len(before) == len(after) and all(map(_close_ends, before, after))
+    if where == "exact":
+        # Balls depend on the last digit; their ends are among the bounds.
+        return all(a == b or "/" not in a + b for a, b in zip(before, after, strict=True))
+    floats = isinstance(before, float) and isinstance(after, float)
+    if floats and not isinstance(before, bool):
+        return math.isclose(before, after, rel_tol=_CLOSE, abs_tol=1e-300)
+    return type(before) is type(after) and bool(before == after)
+
+
+def _close_ends(before: list[str], after: list[str]) -> bool:
+    """Whether bounds are the same: fractions exactly, ends of intervals to nine digits."""
+    for old, new in zip(before, after, strict=True):
+        exact = "e" not in old or "e" not in new
+        a, b = rational(old), rational(new)
+        if a != b and (exact or abs(a - b) > Fraction(_CLOSE) * max(a, b)):
+            return False
+    return True
+
+
+@dataclass
+class Examination:
+    """What came of looking at a certificate.
+
+    ``problems`` is empty when it holds. ``unchecked`` says what could not be looked at, ``certain``
+    whether nothing of that bears on the decision, ``readable`` whether it has the right form.
+    """
+
+    problems: list[str]
+    checked: list[str]
+    unchecked: list[str]
+    certain: bool = False
+    readable: bool = True
+
+
+def examine(
+    certificate: Certificate | str, mechanism: Any = None, distribution: Distribution | None = None
+) -> Examination:
+    """Check a certificate as far as what is given allows; without a mechanism, only itself.
+
+    Raises
+    ------
+    InputError
+        The text is no certificate of this version, or the mechanism is none.
+    """
+    found = Examination([], [], [])
+    if isinstance(certificate, str):
+        document = read_document(certificate)
+        found.problems += document_problems(document)
+        found.checked.append("schema, digest and everything that follows from the rest")
+        try:
+            given = certificate_of(document)
+        except InputError:
+            found.unchecked.append("anything more: the document cannot be read")
+            found.readable = False
+            return found
+    else:
+        given, document = certificate, certificate.to_dict()
+    _examine_itself(given, document, found)
+    if mechanism is None:
+        found.unchecked.append("whether code gives these answers: no mechanism was named")
+    else:
+        _examine_mechanism(given, mechanism, distribution, found)
+    return found
+
+
+def _examine_itself(given: Certificate, document: dict[str, Any], found: Examination) -> None:
+    found.problems += verdict_problems(given.verdict, given.domain)
+    code = given.code
+    if code_hash(code.files, code.packages, code.parameters) != code.code:
+        found.problems.append("code: the hash is not that of the files, packages and parameters")
+    if given.seed_source not in SEED_SOURCES:
+        found.problems.append(f"seed_source={shown(given.seed_source)} is none that liptest writes")
+    found.checked.append("guarantee, counts and losses against each other")
+    witness = given.verdict.witness
+    if given.decision is Decision.NO and witness is not None:
+        wrong, decided = witness_problems(document, witness)
+        found.problems += wrong
+        if decided:
+            found.checked.append("the witness's probabilities break the claim, by rationals alone")
+        elif not wrong:
+            found.unchecked.append("the witness from its intervals alone: they are too wide")
+
+
+def _examine_mechanism(
+    given: Certificate, mechanism: Any, distribution: Distribution | None, found: Examination
+) -> None:
+    checked, verdict = check_mechanism(mechanism), given.verdict
+    found.problems += code_problems(given.code, fingerprint(checked))
+    found.problems += law_source_problems(verdict, checked)
+    found.checked.append("the code is that which was tested")
+    if given.versions != (here := versions_here()):
+        found.unchecked.append(
+            f"what other versions change: written by {given.versions}, not {here}"
+        )
+    if given.decision is Decision.NO:
+        found.problems += refutation_problems(verdict, checked, given.domain)
+        found.checked.append("the mechanism, asked again, breaks the claim on the witness")
+        found.certain = True
+    if given.decision is Decision.INCONCLUSIVE and verdict.reason.startswith("interrupted"):
+        found.unchecked.append("where the run was interrupted: that cannot be repeated")
+    elif distribution is None:
+        _look_for_noise(given, checked, found)
+        found.unchecked.append("seed and counts: no distribution was given to repeat the test on")
+    elif distribution.domain != given.domain:
+        found.problems.append(f"the domain is {distribution.domain}, not {given.domain}")
+    else:
+        known = given.distribution_hash
+        found.problems += repeated(verdict, checked, distribution, known)
+        _note_repetition(verdict, distribution, found)
+
+
+def _look_for_noise(given: Certificate, mechanism: Mechanism, found: Examination) -> None:
+    if given.decision is Decision.NO:
+        return  # the witness was asked for again
+    silent = silent_noise_problems(given.verdict, mechanism, given.domain)
+    guarantee = given.verdict.guarantee
+    if guarantee.kind == "proof" and not guarantee.condition:
+        found.problems += silent
+    else:  # the datasets that were tested may have none
+        found.unchecked += silent
+
+
+def _note_repetition(
+    verdict: PrivacyVerdict, distribution: Distribution, found: Examination
+) -> None:
+    found.certain = True
+    if verdict.method == BY_FILTER:
+        found.checked.append("filter, noise and excepted mass are as wide as the promise needs")
+        found.unchecked.append(f"its condition: {verdict.guarantee.condition}")
+    else:
+        found.checked.append("the test, repeated from its seed, gives the same numbers")
+    if distribution.source != verdict.distribution:
+        found.unchecked.append(f"where the distribution came from: {shown(verdict.distribution)}")
+
+
+def verify(
+    certificate: Certificate | str, mechanism: Any, distribution: Distribution | None = None
+) -> bool:
+    """Whether a certificate holds for a mechanism; ``problems`` says what is wrong."""
+    return not problems(certificate, mechanism, distribution)
+
+
+def problems(
+    certificate: Certificate | str, mechanism: Any, distribution: Distribution | None = None
+) -> list[str]:
+    """What is wrong with a certificate, in sentences; nothing when it holds.
+
+    The document must agree with itself and the hash of the code with the code; a NO's witness is
+    recomputed; with ``distribution`` the test is replayed from its seed and every number compared.
+
+    Raises
+    ------
+    InputError
+        The certificate was not written by liptest.
+    """
+    return examine(certificate, mechanism, distribution).problems

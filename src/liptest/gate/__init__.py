@@ -1,0 +1,1 @@
+"""Test first, release once: the gate and its routes."""

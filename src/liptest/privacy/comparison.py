@@ -1,0 +1,585 @@
+"""Screening of many pairs of laws in floats, and certification of what it flags."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from enum import Enum
+from fractions import Fraction
+from functools import cache
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from flint import arb
+from numpy.typing import NDArray
+
+from liptest.balls import precision
+from liptest.data.domains import IntArray
+from liptest.data.points import PointBatch
+from liptest.errors import BudgetError, NonDeterministicError
+from liptest.lipschitz.oracles import SLICE_BYTES
+from liptest.mechanisms.base import ComparableLaws, Mechanism
+from liptest.mechanisms.laws import (
+    INFINITE_LOSS,
+    ZERO_LOG,
+    LawTable,
+    Output,
+    OutputLaw,
+    as_fraction,
+    exact_ball,
+)
+from liptest.mechanisms.neighbourhoods import uses_neighbours
+from liptest.privacy.claims import Claim
+
+# Certified comparison of two output laws: violated, clear, or not to be decided.
+#
+# Screening in floats may flag too much, never too little; what it flags is decided here from
+# exact rationals or declared intervals, in ball arithmetic whose precision is doubled until the
+# answer is certain (theory 1.5).
+
+
+_PRECISIONS = (128, 512, 2048, 8192)
+
+
+class Answer(Enum):
+    """What is certain about a pair of laws."""
+
+    VIOLATED = "violated"
+    CLEAR = "clear"
+    DOUBT = "doubt"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Outcome of one certified comparison.
+
+    ``event`` is the output (or, for delta > 0, the set of outputs) that decides;
+    ``lower`` and ``upper`` enclose the loss at it, natural log units; ``excess`` encloses
+    mu(event) - e^epsilon' mu'(event) from below for delta > 0.
+    """
+
+    answer: Answer
+    event: tuple[Output, ...] = ()
+    lower: float = 0.0
+    upper: float = 0.0
+    excess: float = 0.0
+
+
+def compare_laws(left: OutputLaw, right: OutputLaw, claim: Claim, distance: int = 1) -> Comparison:
+    """Decide whether two laws at a distance keep the claim; pure losses scale with distance."""
+    for bits in _PRECISIONS:
+        with precision(bits):
+            result = _compare(left, right, claim, distance)
+        if result.answer is not Answer.DOUBT or not _is_exact(left, right):
+            break
+    return result
+
+
+def enclose_loss(left: OutputLaw, right: OutputLaw) -> Comparison:
+    """The loss max_o |ln mu(o) - ln mu'(o)|, enclosed; the event is the worst output."""
+    with precision(_PRECISIONS[0]):
+        return _worst(left, right)
+
+
+def compare_closed_form(
+    loss: Callable[[], arb], hockey_stick: Callable[[arb], arb], claim: Claim, distance: int = 1
+) -> Comparison:
+    """Decide a pair whose loss and divergence are functions that give balls (unbounded outputs)."""
+    for bits in _PRECISIONS:
+        with precision(bits):
+            result = _compare_balls(loss(), hockey_stick, claim, distance)
+        if result.answer is not Answer.DOUBT:
+            break
+    return result
+
+
+def _compare_balls(
+    loss: arb, hockey_stick: Callable[[arb], arb], claim: Claim, distance: int
+) -> Comparison:
+    value, limit = loss, claim.ball() * distance
+    if claim.delta > 0:
+        value, limit = hockey_stick(claim.ball()), claim.delta_ball()
+    bounds = _rounded(loss.lower(), loss.upper())
+    if value <= limit:
+        return Comparison(Answer.CLEAR, (), *bounds)
+    answer = Answer.VIOLATED if value > limit else Answer.DOUBT
+    return Comparison(answer, (), *bounds, float(value.lower()) if claim.delta > 0 else 0.0)
+
+
+def _is_exact(left: OutputLaw, right: OutputLaw) -> bool:
+    return all(law.fractions is not None and not law.unexplored for law in (left, right))
+
+
+def _compare(left: OutputLaw, right: OutputLaw, claim: Claim, distance: int) -> Comparison:
+    if claim.delta > 0:
+        return _compare_delta(left, right, claim)
+    factor = claim.exact_factor()
+    if factor is not None and _is_exact(left, right):
+        return _compare_exact(left, right, factor**distance)
+    limit = claim.ball() * distance
+    chosen, highest = Comparison(Answer.CLEAR), _rank(Comparison(Answer.CLEAR), 0.0)
+    for output in _outputs(left, right):
+        lower, upper = _loss_bounds(left, right, output)
+        if upper <= limit:
+            continue
+        answer = Answer.VIOLATED if lower > limit else Answer.DOUBT
+        found = Comparison(answer, (output,), *_rounded(lower, upper))
+        rank = _rank(found, max(left.get(output, 0.0), right.get(output, 0.0)))
+        if rank > highest:
+            chosen, highest = found, rank
+    if chosen.answer is Answer.CLEAR and (left.unexplored or right.unexplored):
+        # Outputs that neither law lists may differ as much as they like.
+        return Comparison(Answer.DOUBT, (), 0.0, math.inf)
+    return chosen
+
+
+def _rank(comparison: Comparison, probability: float) -> tuple[int, float, float]:
+    # A certain violation beats a doubt; then the larger loss is shown, then the likelier output.
+    order = (Answer.CLEAR, Answer.DOUBT, Answer.VIOLATED)
+    return order.index(comparison.answer), comparison.lower, probability
+
+
+def _compare_exact(left: OutputLaw, right: OutputLaw, factor: Fraction) -> Comparison:
+    worst: tuple[Fraction | float, Output] | None = None
+    for output in _outputs(left, right):
+        p, q = left.exact(output), right.exact(output)
+        assert isinstance(p, Fraction)
+        assert isinstance(q, Fraction)
+        low, high = min(p, q), max(p, q)
+        ratio = math.inf if low == 0 < high else Fraction(1) if high == 0 else high / low
+        if ratio > factor and (worst is None or ratio > worst[0]):
+            worst = (ratio, output)
+    if worst is None:
+        return Comparison(Answer.CLEAR)
+    bounds = _loss_bounds(left, right, worst[1])
+    return Comparison(Answer.VIOLATED, (worst[1],), *_rounded(*bounds))
+
+
+def _compare_delta(left: OutputLaw, right: OutputLaw, claim: Claim) -> Comparison:
+    limit, factor = claim.delta_ball(), claim.ball().exp()
+    exact = claim.exact_factor() if _is_exact(left, right) else None
+    doubt: Comparison | None = None
+    for first, second in ((left, right), (right, left)):
+        total, event = _hockey_stick(first, second, factor)
+        if total <= limit:
+            continue
+        if exact is not None and _exact_stick(first, second, exact) <= Fraction(claim.delta):
+            continue  # a tie, which no precision of a ball decides
+        answer = Answer.VIOLATED if total > limit else Answer.DOUBT
+        excess = math.nextafter(float(total.lower()), -math.inf)
+        bounds = _log_ratio(_mass(first, event), _mass(second, event))
+        found = Comparison(answer, event, *_rounded(*bounds), excess)
+        if answer is Answer.VIOLATED:
+            return found
+        doubt = doubt or found
+    return doubt or Comparison(Answer.CLEAR)
+
+
+def _log_ratio(larger: arb, smaller: arb) -> tuple[arb, arb]:
+    # A mass that may be 0 has no log, so the ends are formed apart.
+    (p_low, p_high), (q_low, q_high) = ((ball.lower(), ball.upper()) for ball in (larger, smaller))
+    lower, upper = arb(0), arb("+inf")
+    if p_low > 0:
+        lower = (p_low / q_high).log().lower() if q_high > 0 else upper
+    if q_low > 0:
+        upper = (p_high / q_low).log().upper()
+    return lower, upper
+
+
+def _hockey_stick(left: OutputLaw, right: OutputLaw, factor: arb) -> tuple[arb, tuple[Output, ...]]:
+    total, event = arb(0), []
+    for output in _outputs(left, right):
+        gap = ball_of(left, output) - factor * ball_of(right, output)
+        if gap > 0:
+            total += gap
+            event.append(output)
+        elif not gap <= 0:
+            total += arb(0).union(gap.upper())
+    if left.unexplored:
+        total += arb(0).union(exact_ball(left.unexplored))
+    if right.unexplored:
+        total -= factor * arb(0).union(exact_ball(right.unexplored))
+    return total, tuple(event)
+
+
+def _exact_stick(left: OutputLaw, right: OutputLaw, factor: Fraction) -> Fraction:
+    gaps = (
+        as_fraction(left.exact(output)) - factor * as_fraction(right.exact(output))
+        for output in left.outputs
+    )
+    return sum((gap for gap in gaps if gap > 0), Fraction(0))
+
+
+def _worst(left: OutputLaw, right: OutputLaw) -> Comparison:
+    best = Comparison(Answer.CLEAR)
+    highest = 0.0
+    for output in _outputs(left, right):
+        lower, upper = _rounded(*_loss_bounds(left, right, output))
+        highest = max(highest, upper)
+        if lower > best.lower or not best.event:
+            best = Comparison(Answer.CLEAR, (output,), lower, upper)
+    if left.unexplored or right.unexplored:
+        highest = math.inf
+    return Comparison(Answer.CLEAR, best.event, best.lower, highest)
+
+
+def _outputs(left: OutputLaw, right: OutputLaw) -> list[Output]:
+    return list(dict.fromkeys((*left.outputs, *right.outputs)))
+
+
+def _loss_bounds(left: OutputLaw, right: OutputLaw, output: Output) -> tuple[arb, arb]:
+    # Never inf - inf: a zero on both sides is no loss (theory 1.4).
+    if left.is_zero(output) and right.is_zero(output):
+        return arb(0), arb(0)
+    (left_low, left_high), (right_low, right_high) = (
+        law.log_bounds(output) for law in (left, right)
+    )
+    bottom = arb("-inf")
+    lower = arb(0)
+    left_high = _with_unexplored(left, output, left_high)
+    right_high = _with_unexplored(right, output, right_high)
+    for low, high in ((left_low, right_high), (right_low, left_high)):
+        if low != bottom:
+            lower = lower.max((low - high).lower())
+    if left_low == bottom or right_low == bottom:
+        return lower, arb("+inf")
+    return lower, (left_high - right_low).max(right_high - left_low).upper()
+
+
+def _with_unexplored(law: OutputLaw, output: Output, high: arb) -> arb:
+    # A listed output may have the mass that was not explored on top of its own.
+    if not law.unexplored or output not in law:
+        return high
+    return (high.exp() + exact_ball(law.unexplored)).log().upper()
+
+
+def ball_of(law: OutputLaw, output: Output) -> arb:
+    """The probability of an output as a ball at the current precision."""
+    value = law.exact(output)
+    return exact_ball(value) if isinstance(value, Fraction) else value
+
+
+def _mass(law: OutputLaw, event: tuple[Output, ...]) -> arb:
+    return sum((ball_of(law, output) for output in event), arb(0))
+
+
+def _rounded(lower: arb, upper: arb) -> tuple[float, float]:
+    # Outwards, so that the printed interval contains the truth.
+    bottom, top = float(lower), float(upper)
+    if not math.isinf(bottom):
+        bottom = math.nextafter(bottom, -math.inf)
+    return max(bottom, 0.0), max(math.nextafter(top, math.inf), 0.0)
+
+
+# Pools of distinct output laws: equal rows are kept once.
+
+
+Indices = NDArray[np.int64]
+
+
+_MEMORY = 1 << 30
+
+
+_ZERO_BITS = np.array([ZERO_LOG]).view(np.uint64)[0]
+
+
+class LawPool:
+    """Distinct laws over a growing set of outputs; ``add`` says which law each query has."""
+
+    def __init__(self) -> None:
+        self._outputs: dict[Output, int] = {}
+        self._factors = np.zeros(0, dtype=np.uint64)
+        self._rows: list[NDArray[np.float64]] = []
+        self._errors: list[float] = []
+        self._unexplored: list[float] = []
+        self._ids: dict[int, int] = {}
+        self._exact_ids: dict[Hashable, int] = {}
+        self._zeros_exact = True
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def add(self, laws: ComparableLaws, queries: int) -> NDArray[np.int64]:
+        """Add the laws of ``queries`` points; returns the pool's index for each, (queries,)."""
+        if not isinstance(laws, LawTable):
+            raise TypeError("only finite laws can be pooled")
+        columns = self._columns(laws.outputs)
+        self._zeros_exact &= laws.zeros_exact
+        positions = laws.distinct(np.arange(queries))
+        if laws.exact is not None:
+            # Logs in floats may be equal where the laws are not.
+            known = [self._find(laws, i, key, columns) for i, key in enumerate(laws.exact)]
+            return np.array(known, dtype=np.int64)[positions]
+        keys = _keys(laws.logs, self._factors[columns])
+        index, inverse = _distinct(keys, laws.logs)
+        ids = np.array([self._identify(laws, int(i), int(keys[i]), columns) for i in index])
+        return np.asarray(ids[inverse][positions])
+
+    def pairs_per_slice(self) -> int:
+        """Pairs to compare at once, so that the two gathered tables stay near 2 MiB each."""
+        return max(64, SLICE_BYTES // (8 * max(1, len(self._outputs))))
+
+    def laws(self) -> LawTable:
+        """All distinct laws as one table."""
+        table = np.full((len(self._rows), len(self._outputs)), ZERO_LOG)
+        for i, row in enumerate(self._rows):
+            table[i, : len(row)] = row
+        return LawTable(
+            tuple(self._outputs),
+            table,
+            None,
+            np.array(self._errors),
+            self._zeros_exact,
+            unexplored=np.array(self._unexplored),
+        )
+
+    def _columns(self, outputs: tuple[Output, ...]) -> NDArray[np.int64]:
+        for output in outputs:
+            self._outputs.setdefault(output, len(self._outputs))
+        if len(self._factors) < len(self._outputs):
+            self._factors = _factors(len(self._outputs))
+        return np.array([self._outputs[output] for output in outputs], dtype=np.int64)
+
+    def _find(self, laws: LawTable, i: int, key: Hashable, columns: Any) -> int:
+        found = self._exact_ids.get(key)
+        if found is None:
+            found = self._exact_ids[key] = self._append(laws, i, self._row(laws, i, columns))
+        return found
+
+    def _row(self, laws: LawTable, i: int, columns: Any) -> NDArray[np.float64]:
+        row = np.full(len(self._outputs), ZERO_LOG)
+        row[columns] = laws.logs[i]
+        return row
+
+    def _identify(self, laws: LawTable, i: int, key: int, columns: Any) -> int:
+        row = self._row(laws, i, columns)
+        found = self._ids.get(key)
+        if found is not None and _same(self._rows[found], row):
+            self._errors[found] = max(self._errors[found], float(laws.errors[i]))
+            return found
+        new = self._append(laws, i, row)
+        self._ids.setdefault(key, new)
+        return new
+
+    def _append(self, laws: LawTable, i: int, row: NDArray[np.float64]) -> int:
+        if (len(self._rows) + 1) * len(self._outputs) * 8 > _MEMORY:
+            raise BudgetError(
+                f"method='exhaustive': more than {len(self._rows):,} distinct laws over "
+                f"{len(self._outputs):,} outputs exceed {_MEMORY >> 20} MiB; use "
+                f"method='neighbourhoods'"
+            )
+        self._rows.append(row)
+        self._errors.append(float(laws.errors[i]))
+        self._unexplored.append(0.0 if laws.unexplored is None else float(laws.unexplored[i]))
+        return len(self._rows) - 1
+
+
+def compacted(laws: LawTable) -> LawTable:
+    """The same laws, equal ones kept once: less to send to another process."""
+    if laws.exact is not None or laws.unexplored is not None:
+        return laws
+    index, inverse = _distinct(_keys(laws.logs, _factors(len(laws.outputs))), laws.logs)
+    errors = np.zeros(len(index))
+    np.maximum.at(errors, inverse, laws.errors)
+    return LawTable(
+        laws.outputs,
+        laws.logs[index],
+        inverse if laws.rows is None else inverse[laws.rows],
+        errors,
+        laws.zeros_exact,
+    )
+
+
+def _distinct(keys: NDArray[np.uint64], logs: NDArray[np.float64]) -> tuple[Indices, Indices]:
+    """Where each different row is first, and which of these each row is."""
+    _, index, inverse = np.unique(keys, return_index=True, return_inverse=True)
+    if not np.array_equal(logs[index][inverse], logs):
+        # A collision of hashes: keep every row rather than merge different laws.
+        index = inverse = np.arange(len(keys))
+    return index, inverse
+
+
+def _factors(count: int) -> NDArray[np.uint64]:
+    """Odd 64-bit factors, always the same."""
+    return _drawn_factors(max(1, count - 1).bit_length())[:count]
+
+
+@cache
+def _drawn_factors(bits: int) -> NDArray[np.uint64]:
+    states = (np.random.SeedSequence(k).generate_state(1, np.uint64)[0] for k in range(1 << bits))
+    return np.fromiter(states, dtype=np.uint64) | np.uint64(1)
+
+
+def _keys(logs: NDArray[np.float64], factors: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    # Zero contributes nothing, so a column that comes later changes no earlier hash.
+    bits = np.ascontiguousarray(logs).view(np.uint64) - _ZERO_BITS
+    bits ^= bits >> np.uint64(29)
+    bits *= factors
+    bits ^= bits >> np.uint64(32)
+    return np.asarray(bits.sum(axis=1, dtype=np.uint64))
+
+
+def _same(known: NDArray[np.float64], row: NDArray[np.float64]) -> bool:
+    n = len(known)
+    return bool(np.array_equal(known, row[:n]) and np.all(row[n:] == ZERO_LOG))
+
+
+# Rounding in a float loss beyond the declared errors: a few ulp of the logs it is made of.
+_ROUNDING = 2.0**-48
+
+
+# Two evaluations of one law may differ by rounding (vectorised functions use other code paths
+# for other lengths), never by more than this; see fresh_law_differs.
+_SAME_LAW = 1e-9
+
+
+@runtime_checkable
+class ClosedFormLosses(Protocol):
+    """Mechanisms with unbounded outputs: losses as balls instead of finite laws."""
+
+    def pair_loss(self, dataset: IntArray, neighbour: IntArray) -> arb:
+        """Ball that contains the loss of two datasets."""
+        ...
+
+    def pair_hockey_stick(self, dataset: IntArray, neighbour: IntArray, epsilon: arb) -> arb:
+        """Ball that contains the larger hockey-stick divergence."""
+        ...
+
+    def pair_witness(
+        self, dataset: IntArray, neighbour: IntArray, epsilon: float
+    ) -> tuple[Output, arb, arb]:
+        """An output that tells the datasets apart, with both probabilities as balls."""
+        ...
+
+
+@dataclass(frozen=True)
+class Screened:
+    """Float losses of p pairs and the positions (ascending) that may break the claim.
+
+    ``certain`` are those of them, for delta = 0, that break it whatever the errors are; the others
+    must be certified one by one.
+    """
+
+    losses: NDArray[np.float64]
+    flagged: Indices
+    certain: Indices
+
+
+def screen_pairs(
+    laws: ComparableLaws, left: Indices, right: Indices, claim: Claim, distances: Indices | int = 1
+) -> Screened:
+    """Losses of pairs of distinct laws; flags every pair that might break the claim."""
+    losses = laws.losses(left, right)
+    slack = loss_slack(laws, left, right, losses)
+    suspect = (losses > claim.threshold * distances - slack) | (losses >= INFINITE_LOSS)
+    if claim.delta > 0:
+        suspect &= _may_exceed_delta(laws, left, right, claim, slack, suspect)
+    suspect |= laws.has_uncertain_zeros(left, right)
+    sure = losses > claim.threshold * distances + slack
+    if claim.delta > 0:
+        sure[:] = False
+    elif not getattr(laws, "zeros_exact", True):
+        sure &= losses < INFINITE_LOSS
+    # Listed outputs say little about the losses of partial laws.
+    losses = np.where(np.isinf(slack), 0.0, losses)
+    return Screened(losses, np.flatnonzero(suspect), np.flatnonzero(sure))
+
+
+def loss_slack(
+    laws: ComparableLaws, left: Indices, right: Indices, losses: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Bound on the error of float losses, (p,): what was declared, and rounding."""
+    # Errors of the logs themselves, when a law has tiny probabilities, are in screen_error.
+    return np.asarray(laws.screen_error(left, right) + rounding_of(losses))
+
+
+def rounding_of(losses: NDArray[np.float64] | float) -> Any:
+    """Rounding in float losses beyond the errors of the laws; grows with the loss."""
+    return _ROUNDING * np.maximum(1.0, np.minimum(losses, 1e6))
+
+
+def _may_exceed_delta(
+    laws: ComparableLaws,
+    left: Indices,
+    right: Indices,
+    claim: Claim,
+    slack: NDArray[np.float64],
+    suspect: NDArray[np.bool_],
+) -> NDArray[np.bool_]:
+    # Only pairs that break pure epsilon can have a positive divergence.
+    result = np.zeros(len(left), dtype=bool)
+    where = np.flatnonzero(suspect)
+    sticks = laws.hockey_sticks(left[where], right[where], claim.threshold)
+    factor = 1.0 + math.exp(min(claim.threshold, 700.0))
+    result[where] = sticks > claim.delta_threshold - factor * (2 * slack[where] + _ROUNDING)
+    return result
+
+
+def certified_comparison(
+    mechanism: Mechanism, dataset: IntArray, neighbour: IntArray, claim: Claim, distance: int = 1
+) -> Comparison:
+    """Decide one pair of datasets from exact laws or declared intervals."""
+    if isinstance(mechanism, ClosedFormLosses):
+        return compare_closed_form(
+            lambda: mechanism.pair_loss(dataset, neighbour),
+            lambda epsilon: mechanism.pair_hockey_stick(dataset, neighbour, epsilon),
+            claim,
+            distance,
+        )
+    left, right = exact_law(mechanism, dataset), exact_law(mechanism, neighbour)
+    return compare_laws(left, right, claim, distance)
+
+
+def exact_law(mechanism: Mechanism, dataset: IntArray) -> OutputLaw:
+    """The law asked for anew: no memo may hide a mechanism that changes its answers."""
+    fresh = getattr(mechanism, "fresh_law", mechanism.law)
+    law: OutputLaw = fresh(dataset)
+    return law
+
+
+def check_same_law(
+    mechanism: Mechanism, laws: ComparableLaws, dataset: IntArray, position: int = 0
+) -> None:
+    """Ask for the law at a position of a batch again; NonDeterministicError when it has changed."""
+    if not isinstance(laws, LawTable):
+        return
+    again = exact_law(mechanism, dataset)
+    row = laws.logs[laws.distinct(np.array([position]))[0]]
+    known = dict(zip(laws.outputs, row, strict=True))
+    for output, value in known.items():
+        expected = math.exp(max(value, -745.0))
+        if not math.isclose(again.get(output, 0.0), expected, rel_tol=1e-6, abs_tol=_SAME_LAW):
+            raise _changed(mechanism)
+    if any(p > _SAME_LAW and output not in known for output, p in again.items()):
+        raise _changed(mechanism)
+
+
+def check_laws(mechanism: Mechanism, laws: ComparableLaws, batch: PointBatch) -> None:
+    """Ask for the law of the first dataset of a batch again; with ``neighbour_laws`` for the last.
+
+    Raises NonDeterministicError when it is another one.
+    """
+    check_same_law(mechanism, laws, batch.centres[0])
+    if not uses_neighbours(mechanism) or len(batch.rows) == 0:
+        return
+    last = len(batch) - 1
+    try:
+        check_same_law(mechanism, laws, batch.point(last), last)
+    except NonDeterministicError:
+        raise NonDeterministicError(
+            f"{mechanism.name}: neighbour_laws gives another law for a changed dataset than law "
+            f"gives for this dataset; correct it, or leave it out"
+        ) from None
+
+
+def _changed(mechanism: Mechanism) -> NonDeterministicError:
+    return NonDeterministicError(
+        f"{mechanism.name}: its output law on one and the same dataset changed between two "
+        f"calls; a mechanism may draw only from rng and must keep no state"
+    )
+
+
+def shown_loss(loss: float) -> float:
+    """A screened loss with the stand-in for infinity turned into inf."""
+    return math.inf if loss >= INFINITE_LOSS else loss

@@ -1,0 +1,299 @@
+"""Exact exception mass of a mechanism, for one epsilon or many (theory 1.1b, 3.1, 3.8b).
+
+The exception mass of a claim is the least mass of a set of datasets that meets every neighbouring
+pair that breaks the claim: a minimum-weight vertex cover, proved by a maximum flow on cubes and
+grids, a recurrence for mechanisms that see only a count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liptest.data.distributions import Distribution, ProductDistribution, check_distribution
+from liptest.data.domains import Domain
+from liptest.data.draws import level_masses
+from liptest.errors import BudgetError, InputError
+from liptest.lipschitz.covers import minimum_cover_of_pairs
+from liptest.mechanisms.base import ComparableLaws, Mechanism, check_mechanism
+from liptest.mechanisms.laws import INFINITE_LOSS
+from liptest.privacy.claims import Claim, ExactLog, parse_epsilon
+from liptest.privacy.comparison import Answer, ClosedFormLosses, certified_comparison, screen_pairs
+from liptest.privacy.exhaustive import law_rows, neighbour_rows
+from liptest.privacy.profile_result import ExceptionMass
+from liptest.statistics.protocol import Count
+
+# Exact exception mass of a mechanism that sees only a count (theory 3.8b).
+#
+# Some set W of datasets must meet every bad neighbouring pair. For a mechanism that sees only the
+# number of ones it is enough to choose levels: the lightest set of levels that meets every bad
+# pair (k, k+1), a recurrence along the path 0 .. d.
+
+
+Flags = NDArray[np.bool_]
+
+
+# Probabilities of outputs at all levels together that are computed.
+_MOST_ENTRIES = 1 << 29
+
+
+# Those at once.
+_SLICE_ENTRIES = 1 << 22
+
+
+# Pairs of levels that are certified one by one; of more, all are left open.
+_MOST_CERTIFIED = 10_000
+
+
+def has_count_mass(mechanism: Mechanism, distribution: Distribution) -> bool:
+    """Whether ``count_exception_mass`` applies: a count, a product law, not too many laws."""
+    outputs = 1 if mechanism.outputs is None else len(mechanism.outputs)
+    return (
+        isinstance(mechanism.statistic, Count)
+        and isinstance(distribution, ProductDistribution)
+        and (distribution.domain.dimension + 1) * outputs <= _MOST_ENTRIES
+    )
+
+
+def lightest_cover(masses: NDArray[np.float64], bad: NDArray[np.bool_]) -> float:
+    """Least mass of levels that meets every bad pair (k, k+1); ``bad`` is (d,)."""
+    free, taken = 0.0, float(masses[0])
+    for mass, is_bad in zip(masses[1:].tolist(), bad.tolist(), strict=True):
+        best = min(free, taken)
+        free, taken = (taken if is_bad else best), best + mass
+    return min(free, taken)
+
+
+def count_exception_mass(
+    mechanism: Any, distribution: ProductDistribution, claim: Claim
+) -> tuple[float, float]:
+    """Least mass of a set W off which a count mechanism keeps the claim, from below and above.
+
+    The two differ only where declared errors leave pairs of levels undecided.
+    """
+    [bounds] = count_exception_masses(mechanism, distribution, [claim])
+    return bounds
+
+
+def count_exception_masses(
+    mechanism: Any, distribution: ProductDistribution, claims: Sequence[Claim]
+) -> list[tuple[float, float]]:
+    """``count_exception_mass`` of several claims; each law is asked for once."""
+    masses, left_out = level_masses(distribution.probabilities)
+    found = []
+    for bad, possible in _bad_levels(mechanism, distribution.domain, claims):
+        lower, upper = lightest_cover(masses, bad), lightest_cover(masses, possible)
+        found.append((lower, upper + (left_out if possible.any() else 0.0)))
+    return found
+
+
+def _bad_levels(
+    mechanism: Any, domain: Domain, claims: Sequence[Claim]
+) -> Iterator[tuple[Flags, Flags]]:
+    """For each claim which pairs (k, k+1) certainly break it, and which may; (d,) each."""
+    d = domain.dimension
+    bad, open_pairs = (np.zeros((len(claims), d), dtype=bool) for _ in range(2))
+    outputs = 1 if mechanism.outputs is None else len(mechanism.outputs)
+    step = max(64, min(1 << 16, _SLICE_ENTRIES // outputs))
+    for start in range(0, d, step):
+        levels = np.arange(start, min(start + step, d) + 1)
+        laws = mechanism.laws_of(levels)
+        rows = laws.distinct(np.arange(len(levels)))
+        for place, claim in enumerate(claims):
+            screened = screen_pairs(laws, rows[:-1], rows[1:], claim)
+            bad[place, start + screened.certain] = True
+            flagged = np.setdiff1d(screened.flagged, screened.certain)
+            open_pairs[place, start + flagged] = True
+    for claim, broken, left_open in zip(claims, bad, open_pairs, strict=True):
+        yield _certified(mechanism, domain, claim, broken, left_open)
+
+
+def _certified(
+    mechanism: Any, domain: Domain, claim: Claim, bad: Flags, open_pairs: Flags
+) -> tuple[Flags, Flags]:
+    possible = bad | open_pairs
+    for level in np.flatnonzero(open_pairs)[:_MOST_CERTIFIED]:
+        x, y = mechanism.statistic.realise(domain, level, level + 1)
+        answer = certified_comparison(mechanism, x, y, claim).answer
+        bad[level] = answer is Answer.VIOLATED
+        possible[level] = answer is not Answer.CLEAR
+    return bad, possible
+
+
+Indices = NDArray[np.int64]
+
+
+#: Neighbouring pairs that are held in memory at once.
+MAX_PAIRS = 4_000_000
+
+
+_SLICE = 1 << 14
+
+
+def exception_mass(
+    mechanism: Any,
+    distribution: Distribution,
+    *,
+    epsilon: float | str | ExactLog,
+    delta: float = 0.0,
+    tolerance: float = 1e-9,
+) -> ExceptionMass:
+    """Exact exception mass of (epsilon, delta)-GDP (paper Definition 2.2, theory 3.1).
+
+    Small domains with masses, and mechanisms that see only a count.
+
+    Raises
+    ------
+    InputError
+        A wrong argument, or a distribution without masses.
+    BudgetError
+        More than ``MAX_PAIRS`` neighbouring pairs.
+    """
+    claim = Claim(parse_epsilon(epsilon), delta, tolerance)
+    return mass_source(mechanism, distribution).at(claim)
+
+
+def mass_source(mechanism: Any, distribution: Distribution) -> _Points | _Levels:
+    """What knows the exception mass of any claim on a mechanism; raises as ``exception_mass``."""
+    checked = check_mechanism(mechanism)
+    checked_distribution = check_distribution(distribution, together=True)
+    if has_count_mass(checked, checked_distribution):
+        assert isinstance(checked_distribution, ProductDistribution)
+        return _Levels(checked, checked_distribution)
+    if isinstance(checked, ClosedFormLosses):
+        raise InputError(
+            f"mechanism={checked.name} has unbounded outputs; its exception mass is exact only "
+            f"where it sees a count on a Hypercube: use lt.privacy_profile, which samples",
+            name="mechanism",
+        )
+    return _Points(checked, checked_distribution)
+
+
+@dataclass(frozen=True, eq=False)
+class _Levels:
+    """Mechanisms that see only a count: levels 0 .. d instead of datasets."""
+
+    mechanism: Any
+    distribution: ProductDistribution
+
+    @property
+    def partial(self) -> bool:
+        """Whether a budget has left some law unexplored in part."""
+        return is_partial(self.mechanism.laws_of(np.arange(self.distribution.domain.dimension + 1)))
+
+    @cached_property
+    def losses(self) -> NDArray[np.float64]:
+        levels = np.arange(self.distribution.domain.dimension + 1)
+        laws = self.mechanism.laws_of(levels)
+        rows = laws.distinct(levels)
+        return _with_open_ones(laws, rows[:-1], rows[1:])
+
+    def at(self, claim: Claim) -> ExceptionMass:
+        [found] = self.at_each([claim])
+        return found
+
+    def at_each(self, claims: Sequence[Claim]) -> tuple[ExceptionMass, ...]:
+        bounds = count_exception_masses(self.mechanism, self.distribution, claims)
+        pairs = zip(claims, bounds, strict=True)
+        return tuple(ExceptionMass(float(c.epsilon), c.delta, *found) for c, found in pairs)
+
+
+@dataclass(frozen=True, eq=False)
+class _Points:
+    """All neighbouring pairs of a small domain."""
+
+    mechanism: Mechanism
+    distribution: Distribution
+
+    @property
+    def domain(self) -> Domain:
+        return self.distribution.domain
+
+    @cached_property
+    def _laws(self) -> tuple[ComparableLaws, NDArray[np.int32]]:
+        if self.domain.neighbouring_pairs > MAX_PAIRS:
+            raise BudgetError(
+                f"domain={self.domain} has more than {MAX_PAIRS:,} neighbouring pairs; use "
+                f"check_privacy, which samples",
+                budget=MAX_PAIRS,
+            )
+        return law_rows(self.mechanism, self.domain)
+
+    @cached_property
+    def pairs(self) -> Indices:
+        return neighbour_rows(self.domain)
+
+    @property
+    def partial(self) -> bool:
+        """Whether a budget has left some law unexplored in part."""
+        return is_partial(self._laws[0])
+
+    @cached_property
+    def losses(self) -> NDArray[np.float64]:
+        laws, rows = self._laws
+        left, right = (rows[self.pairs[:, side]].astype(np.int64) for side in (0, 1))
+        starts = range(0, len(left), _SLICE)
+        parts = [_with_open_ones(laws, left[s : s + _SLICE], right[s : s + _SLICE]) for s in starts]
+        return np.concatenate(parts) if parts else np.zeros(0)
+
+    def at_each(self, claims: Sequence[Claim]) -> tuple[ExceptionMass, ...]:
+        return tuple(map(self.at, claims))
+
+    def at(self, claim: Claim) -> ExceptionMass:
+        certain, left_open = self._bad(claim)
+        lower, upper = self._cover(certain)
+        if len(left_open):
+            upper = self._cover(np.concatenate([certain, left_open]))[1]
+        return ExceptionMass(float(claim.epsilon), claim.delta, float(lower), float(upper))
+
+    def _cover(self, pairs: Indices) -> tuple[Fraction, Fraction]:
+        if len(pairs) == 0:
+            return Fraction(0), Fraction(0)
+        cover = minimum_cover_of_pairs(self.distribution, pairs)
+        return cover.lower, cover.upper
+
+    def _bad(self, claim: Claim) -> tuple[Indices, Indices]:
+        laws, rows = self._laws
+        answers: dict[tuple[int, int], Answer] = {}
+        certain: list[Indices] = []
+        undecided: list[Indices] = []
+        for start in range(0, len(self.pairs), _SLICE):
+            pairs = self.pairs[start : start + _SLICE]
+            left, right = (rows[pairs[:, side]].astype(np.int64) for side in (0, 1))
+            screened = screen_pairs(laws, left, right, claim)
+            certain.extend(pairs[screened.certain])
+            for k in np.setdiff1d(screened.flagged, screened.certain):
+                key = (int(left[k]), int(right[k]))
+                if key not in answers:
+                    answers[key] = self._decide(pairs[k], claim)
+                if answers[key] is Answer.VIOLATED:
+                    certain.append(pairs[k])
+                elif answers[key] is Answer.DOUBT:
+                    undecided.append(pairs[k])
+        shape = (-1, 2)
+        return (
+            np.array(certain, dtype=np.int64).reshape(shape),
+            np.array(undecided, dtype=np.int64).reshape(shape),
+        )
+
+    def _decide(self, pair: Indices, claim: Claim) -> Answer:
+        x, y = self.domain.points(pair)
+        return certified_comparison(self.mechanism, x, y, claim).answer
+
+
+def is_partial(laws: ComparableLaws) -> bool:
+    """Whether a budget has left some law of a table unexplored in part."""
+    unexplored = getattr(laws, "unexplored", None)
+    return unexplored is not None and bool(np.any(unexplored))
+
+
+def _with_open_ones(laws: ComparableLaws, left: Indices, right: Indices) -> NDArray[np.float64]:
+    """Losses; infinite where partial laws leave them open."""
+    found = laws.losses(left, right)
+    return np.where(np.isinf(laws.screen_error(left, right)), INFINITE_LOSS, found)

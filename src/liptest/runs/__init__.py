@@ -1,0 +1,1 @@
+"""Long runs: the driver, workers, checkpoints, interrupts, hashes of what is run."""

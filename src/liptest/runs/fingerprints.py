@@ -1,0 +1,374 @@
+"""Hashes of what is tested: code, the local modules it imports, parameters, data distribution.
+
+A fingerprint is taken before the seed of a test is drawn and again before a release. It covers
+source files on disk, the byte code and constants in memory, and the values that functions close
+over. It cannot see files that the code reads while it runs, or what C extensions do.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import importlib.util
+import os
+import sys
+import sysconfig
+import threading
+import types
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, is_dataclass
+from fractions import Fraction
+from functools import cached_property, partial
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from liptest.data.distributions import Distribution, ProductDistribution
+from liptest.data.sampled import SampledDistribution
+
+_PARSING = threading.Lock()
+
+
+_PACKAGE = Path(__file__).resolve().parents[1]
+
+
+#: What was described so far: its number and itself, by id.
+Seen = dict[int, tuple[int, Any]]
+
+
+_STANDARD = {Path(sysconfig.get_paths()[key]).resolve() for key in ("stdlib", "platstdlib")}
+
+
+@dataclass(frozen=True)
+class Fingerprint:
+    """``code`` is the hash of everything below it.
+
+    ``files`` maps source file names to their sha256, ``packages`` names to versions,
+    ``parameters`` is the sha256 of parameters, byte code and closures.
+    """
+
+    code: str
+    files: dict[str, str]
+    packages: dict[str, str]
+    parameters: str
+
+
+def fingerprint(mechanism: object) -> Fingerprint:
+    """Fingerprint of a mechanism as it is now, on disk and in memory."""
+    paths: dict[Path, str] = {}
+    packages: dict[str, str] = {}
+    for path in _roots(mechanism):
+        _follow(path, paths, packages)
+    # Named from the folder of the mechanism, so that a certificate holds on another machine.
+    folder = next(iter(paths), _PACKAGE).parent
+    files = {os.path.relpath(path, folder): digest for path, digest in paths.items()}
+    parameters = _digest("\n".join(_described(mechanism, {})))
+    return Fingerprint(code_hash(files, packages, parameters), files, packages, parameters)
+
+
+def code_hash(files: dict[str, str], packages: dict[str, str], parameters: str) -> str:
+    """The hash of everything in a fingerprint."""
+    return _digest(repr((sorted(files.items()), sorted(packages.items()), parameters)))
+
+
+def distribution_hash(distribution: Distribution) -> str:
+    """sha256 of a distribution: domain and exact marginals, or the sampler's code."""
+    if isinstance(distribution, ProductDistribution):
+        digest = hashlib.sha256(_domain_text(distribution).encode())
+        if "probabilities" in distribution.__dict__:
+            digest.update(distribution.probabilities.tobytes())
+        else:
+            for mass in distribution.marginals():
+                digest.update(mass.tobytes())
+        return digest.hexdigest()
+    lines = [_domain_text(distribution), *_described(distribution.sampler, {})]
+    return _digest("\n".join(lines))
+
+
+def _domain_text(distribution: Distribution) -> str:
+    # Not its repr, which is shortened: two domains may print alike.
+    return f"{type(distribution.domain).__name__}{distribution.domain.sizes}"
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _roots(value: object) -> list[Path]:
+    found: list[Path] = []
+    for function in _callables(value, set()):
+        module = sys.modules.get(getattr(function, "__module__", "") or "")
+        path = getattr(module, "__file__", None)
+        code = getattr(function, "__code__", None)
+        names = [name for name in (path, code.co_filename if code else None) if name]
+        found.extend(
+            Path(name).resolve()
+            for name in names
+            if Path(name).suffix == ".py" and Path(name).is_file()
+        )
+    return list(dict.fromkeys(found))
+
+
+def _callables(value: object, seen: set[int]) -> Iterator[Any]:
+    if id(value) in seen:
+        return
+    seen.add(id(value))
+    if isinstance(value, types.FunctionType):
+        yield value
+        for item in _cells(value):
+            yield from _callables(item, seen)
+    elif isinstance(value, types.MethodType):
+        yield from _callables(value.__func__, seen)
+        yield from _callables(value.__self__, seen)
+    elif isinstance(value, partial):
+        for item in (value.func, *value.args, *value.keywords.values()):
+            yield from _callables(item, seen)
+    elif is_dataclass(value) and not isinstance(value, type):
+        yield type(value)
+        for item in fields(value):
+            yield from _callables(getattr(value, item.name), seen)
+    elif hasattr(value, "__dict__") and not isinstance(value, types.ModuleType):
+        yield type(value)
+        for item in vars(value).values() if not isinstance(value, type) else ():
+            yield from _callables(item, seen)
+
+
+def _follow(path: Path, files: dict[Path, str], packages: dict[str, str]) -> None:
+    if path in files or not is_local(path):
+        return
+    # A file that is gone, or no longer Python, is a changed file, not an error.
+    source = path.read_bytes() if path.is_file() else b""
+    files[path] = hashlib.sha256(source).hexdigest()
+    for imported in _imports(source, path):
+        target = _locate(imported, path)
+        if target is not None and is_local(target):
+            _follow(target, files, packages)
+        else:
+            _note_package(imported.partition(".")[0], packages)
+
+
+def is_local(path: Path) -> bool:
+    """Whether a file belongs to nobody's installed package: code that may be under test."""
+    inside = [*_STANDARD, _PACKAGE]
+    if any(path.is_relative_to(folder) for folder in inside):
+        # Examples and catalogues that ship with the package are code under test.
+        return path.is_relative_to(_PACKAGE / "examples")
+    return not {"site-packages", "dist-packages"} & set(path.parts)
+
+
+def _imports(source: bytes, path: Path) -> list[str]:
+    names: list[str] = []
+    try:
+        # CPython 3.11 may fail when two threads build syntax trees at once (SystemError).
+        with _PARSING:
+            tree = ast.parse(source, filename=str(path))
+    except (SyntaxError, ValueError):
+        return []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names.extend(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = "." * node.level + (node.module or "")
+            names.append(base)
+            joint = base if base.endswith(".") else f"{base}."
+            names.extend(f"{joint}{alias.name}" for alias in node.names)
+    return names
+
+
+def _locate(name: str, importer: Path) -> Path | None:
+    level = len(name) - len(name.lstrip("."))
+    parts = [part for part in name.lstrip(".").split(".") if part]
+    folders = [importer.parents[level - 1]] if level else [importer.parent]
+    for folder in folders:
+        candidate = folder.joinpath(*parts)
+        for path in (candidate.with_suffix(".py"), candidate / "__init__.py"):
+            if parts and path.is_file():
+                return path.resolve()
+    loaded = getattr(sys.modules.get(name), "__file__", None)
+    if loaded:
+        return Path(loaded).resolve()
+    return None if level else _find(name)
+
+
+def _find(name: str) -> Path | None:
+    try:
+        spec = importlib.util.find_spec(name.partition(".")[0])
+    except (ImportError, ValueError):
+        return None
+    origin = getattr(spec, "origin", None)
+    return Path(origin).resolve() if origin and Path(origin).is_file() else None
+
+
+def _note_package(name: str, packages: dict[str, str]) -> None:
+    if not name or name in packages or name in sys.stdlib_module_names:
+        return
+    try:
+        packages[name] = metadata.version(name)
+    except (metadata.PackageNotFoundError, ValueError):
+        version = getattr(sys.modules.get(name), "__version__", None)
+        if version is not None:
+            packages[name] = str(version)
+
+
+def _described(value: Any, seen: Seen) -> Iterator[str]:
+    """Lines that determine a value: data by content, functions by code and what they see.
+
+    ``seen`` keeps what was described before, so that no other object can take its id.
+    """
+    if value is None or isinstance(value, (bool, int, float, complex, str, bytes, Fraction)):
+        yield repr(value)
+        return
+    if id(value) in seen:
+        yield f"as number {seen[id(value)][0]}"
+        return
+    seen[id(value)] = len(seen), value
+    if isinstance(value, np.ndarray):
+        content = repr(value.tolist()) if value.dtype.hasobject else value.tobytes()
+        body = content.encode() if isinstance(content, str) else content
+        yield f"array {value.dtype} {value.shape} {hashlib.sha256(body).hexdigest()}"
+    elif isinstance(value, (list, tuple)):
+        yield f"{type(value).__name__} of {len(value)}"
+        for item in value:
+            yield from _described(item, seen)
+    elif isinstance(value, (set, frozenset)):
+        yield f"set of {len(value)}"
+        yield from sorted("|".join(_described(item, {})) for item in value)
+    elif isinstance(value, dict):
+        yield f"dict of {len(value)}"
+        for key, item in value.items():
+            yield repr(key)
+            yield from _described(item, seen)
+    elif isinstance(value, types.FunctionType):
+        yield from _described_function(value, seen)
+    elif isinstance(value, (types.ModuleType, types.BuiltinFunctionType)):
+        yield getattr(value, "__name__", "")
+    else:
+        yield from _described_object(value, seen)
+
+
+def _described_function(function: types.FunctionType, seen: Seen) -> Iterator[str]:
+    yield f"function {function.__module__}.{function.__qualname__}"
+    yield from _described_code(function.__code__)
+    yield from _described(function.__defaults__, seen)
+    yield from _described(function.__kwdefaults__, seen)
+    for item in _cells(function):
+        yield from _described(item, seen)
+    names, space = set(_names(function.__code__)), dict(function.__globals__)
+    for name in sorted(names & set(space)):
+        target = space[name]
+        if _is_stand_in(target):
+            continue
+        yield f"global {name}"
+        if isinstance(target, types.ModuleType):
+            yield from _described_module(target, names, seen)
+        else:
+            yield from _described(target, seen)
+
+
+def _is_stand_in(value: Any) -> bool:
+    """Whether an analysis in another thread has put it there, for as long as it lasts."""
+    module = sys.modules.get("liptest.whitebox.stand_ins.float_calls")
+    return module is not None and value is module.FLOAT
+
+
+def _cells(function: types.FunctionType) -> Iterator[Any]:
+    for cell in function.__closure__ or ():
+        try:
+            yield cell.cell_contents
+        except ValueError:
+            yield "empty cell"
+
+
+def _described_module(module: types.ModuleType, names: set[str], seen: Seen) -> Iterator[str]:
+    path = getattr(module, "__file__", None)
+    if not path or not is_local(Path(path).resolve()):
+        return
+    for name in sorted(names & set(vars(module))):
+        yield from _described(vars(module)[name], seen)
+
+
+def _described_code(code: types.CodeType) -> Iterator[str]:
+    yield hashlib.sha256(code.co_code + code.co_exceptiontable).hexdigest()
+    yield repr((code.co_names, code.co_varnames, code.co_freevars))
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _described_code(constant)
+        else:
+            # By content: the repr of a set of strings is another one in the next process.
+            yield from _described(constant, {})
+
+
+def _names(code: types.CodeType) -> Iterator[str]:
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _names(constant)
+
+
+def _described_object(value: Any, seen: Seen) -> Iterator[str]:
+    if isinstance(value, type):
+        yield f"type {value.__module__}.{value.__qualname__}"
+        yield from _described_type(value, seen)
+        return
+    yield "object"
+    yield from _described(type(value), seen)
+    if isinstance(value, types.MethodType):
+        yield from _described(value.__func__, seen)
+        yield from _described(value.__self__, seen)
+    elif isinstance(value, (ProductDistribution, SampledDistribution)):
+        yield distribution_hash(value)
+    else:
+        for key, item in _state(value):
+            yield key
+            yield from _described(item, seen)
+
+
+def _described_type(kind: type, seen: Seen) -> Iterator[str]:
+    """Methods and attributes of a class of the user's; a generated method has no file."""
+    module = sys.modules.get(kind.__module__)
+    path = getattr(module, "__file__", None)
+    known = kind.__module__ in sys.stdlib_module_names
+    if not (is_local(Path(path).resolve()) if path else not known):
+        return
+    yield from _described(kind.__bases__, seen)
+    for name, member in sorted(vars(kind).items()):
+        inner = getattr(member, "__func__", getattr(member, "fget", member))
+        code = getattr(inner, "__code__", None)
+        generated = code is not None and code.co_filename == "<string>" and is_dataclass(kind)
+        if not generated and (code is not None or not name.startswith("_")):
+            yield name
+            yield from _described(inner, seen)
+
+
+def _state(value: Any) -> list[tuple[str, Any]]:
+    """What makes an object what it is: everything but caches that say that they are caches."""
+    if is_dataclass(value):
+        return [(item.name, getattr(value, item.name)) for item in fields(value) if item.compare]
+    kept = vars(value) if hasattr(value, "__dict__") else {}
+    lazy = (cached_property,)
+    named = [
+        (key, kept[key])
+        for key in sorted(kept)
+        if not isinstance(getattr(type(value), key, None), lazy)
+    ]
+    return named + _hidden_state(value)
+
+
+def _hidden_state(value: Any) -> list[tuple[str, Any]]:
+    """What an object keeps outside of its ``__dict__``, as pickling sees it."""
+    try:
+        reduced = value.__reduce_ex__(2)
+    except Exception:
+        return []
+    if isinstance(reduced, str):
+        return [("name", reduced)]
+    _, arguments, *rest = reduced
+    state = rest[0] if rest else None
+    if isinstance(state, tuple) and len(state) == 2 and isinstance(state[1], dict):
+        state = state[1] or None  # slots; what comes before them is the __dict__
+    elif isinstance(state, dict):
+        state = None
+    items = [("items", list(part)) for part in rest[1:3] if part is not None]
+    return [("made from", arguments), ("state", state), *items]

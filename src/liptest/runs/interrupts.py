@@ -1,0 +1,71 @@
+"""Ctrl-C that code under test cannot swallow.
+
+A mechanism with a bare ``except:`` swallows KeyboardInterrupt and goes on with a run that is not
+the one it claims to be. So Ctrl-C is counted as well as raised, and what was computed meanwhile
+is dropped.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+_count = 0
+
+
+def interruptions() -> int:
+    """How often Ctrl-C came while results of ``uninterrupted`` were computed; never falls."""
+    return _count
+
+
+def uninterrupted(results: Iterable[T]) -> Generator[T, None, None]:
+    """The results, up to the one during which Ctrl-C came; then KeyboardInterrupt.
+
+    Of code that goes on swallowing, the third Ctrl-C ends the process. Where signals are not ours
+    to handle (other threads, a handler of the user's) only an interrupt that is not swallowed
+    ends the results.
+    """
+    with _counted():
+        before = _count
+        following = iter(results)
+        while True:
+            try:
+                result = next(following)
+            except StopIteration:
+                break
+            except Exception:
+                if _count == before:
+                    raise
+            if _count != before:
+                break
+            yield result
+    if _count != before:
+        raise KeyboardInterrupt
+
+
+@contextmanager
+def _counted() -> Iterator[None]:
+    first = _count
+
+    def note(number: int, frame: Any) -> None:
+        global _count
+        _count += 1
+        if _count > first + 1:
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
+        raise KeyboardInterrupt
+
+    ours = threading.current_thread() is threading.main_thread()
+    if not ours or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield
+        return
+    signal.signal(signal.SIGINT, note)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
