@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from liptest.values.faults import raises_as_numpy
 from liptest.whitebox.ducks import Duck
 
 
@@ -35,9 +36,11 @@ class CellArray(Duck):
         """As of an array."""
         return self._cells.size
 
+    @raises_as_numpy
     def __len__(self) -> int:
         return len(self._cells)
 
+    @raises_as_numpy
     def __bool__(self) -> bool:
         if self.size != 1:
             return bool(np.zeros(self.shape))  # NumPy's own error

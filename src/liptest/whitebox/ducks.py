@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from liptest.values.branching import Branching
+from liptest.values.faults import raises_as_numpy
 
 ADVICE = (
     "compare it with a number (rng.random() < p), calculate with it and constants only, round it "
@@ -95,6 +96,7 @@ class Duck:
         """Abort: any answer would be one concrete value out of many."""
         self._tree.unsupported(f"a number from rng.random() used in {use}", ADVICE)
 
+    @raises_as_numpy
     def __array_function__(
         self, function: Any, types: Any, arguments: Any, options: dict[str, Any]
     ) -> Any:
@@ -104,6 +106,7 @@ class Duck:
         plain = settled_in(arguments, use)
         return function(*plain, **{name: settled_in(one, use) for name, one in options.items()})
 
+    @raises_as_numpy
     def __getattr__(self, name: str) -> Any:
         # NumPy looks for optional protocols before it calls __array__.
         if name.startswith("__") or not hasattr(self._looks_like, name):
@@ -128,6 +131,7 @@ def settled_in(value: Any, use: str) -> Any:
 def _with_plain_number(name: str) -> Callable[..., Any]:
     method = f"__{name}__"
 
+    @raises_as_numpy
     def answer(self: Duck, *arguments: Any, **options: Any) -> Any:
         plain = self.settled(f"{name}()")
         if method in _ITSELF:

@@ -113,7 +113,7 @@ def test_a_fault_of_a_stand_in_is_no_output(monkeypatch: pytest.MonkeyPatch) -> 
     drawing = lt.mechanism(lambda data, rng: tuple(rng.choice(2, 2, replace=False).tolist()))
     assert exact(drawing.law(BITS)) == {(0, 1): Fraction(1, 2), (1, 0): Fraction(1, 2)}
     monkeypatch.delattr(generator, "distinct")
-    with pytest.raises(NameError):
+    with pytest.raises(lt.UnsupportedRandomnessError, match=r"raised NameError there.*generator"):
         drawing.fresh_law(BITS)
     own = lt.mechanism(lambda data, rng: {}["missing"])
     assert exact(own.law(BITS)) == {lt.Raised("KeyError"): 1}

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from liptest.values.faults import raises_as_numpy
 from liptest.whitebox.bits.sums import BitSum, number_of
 from liptest.whitebox.bits.tables import Entries, combined, placed, plain_entries
 from liptest.whitebox.bits.variables import Bits
@@ -91,6 +92,7 @@ class BitArray(BitView):
     def __iter__(self) -> Iterator[Any]:
         return (self[i] for i in range(len(self)))
 
+    @raises_as_numpy
     def __getitem__(self, index: Any) -> Any:
         index = settled_in(index, "an index")
         places = self._all_places()
@@ -118,6 +120,7 @@ class BitArray(BitView):
             made.table.reshape(*store.shape, 1 << made.count),
         )
 
+    @raises_as_numpy
     def __bool__(self) -> bool:
         if self.size != 1:
             return bool(np.zeros(self.shape, dtype=self.dtype))  # NumPy's own error
@@ -127,6 +130,7 @@ class BitArray(BitView):
         found = self.settled("numpy.array()")
         return found if dtype is None else found.astype(dtype)
 
+    @raises_as_numpy
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         out = options.get("out", (None,))[0]
         if type(out) is BitArray and method == "__call__" and set(options) == {"out"}:
@@ -218,6 +222,7 @@ def _plain(one: Any) -> Any:
     return one.settled("") if type(one) in (BitArray, BitSum) else one
 
 
+@raises_as_numpy
 def _into(out: BitArray, ufunc: Any, inputs: tuple[Any, ...]) -> BitArray:
     """``ufunc(*inputs, out=out)``."""
     found = ufunc(*inputs)

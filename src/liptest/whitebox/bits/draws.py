@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liptest.values.branching import Branching
+from liptest.values.faults import raises_as_numpy
 from liptest.values.grid import UNIT, Line
 from liptest.whitebox.bits.arrays import array_of
 from liptest.whitebox.bits.floats import Floats
@@ -92,6 +93,7 @@ class DrawnArray(UniformArray):
     def T(self) -> UniformArray:
         return self._moved(self._at.T)
 
+    @raises_as_numpy
     def reshape(self, *shape: Any) -> UniformArray:
         return self._moved(self._at.reshape(*shape))
 
@@ -122,6 +124,7 @@ class DrawnArray(UniformArray):
         values = [floats.value(place, point_in) for place in places]
         return np.array(values, dtype=np.float64).reshape(self.shape)
 
+    @raises_as_numpy
     def __getitem__(self, index: Any) -> Any:
         at = self._at[index]
         if isinstance(at, np.ndarray):

@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from liptest.values.faults import raises_as_numpy
 from liptest.whitebox.bits.tables import Entries
 from liptest.whitebox.bits.variables import Bits
 from liptest.whitebox.ducks import Duck
@@ -123,6 +124,7 @@ class BitView(Duck):
     def __deepcopy__(self, memo: Any) -> Self:
         return self.copy()
 
+    @raises_as_numpy
     def reshape(self, *shape: Any, **options: Any) -> Self:
         """The same entries in another shape."""
         return self._moved(lambda places: places.reshape(*shape, **options))
@@ -135,14 +137,17 @@ class BitView(Duck):
         """A copy in one line."""
         return self.ravel(*order).copy()
 
+    @raises_as_numpy
     def transpose(self, *axes: Any) -> Self:
         """The same entries with their axes in another order."""
         return self._moved(lambda places: places.transpose(*axes))
 
+    @raises_as_numpy
     def swapaxes(self, one: int, other: int) -> Self:
         """The same entries with two axes exchanged."""
         return self._moved(lambda places: places.swapaxes(one, other))
 
+    @raises_as_numpy
     def squeeze(self, axis: Any = None) -> Self:
         """The same entries without axes of length 1."""
         return self._moved(lambda places: places.squeeze(axis))

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liptest.errors import BudgetError
+from liptest.values.faults import raises_as_numpy
 from liptest.values.images import Image, Step, pieces, regions
 from liptest.values.transforms import (
     ABSOLUTE,
@@ -220,10 +221,14 @@ def calculated(operation: Callable[[Any, Any], Any], left: Any, right: Any) -> A
         return number.after(step)
     if isinstance(constant, _ODD):
         # Where a float fails, so does this; what a float can do is not followed.
-        one = number._looks_like(0.5)
-        operation(*((constant, one) if swapped else (one, constant)))
+        _raise_as_a_float(operation, constant, number._looks_like(0.5), swapped)
         number.escape(f"arithmetic with a {type(constant).__name__}")
     return NotImplemented
+
+
+@raises_as_numpy
+def _raise_as_a_float(operation: Any, constant: Any, one: Any, swapped: bool) -> None:
+    operation(*((constant, one) if swapped else (one, constant)))
 
 
 def _operator(operation: Callable[[Any, Any], Any], swapped: bool) -> Callable[[Any, Any], Any]:

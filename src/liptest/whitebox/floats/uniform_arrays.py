@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liptest.values.branching import Branching
+from liptest.values.faults import raises_as_numpy
 from liptest.values.transforms import BINARY, FINITE, UNARY, rounded
 from liptest.whitebox.cell_arrays import CellArray, give_operators
 from liptest.whitebox.ducks import COMPARISONS, Duck, settled_in, with_noise
@@ -57,6 +58,7 @@ class UniformArray(CellArray):
         """The same entries, transposed."""
         return UniformArray(self._tree, self._cells.T)
 
+    @raises_as_numpy
     def reshape(self, *shape: Any) -> UniformArray:
         """The same entries in another shape."""
         return UniformArray(self._tree, self._cells.reshape(*shape))
@@ -73,6 +75,7 @@ class UniformArray(CellArray):
         """Another array of the same entries."""
         return UniformArray(self._tree, self._cells.copy())
 
+    @raises_as_numpy
     def astype(self, dtype: Any) -> Any:
         """A plain array of whole numbers, cut off as NumPy does; or a copy."""
         kind = np.dtype(dtype)
@@ -90,6 +93,7 @@ class UniformArray(CellArray):
         """As ``numpy.round``."""
         return _rounded(self, decimals)
 
+    @raises_as_numpy
     def item(self) -> Any:
         """The one entry."""
         if self.size != 1:
@@ -112,6 +116,7 @@ class UniformArray(CellArray):
     def __iter__(self) -> Iterator[Any]:
         return (self[i] for i in range(len(self._cells)))
 
+    @raises_as_numpy
     def __getitem__(self, index: Any) -> Any:
         chosen = self._cells[index]
         return UniformArray(self._tree, chosen) if isinstance(chosen, np.ndarray) else chosen

@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from liptest.values.faults import raises_as_numpy
 from liptest.values.lines import line_in_words, place_of
 from liptest.values.noise_run import NoiseRun
 from liptest.whitebox.cell_arrays import CellArray, give_methods, give_operators, operator_method
@@ -77,6 +78,7 @@ class NoiseArray(CellArray):
         whole = use != "the output" or not self._run.symbolic
         return _filled(plain, self.shape, self.dtype if whole else object)
 
+    @raises_as_numpy
     def reshape(self, *shape: Any, **options: Any) -> Any:
         """The same entries in another shape."""
         return self.like(self._cells.reshape(*shape, **options))
@@ -111,6 +113,7 @@ class NoiseArray(CellArray):
         """The entries as Python numbers, in lists of the same shape."""
         return np.frompyfunc(_as_item, 1, 1)(self._cells).tolist()
 
+    @raises_as_numpy
     def item(self, *place: Any) -> Any:
         """One entry as a Python number."""
         if not place and self.size != 1:
@@ -124,6 +127,7 @@ class NoiseArray(CellArray):
     def __iter__(self) -> Iterator[Any]:
         return (self[i] for i in range(len(self._cells)))
 
+    @raises_as_numpy
     def __getitem__(self, index: Any) -> Any:
         return self.like(self._cells[settled_in(index, "an index")])
 

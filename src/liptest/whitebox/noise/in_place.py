@@ -18,6 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from liptest.values.faults import raises_as_numpy
+
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
@@ -45,6 +47,7 @@ def is_seen_once(out: NDArray[Any], inputs: tuple[Any, ...]) -> bool:
     )
 
 
+@raises_as_numpy
 def check_as_numpy(ufunc: Any, out: NDArray[Any], other: Any) -> None:
     """Raise what NumPy raises: a type or shape that does not fit, or an array for reading only."""
     target = np.ones_like(out)

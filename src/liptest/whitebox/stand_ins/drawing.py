@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from liptest.errors import BudgetError
 from liptest.values.branching import Branches, Branching
+from liptest.values.faults import raises_as_numpy
 from liptest.whitebox.bits.draws import drawn_bits
 from liptest.whitebox.stand_ins.finite import cdf_weights
 
@@ -55,6 +56,7 @@ def distinct(tree: Branching, count: int, number: int, shuffle: bool) -> list[in
     return list(found)
 
 
+@raises_as_numpy
 def distinct_by_weight(tree: Branching, p: NDArray[np.float64], number: int) -> list[int]:
     """As above with probabilities ``p``, which is used up.
 

@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liptest.values.branching import Branches
+from liptest.values.faults import RaisesAsNumPy
 from liptest.values.grid import UNIT
 
 #: NumPy itself: checks arguments and gives types and shapes, never values.
-NUMPY = np.random.Generator(np.random.PCG64(0))
+NUMPY: Any = RaisesAsNumPy(np.random.Generator(np.random.PCG64(0)))
 
 
 _FLOATS = (np.float16, np.float32, np.float64)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liptest.values.branching import Branches, Branching
+from liptest.values.faults import raises_as_numpy
 from liptest.values.grid import GRID, UNIT, Line, exact_line
 from liptest.whitebox.bits.draws import drawn_floats
 from liptest.whitebox.floats.uniforms import Uniform
@@ -118,6 +119,7 @@ class ChoiceGenerator(NoiseDraws, TailedDraws, CountVectorDraws, np.random.Gener
         model = NUMPY.integers(low, high, size, dtype, endpoint)
         return ranged(self._tree, model, lows, highs, endpoint=bool(endpoint))
 
+    @raises_as_numpy
     def choice(
         self,
         a: Any,
@@ -165,6 +167,7 @@ class ChoiceGenerator(NoiseDraws, TailedDraws, CountVectorDraws, np.random.Gener
         self.require_whole("hypergeometric", *arguments)
         return self._entries("hypergeometric", draw, arguments, (int, int, int), size)
 
+    @raises_as_numpy
     def permutation(self, x: Any, axis: int = 0) -> Any:
         if isinstance(x, _WHOLE):
             self._tree.count_draws(max(0, int(x)))
@@ -173,6 +176,7 @@ class ChoiceGenerator(NoiseDraws, TailedDraws, CountVectorDraws, np.random.Gener
             self._refused("permutation", x, axis)
         return items.take(order(self._tree, self._length(items, axis)), axis=axis)
 
+    @raises_as_numpy
     def shuffle(self, x: Any, axis: int = 0) -> None:
         if isinstance(x, np.ndarray):
             if not x.flags.writeable:
@@ -240,6 +244,7 @@ class ChoiceGenerator(NoiseDraws, TailedDraws, CountVectorDraws, np.random.Gener
             self._refused("choice", count, None, True, p)
         return choice_weights(count, *key)
 
+    @raises_as_numpy
     def shape_of(self, size: Any) -> tuple[int, ...]:
         """``size=`` as a tuple; ValueError below 0, aborts where it is too large."""
         try:
@@ -255,10 +260,12 @@ class ChoiceGenerator(NoiseDraws, TailedDraws, CountVectorDraws, np.random.Gener
         if size is not None:
             self.shape_of(size)
 
+    @raises_as_numpy
     def _length(self, items: NDArray[Any], axis: int) -> int:
         length: int = np.moveaxis(items, axis, 0).shape[0]
         return length
 
+    @raises_as_numpy
     def require_whole(self, method: str, *arguments: Any) -> None:
         """Abort where NumPy would round fractions down."""
         for argument in arguments:

@@ -8,14 +8,13 @@ from typing import Any, NoReturn
 import numpy as np
 
 from liptest.values.branching import Branching
+from liptest.values.faults import RaisesAsNumPy, raises_as_numpy
 from liptest.whitebox.floats.uniforms import uniform_below
 from liptest.whitebox.stand_ins.drawing import ranged
 from liptest.whitebox.stand_ins.generator import UNUSED_BITS, ChoiceGenerator
 
 #: NumPy itself: checks arguments and gives types and shapes, never values.
-LEGACY = np.random.RandomState(0)
-
-
+LEGACY: Any = RaisesAsNumPy(np.random.RandomState(0))
 _WHOLE = (int, np.integer)
 
 
@@ -56,6 +55,7 @@ class ChoiceRandomState(np.random.RandomState):
             self._note_seed()
         self._real = None if seed is None else seeded_state(seed)
 
+    @raises_as_numpy
     def follow_state(self, state: Any) -> None:
         """Be a RandomState in this state."""
         self._note_seed()
@@ -172,6 +172,7 @@ _DRAWING = frozenset(
 )
 
 
+@raises_as_numpy
 def seeded_state(seed: Any) -> np.random.RandomState:
     """``RandomState(seed)``, without the entropy that NumPy asks for and then throws away."""
     if hasattr(seed, "capsule"):
@@ -184,6 +185,7 @@ def seeded_state(seed: Any) -> np.random.RandomState:
 def _followed(name: str, draw: Callable[..., Any]) -> Callable[..., Any]:
     """The method, or that of the real RandomState once it is seeded."""
 
+    @raises_as_numpy
     def method(self: ChoiceRandomState, *arguments: Any, **options: Any) -> Any:
         if self._real is not None:
             return getattr(self._real, name)(*arguments, **options)

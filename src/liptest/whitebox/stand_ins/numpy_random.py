@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from liptest.values.faults import raises_as_numpy
 from liptest.whitebox.stand_ins.generator import ChoiceGenerator
 from liptest.whitebox.stand_ins.legacy import seeded_state
 from liptest.whitebox.stand_ins.session import FreshBits, Session, active, follower
@@ -40,6 +41,7 @@ class _StandsInFor(type):
 def class_for(original: type, make: Callable[..., Any]) -> type:
     """A subclass whose call is ``make(session, ...)``; None of that calls the original."""
 
+    @raises_as_numpy
     def call(cls: type, *arguments: Any, **options: Any) -> Any:
         session = active()
         made = None
@@ -86,6 +88,7 @@ def _seed_sequence(session: Session, entropy: Any = None, **options: Any) -> Any
     session.note_seed()
 
 
+@raises_as_numpy
 def _default_rng(session: Session, seed: Any = None) -> Any:
     if seed is None or isinstance(seed, FreshBits):
         return ChoiceGenerator(session.tree)

@@ -15,6 +15,7 @@ import secrets
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from liptest.values.faults import raises_as_numpy
 from liptest.whitebox.floats.uniforms import uniform_below
 from liptest.whitebox.stand_ins.session import Session, follower
 
@@ -40,6 +41,7 @@ def _random_float(session: Session, generator: random.Random) -> Any:
     return session.rng.random() if real is None else _random.Random.random(real)
 
 
+@raises_as_numpy
 def _bits(session: Session, generator: random.Random, k: int) -> Any:
     real = session.seeded.get(id(generator))
     if real is not None:
@@ -59,6 +61,7 @@ def _below(session: Session, generator: random.Random, n: int) -> Any:
     return uniform_below(session.tree, n)
 
 
+@raises_as_numpy
 def _bytes(session: Session, generator: random.Random, n: int) -> Any:
     real = session.seeded.get(id(generator))
     if real is not None:
@@ -71,9 +74,10 @@ def _seed(session: Session, generator: random.Random, a: Any = None, version: in
     if a is None or isinstance(generator, random.SystemRandom):
         return
     session.note_seed()
-    _follow_seed(session, generator, lambda real: _ORIGINAL_SEED(real, a, version))
+    _follow_seed(session, generator, raises_as_numpy(lambda real: _ORIGINAL_SEED(real, a, version)))
 
 
+@raises_as_numpy
 def _get_state(session: Session, generator: random.Random) -> Any:
     real = session.seeded.get(id(generator))
     if isinstance(generator, random.SystemRandom):
@@ -87,7 +91,7 @@ def _set_state(session: Session, generator: random.Random, state: Any) -> None:
     if isinstance(generator, random.SystemRandom):
         generator._notimplemented()  # type: ignore[attr-defined]
     session.note_seed()
-    _follow_seed(session, generator, lambda real: _ORIGINAL_SET_STATE(real, state))
+    _follow_seed(session, generator, raises_as_numpy(lambda real: _ORIGINAL_SET_STATE(real, state)))
 
 
 def _normal(name: str) -> Callable[..., Any]:
@@ -124,6 +128,7 @@ class _WithoutRepeats:
         return _ORIGINAL_SAMPLE(self, population, k)
 
 
+@raises_as_numpy
 def _sample(session: Session, generator: random.Random, *arguments: Any, **options: Any) -> Any:
     real = session.seeded.get(id(generator))
     if real is not None:
@@ -131,6 +136,7 @@ def _sample(session: Session, generator: random.Random, *arguments: Any, **optio
     return _ORIGINAL_SAMPLE(_WithoutRepeats(session, generator), *arguments, **options)
 
 
+@raises_as_numpy
 def _follow_seed(
     session: Session, generator: random.Random, put: Callable[[random.Random], None]
 ) -> None:

@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from liptest.values.faults import raises_as_numpy
 from liptest.whitebox.stand_ins.generator import ChoiceGenerator
 from liptest.whitebox.stand_ins.legacy import ChoiceRandomState
 from liptest.whitebox.tree.choices import ChoiceTree
@@ -170,6 +171,7 @@ def follower(original: Callable[..., Any], answer: Callable[..., Any]) -> Callab
     """A function that calls ``answer(session, ...)`` while analysed, else the original."""
 
     @functools.wraps(original, updated=())
+    @raises_as_numpy
     def call(*arguments: Any, **options: Any) -> Any:
         session = active()
         if session is None:

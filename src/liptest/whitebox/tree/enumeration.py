@@ -21,7 +21,7 @@ from liptest.whitebox.stand_ins.session import Session
 from liptest.whitebox.tree.choices import ChoiceTree
 from liptest.whitebox.tree.memo import agree
 from liptest.whitebox.tree.paths import differing
-from liptest.whitebox.tree.running import RandomFunction, Run
+from liptest.whitebox.tree.running import NotFollowed, RandomFunction, Run
 from liptest.whitebox.tree.tracing import TracingTree
 
 T = TypeVar("T")
@@ -77,7 +77,7 @@ class Enumeration:
 
     def _noted(
         self, reads: Reads, session: Session
-    ) -> tuple[Enumerated | None, NonDeterministicError | None]:
+    ) -> tuple[Enumerated | None, NonDeterministicError | NotFollowed | None]:
         """The law on a dataset that notes its reads, or why there is none."""
         stand_in = Recorded(reads)
 
@@ -86,7 +86,7 @@ class Enumeration:
 
         try:
             return self._law(session, data, reads.array), None
-        except NonDeterministicError as error:
+        except (NonDeterministicError, NotFollowed) as error:
             return None, error.with_traceback(None)
 
     def _check_stand_in(
@@ -94,7 +94,7 @@ class Enumeration:
         dataset: NDArray[Any],
         session: Session,
         noted: Enumerated | None,
-        error: NonDeterministicError | None,
+        error: NonDeterministicError | NotFollowed | None,
     ) -> None:
         """It must have been the stand-in that made the difference, not state between calls."""
         again, _ = self._noted(Reads(handed(dataset)), session)

@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
 
-from liptest.errors import MechanismError, shown
+from liptest.errors import MechanismError, UnsupportedRandomnessError, shown
 from liptest.mechanisms.laws import Output
-from liptest.values import lines
+from liptest.values.faults import Fault, fault_in
+from liptest.values.lines import line_in_words
 from liptest.whitebox.outputs import raised
 from liptest.whitebox.stand_ins.session import Session
 from liptest.whitebox.tree.choices import ChoiceTree
 from liptest.whitebox.tree.paths import Abort
 
-_FOLDERS = (
-    os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep,
-    os.path.dirname(os.path.abspath(lines.__file__)) + os.sep,
-)
-
-
-# What NumPy and random never raise on wrong arguments: our stand-ins are broken.
-_OURS_ONLY = (AssertionError, NameError, KeyError, NotImplementedError)
-
-
 #: ``(data, rng) -> output``.
 RandomFunction = Callable[[Any, Any], Any]
+
+
+class NotFollowed(UnsupportedRandomnessError):
+    """An exception of liptest's own where code under analysis called it."""
 
 
 class Run:
@@ -73,8 +67,9 @@ class Run:
         except (RecursionError, MemoryError) as error:
             raise _ended_by_the_machine(self._name, error) from error
         except Exception as error:
-            if isinstance(error, _OURS_ONLY) and _raised_in_liptest(error):
-                raise  # a fault of liptest is no output of the program
+            fault = fault_in(error)
+            if fault is not None:
+                self._rng._tree.fail(_not_followed(self._name, fault))
             if self.exception is None:
                 self.exception = _words(error)
             return raised(error)
@@ -96,11 +91,14 @@ def _ended_by_the_machine(name: str, error: Exception) -> MechanismError:
     )
 
 
-def _raised_in_liptest(error: Exception) -> bool:
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    return trace is not None and trace.tb_frame.f_code.co_filename.startswith(_FOLDERS)
+def _not_followed(name: str, fault: Fault) -> NotFollowed:
+    line = line_in_words(fault.file, fault.line)
+    return NotFollowed(
+        f"{name}: what is done with random numbers{f' at {line}' if line else ''} cannot be "
+        f"followed: liptest itself raised {type(fault.error).__name__} there ({fault.raised_at}), "
+        f"which is not an output of the program; write the line otherwise, or declare the law "
+        f"with lt.ClosedForm(outputs, log_pmf)"
+    )
 
 
 def _words(error: Exception) -> str:

@@ -1,0 +1,133 @@
+"""Whose an exception is: the program's own, or a fault of the analysis.
+
+Code under analysis calls liptest wherever it meets a random number. What is raised there is an
+output of the program only where NumPy or Python would raise the same: functions that make sure of
+that are marked with ``raises_as_numpy``. Everything else is a fault of liptest. It is refused with
+the line of the program, and never taken for an output.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+import random
+import secrets
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from types import CodeType
+from typing import Any, TypeVar
+
+import flint
+import numpy as np
+
+from liptest import errors
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_ROOT = os.path.dirname(os.path.abspath(errors.__file__))
+#: Rooms that run within a program under analysis.
+_OURS = tuple(
+    os.path.join(_ROOT, room) + os.sep for room in ("values", "whitebox", "enumerate", "symbolic")
+)
+_PYTHON = (os.path.dirname(os.__file__) + os.sep, "<frozen ")
+_INSTALLED = ("site-packages", "dist-packages")
+# NumPy's compiled code has frames with paths of its sources.
+_LIBRARIES = (
+    *(os.path.dirname(inspect.getfile(module)) + os.sep for module in (np, flint)),
+    *("numpy/", "_generator.pyx", "mtrand.pyx", "_common.pyx", "<__array_function__"),
+)
+# Their code raises what it raises without us.
+_DRAWING = frozenset(map(inspect.getfile, (random, secrets)))
+_AS_NUMPY: set[CodeType] = set()
+# What neither NumPy nor random raises on wrong arguments.
+_NEVER_OF_NUMPY = (AssertionError, NameError, KeyError, NotImplementedError)
+
+
+def raises_as_numpy(function: F) -> F:
+    """Mark a function: what is raised in it, or by NumPy in a call of it, NumPy would raise too."""
+    _AS_NUMPY.update(_codes(function.__code__))
+    return function
+
+
+def _codes(code: CodeType) -> Iterator[CodeType]:
+    """Code, and that of the functions and comprehensions in it."""
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _codes(constant)
+
+
+class RaisesAsNumPy:
+    """An object of NumPy; what its methods raise NumPy would raise too."""
+
+    def __init__(self, original: Any) -> None:
+        self._original = original
+
+    def __getattr__(self, name: str) -> Any:
+        method = getattr(self._original, name)
+
+        @raises_as_numpy
+        def call(*arguments: Any, **options: Any) -> Any:
+            return method(*arguments, **options)
+
+        return call
+
+
+@dataclass(frozen=True)
+class Fault:
+    """An exception of liptest's own, with file and line of the program that led to it.
+
+    ``raised_at`` is the place in liptest.
+    """
+
+    error: BaseException
+    file: str
+    line: int
+    raised_at: str
+
+
+def fault_in(error: BaseException | None) -> Fault | None:
+    """The fault of liptest in an exception, or in those that it was raised in place of."""
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        fault = _fault_of(error)
+        if fault is not None:
+            return fault
+        error = error.__cause__ or error.__context__
+    return None
+
+
+def _fault_of(error: BaseException) -> Fault | None:
+    trace, frames = error.__traceback__, []
+    while trace is not None:
+        frames.append((trace.tb_frame.f_code, trace.tb_lineno))
+        trace = trace.tb_next
+    while frames and _is_library(frames[-1][0]):
+        frames.pop()
+    if not frames or not _is_ours(frames[-1][0]):
+        return None
+    if frames[-1][0] in _AS_NUMPY and not isinstance(error, _NEVER_OF_NUMPY):
+        return None
+    own = [(code.co_filename, line) for code, line in frames if _is_program(code)]
+    code, line = frames[-1]
+    raised_at = f"{os.path.relpath(code.co_filename, _ROOT)}:{line}"
+    return Fault(error, *(own[-1] if own else ("", 0)), raised_at)
+
+
+def _is_program(code: CodeType) -> bool:
+    return not code.co_filename.startswith(_ROOT + os.sep) and not _is_library(code)
+
+
+def _is_ours(code: CodeType) -> bool:
+    return code.co_filename.startswith(_OURS)
+
+
+def _is_library(code: CodeType) -> bool:
+    """Whether it is code of NumPy, flint or Python, which tells nothing of who called it."""
+    file = code.co_filename
+    if file in _DRAWING:
+        return False
+    if file.startswith(_LIBRARIES):
+        return True
+    return file.startswith(_PYTHON) and not any(folder in file for folder in _INSTALLED)

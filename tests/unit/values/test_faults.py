@@ -1,0 +1,159 @@
+"""An exception of liptest's own is refused with the line of the program; it is never an output."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import liptest as lt
+from liptest.values.faults import fault_in, raises_as_numpy
+
+DATA = np.array([1, 0, 1])
+VALUES = Path(lt.__file__).parent / "values"
+
+
+def code_of_liptest(text: str, name: str) -> Callable[..., Any]:
+    """A function as if it stood in the room ``values``."""
+    space: dict[str, Any] = {"np": np}
+    exec(compile(text, str(VALUES / "broken.py"), "exec"), space)
+    function: Callable[..., Any] = space[name]
+    return function
+
+
+broken = code_of_liptest("def broken(*a):\n    return [] + 1", "broken")
+broken_in_numpy = code_of_liptest("def b(*a):\n    return np.linalg.inv(np.zeros((2, 2)))", "b")
+broken_in_python = code_of_liptest(
+    "import fractions\ndef b(*a):\n    return fractions.Fraction(float('nan'))", "b"
+)
+asking = code_of_liptest("def asking(answer):\n    return answer()", "asking")
+careful = raises_as_numpy(code_of_liptest("def careful(*a):\n    return [][1]", "careful"))
+
+
+def law_of(program: Any) -> dict[Any, float]:
+    return dict(lt.output_law(lt.mechanism(program), DATA))
+
+
+def words_of(ask: Callable[[], Any]) -> str:
+    """An answer, or a refusal, in words."""
+    try:
+        return str(ask())
+    except lt.UnsupportedRandomnessError as refused:
+        return str(refused)
+
+
+@pytest.mark.parametrize("fault", [broken, broken_in_numpy, broken_in_python])
+def test_a_fault_is_refused_with_the_line_of_the_program(fault: Any) -> None:
+    def program(data: Any, rng: Any) -> Any:
+        if rng.random() < 0.5:
+            return 1
+        return fault(data)  # here
+
+    with pytest.raises(lt.UnsupportedRandomnessError) as caught:
+        law_of(program)
+    words = str(caught.value)
+    for told in ("test_faults.py", "return fault(data)  # here", "values/broken.py:", "ClosedForm"):
+        assert told in words
+
+
+def test_a_fault_that_the_program_turns_into_another_exception_is_refused() -> None:
+    def program(data: Any, rng: Any) -> Any:
+        try:
+            broken(rng.random())
+        except TypeError:
+            raise ValueError("mine") from None
+
+    with pytest.raises(lt.UnsupportedRandomnessError, match=r"broken\(rng\.random\(\)\)"):
+        law_of(program)
+
+
+@pytest.mark.parametrize(
+    ("program", "kind"),
+    [
+        (lambda data, rng: careful(), "IndexError"),
+        (lambda data, rng: asking(lambda: {}["missing"]), "KeyError"),
+        (lambda data, rng: np.linalg.inv(np.zeros((2, 2))), "numpy.linalg.LinAlgError"),
+        (lambda data, rng: random.sample([1, 2], 3), "ValueError"),
+        (lambda data, rng: data[7], "IndexError"),
+        (lambda data, rng: data.nothing, "AttributeError"),
+        (lambda data, rng: data.reshape(2, 2), "ValueError"),
+        (lambda data, rng: rng.laplace(0, -1), "ValueError"),
+        (lambda data, rng: rng.binomial(-1, 0.5), "ValueError"),
+        (lambda data, rng: rng.random("many"), "TypeError"),
+        (lambda data, rng: rng.choice([]), "ValueError"),
+        (lambda data, rng: rng.random(3)[5], "IndexError"),
+        (lambda data, rng: rng.laplace(size=3)[5], "IndexError"),
+        (lambda data, rng: (rng.random(3) < 0.5)[5], "IndexError"),
+        (lambda data, rng: rng.random(3).nothing, "AttributeError"),
+        (lambda data, rng: rng.random() + "text", "TypeError"),
+        (lambda data, rng: 1 if rng.laplace(size=2) > 0 else 0, "ValueError"),
+    ],
+)
+def test_what_numpy_and_python_raise_is_an_output(program: Any, kind: str) -> None:
+    with pytest.raises(Exception) as real:
+        program(DATA, np.random.default_rng(1))
+    assert type(real.value).__name__ == kind.rpartition(".")[2]
+    assert law_of(program) == {lt.Raised(kind): 1.0}
+
+
+def test_a_dataset_that_notes_its_reads_may_fail() -> None:
+    def program(data: Any, rng: Any) -> Any:
+        if type(data) is not np.ndarray:
+            broken()
+        return rng.random() < 0.5
+
+    assert law_of(program) == {True: 0.5, False: 0.5}
+
+
+def test_exceptions_of_the_program_have_no_fault() -> None:
+    with pytest.raises(ZeroDivisionError) as caught:
+        print(1 / 0)
+    assert fault_in(caught.value) is None
+
+
+@lt.mechanism(statistic=lt.Count())
+def peak(count: int, rng: Any) -> bool:
+    """Of two noisy numbers; where the first is larger it is capped at the second."""
+    x = np.array([count, 80.0]) + rng.laplace(0, 4.0, size=2)
+    if count <= 70 or x[0] <= x[1]:
+        return bool(x[0] > 80)
+    x[0] = x[1]
+    return bool(x.max() > 80)
+
+
+def test_code_that_never_raises_is_not_refuted_by_an_exception() -> None:
+    distribution = lt.ProductDistribution.bernoulli(np.full(100, 0.5))
+    words = words_of(
+        lambda: lt.check_privacy(peak, distribution, epsilon=3.0, method="exhaustive", seed=1)
+    )
+    assert "Raised" not in words or "test_faults.py" in words
+
+
+def peel(data: Any, rng: Any) -> Any:
+    x = data + rng.laplace(0, 4.0, size=len(data))
+    first = int(np.argmax(x))
+    x[first] = -9
+    return first, int(np.argmax(x))
+
+
+def cut(data: Any, rng: Any) -> Any:
+    x = data + rng.laplace(0, 1.0, size=len(data))
+    x[x < 0] = 0
+    x[x > 1] = 1
+    return tuple(np.round(x).astype(int).tolist())
+
+
+def copied(data: Any, rng: Any) -> Any:
+    x = data + rng.laplace(0, 1.0, size=len(data))
+    x[1] = x[0]
+    return bool(x.max() > 1)
+
+
+@pytest.mark.parametrize("program", [peel, cut, copied])
+def test_code_that_never_raises_has_no_exception_in_its_law(program: Any) -> None:
+    words = words_of(lambda: law_of(program))
+    assert "Raised" not in words or "test_faults.py" in words
