@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from liptest.balls import precision
 from liptest.data.domains import IntArray
-from liptest.data.points import PointBatch
+from liptest.data.points import PointBatch, compact_codes
 from liptest.errors import BudgetError, NonDeterministicError
 from liptest.lipschitz.oracles import SLICE_BYTES
 from liptest.mechanisms.base import ComparableLaws, Mechanism
@@ -29,8 +29,9 @@ from liptest.mechanisms.laws import (
     as_fraction,
     exact_ball,
 )
-from liptest.mechanisms.neighbourhoods import uses_neighbours
+from liptest.mechanisms.neighbourhoods import laws_of_batch, uses_neighbours
 from liptest.privacy.claims import Claim
+from liptest.runs.driver import QueryBatch
 
 # Certified comparison of two output laws: violated, clear, or not to be decided.
 #
@@ -276,6 +277,7 @@ def _rounded(lower: arb, upper: arb) -> tuple[float, float]:
 
 
 Indices = NDArray[np.int64]
+Floats = NDArray[np.float64]
 
 
 _MEMORY = 1 << 30
@@ -455,35 +457,95 @@ class ClosedFormLosses(Protocol):
 
 @dataclass(frozen=True)
 class Screened:
-    """Float losses of p pairs and the positions (ascending) that may break the claim.
+    """Float losses of p pairs, and how many claims of a grid each may and must break.
 
-    ``certain`` are those of them, for delta = 0, that break it whatever the errors are; the others
-    must be certified one by one.
+    ``may`` and ``must`` count from the smallest epsilon on, (p,) each: what a pair may but need not
+    break has to be certified. ``above`` bounds the losses.
     """
 
-    losses: NDArray[np.float64]
-    flagged: Indices
-    certain: Indices
+    losses: Floats
+    above: Floats
+    may: Indices
+    must: Indices
+
+    @property
+    def flagged(self) -> Indices:
+        """Positions, ascending, of the pairs that may break a claim."""
+        return np.flatnonzero(self.may)
+
+    @property
+    def certain(self) -> Indices:
+        """Those that break one whatever the errors are."""
+        return np.flatnonzero(self.must)
+
+    def at(self, index: Indices) -> Screened:
+        """The pairs at some positions."""
+        return Screened(self.losses[index], self.above[index], self.may[index], self.must[index])
+
+
+def screen_batch(laws: ComparableLaws, batch: QueryBatch, claims: Sequence[Claim]) -> Screened:
+    """``screen_pairs`` of all pairs of a batch; where laws are few each different pair once."""
+    left, right = (laws.distinct(side) for side in batch.pair_positions())
+    distances = batch.pair_distances()
+    if getattr(laws, "rows", None) is None or len(left) == 0:
+        return screen_pairs(laws, left, right, claims, distances)
+    code = (left * (right.max() + 1) + right) * (distances.max() + 1) + distances
+    distinct, inverse = compact_codes(code)
+    index = np.empty(len(distinct), dtype=np.int64)
+    index[inverse] = np.arange(len(code))
+    return screen_pairs(laws, left[index], right[index], claims, distances[index]).at(inverse)
 
 
 def screen_pairs(
-    laws: ComparableLaws, left: Indices, right: Indices, claim: Claim, distances: Indices | int = 1
+    laws: ComparableLaws,
+    left: Indices,
+    right: Indices,
+    claims: Sequence[Claim],
+    distances: Indices | int = 1,
 ) -> Screened:
-    """Losses of pairs of distinct laws; flags every pair that might break the claim."""
+    """Losses of pairs of distinct laws; counts all claims that a pair might break.
+
+    ``claims`` ascend by epsilon and differ in nothing else.
+    """
     losses = laws.losses(left, right)
     slack = loss_slack(laws, left, right, losses)
-    suspect = (losses > claim.threshold * distances - slack) | (losses >= INFINITE_LOSS)
-    if claim.delta > 0:
-        suspect &= _may_exceed_delta(laws, left, right, claim, slack, suspect)
-    suspect |= laws.has_uncertain_zeros(left, right)
-    sure = losses > claim.threshold * distances + slack
-    if claim.delta > 0:
-        sure[:] = False
-    elif not getattr(laws, "zeros_exact", True):
-        sure &= losses < INFINITE_LOSS
+    infinite, open_zeros = losses >= INFINITE_LOSS, laws.has_uncertain_zeros(left, right)
+    above = np.where(infinite | open_zeros, np.inf, losses + slack)
+    below = losses - slack
+    if not getattr(laws, "zeros_exact", True):
+        # What looks like a zero may be an underflow: no loss is certain.
+        below = np.where(infinite, 0.0, below)
+    thresholds = np.array([claim.threshold for claim in claims])
+    may = np.searchsorted(thresholds, above / distances, side="left")
+    must = np.searchsorted(thresholds, below / distances, side="left")
+    if claims[0].delta > 0:
+        may, must = _screen_divergences(laws, left, right, claims, may, slack)
+        may = np.where(open_zeros, len(claims), may)
     # Listed outputs say little about the losses of partial laws.
-    losses = np.where(np.isinf(slack), 0.0, losses)
-    return Screened(losses, np.flatnonzero(suspect), np.flatnonzero(sure))
+    return Screened(np.where(np.isinf(slack), 0.0, losses), above, may, must)
+
+
+def _screen_divergences(
+    laws: ComparableLaws,
+    left: Indices,
+    right: Indices,
+    claims: Sequence[Claim],
+    pure: Indices,
+    slack: Floats,
+) -> tuple[Indices, Indices]:
+    # Only pairs that break pure epsilon can have a positive divergence, and a divergence falls with
+    # epsilon: what is certain at one epsilon is so at all smaller ones.
+    may, must = np.zeros_like(pure), np.zeros_like(pure)
+    for count, claim in enumerate(claims, 1):
+        where = np.flatnonzero(pure >= count)
+        if len(where) == 0:
+            break
+        sticks = laws.hockey_sticks(left[where], right[where], claim.threshold)
+        factor = 1.0 + math.exp(min(claim.threshold, 700.0))
+        error = factor * (2 * slack[where] + _ROUNDING)
+        may[where[sticks > claim.delta_threshold - error]] = count
+        must[where[sticks > claim.delta_threshold + error]] = count
+    return may, must
 
 
 def loss_slack(
@@ -497,23 +559,6 @@ def loss_slack(
 def rounding_of(losses: NDArray[np.float64] | float) -> Any:
     """Rounding in float losses beyond the errors of the laws; grows with the loss."""
     return _ROUNDING * np.maximum(1.0, np.minimum(losses, 1e6))
-
-
-def _may_exceed_delta(
-    laws: ComparableLaws,
-    left: Indices,
-    right: Indices,
-    claim: Claim,
-    slack: NDArray[np.float64],
-    suspect: NDArray[np.bool_],
-) -> NDArray[np.bool_]:
-    # Only pairs that break pure epsilon can have a positive divergence.
-    result = np.zeros(len(left), dtype=bool)
-    where = np.flatnonzero(suspect)
-    sticks = laws.hockey_sticks(left[where], right[where], claim.threshold)
-    factor = 1.0 + math.exp(min(claim.threshold, 700.0))
-    result[where] = sticks > claim.delta_threshold - factor * (2 * slack[where] + _ROUNDING)
-    return result
 
 
 def certified_comparison(
@@ -553,6 +598,14 @@ def check_same_law(
             raise _changed(mechanism)
     if any(p > _SAME_LAW and output not in known for output, p in again.items()):
         raise _changed(mechanism)
+
+
+def ask_laws(mechanism: Mechanism, points: PointBatch, *, check: bool) -> ComparableLaws:
+    """The laws at all points of a batch, centres first; with ``check`` as ``check_laws``."""
+    laws = laws_of_batch(mechanism, points)
+    if check:
+        check_laws(mechanism, laws, points)
+    return laws
 
 
 def check_laws(mechanism: Mechanism, laws: ComparableLaws, batch: PointBatch) -> None:

@@ -17,8 +17,8 @@ from liptest.data.points import PointBatch
 from liptest.mechanisms.base import ComparableLaws, Mechanism
 from liptest.mechanisms.declared import distinct_rows
 from liptest.mechanisms.laws import LawTable
-from liptest.mechanisms.neighbourhoods import covering_batches, laws_of_batch, uses_neighbours
-from liptest.privacy.comparison import check_laws, check_same_law, compacted
+from liptest.mechanisms.neighbourhoods import covering_batches, uses_neighbours
+from liptest.privacy.comparison import ask_laws, check_same_law, compacted
 from liptest.runs.workers import ordered_map
 from liptest.statistics.value_walks import suffix_start, values_by_block
 
@@ -148,8 +148,7 @@ class DomainLaws:
         return [Part(places, self._laws(part), len(part)) for part, places in batches]
 
     def _laws(self, part: PointBatch) -> ComparableLaws:
-        laws = laws_of_batch(self.mechanism, part)
-        check_laws(self.mechanism, laws, part)
+        laws = ask_laws(self.mechanism, part, check=True)
         return compacted(laws) if isinstance(laws, LawTable) else laws
 
     @property

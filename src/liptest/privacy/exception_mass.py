@@ -84,7 +84,7 @@ def count_exception_mass(
 def count_exception_masses(
     mechanism: Any, distribution: ProductDistribution, claims: Sequence[Claim]
 ) -> list[tuple[float, float]]:
-    """``count_exception_mass`` of several claims; each law is asked for once."""
+    """``count_exception_mass`` of claims that ascend by epsilon; each law is asked for once."""
     masses, left_out = level_masses(distribution.probabilities)
     found = []
     for bad, possible in _bad_levels(mechanism, distribution.domain, claims):
@@ -105,11 +105,10 @@ def _bad_levels(
         levels = np.arange(start, min(start + step, d) + 1)
         laws = mechanism.laws_of(levels)
         rows = laws.distinct(np.arange(len(levels)))
-        for place, claim in enumerate(claims):
-            screened = screen_pairs(laws, rows[:-1], rows[1:], claim)
-            bad[place, start + screened.certain] = True
-            flagged = np.setdiff1d(screened.flagged, screened.certain)
-            open_pairs[place, start + flagged] = True
+        screened = screen_pairs(laws, rows[:-1], rows[1:], claims)
+        pairs, place = slice(start, start + len(rows) - 1), np.arange(len(claims))[:, None]
+        bad[:, pairs] = screened.must > place
+        open_pairs[:, pairs] = (screened.may > place) & ~bad[:, pairs]
     for claim, broken, left_open in zip(claims, bad, open_pairs, strict=True):
         yield _certified(mechanism, domain, claim, broken, left_open)
 
@@ -266,7 +265,7 @@ class _Points:
         for start in range(0, len(self.pairs), _SLICE):
             pairs = self.pairs[start : start + _SLICE]
             left, right = (rows[pairs[:, side]].astype(np.int64) for side in (0, 1))
-            screened = screen_pairs(laws, left, right, claim)
+            screened = screen_pairs(laws, left, right, [claim])
             certain.extend(pairs[screened.certain])
             for k in np.setdiff1d(screened.flagged, screened.certain):
                 key = (int(left[k]), int(right[k]))

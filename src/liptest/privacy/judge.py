@@ -12,20 +12,19 @@ from numpy.typing import NDArray
 
 from liptest.balls import CERTIFIED_BITS, FLOAT_BITS, precision
 from liptest.data.domains import Domain, IntArray
-from liptest.data.points import PointBatch, compact_codes
 from liptest.errors import InputError
 from liptest.lipschitz.check import Geodesic
 from liptest.mechanisms.base import ComparableLaws, Mechanism
 from liptest.mechanisms.laws import LawTable, Output, OutputLaw, as_fraction, exact_ball
-from liptest.mechanisms.neighbourhoods import laws_of_batch
 from liptest.privacy.claims import Claim
 from liptest.privacy.comparison import (
     Answer,
     ClosedFormLosses,
+    Screened,
+    ask_laws,
     certified_comparison,
-    check_laws,
     exact_law,
-    screen_pairs,
+    screen_batch,
     shown_loss,
 )
 from liptest.privacy.witnesses import (
@@ -85,43 +84,36 @@ class LossJudge:
         limit = self.mechanism.points_per_slice(self.domain)
         if batch.pairs is not None:
             whole = piece == 0
-            return self._judge_part(batch, batch.points, 0, check=True) if whole else total
+            return self._judge_part(batch, check=True) if whole else total
         n = len(batch.points.centres)
         first = piece * n // pieces
         own, before = batch.points.of_centres(first, (piece + 1) * n // pieces)
         counted = -1
         for row, at, part in own.parts(limit):
-            change = before + at
             distances = batch.distances
             if distances is not None:
-                distances = distances[change : change + len(part.rows)]
+                distances = distances[before + at : before + at + len(part.rows)]
             cut = QueryBatch(part, distances=distances)
-            found = self._judge_part(cut, part, row, check=first + row == 0 and counted < 0)
+            found = self._judge_part(cut, check=first + row == 0 and counted < 0)
             # A centre with many neighbours occurs in several parts but is one law asked for.
             again = int(row == counted)
             counted = row + len(part.centres) - 1
-            total += _shifted(found, again)
+            total += replace(found, draws=found.draws - again, queries=found.queries - again)
             if found.violation is not None:
                 break
         return total
 
-    def _judge_part(
-        self, batch: QueryBatch, points: PointBatch, first_draw: int, *, check: bool
-    ) -> Judgement:
-        laws = laws_of_batch(self.mechanism, points)
-        if check:
-            check_laws(self.mechanism, laws, points)
+    def _judge_part(self, batch: QueryBatch, *, check: bool) -> Judgement:
+        laws = ask_laws(self.mechanism, batch.points, check=check)
         answered = laws.is_answered()
         laws = self._restricted(laws)
-        left, right = batch.pair_positions()
-        distances = batch.pair_distances()
-        losses, flagged = self._screen(laws, left, right, distances)
-        violation, doubt, at = self._certify(batch, laws, flagged)
-        last = len(left) if violation is None else at + 1
-        draws = batch.draws
+        screened = self._screen(laws, batch)
+        violation, doubt, at = self._certify(batch, laws, screened.flagged)
+        last, draws = len(screened.losses), batch.draws
         if violation is not None:
-            draws = batch.draw_of(int(right[at])) + 1
-        largest = shown_loss(float(np.max(losses[:last] / distances[:last], initial=0.0)))
+            last, draws = at + 1, batch.draw_of(int(batch.pair_positions()[1][at])) + 1
+        ratios = screened.losses[:last] / batch.pair_distances()[:last]
+        largest = shown_loss(float(np.max(ratios, initial=0.0)))
         told = violation or doubt
         if told is not None and told.evidence is not None:
             # The loss of a partial law is not screened, but this much is certain.
@@ -129,7 +121,7 @@ class LossJudge:
         unexplored = Unexplored.of(laws)
         return Judgement(
             draws=draws,
-            queries=len(points),
+            queries=len(batch.points),
             pairs=last,
             repeats=int(check),
             largest=largest,
@@ -149,22 +141,8 @@ class LossJudge:
             )
         return laws.only(self.output[0])
 
-    def _screen(
-        self, laws: ComparableLaws, left: Indices, right: Indices, distances: Indices
-    ) -> tuple[NDArray[np.float64], Indices]:
-        first, second = laws.distinct(left), laws.distinct(right)
-        if not _has_shared_rows(laws) or len(first) == 0:
-            screened = screen_pairs(laws, first, second, self.claim, distances)
-            return screened.losses, screened.flagged
-        # Few distinct laws: compare each distinct pair once.
-        code = (first * (second.max() + 1) + second) * (distances.max() + 1) + distances
-        distinct, inverse = compact_codes(code)
-        index = np.empty(len(distinct), dtype=np.int64)
-        index[inverse] = np.arange(len(code))
-        screened = screen_pairs(laws, first[index], second[index], self.claim, distances[index])
-        hit = np.zeros(len(index), dtype=bool)
-        hit[screened.flagged] = True
-        return screened.losses[inverse], np.flatnonzero(hit[inverse])
+    def _screen(self, laws: ComparableLaws, batch: QueryBatch) -> Screened:
+        return screen_batch(laws, batch, [self.claim])
 
     def _certify(
         self, batch: QueryBatch, laws: ComparableLaws, flagged: Indices
@@ -293,11 +271,3 @@ def event_mass(law: OutputLaw, event: tuple[Output, ...]) -> tuple[float, str]:
             return float(exact), fraction_text(exact) or str(exact_ball(exact))
         ball = sum((law.exact(output) for output in event), arb(0))
         return math.fsum(law.get(output, 0.0) for output in event), str(ball)
-
-
-def _has_shared_rows(laws: ComparableLaws) -> bool:
-    return getattr(laws, "rows", None) is not None
-
-
-def _shifted(found: Judgement, again: int) -> Judgement:
-    return replace(found, draws=found.draws - again, queries=found.queries - again)

@@ -224,7 +224,7 @@ def _found_mass(task: Task, verdict: PrivacyVerdict, size: ExhaustiveSize) -> fl
 
 def judge_block(mechanism: Mechanism, claim: Claim, block: PairBlock) -> Judgement:
     """Compare one block; the worst pair that certainly breaks the claim is the witness."""
-    screened = screen_pairs(block.laws, block.left, block.right, claim)
+    screened = screen_pairs(block.laws, block.left, block.right, [claim])
     found = Judgement(
         queries=block.queries,
         pairs=block.pairs,

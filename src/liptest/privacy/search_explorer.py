@@ -13,6 +13,7 @@ from liptest.data.domains import Domain, Hypercube, Hypergrid, IntArray, RecordG
 from liptest.data.points import PointBatch
 from liptest.mechanisms.base import ComparableLaws, Mechanism
 from liptest.privacy.claims import Claim
+from liptest.privacy.comparison import Screened
 from liptest.privacy.judge import LossJudge
 from liptest.privacy.symmetric_records import SymmetricChanges, find_symmetries
 from liptest.runs.driver import Judgement, QueryBatch
@@ -227,16 +228,14 @@ class GuidedJudge(LossJudge):
 
     seen: list[Floats] = field(default_factory=list)
 
-    def _screen(
-        self, laws: ComparableLaws, left: Indices, right: Indices, distances: Indices
-    ) -> tuple[Floats, Indices]:
-        losses, flagged = super()._screen(laws, left, right, distances)
-        steer = losses
+    def _screen(self, laws: ComparableLaws, batch: QueryBatch) -> Screened:
+        screened = super()._screen(laws, batch)
+        steer = screened.losses
         if self.claim.delta > 0:
-            rows = laws.distinct(left), laws.distinct(right)
-            steer = laws.hockey_sticks(*rows, self.claim.threshold)
+            left, right = (laws.distinct(side) for side in batch.pair_positions())
+            steer = laws.hockey_sticks(left, right, self.claim.threshold)
         self.seen.append(np.asarray(steer, dtype=np.float64))
-        return losses, flagged
+        return screened
 
 
 class Explorer:

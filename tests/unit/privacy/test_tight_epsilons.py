@@ -76,6 +76,6 @@ def test_screening_alone_would_flag_them_without_refusing():
     points = next(ONE.domain.all_points())
     laws = mechanism.laws(from_array(points))
     left, right = np.array([0]), np.array([1])
-    assert len(screen_pairs(laws, left, right, Claim(1.0, 0.0, 0.0)).flagged) == 1
-    assert len(screen_pairs(laws, left, right, Claim(1.0, 0.0, 0.0)).certain) == 0
-    assert len(screen_pairs(laws, left, right, Claim(1.0)).flagged) == 0
+    assert len(screen_pairs(laws, left, right, [Claim(1.0, 0.0, 0.0)]).flagged) == 1
+    assert len(screen_pairs(laws, left, right, [Claim(1.0, 0.0, 0.0)]).certain) == 0
+    assert len(screen_pairs(laws, left, right, [Claim(1.0)]).flagged) == 0
