@@ -6,23 +6,24 @@ import ast
 import re
 import tomllib
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 from typing import TypeGuard
 
 import pytest
 
+import liptest as lt
+from benchmarks import house
 from liptest.lipschitz.testers import ALL_TESTERS
 
 ROOT = Path(__file__).parents[1]
-SOURCE = ROOT / "src" / "liptest"
+HOUSE = house.House()
 
 # The rooms in the order of imports (docs/design.md): a room may import those above it, imports
 # inside functions included. Others are on their way into these.
 ROOMS = (
     *("errors", "verdicts", "balls", "data", "runs", "lipschitz", "statistics", "mechanisms"),
     *("symbolic", "values", "enumerate", "whitebox", "privacy", "blackbox", "evidence", "gate"),
-    *("adapters", "report", "reproduction", "testing", "demo", "config", "commands", "cli"),
+    *("adapters", "report", "testing", "demo", "config", "commands", "cli"),
     *("__main__",),
 )
 # Arrows that still run back up; an entry that is no longer needed must go.
@@ -35,37 +36,14 @@ UPWARD: set[tuple[str, str]] = {
 }
 # How many files are in circles of imports, imports inside functions included; only to shrink.
 CIRCLES: list[int] = [13, 4, 3, 2, 2]
-LONGEST = 760
-
-
-@cache
-def modules() -> dict[str, Path]:
-    """Dotted name below liptest -> file; the package itself is ""."""
-    found = {}
-    for path in SOURCE.rglob("*.py"):
-        parts = path.relative_to(SOURCE).with_suffix("").parts
-        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
-    return found
-
-
-@cache
-def tree(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"))
-
-
-def imports(nodes: Iterator[ast.AST]) -> Iterator[tuple[str, str]]:
-    """(module below liptest, name imported from it or "") of each import among the nodes."""
-    for node in nodes:
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                if alias.name.split(".")[0] == "liptest":
-                    yield alias.name.partition(".")[2], ""
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, "imports are absolute"
-            package, _, below = (node.module or "").partition(".")
-            for alias in node.names if package == "liptest" else []:
-                inner = f"{below}.{alias.name}".lstrip(".")
-                yield (inner, "") if inner in modules() else (below, alias.name)
+# Files of which each imports the next; a circle counts with all its files.
+CHAIN = 44
+# Attributes asked for by name, public names in two files or more, names of the package.
+PROBES = 90
+DEFINED_TWICE = 80
+PUBLIC_NAMES = 110
+# Lines of a file, which holds one concept.
+LONGEST = 700
 
 
 def room(module: str) -> str:
@@ -75,84 +53,75 @@ def room(module: str) -> str:
     return first
 
 
-@cache
-def graph() -> dict[str, set[str]]:
-    """Which module imports which, imports inside functions included; the facade left out."""
-    return {
-        module: {target for target, _ in imports(running(tree(path)))} - {module, ""}
-        for module, path in modules().items()
-        if module != "" and not module.startswith("examples")
-    }
-
-
-def running(node: ast.AST) -> Iterator[ast.AST]:
-    """All nodes but what type checkers alone read."""
-    for child in ast.iter_child_nodes(node):
-        if not (isinstance(child, ast.If) and "TYPE_CHECKING" in ast.dump(child.test)):
-            yield child
-            yield from running(child)
-
-
 def test_rooms_import_only_rooms_above_them() -> None:
     upward = {
         (room(module), room(target))
-        for module, targets in graph().items()
+        for module, targets in HOUSE.arrows.items()
         for target in targets
         if ROOMS.index(room(target)) > ROOMS.index(room(module))
     }
     assert upward == UPWARD
 
 
-def circles() -> list[list[str]]:
-    """Strongly connected groups of more than one module."""
-    reached = {module: reachable(module) for module in graph()}
-    groups = {
-        tuple(sorted(other for other in reached[module] if module in reached.get(other, ())))
-        for module in graph()
-    }
-    return sorted((list(group) for group in groups if len(group) > 1), key=len, reverse=True)
-
-
-def reachable(start: str) -> set[str]:
-    """All modules that are imported, directly or not."""
-    seen: set[str] = set()
-    left = [start]
-    while left:
-        new = graph().get(left.pop(), set()) - seen
-        seen |= new
-        left += new
-    return seen
-
-
 def test_no_import_cycles() -> None:
-    assert [len(group) for group in circles()] == CIRCLES, circles()
+    found = house.circles(HOUSE.arrows)
+    assert [len(group) for group in found] == CIRCLES, found
+
+
+def test_chains_of_imports_are_short() -> None:
+    chain = house.longest_chain(HOUSE.arrows)
+    assert len(chain) <= CHAIN, " -> ".join(chain)
+
+
+def test_what_is_to_become_less_does_not_become_more() -> None:
+    probes, twice = HOUSE.probes(), HOUSE.names_defined_twice()
+    assert len(probes) <= PROBES, "attributes asked for by name: " + "; ".join(probes)
+    assert len(twice) <= DEFINED_TWICE, f"public names defined twice: {twice}"
+    assert len(lt.__all__) <= PUBLIC_NAMES
+
+
+def test_circles_and_chains_by_hand() -> None:
+    graph = {"a": {"b"}, "b": {"c", "d"}, "c": {"a"}, "d": {"e"}, "e": set(), "f": {"e"}}
+    assert house.circles(graph) == [["a", "b", "c"]]
+    assert house.longest_chain(graph) == ["a", "b", "c", "d", "e"]
+    assert house.circles({"a": {"b"}, "b": set()}) == []
+
+
+def test_imports_inside_functions_are_seen(tmp_path: Path) -> None:
+    (tmp_path / "liptest").mkdir()
+    for name, text in {
+        "one.py": "def f():\n    from liptest import two\n    return hasattr(two, 'a')\n",
+        "two.py": "if TYPE_CHECKING:\n    import liptest.three\n",
+        "three.py": "class C:\n    from liptest.one import f\n",
+        "__init__.py": "",
+    }.items():
+        (tmp_path / "liptest" / name).write_text(text)
+    small = house.House(tmp_path / "liptest")
+    assert small.arrows == {"one": {"two"}, "two": set(), "three": {"one"}}
+    assert small.imports("two", typing=True) - small.imports("two") == {("three", "")}
+    assert small.probes() == ["one:3 hasattr(two, 'a')"]
+    assert small.names_defined_twice() == {}
 
 
 def test_privacy_knows_no_concrete_tester() -> None:
     concrete = {type(tester).__name__ for tester in ALL_TESTERS}
     homes = {type(tester).__module__.removeprefix("liptest.") for tester in ALL_TESTERS}
     assert len(concrete) == len(homes) >= 2
-    for module, path in modules().items():
+    for module in HOUSE.files:
         if module.split(".")[0] == "privacy":
-            for target, name in imports(ast.walk(tree(path))):
+            for target, name in HOUSE.imports(module, typing=True):
                 assert target not in homes, f"{module} imports {target}"
                 assert name not in concrete, f"{module} imports {name}"
 
 
 def test_files_hold_one_concept() -> None:
-    lengths = {
-        path.relative_to(SOURCE).as_posix(): len(path.read_text(encoding="utf-8").splitlines())
-        for path in modules().values()
-    }
-    assert {name: length for name, length in lengths.items() if length > LONGEST} == {}
+    assert {name: lines for name, lines in HOUSE.lines().items() if lines > LONGEST} == {}
 
 
 def test_public_names_are_documented_and_annotated() -> None:
-    for module, path in modules().items():
-        if module.split(".")[0] == "examples":
-            continue
-        assert ast.get_docstring(tree(path)), f"{module}: no docstring"
-        for node in tree(path).body:
+    for module, tree in HOUSE.trees.items():
+        assert ast.get_docstring(tree), f"{module}: no docstring"
+        for node in tree.body:
             if is_public(node):
                 assert ast.get_docstring(node), f"{module}.{node.name}: no docstring"
             for function in methods_of(node):
