@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from liptest.data.distributions import ProductDistribution
 from liptest.data.domains import Domain
 from liptest.lipschitz.distance import distance_to_lipschitz
-from liptest.verdicts import Record
+from liptest.verdicts import Flag, Record, Text
 
 Table = NDArray[Any]
 _SIXTEENTHS = 16
@@ -36,11 +36,11 @@ class ClaimRow(Record):
         What docs/paper.md says: False for the few that are known not to hold as printed.
     """
 
-    claim: str
-    checked_on: str
-    result: str
-    holds: bool
-    expected: bool = True
+    claim: Text
+    checked_on: Text
+    result: Text
+    holds: Flag
+    expected: Flag = True
 
     @property
     def as_expected(self) -> bool:

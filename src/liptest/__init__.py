@@ -44,10 +44,10 @@ if TYPE_CHECKING:
     from liptest.errors import UnsupportedForm as UnsupportedForm
     from liptest.errors import UnsupportedRandomnessError as UnsupportedRandomnessError
     from liptest.evidence.certificate import Certificate as Certificate
+    from liptest.evidence.certificate import SampleCertificate as SampleCertificate
+    from liptest.evidence.certificate import certify_samples as certify_samples
     from liptest.evidence.ledger import Ledger as Ledger
-    from liptest.evidence.samples import SampleCertificate as SampleCertificate
-    from liptest.evidence.samples import certify_samples as certify_samples
-    from liptest.evidence.samples import examine_samples as examine_samples
+    from liptest.evidence.verify import examine_samples as examine_samples
     from liptest.evidence.verify import verify as verify
     from liptest.gate.gate import PrivacyGate as PrivacyGate
     from liptest.gate.gate import Refused as Refused
@@ -149,12 +149,11 @@ _HOME = {
         ),
         "errors",
     ),
-    "Certificate": "evidence.certificate",
-    "Ledger": "evidence.ledger",
     **dict.fromkeys(
-        ("SampleCertificate", "certify_samples", "examine_samples"), "evidence.samples"
+        ("Certificate", "SampleCertificate", "certify_samples"), "evidence.certificate"
     ),
-    "verify": "evidence.verify",
+    "Ledger": "evidence.ledger",
+    **dict.fromkeys(("examine_samples", "verify"), "evidence.verify"),
     **dict.fromkeys(("PrivacyGate", "Refused", "Released"), "gate.gate"),
     **dict.fromkeys(("FilterGate", "SensitivityGate"), "gate.routes"),
     "check_lipschitz": "lipschitz.check",

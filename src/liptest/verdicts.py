@@ -1,19 +1,23 @@
 """What is answered: decisions, witnesses, guarantees and costs; frozen, printable, JSON.
 
-The verdicts on mechanisms add to these in ``liptest.privacy.verdicts``.
+``Record`` is the one way to JSON and back: pydantic reads the annotations of a frozen dataclass,
+and is loaded when the first record is written or read. The verdicts on mechanisms add to these in
+``liptest.privacy.verdicts``.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
-from typing import Any, NoReturn, Self
+from functools import cache
+from typing import Annotated, Any, ClassVar, NoReturn, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from liptest.data.points import from_array
 from liptest.errors import InputError, shown
@@ -56,50 +60,261 @@ def jsonable(value: Any) -> Any:
     return value
 
 
+class Json:
+    """How a field looks in JSON, as an annotation: ``Annotated[int, Json(..)]``.
+
+    ``schema`` is given ``pydantic_core.core_schema`` and pydantic's handler, and returns the schema
+    of the value.
+    """
+
+    def __init__(self, schema: Callable[[Any, Any], Any]) -> None:
+        self._schema = schema
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        from pydantic_core import core_schema
+
+        return self._schema(core_schema, handler)
+
+
+class Described:
+    """What a field means, for the JSON schema."""
+
+    def __init__(self, words: str) -> None:
+        self._words = words
+
+    def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> dict[str, Any]:
+        return {"description": self._words, **handler(schema)}
+
+
+def as_number(*also: str, **limits: float) -> Json:
+    """A number within limits (ge, gt, le, lt), kept as it is written; ``also`` "inf" or such."""
+
+    def schema(core: Any, handler: Any) -> Any:
+        finite = core.float_schema(strict=True, allow_inf_nan=False, **limits)
+        kept = core.no_info_wrap_validator_function(_kept, finite)
+        if not also:
+            return kept
+        texts = core.no_info_after_validator_function(float, core.literal_schema(list(also)))
+        return core.union_schema([kept, texts])
+
+    return Json(schema)
+
+
+def _kept(value: Any, validate: Callable[[Any], float]) -> Any:
+    validate(value)
+    return value
+
+
+def as_text(**limits: Any) -> Json:
+    """A text within limits (min_length, pattern)."""
+    return Json(lambda core, handler: core.str_schema(strict=True, **limits))
+
+
+def as_whole(**limits: int) -> Json:
+    """A whole number within limits."""
+    return Json(lambda core, handler: core.int_schema(strict=True, **limits))
+
+
+def as_one_of(*values: Any) -> Json:
+    """One of these values."""
+    return Json(lambda core, handler: core.literal_schema(list(values)))
+
+
+def as_tuple(item: Any, **limits: int) -> Json:
+    """A list of such items, with limits on its length (min_length, max_length)."""
+    return Json(
+        lambda core, handler: core.tuple_schema(
+            [handler.generate_schema(item)], variadic_item_index=0, **limits
+        )
+    )
+
+
+def _exact(core: Any, handler: Any) -> Any:
+    written = core.str_schema(strict=True, pattern="^-?[0-9]+/[0-9]+$")
+    return core.no_info_after_validator_function(Fraction, written)
+
+
+def _indices(core: Any, handler: Any) -> Any:
+    written = core.list_schema(core.int_schema(strict=True))
+    return core.no_info_after_validator_function(_as_indices, written)
+
+
+def _as_indices(values: list[int]) -> NDArray[np.int64]:
+    return np.asarray(values, dtype=np.int64)
+
+
+def _scalar(core: Any, handler: Any) -> Any:
+    finite = core.float_schema(strict=True, allow_inf_nan=False)
+    kinds = (core.bool_schema(strict=True), core.int_schema(strict=True), finite)
+    return core.union_schema([core.none_schema(), *kinds, core.str_schema(strict=True)])
+
+
+Text = Annotated[str, as_text()]
+
+
+Words = Annotated[str, as_text(min_length=1)]
+
+
+Flag = Annotated[bool, Json(lambda core, handler: core.bool_schema(strict=True))]
+
+
+Whole = Annotated[int, as_whole()]
+
+
+Count = Annotated[int, as_whole(ge=0)]
+
+
+Positive = Annotated[int, as_whole(ge=1)]
+
+
+Share = Annotated[float, as_number(ge=0, le=1)]
+
+
+#: In [0, 1).
+BelowOne = Annotated[float, as_number(ge=0, lt=1)]
+
+
+#: 0 or more, possibly infinite.
+Size = Annotated[float, as_number("inf", ge=0)]
+
+
+Number = Annotated[float, as_number("inf", "-inf", "nan")]
+
+
+#: None, a flag, a finite number or a text.
+Scalar = Annotated[Any, Json(_scalar)]
+
+
+Exact = Annotated[Fraction, Json(_exact)]
+
+
+Indices = Annotated[NDArray[np.int64], Json(_indices)]
+
+
 class Record:
-    """Mixin for frozen dataclasses: JSON both ways, checked keys."""
+    """Base of frozen dataclasses that are JSON objects, read by their annotations.
+
+    ``derived`` names properties that are written as well, with the annotation of each. They follow
+    from the fields, and are compared and not taken from a document.
+    """
+
+    derived: ClassVar[Mapping[str, Any]] = {}
+    __pydantic_config__: ClassVar[dict[str, Any]] = {
+        "extra": "forbid",
+        "json_schema_serialization_defaults_required": True,
+    }
 
     def to_dict(self) -> dict[str, Any]:
         """The fields as plain JSON values."""
-        return {str(key): jsonable(item) for key, item in asdict(self).items()}  # type: ignore[call-overload]
+        written = _adapter(type(self)).dump_python(self, warnings=False)
+        found: dict[str, Any] = jsonable(written)
+        return found
 
     def to_json(self) -> str:
         """The fields as one JSON object."""
         return json.dumps(self.to_dict(), indent=1)
 
     @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> Self:
-        """Inverse of ``to_dict``; InputError names an unknown or missing key."""
-        if not isinstance(data, dict):
-            raise InputError(f"{cls.__name__}: {shown(data)} is no JSON object")
-        texts = {item.name: item.type == "str" for item in fields(cls)}  # type: ignore[arg-type]
-        unknown = set(data) - set(texts)
-        if unknown:
-            raise InputError(
-                f"{cls.__name__}: unknown key {min(map(str, unknown))!r}; known are "
-                f"{', '.join(sorted(texts))}"
-            )
+    def from_dict(cls, data: Any) -> Self:
+        """Inverse of ``to_dict``; InputError names what is unknown, missing or of a wrong kind."""
         try:
-            return cls(**{k: v if texts[k] else _restored(v) for k, v in data.items()})
-        except TypeError as error:
-            raise InputError(f"{cls.__name__}: {error}") from None
+            made = cls.read(data, cls.__name__)
+            for key in cls.derived:
+                if data.get(key) != jsonable(getattr(made, key)):
+                    raise InputError(f"{cls.__name__}.{key} does not follow from the rest")
+        except InputError as error:
+            raise InputError(f"{error}; it was not written by liptest") from None
+        return made
 
     @classmethod
-    def from_json(cls, text: str) -> Self:
+    def from_json(cls, written: str) -> Self:
         """Inverse of ``to_json``; InputError when the text is no JSON object of this kind."""
         try:
-            data = json.loads(text)
+            data = json.loads(written)
         except ValueError as error:
             raise InputError(f"{cls.__name__}: not JSON: {error}") from None
         return cls.from_dict(data)
 
+    @classmethod
+    def read(cls, data: Any, where: str) -> Self:
+        """From plain JSON values called ``where``; InputError whose ``value`` lists all that is
+        wrong. What is derived is not compared."""
+        from pydantic import ValidationError
 
-def _restored(value: Any) -> Any:
-    if isinstance(value, list):
-        return tuple(_restored(item) for item in value)
-    if value in ("inf", "-inf", "nan"):
-        return float(value)
-    return value
+        if not isinstance(data, dict):
+            raise InputError(f"{where}: {shown(data)} is not a JSON object", value=[])
+        try:
+            made: Self = _adapter(cls).validate_python(data)
+        except ValidationError as error:
+            wrong = list(dict.fromkeys(_sentence(one, data, where) for one in error.errors()))
+            raise InputError(wrong[0], value=wrong) from None
+        return made
+
+    @classmethod
+    def json_schema(cls) -> dict[str, Any]:
+        """The JSON Schema (draft 2020-12) of what ``to_dict`` gives."""
+        from pydantic.json_schema import GenerateJsonSchema
+
+        class Plain(GenerateJsonSchema):
+            """Neither the names of fields in other words, nor defaults."""
+
+            def field_title_should_be_set(self, schema: Any) -> bool:
+                return False
+
+            def default_schema(self, schema: Any) -> dict[str, Any]:
+                return self.generate_inner(schema["schema"])
+
+        written = _adapter(cls).json_schema(mode="serialization", schema_generator=Plain)
+        found: dict[str, Any] = written
+        return found
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
+        from pydantic_core import core_schema as core
+
+        made = handler(source)
+        whole = handler.resolve_ref_schema(made)
+        fields = whole["schema"]
+        if cls.derived and fields["type"] == "dataclass-args":  # not yet, of a kind met twice
+            fields["computed_fields"] = [
+                core.computed_field(key, handler.generate_schema(kind))
+                for key, kind in cls.derived.items()
+            ]
+            whole["schema"] = core.no_info_before_validator_function(cls._without_derived, fields)
+        return made
+
+    @classmethod
+    def _without_derived(cls, data: Any) -> Any:
+        return {key: value for key, value in data.items() if key not in cls.derived}
+
+
+def _adapter(kind: Any) -> Any:
+    return _made_adapter(kind)
+
+
+@cache
+def _made_adapter(kind: Any) -> Any:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(kind)
+
+
+def _sentence(error: Any, data: Any, where: str) -> str:
+    """What pydantic says, with the place in the document and the value there."""
+    place, value = where, data
+    *path, last = error["loc"] or ("",)
+    for part in (*path, last):
+        if isinstance(value, dict) and part in value:
+            place, value = f"{place}.{part}", value[part]
+        elif isinstance(value, list) and isinstance(part, int) and part < len(value):
+            place, value = f"{place}[{part}]", value[part]
+    if error["type"] == "missing":
+        return f"{place} lacks {last!r}"
+    if error["type"] in ("unexpected_keyword_argument", "extra_forbidden"):
+        return f"{place.rpartition('.')[0]} has an unknown key {shown(last)}"
+    said = error["msg"].removeprefix("Value error, ").removeprefix("Input should ")
+    said = said.replace("String should match pattern", "must match")
+    return f"{place}={shown(value)}: {'it should ' + said if said[:2] == 'be' else said}"
 
 
 @dataclass(frozen=True)
@@ -113,14 +328,27 @@ class Cost(Record):
     ``search_datasets`` the different datasets that a search looked at.
     """
 
-    queries: int = 0
-    laws: int = 0
-    draws: int = 0
-    pairs: int = 0
-    repeats: int = 0
-    seconds: float = 0.0
-    search_laws: int = 0
-    search_datasets: int = 0
+    queries: Count = 0
+    laws: Count = 0
+    draws: Count = 0
+    pairs: Count = 0
+    repeats: Count = 0
+    seconds: Annotated[float, as_number(ge=0)] = 0.0
+    search_laws: Count = 0
+    search_datasets: Count = 0
+
+
+GuaranteeKind = Annotated[
+    str,
+    as_one_of(
+        "proof",
+        "sampling",
+        "refutation",
+        "statistical comparison",
+        "statistical refutation",
+        "none",
+    ),
+]
 
 
 @dataclass(frozen=True)
@@ -131,19 +359,19 @@ class Guarantee(Record):
     that plays no part is None. ``not_covered`` lists coordinates about which it says nothing.
     """
 
-    sentence: str
-    kind: str
-    source: str
-    exception_mass: float | None = None
-    failure_probability: float | None = None
-    approximation_factor: float = 1.0
-    epsilon: float | None = None
-    delta: float | None = None
-    tolerance: float = 0.0
-    form: str = "neighbour"
-    per_record: bool = False
-    not_covered: tuple[int, ...] = ()
-    condition: str = ""
+    sentence: Words
+    kind: GuaranteeKind
+    source: Words
+    exception_mass: Share | None = None
+    failure_probability: Share | None = None
+    approximation_factor: Annotated[float, as_number(ge=1)] = 1.0
+    epsilon: Annotated[float, as_number(gt=0)] | None = None
+    delta: Annotated[float, as_number(ge=0)] | None = None
+    tolerance: BelowOne = 0.0
+    form: Annotated[str, as_one_of("neighbour", "group")] = "neighbour"
+    per_record: Flag = False
+    not_covered: tuple[Count, ...] = ()
+    condition: Text = ""
 
     def __str__(self) -> str:
         return self.sentence
@@ -159,14 +387,14 @@ class QueryPlan(Record):
     queries, which narrow the violated pair to neighbours.
     """
 
-    tester: str
-    draws: int
-    queries: int
-    points_per_draw: float
-    approximation_factor: float
-    guarantee: str
-    source: str
-    diameter_draws: int = 0
+    tester: Text
+    draws: Whole
+    queries: Whole
+    points_per_draw: Number
+    approximation_factor: Number
+    guarantee: Text
+    source: Text
+    diameter_draws: Whole = 0
 
 
 @dataclass(frozen=True)
@@ -176,12 +404,12 @@ class Witness(Record):
     ``limit`` is lipschitz_constant * distance, tolerance included.
     """
 
-    point: tuple[int, ...]
-    neighbour: tuple[int, ...]
-    value: float
-    neighbour_value: float
-    distance: int
-    limit: float
+    point: tuple[Whole, ...]
+    neighbour: tuple[Whole, ...]
+    value: Number
+    neighbour_value: Number
+    distance: Whole
+    limit: Number
 
     @property
     def difference(self) -> float:
@@ -209,15 +437,6 @@ class Witness(Record):
         )
 
 
-def _decision(value: str) -> Decision:
-    try:
-        return Decision(value)
-    except ValueError:
-        raise InputError(
-            f"decision={shown(value)} is none of {', '.join(Decision)}", name="decision"
-        ) from None
-
-
 @dataclass(frozen=True)
 class LipschitzVerdict(Record):
     """The answer of ``check_lipschitz``.
@@ -226,32 +445,15 @@ class LipschitzVerdict(Record):
     """
 
     decision: Decision
-    function: str
-    lipschitz_constant: float
+    function: Text
+    lipschitz_constant: Number
     witness: Witness | None
     guarantee: Guarantee
     cost: Cost
     plan: QueryPlan
-    seed: int
-    largest_ratio: float
-    reason: str = ""
-
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> Self:
-        if not isinstance(data, dict):
-            return super().from_dict(data)
-        parts = dict(data)
-        restore: dict[str, Callable[[Any], Any]] = {
-            "decision": _decision,
-            "witness": Witness.from_dict,
-            "guarantee": Guarantee.from_dict,
-            "cost": Cost.from_dict,
-            "plan": QueryPlan.from_dict,
-        }
-        if parts.get("witness") is None:
-            del restore["witness"]
-        parts.update({key: restore[key](parts[key]) for key in restore.keys() & parts.keys()})
-        return super().from_dict(parts)
+    seed: Whole
+    largest_ratio: Number
+    reason: Text = ""
 
     def __bool__(self) -> NoReturn:
         raise TypeError(

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import liptest as lt
-from liptest.evidence.certificate import schema_problems
+from liptest.evidence.certificate import form_problems
 from liptest.evidence.check_witness import BREAKS, check
 from liptest.evidence.verify import examine
 from tests.unit.privacy.cases import closed, exact, from_weights
@@ -56,7 +56,7 @@ def test_a_certificate_holds(case: tuple[Any, lt.ProductDistribution, dict[str, 
     except (lt.InputError, lt.BudgetError, lt.LawError):
         return
     text = certificate.to_json()
-    assert schema_problems(certificate.to_dict()) == []
+    assert form_problems(certificate.to_dict()) == []
     assert lt.Certificate.from_json(text) == certificate
     found = examine(text, mechanism, law)
     assert found.problems == []

@@ -8,17 +8,18 @@ numbers (for events on large or continuous outputs). Equal outputs have equal ke
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Annotated, Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from liptest.errors import InputError, MechanismError, shown
 from liptest.mechanisms.laws import Output
-from liptest.privacy.witnesses import output_from_json, output_to_json
+from liptest.privacy.witnesses import outputs_schema
+from liptest.verdicts import Json, Number, Record, Text
 
 # Numbers by which outputs are told apart: coordinates, sums, extremes, places, differences.
 
@@ -137,10 +138,13 @@ class View(Protocol):
 
 
 @dataclass(frozen=True)
-class Values:
+class Values(Record):
     """One cell for each listed output, and a last one for all others."""
 
-    outputs: tuple[Output, ...]
+    view: ClassVar[str] = "values"
+    derived: ClassVar[Mapping[str, Any]] = {"view": Text}
+
+    outputs: Annotated[tuple[Output, ...], Json(outputs_schema)]
 
     @property
     def size(self) -> int:
@@ -161,21 +165,21 @@ class Values:
             return f"no output of {_listed(rest)}"
         return f"output in {_listed([repr(self.outputs[k]) for k in cells])}"
 
-    def to_dict(self) -> dict[str, Any]:
-        return {"view": "values", "outputs": [output_to_json(o) for o in self.outputs]}
-
 
 @dataclass(frozen=True)
-class Bins:
+class Bins(Record):
     """Intervals of one feature: some single values, the intervals between edges, and "none".
 
     Cell k < len(atoms) is the value ``atoms[k]``; the next ones are (-inf, edges[0]),
     [edges[0], edges[1]), ..; the last cell holds the outputs without such a number (NaN).
     """
 
-    feature: str
-    edges: tuple[float, ...]
-    atoms: tuple[float, ...] = ()
+    view: ClassVar[str] = "bins"
+    derived: ClassVar[Mapping[str, Any]] = {"view": Text}
+
+    feature: Text
+    edges: tuple[Number, ...]
+    atoms: tuple[Number, ...] = ()
 
     @property
     def size(self) -> int:
@@ -206,21 +210,20 @@ class Bins:
             parts.append(f"no {self.feature}")
         return _listed(parts, " or ", braces=False)
 
-    def to_dict(self) -> dict[str, Any]:
-        edges, atoms = ([output_to_json(v) for v in side] for side in (self.edges, self.atoms))
-        return {"view": "bins", "feature": self.feature, "edges": edges, "atoms": atoms}
-
 
 @dataclass(frozen=True)
-class Tree:
+class Tree(Record):
     """A binary tree of comparisons; the leaves are the cells, numbered in order of ``cells``.
 
     Node k asks ``feature[k] < threshold[k]`` and goes on to 2k+1 (yes) or 2k+2 (no, or NaN);
     "" marks a leaf.
     """
 
-    features: tuple[str, ...]
-    thresholds: tuple[float, ...]
+    view: ClassVar[str] = "tree"
+    derived: ClassVar[Mapping[str, Any]] = {"view": Text}
+
+    features: tuple[Text, ...]
+    thresholds: tuple[Number, ...]
 
     @property
     def size(self) -> int:
@@ -263,21 +266,17 @@ class Tree:
             node = parent
         return "(" + " and ".join(reversed(steps)) + ")"
 
-    def to_dict(self) -> dict[str, Any]:
-        return {"view": "tree", "features": self.features, "thresholds": self.thresholds}
-
 
 def view_from_dict(data: dict[str, Any]) -> View:
     """Inverse of ``to_dict``; InputError for anything else."""
-    kind = data.get("view") if isinstance(data, dict) else None
-    if kind == "values":
-        return Values(tuple(map(output_from_json, data["outputs"])))
-    if kind == "bins":
-        edges, atoms = (tuple(map(output_from_json, data[side])) for side in ("edges", "atoms"))
-        return Bins(data["feature"], edges, atoms)  # type: ignore[arg-type]
-    if kind == "tree":
-        return Tree(tuple(data["features"]), tuple(map(float, data["thresholds"])))
-    raise InputError(f"event: {shown(data)} was not written by liptest")
+    kind = _VIEWS.get(str(data.get("view")))
+    if kind is None:
+        raise InputError(f"event: {shown(data)} was not written by liptest")
+    found: View = kind.from_dict(data)
+    return found
+
+
+_VIEWS: dict[str, Any] = {kind.view: kind for kind in (Values, Bins, Tree)}
 
 
 def fit_bins(outputs: Outputs, name: str) -> Bins:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from liptest.balls import precision
 from liptest.blackbox.events import Outputs, Values, View, feature_names, fit_bins, view_from_dict
+from liptest.errors import InputError, shown
 from liptest.mechanisms.laws import Output
 
 # Certified binomial tails, and what they say about a ratio of two probabilities.
@@ -331,8 +332,12 @@ class Event:
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Event:
-        """Inverse of ``to_dict``."""
-        return cls(view_from_dict(data), tuple(data["cells"]))
+        """Inverse of ``to_dict``; InputError for anything else."""
+        cells = data.get("cells")
+        if not isinstance(cells, list) or any(type(cell) is not int for cell in cells):
+            raise InputError(f"event: {shown(data)} was not written by liptest")
+        view = {key: value for key, value in data.items() if key != "cells"}
+        return cls(view_from_dict(view), tuple(cells))
 
 
 @dataclass(frozen=True)

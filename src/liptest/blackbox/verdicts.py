@@ -6,21 +6,35 @@ A NO is a statistical refutation: it may be wrong, with a stated probability. It
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, fields
-from typing import Any, NoReturn, Self
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, NoReturn
 
 import numpy as np
 
 from liptest.blackbox.learning import Event, Tally, log_tail, plan_sides
 from liptest.blackbox.race import Pairs
 from liptest.blackbox.samplers import Sampler, Source, check_sampler
-from liptest.errors import InputError, check_count, check_open_unit, check_seed, shown
+from liptest.errors import check_count, check_open_unit, check_seed
 from liptest.privacy.claims import Claim, exact_text
 from liptest.privacy.verdicts import NOT_COVERED, coordinate_noun, counted, in_words, notebook_html
-from liptest.verdicts import Cost, Decision, Guarantee, jsonable, rounded_up
+from liptest.verdicts import (
+    BelowOne,
+    Cost,
+    Count,
+    Decision,
+    Flag,
+    Guarantee,
+    Json,
+    Record,
+    Size,
+    Text,
+    Whole,
+    as_number,
+    as_one_of,
+    rounded_up,
+)
 
 _VERIFY = 9999
 
@@ -28,8 +42,19 @@ _VERIFY = 9999
 _COORDINATES = "  (x[k]: number k of the output, from 0; x[0] is an output that is one number.)"
 
 
+Level = Annotated[float, as_number(gt=0, lt=1)]
+
+
+def _event(core: Any, handler: Any) -> Any:
+    return core.no_info_after_validator_function(
+        Event.from_dict,
+        core.dict_schema(core.str_schema(), core.any_schema()),
+        serialization=core.plain_serializer_function_ser_schema(Event.to_dict),
+    )
+
+
 @dataclass(frozen=True)
-class LossBound:
+class LossBound(Record):
     """A lower bound of the loss of one pair on one event, from samples.
 
     With probability at least 1 - ``failure_probability``, and for delta = 0,
@@ -50,15 +75,22 @@ class LossBound:
         Natural log units; -inf when not even epsilon 0 is refuted.
     """
 
-    dataset: tuple[int, ...]
-    neighbour: tuple[int, ...]
-    event: Event
-    draws: tuple[int, int]
-    hits: tuple[int, int]
-    delta: float
-    tokens: int
-    lower_bound: float
-    failure_probability: float
+    derived: ClassVar[Mapping[str, Any]] = {"event_words": Text}
+
+    dataset: tuple[Whole, ...]
+    neighbour: tuple[Whole, ...]
+    event: Annotated[Event, Json(_event)]
+    draws: tuple[Count, Count]
+    hits: tuple[Count, Count]
+    delta: BelowOne
+    tokens: Count
+    lower_bound: Annotated[float, as_number("inf", "-inf")]
+    failure_probability: Level
+
+    @property
+    def event_words(self) -> str:
+        """The event for readers."""
+        return str(self.event)
 
     @property
     def confidence(self) -> float:
@@ -101,21 +133,6 @@ class LossBound:
             self.dataset, self.neighbour, self.event, (first, second), tally, self.delta, level
         )
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain JSON values."""
-        data = {item.name: jsonable(getattr(self, item.name)) for item in fields(self)}
-        return {**data, "event": self.event.to_dict(), "event_words": str(self.event)}
-
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> LossBound:
-        """Inverse of ``to_dict``."""
-        parts = {key: value for key, value in data.items() if key != "event_words"}
-        parts["event"] = Event.from_dict(parts["event"])
-        parts["lower_bound"] = float(parts["lower_bound"])
-        for name in ("dataset", "neighbour", "draws", "hits"):
-            parts[name] = tuple(parts[name])
-        return cls(**parts)
-
     def __str__(self) -> str:
         return "\n".join(bound_lines(self))
 
@@ -146,7 +163,7 @@ def bound_of(
 
 
 @dataclass(frozen=True)
-class BlackBoxVerdict:
+class BlackBoxVerdict(Record):
     """The answer of ``check_samples``.
 
     NO is a statistical refutation, wrong with probability at most ``failure_probability``; YES
@@ -167,23 +184,27 @@ class BlackBoxVerdict:
         Whether all events were compared (few distinct outputs), or unions of cells only.
     """
 
-    decision: Decision
-    mechanism: str
+    kind: ClassVar[str] = "black box"
+    derived: ClassVar[Mapping[str, Any]] = {
+        "kind": Annotated[str, as_one_of("black box")],
+        "largest_loss": Size,
+    }
+
+    decision: Annotated[Decision, as_one_of(Decision.YES, Decision.NO, Decision.INCONCLUSIVE)]
+    mechanism: Text
     claim: Claim
     witness: LossBound | None
     bounds: tuple[LossBound, ...]
-    resolution: float
-    resolution_reached: float
-    is_finite: bool
+    resolution: Level
+    resolution_reached: Annotated[float, as_number("inf", "-inf")]
+    is_finite: Flag
     guarantee: Guarantee
     cost: Cost
-    seed: int
-    relation: str
-    tried: str
-    samples: int
-    reason: str = ""
-
-    kind = "black box"
+    seed: Count
+    relation: Text
+    tried: Text
+    samples: Count
+    reason: Text = ""
 
     @property
     def largest_loss(self) -> float:
@@ -195,49 +216,6 @@ class BlackBoxVerdict:
             "a verdict has no truth value (a NO would be true); compare "
             "verdict.decision == liptest.Decision.YES"
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain JSON values; ``kind`` says "black box"."""
-        data = {item.name: jsonable(getattr(self, item.name)) for item in fields(self)}
-        data["claim"] = self.claim.to_dict()
-        data["witness"] = None if self.witness is None else self.witness.to_dict()
-        data["bounds"] = [bound.to_dict() for bound in self.bounds]
-        data["guarantee"], data["cost"] = self.guarantee.to_dict(), self.cost.to_dict()
-        return {"kind": self.kind, **data, "largest_loss": jsonable(self.largest_loss)}
-
-    def to_json(self) -> str:
-        """One JSON object."""
-        return json.dumps(self.to_dict(), indent=1)
-
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> Self:
-        """Inverse of ``to_dict``; InputError when a key is missing or unknown."""
-        try:
-            parts = {k: v for k, v in data.items() if k not in ("kind", "largest_loss")}
-            if data["kind"] != cls.kind:
-                raise ValueError(f"kind={data['kind']!r} is not {cls.kind!r}")
-            witness = parts["witness"]
-            parts["decision"] = Decision(parts["decision"])
-            parts["claim"] = Claim.from_dict(parts["claim"])
-            parts["witness"] = None if witness is None else LossBound.from_dict(witness)
-            parts["bounds"] = tuple(map(LossBound.from_dict, parts["bounds"]))
-            parts["guarantee"] = Guarantee.from_dict(parts["guarantee"])
-            parts["cost"] = Cost.from_dict(parts["cost"])
-            parts["resolution_reached"] = float(parts["resolution_reached"])
-            return cls(**parts)
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise InputError(
-                f"verdict JSON: {shown(error)}; it was not written by liptest"
-            ) from None
-
-    @classmethod
-    def from_json(cls, text: str) -> Self:
-        """Inverse of ``to_json``."""
-        try:
-            data = json.loads(text)
-        except ValueError as error:
-            raise InputError(f"verdict JSON: not JSON: {error}") from None
-        return cls.from_dict(data)
 
     @property
     def note(self) -> str:

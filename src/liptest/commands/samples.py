@@ -1,4 +1,4 @@
-"""What ``liptest samples`` does, and ``liptest verify`` with what it wrote."""
+"""What ``liptest samples`` does."""
 
 from __future__ import annotations
 
@@ -16,10 +16,9 @@ from liptest.commands.workers import pool
 from liptest.config import CheckModel, DistributionModel, DomainModel, validated
 from liptest.data.distributions import Distribution
 from liptest.errors import LiptestError
+from liptest.evidence.certificate import Certificate, certify_samples
 from liptest.evidence.ledger import Bookkeeper
 from liptest.evidence.ledger_entries import clean_name
-from liptest.evidence.samples import SampleCertificate, certify_samples, examine_samples
-from liptest.evidence.verify import Examination
 from liptest.report.html import report_html
 from liptest.report.text import Screen
 from liptest.runs.fingerprints import fingerprint
@@ -49,10 +48,10 @@ def run_samples(options: dict[str, Any]) -> int:
     return _CODES[verdict.decision] if _written(options, certificate) else 2
 
 
-def _written(options: dict[str, Any], certificate: SampleCertificate) -> bool:
+def _written(options: dict[str, Any], certificate: Certificate[BlackBoxVerdict]) -> bool:
     """Whether all files could be written; a full disk must lose neither the verdict nor others."""
     whole = True
-    for name, text_of in (("json", SampleCertificate.to_json), ("html", report_html)):
+    for name, text_of in (("json", Certificate.to_json), ("html", report_html)):
         path: Path | None = options[name]
         if path is None:
             continue
@@ -97,17 +96,3 @@ def distribution_of(given: dict[str, Any]) -> Distribution:
     law = distribution_arguments(given)
     domain = validated(DomainModel, space, "arguments").build()
     return validated(DistributionModel, law, "arguments").build(domain, Path())
-
-
-def run_verify_samples(
-    text: str, where: str | None, data: dict[str, Any], *, scalar: bool = False
-) -> tuple[str, Examination]:
-    """What came of a certificate of samples, and a title for it."""
-    alone = examine_samples(text)
-    if where is None or not alone.readable:
-        return "certificate of samples", alone
-    sampler, label = load_sampler(where, scalar=scalar)
-    named = any(distribution_arguments(data).values())
-    with muted():
-        found = examine_samples(text, sampler, distribution_of(data) if named else None)
-    return f"{label}, by samples", found

@@ -8,12 +8,11 @@ from typing import Any
 
 from liptest.commands.jobs import code_of, distribution_arguments, domain_arguments, muted
 from liptest.commands.loading import load_mechanism
-from liptest.commands.samples import run_verify_samples
+from liptest.commands.samples import distribution_of, load_sampler
 from liptest.config import CheckModel, DistributionModel, DomainModel, read_config, validated
 from liptest.data.distributions import Distribution
 from liptest.errors import InputError, LiptestError, shown
-from liptest.evidence.check_witness import Unreadable, read
-from liptest.evidence.samples import is_of_samples
+from liptest.evidence.certificate import is_of_samples, read_documents
 from liptest.evidence.verify import Examination, examine
 from liptest.report.text import Screen
 from liptest.runs.fingerprints import distribution_hash
@@ -41,13 +40,11 @@ def run_verify(
     screen = Screen()
     try:
         text = file.read_text(encoding="utf-8")
-        if is_of_samples(text):
-            return _told(screen, *run_verify_samples(text, mechanism, data, scalar=scalar))
-        documents = read(text)
-        against = Against(mechanism, config, data)
+        documents = read_documents(text)
+        against = Against(mechanism, config, data, scalar=scalar)
     except OSError as error:
         return screen.error(InputError(f"{file}: {error.strerror}"), 2)
-    except (Unreadable, UnicodeDecodeError) as error:
+    except UnicodeDecodeError as error:
         return screen.error(InputError(f"{file}: {error}"), 2)
     except LiptestError as error:
         return screen.error(error, code_of(error))
@@ -58,14 +55,24 @@ def run_verify(
 class Against:
     """What the command line names for certificates to be held against."""
 
-    def __init__(self, mechanism: str | None, config: Path | None, data: dict[str, Any]) -> None:
+    def __init__(
+        self,
+        mechanism: str | None,
+        config: Path | None,
+        data: dict[str, Any],
+        *,
+        scalar: bool,
+    ) -> None:
         self._mechanism = mechanism
+        self._scalar = scalar
         self._data = data
         self._folder = Path() if config is None else config.parent
         self._whole = None if config is None else read_config(config)
 
     def of(self, document: dict[str, Any]) -> tuple[Any, Distribution | None]:
         """Mechanism and distribution for a certificate; None for what was not named."""
+        if is_of_samples(document):
+            return self._of_samples()
         checks = self._checks(document)
         where, folder = self._mechanism, Path()
         if where is None and self._whole is not None:
@@ -79,6 +86,13 @@ class Against:
         with muted():
             found, _ = load_mechanism(str(folder / where) if ".py:" in where else where)
         return found, self._distribution(document, checks)
+
+    def _of_samples(self) -> tuple[Any, Distribution | None]:
+        if self._mechanism is None:
+            return None, None
+        sampler, _ = load_sampler(self._mechanism, scalar=self._scalar)
+        named = any(distribution_arguments(self._data).values())
+        return sampler, distribution_of(self._data) if named else None
 
     def _checks(self, document: dict[str, Any]) -> list[CheckModel]:
         if self._whole is None:

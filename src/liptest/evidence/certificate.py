@@ -1,6 +1,8 @@
-"""One certificate as a document: a verdict with hashes of exactly what was tested, in JSON.
+"""One certificate: a verdict with hashes of exactly what was tested, to a document and back.
 
-The document is described by ``schemas/certificate-1.json`` and explained in docs/certificates.md.
+A document is a JSON object of one of two forms, described by ``schemas/certificate-1.json`` and
+``schemas/sample-certificate-1.json`` and explained in docs/certificates.md. What it says in words
+follows from the rest: nobody has to believe it, it is made again and compared.
 """
 
 from __future__ import annotations
@@ -9,20 +11,23 @@ import hashlib
 import json
 import platform
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import cache
 from html import escape
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Generic
 
 import numpy as np
+from typing_extensions import TypeVar
 
 import liptest
-from liptest.data.distributions import Distribution
+from liptest.blackbox.samplers import check_sampler
+from liptest.blackbox.verdicts import BlackBoxVerdict
+from liptest.data.distributions import Distribution, ProductDistribution
 from liptest.data.domains import AllAnswers, Domain, Hypercube, Hypergrid, OneAnswer, RecordGrid
+from liptest.data.sampled import SampledDistribution
 from liptest.errors import InputError, shown
 from liptest.evidence.check_witness import Unreadable, strict_json
 from liptest.privacy.claims import text_above
@@ -39,13 +44,256 @@ from liptest.privacy.verdicts import (
     seen_sentence,
     statistic_sentence,
 )
-from liptest.runs.fingerprints import Fingerprint, distribution_hash
-from liptest.verdicts import Decision, rounded_up
+from liptest.runs.fingerprints import Fingerprint, distribution_hash, fingerprint
+from liptest.verdicts import (
+    Decision,
+    Described,
+    Positive,
+    Record,
+    Text,
+    Words,
+    as_number,
+    as_one_of,
+    as_text,
+    as_tuple,
+    rounded_up,
+)
 
-# What a certificate says in words and numbers that follow from its verdict and domain.
-#
-# These parts are written for readers. Nobody has to believe them: they are made again from the rest
-# and compared.
+VERSION = 1
+
+
+_OS_SEED = "operating system, drawn after the code was hashed"
+
+
+_CALLER_SEED = "caller: valid only if the code was written without knowing this seed"
+
+
+_NO_SEED = "none: nothing was drawn"
+
+
+_OS_SEED_OF_SAMPLES = "operating system"
+
+
+_CALLER_SEED_OF_SAMPLES = "caller: valid only if the code did not know it"
+
+
+#: Who may have chosen a seed.
+SEED_SOURCES = (_OS_SEED, _CALLER_SEED, _NO_SEED, _OS_SEED_OF_SAMPLES, _CALLER_SEED_OF_SAMPLES)
+
+
+_LISTED = "pairs that the caller listed"
+
+
+V = TypeVar("V", bound=PrivacyVerdict | BlackBoxVerdict, default=PrivacyVerdict)
+
+
+@dataclass(frozen=True)
+class Certificate(Generic[V]):
+    """A verdict and what it is about; ``to_json`` and ``from_json`` are inverse.
+
+    Parameters
+    ----------
+    verdict
+        Of ``lt.check_privacy``, or of ``lt.check_samples``: then it rests on samples alone, its NO
+        may be wrong with a stated probability, and nothing is released on its YES.
+    code
+        Of the mechanism or sampler. What compiled code or a service does is not hashed.
+    data_hash, data_source
+        Of the distribution of the data, or of the pairs that were listed.
+    seed_source
+        Who chose the seed: a test whose seed the author of the code could know proves nothing
+        (theory 3.11).
+    domain
+        None for samples alone.
+    releases
+        How many outputs may be drawn under it.
+    attempts
+        Which of the vendor's attempts this was, as a ledger counted; None without one.
+    decided
+        When, in UTC.
+    """
+
+    verdict: V
+    code: Fingerprint
+    data_hash: str
+    data_source: str
+    seed_source: str
+    domain: Domain | None = None
+    versions: dict[str, str] = field(default_factory=dict)
+    releases: int = 1
+    attempts: int | None = None
+    decided: str = "1970-01-01T00:00:00Z"
+
+    @property
+    def decision(self) -> Decision:
+        """The verdict's decision."""
+        return self.verdict.decision
+
+    @property
+    def release_guarantee(self) -> str:
+        """What a release under this certificate satisfies (theory 3.11)."""
+        return release_words(self.verdict, self.releases)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON values, as the schema describes them."""
+        verdict = self.verdict
+        made = (
+            _SampleDocument.of(self, verdict)
+            if isinstance(verdict, BlackBoxVerdict)
+            else _Document.of(self, verdict)
+        )
+        document = made.to_dict()
+        return document | {"digest": digest(document)}
+
+    def to_json(self) -> str:
+        """One JSON object."""
+        return json.dumps(self.to_dict(), indent=1)
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the verdict, what was tested, what a release satisfies."""
+        facts = (f"code sha256 {self.code.code}", f"release: {self.release_guarantee}")
+        lines = "<br>".join(escape(fact) for fact in facts)
+        return f"{self.verdict._repr_html_()}<div>{lines}</div>"
+
+    def write(self, path: str | Path) -> None:
+        """Write the JSON to a file."""
+        Path(path).write_text(self.to_json() + "\n", encoding="utf-8")
+
+    @classmethod
+    def from_json(cls, text: str) -> Certificate[Any]:
+        """Inverse of ``to_json``; InputError for anything else, also for a changed certificate."""
+        found = document_problems(document := read_document(text))
+        if found:
+            raise InputError(f"{found[0]}; it was not written by liptest or is damaged")
+        return certificate_of(document)
+
+
+#: Its name of old for a verdict of ``lt.check_samples``.
+SampleCertificate = Certificate
+
+
+def certify(
+    verdict: V,
+    code: Fingerprint,
+    data: Distribution | list[Any] | tuple[Any, ...],
+    *,
+    own_seed: bool,
+    releases: int = 1,
+    attempts: int | None = None,
+) -> Certificate[V]:
+    """Assemble a certificate; ``own_seed`` when liptest drew the seed itself."""
+    domain = None
+    if isinstance(verdict, BlackBoxVerdict):
+        source = _OS_SEED_OF_SAMPLES if own_seed else _CALLER_SEED_OF_SAMPLES
+    else:
+        domain = data.domain  # type: ignore[union-attr]  # no privacy verdict rests on listed pairs
+        source = _OS_SEED if own_seed else _CALLER_SEED
+        source = _NO_SEED if verdict.method == BY_FILTER else source
+    return Certificate(
+        verdict,
+        code,
+        *identify_data(data),
+        source,
+        domain,
+        versions_here(),
+        releases,
+        attempts,
+        datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+    )
+
+
+def certify_samples(
+    verdict: BlackBoxVerdict,
+    sampler: Any,
+    data: Distribution | list[Any] | tuple[Any, ...],
+    *,
+    own_seed: bool = False,
+) -> Certificate[BlackBoxVerdict]:
+    """The certificate of a verdict of ``lt.check_samples(sampler, data, ..)``.
+
+    ``own_seed``: whether the seed was drawn by liptest, after the code was written.
+
+    Raises InputError when ``sampler`` is none.
+    """
+    return certify(verdict, fingerprint(check_sampler(sampler)), data, own_seed=own_seed)
+
+
+def identify_data(data: Any) -> tuple[str, str]:
+    """The hash of a distribution or of listed pairs, and where they came from."""
+    if isinstance(data, (ProductDistribution, SampledDistribution)):
+        return distribution_hash(data), data.source
+    listed = [[np.asarray(side).tolist() for side in pair] for pair in data]
+    return hashlib.sha256(json.dumps(listed).encode()).hexdigest(), _LISTED
+
+
+def versions_here() -> dict[str, str]:
+    """What runs here, as far as it may change a number."""
+    return {
+        "liptest": liptest.__version__,
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+    }
+
+
+Sha256 = Annotated[str, as_text(pattern="^[0-9a-f]{64}$")]
+
+
+Attempts = Annotated[
+    Positive | None,
+    Described("Which of the vendor's attempts this was, as a ledger counted; null without one."),
+]
+
+
+Digest = Annotated[
+    str,
+    as_text(pattern="^sha256:[0-9a-f]{64}$"),
+    Described(
+        "sha256 of the document without this key: JSON with sorted keys, no spaces, ASCII. It "
+        "shows accidents; it is not a signature."
+    ),
+]
+
+
+SeedSource = Annotated[
+    Words,
+    Described("Who chose it. A seed that the author of the code could know proves nothing."),
+]
+
+
+@dataclass(frozen=True)
+class _Code(Record):
+    hash: Sha256
+    files: dict[str, Sha256]
+    packages: dict[str, Text]
+    parameters: Sha256
+
+    @classmethod
+    def of(cls, code: Fingerprint) -> _Code:
+        return cls(code.code, code.files, code.packages, code.parameters)
+
+    def fingerprint(self) -> Fingerprint:
+        return Fingerprint(self.hash, self.files, self.packages, self.parameters)
+
+
+@dataclass(frozen=True)
+class _Data(Record):
+    hash: Sha256
+    source: Text
+
+
+@dataclass(frozen=True)
+class _Time(Record):
+    decided: Annotated[
+        str, as_text(pattern="^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$")
+    ]
+    seconds: Annotated[float, as_number(ge=0)]
+
+
+@dataclass(frozen=True)
+class _Versions(Record):
+    liptest: Text
+    python: Text
+    numpy: Text
 
 
 _KINDS: dict[str, type[Domain]] = {
@@ -57,38 +305,290 @@ _KINDS: dict[str, type[Domain]] = {
 }
 
 
-def domain_to_json(domain: Domain) -> dict[str, Any]:
-    """Kind, dimension, sizes (one number where all are equal) and the neighbours in words.
+@dataclass(frozen=True)
+class _Domain(Record):
+    """Which datasets exist, and which two are neighbours; sizes: one number when all are equal."""
 
-    InputError for a domain that is not of this package.
+    kind: Annotated[str, as_one_of(*_KINDS)]
+    dimension: Positive
+    sizes: Positive | Annotated[tuple[int, ...], as_tuple(Positive, min_length=1)]
+    neighbours: Words
+
+    @classmethod
+    def of(cls, domain: Domain | None) -> _Domain:
+        """InputError for a domain that is not of this package."""
+        kind = next((key for key, known in _KINDS.items() if type(domain) is known), None)
+        if kind is None or domain is None:
+            raise InputError(
+                f"domain={domain} is not one of this package, so no certificate can say what its "
+                f"neighbours are; the verdict can be written: verdict.to_json()",
+                name="domain",
+            )
+        sizes = domain.sizes[0] if len(set(domain.sizes)) == 1 else tuple(domain.sizes)
+        return cls(kind, domain.dimension, sizes, domain.neighbour_words)
+
+    def domain(self) -> Domain:
+        """InputError when sizes and dimension contradict each other."""
+        if self.kind == "cube":
+            return Hypercube(self.dimension)
+        listed = [self.sizes] * self.dimension if isinstance(self.sizes, int) else self.sizes
+        if len(listed) != self.dimension:
+            raise InputError(
+                f"sizes={shown(self.sizes)}: {len(listed)} sizes for {self.dimension} coordinates"
+            )
+        made: Any = _KINDS[self.kind]
+        domain: Domain = made(listed)
+        return domain
+
+
+@dataclass(frozen=True)
+class _Document(Record):
+    """Certificate of liptest, version 1.
+
+    What was tested, what was answered, what the answer means and what it does not cover. An
+    infinite number is the text inf. Whole numbers may exceed 64 bits.
     """
-    kind = next((key for key, known in _KINDS.items() if type(domain) is known), None)
-    if kind is None:
-        raise InputError(
-            f"domain={domain} is not one of this package, so no certificate can say what its "
-            f"neighbours are; the verdict can be written: verdict.to_json()",
-            name="domain",
+
+    certificate: Annotated[int, as_one_of(VERSION)]
+    digest: Digest
+    verdict: PrivacyVerdict
+    domain: _Domain
+    comparison: Annotated[Words, Described("How the outputs of two datasets were compared.")]
+    code: _Code
+    distribution: _Data
+    laws: Annotated[Words, Described("How the output probabilities were obtained.")]
+    seed_source: SeedSource
+    attempts: Attempts
+    time: _Time
+    releases: Positive
+    release_guarantee: Annotated[Words, Described("What these releases satisfy together.")]
+    not_covered: Annotated[Words, Described("What no test of output probabilities covers.")]
+    versions: _Versions
+
+    @classmethod
+    def of(cls, certificate: Certificate[Any], verdict: PrivacyVerdict) -> _Document:
+        return cls(
+            certificate=VERSION,
+            digest="",
+            verdict=verdict,
+            domain=_Domain.of(certificate.domain),
+            comparison=comparison_words(verdict),
+            code=_Code.of(certificate.code),
+            distribution=_Data(certificate.data_hash, verdict.distribution),
+            laws=SOURCES.get(verdict.law_source, verdict.law_source),
+            seed_source=certificate.seed_source,
+            attempts=certificate.attempts,
+            time=_Time(certificate.decided, verdict.cost.seconds),
+            releases=certificate.releases,
+            release_guarantee=certificate.release_guarantee,
+            not_covered=NOT_COVERED,
+            versions=_Versions(**certificate.versions),
         )
-    sizes: Any = domain.sizes[0] if len(set(domain.sizes)) == 1 else list(domain.sizes)
+
+    def whole(self) -> Certificate[PrivacyVerdict]:
+        return Certificate(
+            verdict=self.verdict,
+            code=self.code.fingerprint(),
+            data_hash=self.distribution.hash,
+            data_source=self.verdict.distribution,
+            seed_source=self.seed_source,
+            domain=self.domain.domain(),
+            versions=vars(self.versions),
+            releases=self.releases,
+            attempts=self.attempts,
+            decided=self.time.decided,
+        )
+
+
+@dataclass(frozen=True)
+class _SampleDocument(Record):
+    """Certificate of liptest on a mechanism known by samples only, version 1.
+
+    What was sampled, what was answered at which confidence, and what that does not cover. An
+    infinite number is the text inf or -inf.
+    """
+
+    sample_certificate: Annotated[int, as_one_of(VERSION)]
+    digest: Digest
+    evidence: Annotated[Words, Described("Samples used; follows from the verdict.")]
+    verdict: BlackBoxVerdict
+    code: _Code
+    data: _Data
+    seed_source: SeedSource
+    attempts: Attempts
+    time: _Time
+    not_covered: Annotated[Words, Described("What no test of output probabilities covers.")]
+    versions: _Versions
+
+    @classmethod
+    def of(cls, certificate: Certificate[Any], verdict: BlackBoxVerdict) -> _SampleDocument:
+        return cls(
+            sample_certificate=VERSION,
+            digest="",
+            evidence=evidence_words(verdict),
+            verdict=verdict,
+            code=_Code.of(certificate.code),
+            data=_Data(certificate.data_hash, certificate.data_source),
+            seed_source=certificate.seed_source,
+            attempts=certificate.attempts,
+            time=_Time(certificate.decided, verdict.cost.seconds),
+            not_covered=NOT_COVERED,
+            versions=_Versions(**certificate.versions),
+        )
+
+    def whole(self) -> Certificate[BlackBoxVerdict]:
+        return Certificate(
+            verdict=self.verdict,
+            code=self.code.fingerprint(),
+            data_hash=self.data.hash,
+            data_source=self.data.source,
+            seed_source=self.seed_source,
+            versions=vars(self.versions),
+            attempts=self.attempts,
+            decided=self.time.decided,
+        )
+
+
+_FORMS: dict[str, type[_Document | _SampleDocument]] = {
+    "certificate": _Document,
+    "sample_certificate": _SampleDocument,
+}
+
+
+def read_documents(text: str) -> list[dict[str, Any]]:
+    """The certificates of a text, one or a list, not judged yet; InputError for anything else."""
+    try:
+        data = strict_json(text)
+    except Unreadable as error:
+        raise InputError(f"certificate: {error}") from None
+    documents = data if isinstance(data, list) else [data]
+    for document in documents:
+        _form_of(document)
+    return documents
+
+
+def read_document(text: str) -> dict[str, Any]:
+    """The JSON object of one certificate, not judged yet; InputError for anything else."""
+    documents = read_documents(text)
+    if len(documents) != 1:
+        raise InputError(f"certificate: {len(documents)} of them in one list; give one")
+    return documents[0]
+
+
+def _form_of(document: Any) -> str:
+    keys = document.keys() & _FORMS if isinstance(document, dict) else set()
+    if len(keys) != 1:
+        raise InputError(f"certificate: {shown(document)} was not written by liptest")
+    [key] = keys
+    version = document[key]
+    if isinstance(version, bool) or version != VERSION:
+        raise InputError(f"{key}={shown(version)}: this liptest reads {VERSION}")
+    return str(key)
+
+
+def is_of_samples(document: dict[str, Any]) -> bool:
+    """Whether a document says that it rests on samples alone."""
+    return _form_of(document) == "sample_certificate"
+
+
+def certificate_of(document: dict[str, Any]) -> Certificate[Any]:
+    """The certificate of a document; InputError when it does not fit its form or cannot be."""
+    key = _form_of(document)
+    return _FORMS[key].read(document, key).whole()
+
+
+def form_problems(document: dict[str, Any]) -> list[str]:
+    """Where a document departs from its schema, in sentences; nothing when it fits."""
+    try:
+        key = _form_of(document)
+        made = _FORMS[key].read(document, key)
+    except InputError as error:
+        return list(error.value or [str(error)])
+    return list(_missing(document, made.to_dict(), key))
+
+
+def _missing(stated: Any, made: Any, place: str) -> Iterator[str]:
+    """What a document of today says and this one leaves out."""
+    if isinstance(made, dict):
+        yield from (f"{place} lacks {key!r}" for key in made if key not in stated)
+        for key in stated:
+            yield from _missing(stated[key], made[key], f"{place}.{key}")
+    elif isinstance(made, list):
+        for number, (left, right) in enumerate(zip(stated, made, strict=True)):
+            yield from _missing(left, right, f"{place}[{number}]")
+
+
+def document_problems(document: dict[str, Any]) -> list[str]:
+    """Where a document departs from its form, its digest, or from what follows from itself."""
+    wrong = form_problems(document)
+    if wrong:
+        return wrong
+    if document["digest"] != digest(document):
+        wrong.append("the document was changed after it was written (its digest differs)")
+    try:
+        made = certificate_of(document).to_dict()
+    except InputError as error:
+        return [*wrong, str(error)]
+    return wrong + list(_departures(document, made | {"digest": document["digest"]}, ""))
+
+
+def _departures(stated: Any, made: Any, place: str) -> Iterator[str]:
+    if isinstance(stated, dict) and isinstance(made, dict) and stated.keys() == made.keys():
+        for key, value in made.items():
+            yield from _departures(stated[key], value, f"{place}.{key}".lstrip("."))
+    elif not _is_same_json(stated, made):
+        yield f"{place}: {shown(stated)} does not follow from the rest, which gives {shown(made)}"
+
+
+def digest(document: dict[str, Any]) -> str:
+    """sha256 of a document without its key "digest": sorted keys, no spaces, ASCII."""
+    rest = {key: value for key, value in document.items() if key != "digest"}
+    text = json.dumps(rest, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
+
+
+def _is_same_json(left: Any, right: Any) -> bool:
+    """Whether two JSON values are one and the same: 1, 1.0 and true are three."""
+    return json.dumps(left, sort_keys=True) == json.dumps(right, sort_keys=True)
+
+
+def schema(key: str = "certificate") -> dict[str, Any]:
+    """The JSON Schema of a document that has this key, as it is shipped with liptest."""
+    found: dict[str, Any] = json.loads(_schema_file(key).read_text(encoding="utf-8"))
+    return found
+
+
+def make_schema(key: str) -> dict[str, Any]:
+    """The JSON Schema (draft 2020-12) that the form of a document gives."""
+    form = _FORMS[key]
+    title, _, description = (form.__doc__ or "").partition(".")
     return {
-        "kind": kind,
-        "dimension": domain.dimension,
-        "sizes": sizes,
-        "neighbours": domain.neighbour_words,
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": f"urn:liptest:{key.replace('_', '-')}:{VERSION}",
+        **form.json_schema(),
+        "title": title,
+        "description": " ".join(description.split()),
     }
 
 
-def domain_from_json(data: dict[str, Any]) -> Domain:
-    """Inverse of ``domain_to_json``; InputError when sizes and dimension contradict each other."""
-    kind, dimension, sizes = data["kind"], data["dimension"], data["sizes"]
-    if kind == "cube":
-        return Hypercube(dimension)
-    listed = [sizes] * dimension if isinstance(sizes, int) else sizes
-    if len(listed) != dimension:
-        raise InputError(f"sizes={shown(sizes)}: {len(listed)} sizes for {dimension} coordinates")
-    made: Any = _KINDS[kind]
-    domain: Domain = made(listed)
-    return domain
+def write_schemas() -> None:
+    """Write the files that are shipped, after a form was changed."""
+    for key in _FORMS:
+        path = Path(str(_schema_file(key)))
+        path.write_text(json.dumps(make_schema(key), indent=1) + "\n", encoding="utf-8")
+
+
+def _schema_file(key: str) -> Any:
+    name = f"{key.replace('_', '-')}-{VERSION}.json"
+    return resources.files("liptest").joinpath("schemas", name)
+
+
+def evidence_words(verdict: BlackBoxVerdict) -> str:
+    """What the verdict rests on, in one sentence."""
+    return (
+        f"black box: {verdict.cost.draws:,} samples of the output, and nothing else; a statistical "
+        f"answer, and no ground for a release"
+    )
 
 
 def comparison_words(verdict: PrivacyVerdict) -> str:
@@ -110,9 +610,9 @@ def _is_group(verdict: PrivacyVerdict) -> bool:
     return verdict.guarantee.form == "group"
 
 
-def release_words(verdict: PrivacyVerdict, releases: int) -> str:
+def release_words(verdict: PrivacyVerdict | BlackBoxVerdict, releases: int) -> str:
     """What a number of releases satisfy together (theory 3.11)."""
-    if verdict.decision is not Decision.YES:
+    if isinstance(verdict, BlackBoxVerdict) or verdict.decision is not Decision.YES:
         return "nothing is released"
     guarantee = verdict.guarantee
     epsilon = releases * float(guarantee.epsilon or 0.0)
@@ -157,356 +657,3 @@ def _ends_well(verdict: PrivacyVerdict, rest: str, mass: float) -> bool:
     return rest == "" or any(
         re.fullmatch(re.escape(one).replace(re.escape("\n"), ".+"), rest) for one in known
     )
-
-
-# The schemas of certificates, and a validator for the part of JSON Schema that they use.
-#
-# They are the files ``schemas/certificate-1.json`` and ``schemas/sample-certificate-1.json`` (draft
-# 2020-12), for any validator. This one knows the keywords that occur there and refuses others, so
-# that none is passed over silently.
-
-
-VERSION = 1
-
-
-#: Names of the schemas.
-PLAIN, SAMPLES = "certificate", "sample-certificate"
-
-
-_WORDS = {"$schema", "$id", "$defs", "title", "description", "then"}
-
-
-@cache
-def schema(name: str = PLAIN) -> dict[str, Any]:
-    """The JSON Schema of a certificate, ``PLAIN`` or ``SAMPLES``."""
-    file = resources.files("liptest").joinpath("schemas", f"{name}-{VERSION}.json")
-    text = file.read_text(encoding="utf-8")
-    found: dict[str, Any] = json.loads(text)
-    return found
-
-
-def schema_problems(document: Any, name: str = PLAIN) -> list[str]:
-    """Where a document departs from a schema, in sentences; nothing when it fits."""
-    return list(_problems(document, _rules(name), name))
-
-
-@cache
-def _rules(name: str) -> dict[str, Any]:
-    """The schema with its name in each reference."""
-    text = json.dumps(schema(name)).replace('"#/', f'"{name}#/')
-    found: dict[str, Any] = json.loads(text)
-    return found
-
-
-def digest(document: dict[str, Any]) -> str:
-    """sha256 of a document without its key "digest": sorted keys, no spaces, ASCII."""
-    rest = {key: value for key, value in document.items() if key != "digest"}
-    text = json.dumps(rest, sort_keys=True, separators=(",", ":"), allow_nan=False)
-    return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
-
-
-def same_json(left: Any, right: Any) -> bool:
-    """Whether two JSON values are one and the same: 1, 1.0 and true are three."""
-    return json.dumps(left, sort_keys=True) == json.dumps(right, sort_keys=True)
-
-
-def own_problems(
-    document: dict[str, Any], again: Callable[[], dict[str, Any]], name: str = PLAIN
-) -> list[str]:
-    """Where a document departs from its schema, its digest, or from what follows from itself.
-
-    ``again()`` is the document made anew from what it says; it may raise InputError.
-    """
-    wrong = schema_problems(document, name)
-    if wrong:
-        return wrong
-    if document["digest"] != digest(document):
-        wrong.append("the document was changed after it was written (its digest differs)")
-    try:
-        made = again()
-    except InputError as error:
-        return [*wrong, str(error)]
-    for key in document.keys() - {"digest"}:
-        if not same_json(document[key], made[key]):
-            wrong.append(f"{key}: {shown(document[key])} does not follow from the rest")
-    return wrong
-
-
-def _problems(value: Any, rule: dict[str, Any], where: str) -> Iterator[str]:
-    if "$ref" in rule:
-        name, _, place = rule["$ref"].partition("#/$defs/")
-        yield from _problems(value, _rules(name)["$defs"][place], where)
-    for keyword, expected in rule.items():
-        if keyword in _CHECKS:
-            yield from _CHECKS[keyword](value, expected, rule, where)
-        elif keyword not in _WORDS and keyword != "$ref":
-            raise AssertionError(f"schema: keyword {keyword!r} is not known here")
-
-
-def _is(value: Any, kind: str) -> bool:
-    if isinstance(value, bool):
-        return kind == "boolean"
-    if kind == "integer":
-        return isinstance(value, int) or (isinstance(value, float) and value.is_integer())
-    return isinstance(value, _KINDS_OF_SCHEMA[kind])
-
-
-def _type(value: Any, expected: Any, rule: Any, where: str) -> Iterator[str]:
-    kinds = expected if isinstance(expected, list) else [expected]
-    if not any(_is(value, kind) for kind in kinds):
-        yield f"{where}={shown(value)} must be of type {' or '.join(kinds)}"
-
-
-def _const(value: Any, expected: Any, rule: Any, where: str) -> Iterator[str]:
-    yield from _enum(value, [expected], rule, where)
-
-
-def _enum(value: Any, expected: Any, rule: Any, where: str) -> Iterator[str]:
-    if not any(value == one and _is(value, "boolean") == _is(one, "boolean") for one in expected):
-        yield f"{where}={shown(value)} must be {' or '.join(map(repr, expected))}"
-
-
-def _any_of(value: Any, expected: Any, rule: Any, where: str) -> Iterator[str]:
-    found = [list(_problems(value, one, where)) for one in expected]
-    if all(found):
-        # Of alternatives one of which has the type of the value, that one says what is wrong.
-        inner = [told for told in found if not told[0].startswith(f"{where}=")]
-        yield from inner[0] if len(inner) == 1 else [f"{where}={shown(value)} is not allowed there"]
-
-
-def _if(value: Any, expected: Any, rule: Any, where: str) -> Iterator[str]:
-    if not any(_problems(value, expected, where)):
-        yield from _problems(value, rule["then"], where)
-
-
-def _properties(value: Any, expected: Any, rule: Any, where: str) -> Iterator[str]:
-    if isinstance(value, dict):
-        for key in expected.keys() & value.keys():
-            yield from _problems(value[key], expected[key], f"{where}.{key}")
-
-
-def _additional(value: Any, expected: Any, rule: Any, where: str) -> Iterator[str]:
-    if isinstance(value, dict):
-        for key in sorted(value.keys() - rule.get("properties", {}).keys()):
-            if expected is False:
-                yield f"{where} has an unknown key {shown(key)}"
-            else:
-                yield from _problems(value[key], expected, f"{where}.{key}")
-
-
-def _required(value: Any, expected: Any, rule: Any, where: str) -> Iterator[str]:
-    if isinstance(value, dict):
-        yield from (f"{where} lacks {key!r}" for key in expected if key not in value)
-
-
-def _items(value: Any, expected: Any, rule: Any, where: str) -> Iterator[str]:
-    if isinstance(value, list):
-        for number, item in enumerate(value):
-            yield from _problems(item, expected, f"{where}[{number}]")
-
-
-def _limit(
-    kind: str, measure: Callable[[Any], Any], fits: Callable[[Any, Any], bool], words: str
-) -> Callable[[Any, Any, Any, str], Iterator[str]]:
-    def check(value: Any, expected: Any, rule: Any, where: str) -> Iterator[str]:
-        if _is(value, kind) and not fits(measure(value), expected):
-            yield f"{where}={shown(value)} must {words} {expected}"
-
-    return check
-
-
-_KINDS_OF_SCHEMA: dict[str, Any] = {
-    "null": type(None),
-    "number": (int, float),
-    "string": str,
-    "array": list,
-    "object": dict,
-    "boolean": bool,
-}
-
-
-_CHECKS: dict[str, Callable[[Any, Any, Any, str], Iterator[str]]] = {
-    "type": _type,
-    "const": _const,
-    "enum": _enum,
-    "anyOf": _any_of,
-    "if": _if,
-    "properties": _properties,
-    "additionalProperties": _additional,
-    "required": _required,
-    "items": _items,
-    "minimum": _limit("number", lambda v: v, lambda v, e: v >= e, "be at least"),
-    "maximum": _limit("number", lambda v: v, lambda v, e: v <= e, "be at most"),
-    "exclusiveMinimum": _limit("number", lambda v: v, lambda v, e: v > e, "be above"),
-    "exclusiveMaximum": _limit("number", lambda v: v, lambda v, e: v < e, "be below"),
-    "minItems": _limit("array", len, lambda v, e: v >= e, "have a length of at least"),
-    "maxItems": _limit("array", len, lambda v, e: v <= e, "have a length of at most"),
-    "minLength": _limit("string", len, lambda v, e: v >= e, "have a length of at least"),
-    "pattern": _limit("string", str, lambda v, e: re.search(e, v) is not None, "match"),
-}
-
-
-_OS_SEED = "operating system, drawn after the code was hashed"
-
-
-_CALLER_SEED = "caller: valid only if the code was written without knowing this seed"
-
-
-_NO_SEED = "none: nothing was drawn"
-
-
-#: Who may have chosen a seed.
-SEED_SOURCES = (_OS_SEED, _CALLER_SEED, _NO_SEED)
-
-
-@dataclass(frozen=True)
-class Certificate:
-    """A verdict and what it is about; ``to_json`` and ``from_json`` are inverse.
-
-    ``seed_source`` says who chose the seed: a test whose seed the author of the code could
-    know proves nothing (theory 3.11). ``attempts`` is which of the vendor's attempts this was, as
-    a ledger counted; None without one. ``decided`` is when, in UTC.
-    """
-
-    verdict: PrivacyVerdict
-    code: Fingerprint
-    distribution_hash: str
-    seed_source: str
-    domain: Domain
-    versions: dict[str, str] = field(default_factory=dict)
-    releases: int = 1
-    attempts: int | None = None
-    decided: str = "1970-01-01T00:00:00Z"
-
-    @property
-    def decision(self) -> Decision:
-        """The verdict's decision."""
-        return self.verdict.decision
-
-    @property
-    def release_guarantee(self) -> str:
-        """What a release under this certificate satisfies (theory 3.11)."""
-        return release_words(self.verdict, self.releases)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain JSON values, as the schema describes them."""
-        verdict = self.verdict
-        document = {
-            "certificate": VERSION,
-            "verdict": verdict.to_dict(),
-            "domain": domain_to_json(self.domain),
-            "comparison": comparison_words(verdict),
-            "code": {
-                "hash": self.code.code,
-                "files": self.code.files,
-                "packages": self.code.packages,
-                "parameters": self.code.parameters,
-            },
-            "distribution": {"hash": self.distribution_hash, "source": verdict.distribution},
-            "laws": SOURCES.get(verdict.law_source, verdict.law_source),
-            "seed_source": self.seed_source,
-            "attempts": self.attempts,
-            "time": {"decided": self.decided, "seconds": verdict.cost.seconds},
-            "releases": self.releases,
-            "release_guarantee": self.release_guarantee,
-            "not_covered": NOT_COVERED,
-            "versions": self.versions,
-        }
-        return {"certificate": VERSION, "digest": digest(document), **document}
-
-    def to_json(self) -> str:
-        """One JSON object."""
-        return json.dumps(self.to_dict(), indent=1)
-
-    def _repr_html_(self) -> str:
-        """For notebooks: the verdict, what was tested, what a release satisfies."""
-        facts = (f"code sha256 {self.code.code}", f"release: {self.release_guarantee}")
-        lines = "<br>".join(escape(fact) for fact in facts)
-        return f"{self.verdict._repr_html_()}<div>{lines}</div>"
-
-    def write(self, path: str | Path) -> None:
-        """Write the JSON to a file."""
-        Path(path).write_text(self.to_json() + "\n", encoding="utf-8")
-
-    @classmethod
-    def from_json(cls, text: str) -> Certificate:
-        """Inverse of ``to_json``; InputError for anything else, also for a changed certificate."""
-        found = document_problems(document := read_document(text))
-        if found:
-            raise InputError(f"{found[0]}; it was not written by liptest or is damaged")
-        return _built(document)
-
-
-def certificate_of(data: dict[str, Any]) -> Certificate:
-    """The certificate of a document; InputError when it does not fit the schema or cannot be."""
-    wrong = schema_problems(data)
-    if wrong:
-        raise InputError(wrong[0])
-    return _built(data)
-
-
-def _built(data: dict[str, Any]) -> Certificate:
-    code = data["code"]
-    return Certificate(
-        verdict=PrivacyVerdict.from_dict(data["verdict"]),
-        code=Fingerprint(code["hash"], code["files"], code["packages"], code["parameters"]),
-        distribution_hash=data["distribution"]["hash"],
-        seed_source=data["seed_source"],
-        domain=domain_from_json(data["domain"]),
-        versions=data["versions"],
-        releases=data["releases"],
-        attempts=data["attempts"],
-        decided=data["time"]["decided"],
-    )
-
-
-def versions_here() -> dict[str, str]:
-    """What runs here, as far as it may change a number."""
-    return {
-        "liptest": liptest.__version__,
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-    }
-
-
-def certify(
-    verdict: PrivacyVerdict,
-    code: Fingerprint,
-    distribution: Distribution,
-    *,
-    own_seed: bool,
-    releases: int = 1,
-    attempts: int | None = None,
-) -> Certificate:
-    """Assemble a certificate; ``own_seed`` when the gate drew the seed itself."""
-    source = _OS_SEED if own_seed else _CALLER_SEED
-    return Certificate(
-        verdict,
-        code,
-        distribution_hash(distribution),
-        _NO_SEED if verdict.method == BY_FILTER else source,
-        distribution.domain,
-        versions_here(),
-        releases,
-        attempts,
-        datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-    )
-
-
-def read_document(text: str) -> dict[str, Any]:
-    """The JSON object of one certificate, not judged yet; InputError for anything else."""
-    try:
-        document = strict_json(text)
-    except Unreadable as error:
-        raise InputError(f"certificate: {error}") from None
-    if not isinstance(document, dict) or "certificate" not in document:
-        raise InputError(f"certificate: {shown(document)} was not written by liptest")
-    version = document["certificate"]
-    if isinstance(version, bool) or version != VERSION:
-        raise InputError(f"certificate={shown(version)}: this liptest reads {VERSION}")
-    return document
-
-
-def document_problems(document: dict[str, Any]) -> list[str]:
-    """Where a document departs from its schema, its digest, or from what follows from itself."""
-    return own_problems(document, lambda: _built(document).to_dict())

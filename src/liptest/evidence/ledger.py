@@ -6,11 +6,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 from liptest.data.distributions import Distribution
 from liptest.errors import GateError, InputError, LedgerError, check_count, check_non_negative
-from liptest.evidence.certificate import Certificate
+from liptest.evidence.certificate import Certificate, V
 from liptest.evidence.ledger_entries import (
     NO_VERDICT,
     NOT_OURS,
@@ -26,7 +26,6 @@ from liptest.evidence.ledger_entries import (
     verdict_fields,
 )
 from liptest.evidence.ledger_file import START, Chain, Draft, Past, Row
-from liptest.evidence.samples import SampleCertificate
 from liptest.privacy.claims import Claim
 from liptest.runs.fingerprints import Fingerprint, distribution_hash
 
@@ -113,7 +112,7 @@ class Ledger:
         row = self._chain.append(compose)
         return folded([row])[row.number]
 
-    def record_verdict(self, attempt: int, certificate: Certificate | SampleCertificate) -> Attempt:
+    def record_verdict(self, attempt: int, certificate: Certificate[Any]) -> Attempt:
         """Write how an attempt, by its number, was decided; on samples alone nothing is released.
 
         Raises LedgerError when there is no such attempt or it has its verdict already.
@@ -204,9 +203,6 @@ class Ledger:
 LedgerLike = Ledger | str | PathLike[str] | None
 
 
-AnyCertificate = TypeVar("AnyCertificate", Certificate, SampleCertificate)
-
-
 class Named(Protocol):
     """A mechanism or a sampler."""
 
@@ -238,7 +234,7 @@ class Bookkeeper:
         self._vendor = vendor
         self._table = private_table
         self._attempt: Attempt | None = None
-        self._unwritten: Certificate | SampleCertificate | None = None
+        self._unwritten: Certificate[Any] | None = None
 
     @classmethod
     def of_gate(
@@ -274,7 +270,7 @@ class Bookkeeper:
             private_table=self._table,
         )
 
-    def decided(self, certificate: AnyCertificate) -> AnyCertificate:
+    def decided(self, certificate: Certificate[V]) -> Certificate[V]:
         """Write the verdict, or keep it; returns the certificate with the number of attempts."""
         if self._ledger is None or self._attempt is None:
             return certificate

@@ -15,10 +15,10 @@ from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from typing import Any
 
+from liptest.blackbox.verdicts import BlackBoxVerdict
 from liptest.errors import InputError, shown
 from liptest.evidence.certificate import Certificate
 from liptest.evidence.ledger_file import Row
-from liptest.evidence.samples import SampleCertificate
 from liptest.privacy.check import BLACK_BOX
 from liptest.privacy.claims import Claim, ExactLog
 from liptest.privacy.verdicts import BY_FILTER, counted
@@ -276,16 +276,14 @@ def attempt_fields(
     }
 
 
-def verdict_fields(
-    certificate: Certificate | SampleCertificate, attempt: Attempt
-) -> dict[str, Any]:
+def verdict_fields(certificate: Certificate[Any], attempt: Attempt) -> dict[str, Any]:
     """The JSON fields of a verdict's row.
 
     A test that ended without YES might have ended in a wrong one: it costs what was asked for.
     """
-    if isinstance(certificate, SampleCertificate):
-        return _sampled_fields(certificate, attempt)
     verdict = certificate.verdict
+    if isinstance(verdict, BlackBoxVerdict):
+        return _sampled_fields(certificate, verdict, attempt)
     guarantee = verdict.guarantee
     failure = decimal_text(attempt.failure_probability)
     if verdict.method in _CERTAIN:
@@ -307,9 +305,10 @@ def verdict_fields(
     }
 
 
-def _sampled_fields(certificate: SampleCertificate, attempt: Attempt) -> dict[str, Any]:
+def _sampled_fields(
+    certificate: Certificate[Any], verdict: BlackBoxVerdict, attempt: Attempt
+) -> dict[str, Any]:
     """Of samples alone: nothing is released on them, and a YES adds its resolution to delta."""
-    verdict = certificate.verdict
     return {
         "certificate": certificate.to_dict()["digest"],
         "decision": str(verdict.decision),

@@ -1,18 +1,21 @@
-"""Certificates: a verdict with hashes of exactly what was tested, and whether one holds.
+"""Whether a certificate holds: by itself, against its mechanism, repeated from its seed.
 
-The document is described by ``schemas/certificate-1.json`` and explained in docs/certificates.md.
+Documents are explained in docs/certificates.md.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
+from liptest.blackbox.check import check_samples
+from liptest.blackbox.samplers import Sampler, check_sampler
+from liptest.blackbox.verdicts import BlackBoxVerdict, count_problems
 from liptest.data.distributions import Distribution, ProductDistribution
 from liptest.data.domains import Domain
 from liptest.errors import InputError, LiptestError, shown
@@ -22,6 +25,7 @@ from liptest.evidence.certificate import (
     Certificate,
     certificate_of,
     document_problems,
+    identify_data,
     read_document,
     sentence_follows,
     versions_here,
@@ -441,6 +445,10 @@ def _close_ends(before: list[str], after: list[str]) -> bool:
     return True
 
 
+#: A certificate, or its text.
+AnyCertificate = Certificate[PrivacyVerdict] | Certificate[BlackBoxVerdict] | str
+
+
 @dataclass
 class Examination:
     """What came of looking at a certificate.
@@ -456,15 +464,22 @@ class Examination:
     readable: bool = True
 
 
-def examine(
-    certificate: Certificate | str, mechanism: Any = None, distribution: Distribution | None = None
-) -> Examination:
+def examine(certificate: AnyCertificate, mechanism: Any = None, data: Any = None) -> Examination:
     """Check a certificate as far as what is given allows; without a mechanism, only itself.
+
+    Parameters
+    ----------
+    mechanism
+        What the certificate is about; for one of samples the sampler.
+    data
+        The distribution, or for samples the pairs that were listed: to repeat the test from its
+        seed. Where a sampler draws from a source of its own it cannot be repeated; then the test is
+        made anew, and must give the same answer.
 
     Raises
     ------
     InputError
-        The text is no certificate of this version, or the mechanism is none.
+        The text is not a certificate of this version, or the mechanism is none.
     """
     found = Examination([], [], [])
     if isinstance(certificate, str):
@@ -482,22 +497,28 @@ def examine(
     _examine_itself(given, document, found)
     if mechanism is None:
         found.unchecked.append("whether code gives these answers: no mechanism was named")
+    elif isinstance(given.verdict, BlackBoxVerdict):
+        _examine_sampler(given, check_sampler(mechanism), data, found)
     else:
-        _examine_mechanism(given, mechanism, distribution, found)
+        _examine_mechanism(given, mechanism, data, found)
     return found
 
 
-def _examine_itself(given: Certificate, document: dict[str, Any], found: Examination) -> None:
-    found.problems += verdict_problems(given.verdict, given.domain)
-    code = given.code
+def _examine_itself(given: Certificate[Any], document: dict[str, Any], found: Examination) -> None:
+    code, verdict = given.code, given.verdict
     if code_hash(code.files, code.packages, code.parameters) != code.code:
         found.problems.append("code: the hash is not that of the files, packages and parameters")
     if given.seed_source not in SEED_SOURCES:
         found.problems.append(f"seed_source={shown(given.seed_source)} is none that liptest writes")
+    if isinstance(verdict, BlackBoxVerdict):
+        found.problems += count_problems(verdict)
+        found.checked.append("the counts give the bounds, the bounds the decision")
+        return
+    if given.domain is not None:
+        found.problems += verdict_problems(verdict, given.domain)
     found.checked.append("guarantee, counts and losses against each other")
-    witness = given.verdict.witness
-    if given.decision is Decision.NO and witness is not None:
-        wrong, decided = witness_problems(document, witness)
+    if verdict.decision is Decision.NO and verdict.witness is not None:
+        wrong, decided = witness_problems(document, verdict.witness)
         found.problems += wrong
         if decided:
             found.checked.append("the witness's probabilities break the claim, by rationals alone")
@@ -505,10 +526,57 @@ def _examine_itself(given: Certificate, document: dict[str, Any], found: Examina
             found.unchecked.append("the witness from its intervals alone: they are too wide")
 
 
+def _examine_sampler(
+    given: Certificate[BlackBoxVerdict], sampler: Sampler, data: Any, found: Examination
+) -> None:
+    found.problems += code_problems(given.code, fingerprint(sampler))
+    found.checked.append("the code is that which was sampled")
+    if data is None:
+        found.unchecked.append("the counts: no data was given to repeat the test on")
+    elif identify_data(data)[0] != given.data_hash:
+        found.problems.append(f"data: not what was tested ({given.data_source})")
+    else:
+        _repeat_sampling(given.verdict, sampler, data, found)
+
+
+def _repeat_sampling(
+    verdict: BlackBoxVerdict, sampler: Sampler, data: Any, found: Examination
+) -> None:
+    again = check_samples(
+        sampler,
+        data,
+        epsilon=verdict.claim.epsilon,
+        delta=verdict.claim.delta,
+        resolution=verdict.resolution,
+        failure_probability=float(verdict.guarantee.failure_probability or 0.0),
+        samples=verdict.samples,
+        tolerance=verdict.claim.tolerance,
+        seed=verdict.seed,
+    )
+    found.certain = True
+    if _timeless(again) == _timeless(verdict):
+        found.checked.append("the test, repeated from its seed, gives the same counts")
+    elif again.decision is verdict.decision:
+        found.unchecked.append(
+            "the counts themselves: the sampler draws from a source of its own; the test, made "
+            "anew, gives the same answer"
+        )
+    else:
+        found.problems.append(
+            f"the test, made again, gives {again.decision} and not {verdict.decision}"
+        )
+
+
+def _timeless(verdict: BlackBoxVerdict) -> dict[str, Any]:
+    cost = Cost(draws=verdict.cost.draws, pairs=verdict.cost.pairs)
+    return replace(verdict, cost=cost, mechanism="").to_dict()
+
+
 def _examine_mechanism(
     given: Certificate, mechanism: Any, distribution: Distribution | None, found: Examination
 ) -> None:
-    checked, verdict = check_mechanism(mechanism), given.verdict
+    checked, verdict, domain = check_mechanism(mechanism), given.verdict, given.domain
+    assert domain is not None, "a verdict on a mechanism is about a domain"
     found.problems += code_problems(given.code, fingerprint(checked))
     found.problems += law_source_problems(verdict, checked)
     found.checked.append("the code is that which was tested")
@@ -517,27 +585,28 @@ def _examine_mechanism(
             f"what other versions change: written by {given.versions}, not {here}"
         )
     if given.decision is Decision.NO:
-        found.problems += refutation_problems(verdict, checked, given.domain)
+        found.problems += refutation_problems(verdict, checked, domain)
         found.checked.append("the mechanism, asked again, breaks the claim on the witness")
         found.certain = True
     if given.decision is Decision.INCONCLUSIVE and verdict.reason.startswith("interrupted"):
         found.unchecked.append("where the run was interrupted: that cannot be repeated")
     elif distribution is None:
-        _look_for_noise(given, checked, found)
+        _look_for_noise(given.verdict, domain, checked, found)
         found.unchecked.append("seed and counts: no distribution was given to repeat the test on")
-    elif distribution.domain != given.domain:
-        found.problems.append(f"the domain is {distribution.domain}, not {given.domain}")
+    elif distribution.domain != domain:
+        found.problems.append(f"the domain is {distribution.domain}, not {domain}")
     else:
-        known = given.distribution_hash
-        found.problems += repeated(verdict, checked, distribution, known)
+        found.problems += repeated(verdict, checked, distribution, given.data_hash)
         _note_repetition(verdict, distribution, found)
 
 
-def _look_for_noise(given: Certificate, mechanism: Mechanism, found: Examination) -> None:
-    if given.decision is Decision.NO:
+def _look_for_noise(
+    verdict: PrivacyVerdict, domain: Domain, mechanism: Mechanism, found: Examination
+) -> None:
+    if verdict.decision is Decision.NO:
         return  # the witness was asked for again
-    silent = silent_noise_problems(given.verdict, mechanism, given.domain)
-    guarantee = given.verdict.guarantee
+    silent = silent_noise_problems(verdict, mechanism, domain)
+    guarantee = verdict.guarantee
     if guarantee.kind == "proof" and not guarantee.condition:
         found.problems += silent
     else:  # the datasets that were tested may have none
@@ -557,24 +626,24 @@ def _note_repetition(
         found.unchecked.append(f"where the distribution came from: {shown(verdict.distribution)}")
 
 
-def verify(
-    certificate: Certificate | str, mechanism: Any, distribution: Distribution | None = None
-) -> bool:
+def verify(certificate: AnyCertificate, mechanism: Any, data: Any = None) -> bool:
     """Whether a certificate holds for a mechanism; ``problems`` says what is wrong."""
-    return not problems(certificate, mechanism, distribution)
+    return not problems(certificate, mechanism, data)
 
 
-def problems(
-    certificate: Certificate | str, mechanism: Any, distribution: Distribution | None = None
-) -> list[str]:
+def problems(certificate: AnyCertificate, mechanism: Any, data: Any = None) -> list[str]:
     """What is wrong with a certificate, in sentences; nothing when it holds.
 
     The document must agree with itself and the hash of the code with the code; a NO's witness is
-    recomputed; with ``distribution`` the test is replayed from its seed and every number compared.
+    recomputed; with ``data`` the test is replayed from its seed and every number compared.
 
     Raises
     ------
     InputError
         The certificate was not written by liptest.
     """
-    return examine(certificate, mechanism, distribution).problems
+    return examine(certificate, mechanism, data).problems
+
+
+#: Its name of old for a certificate of samples.
+examine_samples = examine

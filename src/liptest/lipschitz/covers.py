@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -29,7 +29,7 @@ from liptest.errors import (
 )
 from liptest.lipschitz.flow import Arcs, minimum_cut
 from liptest.lipschitz.oracles import as_oracle
-from liptest.verdicts import Record
+from liptest.verdicts import Exact, Indices, Record
 
 # Functions and masses of an enumerable domain, as whole numbers over one denominator.
 #
@@ -228,19 +228,14 @@ class Cover(Record):
         (k,) vertices of the cover, ascending.
     """
 
-    lower: Fraction
-    upper: Fraction
-    members: NDArray[np.int64]
+    lower: Exact
+    upper: Exact
+    members: Indices
 
     @property
     def value(self) -> Fraction | None:
         """The least weight, or None when only bounds are known."""
         return self.lower if self.lower == self.upper else None
-
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> Self:
-        lower, upper = Fraction(data["lower"]), Fraction(data["upper"])
-        return cls(lower, upper, np.asarray(data["members"], dtype=np.int64))
 
 
 def minimum_cover_of_pairs(distribution: Distribution, pairs: ArrayLike) -> Cover:

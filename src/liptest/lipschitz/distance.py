@@ -9,7 +9,7 @@ from __future__ import annotations
 import secrets
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +30,7 @@ from liptest.lipschitz.covers import (
 )
 from liptest.lipschitz.flow import Arcs
 from liptest.lipschitz.oracles import as_oracle
-from liptest.verdicts import Record
+from liptest.verdicts import Exact, Indices, Record, Text, Whole
 
 # Bounds on the distance to the Lipschitz functions where all pairs are too many.
 #
@@ -250,20 +250,12 @@ class Distance(Record):
         Where the numbers come from.
     """
 
-    value: Fraction | None
-    lower: Fraction
-    upper: Fraction
-    cover: NDArray[np.int64]
-    violated_pairs: int | None
-    source: str
-
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> Self:
-        parts = dict(data)
-        for name in ("value", "lower", "upper"):
-            parts[name] = None if parts[name] is None else Fraction(parts[name])
-        parts["cover"] = np.asarray(parts["cover"], dtype=np.int64)
-        return cls(**parts)
+    value: Exact | None
+    lower: Exact
+    upper: Exact
+    cover: Indices
+    violated_pairs: Whole | None
+    source: Text
 
     def __str__(self) -> str:
         if self.value is not None:

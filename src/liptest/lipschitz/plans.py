@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Self
 
 from liptest.data.distributions import Distribution, check_distribution
 from liptest.errors import InputError, check_open_unit, check_positive
@@ -11,7 +10,7 @@ from liptest.lipschitz.testers import ALL_TESTERS
 from liptest.lipschitz.testers.base import LipschitzTester
 from liptest.lipschitz.testers.diameter import DiameterTester, admissible_step, steps_per_unit
 from liptest.lipschitz.testers.djt12 import DJT12
-from liptest.verdicts import QueryPlan, Record
+from liptest.verdicts import Flag, Number, QueryPlan, Record, Text
 
 # Functions, law and running time: the first four as the paper's section 5 prints them.
 _SECTION_FIVE = {
@@ -48,21 +47,15 @@ class PlanRow(Record):
         Which step was taken instead of an inadmissible one, and why.
     """
 
-    tester: str
-    functions: str
-    law: str
-    running_time: str
-    in_paper: bool
-    range_step: float | None
+    tester: Text
+    functions: Text
+    law: Text
+    running_time: Text
+    in_paper: Flag
+    range_step: Number | None
     plan: QueryPlan | None
-    note: str = ""
-    not_applicable: str = ""
-
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> Self:
-        if not isinstance(data, dict) or data.get("plan") is None:
-            return super().from_dict(data)
-        return super().from_dict({**data, "plan": QueryPlan.from_dict(data["plan"])})
+    note: Text = ""
+    not_applicable: Text = ""
 
 
 def plan_table(

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
-from typing import Any
+from typing import Annotated, Any
 
 from flint import arb
 
 from liptest.errors import InputError, check_non_negative, check_positive, shown
 from liptest.mechanisms.laws import exact_ball, log_fraction
+from liptest.verdicts import BelowOne, Json, Record
 
 _UP = Context(prec=6, rounding=ROUND_CEILING)
 
@@ -46,8 +47,20 @@ def log(argument: int | str | Fraction) -> ExactLog:
     return ExactLog(value)
 
 
+def _epsilon(core: Any, handler: Any) -> Any:
+    """A positive number, or the text "log(3)" of an ``ExactLog``."""
+    number = core.float_schema(strict=True, allow_inf_nan=False, gt=0)
+    written = core.str_schema(strict=True, pattern=r"^log\([0-9]{1,4000}(/[0-9]{1,4000})?\)$")
+    return core.union_schema(
+        [number, core.no_info_after_validator_function(parse_epsilon, written)],
+        serialization=core.plain_serializer_function_ser_schema(
+            lambda value: repr(value) if isinstance(value, ExactLog) else value
+        ),
+    )
+
+
 @dataclass(frozen=True)
-class Claim:
+class Claim(Record):
     """(epsilon, delta)-DP at a tolerance: a pair at distance k may lose epsilon' * k with
     epsilon' = epsilon * (1 + tolerance) + tolerance; delta may grow by the factor 1 + tolerance.
 
@@ -61,9 +74,9 @@ class Claim:
         In [0, 1); 0 tests the claim to the last bit.
     """
 
-    epsilon: float | ExactLog
-    delta: float = 0.0
-    tolerance: float = 1e-9
+    epsilon: Annotated[float | ExactLog, Json(_epsilon)]
+    delta: BelowOne = 0.0
+    tolerance: BelowOne = 1e-9
 
     def __post_init__(self) -> None:
         if not isinstance(self.epsilon, ExactLog):
@@ -100,20 +113,6 @@ class Claim:
         if self.tolerance == 0 and isinstance(self.epsilon, ExactLog):
             return self.epsilon.argument
         return None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain JSON values."""
-        exact = isinstance(self.epsilon, ExactLog)
-        return {
-            "epsilon": repr(self.epsilon) if exact else self.epsilon,
-            "delta": self.delta,
-            "tolerance": self.tolerance,
-        }
-
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> Claim:
-        """Inverse of ``to_dict``."""
-        return cls(parse_epsilon(data["epsilon"]), data["delta"], data["tolerance"])
 
     def __str__(self) -> str:
         delta = f", delta {exact_text(self.delta)}" if self.delta else ""

@@ -26,7 +26,7 @@ from liptest.privacy.noiseless_laws import (
 )
 from liptest.privacy.verdicts import in_words
 from liptest.statistics.protocol import Statistic
-from liptest.verdicts import Record, rounded_up
+from liptest.verdicts import Number, Record, Text, Whole, rounded_up
 
 # What is said about noiseless privacy (theory 3.15).
 
@@ -51,18 +51,18 @@ class NoiselessPrivacy(Record):
         None unless sampled: chance that a bound is wrong.
     """
 
-    epsilon: float
-    delta_lower: float
-    delta_upper: float
-    record: int
-    values: tuple[int, int]
-    method: str
-    mechanism: str
-    distribution: str
-    records: int
-    draws: int = 0
-    failure_probability: float | None = None
-    seed: int | None = None
+    epsilon: Number
+    delta_lower: Number
+    delta_upper: Number
+    record: Whole
+    values: tuple[Whole, Whole]
+    method: Text
+    mechanism: Text
+    distribution: Text
+    records: Whole
+    draws: Whole = 0
+    failure_probability: Number | None = None
+    seed: Whole | None = None
 
     def __str__(self) -> str:
         total = rounded_up(self.delta_upper) if self.delta_upper > 0 else 0.0

@@ -22,7 +22,7 @@ from liptest.privacy.methods import (
     paper_laws,
 )
 from liptest.privacy.verdicts import proof_sentence, sampling_sentence
-from liptest.verdicts import Record
+from liptest.verdicts import Flag, Number, Record, Text, Whole
 
 # check_privacy refuses an exhaustive pass over more datasets.
 _MOST_DATASETS = 2**31 - 1
@@ -47,16 +47,16 @@ class PrivacyPlanRow(Record):
         What a YES means.
     """
 
-    method: str
-    laws: float
-    draws: int
-    approximation_factor: float
-    form: str
-    guarantee: str
-    source: str
-    in_paper: bool = False
-    range_step: float | None = None
-    not_applicable: str = ""
+    method: Text
+    laws: Number
+    draws: Whole
+    approximation_factor: Number
+    form: Text
+    guarantee: Text
+    source: Text
+    in_paper: Flag = False
+    range_step: Number | None = None
+    not_applicable: Text = ""
 
 
 @dataclass(frozen=True)

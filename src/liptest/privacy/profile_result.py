@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import math
-from dataclasses import dataclass, fields
-from typing import Any, Self
+from dataclasses import dataclass
 
-from liptest.errors import InputError, check_open_unit, check_positive, shown
+from liptest.errors import check_open_unit, check_positive
 from liptest.privacy.verdicts import in_words
-from liptest.verdicts import Decision, Record, jsonable, rounded_up
+from liptest.verdicts import Decision, Number, Record, Text, Whole, rounded_up
 
 
 @dataclass(frozen=True)
@@ -22,10 +20,10 @@ class ExceptionMass(Record):
     sampled profile are rounded outwards.
     """
 
-    epsilon: float
-    delta: float
-    lower: float
-    upper: float
+    epsilon: Number
+    delta: Number
+    lower: Number
+    upper: Number
 
 
 @dataclass(frozen=True)
@@ -38,21 +36,21 @@ class GdpAnswer(Record):
     """
 
     decision: Decision
-    kind: str
-    epsilon: float
-    delta: float
-    exception_mass: float
-    lower: float
-    upper: float
-    failure_probability: float
-    sentence: str
+    kind: Text
+    epsilon: Number
+    delta: Number
+    exception_mass: Number
+    lower: Number
+    upper: Number
+    failure_probability: Number
+    sentence: Text
 
     def __str__(self) -> str:
         return f"{self.decision}: {self.sentence}"
 
 
 @dataclass(frozen=True)
-class PrivacyProfile:
+class PrivacyProfile(Record):
     """Exception mass against epsilon, exact or as bands that hold at all epsilons at once.
 
     Parameters
@@ -72,18 +70,18 @@ class PrivacyProfile:
     """
 
     points: tuple[ExceptionMass, ...]
-    largest_loss: float
-    method: str = "exact"
-    failure_probability: float = 0.0
-    exception_mass: float | None = None
-    certified_epsilon: float | None = None
-    tolerance: float = 1e-9
-    mechanism: str = ""
-    distribution: str = ""
-    draws: int = 0
-    laws: int = 0
-    seed: int | None = None
-    seconds: float = 0.0
+    largest_loss: Number
+    method: Text = "exact"
+    failure_probability: Number = 0.0
+    exception_mass: Number | None = None
+    certified_epsilon: Number | None = None
+    tolerance: Number = 1e-9
+    mechanism: Text = ""
+    distribution: Text = ""
+    draws: Whole = 0
+    laws: Whole = 0
+    seed: Whole | None = None
+    seconds: Number = 0.0
 
     def smallest_epsilon(self, exception_mass: float) -> float:
         """Least epsilon that is known to hold off datasets of that mass; inf for none.
@@ -159,35 +157,6 @@ class PrivacyProfile:
             f"{words} A statistical statement about {self.distribution}; no pair of datasets is "
             f"shown, and it is not the certain NO of check_privacy."
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain JSON values."""
-        data = {item.name: jsonable(getattr(self, item.name)) for item in fields(self)}
-        data["points"] = [point.to_dict() for point in self.points]
-        return data
-
-    def to_json(self) -> str:
-        """One JSON object."""
-        return json.dumps(self.to_dict(), indent=1)
-
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> Self:
-        """Inverse of ``to_dict``; InputError when a key is missing or unknown."""
-        try:
-            parts = dict(data)
-            parts["points"] = tuple(ExceptionMass.from_dict(point) for point in parts["points"])
-            for name in ("largest_loss", "certified_epsilon"):
-                parts[name] = None if parts.get(name) is None else float(parts[name])
-            return cls(**parts)
-        except (KeyError, TypeError, ValueError) as error:
-            raise InputError(
-                f"profile JSON: {shown(error)}; it was not written by liptest"
-            ) from None
-
-    @classmethod
-    def from_json(cls, text: str) -> Self:
-        """Inverse of ``to_json``."""
-        return cls.from_dict(json.loads(text))
 
     def __str__(self) -> str:
         return "\n".join([*self.heading(), *self.table(), *self.footing()])

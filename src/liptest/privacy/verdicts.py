@@ -4,15 +4,29 @@ from __future__ import annotations
 
 import html
 import math
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any, NoReturn, Self
+from typing import Annotated, NoReturn
 
 from liptest.data.domains import Hypergrid
-from liptest.errors import InputError, shown
 from liptest.privacy.claims import Claim, exact_text, text_above
 from liptest.privacy.witnesses import PrivacyWitness
-from liptest.verdicts import Cost, Decision, Guarantee, Record, jsonable
+from liptest.verdicts import (
+    BelowOne,
+    Cost,
+    Count,
+    Decision,
+    Guarantee,
+    Positive,
+    Record,
+    Scalar,
+    Share,
+    Size,
+    Text,
+    Words,
+    as_number,
+    as_one_of,
+)
 
 #: The method of a verdict that rests on a local filter, not on a test (theory 3.13).
 BY_FILTER = "filter"
@@ -34,12 +48,12 @@ class PrivacyPlan(Record):
     Algorithm 3, as printed, needs for the same task (inf where it does not apply).
     """
 
-    method: str
-    draws: int
-    laws: float
-    laws_per_draw: float
-    source: str
-    paper_laws: float = math.inf
+    method: Words
+    draws: Count
+    laws: Size
+    laws_per_draw: Size
+    source: Words
+    paper_laws: Size = math.inf
 
 
 @dataclass(frozen=True)
@@ -50,36 +64,36 @@ class Settings(Record):
     ``search_laws`` is the budget of the search after a YES, None for a share of the plan.
     """
 
-    exception_mass: float
-    failure_probability: float
-    budget: int | None = None
-    parameters: dict[str, Any] = field(default_factory=dict)
-    search_laws: int | None = 0
+    exception_mass: Annotated[float, as_number(gt=0, lt=1)]
+    failure_probability: BelowOne
+    budget: Positive | None = None
+    parameters: dict[str, Scalar] = field(default_factory=dict)
+    search_laws: Count | None = 0
 
 
 @dataclass(frozen=True)
-class PrivacyVerdict:
+class PrivacyVerdict(Record):
     """The answer of ``check_privacy``.
 
     YES by sampling is not a proof; NO is certain; INCONCLUSIVE promises nothing. There is no
     truth value: compare ``verdict.decision`` with ``Decision.YES``.
     """
 
-    decision: Decision
-    mechanism: str
+    decision: Annotated[Decision, as_one_of(Decision.YES, Decision.NO, Decision.INCONCLUSIVE)]
+    mechanism: Text
     claim: Claim
-    method: str
+    method: Words
     witness: PrivacyWitness | None
     guarantee: Guarantee
     cost: Cost
     plan: PrivacyPlan
-    seed: int
-    largest_loss: float
-    relation: str
-    distribution: str
-    law_source: str
-    reason: str = ""
-    exception_mass_found: float | None = None
+    seed: Count
+    largest_loss: Size
+    relation: Text
+    distribution: Text
+    law_source: Words
+    reason: Text = ""
+    exception_mass_found: Share | None = None
     settings: Settings | None = None
 
     def __bool__(self) -> NoReturn:
@@ -87,50 +101,6 @@ class PrivacyVerdict:
             "a verdict has no truth value (a NO would be true); compare "
             "verdict.decision == liptest.Decision.YES"
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain JSON values."""
-        data = {item.name: jsonable(getattr(self, item.name)) for item in fields(self)}
-        data["claim"] = self.claim.to_dict()
-        data["witness"] = None if self.witness is None else self.witness.to_dict()
-        for part in ("guarantee", "cost", "plan"):
-            data[part] = getattr(self, part).to_dict()
-        data["settings"] = None if self.settings is None else self.settings.to_dict()
-        return data
-
-    def to_json(self) -> str:
-        """One JSON object."""
-        import json
-
-        return json.dumps(self.to_dict(), indent=1)
-
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> Self:
-        """Inverse of ``to_dict``; InputError when a key is missing or unknown."""
-        parts = dict(data)
-        try:
-            parts["decision"] = Decision(parts["decision"])
-            parts["claim"] = Claim.from_dict(parts["claim"])
-            witness = parts["witness"]
-            parts["witness"] = None if witness is None else PrivacyWitness.from_dict(witness)
-            parts["guarantee"] = Guarantee.from_dict(parts["guarantee"])
-            parts["cost"] = Cost.from_dict(parts["cost"])
-            parts["plan"] = PrivacyPlan.from_dict(parts["plan"])
-            known = parts.get("settings")
-            parts["settings"] = None if known is None else Settings.from_dict(known)
-            parts["largest_loss"] = float(parts["largest_loss"])
-            return cls(**parts)
-        except (KeyError, TypeError, ValueError) as error:
-            raise InputError(
-                f"verdict JSON: {shown(error)}; it was not written by liptest"
-            ) from None
-
-    @classmethod
-    def from_json(cls, text: str) -> Self:
-        """Inverse of ``to_json``."""
-        import json
-
-        return cls.from_dict(json.loads(text))
 
     def __str__(self) -> str:
         return verdict_text(self)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from functools import cache
+from typing import Annotated, Any
 
 import numpy as np
 from flint import arb
@@ -18,10 +19,89 @@ from liptest.mechanisms.base import Mechanism, check_mechanism, through_densitie
 from liptest.mechanisms.laws import Output, OutputLaw, Raised, as_fraction, exact_ball
 from liptest.privacy.claims import Claim
 from liptest.privacy.comparison import Answer, ClosedFormLosses, ball_of, certified_comparison
-from liptest.verdicts import jsonable
+from liptest.verdicts import (
+    Count,
+    Json,
+    Positive,
+    Record,
+    Scalar,
+    Share,
+    Size,
+    Text,
+    as_number,
+    as_text,
+    as_tuple,
+)
+
+
+def outputs_schema(core: Any, handler: Any) -> Any:
+    """A list of outputs in the notation of ``output_to_json``."""
+    return core.tuple_schema(
+        [handler.generate_schema(_output_type())],
+        variadic_item_index=0,
+        serialization=core.plain_serializer_function_ser_schema(
+            lambda event: [output_to_json(output) for output in event]
+        ),
+    )
+
+
+@cache
+def _output_type() -> Any:
+    """An output in JSON, which may be a tuple of outputs."""
+    from typing_extensions import TypeAliasType
+
+    return TypeAliasType("output", Annotated[Any, Json(_output)])
+
+
+def _output(core: Any, handler: Any) -> Any:
+    contents = {
+        "tuple": core.list_schema(handler.generate_schema(_output_type())),
+        "raised": core.str_schema(strict=True),
+        "float": core.literal_schema(["inf", "-inf", "nan"]),
+        "repr": core.str_schema(strict=True),
+    }
+    tagged = [
+        core.typed_dict_schema({key: core.typed_dict_field(content)}, extra_behavior="forbid")
+        for key, content in contents.items()
+    ]
+    plain = handler.generate_schema(Scalar)
+    return core.no_info_after_validator_function(
+        output_from_json, core.union_schema([plain, *tagged])
+    )
+
+
+def _trace(core: Any, handler: Any) -> Any:
+    """The choices on both datasets as they are written, or None."""
+    count = core.int_schema(strict=True, ge=0)
+    branches = [core.int_schema(strict=True, ge=1), core.list_schema(count, min_length=1)]
+    choice = core.typed_dict_schema(
+        {
+            "branches": core.typed_dict_field(core.union_schema(branches)),
+            "chosen": core.typed_dict_field(count),
+            "draw": core.typed_dict_field(core.str_schema(strict=True), required=False),
+        },
+        extra_behavior="forbid",
+    )
+    sides = {key: core.typed_dict_field(core.list_schema(choice)) for key in SIDES}
+    return core.nullable_schema(core.typed_dict_schema(sides, extra_behavior="forbid"))
+
+
+SIDES = ("dataset", "neighbour")
+
 
 #: {"dataset": choices, "neighbour": choices}: branches or weights, and the number chosen.
 Trace = dict[str, list[dict[str, Any]]]
+
+
+#: A fraction p/q, or a decimal number such as 3.3e-1 that is the end of an interval.
+Mass = Annotated[
+    str,
+    as_text(pattern=r"^([0-9]{1,4000}(/[0-9]{1,4000})?|[0-9](\.[0-9]{1,80})?e-?[0-9]{1,6})$"),
+]
+
+
+#: At least one value.
+Dataset = Annotated[tuple[int, ...], as_tuple(Count, min_length=1)]
 
 
 class Printed(str):
@@ -34,7 +114,7 @@ class Printed(str):
 
 
 @dataclass(frozen=True, repr=False)
-class PrivacyWitness:
+class PrivacyWitness(Record):
     """Two neighbouring datasets and an output that break the claim.
 
     Parameters
@@ -58,20 +138,20 @@ class PrivacyWitness:
         Random choices that lead to the output on the dataset and on the neighbour, or None.
     """
 
-    dataset: tuple[int, ...]
-    neighbour: tuple[int, ...]
-    event: tuple[Output, ...]
-    probability: float
-    neighbour_probability: float
-    loss_lower: float
-    loss_upper: float
+    dataset: Dataset
+    neighbour: Dataset
+    event: Annotated[tuple[Output, ...], Json(outputs_schema)]
+    probability: Share
+    neighbour_probability: Share
+    loss_lower: Size
+    loss_upper: Size
     claim: Claim
-    exact: tuple[str, str] = ("", "")
-    excess: float = 0.0
-    distance: int = 1
-    bounds: tuple[Bounds, ...] = ()
-    unexplored: tuple[str, str] = ("0", "0")
-    trace: Trace | None = None
+    exact: tuple[Text, Text] = ("", "")
+    excess: Annotated[float, as_number()] = 0.0
+    distance: Positive = 1
+    bounds: tuple[tuple[Mass, Mass, Mass, Mass], ...] = ()
+    unexplored: tuple[Mass, Mass] = ("0", "0")
+    trace: Annotated[Trace | None, Json(_trace)] = None
 
     @property
     def output(self) -> Output:
@@ -107,26 +187,6 @@ class PrivacyWitness:
             lambda seen: certified_comparison(seen, left, right, self.claim, self.distance),
         )
         return found.answer is Answer.VIOLATED
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain JSON values; outputs in the notation of ``output_to_json``."""
-        data = {item.name: jsonable(getattr(self, item.name)) for item in fields(self)}
-        data["event"] = [output_to_json(output) for output in self.event]
-        data["claim"] = self.claim.to_dict()
-        return data
-
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> PrivacyWitness:
-        """Inverse of ``to_dict``."""
-        parts = dict(data)
-        parts["event"] = tuple(output_from_json(output) for output in parts["event"])
-        parts["claim"] = Claim.from_dict(parts["claim"])
-        for listed in ("exact", "unexplored", "dataset", "neighbour"):
-            parts[listed] = tuple(parts[listed])
-        parts["bounds"] = tuple(tuple(ends) for ends in parts["bounds"])
-        for number in ("loss_lower", "loss_upper", "excess"):
-            parts[number] = float(parts[number])
-        return cls(**parts)
 
 
 def output_to_json(output: Hashable) -> Any:

@@ -544,7 +544,7 @@ def check_facts(outcome: Outcome) -> dict[str, str]:
         facts |= verdict_facts(certificate.verdict)
         facts["seed_source"] = certificate.seed_source
         facts["code_hash"] = certificate.code.code
-        facts["distribution_hash"] = certificate.distribution_hash
+        facts["distribution_hash"] = certificate.data_hash
     return facts
 
 

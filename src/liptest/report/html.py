@@ -15,7 +15,6 @@ from liptest.errors import InputError
 from liptest.errors import shown as shown_value
 from liptest.evidence.certificate import Certificate
 from liptest.evidence.outcomes import Outcome
-from liptest.evidence.samples import SampleCertificate
 from liptest.mechanisms.base import Mechanism, check_mechanism
 from liptest.privacy.verdicts import PrivacyVerdict, headline
 from liptest.report.findings import KINDS, Kind, findings, kind_of, kind_of_verdict
@@ -69,7 +68,7 @@ def page(outcomes: Sequence[Outcome]) -> str:
 
 
 def report_html(
-    found: Certificate | PrivacyVerdict | SampleCertificate | BlackBoxVerdict,
+    found: Certificate[Any] | PrivacyVerdict | BlackBoxVerdict,
     mechanism: Any = None,
     *,
     distribution: Distribution | None = None,
@@ -89,16 +88,16 @@ def report_html(
     InputError
         Not a certificate or verdict, or its mechanism or distribution is another one.
     """
-    if isinstance(found, (SampleCertificate, BlackBoxVerdict)):
-        return _samples_page(found)
-    if not isinstance(found, (Certificate, PrivacyVerdict)):
+    certificate = found if isinstance(found, Certificate) else None
+    verdict = found.verdict if isinstance(found, Certificate) else found
+    if isinstance(verdict, BlackBoxVerdict):
+        return _samples_page(verdict, certificate)
+    if not isinstance(verdict, PrivacyVerdict):
         raise InputError(
             f"found={shown_value(found)} is no certificate and no verdict; pass what "
             f"lt.check_privacy returns, or gate.certificate",
             name="found",
         )
-    certificate = found if isinstance(found, Certificate) else None
-    verdict = found.verdict if isinstance(found, Certificate) else found
     checked = None if mechanism is None else check_mechanism(mechanism)
     law = None if distribution is None else check_distribution(distribution, together=True)
     if certificate is not None:
@@ -126,7 +125,7 @@ def _check_same(
             f"mechanism that was tested, or none",
             name="mechanism",
         )
-    if law is not None and distribution_hash(law) != certificate.distribution_hash:
+    if law is not None and distribution_hash(law) != certificate.data_hash:
         raise InputError(
             f"distribution={law.source}: it is not that of the certificate; pass the distribution "
             f"of the test, or none",
@@ -154,9 +153,9 @@ def _page(checks: Sequence[_Check]) -> str:
     return _sheet(title, articles if one else [_overview(checks), *articles], many=not one)
 
 
-def _samples_page(found: SampleCertificate | BlackBoxVerdict) -> str:
-    certificate = found if isinstance(found, SampleCertificate) else None
-    verdict = found.verdict if isinstance(found, SampleCertificate) else found
+def _samples_page(
+    verdict: BlackBoxVerdict, certificate: Certificate[BlackBoxVerdict] | None
+) -> str:
     parts = [
         *_answer(verdict, f"claim: {shown(str(verdict.claim))}", verdict.note, " qualified"),
         *samples_sections("check-0", verdict, certificate),

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 from liptest.evidence.certificate import Certificate
-from liptest.evidence.samples import SampleCertificate
 from liptest.privacy.profile_result import PrivacyProfile
 from liptest.privacy.verdicts import PrivacyVerdict, coordinate_noun, fine_print, tested
 from liptest.report.findings import CLOSE, Findings, exposure_rows
@@ -166,15 +166,13 @@ def fine_print_section(verdict: PrivacyVerdict, certificate: Certificate | None)
         facts |= certified_facts(
             certificate,
             verdict.seed,
-            {"distribution, sha256": code(certificate.distribution_hash)},
+            {"distribution, sha256": code(certificate.data_hash)},
             {"release": shown(certificate.release_guarantee, OWN_WORDS)},
         )
     return fine_print_of(said, facts, certificate)
 
 
-def fine_print_of(
-    said: str, facts: dict[str, str], certificate: Certificate | SampleCertificate | None
-) -> str:
+def fine_print_of(said: str, facts: dict[str, str], certificate: Certificate[Any] | None) -> str:
     """The section of what is said and of facts, which tells whether there is a certificate."""
     if certificate is None:
         facts = {**facts, "hashes": "none: this is a bare verdict, not a certificate"}
@@ -183,7 +181,7 @@ def fine_print_of(
 
 
 def certified_facts(
-    certificate: Certificate | SampleCertificate,
+    certificate: Certificate[Any],
     seed: int | None,
     hashed: dict[str, str],
     promised: dict[str, str],

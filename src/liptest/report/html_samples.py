@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from liptest.blackbox.verdicts import BlackBoxVerdict, LossBound, bound_lines
-from liptest.evidence.samples import SampleCertificate
+from liptest.evidence.certificate import Certificate
 from liptest.privacy.verdicts import NOT_COVERED, coordinate_noun
 from liptest.report.findings import LawRow
 from liptest.report.html_parts import OWN_WORDS, certified_facts, fine_print_of
@@ -16,7 +16,7 @@ from liptest.verdicts import Decision
 
 
 def samples_sections(
-    name: str, verdict: BlackBoxVerdict, certificate: SampleCertificate | None
+    name: str, verdict: BlackBoxVerdict, certificate: Certificate[BlackBoxVerdict] | None
 ) -> list[str]:
     """Everything below the decision and its meaning."""
     parts = [_finding(name, verdict)]
@@ -114,7 +114,7 @@ def _cost(verdict: BlackBoxVerdict) -> str:
     return section("Cost", table((), rows, kind="numbers"))
 
 
-def _fine_print(verdict: BlackBoxVerdict, certificate: SampleCertificate | None) -> str:
+def _fine_print(verdict: BlackBoxVerdict, certificate: Certificate[BlackBoxVerdict] | None) -> str:
     said = (
         f"<p>Output probabilities: estimated from samples; the code was run and not examined.</p>"
         f"<p>It is no ground for a release.</p><p>{NOT_COVERED}</p>"

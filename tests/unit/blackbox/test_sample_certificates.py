@@ -11,13 +11,8 @@ import pytest
 
 import liptest as lt
 from liptest.cli import main
-from liptest.evidence.certificate import SAMPLES, digest, schema
-from liptest.evidence.samples import (
-    SampleCertificate,
-    certify_samples,
-    examine_samples,
-    is_of_samples,
-)
+from liptest.evidence.certificate import Certificate, certify_samples, digest, is_of_samples, schema
+from liptest.evidence.verify import examine
 
 DATA = lt.ProductDistribution.uniform(lt.Hypercube(2))
 
@@ -49,18 +44,18 @@ def test_both_ways_and_the_schema():
     for one, decision in ((NO, "NO"), (YES, "YES")):
         assert one.decision == decision
         document = json.loads(one.to_json())
-        jsonschema.validate(document, schema(SAMPLES))
+        jsonschema.validate(document, schema("sample_certificate"))
         assert "black box: " in document["evidence"]
         assert f"{one.verdict.cost.draws:,} samples" in document["evidence"]
-        assert SampleCertificate.from_json(one.to_json()) == one
-        assert is_of_samples(one.to_json())
+        assert Certificate.from_json(one.to_json()) == one
+        assert is_of_samples(document)
 
 
 def test_what_was_written_holds():
     for one, sampler in ((NO, LEAKY), (YES, EVEN)):
-        alone = examine_samples(one.to_json())
+        alone = examine(one.to_json())
         assert (alone.problems, alone.certain) == ([], False)
-        whole = examine_samples(one, sampler, DATA)
+        whole = examine(one, sampler, DATA)
         assert (whole.problems, whole.certain) == ([], True)
         assert any("gives the same counts" in told for told in whole.checked)
 
@@ -106,41 +101,44 @@ def test_there_are_bounds_to_tamper_with():
 )
 def test_changes_are_noticed_even_with_a_new_digest(change, told):
     document = change(json.loads(NO.to_json()))
-    found = examine_samples(resealed(document), LEAKY)
+    found = examine(resealed(document), LEAKY)
     assert any(told in problem for problem in found.problems), found.problems
 
 
 def test_a_changed_document_is_not_read():
     text = NO.to_json().replace('"NO"', '"INCONCLUSIVE"')
     with pytest.raises(lt.InputError, match="digest differs"):
-        SampleCertificate.from_json(text)
-    for wrong in ("{}", "[]", "no JSON", '{"certificate": 1}'):
-        assert not is_of_samples(wrong)
+        Certificate.from_json(text)
+    for wrong in ("{}", "[]", "no JSON", '{"sample_certificate": 2}'):
         with pytest.raises(lt.InputError, match="certificate"):
-            examine_samples(wrong)
+            examine(wrong)
+    found = examine('{"sample_certificate": 1}')
+    assert not found.readable
+    assert "sample_certificate lacks 'verdict'" in found.problems
+    assert not is_of_samples({"certificate": 1})
 
 
 def test_another_sampler_or_other_data():
-    assert "code: the sampler is not" in examine_samples(NO, EVEN).problems[0]
+    assert "the code is not the code that was tested" in examine(NO, EVEN).problems[0]
     other = lt.ProductDistribution.uniform(lt.Hypercube(3))
-    assert "data: not what was tested" in examine_samples(NO, LEAKY, other).problems[0]
+    assert "data: not what was tested" in examine(NO, LEAKY, other).problems[0]
 
 
 def test_counts_that_the_sampler_does_not_give():
     bound = NO.verdict.witness
     better = replace(bound, hits=(bound.hits[0] + 1, bound.hits[1]))
     verdict = replace(NO.verdict, witness=better, bounds=(*NO.verdict.bounds[:-1], better))
-    found = examine_samples(replace(NO, verdict=verdict), LEAKY, DATA)
+    found = examine(replace(NO, verdict=verdict), LEAKY, DATA)
     assert not any("gives the same counts" in told for told in found.checked)
 
 
 def test_a_sampler_with_a_source_of_its_own_is_counted_anew():
     one, sampler = certificate(own_source)
-    found = examine_samples(one, sampler, DATA)
+    found = examine(one, sampler, DATA)
     assert (found.problems, found.certain) == ([], True)
     assert any("source of its own" in told for told in found.unchecked)
     wrong = replace(YES, code=one.code)
-    assert any("gives NO and not YES" in t for t in examine_samples(wrong, sampler, DATA).problems)
+    assert any("gives NO and not YES" in t for t in examine(wrong, sampler, DATA).problems)
 
 
 def test_listed_pairs_have_a_hash_too():
@@ -148,8 +146,8 @@ def test_listed_pairs_have_a_hash_too():
     verdict = lt.check_samples(LEAKY, pairs, epsilon=1.0, samples=40_000, seed=5)
     one = certify_samples(verdict, LEAKY, pairs)
     assert one.data_source == "pairs that the caller listed"
-    assert examine_samples(one, LEAKY, pairs).problems == []
-    assert examine_samples(one, LEAKY, pairs[:1]).problems
+    assert examine(one, LEAKY, pairs).problems == []
+    assert examine(one, LEAKY, pairs[:1]).problems
 
 
 def test_check_privacy_by_samples():
@@ -234,7 +232,7 @@ def test_the_command_keeps_a_ledger(folder, capsys):
     assert first.failure_probability == Fraction(1, 10**6)
     assert second.certificate == json.loads(text)["digest"]
     assert second.seed_source.startswith("caller")
-    reached = SampleCertificate.from_json(text).verdict.guarantee.delta
+    reached = Certificate.from_json(text).verdict.guarantee.delta
     assert 0.125 <= float(second.delta) == reached < 0.425
     assert second.epsilon >= Fraction(math.log(3))
     assert ledger.summary().total.failure_probability == Fraction(10002, 10**6)

@@ -117,7 +117,7 @@ def test_another_distribution_fails(folder, capsys):
     [
         (["none.json"], "No such file"),
         (["vendor.py"], "not JSON"),
-        (["old.json"], "this reads 1"),
+        (["old.json"], "this liptest reads 1"),
         (["yes.json", "--mechanism", "vendor.py:other"], "has no object 'other'"),
         (["yes.json", "--mechanism", "none.py:x"], "no such file"),
         (["yes.json", "--config", "none.toml"], "none.toml"),

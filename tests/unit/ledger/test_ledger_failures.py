@@ -446,7 +446,7 @@ class TestGates:
         told.release(SECRET)
         (attempt,) = lt.Ledger(path).attempts("acme")
         assert attempt.code == told.certificate.code.code
-        assert attempt.distribution == told.certificate.distribution_hash
+        assert attempt.distribution == told.certificate.data_hash
         assert (attempt.private_table, attempt.releases, attempt.used) == ("clicks", 2, 1)
         assert attempt.certificate == told.certificate.to_dict()["digest"]
 

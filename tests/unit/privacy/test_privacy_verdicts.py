@@ -98,7 +98,7 @@ def test_a_verdict_is_frozen_and_hides_nothing(verdict):
 def test_a_missing_key_is_an_input_error(key):
     data = VERDICTS["refuted"].to_dict()
     del data[key]
-    with pytest.raises(InputError, match="verdict JSON"):
+    with pytest.raises(InputError, match=f"PrivacyVerdict lacks '{key}'"):
         lt.PrivacyVerdict.from_dict(data)
 
 

@@ -102,7 +102,7 @@ def test_the_words_are_the_verdicts_and_none_is_missing(outcome: Outcome) -> Non
     if verdict.witness is not None and outcome is not TALKATIVE:
         for line in pair_text(verdict, verdict.witness).splitlines():
             assert line.strip() in text
-    for fact in (outcome.certificate.code.code, outcome.certificate.distribution_hash):
+    for fact in (outcome.certificate.code.code, outcome.certificate.data_hash):
         assert fact in text
     assert f"{verdict.seed} ({outcome.certificate.seed_source})" in text
     assert outcome.certificate.release_guarantee in text

@@ -6,13 +6,13 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 from liptest.errors import InputError, NonDeterministicError
 from liptest.mechanisms.laws import Output
 from liptest.values.branching import Branches, UnweightedBranches
 from liptest.values.grid import Split
 from liptest.values.lines import asked_at
+from liptest.verdicts import Count, Positive, Record, Text
 from liptest.whitebox.tree.budgets import MAX_CHOICES
 from liptest.whitebox.tree.choices import ChoiceTree
 
@@ -31,7 +31,7 @@ Run = Callable[[], Output]
 
 
 @dataclass(frozen=True)
-class Choice:
+class Choice(Record):
     """One random choice on the way to an output.
 
     ``branches`` is how many equal ones there were, or their whole-number weights, which are only
@@ -39,9 +39,9 @@ class Choice:
     line and text of the code that asked.
     """
 
-    branches: int | tuple[int, ...]
-    chosen: int
-    draw: str = ""
+    branches: Positive | tuple[Count, ...]
+    chosen: Count
+    draw: Text = ""
 
     @property
     def probability(self) -> Fraction:
@@ -57,18 +57,6 @@ class Choice:
             return False
         digits = [weight.bit_length() for weight in self.branches]
         return max(digits) > _LONGEST or sum(digits) > _MOST_DIGITS
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain JSON values; ValueError where a weight has more digits than Python writes."""
-        branches = self.branches if isinstance(self.branches, int) else list(self.branches)
-        return {"branches": branches, "chosen": self.chosen, "draw": self.draw}
-
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> Choice:
-        """Inverse of ``to_dict``."""
-        branches = data["branches"]
-        known = branches if isinstance(branches, int) else tuple(branches)
-        return cls(known, data["chosen"], data.get("draw", ""))
 
 
 class TracingTree(ChoiceTree):
