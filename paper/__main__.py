@@ -8,8 +8,7 @@ import sys
 from pathlib import Path
 
 from liptest.errors import LiptestError, check_open_unit
-from liptest.report.text import columns_text
-from liptest.report.text import Screen
+from liptest.report.text import Screen, columns_text
 from paper import CHECKS, ClaimRow
 
 

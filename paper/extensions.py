@@ -10,9 +10,9 @@ import numpy as np
 
 from liptest.data.distributions import ProductDistribution
 from liptest.data.domains import Domain, Hypercube, Hypergrid, RecordGrid
+from liptest.data.draws import level_masses
 from liptest.lipschitz.covers import minimum_cover_of_pairs
 from liptest.privacy.exception_mass import lightest_cover
-from liptest.data.draws import level_masses
 from paper.rows import (
     ClaimRow,
     Table,

@@ -13,16 +13,16 @@ from numpy.typing import NDArray
 
 from liptest.data.distributions import ProductDistribution
 from liptest.lipschitz.covers import minimum_cover_of_pairs
+from liptest.lipschitz.plans import with_step
+from liptest.lipschitz.testers.base import LipschitzTester
+from liptest.lipschitz.testers.cdjs15 import CDJS15
+from liptest.lipschitz.testers.djt12 import DJT12
+from liptest.lipschitz.testers.variance_edges import VarianceEdges
 from liptest.mechanisms.catalogue import exact_randomised_response
 from liptest.mechanisms.declared import ExactForm
-from liptest.lipschitz.plans import with_step
 from liptest.privacy.check import check_privacy
 from liptest.privacy.claims import log
 from liptest.privacy.proof import exact_epsilon
-from liptest.lipschitz.testers.cdjs15 import CDJS15
-from liptest.lipschitz.testers.djt12 import DJT12
-from liptest.lipschitz.testers.base import LipschitzTester
-from liptest.lipschitz.testers.variance_edges import VarianceEdges
 from liptest.verdicts import Decision
 from paper.rows import ClaimRow, cube_law, is_plausible, scaled
 

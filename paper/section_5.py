@@ -8,14 +8,14 @@ from dataclasses import dataclass
 
 from liptest.data.distributions import ProductDistribution
 from liptest.data.domains import Hypercube, Hypergrid
-from liptest.privacy.plans import privacy_plan_table
 from liptest.lipschitz.testers.ajmr12 import AJMR12
+from liptest.lipschitz.testers.base import LipschitzTester
 from liptest.lipschitz.testers.cs12 import CS12
+from liptest.lipschitz.testers.diameter import DiameterTester
 from liptest.lipschitz.testers.djt12 import DJT12
 from liptest.lipschitz.testers.jr11 import JR11
-from liptest.lipschitz.testers.diameter import DiameterTester
-from liptest.lipschitz.testers.base import LipschitzTester
 from liptest.lipschitz.testers.search_trees import search_tree
+from liptest.privacy.plans import privacy_plan_table
 from paper.rows import ClaimRow
 
 _DIMENSIONS = (2, 5, 20, 100)

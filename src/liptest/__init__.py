@@ -97,14 +97,14 @@ if TYPE_CHECKING:
     from liptest.privacy.proof import exact_loss as exact_loss
     from liptest.privacy.verdicts import PrivacyVerdict as PrivacyVerdict
     from liptest.privacy.witnesses import PrivacyWitness as PrivacyWitness
-    from liptest.statistics.contingency import ContingencyTables as ContingencyTables
-    from liptest.statistics.contributions import Contributions as Contributions
-    from liptest.statistics.counting_queries import CountingQueries as CountingQueries
-    from liptest.statistics.histogram import Histogram as Histogram
     from liptest.statistics.order_statistics import OrderStatistic as OrderStatistic
-    from liptest.statistics.protocol import Count as Count
+    from liptest.statistics.sums import ContingencyTables as ContingencyTables
+    from liptest.statistics.sums import Contributions as Contributions
+    from liptest.statistics.sums import Count as Count
+    from liptest.statistics.sums import CountingQueries as CountingQueries
+    from liptest.statistics.sums import Histogram as Histogram
+    from liptest.statistics.sums import WeightedSum as WeightedSum
     from liptest.statistics.user_statistic import UserStatistic as UserStatistic
-    from liptest.statistics.weighted_sum import WeightedSum as WeightedSum
     from liptest.verdicts import Cost as Cost
     from liptest.verdicts import Decision as Decision
     from liptest.verdicts import Guarantee as Guarantee
@@ -188,14 +188,14 @@ _HOME = {
     **dict.fromkeys(("exact_epsilon", "exact_loss"), "privacy.proof"),
     "PrivacyVerdict": "privacy.verdicts",
     "PrivacyWitness": "privacy.witnesses",
-    "ContingencyTables": "statistics.contingency",
-    "Contributions": "statistics.contributions",
-    "CountingQueries": "statistics.counting_queries",
-    "Histogram": "statistics.histogram",
+    "ContingencyTables": "statistics.sums",
+    "Contributions": "statistics.sums",
+    "CountingQueries": "statistics.sums",
+    "Histogram": "statistics.sums",
     "OrderStatistic": "statistics.order_statistics",
-    "Count": "statistics.protocol",
+    "Count": "statistics.sums",
     "UserStatistic": "statistics.user_statistic",
-    "WeightedSum": "statistics.weighted_sum",
+    "WeightedSum": "statistics.sums",
     **dict.fromkeys(("Cost", "Decision", "Guarantee", "LipschitzVerdict", "Witness"), "verdicts"),
     "mechanism": "whitebox.decorator",
 }

@@ -19,13 +19,9 @@ from liptest.mechanisms.base import Mechanism, check_mechanism, output_law
 from liptest.mechanisms.declared import ClosedForm, ExactForm, StatisticMechanism
 from liptest.mechanisms.laws import INFINITE_LOSS, ZERO_LOG, LawTable, OutputLaw
 from liptest.mechanisms.shift import ShiftMechanism
-from liptest.statistics.contingency import ContingencyTables
-from liptest.statistics.contributions import Contributions
-from liptest.statistics.histogram import Histogram
 from liptest.statistics.order_statistics import OrderStatistic
-from liptest.statistics.protocol import Count
+from liptest.statistics.sums import ContingencyTables, Contributions, Count, Histogram, WeightedSum
 from liptest.statistics.user_statistic import UserStatistic
-from liptest.statistics.weighted_sum import WeightedSum
 
 
 def parity(datasets: np.ndarray) -> np.ndarray:

@@ -19,9 +19,7 @@ from liptest.mechanisms.additive import DiscreteLaplace
 from liptest.mechanisms.declared import ClosedForm, ExactForm, StatisticMechanism
 from liptest.mechanisms.laws import Raised
 from liptest.mechanisms.shift import ShiftMechanism
-from liptest.statistics.histogram import Histogram
-from liptest.statistics.protocol import Count
-from liptest.statistics.weighted_sum import WeightedSum
+from liptest.statistics.sums import Count, Histogram, WeightedSum
 
 Loss = Callable[..., float]
 PUBLISHED = json.loads(Path(__file__).with_name("published.json").read_text())

@@ -14,10 +14,9 @@ from hypothesis import strategies as st
 from liptest.data.domains import Domain, Hypercube, Hypergrid, RecordGrid
 from liptest.errors import BudgetError, InputError
 from liptest.statistics import code_sets, reachable
-from liptest.statistics.contingency import ContingencyTables
-from liptest.statistics.contributions import Contributions
 from liptest.statistics.order_statistics import OrderStatistic
 from liptest.statistics.protocol import EDGE_BUDGET
+from liptest.statistics.sums import ContingencyTables, Contributions
 from tests.property.test_statistics import (
     check_changes,
     check_edges,
@@ -67,18 +66,15 @@ def test_large_sums_are_kept_as_lists_with_the_same_edges(
         patch.setattr(code_sets, "_MOST_WAYS", most_ways)
         patch.setattr(code_sets, "MOST_BITS", 0)
         patch.setattr(reachable, "MOST_BITS", 0)
-        reach = reachable.Reach.of(statistic._all_tables(domain), domain)
-        chunks = list(reach.edges())
+        reach = reachable.Reach.of(statistic.tables(domain), domain)
+        chunks = list(reach.list_edges())
         assert all(isinstance(lower, code_sets.Listed) for _, lower in reach.edge_sets())
         ends = [(a, b) for left, right in chunks for a, b in zip(left, right, strict=True)]
         for a, b in ends[:20]:
-            dataset, coordinate, value = reach.neighbours(a, b)
-            other = dataset.copy()
-            other[coordinate] = value
-            found = statistic.values(np.stack([dataset, other])).reshape(2, -1)
+            found = statistic.values(np.stack(reach.find_neighbours(a, b))).reshape(2, -1)
             assert np.array_equal(found, [a, b])
     listed = [pair_of(a, b) for a, b in ends]
-    assert len(listed) == len(set(listed)) == reach.edge_count(domain)
+    assert len(listed) == len(set(listed)) == reach.count_edges()
     assert set(listed) == true_pairs(statistic, domain)
 
 

@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 from liptest.data.domains import Domain, Hypercube, Hypergrid, RecordGrid
 from liptest.data.points import PointBatch
 from liptest.errors import InputError
-from liptest.statistics.histogram import Histogram
-from liptest.statistics.protocol import Count, Statistic
+from liptest.statistics.protocol import Statistic
+from liptest.statistics.sums import Count, Histogram, WeightedSum
 from liptest.statistics.user_statistic import UserStatistic
-from liptest.statistics.weighted_sum import WeightedSum
 
 small = settings(max_examples=80, deadline=None)
 

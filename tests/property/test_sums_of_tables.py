@@ -154,7 +154,7 @@ def test_records_of_one_kind_may_be_exchanged(case: Case) -> None:
 @small
 def test_differences_are_those_of_the_edges(case: Case) -> None:
     statistic, domain, _ = case
-    sets = statistic.difference_sets(domain) if hasattr(statistic, "difference_sets") else None
+    sets = statistic.difference_sets(domain)
     if sets is None:
         return
     found = set()

@@ -19,7 +19,7 @@ from liptest.mechanisms.declared import ClosedForm, ExactForm, StatisticMechanis
 from liptest.mechanisms.shift import ShiftMechanism, VectorShift
 from liptest.statistics.coordinates import Coordinates
 from liptest.statistics.protocol import Values
-from liptest.statistics.weighted_sum import WeightedSum
+from liptest.statistics.sums import WeightedSum
 
 # Which datasets OpenDP's domains and metrics stand for.
 

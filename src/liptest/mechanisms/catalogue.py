@@ -18,8 +18,7 @@ from liptest.data.domains import Hypercube, IntArray
 from liptest.errors import InputError, check_count, check_open_unit, check_positive, shown
 from liptest.mechanisms.declared import ClosedForm, ExactForm, StatisticMechanism
 from liptest.mechanisms.laws import FloatArray
-from liptest.statistics.histogram import Histogram
-from liptest.statistics.protocol import Count
+from liptest.statistics.sums import Count, Histogram
 
 # Logs of two-sided geometric noise whose tails are put on the end outputs.
 #

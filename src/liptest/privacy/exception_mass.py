@@ -27,7 +27,7 @@ from liptest.privacy.claims import Claim, ExactLog, parse_epsilon
 from liptest.privacy.comparison import Answer, ClosedFormLosses, certified_comparison, screen_pairs
 from liptest.privacy.exhaustive import law_rows, neighbour_rows
 from liptest.privacy.profile_result import ExceptionMass
-from liptest.statistics.protocol import Count
+from liptest.statistics.sums import Count
 
 # Exact exception mass of a mechanism that sees only a count (theory 3.8b).
 #

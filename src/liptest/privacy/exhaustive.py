@@ -26,9 +26,8 @@ from liptest.mechanisms.shift import ShiftMechanism
 from liptest.privacy.claims import Claim
 from liptest.privacy.comparison import LawPool, check_same_law, rounding_of
 from liptest.privacy.domain_laws import DomainLaws, StatisticLaws, marked_pairs
-from liptest.statistics.code_sets import bit_bytes, bit_positions
-from liptest.statistics.difference_sets import DifferenceSets, HasDifferences
-from liptest.statistics.protocol import EDGE_BUDGET, check_statistic
+from liptest.statistics.code_sets import DifferenceSets, bit_bytes, bit_positions
+from liptest.statistics.protocol import EDGE_BUDGET, Statistic, check_statistic
 
 # Pairs of laws at the edges of a statistic, in blocks (theory 3.8).
 
@@ -61,8 +60,7 @@ class PairBlock:
 def edges_by_difference(mechanism: Mechanism, domain: Domain, edges: int) -> DifferenceSets | None:
     """The edges by difference, where there are too many to visit and this helps; else None."""
     statistic = mechanism.statistic
-    declared = isinstance(statistic, HasDifferences) and mechanism.source == "declared"
-    if edges <= FEW_EDGES or not declared:
+    if edges <= FEW_EDGES or mechanism.source != "declared":
         return None
     sets = _difference_sets(statistic, domain)
     if sets is None or isinstance(mechanism, ShiftMechanism):
@@ -72,7 +70,7 @@ def edges_by_difference(mechanism: Mechanism, domain: Domain, edges: int) -> Dif
 
 
 @lru_cache(maxsize=1)
-def _difference_sets(statistic: HasDifferences, domain: Domain) -> DifferenceSets | None:
+def _difference_sets(statistic: Statistic, domain: Domain) -> DifferenceSets | None:
     return statistic.difference_sets(domain)
 
 

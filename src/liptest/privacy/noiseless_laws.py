@@ -23,8 +23,8 @@ from liptest.mechanisms.shift import ShiftMechanism
 from liptest.privacy.comparison import LawPool
 from liptest.privacy.exhaustive import law_rows
 from liptest.privacy.proof import UNDERFLOW, noise_window
-from liptest.statistics.protocol import Count, Statistic
-from liptest.statistics.weighted_sum import WeightedSum
+from liptest.statistics.protocol import Statistic
+from liptest.statistics.sums import Count, WeightedSum
 
 # Law of a sum of independent whole numbers, each of them left out in turn (theory 3.15).
 #

@@ -33,8 +33,8 @@ from liptest.mechanisms.base import Mechanism
 from liptest.privacy.claims import Claim
 from liptest.privacy.judge import LossJudge, witness_of
 from liptest.runs.driver import Finding, Judgement, QueryBatch, Sampling
-from liptest.statistics.protocol import Count, Statistic
-from liptest.statistics.weighted_sum import WeightedSum
+from liptest.statistics.protocol import Statistic
+from liptest.statistics.sums import Count, WeightedSum
 
 Indices = NDArray[np.int64]
 

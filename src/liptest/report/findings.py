@@ -33,8 +33,7 @@ from liptest.privacy.verdicts import PrivacyVerdict, headline
 from liptest.privacy.witnesses import PrivacyWitness
 from liptest.report.text import finding_lines
 from liptest.statistics.coordinates import Coordinates
-from liptest.statistics.protocol import Count
-from liptest.statistics.weighted_sum import WeightedSum
+from liptest.statistics.sums import Count, WeightedSum
 from liptest.verdicts import Decision
 
 # Why something that a report could show is not there.

@@ -19,15 +19,12 @@ from numpy.typing import NDArray
 
 Codes = NDArray[np.int64]
 
-
 #: Members per chunk of ``chunks``.
 CHUNK = 1 << 16
-
-
 #: Sets of numbers below this are bits, 8 MiB each at most; others are arrays.
 MOST_BITS = 1 << 26
-
-
+# Bytes that the sets of all differences may take together.
+_MOST_BYTES = 1 << 29
 # Ways to choose terms with repetition that are listed at once.
 _MOST_WAYS = 1 << 23
 
@@ -230,3 +227,41 @@ def are_members(bits: int, numbers: Codes) -> NDArray[np.bool_]:
     kept = numbers[inside]
     found[inside] = (raw[kept >> 3] >> (kept & 7).astype(np.uint8)) & 1
     return found
+
+
+@dataclass(frozen=True)
+class DifferenceSets:
+    """All edges of a statistic whose values are ``base + unit * position``.
+
+    Parameters
+    ----------
+    base, unit
+        What turns a position, 0 .. top, into a value; unit is above 0.
+    top
+        No position is above it.
+    reached
+        Bit p is 1 when some dataset has the value at position p.
+    lower
+        For each difference of positions, above 0, the set of the smaller positions of its edges.
+    """
+
+    base: int
+    unit: int
+    top: int
+    reached: int
+    lower: dict[int, int]
+
+    @property
+    def edges(self) -> int:
+        """Number of edges."""
+        return sum(bits.bit_count() for bits in self.lower.values())
+
+    @property
+    def values(self) -> int:
+        """Number of values that datasets have."""
+        return self.reached.bit_count()
+
+
+def fits(differences: int, top: int) -> bool:
+    """Whether sets of positions up to ``top`` for so many differences fit into memory."""
+    return (differences + 2) * (top // 8 + 1) <= _MOST_BYTES

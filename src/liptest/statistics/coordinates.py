@@ -10,11 +10,11 @@ import numpy as np
 
 from liptest.data.domains import Domain, Hypercube, IntArray
 from liptest.data.points import PointBatch
-from liptest.statistics.protocol import EDGE_CHUNK, Values, check_edge_budget
+from liptest.statistics.protocol import EDGE_CHUNK, Statistic, Values, check_edge_budget
 
 
 @dataclass(frozen=True)
-class Coordinates:
+class Coordinates(Statistic):
     """The values of some coordinates, in ascending order of these.
 
     Edges: two values are those of neighbouring datasets if and only if they are neighbours in
@@ -28,7 +28,8 @@ class Coordinates:
     proved_edges = True
 
     @property
-    def name(self) -> str:
+    def name(self) -> str:  # type: ignore[override]
+        """Names them."""
         words = ", ".join(map(str, self.chosen))
         return f"coordinates {words}" if len(self.chosen) != 1 else f"coordinate {words}"
 

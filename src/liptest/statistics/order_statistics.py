@@ -15,15 +15,19 @@ from liptest.data.domains import Domain, IntArray, RecordGrid
 from liptest.data.points import PointBatch
 from liptest.errors import InputError, check_count, shown
 from liptest.statistics.code_sets import distinct
-from liptest.statistics.protocol import EDGE_BUDGET, EDGE_CHUNK, Values, check_edge_budget
+from liptest.statistics.protocol import (
+    EDGE_BUDGET,
+    EDGE_CHUNK,
+    Statistic,
+    Values,
+    check_edge_budget,
+)
 
 _MOST_CODE = 1 << 62
-
-
 _FRESH = 1 << 20
 
 
-class OrderStatistic:
+class OrderStatistic(Statistic):
     """The record of rank j among d records, 1 being the smallest; or those of several ranks.
 
     ``OrderStatistic((d + 1) // 2)`` is a median, ``OrderStatistic([1, d])`` the range.

@@ -7,74 +7,130 @@ statistic knows all its edges, with a proof in its docstring.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.data.domains import Domain, Hypercube, IntArray, require_one_at_a_time
+from liptest.data.domains import Domain, IntArray, require_one_at_a_time
 from liptest.data.points import PointBatch
-from liptest.errors import BudgetError, InputError
+from liptest.errors import BudgetError, InputError, shown
+from liptest.lipschitz.oracles import SLICE_BYTES
+from liptest.statistics.code_sets import DifferenceSets
 
 Values = NDArray[np.int64]
 
-
 #: More pairs of values than this are not enumerated: BudgetError.
 EDGE_BUDGET = 20_000_000
-
-
 #: Pairs per chunk of ``edges``.
 EDGE_CHUNK = 1 << 16
 
+# Neighbouring pairs that are searched for datasets that realise a pair of values.
+_SEARCH_BUDGET = 50_000_000
 
-@runtime_checkable
-class Statistic(Protocol):
+
+class Statistic(ABC):
     """A function of the dataset; values are (n,) or (n, k) int64 arrays.
 
-    ``proved_edges`` says whether ``edges`` is a theorem or a user's word; in the second case a
-    YES that rests on it is conditional and says so.
+    A subclass gives ``name``, ``values`` and, where its edges are known, ``edge_count``, ``edges``
+    and ``proved_edges``. All else has a default that is right for every statistic, only slower.
     """
 
-    @property
-    def name(self) -> str:
-        """Printed in verdicts."""
-        ...
-
-    @property
-    def proved_edges(self) -> bool:
-        """Whether ``edges`` is a theorem."""
-        ...
+    #: Printed in verdicts.
+    name: str = "statistic"
+    #: Whether ``edges`` is a theorem. If it is a user's word, a YES that rests on it is conditional
+    #: and says so.
+    proved_edges: bool = False
 
     def check(self, domain: Domain) -> None:
         """Raise InputError when the statistic does not fit the domain."""
-        ...
+        self.values(np.zeros((1, domain.dimension), dtype=domain.dtype))
 
+    @abstractmethod
     def values(self, points: IntArray) -> Values:
         """Values at (n, d) points."""
-        ...
 
     def changed_values(self, batch: PointBatch, values: Values) -> Values:
         """Values at the m changed points, given those at the n centres."""
-        ...
+        # Slice by slice: all changed points at once may be thousands of times the centres.
+        limit = max(64, SLICE_BYTES // batch.centres.shape[1])
+        changed = [values[:0]]
+        for _, _, part in batch.parts(limit):
+            if len(part.rows):
+                changed.append(self.values(part.array()[len(part.centres) :]))
+        return np.concatenate(changed)
 
     def edge_count(self, domain: Domain) -> int | None:
         """How many pairs ``edges`` yields; None when edges are not known.
 
         Where counting would be as dear as enumerating, an upper bound that is over EDGE_BUDGET.
         """
-        ...
+        return None
 
     def edges(self, domain: Domain) -> Iterator[tuple[Values, Values]]:
         """All pairs of different values of neighbouring datasets, each once, in chunks.
 
-        Raises BudgetError, before the first chunk, when there are more than EDGE_BUDGET.
+        Raises BudgetError, before the first chunk, when there are more than EDGE_BUDGET, and
+        InputError when edges are not known.
         """
-        ...
+        raise InputError(
+            f"statistic={self.name} has no edges; give edge_pairs=, or use a method that samples",
+            name="statistic",
+        )
 
     def realise(self, domain: Domain, left: Values, right: Values) -> tuple[IntArray, IntArray]:
-        """Two neighbouring datasets with these values, or InputError when there are none."""
-        ...
+        """Two neighbouring datasets with these values, or InputError when there are none.
+
+        The default searches all neighbouring pairs, and refuses where there are too many.
+        """
+        if domain.neighbouring_pairs > _SEARCH_BUDGET:
+            raise InputError(
+                f"statistic={self.name}: {domain} has too many neighbouring pairs to be searched "
+                f"for the values {shown(_listed(left))} and {shown(_listed(right))}; use a method "
+                f"that samples",
+                name="statistic",
+            )
+        for block in domain.all_points(max(1, EDGE_CHUNK // domain.dimension)):
+            pair = self._find_neighbours(domain, block, left, right)
+            if pair is not None:
+                return pair
+        raise InputError(
+            f"statistic={self.name}: no two neighbouring datasets of {domain} have the values "
+            f"{shown(_listed(left))} and {shown(_listed(right))}, so edge_pairs= declares too much",
+            name="statistic",
+        )
+
+    def kinds(self, domain: Domain) -> NDArray[np.int64] | None:
+        """(d,) the kind of each record, numbered from 0; None when not known.
+
+        Exchanging the values of two records of one kind leaves the statistic as it is.
+        """
+        return None
+
+    def of_counts(self, domain: Domain) -> Statistic | None:
+        """The same values from how many records of each kind have each value; None if not known.
+
+        The counts are (n, kinds * widest), kinds being those of ``kinds(domain)``.
+        """
+        return None
+
+    def difference_sets(self, domain: Domain) -> DifferenceSets | None:
+        """The edges by difference, however many there are; None if not known or too large."""
+        return None
+
+    def _find_neighbours(
+        self, domain: Domain, block: IntArray, left: Values, right: Values
+    ) -> tuple[IntArray, IntArray] | None:
+        starts = block[_are_equal(self.values(block), left)]
+        if len(starts) == 0:
+            return None
+        batch = PointBatch(starts, *domain.neighbour_changes(starts))
+        hits = np.flatnonzero(_are_equal(self.changed_values(batch, self.values(starts)), right))
+        if len(hits) == 0:
+            return None
+        return batch.point(int(batch.rows[hits[0]])), batch.point(len(starts) + int(hits[0]))
 
 
 def check_statistic(mechanism: Any, domain: Domain) -> None:
@@ -98,59 +154,9 @@ def check_edge_budget(statistic: object, domain: Domain, count: int) -> None:
         )
 
 
-class Count:
-    """Number of ones in a table of bits.
+def _are_equal(values: Values, wanted: Any) -> NDArray[np.bool_]:
+    return np.asarray((values == np.asarray(wanted)).reshape(len(values), -1).all(axis=1))
 
-    Edges: (k, k+1) for k = 0 .. d-1. Flipping a bit changes the count by exactly 1, and
-    every k < d is the count of a dataset that has a zero to flip.
-    """
 
-    name = "count"
-    proved_edges = True
-
-    def __repr__(self) -> str:
-        return "Count()"
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Count)
-
-    def __hash__(self) -> int:
-        return hash("Count")
-
-    def check(self, domain: Domain) -> None:
-        if not isinstance(domain, Hypercube):
-            raise InputError(
-                f"statistic=Count() counts ones on a Hypercube, not on {domain}; use "
-                f"WeightedSum or Histogram",
-                name="statistic",
-            )
-
-    def values(self, points: IntArray) -> Values:
-        return np.asarray(points.sum(axis=1, dtype=np.int64))
-
-    def changed_values(self, batch: PointBatch, values: Values) -> Values:
-        before = batch.centres[batch.rows, batch.coordinates]
-        return np.asarray(values[batch.rows] + batch.values - before)
-
-    def kinds(self, domain: Domain) -> NDArray[np.int64]:
-        """All records are of one kind."""
-        return np.zeros(domain.dimension, dtype=np.int64)
-
-    def edge_count(self, domain: Domain) -> int | None:
-        return domain.dimension
-
-    def edges(self, domain: Domain) -> Iterator[tuple[Values, Values]]:
-        for start in range(0, domain.dimension, EDGE_CHUNK):
-            lower = np.arange(start, min(start + EDGE_CHUNK, domain.dimension))
-            yield lower, lower + 1
-
-    def realise(self, domain: Domain, left: Values, right: Values) -> tuple[IntArray, IntArray]:
-        ends = int(left), int(right)
-        if abs(ends[0] - ends[1]) != 1 or min(ends) < 0 or max(ends) > domain.dimension:
-            raise InputError(
-                f"no two neighbouring datasets of {domain} have the counts {ends[0]} and {ends[1]}",
-                name="statistic",
-            )
-        records = np.arange(domain.dimension)
-        first, second = ((records < count).astype(domain.dtype) for count in ends)
-        return first, second
+def _listed(value: Any) -> Any:
+    return np.asarray(value).tolist()

@@ -16,31 +16,27 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.data.domains import Domain
+from liptest.data.domains import Domain, IntArray
 from liptest.statistics.code_sets import (
     MOST_BITS,
     Bits,
     CodeSet,
+    DifferenceSets,
     Listed,
     few_ways,
+    fits,
     progression,
     sums_of,
     term_counts,
     zero_set,
 )
-from liptest.statistics.difference_sets import DifferenceSets, fits
+from liptest.statistics.edge_sets import EdgeSet
 from liptest.statistics.protocol import EDGE_BUDGET, Values
 
 # 64-bit words that may be shifted, bytes that sets may hold, and members of all listed sets.
 _MOST_WORDS = 1 << 34
-
-
 _MOST_BYTES = 1 << 29
-
-
 _MOST_MEMBERS = 2 * EDGE_BUDGET
-
-
 _MOST_CODE = 1 << 62
 
 
@@ -57,7 +53,7 @@ class Kind:
 
 
 @dataclass(frozen=True, eq=False)
-class Reach:
+class Reach(EdgeSet):
     """Sums of per-record codes.
 
     Parameters
@@ -67,12 +63,15 @@ class Reach:
     base, strides, tops
         (k,) each: a vector is ``base`` plus the digits of its code; digit j is
         ``code // strides[j] % (tops[j] + 1)``.
+    neighbouring_pairs
+        Those of the domain, which the edges are no more than.
     """
 
     kinds: tuple[Kind, ...]
     base: Values
     strides: list[int]
     tops: list[int]
+    neighbouring_pairs: int
 
     @classmethod
     def of(cls, tables: list[Values], domain: Domain) -> Reach:
@@ -94,7 +93,8 @@ class Reach:
             )
             for key, members in groups.items()
         )
-        return cls(kinds, np.asarray(base, dtype=np.int64), strides, tops)
+        whole = np.asarray(base, dtype=np.int64)
+        return cls(kinds, whole, strides, tops, domain.neighbouring_pairs)
 
     @property
     def volume(self) -> int:
@@ -126,10 +126,9 @@ class Reach:
         most = math.isqrt(sum(len(kind.coordinates) for kind in self.kinds)) + len(self.kinds)
         return sum(each) * depth * words > _MOST_WORDS or 2 * most * words * 8 > _MOST_BYTES
 
-    def edge_count(self, domain: Domain) -> int:
-        """Number of edges, or an upper bound above the budget where counting is too dear."""
+    def count_edges(self) -> int:
         if self.too_dear:
-            bound = min(domain.neighbouring_pairs, self.volume * len(self.differences))
+            bound = min(self.neighbouring_pairs, self.volume * len(self.differences))
             return max(bound, EDGE_BUDGET + 1)
         return sum(len(lower) for _, lower in self.edge_sets())
 
@@ -144,17 +143,18 @@ class Reach:
             yield difference, lower
 
     def difference_sets(self) -> DifferenceSets | None:
-        """All edges of single numbers; None where the sets do not fit into memory."""
         top = self.volume - 1
-        if self.volume >= MOST_BITS or self.too_dear or not fits(len(self.differences), top):
+        if len(self.tops) > 1 or self.volume >= MOST_BITS or self.too_dear:
+            return None
+        if not fits(len(self.differences), top):
             return None
         every = self._add_all(zero_set(self.volume), range(len(self.kinds)))
         lower = {k: found.bits for k, found in self.edge_sets() if isinstance(found, Bits)}
         assert isinstance(every, Bits)
         return DifferenceSets(int(self.base[0]), 1, top, every.bits, lower)
 
-    def edges(self) -> Iterator[tuple[Values, Values]]:
-        """Both ends of each edge, the smaller code first, as (m, k) vectors."""
+    def list_edges(self) -> Iterator[tuple[Values, Values]]:
+        """As stated; the smaller code is left."""
         for difference, lower in self.edge_sets():
             for codes in lower.chunks():
                 yield self.vectors(codes), self.vectors(codes + difference)
@@ -171,21 +171,19 @@ class Reach:
             return None
         return sum(digit * stride for digit, stride in zip(digits, self.strides, strict=True))
 
-    def neighbours(self, left: Values, right: Values) -> tuple[Values, int, int] | None:
-        """A dataset with the value ``left``, and a coordinate and a value that give ``right``.
-
-        None when there are none.
-        """
+    def find_neighbours(self, left: Values, right: Values) -> tuple[IntArray, IntArray] | None:
+        """As stated; None too where the sets cannot be computed within the budgets."""
         start, end = self.code(left), self.code(right)
-        if start is None or end is None or self._rest is None:
+        if self.too_dear or start is None or end is None or self._rest is None:
             return None
         for t, kind in enumerate(self.kinds):
             for a, b in [*kind.pairs.tolist(), *kind.pairs[:, ::-1].tolist()]:
                 others = start - kind.options[a]
                 if end - kind.options[b] == others and others in self._rest[t]:
                     dataset = self._decomposed(others, int(kind.coordinates[0]))
-                    dataset[kind.coordinates[0]] = a
-                    return dataset, int(kind.coordinates[0]), int(b)
+                    neighbour = dataset.copy()
+                    dataset[kind.coordinates[0]], neighbour[kind.coordinates[0]] = a, b
+                    return dataset, neighbour
         return None
 
     @cached_property

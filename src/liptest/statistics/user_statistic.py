@@ -4,26 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from liptest.data.domains import Domain, IntArray
-from liptest.data.points import PointBatch
 from liptest.errors import InputError, call_user_code, shown
-from liptest.lipschitz.oracles import SLICE_BYTES
-from liptest.statistics.protocol import EDGE_CHUNK, Values, check_edge_budget
-
-# Neighbouring pairs that are searched for datasets that realise a pair of values.
-_SEARCH_BUDGET = 50_000_000
-
+from liptest.statistics.protocol import EDGE_CHUNK, Statistic, Values, check_edge_budget
 
 _LARGEST = 2**61
 
 
 @dataclass(frozen=True)
-class UserStatistic:
+class UserStatistic(Statistic):
     """Any function of the dataset with whole-number values, in one line.
 
     ``UserStatistic(lambda x: x.max(axis=1), name="maximum")``
@@ -44,17 +37,12 @@ class UserStatistic:
     edge_pairs: Callable[[Domain], ArrayLike] | None = None
     name: str = ""
 
-    proved_edges: ClassVar[bool] = False
-
     def __post_init__(self) -> None:
         for key, value in (("compute", self.compute), ("edge_pairs", self.edge_pairs)):
             if not callable(value) and not (key == "edge_pairs" and value is None):
                 raise InputError(f"{key}={shown(value)} must be callable", name=key, value=value)
         words = self.name or getattr(self.compute, "__name__", "statistic")
         object.__setattr__(self, "name", words)
-
-    def check(self, domain: Domain) -> None:
-        self.values(np.zeros((1, domain.dimension), dtype=domain.dtype))
 
     def values(self, points: IntArray) -> Values:
         """Raises InputError when ``compute`` gives anything but whole numbers, one row each."""
@@ -76,61 +64,17 @@ class UserStatistic:
             )
         return found.astype(np.int64)
 
-    def changed_values(self, batch: PointBatch, values: Values) -> Values:
-        # Slice by slice: all changed points at once may be thousands of times the centres.
-        limit = max(64, SLICE_BYTES // batch.centres.shape[1])
-        found = [values[:0]]
-        for _, _, part in batch.parts(limit):
-            if len(part.rows):
-                found.append(self.values(part.array()[len(part.centres) :]))
-        return np.concatenate(found)
-
     def edge_count(self, domain: Domain) -> int | None:
         return None if self.edge_pairs is None else len(self._pairs(domain))
 
     def edges(self, domain: Domain) -> Iterator[tuple[Values, Values]]:
         """Raises InputError when no ``edge_pairs`` were given, BudgetError for too many."""
         if self.edge_pairs is None:
-            raise InputError(
-                f"statistic={self.name} has no edges; give edge_pairs=, or use a method that "
-                f"samples",
-                name="statistic",
-            )
+            return super().edges(domain)
         pairs = self._pairs(domain)
         check_edge_budget(self, domain, len(pairs))
         starts = range(0, len(pairs), EDGE_CHUNK)
         return ((pairs[i : i + EDGE_CHUNK, 0], pairs[i : i + EDGE_CHUNK, 1]) for i in starts)
-
-    def realise(self, domain: Domain, left: Values, right: Values) -> tuple[IntArray, IntArray]:
-        """Search all neighbouring pairs; InputError when none fits or there are too many."""
-        if domain.neighbouring_pairs > _SEARCH_BUDGET:
-            raise InputError(
-                f"statistic={self.name}: {domain} has too many neighbouring pairs to be searched "
-                f"for the values {shown(_listed(left))} and {shown(_listed(right))}; use a method "
-                f"that samples",
-                name="statistic",
-            )
-        for block in domain.all_points(max(1, EDGE_CHUNK // domain.dimension)):
-            found = self._neighbours_in(domain, block, left, right)
-            if found is not None:
-                return found
-        raise InputError(
-            f"statistic={self.name}: no two neighbouring datasets of {domain} have the values "
-            f"{shown(_listed(left))} and {shown(_listed(right))}, so edge_pairs= declares too much",
-            name="statistic",
-        )
-
-    def _neighbours_in(
-        self, domain: Domain, block: IntArray, left: Values, right: Values
-    ) -> tuple[IntArray, IntArray] | None:
-        starts = block[_equal(self.values(block), left)]
-        if len(starts) == 0:
-            return None
-        batch = PointBatch(starts, *domain.neighbour_changes(starts))
-        hits = np.flatnonzero(_equal(self.changed_values(batch, self.values(starts)), right))
-        if len(hits) == 0:
-            return None
-        return batch.point(int(batch.rows[hits[0]])), batch.point(len(starts) + int(hits[0]))
 
     def _pairs(self, domain: Domain) -> Values:
         assert self.edge_pairs is not None
@@ -151,11 +95,3 @@ def _each_once(pairs: Values) -> Values:
     first = gaps[np.arange(len(pairs)), np.argmax(gaps != 0, axis=1)]
     ordered = np.concatenate([pairs[first > 0], pairs[first < 0][:, ::-1]])
     return np.unique(ordered, axis=0)
-
-
-def _equal(values: Values, wanted: Any) -> NDArray[np.bool_]:
-    return np.asarray((values == np.asarray(wanted)).reshape(len(values), -1).all(axis=1))
-
-
-def _listed(value: Any) -> Any:
-    return np.asarray(value).tolist()

@@ -33,7 +33,7 @@ from liptest.errors import InputError, check_count
 from liptest.mechanisms.base import Mechanism
 from liptest.mechanisms.declared import ClosedForm, ExactForm, StatisticMechanism
 from liptest.mechanisms.laws import log_fraction
-from liptest.statistics.protocol import Count
+from liptest.statistics.sums import Count
 
 try:
     from hypothesis import strategies as st

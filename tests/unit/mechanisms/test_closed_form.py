@@ -10,8 +10,7 @@ from liptest.data.points import PointBatch
 from liptest.errors import InputError, LawError
 from liptest.mechanisms.base import check_mechanism, output_law
 from liptest.mechanisms.declared import ClosedForm, StatisticMechanism, distinct_values
-from liptest.statistics.histogram import Histogram
-from liptest.statistics.protocol import Count
+from liptest.statistics.sums import Count, Histogram
 
 HALF = math.log(0.5)
 

@@ -14,9 +14,7 @@ from liptest.errors import InputError
 from liptest.mechanisms.additive import DiscreteGaussian, DiscreteLaplace
 from liptest.mechanisms.base import check_mechanism, output_law
 from liptest.mechanisms.shift import ShiftMechanism, ShiftTable
-from liptest.statistics.histogram import Histogram
-from liptest.statistics.protocol import Count
-from liptest.statistics.weighted_sum import WeightedSum
+from liptest.statistics.sums import Count, Histogram, WeightedSum
 
 ZERO, ONE, THREE = (np.array(bits, dtype=np.int8) for bits in ([0, 0, 0], [0, 1, 0], [1, 1, 1]))
 

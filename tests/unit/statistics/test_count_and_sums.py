@@ -7,8 +7,8 @@ import pytest
 
 from liptest.data.domains import Hypercube, Hypergrid, RecordGrid
 from liptest.errors import BudgetError, InputError
-from liptest.statistics.protocol import EDGE_BUDGET, Count, Statistic
-from liptest.statistics.weighted_sum import WeightedSum
+from liptest.statistics.protocol import EDGE_BUDGET, Statistic
+from liptest.statistics.sums import Count, WeightedSum
 
 
 def edges(statistic: Statistic, domain: object) -> list[tuple[int, int]]:

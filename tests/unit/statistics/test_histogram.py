@@ -8,8 +8,8 @@ import pytest
 
 from liptest.data.domains import Hypercube, Hypergrid, RecordGrid
 from liptest.errors import BudgetError, InputError
-from liptest.statistics.histogram import Histogram
 from liptest.statistics.protocol import EDGE_BUDGET, Statistic
+from liptest.statistics.sums import Histogram
 
 
 def test_is_a_statistic_that_compares_by_value_and_pickles() -> None:

@@ -22,7 +22,7 @@ from liptest.mechanisms.base import Mechanism, ReadsMore
 from liptest.mechanisms.declared import distinct_values
 from liptest.mechanisms.laws import LawTable, Output, OutputLaw
 from liptest.statistics.coordinates import Coordinates
-from liptest.statistics.protocol import Count
+from liptest.statistics.sums import Count
 from liptest.whitebox.reading.reads import Read, coordinates_read, reads_only_a_count
 from liptest.whitebox.tree.memo import agree, law_table
 
