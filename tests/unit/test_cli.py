@@ -112,7 +112,7 @@ def test_an_exact_epsilon_can_be_written_as_a_logarithm(folder, capsys):
         (["nowhere.py:rr", "--epsilon", "1"], 2, "there is no such file"),
         (["vendor.py", "--epsilon", "1"], 2, "write file.py:name"),
         (["no.such.package:rr", "--epsilon", "1"], 2, "ModuleNotFoundError"),
-        (["vendor.py:NOT_ONE", "--epsilon", "1"], 2, "mechanism=3 is no mechanism"),
+        (["vendor.py:NOT_ONE", "--epsilon", "1"], 2, "mechanism=3 is not a mechanism"),
         (["vendor.py:rr"], 2, "epsilon: the claim is missing"),
         (["vendor.py:rr", "--epsilon", "0"], 2, "epsilon=0.0 must be"),
         (["vendor.py:rr", "--epsilon", "nan"], 2, "epsilon=nan must be"),

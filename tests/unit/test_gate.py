@@ -338,8 +338,8 @@ class TestDraws:
         assert fits([*counts, 1000 - sum(counts)], [*(law[k] for k in window), rest])
 
     def test_the_vendors_own_way_of_drawing_is_not_used(self):
-        class Vendor:
-            name, outputs, source, statistic = "vendor", (0, 1), "declared", None
+        class Vendor(lt.Mechanism):
+            name, outputs = "vendor", (0, 1)
             laws, law, points_per_slice = FAIR.laws, FAIR.law, FAIR.points_per_slice
 
             def draw(self, dataset, below):

@@ -11,7 +11,7 @@ import math
 import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 from liptest.adapters.shared import AdaptedMechanism, Terms, attach, library
 from liptest.data.domains import Domain, Hypercube, Hypergrid, RecordGrid
@@ -38,7 +38,7 @@ class Implemented(PythonFunction):
         return _implemented, (self.function, self.name, terms)
 
 
-def _implemented(function: Any, name: str, terms: Terms) -> Implemented:
+def _implemented(function: Any, name: str, terms: Terms) -> AdaptedMechanism:
     return attach(Implemented(function, name=name), terms)
 
 
@@ -146,7 +146,7 @@ def diffprivlib(
     )
     function = _Randomise(mechanism, read, utility)
     name = f"diffprivlib {type(mechanism).__name__}"
-    return cast(AdaptedMechanism, _implemented(function, name, terms))
+    return _implemented(function, name, terms)
 
 
 def _refuse_lawless(mechanism: Any) -> None:

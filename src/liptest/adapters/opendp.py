@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from importlib import import_module
 from importlib.metadata import version
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -260,7 +260,7 @@ def opendp(
         f"{RADIUS_FAILURE:g}."
     )
     terms = replace(adapted.terms, notes=(*adapted.terms.notes, compared))
-    return cast(AdaptedMechanism, attach(adapted.mechanism, terms))
+    return attach(adapted.mechanism, terms)
 
 
 @dataclass(frozen=True)

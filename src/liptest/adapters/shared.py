@@ -7,16 +7,13 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, Protocol, TypeVar
+from typing import Any, cast
 
 from liptest.data.domains import Domain
 from liptest.errors import InputError, LawError, shown
 from liptest.mechanisms.base import Mechanism
 
 # What a library says of a mechanism: its claim, its datasets, and what is known of its law.
-
-
-M = TypeVar("M", bound=Mechanism)
 
 
 @dataclass(frozen=True)
@@ -39,35 +36,23 @@ class Terms:
     notes: tuple[str, ...] = ()
 
 
-class AdaptedMechanism(Mechanism, Protocol):
-    """A mechanism with the terms of the library that it comes from."""
+class AdaptedMechanism(Mechanism):
+    """A mechanism with the terms of the library that it comes from: see ``attach``."""
 
-    @property
-    def domain(self) -> Domain:
-        """Datasets and neighbours that the claim is about."""
-        ...
-
-    @property
-    def epsilon(self) -> float:
-        """The claimed epsilon, natural log units."""
-        ...
-
-    @property
-    def delta(self) -> float:
-        """The claimed delta."""
-        ...
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Where the law comes from, and what was compared with what."""
-        ...
+    #: Datasets and neighbours that the claim is about.
+    domain: Domain
+    #: The claim, natural log units.
+    epsilon: float
+    delta: float
+    #: Where the law comes from, and what was compared with what.
+    notes: tuple[str, ...]
 
 
-def attach(mechanism: M, terms: Terms) -> M:
+def attach(mechanism: Mechanism, terms: Terms) -> AdaptedMechanism:
     """The mechanism, with the terms as attributes; gates draw from its class, not from others."""
     for key in ("domain", "epsilon", "delta", "notes"):
         object.__setattr__(mechanism, key, getattr(terms, key))
-    return mechanism
+    return cast(AdaptedMechanism, mechanism)
 
 
 def library(extra: str, module: str) -> Any:

@@ -25,6 +25,7 @@ from liptest.blackbox.verdicts import (
 )
 from liptest.data.distributions import Distribution
 from liptest.errors import InputError, check_count, check_non_negative, check_open_unit, check_seed
+from liptest.mechanisms.base import check_by_samples
 from liptest.privacy.claims import Claim, ExactLog, parse_epsilon
 from liptest.verdicts import Cost, Decision, Guarantee
 
@@ -229,6 +230,9 @@ def check_samples(
     )
 
 
+check_by_samples.register(Sampler, check_samples)
+
+
 def epsilon_lower_bound(
     sampler: Sampler,
     data: Distribution | list[Any] | tuple[Any, ...],
@@ -344,7 +348,15 @@ def _guarantee(
         sentence = no_sentence(claim, failure, condition)
         return replace(known, sentence=sentence, kind="statistical refutation")
     if decision is Decision.YES:
-        sentence = yes_sentence(claim, reached, failure, pairs, look.is_finite, condition)
+        sentence = yes_sentence(
+            claim,
+            reached,
+            failure,
+            condition,
+            pairs=len(pairs.pairs),
+            is_all=pairs.is_all,
+            is_finite=look.is_finite,
+        )
         return replace(
             known, sentence=sentence, kind="statistical comparison", delta=claim.delta + reached
         )

@@ -12,6 +12,7 @@ import numpy as np
 from liptest.blackbox.events import Outputs, as_outputs, collected
 from liptest.data.domains import IntArray
 from liptest.errors import InputError, MechanismError, shown
+from liptest.mechanisms.base import SamplesOnly
 from liptest.mechanisms.laws import Raised
 from liptest.runs.workers import ordered_map
 
@@ -24,7 +25,7 @@ _SCALAR_CHUNK = 1 << 12
 
 
 @dataclass(frozen=True, init=False)
-class Sampler:
+class Sampler(SamplesOnly):
     """A mechanism of which only samples can be had: compiled code, a service, an unknown source.
 
     Parameters
@@ -85,12 +86,6 @@ class Sampler:
                 f"give a function (dataset, rng) with vectorised=False"
             ) from error
         return as_outputs(drawn, count, self.name)
-
-    def check_privacy(self, distribution: Any, **claim: Any) -> Any:
-        """What ``lt.check_privacy(sampler, ..)`` comes to: ``lt.check_samples``."""
-        from liptest.blackbox.check import check_samples
-
-        return check_samples(self, distribution, **claim)
 
     def _single(self, dataset: IntArray, rng: np.random.Generator) -> Any:
         try:

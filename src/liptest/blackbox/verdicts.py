@@ -14,7 +14,6 @@ from typing import Annotated, Any, ClassVar, NoReturn
 import numpy as np
 
 from liptest.blackbox.learning import Event, Tally, log_tail, plan_sides
-from liptest.blackbox.race import Pairs
 from liptest.blackbox.samplers import Sampler, Source, check_sampler
 from liptest.errors import check_count, check_open_unit, check_seed
 from liptest.privacy.claims import Claim, exact_text
@@ -294,12 +293,19 @@ def no_sentence(claim: Claim, failure: float, condition: str) -> str:
 
 
 def yes_sentence(
-    claim: Claim, reached: float, failure: float, pairs: Pairs, is_finite: bool, condition: str
+    claim: Claim,
+    reached: float,
+    failure: float,
+    condition: str,
+    *,
+    pairs: int,
+    is_all: bool,
+    is_finite: bool,
 ) -> str:
-    """The meaning of a YES."""
+    """The meaning of a YES about so many pairs; ``is_all`` when there are no others."""
     events = "all events" if is_finite else "all unions of the cells that were counted"
-    which = f"{len(pairs.pairs):,} pairs tried" if len(pairs.pairs) > 1 else "one pair tried"
-    rest = "" if pairs.is_all else " Other pairs of datasets were not looked at."
+    which = f"{pairs:,} pairs tried" if pairs > 1 else "one pair tried"
+    rest = "" if is_all else " Other pairs of datasets were not looked at."
     total = rounded_up(claim.delta + reached)
     claimed, delta = exact_text(claim.epsilon), exact_text(claim.delta)
     return (

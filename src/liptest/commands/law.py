@@ -43,7 +43,7 @@ def run_law(
 
 def _trace(mechanism: Any, law: OutputLaw, data: Any, text: str) -> tuple[Output, list[Any]]:
     """The output that a text stands for, and the choices that lead there."""
-    if not hasattr(mechanism, "trace"):
+    if not mechanism.has_trace:
         raise InputError(
             "--trace: the law of this mechanism is declared, not enumerated from code; there are "
             "no choices to show",

@@ -279,17 +279,12 @@ def silent_noise_problems(
     A proof has seen them; a test by sampling may not have drawn them.
     """
     corners = np.stack([np.zeros(domain.dimension), domain.size_array - 1]).astype(domain.dtype)
-    asked = _afresh(mechanism)
+    asked = mechanism.afresh()  # noise on other datasets is not the test's
     try:
         through_densities(asked, lambda seen: [seen.law(corner) for corner in corners])
     except LiptestError:
         return []  # no answer there, which an interrupted or open test may have met as well
-    return _noise_problems(verdict, getattr(asked, "law_source", asked.source))
-
-
-def _afresh(mechanism: Any) -> Any:
-    """The mechanism as if nothing had been asked: noise on other datasets is not the test's."""
-    return mechanism.afresh() if hasattr(mechanism, "afresh") else mechanism
+    return _noise_problems(verdict, asked.law_source)
 
 
 def refutation_problems(verdict: PrivacyVerdict, mechanism: Mechanism, domain: Domain) -> list[str]:
@@ -311,12 +306,12 @@ def refutation_problems(verdict: PrivacyVerdict, mechanism: Mechanism, domain: D
             mechanism,
             lambda seen: witness_of(seen, left, right, witness.claim, witness.distance),
         )
-        asked = _afresh(mechanism)
+        asked = mechanism.afresh()
         through_densities(asked, lambda seen: [seen.law(side) for side in (left, right)])
     except LiptestError as error:
         return [f"the mechanism does not answer for the witness: {error}"]
     told = [f"witness: {line}" for line in _differences(witness.to_dict(), again.to_dict())]
-    return told + _noise_problems(verdict, getattr(asked, "law_source", asked.source))
+    return told + _noise_problems(verdict, asked.law_source)
 
 
 def repeated(
@@ -332,7 +327,7 @@ def repeated(
         return ["the settings are missing, so the test cannot be repeated"]
     try:
         again = check_privacy(
-            _afresh(mechanism),
+            mechanism.afresh(),
             distribution,
             epsilon=verdict.claim.epsilon,
             delta=verdict.claim.delta,

@@ -1,107 +1,215 @@
 """What a mechanism is, and the exact law of one dataset.
 
 A mechanism is a randomised algorithm from datasets to outputs; liptest asks for its output
-laws, never for its intentions. Three methods are the whole seam; tables of laws are compared
-through four more, so that unbounded outputs can answer in closed form.
+laws, never for its intentions. ``law`` and ``laws`` are the whole seam; every other answer has a
+default, which a mechanism overrides where it knows more.
 """
 
 from __future__ import annotations
 
+import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any, Protocol, TypeVar, runtime_checkable
+from dataclasses import dataclass, field
+from functools import singledispatch
+from typing import Any, Self, TypeVar, cast
 
 import numpy as np
+from flint import arb
 from numpy.typing import ArrayLike, NDArray
 
 from liptest.data.domains import Domain, IntArray
 from liptest.data.points import PointBatch
 from liptest.errors import ContinuousOutputs, GateError, InputError, LiptestError, shown
-from liptest.mechanisms.laws import Output, OutputLaw
+from liptest.mechanisms.laws import ComparableLaws, Output, OutputLaw
 
-
-class ComparableLaws(Protocol):
-    """Laws of q queries, some of which share one of u distinct laws.
-
-    ``left`` and ``right`` are (p,) indices of distinct laws.
-    """
-
-    def distinct(self, positions: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Distinct law of each queried position."""
-        ...
-
-    def losses(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Loss of each pair, natural log units."""
-        ...
-
-    def hockey_sticks(
-        self, left: NDArray[np.int64], right: NDArray[np.int64], epsilon: float
-    ) -> NDArray[np.float64]:
-        """Hockey-stick divergence of each pair, the larger direction."""
-        ...
-
-    def screen_error(
-        self, left: NDArray[np.int64], right: NDArray[np.int64]
-    ) -> NDArray[np.float64]:
-        """Bound on the error of each loss."""
-        ...
-
-    def has_uncertain_zeros(
-        self, left: NDArray[np.int64], right: NDArray[np.int64]
-    ) -> NDArray[np.bool_]:
-        """Pairs in which an output may be an underflow on both sides."""
-        ...
-
-    def is_answered(self) -> bool:
-        """False when every output is a raised exception."""
-        ...
-
-
-@runtime_checkable
-class Mechanism(Protocol):
-    """A randomised algorithm whose output law can be asked for.
-
-    ``name`` is printed; ``outputs`` is the declared finite range or None; ``source`` says where
-    laws come from ("declared", "enumerated"); ``statistic`` is the only thing the mechanism
-    sees of a dataset, or None when it sees all of it. ``points_per_slice(domain)`` bounds how
-    many laws are asked for at once. A method ``neighbour_laws`` is optional: see
-    ``liptest.mechanisms.neighbourhoods``.
-    """
-
-    @property
-    def name(self) -> str:
-        """Printed in verdicts."""
-        ...
-
-    @property
-    def outputs(self) -> tuple[Output, ...] | None:
-        """Declared finite range, None when there is none."""
-        ...
-
-    @property
-    def source(self) -> str:
-        """Where laws come from: "declared" or "enumerated"."""
-        ...
-
-    @property
-    def statistic(self) -> Any:
-        """All that it sees of a dataset; None when it sees the dataset itself."""
-        ...
-
-    def points_per_slice(self, domain: Domain) -> int:
-        """How many laws to ask for at once."""
-        ...
-
-    def laws(self, points: PointBatch) -> ComparableLaws:
-        """Laws at all points of a batch, centres first."""
-        ...
-
-    def law(self, dataset: IntArray) -> OutputLaw:
-        """Law on one dataset, (d,) integers, as exactly as it is known."""
-        ...
+Balls = tuple[arb, arb]
 
 
 T = TypeVar("T")
+
+
+# The answers without which nothing is a mechanism.
+_NEEDED = ("name", "outputs", "source", "statistic", "points_per_slice", "laws", "law")
+
+
+class Mechanism(ABC):
+    """A randomised algorithm whose output law can be asked for.
+
+    A subclass gives ``name``, ``outputs``, ``law`` and ``laws``. All else is optional: the defaults
+    are those of a declared formula that sees the whole dataset. Faster laws of neighbourhoods are
+    another optional answer, see ``liptest.mechanisms.neighbourhoods``.
+    """
+
+    #: Printed in verdicts.
+    name: str
+    #: Declared finite range. Without one declared laws are taken to be unbounded.
+    outputs: tuple[Output, ...] | None = None
+    #: Where laws come from: "declared" or "enumerated".
+    source: str = "declared"
+    #: All that it sees of a dataset; None when it sees the dataset itself.
+    statistic: Any = None
+
+    @abstractmethod
+    def laws(self, points: PointBatch) -> ComparableLaws:
+        """Laws at all points of a batch, centres first."""
+
+    @abstractmethod
+    def law(self, dataset: IntArray) -> OutputLaw:
+        """Law on one dataset, (d,) integers, as exactly as it is known."""
+
+    def laws_of(self, values: NDArray[np.int64]) -> ComparableLaws:
+        """Laws given m values of the statistic, (m,) or (m, k), in the order given.
+
+        Whoever sees a statistic overrides it.
+        """
+        raise InputError(
+            f"mechanism={self.name} has a statistic, but no laws_of(values); define it, or leave "
+            f"the statistic out",
+            name="mechanism",
+        )
+
+    def points_per_slice(self, domain: Domain) -> int:
+        """How many laws are asked for at once."""
+        return 1 << 10
+
+    @property
+    def law_source(self) -> str:
+        """Where the laws that were asked for so far came from."""
+        return self.source
+
+    @property
+    def reads_only(self) -> bool:
+        """Whether the statistic is what code was seen to read, not what it is given."""
+        return False
+
+    @property
+    def first_exception(self) -> str | None:
+        """Type and message of an exception, where a dataset made every run raise one."""
+        return None
+
+    @property
+    def has_trace(self) -> bool:
+        """Whether ``trace`` knows the random choices behind an output."""
+        return False
+
+    def trace(self, dataset: IntArray, *outputs: Output) -> Any:
+        """Random choices that lead to one of the outputs on a dataset; None when not found."""
+        return None
+
+    def fresh_law(self, dataset: IntArray) -> OutputLaw:
+        """``law`` without a memo, so that a mechanism that changes its answers is noticed."""
+        return self.law(dataset)
+
+    def afresh(self) -> Self:
+        """The same mechanism, of which no law was asked for yet."""
+        return self
+
+    def narrowed(self, domain: Domain) -> Mechanism | None:
+        """The same mechanism with a statistic, where its code reads little of a dataset.
+
+        It raises ReadsMore on use when a dataset shows that more is read.
+        """
+        return None
+
+    def densities(self) -> Mechanism | None:
+        """The same mechanism where outputs are real numbers: laws are compared by densities."""
+        return None
+
+
+class ClosedFormLosses(Mechanism):
+    """A mechanism with unbounded outputs: losses of two datasets as balls, not finite laws."""
+
+    @abstractmethod
+    def pair_loss(self, dataset: IntArray, neighbour: IntArray) -> arb:
+        """Ball that contains the loss of two datasets."""
+
+    @abstractmethod
+    def pair_hockey_stick(self, dataset: IntArray, neighbour: IntArray, epsilon: arb) -> arb:
+        """Ball that contains their larger hockey-stick divergence for all epsilon of a ball."""
+
+    @abstractmethod
+    def pair_witness(
+        self, dataset: IntArray, neighbour: IntArray, epsilon: float
+    ) -> tuple[Output, arb, arb]:
+        """An output whose loss exceeds ``epsilon``, with both probabilities as balls.
+
+        Where no output's loss does, the output of the largest loss.
+        """
+
+    def pair_event(
+        self, dataset: IntArray, neighbour: IntArray, epsilon: arb
+    ) -> tuple[tuple[Output, ...], list[Balls]] | None:
+        """The outputs of that divergence, with both probabilities of each as balls.
+
+        None: they are looked for among the outputs that ``law`` lists.
+        """
+        return None
+
+
+@dataclass(frozen=True, eq=False)
+class MechanismWrapper(Mechanism):
+    """A mechanism seen in another way; what a subclass does not say is what ``inner`` says."""
+
+    inner: Mechanism
+    name: str = field(init=False)
+    outputs: tuple[Output, ...] | None = field(init=False)
+    source: str = field(init=False)
+    statistic: Any = field(init=False)
+
+    def __post_init__(self) -> None:
+        for key in ("name", "outputs", "source", "statistic"):
+            vars(self).setdefault(key, getattr(self.inner, key))
+
+    @property
+    def law_source(self) -> str:
+        return self.inner.law_source
+
+    @property
+    def reads_only(self) -> bool:
+        return self.inner.reads_only
+
+    @property
+    def first_exception(self) -> str | None:
+        return self.inner.first_exception
+
+    def points_per_slice(self, domain: Domain) -> int:
+        return self.inner.points_per_slice(domain)
+
+    def laws(self, points: PointBatch) -> ComparableLaws:
+        return self.inner.laws(points)
+
+    def laws_of(self, values: NDArray[np.int64]) -> ComparableLaws:
+        return self.inner.laws_of(values)
+
+    def law(self, dataset: IntArray) -> OutputLaw:
+        return self.inner.law(dataset)
+
+
+class _Adapted(MechanismWrapper):
+    """An object that has the needed answers of a mechanism, and none of the optional ones."""
+
+    law_source = Mechanism.law_source
+    reads_only = Mechanism.reads_only
+    first_exception = Mechanism.first_exception
+
+
+class SamplesOnly:
+    """A mechanism of which only samples can be had: ``lt.Sampler``."""
+
+
+@singledispatch
+def check_by_samples(sampler: object, distribution: Any, **options: Any) -> Any:
+    """Test a claim about what is not a mechanism but a sampler; the black box registers itself.
+
+    Raises InputError for everything else.
+    """
+    raise InputError(
+        f"method='black-box': mechanism={shown(sampler)} is not a sampler; wrap a function "
+        f"(dataset, n, rng) in lt.Sampler(function), or choose another method",
+        name="method",
+    )
 
 
 class ReadsMore(Exception):
@@ -114,7 +222,7 @@ def through_reads(mechanism: Mechanism, domain: Domain, use: Callable[[Mechanism
     Mechanisms that know what their code reads have ``narrowed(domain)``: the same mechanism with
     a statistic, or None. It raises ReadsMore when a dataset shows that more is read; then ``use``
     starts again with the mechanism itself. Mechanisms with real outputs raise ContinuousOutputs and
-    have ``with_densities()``, the mechanism that compares them.
+    have ``densities()``, the mechanism that compares them.
     """
     return through_densities(mechanism, lambda seen: _through_reads(seen, domain, use))
 
@@ -124,15 +232,15 @@ def through_densities(mechanism: Mechanism, use: Callable[[Mechanism], T]) -> T:
     try:
         return use(mechanism)
     except ContinuousOutputs:
-        with_densities = getattr(mechanism, "with_densities", None)
-        if with_densities is None:
+        seen = mechanism.densities()
+        if seen is None:
             raise
-    return use(with_densities())
+    return use(seen)
 
 
 def require_probabilities(mechanism: Mechanism, domain: Domain) -> None:
     """Raise GateError where outputs are real numbers: there is no law to draw from exactly."""
-    if not hasattr(mechanism, "with_densities"):
+    if mechanism.densities() is None:
         return
     try:
         mechanism.law(domain.points([0])[0])
@@ -146,9 +254,8 @@ def require_probabilities(mechanism: Mechanism, domain: Domain) -> None:
 
 
 def _through_reads(mechanism: Mechanism, domain: Domain, use: Callable[[Mechanism], T]) -> T:
-    narrowed = getattr(mechanism, "narrowed", None)
     # Edges of what is read are known where neighbours differ in one coordinate.
-    seen = None if narrowed is None or not domain.one_at_a_time else narrowed(domain)
+    seen = mechanism.narrowed(domain) if domain.one_at_a_time else None
     if seen is not None:
         with suppress(ReadsMore):
             return use(seen)
@@ -157,7 +264,9 @@ def _through_reads(mechanism: Mechanism, domain: Domain, use: Callable[[Mechanis
 
 def check_mechanism(mechanism: object) -> Mechanism:
     """Return a mechanism, or raise InputError that says how to make one."""
-    if hasattr(mechanism, "check_privacy"):
+    if isinstance(mechanism, Mechanism):
+        return mechanism
+    if isinstance(mechanism, SamplesOnly):
         raise InputError(
             f"mechanism={shown(mechanism)} gives samples and no output laws; use "
             f"lt.check_samples(sampler, distribution, ..) or lt.epsilon_lower_bound; nothing is "
@@ -165,19 +274,26 @@ def check_mechanism(mechanism: object) -> Mechanism:
             name="mechanism",
             value=mechanism,
         )
-    if isinstance(mechanism, type) or not isinstance(mechanism, Mechanism):
+    if isinstance(mechanism, type) or not all(hasattr(mechanism, key) for key in _NEEDED):
         raise InputError(
-            f"mechanism={shown(mechanism)} is no mechanism; decorate a function (data, rng) with "
-            f"@lt.mechanism, or declare its law with lt.ClosedForm(outputs, log_pmf)",
+            f"mechanism={shown(mechanism)} is not a mechanism; decorate a function (data, rng) "
+            f"with @lt.mechanism, declare its law with lt.ClosedForm(outputs, log_pmf), or "
+            f"subclass lt.Mechanism",
             name="mechanism",
         )
-    return mechanism
+    warnings.warn(
+        f"{type(mechanism).__name__} should be a subclass of lt.Mechanism; objects that only have "
+        f"its methods will not be taken in the next version",
+        DeprecationWarning,
+        stacklevel=3,
+    )
+    return _Adapted(cast(Mechanism, mechanism))
 
 
 def output_law(mechanism: object, dataset: ArrayLike) -> OutputLaw:
     """Exact output law of a mechanism on one dataset, (d,) whole numbers.
 
-    Raises InputError for what is no mechanism or no dataset, MechanismError for a broken one.
+    Raises InputError for what is not a mechanism or not a dataset, MechanismError for a broken one.
     """
     checked = check_mechanism(mechanism)
     array = np.asarray(dataset)

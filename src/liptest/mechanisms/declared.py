@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from numbers import Rational
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,6 +15,7 @@ from liptest.data.domains import Domain, IntArray
 from liptest.data.points import PointBatch, compact_codes, packed_bits
 from liptest.errors import InputError, LawError, call_user_code, shown
 from liptest.lipschitz.oracles import PackedFunction, points_at_once
+from liptest.mechanisms.base import Mechanism
 from liptest.mechanisms.laws import (
     ZERO_LOG,
     LawTable,
@@ -55,10 +56,8 @@ def check_outputs(outputs: Sequence[Output]) -> tuple[Output, ...]:
 
 
 @dataclass(frozen=True, eq=False)
-class _Declared:
+class _Declared(Mechanism):
     """What the two declared kinds share: a checked, normalised table."""
-
-    source: ClassVar[str] = "declared"
 
     def _table(self, argument: Any, count: int) -> LawTable:
         logs, errors = normalised_logs(
@@ -88,8 +87,8 @@ class _Declared:
     def _zeros_exact(self) -> bool:
         return self.exact_zeros or (self.error is not None and not np.any(self.error))
 
-    outputs: tuple[Output, ...]
-    log_pmf: LogPmf
+    outputs: tuple[Output, ...] = field()
+    log_pmf: LogPmf = field()
     error: Any = None
     name: str = ""
     exact_zeros: bool = False
@@ -120,8 +119,6 @@ class ClosedForm(_Declared):
     InputError
         Outputs empty, unhashable or duplicated; log_pmf not callable; error negative.
     """
-
-    statistic: ClassVar[None] = None
 
     def __init__(
         self,
@@ -280,7 +277,7 @@ Pmf = Callable[[IntArray], Sequence[Fraction]]
 
 
 @dataclass(frozen=True, eq=False)
-class ExactForm:
+class ExactForm(Mechanism):
     """A mechanism declared by the exact output probabilities of each dataset.
 
     Slower than ``ClosedForm``, which takes many datasets at once, but a claim is decided in
@@ -303,12 +300,9 @@ class ExactForm:
         On use: probabilities that are no fractions, negative, or do not sum to exactly 1.
     """
 
-    outputs: tuple[Output, ...]
-    pmf: Pmf
+    outputs: tuple[Output, ...] = field()
+    pmf: Pmf = field()
     name: str = ""
-
-    source: ClassVar[str] = "declared"
-    statistic: ClassVar[None] = None
 
     def __post_init__(self) -> None:
         if not callable(self.pmf):

@@ -7,9 +7,10 @@ rationals where the law was enumerated, and balls (intervals with exact ends) fo
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -25,6 +26,9 @@ Output = Hashable
 
 
 FloatArray = NDArray[np.float64]
+
+
+Indices = NDArray[np.int64]
 
 
 #: -inf as a finite number: differences stay free of NaN (theory 1.4).
@@ -211,8 +215,50 @@ class OutputLaw(Mapping[Output, float]):
         return ball.lower(), ball.upper()
 
 
+class ComparableLaws(ABC):
+    """Laws of q queries, some of which share one of u distinct laws.
+
+    ``left`` and ``right`` are (p,) indices of distinct laws.
+    """
+
+    #: (q,) which of the u laws each query has; None means query i has law i.
+    rows: Indices | None = None
+    #: Whether a probability that is listed as 0 is 0.
+    zeros_exact: bool = True
+    #: (u,) probability that no output accounts for; None means none.
+    unexplored: FloatArray | None = None
+
+    def distinct(self, positions: Indices) -> Indices:
+        """Distinct law of each queried position."""
+        return positions if self.rows is None else self.rows[positions]
+
+    @abstractmethod
+    def losses(self, left: Indices, right: Indices) -> FloatArray:
+        """Loss of each pair, natural log units; infinite from INFINITE_LOSS on; (p,)."""
+
+    @abstractmethod
+    def hockey_sticks(self, left: Indices, right: Indices, epsilon: float) -> FloatArray:
+        """Hockey-stick divergence of each pair, the larger direction (theory 3); (p,)."""
+
+    @abstractmethod
+    def screen_error(self, left: Indices, right: Indices) -> FloatArray:
+        """Bound on the error of each of ``losses``; (p,)."""
+
+    def has_uncertain_zeros(self, left: Indices, right: Indices) -> NDArray[np.bool_]:
+        """Whether both laws of a pair have a zero at one output that may be an underflow; (p,)."""
+        return np.zeros(len(left), dtype=bool)
+
+    def is_answered(self) -> bool:
+        """False when every output is a raised exception."""
+        return True
+
+    def new_pool(self) -> Any:
+        """A pool of distinct laws of this kind; None: the one for laws that list their outputs."""
+        return None
+
+
 @dataclass(frozen=True, eq=False)
-class LawTable:
+class LawTable(ComparableLaws):
     """Many finite laws over common outputs.
 
     Parameters
@@ -235,15 +281,11 @@ class LawTable:
 
     outputs: tuple[Output, ...]
     logs: FloatArray
-    rows: NDArray[np.int64] | None
-    errors: FloatArray
+    rows: Indices | None = field()
+    errors: FloatArray = field()
     zeros_exact: bool = True
     exact: tuple[Hashable, ...] | None = None
     unexplored: FloatArray | None = None
-
-    def distinct(self, positions: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Which distinct law each queried position has."""
-        return positions if self.rows is None else self.rows[positions]
 
     def only(self, output: Output) -> LawTable:
         """The table of one output's probabilities (the paper's lambda_o)."""
@@ -255,7 +297,7 @@ class LawTable:
             (output,), column, self.rows, self.errors, self.zeros_exact, unexplored=self.unexplored
         )
 
-    def losses(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> FloatArray:
+    def losses(self, left: Indices, right: Indices) -> FloatArray:
         """max_o |ln mu - ln mu'| of pairs of laws, (p,); infinite from INFINITE_LOSS on."""
         gaps = np.take(self.logs, left, axis=0)
         gaps -= np.take(self.logs, right, axis=0)
@@ -263,9 +305,7 @@ class LawTable:
             return np.asarray(np.abs(gaps.T, order="C").max(axis=0, initial=0.0))
         return np.asarray(np.abs(gaps, out=gaps).max(axis=1, initial=0.0))
 
-    def hockey_sticks(
-        self, left: NDArray[np.int64], right: NDArray[np.int64], epsilon: float
-    ) -> FloatArray:
+    def hockey_sticks(self, left: Indices, right: Indices, epsilon: float) -> FloatArray:
         """Larger of the two hockey-stick divergences at ``epsilon`` (theory 3); (p,)."""
         p, q = np.exp(self.logs[left]), np.exp(self.logs[right])
         factor = math.exp(min(epsilon, 700.0))
@@ -273,16 +313,16 @@ class LawTable:
         back = np.maximum(q - factor * p, 0.0).sum(axis=1)
         return np.asarray(np.maximum(forth, back))
 
-    def screen_error(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> FloatArray:
+    def screen_error(self, left: Indices, right: Indices) -> FloatArray:
         """Bound on the error of ``losses``; (p,)."""
         return np.asarray(self.errors[left] + self.errors[right])
 
-    def has_uncertain_zeros(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> Any:
+    def has_uncertain_zeros(self, left: Indices, right: Indices) -> NDArray[np.bool_]:
         """(p,) whether both laws have a zero at one output that may be an underflow."""
         if self.zeros_exact or not self._has_zeros:
-            return np.zeros(len(left), dtype=bool)
+            return super().has_uncertain_zeros(left, right)
         both = (self.logs[left] == ZERO_LOG) & (self.logs[right] == ZERO_LOG)
-        return both.any(axis=1)
+        return np.asarray(both.any(axis=1))
 
     @cached_property
     def _has_zeros(self) -> bool:

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from liptest.data.domains import Domain, Hypercube, IntArray
 from liptest.data.points import PointBatch
 from liptest.errors import LawError, call_user_code
-from liptest.mechanisms.base import ComparableLaws, Mechanism
-from liptest.mechanisms.laws import LawTable
+from liptest.mechanisms.base import Mechanism
+from liptest.mechanisms.laws import ComparableLaws, LawTable
 
 Indices = NDArray[np.int64]
 

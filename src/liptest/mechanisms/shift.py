@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, ClassVar, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from flint import arb
@@ -16,8 +16,9 @@ from liptest.data.domains import Domain, IntArray
 from liptest.data.points import PointBatch
 from liptest.errors import InputError, call_user_code, shown
 from liptest.mechanisms.additive import Noise, RandBelow
+from liptest.mechanisms.base import ClosedFormLosses
 from liptest.mechanisms.declared import distinct_values, value_of
-from liptest.mechanisms.laws import FloatArray, OutputLaw, default_error
+from liptest.mechanisms.laws import ComparableLaws, FloatArray, OutputLaw, default_error
 from liptest.mechanisms.neighbourhoods import Changes
 from liptest.statistics.protocol import Statistic
 
@@ -35,7 +36,7 @@ _MOST_LISTED = 1 << 19
 
 
 @dataclass(frozen=True, eq=False)
-class VectorShiftTable:
+class VectorShiftTable(ComparableLaws):
     """Laws "values + independent noise" of u distinct vectors, compared through differences.
 
     Parameters
@@ -51,10 +52,6 @@ class VectorShiftTable:
     centres: Indices
     noise: Noise
     rows: Indices | None = None
-
-    def distinct(self, positions: Indices) -> Indices:
-        """Which distinct law each queried position has."""
-        return positions if self.rows is None else self.rows[positions]
 
     def losses(self, left: Indices, right: Indices) -> FloatArray:
         """Loss of each pair, ``inf`` where infinite; (p,).
@@ -80,14 +77,6 @@ class VectorShiftTable:
         each = default_error(np.where(np.isinf(losses), 0.0, losses))
         return np.asarray(self.centres.shape[1] * each)
 
-    def has_uncertain_zeros(self, left: Indices, right: Indices) -> NDArray[np.bool_]:
-        """Never: no output is impossible; (p,)."""
-        return np.zeros(len(left), dtype=bool)
-
-    def is_answered(self) -> bool:
-        """Always."""
-        return True
-
     def certified_loss(self, left: int, right: int) -> arb:
         """A ball that contains the loss of one pair of distinct laws."""
         return sum((self.noise.loss_ball(shift) for shift in self._shift(left, right)), arb(0))
@@ -108,7 +97,7 @@ class VectorShiftTable:
 
 
 @dataclass(frozen=True, eq=False)
-class VectorShift:
+class VectorShift(ClosedFormLosses):
     """Adds independent whole-number noise to each number of a statistic; outputs are tuples.
 
     Parameters
@@ -121,12 +110,9 @@ class VectorShift:
         Printed in verdicts.
     """
 
-    statistic: Statistic
-    noise: Noise
+    statistic: Statistic = field()
+    noise: Noise = field()
     name: str = ""
-
-    outputs: ClassVar[None] = None
-    source: ClassVar[str] = "declared"
 
     def points_per_slice(self, domain: Domain) -> int:
         """Large: no law is written out."""
@@ -215,7 +201,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
-class ShiftTable:
+class ShiftTable(ComparableLaws):
     """Laws "value + noise" of u distinct values, compared through the differences of values.
 
     Parameters
@@ -232,10 +218,6 @@ class ShiftTable:
     noise: Noise
     rows: Indices | None = None
 
-    def distinct(self, positions: Indices) -> Indices:
-        """Which distinct law each queried position has."""
-        return positions if self.rows is None else self.rows[positions]
-
     def losses(self, left: Indices, right: Indices) -> FloatArray:
         """Loss of each pair, ``inf`` where infinite; (p,)."""
         return self._asked(self.noise.loss, self._shifts(left, right))
@@ -248,14 +230,6 @@ class ShiftTable:
         """Rounding of ``losses``: 4 ulp of max(1, loss); (p,)."""
         losses = self.losses(left, right)
         return default_error(np.where(np.isinf(losses), 0.0, losses))
-
-    def has_uncertain_zeros(self, left: Indices, right: Indices) -> NDArray[np.bool_]:
-        """Never: no output is impossible; (p,)."""
-        return np.zeros(len(left), dtype=bool)
-
-    def is_answered(self) -> bool:
-        """Always."""
-        return True
 
     def certified_loss(self, left: int, right: int) -> arb:
         """A ball that contains the loss of one pair of distinct laws."""
@@ -276,7 +250,7 @@ class ShiftTable:
 
 
 @dataclass(frozen=True, eq=False)
-class ShiftMechanism:
+class ShiftMechanism(ClosedFormLosses):
     """Adds whole-number noise to a whole-number statistic; the output is not truncated.
 
     ``ShiftMechanism(lt.Count(), lt.DiscreteLaplace(1))`` is 1-DP. A statistic that neighbours
@@ -297,12 +271,9 @@ class ShiftMechanism:
         No statistic, no noise; on use, a statistic with more than one number per dataset.
     """
 
-    statistic: Statistic
-    noise: Noise
+    statistic: Statistic = field()
+    noise: Noise = field()
     name: str = ""
-
-    outputs: ClassVar[None] = None
-    source: ClassVar[str] = "declared"
 
     def __post_init__(self) -> None:
         if not isinstance(self.statistic, Statistic):

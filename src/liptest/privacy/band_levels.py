@@ -18,10 +18,8 @@ from numpy.typing import NDArray
 from liptest.data.distributions import Distribution, ProductDistribution
 from liptest.data.domains import Hypercube, Hypergrid
 from liptest.data.points import PointBatch, compact_codes
-from liptest.data.sampled import SampledDistribution
 from liptest.errors import InputError
-from liptest.mechanisms.base import ComparableLaws
-from liptest.mechanisms.laws import INFINITE_LOSS
+from liptest.mechanisms.laws import INFINITE_LOSS, ComparableLaws
 from liptest.privacy.claims import Claim
 from liptest.privacy.comparison import loss_slack
 
@@ -105,7 +103,7 @@ def _levels(laws: ComparableLaws, left: Indices, right: Indices, grid: EpsilonGr
     infinite, open_zeros = losses >= INFINITE_LOSS, laws.has_uncertain_zeros(left, right)
     above = np.where(infinite | open_zeros, np.inf, losses + slack)
     below = losses - slack
-    if not getattr(laws, "zeros_exact", True):
+    if not laws.zeros_exact:
         # What looks like a zero may be an underflow: no loss is certain.
         below = np.where(infinite, 0.0, below)
     may = np.searchsorted(grid.thresholds, above, side="left")
@@ -161,8 +159,8 @@ class Geometry:
     @property
     def has_masses(self) -> bool:
         """Whether the lighter end of a pair is known."""
-        known = isinstance(self.distribution, ProductDistribution)
-        return known or cast(SampledDistribution, self.distribution).has_log_mass
+        law = self.distribution
+        return isinstance(law, ProductDistribution) or law.has_log_mass
 
     @cached_property
     def most_neighbours(self) -> int:

@@ -12,7 +12,7 @@ from liptest.data.distributions import Distribution, check_distribution
 from liptest.data.domains import require_one_at_a_time
 from liptest.errors import InputError, check_count, check_open_unit, check_seed, shown
 from liptest.lipschitz.testers.base import LipschitzTester
-from liptest.mechanisms.base import check_mechanism, through_reads
+from liptest.mechanisms.base import SamplesOnly, check_by_samples, check_mechanism, through_reads
 from liptest.privacy.atest import run_atest
 from liptest.privacy.choice import choose_method
 from liptest.privacy.claims import Claim, ExactLog, parse_epsilon
@@ -66,7 +66,7 @@ def check_privacy(
     ----------
     mechanism
         ``@lt.mechanism`` function, ``lt.ClosedForm``, ``lt.StatisticMechanism``,
-        ``lt.ShiftMechanism``, or anything with their three methods.
+        ``lt.ShiftMechanism``, or another ``lt.Mechanism``.
     distribution
         Of the data; its domain says which datasets exist and which are neighbours. Fit it on
         public or other data, never on the data that is to be protected.
@@ -113,7 +113,7 @@ def check_privacy(
     BudgetError
         ``method="exhaustive"`` needs more than ``budget``.
     """
-    if method == BLACK_BOX or hasattr(mechanism, "check_privacy"):
+    if method == BLACK_BOX or isinstance(mechanism, SamplesOnly):
         claim = {"epsilon": epsilon, "delta": delta, "tolerance": tolerance}
         run = {"seed": seed, "executor": executor, "progress": progress}
         options = claim | run | {"failure_probability": failure_probability}
@@ -195,12 +195,6 @@ def _by_samples(
     checkpoint: Any,
     options: dict[str, Any],
 ) -> Any:
-    if not hasattr(mechanism, "check_privacy"):
-        raise InputError(
-            f"method={BLACK_BOX!r}: mechanism={shown(mechanism)} is no sampler; wrap a function "
-            f"(dataset, n, rng) in lt.Sampler(function), or choose another method",
-            name="method",
-        )
     if method not in (BLACK_BOX, "auto"):
         raise InputError(
             f"method={shown(method)}: a sampler has no output laws; use method={BLACK_BOX!r}",
@@ -210,7 +204,7 @@ def _by_samples(
         raise InputError("checkpoint: samples alone keep none; leave it away", name="checkpoint")
     if budget is not None:
         options["samples"] = budget
-    return mechanism.check_privacy(distribution, **options)
+    return check_by_samples(mechanism, distribution, **options)
 
 
 def _run(task: Task, method: Any) -> PrivacyVerdict:

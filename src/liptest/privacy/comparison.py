@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 from functools import cache
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 from flint import arb
@@ -19,10 +19,11 @@ from liptest.data.domains import IntArray
 from liptest.data.points import PointBatch, compact_codes
 from liptest.errors import BudgetError, NonDeterministicError
 from liptest.lipschitz.oracles import SLICE_BYTES
-from liptest.mechanisms.base import ComparableLaws, Mechanism
+from liptest.mechanisms.base import ClosedFormLosses, Mechanism
 from liptest.mechanisms.laws import (
     INFINITE_LOSS,
     ZERO_LOG,
+    ComparableLaws,
     LawTable,
     Output,
     OutputLaw,
@@ -436,25 +437,6 @@ _ROUNDING = 2.0**-48
 _SAME_LAW = 1e-9
 
 
-@runtime_checkable
-class ClosedFormLosses(Protocol):
-    """Mechanisms with unbounded outputs: losses as balls instead of finite laws."""
-
-    def pair_loss(self, dataset: IntArray, neighbour: IntArray) -> arb:
-        """Ball that contains the loss of two datasets."""
-        ...
-
-    def pair_hockey_stick(self, dataset: IntArray, neighbour: IntArray, epsilon: arb) -> arb:
-        """Ball that contains the larger hockey-stick divergence."""
-        ...
-
-    def pair_witness(
-        self, dataset: IntArray, neighbour: IntArray, epsilon: float
-    ) -> tuple[Output, arb, arb]:
-        """An output that tells the datasets apart, with both probabilities as balls."""
-        ...
-
-
 @dataclass(frozen=True)
 class Screened:
     """Float losses of p pairs, and how many claims of a grid each may and must break.
@@ -487,7 +469,7 @@ def screen_batch(laws: ComparableLaws, batch: QueryBatch, claims: Sequence[Claim
     """``screen_pairs`` of all pairs of a batch; where laws are few each different pair once."""
     left, right = (laws.distinct(side) for side in batch.pair_positions())
     distances = batch.pair_distances()
-    if getattr(laws, "rows", None) is None or len(left) == 0:
+    if laws.rows is None or len(left) == 0:
         return screen_pairs(laws, left, right, claims, distances)
     code = (left * (right.max() + 1) + right) * (distances.max() + 1) + distances
     distinct, inverse = compact_codes(code)
@@ -512,7 +494,7 @@ def screen_pairs(
     infinite, open_zeros = losses >= INFINITE_LOSS, laws.has_uncertain_zeros(left, right)
     above = np.where(infinite | open_zeros, np.inf, losses + slack)
     below = losses - slack
-    if not getattr(laws, "zeros_exact", True):
+    if not laws.zeros_exact:
         # What looks like a zero may be an underflow: no loss is certain.
         below = np.where(infinite, 0.0, below)
     thresholds = np.array([claim.threshold for claim in claims])
@@ -578,9 +560,7 @@ def certified_comparison(
 
 def exact_law(mechanism: Mechanism, dataset: IntArray) -> OutputLaw:
     """The law asked for anew: no memo may hide a mechanism that changes its answers."""
-    fresh = getattr(mechanism, "fresh_law", mechanism.law)
-    law: OutputLaw = fresh(dataset)
-    return law
+    return mechanism.fresh_law(dataset)
 
 
 def check_same_law(

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from liptest.data.domains import Domain
 from liptest.data.points import PointBatch
-from liptest.mechanisms.base import ComparableLaws, Mechanism
+from liptest.mechanisms.base import Mechanism
 from liptest.mechanisms.declared import distinct_rows
-from liptest.mechanisms.laws import LawTable
+from liptest.mechanisms.laws import ComparableLaws, LawTable
 from liptest.mechanisms.neighbourhoods import covering_batches, uses_neighbours
 from liptest.privacy.comparison import ask_laws, check_same_law, compacted
 from liptest.runs.workers import ordered_map

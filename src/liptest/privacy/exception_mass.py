@@ -21,10 +21,10 @@ from liptest.data.domains import Domain
 from liptest.data.draws import level_masses
 from liptest.errors import BudgetError, InputError
 from liptest.lipschitz.covers import minimum_cover_of_pairs
-from liptest.mechanisms.base import ComparableLaws, Mechanism, check_mechanism
-from liptest.mechanisms.laws import INFINITE_LOSS
+from liptest.mechanisms.base import ClosedFormLosses, Mechanism, check_mechanism
+from liptest.mechanisms.laws import INFINITE_LOSS, ComparableLaws
 from liptest.privacy.claims import Claim, ExactLog, parse_epsilon
-from liptest.privacy.comparison import Answer, ClosedFormLosses, certified_comparison, screen_pairs
+from liptest.privacy.comparison import Answer, certified_comparison, screen_pairs
 from liptest.privacy.exhaustive import law_rows, neighbour_rows
 from liptest.privacy.profile_result import ExceptionMass
 from liptest.statistics.sums import Count
@@ -288,8 +288,7 @@ class _Points:
 
 def is_partial(laws: ComparableLaws) -> bool:
     """Whether a budget has left some law of a table unexplored in part."""
-    unexplored = getattr(laws, "unexplored", None)
-    return unexplored is not None and bool(np.any(unexplored))
+    return laws.unexplored is not None and bool(np.any(laws.unexplored))
 
 
 def _with_open_ones(laws: ComparableLaws, left: Indices, right: Indices) -> NDArray[np.float64]:

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 from liptest.data.domains import Domain, IntArray
 from liptest.errors import BudgetError, InputError
-from liptest.mechanisms.base import ComparableLaws, Mechanism
-from liptest.mechanisms.laws import ZERO_LOG, LawTable
+from liptest.mechanisms.base import Mechanism
+from liptest.mechanisms.laws import ZERO_LOG, ComparableLaws, LawTable
 from liptest.mechanisms.shift import ShiftMechanism
 from liptest.privacy.claims import Claim
 from liptest.privacy.comparison import LawPool, check_same_law, rounding_of
@@ -529,7 +529,9 @@ def _pooled(
     with closing(found) as parts:
         for part in parts:
             _check_worth(mechanism, part.laws)
-            pool = getattr(part.laws, "new_pool", LawPool)() if pool is None else pool
+            if pool is None:
+                own = part.laws.new_pool()
+                pool = LawPool() if own is None else own
             ids = pool.add(part.laws, part.queries)
             rows[part.places] = ids if part.rows is None else ids[part.rows]
     assert pool is not None
@@ -537,8 +539,7 @@ def _pooled(
 
 
 def _check_worth(mechanism: Mechanism, laws: ComparableLaws) -> None:
-    unexplored = getattr(laws, "unexplored", None)
-    if unexplored is not None and np.any(unexplored == 1.0):
+    if laws.unexplored is not None and np.any(laws.unexplored == 1.0):
         raise BudgetError(
             f"method='exhaustive': the budget of {mechanism.name} for the law on one dataset ends "
             f"on so many datasets that visiting all of them takes too long; raise that budget, or "

@@ -14,12 +14,18 @@ from liptest.balls import CERTIFIED_BITS, FLOAT_BITS, precision
 from liptest.data.domains import Domain, IntArray
 from liptest.errors import InputError
 from liptest.lipschitz.check import Geodesic
-from liptest.mechanisms.base import ComparableLaws, Mechanism
-from liptest.mechanisms.laws import LawTable, Output, OutputLaw, as_fraction, exact_ball
+from liptest.mechanisms.base import ClosedFormLosses, Mechanism
+from liptest.mechanisms.laws import (
+    ComparableLaws,
+    LawTable,
+    Output,
+    OutputLaw,
+    as_fraction,
+    exact_ball,
+)
 from liptest.privacy.claims import Claim
 from liptest.privacy.comparison import (
     Answer,
-    ClosedFormLosses,
     Screened,
     ask_laws,
     certified_comparison,
@@ -50,7 +56,7 @@ class Unexplored:
     @classmethod
     def of(cls, laws: ComparableLaws) -> Unexplored | None:
         """Of a table of laws; None when all are whole."""
-        known = getattr(laws, "unexplored", None)
+        known = laws.unexplored
         mass = 0.0 if known is None else float(np.max(known, initial=0.0))
         return cls(mass) if mass > 0 else None
 
@@ -253,11 +259,10 @@ def _trace(
     mechanism: Mechanism, dataset: IntArray, neighbour: IntArray, event: tuple[Output, ...]
 ) -> Trace | None:
     """The choices that lead to the event on both sides, where laws come from code."""
-    trace = getattr(mechanism, "trace", None)
-    if trace is None or not event:
+    if not mechanism.has_trace or not event:
         return None
     sides = {"dataset": dataset, "neighbour": neighbour}
-    found = {side: trace(points, *event) or [] for side, points in sides.items()}
+    found = {side: mechanism.trace(points, *event) or [] for side, points in sides.items()}
     if any(choice.is_long for choices in found.values() for choice in choices):
         return None
     return {side: [choice.to_dict() for choice in choices] for side, choices in found.items()}

@@ -196,10 +196,9 @@ class _Source:
 
 def _source(mechanism: Any, distribution: Distribution) -> _Source:
     released = isinstance(mechanism, Statistic) and not isinstance(mechanism, Mechanism)
-    statistic = mechanism if released else getattr(mechanism, "statistic", None)
+    statistic = mechanism if released else mechanism.statistic
     checked = None if released else check_mechanism(mechanism)
     name = checked.name if checked is not None else f"exact {mechanism.name}"
-    independent = isinstance(distribution, ProductDistribution)
     if (
         is_additive(statistic)
         and isinstance(distribution, ProductDistribution)
@@ -213,7 +212,7 @@ def _source(mechanism: Any, distribution: Distribution) -> _Source:
             f"is known here; give a mechanism with finitely many outputs",
             name="mechanism",
         )
-    masses = independent or getattr(distribution, "_log_mass", None) is not None
+    masses = isinstance(distribution, ProductDistribution) or distribution.has_log_mass
     if distribution.domain.size <= MAX_POINTS and masses:
         known = checked
 

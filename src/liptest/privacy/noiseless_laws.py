@@ -365,7 +365,7 @@ def affordable(mechanism: Any, domain: Domain, spread: int) -> bool:
     """Whether code is enumerated for every value of the sum."""
     law = mechanism.law(np.zeros(domain.dimension, dtype=domain.dtype))
     # Code that was only seen to read a sum is run on whole datasets.
-    size = domain.dimension // 64 if getattr(mechanism, "reads_only", False) else 0
+    size = domain.dimension // 64 if mechanism.reads_only else 0
     return int(spread * (law.leaves or len(law)) * (1 + size)) <= _MOST_LEAVES
 
 
@@ -416,8 +416,6 @@ def follows(mechanism: Any, statistic: Any, distribution: ProductDistribution) -
     """Whether the laws given all values of the sum are had; those of code may be too dear."""
     if isinstance(mechanism, (StatisticMechanism, ShiftMechanism)):
         return True
-    if mechanism.outputs is not None and not hasattr(mechanism, "laws_of"):
-        return False
     domain = distribution.domain
     parts, _ = additive_parts(statistic, distribution)
     return affordable(mechanism, domain, _spread(parts))

@@ -43,7 +43,8 @@ def try_elsewhere(mechanism: Any, domain: Domain, executor: Executor | None) -> 
 
     Raises MechanismError where that ends each worker.
     """
-    if has_processes(executor) and domain.one_at_a_time and hasattr(mechanism, "narrowed"):
+    is_code = mechanism.source != "declared"
+    if has_processes(executor) and domain.one_at_a_time and is_code:
         elsewhere(_Narrowing(mechanism, domain), executor)
 
 

@@ -16,12 +16,12 @@ from liptest.data.distributions import (
 )
 from liptest.data.domains import require_one_at_a_time
 from liptest.errors import BudgetError, InputError, check_count, check_open_unit, check_seed, shown
-from liptest.mechanisms.base import Mechanism, check_mechanism
+from liptest.mechanisms.base import ClosedFormLosses, Mechanism, check_mechanism
 from liptest.privacy.band_levels import EpsilonGrid, Geometry, even_grid
 from liptest.privacy.bands import PILOT_DRAWS, Bands, BandTask, pilot_grid, sampled_bands
 from liptest.privacy.choice import affordable_laws
 from liptest.privacy.claims import Claim, parse_epsilon
-from liptest.privacy.comparison import ClosedFormLosses, shown_loss
+from liptest.privacy.comparison import shown_loss
 from liptest.privacy.exception_mass import has_count_mass, mass_source
 from liptest.privacy.exhaustive import exhaustive_size
 from liptest.privacy.intervals import clean_draws

@@ -18,13 +18,18 @@ from liptest.data.distributions import ProductDistribution
 from liptest.data.domains import Domain, IntArray
 from liptest.data.points import PointBatch
 from liptest.errors import InputError, check_count, shown
-from liptest.mechanisms.base import Mechanism, check_mechanism, through_densities, through_reads
+from liptest.mechanisms.base import (
+    ClosedFormLosses,
+    Mechanism,
+    check_mechanism,
+    through_densities,
+    through_reads,
+)
 from liptest.mechanisms.laws import default_error
 from liptest.mechanisms.shift import ShiftMechanism
 from liptest.privacy.claims import Claim
 from liptest.privacy.comparison import (
     Answer,
-    ClosedFormLosses,
     certified_comparison,
     check_same_law,
     enclose_loss,
@@ -287,7 +292,7 @@ def _meaning(task: Task, outcome: Outcome, size: ExhaustiveSize) -> tuple[Guaran
 def _why_enough(task: Task, size: ExhaustiveSize, laws: int) -> str:
     if not size.through_statistic:
         return ""
-    if getattr(task.mechanism, "reads_only", False):
+    if task.mechanism.reads_only:
         name = task.mechanism.statistic.name
         what = "its count of ones" if name == "count" else f"its {name}"
         return seen_sentence(what, laws, size.pairs)

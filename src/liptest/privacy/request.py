@@ -144,7 +144,7 @@ def verdict_of(
         largest_loss=total.largest,
         relation=task.distribution.domain.relation,
         distribution=task.distribution.source,
-        law_source=getattr(task.mechanism, "law_source", task.mechanism.source),
+        law_source=task.mechanism.law_source,
         reason=reason,
         exception_mass_found=found_mass(task, plan, decision),
         settings=task.settings,
@@ -155,14 +155,14 @@ def found_mass(task: Task, plan: PrivacyPlan, decision: Decision) -> float | Non
     """Exact exception mass of a refuted claim, where it is known at little cost."""
     if decision is not Decision.NO or not has_count_mass(task.mechanism, task.distribution):
         return None
-    if getattr(task.mechanism, "reads_only", False) and plan.method != "exhaustive":
+    if task.mechanism.reads_only and plan.method != "exhaustive":
         return None  # it needs the laws at all counts, few of which are known
     lower, upper = count_exception_mass(task.mechanism, task.distribution, task.claim)  # type: ignore[arg-type]
     return upper if lower == upper else None
 
 
 def _only_raises(mechanism: Mechanism) -> MechanismError:
-    first = getattr(mechanism, "first_exception", None)
+    first = mechanism.first_exception
     said = f" (the first one: {first})" if first else ""
     return MechanismError(
         f"{mechanism.name}: it raised an exception on every dataset seen{said}; a mechanism that "

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from liptest.data.distributions import Distribution, ProductDistribution
 from liptest.data.domains import Domain, Hypercube, Hypergrid, IntArray, RecordGrid
 from liptest.data.points import PointBatch
-from liptest.mechanisms.base import ComparableLaws, Mechanism
+from liptest.mechanisms.base import Mechanism
+from liptest.mechanisms.laws import ComparableLaws
 from liptest.privacy.claims import Claim
 from liptest.privacy.comparison import Screened
 from liptest.privacy.judge import LossJudge

@@ -83,7 +83,7 @@ def find_symmetries(mechanism: Mechanism, domain: Domain) -> Indices | None:
     statistic = mechanism.statistic
     if not isinstance(statistic, HasKinds) or not _speaks_of_itself(statistic, "kinds"):
         return None
-    if getattr(mechanism, "reads_only", False) or not isinstance(domain, (Hypercube, RecordGrid)):
+    if mechanism.reads_only or not isinstance(domain, (Hypercube, RecordGrid)):
         return None
     neighbours, widest = _count_neighbours(domain), max(domain.sizes)
     if neighbours < _MANY_NEIGHBOURS:
@@ -101,7 +101,7 @@ def sees_only_weight(mechanism: Mechanism, distribution: Distribution) -> bool:
         and isinstance(distribution, ProductDistribution)
         and isinstance(distribution.domain, Hypercube)
         and _takes_statistics(mechanism)
-        and not getattr(mechanism, "reads_only", False)
+        and not mechanism.reads_only
     )
 
 

@@ -15,10 +15,16 @@ from flint import arb
 from liptest.balls import CERTIFIED_BITS, precision
 from liptest.data.domains import IntArray
 from liptest.errors import shown
-from liptest.mechanisms.base import Mechanism, check_mechanism, through_densities
+from liptest.mechanisms.base import (
+    Balls,
+    ClosedFormLosses,
+    Mechanism,
+    check_mechanism,
+    through_densities,
+)
 from liptest.mechanisms.laws import Output, OutputLaw, Raised, as_fraction, exact_ball
 from liptest.privacy.claims import Claim
-from liptest.privacy.comparison import Answer, ClosedFormLosses, ball_of, certified_comparison
+from liptest.privacy.comparison import Answer, ball_of, certified_comparison
 from liptest.verdicts import (
     Count,
     Json,
@@ -323,29 +329,30 @@ _ABOVE = 1.0 + 1e-12
 
 def telling_event(
     mechanism: ClosedFormLosses, dataset: IntArray, neighbour: IntArray, claim: Claim, distance: int
-) -> tuple[tuple[Output, ...], list[tuple[arb, arb]]]:
+) -> tuple[tuple[Output, ...], list[Balls]]:
     """Outputs that tell two datasets apart, with both probabilities of each as balls."""
-    own = getattr(mechanism, "pair_event", None)
-    if claim.delta > 0 and own is not None:
+    if claim.delta > 0:
         with precision(CERTIFIED_BITS):
-            found: tuple[tuple[Output, ...], list[tuple[arb, arb]]] = own(
-                dataset, neighbour, claim.ball()
-            )
-        if found[0]:
-            return found
-    elif claim.delta > 0 and isinstance(mechanism, Mechanism):
-        laws = mechanism.law(dataset), mechanism.law(neighbour)
-        for first, second in (laws, laws[::-1]):
-            event = _largest_gaps(first, second, claim)
-            if event:
-                return event, [_balls(laws[0], laws[1], output) for output in event]
+            told = mechanism.pair_event(dataset, neighbour, claim.ball())
+        if told is None:
+            told = _listed_event(mechanism, dataset, neighbour, claim)
+        if told[0]:
+            return told
     with precision(CERTIFIED_BITS):
         line = claim.threshold * distance * _ABOVE
         output, left, right = mechanism.pair_witness(dataset, neighbour, line)
     return (output,), [(left, right)]
 
 
-def _balls(left: OutputLaw, right: OutputLaw, output: Output) -> tuple[arb, arb]:
+def _listed_event(
+    mechanism: Mechanism, dataset: IntArray, neighbour: IntArray, claim: Claim
+) -> tuple[tuple[Output, ...], list[Balls]]:
+    laws = mechanism.law(dataset), mechanism.law(neighbour)
+    event = _largest_gaps(*laws, claim) or _largest_gaps(*laws[::-1], claim)
+    return event, [_balls(*laws, output) for output in event]
+
+
+def _balls(left: OutputLaw, right: OutputLaw, output: Output) -> Balls:
     with precision(CERTIFIED_BITS):
         return ball_of(left, output), ball_of(right, output)
 

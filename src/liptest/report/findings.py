@@ -19,12 +19,12 @@ from liptest.data.distributions import Distribution, ProductDistribution
 from liptest.data.domains import Domain
 from liptest.errors import BudgetError, ContinuousOutputs, LiptestError, MechanismError
 from liptest.evidence.outcomes import Outcome
-from liptest.mechanisms.base import ComparableLaws, Mechanism, through_reads
-from liptest.mechanisms.laws import INFINITE_LOSS, Output, OutputLaw
+from liptest.mechanisms.base import ClosedFormLosses, Mechanism, through_reads
+from liptest.mechanisms.laws import INFINITE_LOSS, ComparableLaws, Output, OutputLaw
 from liptest.mechanisms.shift import ShiftMechanism
 from liptest.privacy.check import BLACK_BOX
 from liptest.privacy.claims import Claim
-from liptest.privacy.comparison import ClosedFormLosses, shown_loss
+from liptest.privacy.comparison import shown_loss
 from liptest.privacy.exception_mass import has_count_mass, is_partial, mass_source
 from liptest.privacy.exhaustive import law_rows
 from liptest.privacy.profile import privacy_profile
@@ -126,7 +126,7 @@ def can_visit_levels(mechanism: Mechanism, domain: Domain) -> bool:
     law = mechanism.law(np.zeros(domain.dimension, dtype=domain.dtype))
     if mechanism.source != "declared":
         # Code that was only seen to read a count is run on whole datasets.
-        size = domain.dimension // 64 if getattr(mechanism, "reads_only", False) else 0
+        size = domain.dimension // 64 if mechanism.reads_only else 0
         if levels * (law.leaves or len(law)) * (1 + size) > _MOST_LEAVES:
             return False
     # Code may have as many further outputs as there are counts.
@@ -213,7 +213,7 @@ def _largest(laws: ComparableLaws, left: NDArray[np.int64], right: NDArray[np.in
         largest = max(largest, float(np.max(laws.losses(*pairs), initial=0.0)))
         error = max(error, float(np.max(laws.screen_error(*pairs), initial=0.0)))
         open_zeros = open_zeros or bool(np.any(laws.has_uncertain_zeros(*pairs)))
-    if open_zeros or (largest >= INFINITE_LOSS and not getattr(laws, "zeros_exact", True)):
+    if open_zeros or (largest >= INFINITE_LOSS and not laws.zeros_exact):
         raise Missing("probabilities of 0 were not declared exact")
     if error > CLOSE * max(1.0, largest):
         raise Missing(f"the probabilities are known only up to errors of {error:.2g} in their logs")

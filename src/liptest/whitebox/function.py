@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,7 @@ from liptest.whitebox.stand_ins.session import Session
 from liptest.whitebox.tree.budgets import MAX_CHOICES, MAX_LEAVES
 from liptest.whitebox.tree.choices import ChoiceTree
 from liptest.whitebox.tree.enumeration import Enumerated, Enumeration
-from liptest.whitebox.tree.known_laws import KnownLaws, afresh, copied
+from liptest.whitebox.tree.known_laws import KnownLaws, copied
 from liptest.whitebox.tree.memo import law_table
 from liptest.whitebox.tree.running import RandomFunction, Run
 from liptest.whitebox.tree.tracing import Choice, TracingTree
@@ -41,7 +41,7 @@ _BUDGETS = ("max_leaves", "max_choices", "max_seconds")
 
 
 @dataclass(frozen=True, eq=False)
-class PythonFunction:
+class PythonFunction(Mechanism):
     """A Python function ``(data, rng) -> output`` or ``(data) -> output`` with its exact laws.
 
     ``data`` is one dataset, a read-only 1-d int64 array, or with ``statistic`` only its value: an
@@ -95,7 +95,6 @@ class PythonFunction:
     _effects: set[str] = field(default_factory=set, init=False, repr=False, compare=False)
     _known: KnownLaws = field(init=False, repr=False, compare=False)
     _plain: PythonFunction | None = field(default=None, init=False, repr=False, compare=False)
-    afresh = afresh
 
     def __post_init__(self) -> None:
         if isinstance(self.function, PythonFunction):
@@ -111,6 +110,8 @@ class PythonFunction:
             )
         words = self.name or getattr(self.function, "__name__", type(self.function).__name__)
         object.__setattr__(self, "name", words)
+        by_type = "enumerated by type" if self.typed_outputs else "enumerated"
+        object.__setattr__(self, "source", by_type)
         # With a limit of time the reads depend on the speed of the machine, too.
         records = self.statistic is None and self.max_seconds is None
         object.__setattr__(self, "_known", KnownLaws(words, records))
@@ -140,15 +141,12 @@ class PythonFunction:
             return _rebuilt, (*where, parameters)
         return PythonFunction, (self.function, *parameters)
 
+    has_trace: ClassVar[bool] = True
+
     @property
     def first_exception(self) -> str | None:
         """Type and message of an exception, where a dataset made every run raise one."""
         return self._known.first_exception
-
-    @property
-    def source(self) -> str:
-        """Where laws come from, and how it is decided whether two outputs are one."""
-        return "enumerated by type" if self.typed_outputs else "enumerated"
 
     @property
     def law_source(self) -> str:
@@ -178,6 +176,10 @@ class PythonFunction:
     def fresh_law(self, dataset: IntArray) -> OutputLaw:
         """The law enumerated anew, so that a function that changes its answers is noticed."""
         return self._with_probabilities(self._enumerated(self._argument(dataset)))
+
+    def afresh(self) -> PythonFunction:
+        """The same function, of which no law is known."""
+        return copied(self, _known=KnownLaws(self.name, self._known.records))
 
     def laws_and_reads(
         self, datasets: NDArray[np.int64]
@@ -222,7 +224,7 @@ class PythonFunction:
 
         return narrowed(self, domain) if self._known.records else None
 
-    def with_densities(self) -> Mechanism:
+    def densities(self) -> Mechanism:
         """The same mechanism where outputs are real numbers: laws are compared by densities."""
         from liptest.whitebox.real_outputs.continuous import ContinuousFunction
 

@@ -278,7 +278,7 @@ def test_any_text_can_be_quoted(text):
     [
         (["nowhere.py:plain"], "there is no such file"),
         (["vendor.py:plan"], "did you mean 'plain'"),
-        (["vendor.py:NOT_ONE"], "is no mechanism"),
+        (["vendor.py:NOT_ONE"], "is not a mechanism"),
         (["vendor.py:plain", "--epsilon", "0"], "epsilon=0.0 must be"),
         (["vendor.py:plain", "--epsilon", "nan"], "epsilon=nan must be"),
         (["vendor.py:plain", "--epsilon", "much"], "epsilon='much'"),

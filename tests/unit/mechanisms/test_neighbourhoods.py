@@ -28,10 +28,10 @@ def logs_of(sums: np.ndarray) -> np.ndarray:
     return np.log(np.stack([1 - share, share], axis=1))
 
 
-class Plain:
+class Plain(lt.Mechanism):
     """A weighted count of all coordinates, one law at a time."""
 
-    name, outputs, source, statistic = "weighted", OUTPUTS, "declared", None
+    name, outputs = "weighted", OUTPUTS
 
     def __init__(self, weights: list[int]) -> None:
         self.weights = np.array(weights)

@@ -188,10 +188,10 @@ def test_an_answer_that_changes(method, epsilon):
         lt.exact_epsilon(lt.ClosedForm([0, 1], Counter()), lt.Hypercube(2))
 
 
-class TwoFaces:
+class TwoFaces(lt.Mechanism):
     """A mechanism of a third party: its single laws are not those of its tables."""
 
-    name, outputs, source, statistic = "two faces", (0, 1), "declared", None
+    name, outputs = "two faces", (0, 1)
 
     def points_per_slice(self, domain):
         return 100

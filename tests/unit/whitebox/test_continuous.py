@@ -348,7 +348,7 @@ def test_certificates_hold_and_notice_other_code() -> None:
 
 
 def test_the_law_that_is_shown_has_cells() -> None:
-    view = lt.mechanism(noisy_count).with_densities()
+    view = lt.mechanism(noisy_count).densities()
     law = view.law(np.array([1, 0, 0]))
     assert all(isinstance(output, Between) for output in law.outputs)
     assert sum(law.values()) == pytest.approx(1.0, abs=1e-5)
@@ -356,13 +356,13 @@ def test_the_law_that_is_shown_has_cells() -> None:
     cell = next(o for o in law.outputs if o.low is not None and o.low >= 1)
     expected = 0.5 * (math.exp(-float(cell.low - 1)) - math.exp(-float(cell.high - 1)))
     assert law[cell] == pytest.approx(expected)
-    several = lt.mechanism(noisy_histogram).with_densities().law(np.array([1, 0, 0]))
+    several = lt.mechanism(noisy_histogram).densities().law(np.array([1, 0, 0]))
     assert list(several.values()) == pytest.approx([1.0])
     assert repr(several.outputs[0]) == "(real, real)"
 
 
 def test_a_view_travels() -> None:
-    view = lt.mechanism(noisy_count).with_densities()
+    view = lt.mechanism(noisy_count).densities()
     again = pickle.loads(pickle.dumps(view))
     pair = np.array([0, 0, 0]), np.array([1, 0, 0])
     assert float(again.pair_loss(*pair)) == float(view.pair_loss(*pair)) == 1.0

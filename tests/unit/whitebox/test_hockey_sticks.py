@@ -30,7 +30,7 @@ STEP = 2.0**-9
 
 def found(function: Any, one: list[int], other: list[int], epsilon: float) -> tuple[float, float]:
     """The ends of the ball."""
-    view = lt.mechanism(function).with_densities()
+    view = lt.mechanism(function).densities()
     ball = view.pair_hockey_stick(np.array(one), np.array(other), arb(epsilon))
     return float(ball.lower()), float(ball.upper())
 
@@ -177,7 +177,7 @@ def test_clipped_normal_numbers_against_a_grid(
     ]
     low, high = found(clipped, [0], [1], epsilon)
     assert low - 1e-5 < max(sizes) < high + 1e-5
-    view = lt.mechanism(clipped).with_densities()
+    view = lt.mechanism(clipped).densities()
     loss = view.pair_loss(np.array([0]), np.array([1]))
     edges = [abs(math.log(a / b)) for a, b in zip(laws[0][0], laws[1][0], strict=True)]
     centre = float(move) / 2

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from liptest.data.domains import Domain, Hypercube, IntArray
 from liptest.data.points import PointBatch
 from liptest.errors import BudgetError, NonDeterministicError
-from liptest.mechanisms.base import Mechanism, ReadsMore
+from liptest.mechanisms.base import Mechanism, MechanismWrapper, ReadsMore
 from liptest.mechanisms.declared import distinct_values
 from liptest.mechanisms.laws import LawTable, Output, OutputLaw
 from liptest.statistics.coordinates import Coordinates
@@ -39,47 +39,20 @@ _ALTERED = 8
 
 
 @dataclass(frozen=True, eq=False)
-class NarrowedFunction:
+class NarrowedFunction(MechanismWrapper):
     """A function that sees its dataset through ``statistic``, as far as can be seen.
 
     Raises ReadsMore on use, when it reads more on some dataset.
     """
 
-    function: Any
-    statistic: Any
+    inner: Any
+    statistic: Any = field()
     dimension: int
     allowed: Callable[[list[Read]], bool]
     _altered: list[int] = field(default_factory=list, init=False, repr=False)
 
-    #: For verdicts: why a proof through the statistic covers all datasets.
     reads_only: ClassVar[bool] = True
-
-    @property
-    def name(self) -> str:
-        """Of the function."""
-        return str(self.function.name)
-
-    @property
-    def outputs(self) -> tuple[Output, ...] | None:
-        """Of the function."""
-        outputs: tuple[Output, ...] | None = self.function.outputs
-        return outputs
-
-    @property
-    def source(self) -> str:
-        """Of the function."""
-        return str(self.function.source)
-
-    @property
-    def law_source(self) -> str:
-        """Of the function."""
-        return str(self.function.law_source)
-
-    @property
-    def first_exception(self) -> str | None:
-        """Of the function."""
-        first: str | None = self.function.first_exception
-        return first
+    has_trace: ClassVar[bool] = True
 
     def points_per_slice(self, domain: Domain) -> int:
         """As for a function of a statistic."""
@@ -94,25 +67,20 @@ class NarrowedFunction:
         """Laws given m values of the statistic, in the order given."""
         return law_table(self._laws_of(values), self.outputs, None)
 
-    def law(self, dataset: IntArray) -> OutputLaw:
-        """Of the function."""
-        law: OutputLaw = self.function.law(dataset)
-        return law
-
     def fresh_law(self, dataset: IntArray) -> OutputLaw:
-        """Of the function."""
-        law: OutputLaw = self.function.fresh_law(dataset)
+        """The law enumerated anew, from the whole dataset."""
+        law: OutputLaw = self.inner.fresh_law(dataset)
         return law
 
     def trace(self, dataset: IntArray, *outputs: Output) -> Any:
-        """Of the function."""
-        return self.function.trace(dataset, *outputs)
+        """Random choices that lead to one of the outputs on a dataset, (d,)."""
+        return self.inner.trace(dataset, *outputs)
 
     def _laws_of(self, values: NDArray[np.int64]) -> list[OutputLaw]:
         found: list[OutputLaw] = []
         for start in range(0, len(values), _SLICE):
             datasets = self._representatives(values[start : start + _SLICE])
-            laws, reads = self.function.laws_and_reads(datasets)
+            laws, reads = self.inner.laws_and_reads(datasets)
             if not all(map(self.allowed, reads)):
                 raise ReadsMore
             self._check_altered(datasets, laws)
@@ -132,7 +100,7 @@ class NarrowedFunction:
             if len(self._altered) >= _ALTERED:
                 return
             self._altered.append(0)
-            other = self.function.fresh_law(self._alter(dataset))
+            other = self.inner.fresh_law(self._alter(dataset))
             if not agree(other, law):
                 raise NonDeterministicError(
                     f"{self.name}: non-deterministic: its law changed with a part of the dataset "
@@ -189,7 +157,7 @@ def _reads_among(places: frozenset[int], reads: list[Read]) -> bool:
 def _read_on(seen: NarrowedFunction, inner: Domain) -> set[int] | None:
     found: set[int] = set()
     for block in inner.all_points(_SLICE):
-        _, reads = seen.function.laws_and_reads(seen._representatives(block.astype(np.int64)))
+        _, reads = seen.inner.laws_and_reads(seen._representatives(block.astype(np.int64)))
         for one in map(coordinates_read, reads):
             if one is None:
                 return None

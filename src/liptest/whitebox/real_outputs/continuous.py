@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from flint import arb
@@ -16,6 +16,7 @@ from liptest.balls import CERTIFIED_BITS, precision
 from liptest.data.domains import Domain, IntArray
 from liptest.data.points import PointBatch
 from liptest.errors import NonDeterministicError, SymbolicError
+from liptest.mechanisms.base import ClosedFormLosses, MechanismWrapper
 from liptest.mechanisms.laws import Output, OutputLaw
 from liptest.whitebox.noise.outputs import replaced_by
 from liptest.whitebox.real_outputs.cells import cells_of
@@ -42,54 +43,18 @@ _SMALLEST, _TELLING = 1e-290, 1e-3
 
 
 @dataclass(frozen=True, eq=False)
-class ContinuousFunction:
+class ContinuousFunction(MechanismWrapper, ClosedFormLosses):
     """A Python function seen through densities; ``inner`` gives laws with ``DensityLeaf`` outputs.
 
     Where it is one pair of datasets that is asked for, both laws are enumerated anew.
     """
 
     inner: Any
-
-    outputs: ClassVar[None] = None
-
-    @property
-    def name(self) -> str:
-        """Of the function."""
-        return str(self.inner.name)
-
-    @property
-    def source(self) -> str:
-        """Of the function."""
-        return str(self.inner.source)
-
-    @property
-    def law_source(self) -> str:
-        """Of the function."""
-        return str(self.inner.law_source)
-
-    @property
-    def statistic(self) -> Any:
-        """All that it sees of a dataset, or None."""
-        return self.inner.statistic
-
-    @property
-    def reads_only(self) -> bool:
-        """Whether the statistic is what its code was seen to read."""
-        return bool(getattr(self.inner, "reads_only", False))
-
-    @property
-    def first_exception(self) -> str | None:
-        """Of the function."""
-        first: str | None = self.inner.first_exception
-        return first
-
-    def points_per_slice(self, domain: Domain) -> int:
-        """Of the function."""
-        return int(self.inner.points_per_slice(domain))
+    outputs: None = field(default=None, init=False)
 
     def narrowed(self, domain: Domain) -> ContinuousFunction | None:
         """The same, seen through the little that it reads."""
-        seen = getattr(self.inner, "narrowed", lambda domain: None)(domain)
+        seen = self.inner.narrowed(domain)
         return None if seen is None else ContinuousFunction(seen)
 
     def laws(self, points: PointBatch) -> DensityTable:

@@ -14,7 +14,14 @@ from numpy.typing import NDArray
 
 from liptest.balls import CERTIFIED_BITS, precision
 from liptest.errors import SymbolicError, UnsupportedForm
-from liptest.mechanisms.laws import ZERO_LOG, FloatArray, LawTable, OutputLaw, Raised
+from liptest.mechanisms.laws import (
+    ZERO_LOG,
+    ComparableLaws,
+    FloatArray,
+    LawTable,
+    OutputLaw,
+    Raised,
+)
 from liptest.whitebox.noise.outputs import ADVICE
 from liptest.whitebox.real_outputs.densities import ContinuousLaw, Ratio, ratios
 from liptest.whitebox.real_outputs.hockey_sticks import hockey_stick_of
@@ -47,7 +54,7 @@ def comparing() -> Iterator[None]:
 
 
 @dataclass(frozen=True, eq=False)
-class DensityTable:
+class DensityTable(ComparableLaws):
     """Laws of u distinct datasets or values, compared through their densities.
 
     Parameters
@@ -68,10 +75,6 @@ class DensityTable:
         """A pool for tables of this kind."""
         return DensityPool()
 
-    def distinct(self, positions: Indices) -> Indices:
-        """Which distinct law each queried position has."""
-        return positions if self.rows is None else self.rows[positions]
-
     def losses(self, left: Indices, right: Indices) -> FloatArray:
         """Loss of each pair; (p,)."""
         found = [self._loss(*pair) for pair in zip(left.tolist(), right.tolist(), strict=True)]
@@ -89,10 +92,6 @@ class DensityTable:
         found = [self._loss(*pair) for pair in zip(left.tolist(), right.tolist(), strict=True)]
         widths = [2 * float(ball.rad()) if ball.is_finite() else 0.0 for ball in found]
         return np.array(widths, dtype=np.float64) + 1e-15
-
-    def has_uncertain_zeros(self, left: Indices, right: Indices) -> NDArray[np.bool_]:
-        """Never; (p,)."""
-        return np.zeros(len(left), dtype=bool)
 
     def is_answered(self) -> bool:
         """False when every output is a raised exception."""

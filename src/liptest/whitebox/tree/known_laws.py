@@ -114,8 +114,3 @@ def copied(mechanism: T, **changes: Any) -> T:
     seen = object.__new__(type(mechanism))
     seen.__dict__.update(vars(mechanism) | changes)
     return seen
-
-
-def afresh(mechanism: Any) -> Any:
-    """The same mechanism, of which no law is known."""
-    return copied(mechanism, _known=KnownLaws(mechanism.name, mechanism._known.records))
