@@ -9,7 +9,7 @@ from flint import arb, ctx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from liptest.mechanisms.additive import DiscreteGaussian, DiscreteLaplace, Noise
+from liptest.mechanisms.additive import AdditiveNoise, DiscreteGaussian, DiscreteLaplace
 from liptest.mechanisms.laws import exact_ball
 
 REACH = 160
@@ -18,7 +18,7 @@ noises = st.one_of(st.builds(DiscreteLaplace, widths), st.builds(DiscreteGaussia
 epsilons = st.one_of(st.fractions(0, 4, max_denominator=30), st.just(Fraction(0)))
 
 
-def summed(noise: Noise, shift: int, epsilon: arb) -> arb:
+def summed(noise: AdditiveNoise, shift: int, epsilon: arb) -> arb:
     """The definition: sum over outputs of the positive part, tails enclosed."""
     total = arb(0).union(arb(exact_ball(noise.tail(REACH - abs(shift))).upper()))
     for j in range(-REACH, REACH + 1):
@@ -29,7 +29,9 @@ def summed(noise: Noise, shift: int, epsilon: arb) -> arb:
 
 @given(noises, st.integers(-9, 9), epsilons)
 @settings(max_examples=60, deadline=None)
-def test_divergence_in_closed_form_is_the_sum(noise: Noise, shift: int, at: Fraction) -> None:
+def test_divergence_in_closed_form_is_the_sum(
+    noise: AdditiveNoise, shift: int, at: Fraction
+) -> None:
     saved = ctx.prec
     try:
         ctx.prec = 128
@@ -47,7 +49,7 @@ def test_divergence_in_closed_form_is_the_sum(noise: Noise, shift: int, at: Frac
 
 @given(noises, st.integers(1, 9), st.fractions(0, 3, max_denominator=10))
 @settings(max_examples=40, deadline=None)
-def test_a_wide_epsilon_encloses_both_ends(noise: Noise, shift: int, at: Fraction) -> None:
+def test_a_wide_epsilon_encloses_both_ends(noise: AdditiveNoise, shift: int, at: Fraction) -> None:
     low, high = exact_ball(at), exact_ball(at + Fraction(1, 7))
     ball = noise.hockey_stick_ball(shift, low.union(high))
     for end in (low, high):

@@ -13,7 +13,7 @@ import random
 import numpy as np
 import pytest
 
-from liptest.mechanisms.additive import DiscreteGaussian, DiscreteLaplace, Noise
+from liptest.mechanisms.additive import AdditiveNoise, DiscreteGaussian, DiscreteLaplace
 
 DRAWS = 60_000
 RADII = range(12)
@@ -25,7 +25,7 @@ def kl(share: float, p: float) -> float:
     return sum(s * math.log(s / q) for s, q in parts if s > 0)
 
 
-def looks_right(draws: np.ndarray, noise: Noise) -> bool:
+def looks_right(draws: np.ndarray, noise: AdditiveNoise) -> bool:
     centre = np.exp(noise.log_pmf(np.arange(-max(RADII), max(RADII) + 1)))
     middle = len(centre) // 2
     positive = (1.0 - float(np.exp(noise.log_pmf(0)))) / 2

@@ -30,7 +30,7 @@ from liptest.adapters.shared import (
 )
 from liptest.data.domains import Domain, Hypercube, Hypergrid, RecordGrid
 from liptest.errors import InputError, check_count, check_non_negative, shown
-from liptest.mechanisms.additive import DiscreteGaussian, DiscreteLaplace, Noise
+from liptest.mechanisms.additive import AdditiveNoise, DiscreteGaussian, DiscreteLaplace
 from liptest.mechanisms.base import Mechanism
 from liptest.mechanisms.shift import ShiftMechanism
 
@@ -96,14 +96,14 @@ _CALIBRATIONS = (
 )
 
 
-_NOISES: dict[str, Callable[[float], Noise]] = {
+_NOISES: dict[str, Callable[[float], AdditiveNoise]] = {
     "make_laplace": DiscreteLaplace,
     "make_geometric": DiscreteLaplace,
     "make_gaussian": DiscreteGaussian,
 }
 
 
-_BY_MEASURE: dict[str, Callable[[float], Noise]] = {
+_BY_MEASURE: dict[str, Callable[[float], AdditiveNoise]] = {
     "MaxDivergence": DiscreteLaplace,
     "ZeroConcentratedDivergence": DiscreteGaussian,
 }
@@ -160,7 +160,7 @@ def uncalibrated(measurement: Any) -> Any:
     return measurement
 
 
-def noise_of(record: Record, measurement: Any) -> Noise:
+def noise_of(record: Record, measurement: Any) -> AdditiveNoise:
     """The noise that a measurement on whole numbers adds, or InputError."""
     made = _NOISES.get(record.function)
     if record.function == "make_noise":
@@ -376,7 +376,7 @@ def _after_clamp(first: Any, inner: str) -> tuple[Record, str, bool]:
 def _of_histogram(
     measurement: Any,
     noisy: Record,
-    noise: Noise,
+    noise: AdditiveNoise,
     step: Record,
     domain: Domain | None,
     delta: float | None,

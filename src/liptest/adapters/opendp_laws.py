@@ -13,7 +13,7 @@ import numpy as np
 
 from liptest.data.domains import AnswerGrid, Domain, Hypercube, Hypergrid, IntArray, RecordGrid
 from liptest.errors import InputError, LawError
-from liptest.mechanisms.additive import Noise
+from liptest.mechanisms.additive import AdditiveNoise
 from liptest.mechanisms.base import Mechanism
 from liptest.mechanisms.declared import ClosedForm, ExactForm, StatisticMechanism
 from liptest.mechanisms.shift import ShiftMechanism, VectorShift
@@ -411,13 +411,13 @@ def noisy_max(scale: float, count: int, negate: bool, gumbel: bool, name: str) -
     )
 
 
-def noisy_vector(noise: Noise, domain: Domain, lowest: int, name: str) -> Mechanism:
+def noisy_vector(noise: AdditiveNoise, domain: Domain, lowest: int, name: str) -> Mechanism:
     """Noise on each number of the dataset."""
     every = tuple(range(domain.dimension))
     return VectorShift(OffsetCoordinates(every, domain.sizes, constant=lowest), noise, name)
 
 
-def noisy_number(noise: Noise, lowest: int, name: str) -> Mechanism:
+def noisy_number(noise: AdditiveNoise, lowest: int, name: str) -> Mechanism:
     """Noise on the one number of the dataset."""
     return ShiftMechanism(Offset([1], lowest), noise, name)
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from liptest.data.domains import Domain, IntArray
 from liptest.data.points import PointBatch
 from liptest.errors import InputError, call_user_code, shown
-from liptest.mechanisms.additive import Noise, RandBelow
+from liptest.mechanisms.additive import AdditiveNoise, RandBelow
 from liptest.mechanisms.base import ClosedFormLosses
 from liptest.mechanisms.declared import distinct_values, value_of
 from liptest.mechanisms.laws import ComparableLaws, FloatArray, OutputLaw, default_error
@@ -50,7 +50,7 @@ class VectorShiftTable(ComparableLaws):
     """
 
     centres: Indices
-    noise: Noise
+    noise: AdditiveNoise
     rows: Indices | None = None
 
     def losses(self, left: Indices, right: Indices) -> FloatArray:
@@ -105,13 +105,13 @@ class VectorShift(ClosedFormLosses):
     statistic
         k whole numbers per dataset, (n, k).
     noise
-        ``lt.DiscreteLaplace(scale)`` or another ``Noise``.
+        ``lt.DiscreteLaplace(scale)`` or another ``AdditiveNoise``.
     name
         Printed in verdicts.
     """
 
     statistic: Statistic = field()
-    noise: Noise = field()
+    noise: AdditiveNoise = field()
     name: str = ""
 
     def points_per_slice(self, domain: Domain) -> int:
@@ -215,7 +215,7 @@ class ShiftTable(ComparableLaws):
     """
 
     centres: Indices
-    noise: Noise
+    noise: AdditiveNoise
     rows: Indices | None = None
 
     def losses(self, left: Indices, right: Indices) -> FloatArray:
@@ -261,7 +261,7 @@ class ShiftMechanism(ClosedFormLosses):
     statistic
         One whole number per dataset.
     noise
-        ``lt.DiscreteLaplace(scale)``, ``lt.DiscreteGaussian(sigma)`` or another ``Noise``.
+        ``lt.DiscreteLaplace(scale)``, ``lt.DiscreteGaussian(sigma)`` or another ``AdditiveNoise``.
     name
         Printed in verdicts.
 
@@ -272,7 +272,7 @@ class ShiftMechanism(ClosedFormLosses):
     """
 
     statistic: Statistic = field()
-    noise: Noise = field()
+    noise: AdditiveNoise = field()
     name: str = ""
 
     def __post_init__(self) -> None:
@@ -282,7 +282,7 @@ class ShiftMechanism(ClosedFormLosses):
                 f"lt.WeightedSum(weights)",
                 name="statistic",
             )
-        if not isinstance(self.noise, Noise) or isinstance(self.noise, type):
+        if not isinstance(self.noise, AdditiveNoise) or isinstance(self.noise, type):
             raise InputError(
                 f"noise={shown(self.noise)} is no noise; use lt.DiscreteLaplace(scale)",
                 name="noise",

@@ -10,7 +10,12 @@ import pytest
 from flint import arb
 
 from liptest.errors import InputError
-from liptest.mechanisms.additive import DiscreteGaussian, DiscreteLaplace, Noise, probability_bound
+from liptest.mechanisms.additive import (
+    AdditiveNoise,
+    DiscreteGaussian,
+    DiscreteLaplace,
+    probability_bound,
+)
 
 BOTH = [DiscreteLaplace, DiscreteGaussian]
 
@@ -18,7 +23,7 @@ BOTH = [DiscreteLaplace, DiscreteGaussian]
 @pytest.mark.parametrize("kind", BOTH)
 def test_is_a_noise_that_pickles_and_compares_by_value(kind: type) -> None:
     noise = kind(2.5)
-    assert isinstance(noise, Noise)
+    assert isinstance(noise, AdditiveNoise)
     noise.log_pmf(0)
     again = pickle.loads(pickle.dumps(noise))
     assert again == noise == kind(Fraction(5, 2))
