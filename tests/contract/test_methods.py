@@ -17,7 +17,7 @@ from liptest.lipschitz.testers.djt12 import DJT12
 from liptest.lipschitz.testers.hamming_lines import HammingLines
 from liptest.lipschitz.testers.jr11 import JR11
 from liptest.lipschitz.testers.variance_edges import VarianceEdges
-from liptest.privacy.check import METHODS
+from liptest.privacy.settings import METHODS
 from liptest.verdicts import Decision
 from tests.unit.privacy.cases import closed, exact
 

@@ -15,8 +15,8 @@ from liptest.errors import BudgetError
 from liptest.privacy import exhaustive as difference_pairs
 from liptest.privacy import exhaustive as edge_blocks
 from liptest.privacy.choice import choose_method
-from liptest.privacy.claims import Claim
 from liptest.privacy.request import Task
+from liptest.privacy.settings import CheckSettings
 
 small = settings(max_examples=60, deadline=None)
 
@@ -151,7 +151,7 @@ def test_auto_proves_what_no_enumeration_could() -> None:
     verdict = lt.check_privacy(mechanism, law, epsilon=1.0)
     assert (verdict.decision, verdict.method) == ("YES", "exhaustive")
     assert verdict.cost.pairs == 500_000_496
-    task = Task(mechanism, law, Claim(1.0, 1e-3, 1e-9), 1e-3, 1e-6, 1)
+    task = Task(mechanism, law, CheckSettings(epsilon=1.0, delta=1e-3), 1)
     assert choose_method(task) == "neighbourhoods"
     with pytest.raises(BudgetError, match="500,000"):
         lt.check_privacy(mechanism, law, epsilon=1.0, delta=1e-3, method="exhaustive")

@@ -15,10 +15,10 @@ from liptest.data.domains import Domain
 from liptest.data.points import PointBatch
 from liptest.privacy import symmetric_records
 from liptest.privacy.choice import affordable_laws, choose_method
-from liptest.privacy.claims import Claim
 from liptest.privacy.methods import neighbourhoods
 from liptest.privacy.plans import privacy_plan_table
 from liptest.privacy.request import Task
+from liptest.privacy.settings import CheckSettings
 from liptest.privacy.symmetric_records import (
     HasKinds,
     SymmetricChanges,
@@ -127,7 +127,7 @@ def test_where_one_record_of_each_kind_is_compared() -> None:
 
 
 def task(mechanism: Any, law: Any, budget: int | None = None) -> Task:
-    return Task(mechanism, law, Claim(1.0), 1e-3, 1e-6, seed=0, budget=budget)
+    return Task(mechanism, law, CheckSettings(epsilon=1.0, budget=budget), seed=0)
 
 
 def test_auto_counts_the_laws_that_are_asked_for() -> None:

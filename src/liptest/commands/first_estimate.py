@@ -10,10 +10,10 @@ from liptest.data.distributions import ProductDistribution
 from liptest.errors import LiptestError
 from liptest.mechanisms.base import Mechanism, through_reads
 from liptest.privacy.choice import choose_method
-from liptest.privacy.claims import Claim
 from liptest.privacy.exhaustive import exhaustive_size
 from liptest.privacy.methods import light, neighbourhoods
 from liptest.privacy.request import Task
+from liptest.privacy.settings import CheckSettings
 
 # What is faster needs no warning.
 _PATIENCE = 60.0
@@ -61,12 +61,12 @@ def _seconds_of_one(mechanism: Mechanism, law: ProductDistribution) -> float:
 
 def _planned(mechanism: Mechanism, law: ProductDistribution) -> tuple[str, float]:
     # The claim plays no part in the choice of a method.
-    task = Task(mechanism, law, Claim(1.0), 1e-3, 1e-6, seed=0)
-    method = choose_method(task)
+    settings = CheckSettings(epsilon=1.0)
+    method = choose_method(Task(mechanism, law, settings, seed=0))
     if method == "exhaustive":
         return method, float(exhaustive_size(mechanism, law.domain).laws)
     build = {"neighbourhoods": neighbourhoods, "light-neighbourhoods": light}[method]
-    return method, build(law, task.exception_mass, task.failure_probability).plan.laws
+    return method, build(law, settings.exception_mass, settings.failure_probability).plan.laws
 
 
 def _in_words(seconds: float) -> str:

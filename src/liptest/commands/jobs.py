@@ -15,7 +15,7 @@ from liptest.data.distributions import ProductDistribution
 from liptest.errors import BudgetError, GateError, InputError, LiptestError, MechanismError
 from liptest.lipschitz import testers
 from liptest.mechanisms.base import Mechanism
-from liptest.privacy.check import METHODS
+from liptest.privacy.settings import METHODS, CheckSettings
 
 _LAW = (
     *("uniform", "table", "column", "group", "rows", "records", "record_rows"),
@@ -130,11 +130,13 @@ def load_job(model: CheckModel, folder: Path) -> Job:
     return Job(model, where, mechanism, label, law)
 
 
-def options_of(model: CheckModel) -> dict[str, Any]:
-    """Keyword arguments of ``check_privacy``."""
+def settings_of(model: CheckModel) -> CheckSettings:
+    """The settings of one check, without workers and progress; raises InputError."""
     claim = ("epsilon", "delta", "exception_mass", "failure_probability", "tolerance")
-    keys = (*claim, "budget", "search_laws", "seed")
-    return {key: getattr(model, key) for key in keys} | {"method": _method(model.method)}
+    options: dict[str, Any] = {
+        key: getattr(model, key) for key in (*claim, "budget", "search_laws", "seed")
+    }
+    return CheckSettings(**options, method=_method(model.method))
 
 
 def _method(name: str) -> Any:

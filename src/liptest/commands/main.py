@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from liptest.commands.jobs import Job, Task, code_of, load_job, muted, options_of, read_task
+from liptest.commands.jobs import Job, Task, code_of, load_job, muted, read_task, settings_of
 from liptest.commands.loading import defined_at, read_column, whole_numbers
 from liptest.commands.outcome_files import write_outcomes
 from liptest.commands.resuming import checkpoint_files, remove, say_how_to_go_on, was_interrupted
@@ -21,7 +21,8 @@ from liptest.evidence.ledger import Bookkeeper
 from liptest.evidence.ledger_entries import clean_name
 from liptest.evidence.outcomes import Outcome
 from liptest.gate.gate import PrivacyGate, Released
-from liptest.privacy.check import asked_for, check_privacy
+from liptest.privacy.check import check_with_settings
+from liptest.privacy.request import validated_request
 from liptest.report.text import Screen
 from liptest.runs.fingerprints import fingerprint
 from liptest.runs.interrupts import interruptions
@@ -119,17 +120,14 @@ def _tested(screen: Screen, job: Job, task: Task, checkpoint: Path | None) -> Ce
     model = job.model
     code = fingerprint(job.mechanism)
     books = Bookkeeper(task.ledger, vendor=model.vendor or clean_name(model.mechanism))
-    asked = asked_for(job.mechanism, job.distribution, **options_of(model))
+    settings = settings_of(model)
+    validated_request(job.mechanism, job.distribution, settings)
     with screen.progress(job.label) as progress, muted(), pool(task.workers) as executor:
-        books.begin(job.mechanism, code, job.distribution, asked.claim, asked.failure_probability)
-        verdict = check_privacy(
-            job.mechanism,
-            job.distribution,
-            executor=executor,
-            progress=progress,
-            checkpoint=checkpoint,
-            **options_of(model),
+        books.begin(
+            job.mechanism, code, job.distribution, settings.claim, settings.failure_probability
         )
+        run = replace(settings, executor=executor, progress=progress, checkpoint=checkpoint)
+        verdict = check_with_settings(job.mechanism, job.distribution, run)
     verdict = replace(verdict, mechanism=job.label)
     own_seed = model.seed is None
     certificate = books.decided(certify(verdict, code, job.distribution, own_seed=own_seed))
@@ -148,16 +146,15 @@ def _release(screen: Screen, model: CheckModel, task: Task, options: dict[str, A
     job = load_job(model, task.folder)
     vendor = model.vendor or clean_name(model.mechanism)
     with screen.progress(job.label) as progress, muted(), pool(task.workers) as executor:
+        settings = replace(settings_of(model), executor=executor, progress=progress)
         gate = PrivacyGate(
             job.mechanism,
             job.distribution,
             releases=model.releases,
-            executor=executor,
-            progress=progress,
             ledger=task.ledger,
             vendor=vendor if task.ledger else None,
             private_table=options["private_table"] if task.ledger else None,
-            **options_of(model),
+            **settings.arguments(),
         )
     verdict = replace(gate.certificate.verdict, mechanism=job.label)
     screen.verdict(verdict)

@@ -19,8 +19,8 @@ from liptest.blackbox.verdicts import BlackBoxVerdict
 from liptest.errors import InputError, shown
 from liptest.evidence.certificate import Certificate
 from liptest.evidence.ledger_file import Row
-from liptest.privacy.check import BLACK_BOX
 from liptest.privacy.claims import Claim, ExactLog
+from liptest.privacy.settings import BLACK_BOX
 from liptest.privacy.verdicts import BY_FILTER, counted
 from liptest.verdicts import Decision
 

@@ -37,9 +37,10 @@ from liptest.lipschitz.testers.base import LipschitzTester
 from liptest.mechanisms.additive import DiscreteLaplace
 from liptest.mechanisms.base import Mechanism, check_mechanism, through_densities
 from liptest.mechanisms.shift import ShiftMechanism
-from liptest.privacy.check import METHODS, check_privacy
+from liptest.privacy.check import check_privacy
 from liptest.privacy.intervals import certified_mass, clean_draws
 from liptest.privacy.judge import witness_of
+from liptest.privacy.settings import METHODS
 from liptest.privacy.verdicts import BY_FILTER, NOISY_QUERY, PrivacyPlan, PrivacyVerdict
 from liptest.privacy.witnesses import PrivacyWitness
 from liptest.runs.fingerprints import Fingerprint, code_hash, distribution_hash, fingerprint

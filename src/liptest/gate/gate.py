@@ -11,7 +11,7 @@ import threading
 import warnings
 from collections.abc import Callable
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -29,8 +29,10 @@ from liptest.mechanisms.additive import DiscreteGaussian, DiscreteLaplace
 from liptest.mechanisms.base import Mechanism, check_mechanism, require_probabilities
 from liptest.mechanisms.laws import Output, OutputLaw, released_weights
 from liptest.mechanisms.shift import ShiftMechanism, VectorShift
-from liptest.privacy.check import asked_for, check_privacy
+from liptest.privacy.check import check_with_settings
 from liptest.privacy.claims import ExactLog
+from liptest.privacy.request import validated_request
+from liptest.privacy.settings import CheckSettings
 from liptest.privacy.verdicts import PrivacyVerdict
 from liptest.runs.driver import Progress
 from liptest.runs.fingerprints import Fingerprint, fingerprint
@@ -212,28 +214,25 @@ class PrivacyGate(Gate):
         domain = check_distribution(distribution, together=True).domain
         check_count("releases", releases)
         require_probabilities(checked, domain)
-        given: dict[str, Any] = {
-            "epsilon": epsilon,
-            "delta": delta,
-            "exception_mass": exception_mass,
-            "failure_probability": failure_probability,
-            "method": method,
-            "tolerance": tolerance,
-            "budget": budget,
-            "search_laws": search_laws,
-        }
-        asked = asked_for(checked, distribution, seed=seed, **given)
-        books = Bookkeeper.of_gate(ledger, vendor=vendor, private_table=private_table)
-        code = fingerprint(checked)
-        books.begin(checked, code, distribution, asked.claim, asked.failure_probability)
-        verdict = check_privacy(
-            checked,
-            distribution,
-            seed=secrets.randbits(128) if seed is None else seed,
+        settings = CheckSettings(
+            epsilon=epsilon,
+            delta=delta,
+            exception_mass=exception_mass,
+            failure_probability=failure_probability,
+            method=method,
+            tolerance=tolerance,
+            budget=budget,
+            search_laws=search_laws,
+            seed=seed,
             executor=executor,
             progress=progress,
-            **given,
         )
+        validated_request(checked, distribution, settings)
+        books = Bookkeeper.of_gate(ledger, vendor=vendor, private_table=private_table)
+        code = fingerprint(checked)
+        books.begin(checked, code, distribution, settings.claim, settings.failure_probability)
+        drawn = secrets.randbits(128) if seed is None else seed
+        verdict = check_with_settings(checked, distribution, replace(settings, seed=drawn))
         worded = self._worded(verdict)
         certificate = certify(worded, code, distribution, own_seed=seed is None, releases=releases)
         super().__init__(checked, domain, code, certificate, books)

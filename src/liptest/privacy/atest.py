@@ -42,8 +42,8 @@ def run_atest(task: Task, tester: LipschitzTester) -> PrivacyVerdict:
     count = len(outputs)
     single = tester.plan(
         task.distribution,
-        proximity=task.exception_mass / count,
-        failure_probability=task.failure_probability / count,
+        proximity=task.settings.exception_mass / count,
+        failure_probability=task.settings.failure_probability / count,
     )
     theory = "3.12" if outputs == [None] else "3.3"
     source, per_draw = f"theory {theory}, {tester.name}", float(single.points_per_draw)
@@ -82,11 +82,11 @@ def _run_outputs(
     draw = partial(tester.draw, task.distribution)
     pairs = tester.pairs_per_draw(task.distribution) if isinstance(tester, PairTester) else 1
     for number, output in enumerate(outputs):
-        left = None if task.budget is None else task.budget - total.queries
+        left = None if task.settings.budget is None else task.settings.budget - total.queries
         if left is not None and left <= 0:
             ended = "budget"
             break
-        one = replace(task, budget=left)
+        one = replace(task, settings=replace(task.settings, budget=left))
         outcome = run_draws(one, draw, plan, pairs_per_draw=pairs, stage=number, output=output)
         total += outcome.total
         seconds += outcome.seconds
@@ -107,7 +107,7 @@ def _meaning(
         reason = f"{outcome.ended} after {outcome.total.draws:,} of {plan.draws:,} draws"
         return nothing("nothing is promised before every output was tested.", plan.source), reason
     factor = tester.approximation_factor
-    mass, failure = task.exception_mass, task.failure_probability
+    mass, failure = task.settings.exception_mass, task.settings.failure_probability
     return (
         Guarantee(
             sampling_sentence(mass, failure, group=True, factor=factor),

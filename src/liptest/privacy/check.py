@@ -8,39 +8,24 @@ from concurrent.futures import Executor
 from dataclasses import replace
 from typing import Any
 
-from liptest.data.distributions import Distribution, check_distribution
+from liptest.data.distributions import Distribution
 from liptest.data.domains import require_one_at_a_time
-from liptest.errors import InputError, check_count, check_open_unit, check_seed, shown
+from liptest.errors import InputError, shown
 from liptest.lipschitz.testers.base import LipschitzTester
-from liptest.mechanisms.base import SamplesOnly, check_by_samples, check_mechanism, through_reads
+from liptest.mechanisms.base import SamplesOnly, check_by_samples, through_reads
 from liptest.privacy.atest import run_atest
 from liptest.privacy.choice import choose_method
-from liptest.privacy.claims import Claim, ExactLog, parse_epsilon
-from liptest.privacy.methods import (
-    SamplingMethod,
-    edges,
-    group,
-    light,
-    neighbourhoods,
-    unknown_method,
-)
+from liptest.privacy.claims import ExactLog
+from liptest.privacy.methods import SamplingMethod, edges, group, light, neighbourhoods
 from liptest.privacy.probing import try_elsewhere
 from liptest.privacy.proof import run_exhaustive
-from liptest.privacy.request import Task
+from liptest.privacy.request import Task, validated_request
 from liptest.privacy.sampling_run import run_sampling
 from liptest.privacy.search_run import run_search, then_search
+from liptest.privacy.settings import BLACK_BOX, CheckSettings
 from liptest.privacy.verdicts import PrivacyVerdict
 from liptest.runs.checkpoints import Checkpoint
 from liptest.runs.driver import Progress
-from liptest.statistics.protocol import check_statistic
-
-METHODS = [
-    *("auto", "exhaustive", "neighbourhoods", "light-neighbourhoods", "edges", "group", "search"),
-]
-
-
-#: For samplers, which have no output laws.
-BLACK_BOX = "black-box"
 
 
 def check_privacy(
@@ -113,105 +98,69 @@ def check_privacy(
     BudgetError
         ``method="exhaustive"`` needs more than ``budget``.
     """
-    if method == BLACK_BOX or isinstance(mechanism, SamplesOnly):
-        claim = {"epsilon": epsilon, "delta": delta, "tolerance": tolerance}
-        run = {"seed": seed, "executor": executor, "progress": progress}
-        options = claim | run | {"failure_probability": failure_probability}
-        # A verdict of its own kind, which type checkers are not told of for the sake of the others.
-        by_samples: Any = _by_samples(mechanism, distribution, method, budget, checkpoint, options)
-        found: PrivacyVerdict = by_samples
-        return found
-    asked = asked_for(
+    return check_with_settings(
         mechanism,
         distribution,
-        epsilon=epsilon,
-        delta=delta,
-        exception_mass=exception_mass,
-        failure_probability=failure_probability,
-        method=method,
-        tolerance=tolerance,
-        budget=budget,
-        search_laws=search_laws,
-        seed=seed,
+        CheckSettings(
+            epsilon=epsilon,
+            delta=delta,
+            exception_mass=exception_mass,
+            failure_probability=failure_probability,
+            method=method,
+            tolerance=tolerance,
+            budget=budget,
+            search_laws=search_laws,
+            seed=seed,
+            executor=executor,
+            progress=progress,
+            checkpoint=checkpoint,
+        ),
     )
-    kept = None if checkpoint is None else Checkpoint.at(checkpoint)
-    task = replace(
-        asked, seed=_seed(seed, kept), executor=executor, progress=progress, checkpoint=kept
-    )
-    if task.checkpoint is not None:
-        task.checkpoint.claim(task.identity(method))
-    try_elsewhere(task.mechanism, distribution.domain, executor)
+
+
+def check_with_settings(
+    mechanism: Any, distribution: Distribution, settings: CheckSettings
+) -> PrivacyVerdict:
+    """``check_privacy`` with the settings as one object."""
+    if settings.method == BLACK_BOX or isinstance(mechanism, SamplesOnly):
+        # A verdict of its own kind, which type checkers are not told of for the sake of the others.
+        by_samples: Any = _by_samples(mechanism, distribution, settings)
+        found: PrivacyVerdict = by_samples
+        return found
+    asked = validated_request(mechanism, distribution, settings)
+    kept = None if settings.checkpoint is None else Checkpoint.at(settings.checkpoint)
+    task = replace(asked, seed=_seed(settings.seed, kept), checkpoint=kept)
+    if kept is not None:
+        kept.claim(task.identity())
+    try_elsewhere(task.mechanism, distribution.domain, settings.executor)
     return through_reads(
-        task.mechanism,
-        distribution.domain,
-        lambda seen: _run(replace(task, mechanism=seen), method),
+        task.mechanism, distribution.domain, lambda seen: _run(replace(task, mechanism=seen))
     )
 
 
-def asked_for(
-    mechanism: Any,
-    distribution: Distribution,
-    *,
-    epsilon: float | str | ExactLog,
-    delta: float,
-    exception_mass: float,
-    failure_probability: float,
-    method: str | LipschitzTester,
-    tolerance: float,
-    budget: int | None,
-    search_laws: int | None,
-    seed: int | None,
-) -> Task:
-    """The test that ``check_privacy`` is asked for, with seed 0: nothing is drawn or run.
-
-    Who counts attempts asks for it first: what it refuses is none. Raises InputError.
-    """
-    checked = check_mechanism(mechanism)
-    law = check_distribution(distribution, together=True)
-    check_statistic(checked, law.domain)
-    check_seed(seed)
-    tester = isinstance(method, LipschitzTester) and not isinstance(method, (str, type))
-    if not tester and method not in METHODS:
-        raise unknown_method(method, METHODS)
-    return Task(
-        mechanism=checked,
-        distribution=law,
-        claim=Claim(parse_epsilon(epsilon), delta, tolerance),
-        exception_mass=check_open_unit("exception_mass", exception_mass),
-        failure_probability=check_open_unit("failure_probability", failure_probability),
-        seed=0,
-        budget=None if budget is None else check_count("budget", budget),
-        search_laws=None
-        if search_laws is None
-        else check_count("search_laws", search_laws, least=0),
-    )
-
-
-def _by_samples(
-    mechanism: Any,
-    distribution: Distribution,
-    method: Any,
-    budget: int | None,
-    checkpoint: Any,
-    options: dict[str, Any],
-) -> Any:
-    if method not in (BLACK_BOX, "auto"):
+def _by_samples(mechanism: Any, distribution: Distribution, settings: CheckSettings) -> Any:
+    if settings.method not in (BLACK_BOX, "auto"):
         raise InputError(
-            f"method={shown(method)}: a sampler has no output laws; use method={BLACK_BOX!r}",
+            f"method={shown(settings.method)}: a sampler has no output laws; use "
+            f"method={BLACK_BOX!r}",
             name="method",
         )
-    if checkpoint is not None:
+    if settings.checkpoint is not None:
         raise InputError("checkpoint: samples alone keep none; leave it away", name="checkpoint")
-    if budget is not None:
-        options["samples"] = budget
+    keys = ("epsilon", "delta", "tolerance", "failure_probability", "seed", "executor", "progress")
+    options = {key: getattr(settings, key) for key in keys}
+    if settings.budget is not None:
+        options["samples"] = settings.budget
     return check_by_samples(mechanism, distribution, **options)
 
 
-def _run(task: Task, method: Any) -> PrivacyVerdict:
-    if isinstance(method, LipschitzTester):
-        require_one_at_a_time(task.distribution.domain, f"method={method.name!r}")
-        return then_search(task, run_atest(task, method))
-    chosen = choose_method(task) if method == "auto" else str(method)
+def _run(task: Task) -> PrivacyVerdict:
+    tester = task.settings.tester
+    if tester is not None:
+        require_one_at_a_time(task.distribution.domain, f"method={tester.name!r}")
+        return then_search(task, run_atest(task, tester))
+    method = str(task.settings.method)
+    chosen = choose_method(task) if method == "auto" else method
     if chosen not in ("exhaustive", "neighbourhoods", "search"):
         require_one_at_a_time(task.distribution.domain, f"method={chosen!r}")
     if chosen == "exhaustive":
@@ -222,14 +171,13 @@ def _run(task: Task, method: Any) -> PrivacyVerdict:
 
 
 def _seed(seed: int | None, checkpoint: Checkpoint | None) -> int:
-    given = check_seed(seed)
-    if given is None and checkpoint is not None:
-        given = checkpoint.seed
-    return secrets.randbits(128) if given is None else given
+    if seed is None and checkpoint is not None:
+        seed = checkpoint.seed
+    return secrets.randbits(128) if seed is None else seed
 
 
 def _planned(task: Task, method: str) -> SamplingMethod:
-    numbers = task.exception_mass, task.failure_probability
+    numbers = task.settings.exception_mass, task.settings.failure_probability
     if method == "group":
         return group(task.mechanism, task.distribution, *numbers)
     builders = {

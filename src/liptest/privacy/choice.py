@@ -31,7 +31,7 @@ def choose_method(task: Task) -> str:
         and size.visits(task.claim.delta) <= most
     ):
         return "exhaustive"
-    numbers = task.exception_mass, task.failure_probability
+    numbers = task.settings.exception_mass, task.settings.failure_probability
     full = neighbourhoods(task.distribution, *numbers)
     domain = task.distribution.domain
     if not isinstance(task.distribution, ProductDistribution) or not domain.one_at_a_time:
@@ -45,11 +45,15 @@ def choose_method(task: Task) -> str:
 def _asked_for(task: Task, plan: PrivacyPlan) -> float:
     """Laws that full neighbourhoods take; a budget pays for all that are counted."""
     few = count_laws_per_draw(task.mechanism, task.distribution)
-    return plan.laws if few is None or task.budget is not None else plan.draws * few
+    return plan.laws if few is None or task.settings.budget is not None else plan.draws * few
 
 
 def _limit(task: Task, use: str) -> int:
-    return affordable_laws(task.mechanism, use) if task.budget is None else task.budget
+    return (
+        affordable_laws(task.mechanism, use)
+        if task.settings.budget is None
+        else task.settings.budget
+    )
 
 
 def affordable_laws(mechanism: Mechanism, use: str) -> int:

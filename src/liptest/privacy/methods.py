@@ -14,7 +14,7 @@ from liptest.data.distributions import Distribution, ProductDistribution, requir
 from liptest.data.domains import AllAnswers, Hypercube, Hypergrid
 from liptest.data.edges import min_mass_edges
 from liptest.data.points import PointBatch
-from liptest.errors import InputError, shown
+from liptest.errors import InputError
 from liptest.lipschitz.testers import cheapest_tester
 from liptest.lipschitz.testers.base import PairTester
 from liptest.mechanisms.base import Mechanism
@@ -241,12 +241,3 @@ def _path_cover(mass: NDArray[np.float64]) -> float:
     for value in mass:
         without, with_last = with_last, min(without, with_last) + float(value)
     return min(without, with_last)
-
-
-def unknown_method(method: object, known: list[str]) -> InputError:
-    """The error for a method that does not exist."""
-    return InputError(
-        f"method={shown(method)} is unknown; use one of {', '.join(known)}, or a Lipschitz tester",
-        name="method",
-        value=method,
-    )

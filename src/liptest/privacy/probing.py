@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from concurrent.futures import Executor
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from liptest.data.domains import Domain
@@ -50,10 +50,10 @@ def try_elsewhere(mechanism: Any, domain: Domain, executor: Executor | None) -> 
 
 def search_elsewhere(task: Task, budget: int) -> SearchOutcome:
     """``search`` by one worker, without progress; Ctrl-C here ends the waiting."""
-    alone = replace(task, executor=None, progress=None, checkpoint=None)
-    if not has_processes(task.executor):
+    alone = task.alone()
+    if not has_processes(task.settings.executor):
         return search(alone, budget)
     try:
-        return elsewhere(_Search(alone, budget), task.executor)
+        return elsewhere(_Search(alone, budget), task.settings.executor)
     except KeyboardInterrupt:
         return SearchOutcome(Judgement(), 0, "interrupted", 0.0)

@@ -6,6 +6,7 @@ import secrets
 import time
 from collections.abc import Sequence
 from concurrent.futures import Executor
+from dataclasses import replace
 from typing import Any
 
 from liptest.data.distributions import (
@@ -15,7 +16,7 @@ from liptest.data.distributions import (
     require_product,
 )
 from liptest.data.domains import require_one_at_a_time
-from liptest.errors import BudgetError, InputError, check_count, check_open_unit, check_seed, shown
+from liptest.errors import BudgetError, InputError, check_count, shown
 from liptest.mechanisms.base import ClosedFormLosses, Mechanism, check_mechanism
 from liptest.privacy.band_levels import EpsilonGrid, Geometry, even_grid
 from liptest.privacy.bands import PILOT_DRAWS, Bands, BandTask, pilot_grid, sampled_bands
@@ -27,6 +28,7 @@ from liptest.privacy.exhaustive import exhaustive_size
 from liptest.privacy.intervals import clean_draws
 from liptest.privacy.methods import mean_neighbours
 from liptest.privacy.profile_result import ExceptionMass, PrivacyProfile
+from liptest.privacy.settings import CheckSettings
 from liptest.runs.driver import Progress
 from liptest.statistics.protocol import check_statistic
 
@@ -96,32 +98,41 @@ def privacy_profile(
         raise InputError(
             f"method={shown(method)} is unknown; use one of {', '.join(METHODS)}", name="method"
         )
-    grid = None if epsilons is None else _grid(epsilons, delta, tolerance)
-    mass = check_open_unit("exception_mass", exception_mass)
-    failure = check_open_unit("failure_probability", failure_probability)
-    given = check_seed(seed)
+    settings = CheckSettings(
+        epsilon=1.0,  # the grid stands for it
+        delta=delta,
+        tolerance=tolerance,
+        exception_mass=exception_mass,
+        failure_probability=failure_probability,
+        budget=budget,
+        seed=seed,
+        executor=executor,
+        progress=progress,
+    )
+    grid = None if epsilons is None else _grid(epsilons, settings.claim)
     if method == "exact" or (method == "auto" and _is_affordable(checked, law)):
-        return _exact(checked, law, grid, delta, tolerance)
+        return _exact(checked, law, grid, settings.claim)
     require_one_at_a_time(law.domain, "a profile from draws")
     task = BandTask(
         mechanism=checked,
         distribution=law,
-        light=_is_light(checked, law, method, mass, failure),
-        seed=secrets.randbits(128) if given is None else given,
-        failure_probability=failure,
+        light=_is_light(checked, law, method, settings),
+        seed=secrets.randbits(128) if settings.seed is None else settings.seed,
+        failure_probability=settings.failure_probability,
         executor=executor,
         progress=progress,
     )
     size = _GRID if grid is None else len(grid)
+    mass = settings.exception_mass
     planned = task.draws_for(mass, size) if draws is None else check_count("draws", draws)
-    planned = _within(budget, planned, task, pilot=grid is None)
+    planned = _within(settings.budget, planned, task, pilot=grid is None)
     if grid is None:
-        grid = pilot_grid(task, _GRID, Claim(1.0, delta, tolerance))
+        grid = pilot_grid(task, _GRID, settings.claim)
     bands = sampled_bands(task, grid, planned, mass)
     return _sampled(task, grid, bands, mass)
 
 
-def _grid(epsilons: Sequence[float], delta: float, tolerance: float) -> EpsilonGrid:
+def _grid(epsilons: Sequence[float], claim: Claim) -> EpsilonGrid:
     """The grid, ascending; InputError when it is empty or holds what is no epsilon."""
     try:
         listed = [epsilons] if isinstance(epsilons, str) else list(epsilons)
@@ -132,18 +143,17 @@ def _grid(epsilons: Sequence[float], delta: float, tolerance: float) -> EpsilonG
             name="epsilons",
             value=epsilons,
         ) from None
-    values = sorted({float(Claim(number, delta, tolerance).epsilon) for number in numbers})
+    values = sorted({float(replace(claim, epsilon=number).epsilon) for number in numbers})
     if not values:
         raise InputError("epsilons=() is empty; give at least one epsilon", name="epsilons")
-    return EpsilonGrid(tuple(values), delta, tolerance)
+    return EpsilonGrid(tuple(values), claim.delta, claim.tolerance)
 
 
 def _exact(
     mechanism: Mechanism,
     distribution: Distribution,
     grid: EpsilonGrid | None,
-    delta: float,
-    tolerance: float,
+    claim: Claim,
 ) -> PrivacyProfile:
     started = time.perf_counter()
     source = mass_source(mechanism, distribution)
@@ -151,12 +161,12 @@ def _exact(
     if grid is None:
         finite = losses[losses < 1e6]
         top = float(finite.max(initial=0.0)) or 1.0
-        grid = even_grid(top, _GRID, delta, tolerance)
+        grid = even_grid(top, _GRID, claim.delta, claim.tolerance)
     points = source.at_each(grid.claims)
     return PrivacyProfile(
         points,
         shown_loss(float(losses.max(initial=0.0))),
-        tolerance=tolerance,
+        tolerance=claim.tolerance,
         mechanism=mechanism.name,
         distribution=distribution.source,
         seconds=time.perf_counter() - started,
@@ -195,21 +205,23 @@ def _is_affordable(mechanism: Mechanism, distribution: Distribution) -> bool:
 
 
 def _is_light(
-    mechanism: Mechanism, distribution: Distribution, method: str, mass: float, failure: float
+    mechanism: Mechanism, distribution: Distribution, method: str, settings: CheckSettings
 ) -> bool:
     if method == "light-neighbourhoods":
         require_product(distribution, "method='light-neighbourhoods'")
         return True
     if method == "neighbourhoods" or not isinstance(distribution, ProductDistribution):
         return False
-    laws = clean_draws(mass, failure) * (1.0 + mean_neighbours(distribution))
+    laws = clean_draws(settings.exception_mass, settings.failure_probability) * (
+        1.0 + mean_neighbours(distribution)
+    )
     return laws > affordable_laws(mechanism, "sampling")
 
 
 def _within(budget: int | None, draws: int, task: BandTask, *, pilot: bool) -> int:
     if budget is None:
         return draws
-    most = int(check_count("budget", budget) / task.laws_per_draw) - pilot * PILOT_DRAWS
+    most = int(budget / task.laws_per_draw) - pilot * PILOT_DRAWS
     if most < 1:
         raise BudgetError(
             f"budget={budget:,} output laws do not pay for one draw of "

@@ -182,18 +182,18 @@ def run_exhaustive(task: Task) -> PrivacyVerdict:
     """Visit every neighbouring pair: YES is a proof of DP at the tolerance."""
     domain = task.distribution.domain
     size = exhaustive_size(task.mechanism, domain)
-    check_affordable(size, task.budget, task.mechanism)
+    check_affordable(size, task.settings.budget, task.mechanism)
     plan = with_paper_cost(task, PrivacyPlan("exhaustive", 0, float(size.laws), 0.0, _SOURCE))
     started = time.perf_counter()
     total, ended = Judgement(), "complete"
     try:
-        blocks = pair_blocks(task.mechanism, domain, task.claim, task.executor)
+        blocks = pair_blocks(task.mechanism, domain, task.claim, task.settings.executor)
         judged = (judge_block(task.mechanism, task.claim, block) for block in blocks)
         with closing(uninterrupted(judged)) as results:
             for result in results:
                 total += result
-                if task.progress is not None:
-                    task.progress(total.pairs, size.pairs)
+                if task.settings.progress is not None:
+                    task.settings.progress(total.pairs, size.pairs)
                 if total.violation is not None:
                     ended = "violation"
                     break

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from liptest.data.distributions import Distribution
+from liptest.data.distributions import Distribution, check_distribution
 from liptest.errors import InputError, MechanismError
-from liptest.mechanisms.base import Mechanism
+from liptest.mechanisms.base import Mechanism, check_mechanism
 from liptest.privacy import verdicts as wording
 from liptest.privacy.claims import Claim
 from liptest.privacy.exception_mass import count_exception_mass, has_count_mass
 from liptest.privacy.judge import Unexplored
 from liptest.privacy.long_runs import identity_of
 from liptest.privacy.methods import finite_outputs, paper_laws
+from liptest.privacy.settings import BLACK_BOX, CheckSettings, unknown_method
 from liptest.privacy.verdicts import PrivacyPlan, PrivacyVerdict, Settings
 from liptest.privacy.witnesses import PrivacyWitness
 from liptest.runs.checkpoints import Checkpoint
-from liptest.runs.driver import Judgement, Outcome, Progress
+from liptest.runs.driver import Judgement, Outcome
+from liptest.statistics.protocol import check_statistic
 from liptest.verdicts import Cost, Decision, Guarantee
 
 
@@ -28,39 +29,56 @@ class Task:
 
     mechanism: Mechanism
     distribution: Distribution
-    claim: Claim
-    exception_mass: float
-    failure_probability: float
+    settings: CheckSettings
     seed: int
-    budget: int | None = None
-    executor: Executor | None = None
-    progress: Progress | None = None
     parameters: dict[str, Any] = field(default_factory=dict)
-    search_laws: int | None = 0
     checkpoint: Checkpoint | None = None
 
-    def identity(self, method: Any) -> dict[str, Any]:
+    @property
+    def claim(self) -> Claim:
+        """The claim under test."""
+        return self.settings.claim
+
+    def alone(self) -> Task:
+        """The same test without what belongs to this process: workers, progress, checkpoint."""
+        settings = replace(self.settings, executor=None, progress=None, checkpoint=None)
+        return replace(self, settings=settings, checkpoint=None)
+
+    def identity(self) -> dict[str, Any]:
         """Everything that fixes verdict, witness and counts, for a checkpoint."""
+        settings = self.settings
         numbers = {
             "claim": self.claim.to_dict(),
-            "exception_mass": self.exception_mass,
-            "failure_probability": self.failure_probability,
-            "budget": self.budget,
-            "search_laws": self.search_laws,
+            "exception_mass": settings.exception_mass,
+            "failure_probability": settings.failure_probability,
+            "budget": settings.budget,
+            "search_laws": settings.search_laws,
             "seed": str(self.seed),
         }
-        return identity_of(self.mechanism, self.distribution, method, numbers)
+        return identity_of(self.mechanism, self.distribution, settings.method, numbers)
 
-    @property
-    def settings(self) -> Settings:
+    def recorded_settings(self) -> Settings:
         """What a verdict keeps, so that the test can be repeated."""
         return Settings(
-            self.exception_mass,
-            self.failure_probability,
-            self.budget,
+            self.settings.exception_mass,
+            self.settings.failure_probability,
+            self.settings.budget,
             dict(self.parameters),
-            self.search_laws,
+            self.settings.search_laws,
         )
+
+
+def validated_request(mechanism: Any, distribution: Distribution, settings: CheckSettings) -> Task:
+    """The test that ``check_privacy`` is asked for, with seed 0: nothing is drawn or run.
+
+    Who counts attempts validates first: what is refused here is not an attempt. Raises InputError.
+    """
+    checked = check_mechanism(mechanism)
+    law = check_distribution(distribution, together=True)
+    check_statistic(checked, law.domain)
+    if settings.method == BLACK_BOX:
+        raise unknown_method(settings.method)
+    return Task(checked, law, settings, seed=0)
 
 
 def refuted(task: Task, source: str) -> Guarantee:
@@ -106,7 +124,9 @@ def with_paper_cost(task: Task, plan: PrivacyPlan) -> PrivacyPlan:
     """The plan with the paper's printed cost beside it."""
     outputs = task.mechanism.outputs
     count = None if outputs is None else finite_outputs(task.mechanism, "")
-    cost = paper_laws(task.distribution, count, task.exception_mass, task.failure_probability)
+    cost = paper_laws(
+        task.distribution, count, task.settings.exception_mass, task.settings.failure_probability
+    )
     return replace(plan, paper_laws=cost)
 
 
@@ -147,7 +167,7 @@ def verdict_of(
         law_source=task.mechanism.law_source,
         reason=reason,
         exception_mass_found=found_mass(task, plan, decision),
-        settings=task.settings,
+        settings=task.recorded_settings(),
     )
 
 

@@ -84,15 +84,15 @@ def _paced(sampling: Sampling, task: Task) -> Sampling:
 
 
 def _run_within_budget(task: Task, sampling: Sampling, plan: PrivacyPlan) -> Outcome:
-    if task.budget is not None and plan.laws > task.budget:
+    if task.settings.budget is not None and plan.laws > task.settings.budget:
         # No more than the budget pays for, also within the first chunk.
-        most = max(1, int(task.budget / plan.laws_per_draw))
+        most = max(1, int(task.settings.budget / plan.laws_per_draw))
         sampling = replace(sampling, draws=min(plan.draws, most))
     outcome = run(
         sampling,
-        executor=task.executor,
-        progress=task.progress,
-        max_queries=task.budget,
+        executor=task.settings.executor,
+        progress=task.settings.progress,
+        max_queries=task.settings.budget,
         journal=journal_of(task.checkpoint, task.mechanism, plan.method, sampling.stage),
     )
     if sampling.draws < plan.draws and outcome.ended == "complete":
@@ -108,7 +108,7 @@ def _meaning(task: Task, method: SamplingMethod, outcome: Outcome) -> tuple[Guar
         return undecided(source, outcome.total)
     if outcome.ended != "complete":
         return _partial(task, method, outcome)
-    mass, failure = task.exception_mass, task.failure_probability
+    mass, failure = task.settings.exception_mass, task.settings.failure_probability
     sentence = wording.sampling_sentence(mass, failure, group=method.group_form, factor=1.0)
     return (
         Guarantee(
@@ -129,7 +129,7 @@ def _meaning(task: Task, method: SamplingMethod, outcome: Outcome) -> tuple[Guar
 
 
 def _partial(task: Task, method: SamplingMethod, outcome: Outcome) -> tuple[Guarantee, str]:
-    done, failure = outcome.total.draws, task.failure_probability
+    done, failure = outcome.total.draws, task.settings.failure_probability
     why = "the budget ended" if outcome.ended == "budget" else outcome.ended
     reason = f"{why} after {done:,} of {method.plan.draws:,} draws, all clean"
     # 3.9b needs independent clean draws of the datasets themselves, not of edges.

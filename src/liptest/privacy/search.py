@@ -101,8 +101,8 @@ class _Search:
             self._report()
 
     def _report(self) -> None:
-        if self._task.progress is not None:
-            self._task.progress(self._explorer.total.queries, self._explorer.budget)
+        if self._task.settings.progress is not None:
+            self._task.settings.progress(self._explorer.total.queries, self._explorer.budget)
 
     def _visit(self, points: IntArray) -> dict[bytes, tuple[float, IntArray]]:
         """Score of each new dataset, and its neighbour to move to."""

@@ -43,7 +43,7 @@ def run_search(task: Task) -> PrivacyVerdict:
     Where the budget pays for all neighbouring pairs they are all compared instead, which is a
     proof (method "exhaustive").
     """
-    budget = task.budget
+    budget = task.settings.budget
     if budget is None:
         budget = _BUDGET.get(task.mechanism.source, _BUDGET["enumerated"])
     size = exhaustive_size(task.mechanism, task.distribution.domain)
@@ -93,10 +93,14 @@ def default_search_laws(mechanism: Mechanism, planned: float) -> int:
 
 
 def _phase_budget(task: Task, verdict: PrivacyVerdict) -> int:
-    laws = task.search_laws
+    laws = task.settings.search_laws
     if laws is None:
         laws = default_search_laws(task.mechanism, verdict.plan.laws)
-    return laws if task.budget is None else min(laws, task.budget - verdict.cost.laws)
+    return (
+        laws
+        if task.settings.budget is None
+        else min(laws, task.settings.budget - verdict.cost.laws)
+    )
 
 
 def _meaning(task: Task, found: SearchOutcome) -> tuple[Guarantee, str]:

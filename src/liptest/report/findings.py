@@ -22,13 +22,13 @@ from liptest.evidence.outcomes import Outcome
 from liptest.mechanisms.base import ClosedFormLosses, Mechanism, through_reads
 from liptest.mechanisms.laws import INFINITE_LOSS, ComparableLaws, Output, OutputLaw
 from liptest.mechanisms.shift import ShiftMechanism
-from liptest.privacy.check import BLACK_BOX
 from liptest.privacy.claims import Claim
 from liptest.privacy.comparison import shown_loss
 from liptest.privacy.exception_mass import has_count_mass, is_partial, mass_source
 from liptest.privacy.exhaustive import law_rows
 from liptest.privacy.profile import privacy_profile
 from liptest.privacy.profile_result import PrivacyProfile
+from liptest.privacy.settings import BLACK_BOX
 from liptest.privacy.verdicts import PrivacyVerdict, headline
 from liptest.privacy.witnesses import PrivacyWitness
 from liptest.report.text import finding_lines

@@ -1,0 +1,100 @@
+"""The options of a privacy check, validated once; everything inside takes this object."""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import Executor
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any
+
+from liptest.errors import InputError, check_count, check_open_unit, check_seed, shown
+from liptest.lipschitz.testers.base import LipschitzTester
+from liptest.privacy.claims import Claim, ExactLog, parse_epsilon
+from liptest.runs.driver import Progress
+
+#: How mechanisms with output laws are tested, Lipschitz testers apart.
+METHODS = [
+    *("auto", "exhaustive", "neighbourhoods", "light-neighbourhoods", "edges", "group", "search"),
+]
+
+
+#: For samplers, which have no output laws.
+BLACK_BOX = "black-box"
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckSettings:
+    """What a check is asked for beside the mechanism and the distribution.
+
+    The fields are the keyword arguments of ``liptest.check_privacy``, which documents them;
+    ``epsilon`` is a number or an ``ExactLog`` once it is validated.
+
+    Raises
+    ------
+    InputError
+        A value is out of range, or there is no such method.
+    """
+
+    epsilon: float | str | ExactLog
+    delta: float = 0.0
+    exception_mass: float = 1e-3
+    failure_probability: float = 1e-6
+    method: str | LipschitzTester = "auto"
+    tolerance: float = 1e-9
+    budget: int | None = None
+    search_laws: int | None = None
+    seed: int | None = None
+    executor: Executor | None = None
+    progress: Progress | None = None
+    checkpoint: str | os.PathLike[str] | None = None
+
+    def __post_init__(self) -> None:
+        valid = {
+            "seed": check_seed(self.seed),
+            "method": _valid_method(self.method),
+            "epsilon": self.claim.epsilon,
+            "delta": self.claim.delta,
+            "tolerance": self.claim.tolerance,
+            "exception_mass": check_open_unit("exception_mass", self.exception_mass),
+            "failure_probability": check_open_unit("failure_probability", self.failure_probability),
+        }
+        if self.budget is not None:
+            valid["budget"] = check_count("budget", self.budget)
+        if self.search_laws is not None:
+            valid["search_laws"] = check_count("search_laws", self.search_laws, least=0)
+        for name, value in valid.items():
+            object.__setattr__(self, name, value)
+
+    @cached_property
+    def claim(self) -> Claim:
+        """The claim under test."""
+        return Claim(parse_epsilon(self.epsilon), self.delta, self.tolerance)
+
+    def arguments(self) -> dict[str, Any]:
+        """As keyword arguments, without those that are left open."""
+        values = {item.name: getattr(self, item.name) for item in fields(self)}
+        return {name: value for name, value in values.items() if value is not None}
+
+    @property
+    def tester(self) -> LipschitzTester | None:
+        """The Lipschitz tester that is the method; None for methods that have a name."""
+        return None if isinstance(self.method, str) else self.method
+
+
+def _valid_method(method: str | LipschitzTester) -> str | LipschitzTester:
+    if isinstance(method, LipschitzTester) and not isinstance(method, (str, type)):
+        return method
+    if isinstance(method, str) and method in (*METHODS, BLACK_BOX):
+        return method
+    raise unknown_method(method)
+
+
+def unknown_method(method: object) -> InputError:
+    """The error for a method that does not exist."""
+    return InputError(
+        f"method={shown(method)} is unknown; use one of {', '.join(METHODS)}, or a Lipschitz "
+        f"tester",
+        name="method",
+        value=method,
+    )
