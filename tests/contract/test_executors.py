@@ -74,6 +74,9 @@ def standard(start: str) -> Callable[[int], Any]:
     return lambda n: ProcessPoolExecutor(n, mp_context=multiprocessing.get_context(start))
 
 
+SLOW = pytest.mark.slow
+#: Workers of loky and Dask take seconds to start and to come back.
+KINDS = ["own", "fork", *(pytest.param(kind, marks=SLOW) for kind in ("loky", "dask"))]
 PROCESSES: dict[str, Callable[[int], Any]] = {
     "own": WorkerPool,
     "fork": standard("fork"),
@@ -84,7 +87,10 @@ PROCESSES: dict[str, Callable[[int], Any]] = {
 
 
 @pytest.fixture(
-    params=["threads-4", "own-1", "own-2", "own-4", "fork-2", "spawn-2", "loky-2", "cluster-2"]
+    params=[
+        *("threads-4", "own-1", "own-2", "fork-2"),
+        *(pytest.param(name, marks=SLOW) for name in ("own-4", "spawn-2", "loky-2", "cluster-2")),
+    ]
 )
 def executor(request: pytest.FixtureRequest) -> Iterator[Executor]:
     kind, workers = request.param.split("-")
@@ -200,10 +206,9 @@ class Deadly:
         return number * number
 
 
-@pytest.mark.parametrize("kind", ["own", "fork", "loky", "dask"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_worker_that_dies_costs_its_chunks_which_are_run_again(kind: str, tmp_path: Path) -> None:
     with PROCESSES[kind](2) as executor:
-        # Workers of loky and Dask take a second to come back.
         ways = ["kill", "exit"] if kind in ("own", "fork") else ["kill"]
         for number, way in enumerate(ways):
             task = Deadly(10 * number + 3, way, str(tmp_path / way))
@@ -211,7 +216,7 @@ def test_a_worker_that_dies_costs_its_chunks_which_are_run_again(kind: str, tmp_
             assert (tmp_path / way).exists()
 
 
-@pytest.mark.parametrize("kind", ["own", "fork", "loky", "dask"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_chunk_that_always_kills_is_told_and_nothing_before_it_is_lost(
     kind: str, tmp_path: Path
 ) -> None:
@@ -225,7 +230,7 @@ def test_a_chunk_that_always_kills_is_told_and_nothing_before_it_is_lost(
         assert list(ordered_map(Deadly(-1, ""), 5, executor)) == [k * k for k in range(5)]
 
 
-@pytest.mark.parametrize("kind", ["own", "loky"])
+@pytest.mark.parametrize("kind", ["own", pytest.param("loky", marks=SLOW)])
 def test_workers_killed_from_outside_change_nothing(kind: str) -> None:
     mechanism = lt.ClosedForm([0, 1], needle)
     wanted = facts(mechanism, None)
@@ -293,6 +298,7 @@ if __name__ == "__main__":
 """
 
 
+@SLOW
 @pytest.mark.parametrize(("first", "second", "answer"), [(0.25, 0.001, "NO"), (0.001, 0.25, "YES")])
 def test_code_of_a_script_or_notebook_is_never_an_older_one(
     tmp_path: Path, first: float, second: float, answer: str
@@ -306,11 +312,15 @@ def test_code_of_a_script_or_notebook_is_never_an_older_one(
     assert done.stdout.split() == [answer], done.stderr
 
 
-@pytest.mark.parametrize("kind", ["own", "loky", "dask"])
-def test_a_large_distribution_is_sent_once(kind: str) -> None:
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "fork"])
+def test_a_large_distribution_is_sent_once(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A folder of its own: other processes leave files of theirs in the common one.
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     d = 100_000
     law = lt.ProductDistribution.bernoulli(np.full(d, 0.3) + np.arange(d) * 1e-9)
-    leftover = set(Path(tempfile.gettempdir()).glob("liptest-*"))
 
     def found(executor: Executor | None) -> tuple[Any, ...]:
         verdict = lt.check_privacy(
@@ -327,9 +337,10 @@ def test_a_large_distribution_is_sent_once(kind: str) -> None:
 
     with PROCESSES[kind](2) as executor:
         assert found(executor) == found(None)
-    assert set(Path(tempfile.gettempdir()).glob("liptest-*")) <= leftover
+    assert list(tmp_path.glob("liptest-*")) == []
 
 
+@SLOW
 def test_a_dask_cluster_that_grows_gets_more_work(monkeypatch: pytest.MonkeyPatch) -> None:
     from distributed import Client, LocalCluster
 

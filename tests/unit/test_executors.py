@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import pickle
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from liptest.errors import InputError
+from liptest.runs import workers as workers_module
 from liptest.runs.workers import ordered_map
 
 
@@ -73,10 +75,11 @@ def test_results_come_in_order(count: int, workers: int) -> None:
     assert list(ordered_map(square, count)) == [square(k) for k in range(count)]
 
 
+@pytest.mark.usefixtures("clock")
 @pytest.mark.parametrize(("workers", "ahead"), [(1, 2), (3, 6), (None, 8)])
 def test_at_most_two_groups_per_worker_are_in_flight(workers: int | None, ahead: int) -> None:
     pool = Lazy(workers)
-    results = ordered_map(square, 3000, pool)
+    results = ordered_map(partial(takes, 1e-4), 3000, pool)
     assert pool.submitted == 0
     for k in range(2500):
         assert next(results) == square(k)
@@ -123,9 +126,29 @@ def test_results_before_an_error_in_the_same_group_are_not_lost() -> None:
     assert seen == list(range(500))
 
 
+class Clock:
+    """Time that passes only where a task says so."""
+
+    now = 0.0
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The executors' clock is ``Clock``."""
+    told = SimpleNamespace(perf_counter=lambda: Clock.now, monotonic=lambda: Clock.now)
+    monkeypatch.setattr(workers_module, "time", told)
+
+
+def takes(seconds: float, number: int) -> int:
+    Clock.now += seconds
+    return square(number)
+
+
+@pytest.mark.usefixtures("clock")
 def test_groups_grow_when_chunks_are_quick_and_shrink_towards_the_end() -> None:
     pool = Lazy(2)
-    assert list(ordered_map(square, 5000, pool)) == [square(k) for k in range(5000)]
+    quick = partial(takes, 1e-4)
+    assert list(ordered_map(quick, 5000, pool)) == [square(k) for k in range(5000)]
     sizes = [group.size for group in pool.in_flight]
     assert max(sizes) > 50
     assert sizes[:4] == [1, 1, 1, 1]
@@ -133,14 +156,10 @@ def test_groups_grow_when_chunks_are_quick_and_shrink_towards_the_end() -> None:
     assert sum(sizes) == 5000
 
 
-def slow(number: int) -> int:
-    time.sleep(0.12)
-    return number
-
-
+@pytest.mark.usefixtures("clock")
 def test_a_chunk_that_takes_longer_than_a_group_should_is_a_group() -> None:
     pool = Lazy(1)
-    assert list(ordered_map(slow, 6, pool)) == list(range(6))
+    assert list(ordered_map(partial(takes, 0.12), 6, pool)) == [square(k) for k in range(6)]
     assert [group.size for group in pool.in_flight] == [1] * 6
 
 
@@ -148,9 +167,10 @@ def is_large(result: int) -> bool:
     return result >= square(2000)
 
 
+@pytest.mark.usefixtures("clock")
 def test_a_group_stops_behind_a_result_that_ends_the_run() -> None:
     pool = Lazy(1)
-    results = ordered_map(square, 100_000, pool, ends=is_large)
+    results = ordered_map(partial(takes, 1e-4), 100_000, pool, ends=is_large)
     assert [next(results) for _ in range(2001)][-1] == square(2000)
     last = next(group for group in pool.in_flight if group.first + group.size > 2000)
     assert len(last.answer()) == 2000 - last.first + 1 < last.size

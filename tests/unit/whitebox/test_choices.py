@@ -182,22 +182,39 @@ def test_trying_again_for_ever_ends(monkeypatch, program, error) -> None:
 
 
 def test_the_watch_for_progress_lets_slow_programs_end(monkeypatch) -> None:
-    monkeypatch.setattr(budgets, "MAX_SECONDS_A_RUN", 0.3)
+    """The alarm goes off in every run but the first: between two alarms a run has ended."""
+    monkeypatch.setattr(budgets, "MAX_SECONDS_A_RUN", 10_000.0)
+    runs = count()
 
     def program(tree: ChoiceTree) -> int:
-        time.sleep(0.05)
+        if next(runs):
+            signal.raise_signal(signal.SIGALRM)
         return tree.choose(16)
 
     assert len(law(program)) == 16
+
+
+def test_the_watch_for_progress_ends_a_run_in_which_it_looks_twice(monkeypatch) -> None:
+    monkeypatch.setattr(budgets, "MAX_SECONDS_A_RUN", 10_000.0)
+    runs = count()
+
+    def program(tree: ChoiceTree) -> int:
+        for _ in range(2 if next(runs) == 3 else 0):
+            signal.raise_signal(signal.SIGALRM)
+        return tree.choose(16)
+
+    with pytest.raises(BudgetError, match=r"one run took more than 10000 seconds"):
+        law(program)
+    assert next(runs) == 4
 
 
 def test_a_timer_of_the_users_is_left_alone(monkeypatch) -> None:
     monkeypatch.setattr(budgets, "MAX_SECONDS_A_RUN", 0.001)
     before = signal.signal(signal.SIGALRM, lambda number, frame: None)
     try:
-        signal.setitimer(signal.ITIMER_REAL, 50.0)
+        signal.setitimer(signal.ITIMER_REAL, 50_000.0)
         assert law(lambda tree: time.sleep(0.02)) == {None: 1}
-        assert signal.getitimer(signal.ITIMER_REAL)[0] > 40.0
+        assert signal.getitimer(signal.ITIMER_REAL)[0] > 1_000.0
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0.0)
         signal.signal(signal.SIGALRM, before)
