@@ -24,6 +24,7 @@ def libraries(session: nox.Session, environment: str) -> None:
         "tests/golden/test_real_libraries.py",
         "tests/golden/test_adapters_diffprivlib.py",
         "tests/unit/adapters/test_adapters_page.py",
+        *("-m", ""),
         # A dependency of ldp-toolbox brings a plugin that newer versions of pytest warn of.
         *("-p", "no:dash"),
         # Mechanisms that Numba compiles draw their own random numbers; this is its documented

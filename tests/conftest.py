@@ -1,4 +1,7 @@
-"""Settings of all tests: no deadlines, because machines differ in speed."""
+"""Settings of all tests: no deadlines, because machines differ in speed; the same examples always.
+
+``--hypothesis-profile=explore`` looks for others.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,8 @@ import signal
 import pytest
 from hypothesis import HealthCheck, settings
 
-settings.register_profile("liptest", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("explore", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("liptest", settings.get_profile("explore"), derandomize=True)
 settings.load_profile("liptest")
 
 # A shell that starts a job in the background has it ignore Ctrl-C, and all that the job starts.

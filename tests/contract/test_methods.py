@@ -105,20 +105,44 @@ def check(case, method, epsilon, **options):
     )
 
 
+#: Published testers differ by the domain; of the rest one kind of mechanism is enough.
+FOR_TESTERS = {
+    *("rationals on a cube", "rationals on counts", "rationals on records", "a Python function"),
+    "an output that tells",
+}
+
+
+def word(method):
+    return method if isinstance(method, str) else method.name
+
+
 PAIRS = [
-    pytest.param(method, case, id=f"{method if isinstance(method, str) else method.name}-{name}")
+    pytest.param(method, case, id=f"{word(method)}-{name}")
     for method in NAMED
     for name, case in CASES.items()
-    if applies(method, case)
+    if applies(method, case) and (isinstance(method, str) or name in FOR_TESTERS)
 ]
 EACH = pytest.mark.parametrize(("method", "case"), PAIRS)
 
 
+def some():
+    """A case of each method, and each case under some method."""
+    names, chosen = list(CASES), []
+    for number, method in enumerate(NAMED):
+        wanted = [*names[number % len(names) :], *names]
+        name = next(n for n in wanted if applies(method, CASES[n]))
+        chosen.append(pytest.param(method, CASES[name], id=f"{word(method)}-{name}"))
+    return chosen
+
+
+SOME = pytest.mark.parametrize(("method", "case"), some())
+
+
 def test_every_method_and_every_case_takes_part():
     assert [type(tester) for tester in TESTERS] == [type(tester) for tester in ALL_TESTERS]
-    methods = {str(param.values[0]) for param in PAIRS}
-    assert methods == {str(method) for method in NAMED}
-    assert {id(param.values[1]) for param in PAIRS} == {id(case) for case in CASES.values()}
+    for params, least in ((PAIRS, len(CASES)), (some(), 7)):
+        assert {str(param.values[0]) for param in params} == {str(method) for method in NAMED}
+        assert len({id(param.values[1]) for param in params}) >= least
 
 
 @EACH
@@ -149,7 +173,7 @@ def test_a_false_claim_is_refuted_with_a_witness(method, case):
     assert verdict.guarantee.exception_mass is None
 
 
-@EACH
+@SOME
 def test_the_same_seed_gives_the_same_verdict(method, case):
     kept = []
     for _ in range(2):
@@ -159,7 +183,7 @@ def test_the_same_seed_gives_the_same_verdict(method, case):
     assert kept[0] == kept[1]
 
 
-@EACH
+@SOME
 def test_verdicts_come_back_from_json_and_print(method, case):
     for epsilon in (0.5, 5.0):
         verdict = check(case, method, epsilon)
@@ -169,7 +193,7 @@ def test_verdicts_come_back_from_json_and_print(method, case):
         assert case.mechanism.name in text
 
 
-@EACH
+@SOME
 def test_a_yes_says_what_it_means(method, case):
     if case.epsilon == math.inf:
         return
