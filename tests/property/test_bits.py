@@ -10,6 +10,7 @@ from itertools import product
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -244,6 +245,7 @@ class Repeated:
         return caught(lambda: run(self.steps, arrays, [0, 1, 2]))
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(st.lists(OF_SUMS, min_size=1, max_size=6), st.integers(2, 8))
 def test_leaves_answer_alike_with_real_numbers(steps: Program, length: int) -> None:

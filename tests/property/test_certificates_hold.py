@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -47,6 +48,7 @@ def gates(draw: st.DrawFn) -> tuple[Any, lt.ProductDistribution, dict[str, Any]]
     return make(domain, rows), law, task
 
 
+@pytest.mark.slow
 @settings(max_examples=150)
 @given(gates())
 def test_a_certificate_holds(case: tuple[Any, lt.ProductDistribution, dict[str, Any]]) -> None:

@@ -131,6 +131,7 @@ def window(weights: Any, error: float | None = None) -> Any:
     )
 
 
+@pytest.mark.slow
 def test_millions_of_edges_are_not_visited() -> None:
     mechanism, domain = window(np.arange(1, 201)), lt.Hypercube(200)
     found = lt.exact_epsilon(mechanism, domain)

@@ -5,6 +5,7 @@ import tempfile
 from fractions import Fraction
 from pathlib import Path
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, rule
@@ -132,5 +133,5 @@ def check(totals, known):
     assert totals.exception_mass == sum(1 for one in known if one[5]) * MASS
 
 
-TestLedger = LedgerMachine.TestCase
+TestLedger = pytest.mark.slow(LedgerMachine.TestCase)
 TestLedger.settings = settings(max_examples=25, stateful_step_count=25, deadline=None)

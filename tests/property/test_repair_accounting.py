@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -128,6 +129,7 @@ def _mass(law: ProductDistribution, where: np.ndarray) -> Fraction:
     return sum((law.exact_mass(point) for point in points), Fraction(0))
 
 
+@pytest.mark.slow
 def test_ten_thousand_random_functions_are_repaired() -> None:
     rng = np.random.default_rng(11)
     broken = 0

@@ -130,6 +130,7 @@ def task(mechanism: Any, law: Any, budget: int | None = None) -> Task:
     return Task(mechanism, law, CheckSettings(epsilon=1.0, budget=budget), seed=0)
 
 
+@pytest.mark.slow
 def test_auto_counts_the_laws_that_are_asked_for() -> None:
     many = lt.ProductDistribution.uniform(lt.RecordGrid([16] * 60_000))
     planned = neighbourhoods(many, 1e-3, 1e-6).plan

@@ -32,6 +32,7 @@ def test_every_example_has_its_output() -> None:
     assert PAGE.count("```python\n") == len(EXAMPLES) == 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("code", "printed"), RUNNING)
 @pytest.mark.filterwarnings("default" if WITH_DIFFPRIVLIB else "error")
 def test_an_example_prints_what_the_page_says(code: str, printed: str) -> None:

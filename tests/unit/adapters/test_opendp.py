@@ -108,9 +108,14 @@ CASES: dict[str, tuple[Callable[[], Any], dict[str, Any], Any, float, float]] = 
         1.0,
     ),
 }
+#: Draws of a vector take seconds.
+DEAR = pytest.mark.parametrize(
+    "case",
+    [pytest.param(case, marks=[pytest.mark.slow] * (case == "vector")) for case in CASES],
+)
 
 
-@pytest.mark.parametrize("case", CASES)
+@DEAR
 def test_the_claim_is_exact_and_its_relation_is_the_metric(case: str) -> None:
     make, arguments, domain, claim, loss = CASES[case]
     mechanism = lt.adapters.opendp(make(), draws=2000, **arguments)
@@ -280,6 +285,7 @@ def test_a_count_of_any_records(kind: type) -> None:
         lt.adapters.opendp(made, domain=lt.Hypergrid([2, 2]))
 
 
+@pytest.mark.slow
 def test_types_of_records_and_of_counts_may_differ() -> None:
     records = dp.vector_domain(dp.atom_domain(T="u32")), RECORDS
     for kind in ("u32", "i32"):
@@ -290,7 +296,7 @@ def test_types_of_records_and_of_counts_may_differ() -> None:
         assert lt.adapters.opendp(cells, draws=2000).domain == lt.Hypergrid([2] * 3)
 
 
-@pytest.mark.parametrize("null", [True, False])
+@pytest.mark.parametrize("null", [pytest.param(True, marks=pytest.mark.slow), False])
 def test_a_histogram_of_categories(null: bool) -> None:
     counts = dp.t.then_count_by_categories(categories=["a", "b"], null_category=null)
     made = (dp.vector_domain(dp.atom_domain(T=str)), RECORDS) >> counts
@@ -465,7 +471,7 @@ def test_the_notes_say_where_the_law_comes_from() -> None:
     assert "at most 1e-12" in compared
 
 
-@pytest.mark.parametrize("case", CASES)
+@DEAR
 def test_a_gate_releases_from_the_tested_law(case: str) -> None:
     make, arguments, domain, claim, _ = CASES[case]
     mechanism = pickle.loads(pickle.dumps(lt.adapters.opendp(make(), draws=1000, **arguments)))

@@ -96,7 +96,7 @@ def walk(value):
 ODD = [None, True, -1, 0.5, 10**30, "", "inf", [], {}, [[]], {"tuple": [1]}, "1/2"]
 
 
-@pytest.mark.parametrize("name", ["tester", "no-floats"])
+@pytest.mark.parametrize("name", ["tester", pytest.param("no-floats", marks=pytest.mark.slow)])
 def test_both_validators_agree_on_damage(name):
     """Ours is short; the library decides whether it understands the schema."""
     verdicts = set()

@@ -177,7 +177,15 @@ def nudged(value):
     return 0.01 if value is None else value + "x"
 
 
-@pytest.mark.parametrize("name", ["filter-excepted", "range-step", "no-delta", "sensitivity"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param("range-step", marks=pytest.mark.slow),
+        "filter-excepted",
+        "no-delta",
+        "sensitivity",
+    ],
+)
 def test_what_is_left_to_a_forger(name):
     """Every number and word in turn, with a new digest and the copies of it changed alike."""
     free = set()

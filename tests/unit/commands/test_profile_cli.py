@@ -77,6 +77,7 @@ def test_a_claim_that_a_small_sample_leaves_open(vendor):
     assert main([*line.split(), "--draws", "100", "--exception-mass", "0.1"]) == 3
 
 
+@pytest.mark.slow
 def test_every_check_of_a_file_is_profiled(vendor, capsys):
     (vendor.parent / "liptest.toml").write_text(
         "[domain]\ndimension = 8\n[distribution]\nuniform = true\n"

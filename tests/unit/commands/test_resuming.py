@@ -107,7 +107,14 @@ def finished(folder: Path, *more: str) -> str:
     return output
 
 
-@pytest.mark.parametrize(("way", "workers"), [("ctrl-c", "1"), ("ctrl-c", "2"), ("kill -9", "2")])
+@pytest.mark.parametrize(
+    ("way", "workers"),
+    [
+        ("ctrl-c", "1"),
+        pytest.param("ctrl-c", "2", marks=pytest.mark.slow),
+        pytest.param("kill -9", "2", marks=pytest.mark.slow),
+    ],
+)
 def test_a_run_that_was_ended_goes_on_to_the_same_end(folder: Path, way: str, workers: str) -> None:
     ends: dict[str, Callable[[int], None]] = {
         "ctrl-c": lambda pid: os.killpg(pid, signal.SIGINT),
@@ -149,6 +156,7 @@ def _runs_here(pid: int, folder: Path) -> bool:
         return False
 
 
+@pytest.mark.slow
 def test_a_mechanism_that_ends_its_workers_is_broken(folder: Path) -> None:
     (folder / "f.py").write_text(KILLS)
     process = start(folder, "--workers", "2")
@@ -160,7 +168,7 @@ def test_a_mechanism_that_ends_its_workers_is_broken(folder: Path) -> None:
     assert (folder / "long.json").exists()
 
 
-@pytest.mark.parametrize("workers", ["1", "2"])
+@pytest.mark.parametrize("workers", ["1", pytest.param("2", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("way", ["os._exit(0)", "os.execv('/bin/true', ['true'])"])
 def test_code_that_ends_the_process_well_is_no_yes(folder: Path, way: str, workers: str) -> None:
     code = KILLS.replace("os.kill(os.getpid(), signal.SIGKILL)", way)

@@ -18,6 +18,7 @@ PAGE = (ROOT / "docs" / "data.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"```python\n(.*?)```(?:\n```text\n(.*?)```)?", PAGE, re.DOTALL)
 
 
+@pytest.mark.slow
 def test_the_examples_print_what_the_page_shows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

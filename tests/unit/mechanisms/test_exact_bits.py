@@ -126,6 +126,7 @@ def test_geometric(scale: Fraction) -> None:
     assert agrees(lambda r: geometric(scale, r), law, Fraction(1, 10**4), 0.06)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", [Fraction(1), Fraction(1, 2)])
 def test_two_sided_geometric(scale: Fraction) -> None:
     law = laplace(float(scale))

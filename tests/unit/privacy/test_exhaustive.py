@@ -130,6 +130,7 @@ def test_unbounded_outputs_need_edges_for_a_proof():
     assert refuted.witness.verify(proved)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "domain", [lt.Hypercube(13), lt.Hypergrid([70, 70]), lt.RecordGrid([70, 70])]
 )

@@ -58,6 +58,7 @@ def test_bounds_of_means_solve_their_equation(mean):
             assert math.exp(-500 * divergence) == pytest.approx(1e-4, rel=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("mass", "trials"), [(0.1, 50), (0.1, 200), (1e-3, 13_809), (0.5, 3)])
 def test_the_quantile_is_the_largest_that_holds(mass, trials):
     k = clean_quantile(mass, trials, 0.01)

@@ -45,7 +45,11 @@ if __name__ == "__main__":
 
 @pytest.mark.parametrize(
     ("code", "question"),
-    [("at_once", "check"), ("at_once", "epsilon"), ("on_one_dataset", "check")],
+    [
+        ("at_once", "check"),
+        pytest.param("at_once", "epsilon", marks=pytest.mark.slow),
+        pytest.param("on_one_dataset", "check", marks=pytest.mark.slow),
+    ],
 )
 def test_what_ends_its_process_is_told_of(tmp_path: Path, code: str, question: str) -> None:
     (tmp_path / "program.py").write_text(PROGRAM)

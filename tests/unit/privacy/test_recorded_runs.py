@@ -206,6 +206,7 @@ def test_checks_say_what_they_said(recorded: dict[str, Any], name: str) -> None:
         assert said_by_check(key) == approximately(recorded["checks"][key]), key
 
 
+@pytest.mark.slow
 def test_profiles_say_what_they_said(recorded: dict[str, Any]) -> None:
     for key in profiles():
         assert said_by_profile(key) == approximately(recorded["profiles"][key]), key

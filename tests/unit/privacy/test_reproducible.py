@@ -60,7 +60,9 @@ def processes():
         yield pool
 
 
-@pytest.mark.parametrize("decision", MECHANISMS)
+@pytest.mark.parametrize(
+    "decision", ["NO", "YES", pytest.param("INCONCLUSIVE", marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize("method", METHODS, ids=str)
 def test_workers_change_nothing(method, decision, processes):
     alone = outcome(MECHANISMS[decision], method)
@@ -96,6 +98,7 @@ def test_any_whole_number_is_a_seed(seed):
     assert outcome(MECHANISMS["YES"], "edges", seed=seed)["seed"] == seed
 
 
+@pytest.mark.slow
 def test_outputs_have_runs_of_their_own():
     """The runs of A_test are independent: one seed per output, not one sample for all."""
     seen = []

@@ -53,6 +53,7 @@ def test_every_step_is_one_of_neighbours_and_none_is_wasted(domain: Domain) -> N
         assert np.all(domain.distance(found[:-1], found[1:]) == 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_a_search_in_another_domain_refutes_nothing_that_is_private(seed: int) -> None:
     def log_pmf(data: Any) -> Any:

@@ -71,6 +71,7 @@ def both_ways(data, rng):
     return int(data[0]) + int(up) - int(down)
 
 
+@pytest.mark.slow
 def test_the_largest_loss_is_at_least_that_of_the_open_pair():
     verdict = undecided(both_ways, epsilon=float(np.log(2)))
     assert verdict.largest_loss >= verdict.witness.loss_lower > 0.5
