@@ -1,61 +1,120 @@
-"""A verdict as one page: no script, no network; light and dark, print, narrow screens."""
+"""A verdict as one page: no script, no network; light and dark, print, narrow screens.
+
+Here is what is on a page; how it looks is in ``templates``, which escape whatever they are given.
+"""
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
-from importlib.resources import files
-from typing import Any
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from liptest import __version__
-from liptest.blackbox.verdicts import BlackBoxVerdict
+from liptest.blackbox.verdicts import BlackBoxVerdict, LossBound, bound_lines
 from liptest.data.distributions import Distribution, check_distribution
 from liptest.errors import InputError
 from liptest.errors import shown as shown_value
 from liptest.evidence.certificate import Certificate
 from liptest.evidence.outcomes import Outcome
 from liptest.mechanisms.base import Mechanism, check_mechanism
-from liptest.privacy.verdicts import PrivacyVerdict, headline
-from liptest.report.findings import KINDS, Kind, findings, kind_of, kind_of_verdict
-from liptest.report.html_parts import (
-    OWN_WORDS,
-    cost_section,
-    exposure_section,
-    finding_section,
-    fine_print_section,
-    profile_section,
+from liptest.privacy.profile_result import PrivacyProfile
+from liptest.privacy.verdicts import (
+    NOT_COVERED,
+    PrivacyVerdict,
+    coordinate_noun,
+    fine_print,
+    headline,
+    pair_text,
+    tested,
 )
-from liptest.report.html_samples import samples_sections
-from liptest.report.html_tags import shown
-from liptest.report.html_witness import witness_section
-from liptest.report.svg import number
+from liptest.privacy.witnesses import PrivacyWitness
+from liptest.report.findings import (
+    CLOSE,
+    KINDS,
+    Findings,
+    Kind,
+    LawRow,
+    exposure_rows,
+    findings,
+    kind_of,
+    kind_of_verdict,
+)
+from liptest.report.svg import (
+    Bar,
+    Drawing,
+    bars,
+    law_bars,
+    number,
+    profile_curve,
+    visible,
+)
 from liptest.runs.fingerprints import distribution_hash, fingerprint
+from liptest.verdicts import Decision
 
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+#: Letters of a sentence of ours that are shown.
+OWN_WORDS = 4000
 _CLASSES = {Kind.CONFIRMED: "yes", Kind.REFUTED: "no", Kind.UNDECIDED: "open"}
+_NO_VERDICT = "There is no verdict: nothing is promised and nothing is refuted."
+# Records shown of a dataset: all of a short one, else some around each of the first changes.
+_WHOLE, _AROUND, _CHANGES = 9, 3, 3
+_MOST_VALUES = 6
+_LONG_NUMBER = 600
 
 
 @dataclass(frozen=True)
-class _Check:
-    """One check, as far as it came."""
+class Code:
+    """An output or a name, in letters of one width; of a longer one the beginning."""
 
+    text: str
+    most: int = 120
+    after: str = ""
+
+
+Cell = str | Code
+Rows = list[list[Cell]]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A drawing with its words and its numbers."""
+
+    drawing: Drawing
+    caption: str
+    names: Sequence[str]
+    rows: Rows
+
+
+@dataclass(frozen=True)
+class Article:
+    """One check on a page; ``sections`` have a template, a title and what the template needs."""
+
+    name: str
     asked: str
-    kind: Kind
-    verdict: PrivacyVerdict | None = None
-    certificate: Certificate | None = None
-    error: str = ""
-    mechanism: Mechanism | None = None
-    distribution: Distribution | None = None
+    style: str
+    decision: str
+    answer: str
+    meaning: str
+    claim: str = ""
+    loss: str = ""
+    note: str = ""
+    is_qualified: bool = False
+    sections: Sequence[dict[str, Any]] = ()
 
-    @property
-    def answer(self) -> str:
-        """The decision with the words that keep it from being misread, or what went wrong."""
-        return str(self.kind) if self.verdict is None else headline(self.verdict)
 
-    @property
-    def style(self) -> str:
-        """The class that gives it its colour; errors have none."""
-        return _CLASSES.get(self.kind, "plain")
+@dataclass(frozen=True)
+class _Tested:
+    """What was tested, as far as it is at hand."""
+
+    verdict: PrivacyVerdict
+    certificate: Certificate | None
+    mechanism: Mechanism | None
+    distribution: Distribution | None
 
 
 def page(outcomes: Sequence[Outcome]) -> str:
@@ -64,7 +123,12 @@ def page(outcomes: Sequence[Outcome]) -> str:
     The same outcomes give the same bytes. Drawings for which the mechanism would have to be asked
     too often are replaced by a sentence.
     """
-    return _page([_of(outcome) for outcome in outcomes])
+    articles = [_of(f"check-{place}", outcome) for place, outcome in enumerate(outcomes)]
+    if len(outcomes) == 1:
+        return _rendered(f"{kind_of(outcomes[0])}: {outcomes[0].asked}", articles)
+    kinds = [kind_of(outcome) for outcome in outcomes]
+    counts = ", ".join(f"{kinds.count(kind)} {kind}" for kind in Kind if kind in kinds)
+    return _rendered(f"{len(outcomes)} checks", articles, many=True, counts=counts)
 
 
 def report_html(
@@ -91,7 +155,8 @@ def report_html(
     certificate = found if isinstance(found, Certificate) else None
     verdict = found.verdict if isinstance(found, Certificate) else found
     if isinstance(verdict, BlackBoxVerdict):
-        return _samples_page(verdict, certificate)
+        sampled = _sampled_article("check-0", verdict, certificate)
+        return _rendered(f"{verdict.decision}: {verdict.mechanism}", [sampled])
     if not isinstance(verdict, PrivacyVerdict):
         raise InputError(
             f"found={shown_value(found)} is no certificate and no verdict; pass what "
@@ -102,18 +167,9 @@ def report_html(
     law = None if distribution is None else check_distribution(distribution, together=True)
     if certificate is not None:
         _check_same(certificate, checked, law)
-    return _page(
-        [
-            _Check(
-                asked=verdict.mechanism,
-                kind=kind_of_verdict(verdict),
-                verdict=verdict,
-                certificate=certificate,
-                mechanism=checked,
-                distribution=law,
-            )
-        ]
-    )
+    given = _Tested(verdict, certificate, checked, law)
+    article = _article("check-0", verdict.mechanism, kind_of_verdict(verdict), given)
+    return _rendered(f"{kind_of_verdict(verdict)}: {verdict.mechanism}", [article])
 
 
 def _check_same(
@@ -133,126 +189,469 @@ def _check_same(
         )
 
 
-def _of(outcome: Outcome) -> _Check:
-    certificate = outcome.certificate
-    return _Check(
-        asked=outcome.asked,
-        kind=kind_of(outcome),
-        verdict=None if certificate is None else certificate.verdict,
-        certificate=certificate,
-        error="" if outcome.error is None else str(outcome.error),
-        mechanism=outcome.mechanism,
-        distribution=outcome.distribution,
+def _rendered(title: str, articles: Sequence[Article], **more: Any) -> str:
+    template = _templates().get_template("page.html")
+    return template.render(title=title, articles=articles, version=__version__, **more)
+
+
+@cache
+def _templates() -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    made = Environment(
+        loader=PackageLoader("liptest.report"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
     )
+    made.filters["shown"] = shown
+    made.globals |= {"OWN_WORDS": OWN_WORDS, "many": False}
+    return made
 
 
-def _page(checks: Sequence[_Check]) -> str:
-    one = len(checks) == 1
-    title = f"{checks[0].kind}: {checks[0].asked}" if one else f"{len(checks)} checks"
-    articles = [_article(f"check-{place}", check) for place, check in enumerate(checks)]
-    return _sheet(title, articles if one else [_overview(checks), *articles], many=not one)
+def shown(text: str, most: int = 300) -> str:
+    """What can be seen; of a longer text the beginning, and how long it is."""
+    if len(text) > most:
+        return f"{visible(text[:most])}… ({len(text):,} characters)"
+    return visible(text)
 
 
-def _samples_page(
-    verdict: BlackBoxVerdict, certificate: Certificate[BlackBoxVerdict] | None
-) -> str:
-    parts = [
-        *_answer(verdict, f"claim: {shown(str(verdict.claim))}", verdict.note, " qualified"),
-        *samples_sections("check-0", verdict, certificate),
-    ]
-    style = _CLASSES[KINDS[verdict.decision]]
-    article = _framed("check-0", style, verdict.mechanism, "\n".join(parts))
-    return _sheet(f"{verdict.decision}: {verdict.mechanism}", [article])
+def _of(name: str, outcome: Outcome) -> Article:
+    certificate, kind = outcome.certificate, kind_of(outcome)
+    if certificate is None:
+        told = "" if outcome.error is None else str(outcome.error)
+        style = _CLASSES.get(kind, "plain")
+        return Article(name, outcome.asked, style, str(kind), str(kind), _NO_VERDICT, note=told)
+    given = _Tested(certificate.verdict, certificate, outcome.mechanism, outcome.distribution)
+    return _article(name, outcome.asked, kind, given)
 
 
-def _sheet(title: str, articles: Sequence[str], *, many: bool = False) -> str:
-    style = files("liptest.report").joinpath("style.css").read_text(encoding="utf-8")
-    claim = "Are these claims" if many else "Is this claim"
-    return "\n".join(
-        [
-            '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
-            '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            f"<title>{shown(title)} - liptest</title>\n<style>\n{style}</style>\n</head>\n<body>",
-            f"<header><h1>{claim} of differential privacy true?</h1></header>\n<main>",
-            *articles,
-            f"</main>\n<footer><p>Written by liptest {escape(__version__)}. What each word "
-            "promises, and what not, is on the page on verdicts of its documentation. Nothing on "
-            "this page was loaded from elsewhere.</p></footer>\n</body>\n</html>\n",
-        ]
-    )
-
-
-def _overview(checks: Sequence[_Check]) -> str:
-    counts = {kind: sum(check.kind is kind for check in checks) for kind in Kind}
-    told = ", ".join(f"{count} {kind}" for kind, count in counts.items() if count)
-    rows = "".join(
-        f'<tr class="{check.style}"><th scope="row"><a href="#check-{place}">'
-        f'{shown(check.asked, 120)}</a><span class="claim">{_claim(check)}</span></th>'
-        f'<td class="answer">{shown(check.answer)}</td>'
-        f'<td class="loss">{_loss(check)}</td></tr>'
-        for place, check in enumerate(checks)
-    )
-    return (
-        f'<section class="overview" aria-labelledby="overview"><h2 id="overview">{len(checks)} '
-        f'checks: {told or "none"}</h2><table><thead><tr><th scope="col">mechanism</th>'
-        f'<th scope="col">answer</th><th scope="col" class="loss">largest loss</th></tr></thead>'
-        f"<tbody>{rows}</tbody></table></section>"
-    )
-
-
-def _claim(check: _Check) -> str:
-    return "" if check.verdict is None else shown(str(check.verdict.claim))
-
-
-def _loss(check: _Check) -> str:
-    return "" if check.verdict is None else number(float(check.verdict.largest_loss))
-
-
-def _article(name: str, check: _Check) -> str:
-    verdict = check.verdict
-    body = _error(check) if verdict is None else _verdict(name, check, verdict)
-    return _framed(name, check.style, check.asked, body)
-
-
-def _framed(name: str, style: str, asked: str, body: str) -> str:
-    return (
-        f'<article class="{style}" id="{name}" aria-labelledby="{name}-name">'
-        f'<h2 id="{name}-name">{shown(asked)}</h2>{body}</article>'
-    )
-
-
-def _answer(
-    verdict: PrivacyVerdict | BlackBoxVerdict, claim: str, note: str, qualified: str
-) -> list[str]:
-    """The claim, the decision, and what it means."""
-    return [
-        f'<p class="claim">{claim}</p>',
-        f'<div class="verdict{qualified}"><p class="decision">{escape(str(verdict.decision))}</p>',
-        f'<p class="note">{shown(note, OWN_WORDS)}</p>' if note else "",
-        f'<p class="meaning">Meaning: {shown(verdict.guarantee.sentence, OWN_WORDS)}</p></div>',
-    ]
-
-
-def _error(check: _Check) -> str:
-    told = f'<p class="error">{shown(check.error, OWN_WORDS)}</p>' if check.error else ""
-    return (
-        f'<div class="verdict"><p class="decision">{escape(str(check.kind))}</p>{told}'
-        f'<p class="meaning">There is no verdict: nothing is promised and nothing is refuted.</p>'
-        f"</div>"
-    )
-
-
-def _verdict(name: str, check: _Check, verdict: PrivacyVerdict) -> str:
-    found = findings(verdict, check.mechanism, check.distribution)
-    note = headline(verdict).removeprefix(str(verdict.decision)).strip()
-    qualified = "" if verdict.guarantee.kind in ("proof", "refutation") else " qualified"
-    parts = [
-        *_answer(verdict, f"claim: {_claim(check)}", note, qualified),
-        finding_section(name, verdict, found),
-        profile_section(name, verdict, found),
-        exposure_section(name, verdict, found),
+def _article(name: str, asked: str, kind: Kind, given: _Tested) -> Article:
+    verdict = given.verdict
+    found = findings(verdict, given.mechanism, given.distribution)
+    sections = [
+        _finding(name, verdict, found),
+        _profile(name, verdict, found),
+        _exposure(name, verdict, found),
     ]
     if verdict.witness is not None:
-        parts.append(witness_section(name, verdict, verdict.witness, found))
-    parts += [cost_section(verdict), fine_print_section(verdict, check.certificate)]
-    return "\n".join(parts)
+        sections.append(_witness(name, verdict, verdict.witness, found))
+    sections += [_cost(verdict), _fine_print(verdict, given.certificate)]
+    return Article(
+        name=name,
+        asked=asked,
+        style=_CLASSES.get(kind, "plain"),
+        decision=str(verdict.decision),
+        answer=headline(verdict),
+        meaning=f"Meaning: {verdict.guarantee.sentence}",
+        claim=str(verdict.claim),
+        loss=number(float(verdict.largest_loss)),
+        note=headline(verdict).removeprefix(str(verdict.decision)).strip(),
+        is_qualified=verdict.guarantee.kind not in ("proof", "refutation"),
+        sections=sections,
+    )
+
+
+def _sampled_article(
+    name: str, verdict: BlackBoxVerdict, certificate: Certificate[BlackBoxVerdict] | None
+) -> Article:
+    sections = [_sampled_finding(name, verdict)]
+    if verdict.shown_bound is not None:
+        sections.append(_shares(name, verdict, verdict.shown_bound))
+    sections += [_sampled_cost(verdict), _sampled_fine_print(verdict, certificate)]
+    return Article(
+        name=name,
+        asked=verdict.mechanism,
+        style=_CLASSES[KINDS[verdict.decision]],
+        decision=str(verdict.decision),
+        answer=f"{verdict.decision} {verdict.note}",
+        meaning=f"Meaning: {verdict.guarantee.sentence}",
+        claim=str(verdict.claim),
+        note=verdict.note,
+        is_qualified=True,
+        sections=sections,
+    )
+
+
+def _section(template: str, title: str, **data: Any) -> dict[str, Any]:
+    return {"template": f"{template}.html", "title": title, **data}
+
+
+def _finding(name: str, verdict: PrivacyVerdict, found: Findings) -> dict[str, Any]:
+    """What was compared, and the losses against the claim as bars."""
+    rows = [
+        Bar("claimed", float(verdict.claim.epsilon), "claim"),
+        Bar("largest found", float(verdict.largest_loss), _kind(verdict.largest_loss, verdict)),
+    ]
+    caption = "Losses are logarithms of ratios of probabilities."
+    if found.exact_epsilon is not None:
+        rows.append(Bar("exact epsilon", found.exact_epsilon, _kind(found.exact_epsilon, verdict)))
+        caption += " The exact epsilon is the largest loss over all neighbouring datasets."
+    if verdict.claim.delta:
+        caption += (
+            f" With delta {verdict.claim.delta:g} a loss above epsilon may occur, as long as it "
+            f"is rare enough."
+        )
+    drawn = [_losses(name, "Losses against the claim", caption, rows), *_excess(name, verdict)]
+    return _section(
+        "finding",
+        "Claim against finding",
+        tested=tested(verdict),
+        beyond=_beyond(verdict, found),
+        figures=drawn,
+        resolution="",
+    )
+
+
+def _losses(name: str, title: str, caption: str, rows: Sequence[Bar]) -> Figure:
+    numbers: Rows = [[row.label, number(row.value, 12)] for row in rows]
+    names = ("loss", "natural logarithm")
+    return Figure(bars(f"{name}-losses", title, rows), caption, names, numbers)
+
+
+def _beyond(verdict: PrivacyVerdict, found: Findings) -> str:
+    """The loss that a reader of a YES by sampling must not miss, where it is known."""
+    loss = found.exact_epsilon
+    if verdict.decision is Decision.NO or verdict.claim.delta or loss is None:
+        return ""
+    return number(loss) if loss > verdict.claim.threshold * (1 + CLOSE) else ""
+
+
+def _excess(name: str, verdict: PrivacyVerdict) -> list[Figure]:
+    """With delta, what decides is the excess of one law over the other."""
+    witness, delta = verdict.witness, verdict.claim.delta
+    if not delta or witness is None or verdict.decision is not Decision.NO:
+        return []
+    rows = [Bar("claimed delta", delta, "claim"), Bar("excess found", witness.excess, "over")]
+    caption = "At least so much does one law exceed e^epsilon times the other at the witness."
+    picture = bars(f"{name}-excess", "Excess against delta", rows)
+    numbers: Rows = [[row.label, number(row.value)] for row in rows]
+    return [Figure(picture, caption, ("excess", "probability"), numbers)]
+
+
+def _profile(name: str, verdict: PrivacyVerdict, found: Findings) -> dict[str, Any]:
+    """The exact exception mass, or why it is not drawn."""
+    profile, claim = found.profile, float(verdict.claim.epsilon)
+    if isinstance(profile, str):
+        mass = verdict.exception_mass_found
+        known = "" if mass is None else f"{mass:.4g}"
+        return _section("profile", "Privacy profile", figure=None, absent=profile, known=known)
+    points = [(point.epsilon, point.upper) for point in profile.points]
+    at_claim = profile.at(claim)
+    picture = profile_curve(f"{name}-profile", points, claim, (at_claim.lower, at_claim.upper))
+    return _section("profile", "Privacy profile", figure=_profile_figure(profile, picture))
+
+
+def _profile_figure(profile: PrivacyProfile, picture: Drawing) -> Figure:
+    points = profile.points
+    is_exact = all(point.lower == point.upper for point in points)
+    caption = (
+        f"{'Exact' if is_exact else 'Upper bound of the'} total probability, under "
+        f"{shown(profile.distribution)}, of the datasets that must be left out for a smaller or "
+        f"larger epsilon to hold for all others."
+    )
+    if is_exact:
+        exact: Rows = [[number(point.epsilon), number(point.upper)] for point in points]
+        return Figure(picture, caption, ("epsilon", "exception mass"), exact)
+    rows: Rows = [[number(v) for v in (p.epsilon, p.lower, p.upper)] for p in points]
+    return Figure(picture, caption, ("epsilon", "exception mass from", "to"), rows)
+
+
+def _exposure(name: str, verdict: PrivacyVerdict, found: Findings) -> dict[str, Any]:
+    """Largest loss by record, or why it is not drawn."""
+    title, losses, noun = "Who is exposed", found.exposure, coordinate_noun(verdict.relation)
+    if isinstance(losses, str):
+        return _section("exposure", title, figure=None, absent=losses, noun=noun)
+    rows = exposure_rows(losses)
+    if len(rows) == 1 and rows[0].count > 1:
+        alike = {"count": len(losses), "noun": noun, "loss": number(rows[0].loss)}
+        return _section("exposure", title, figure=None, absent="", **alike)
+    claim = float(verdict.claim.epsilon)
+    drawn = [Bar(row.label(noun), row.loss, _kind(row.loss, verdict)) for row in rows]
+    picture = bars(f"{name}-records", f"Largest loss by {noun}", drawn, claimed=claim, height=12)
+    numbers: Rows = [
+        [
+            row.label(noun) + (f" ({_listed(row.records, row.count)})" if row.count > 1 else ""),
+            number(row.loss),
+        ]
+        for row in rows
+    ]
+    caption = f"Largest loss over all neighbouring datasets that differ in this {noun}."
+    figure = Figure(picture, caption, (noun, "largest loss"), numbers)
+    return _section("exposure", title, figure=figure)
+
+
+def _listed(records: Sequence[int], count: int) -> str:
+    return ", ".join(map(str, records)) + (", .." if count > len(records) else "")
+
+
+def _kind(loss: float, verdict: PrivacyVerdict) -> str:
+    """With delta, a loss above epsilon breaks nothing by itself."""
+    claim = verdict.claim
+    return "over" if loss > claim.threshold * (1 + CLOSE) and not claim.delta else "within"
+
+
+def _witness(
+    name: str, verdict: PrivacyVerdict, witness: PrivacyWitness, found: Findings
+) -> dict[str, Any]:
+    """Both datasets, both probabilities, both laws."""
+    noun = coordinate_noun(verdict.relation)
+    laws, event = found.laws, bool(witness.event)
+    changed = noun if len(witness.changed) == 1 else f"{noun}s"
+    return _section(
+        "witness",
+        "Witness" if verdict.decision is Decision.NO else "The pair left open",
+        said=[line.strip() for line in pair_text(verdict, witness).splitlines()],
+        pair=_pair(witness, noun),
+        absent=laws if event and isinstance(laws, str) else "",
+        figure=None if isinstance(laws, str) or not event else _laws(name, laws, changed),
+        folded=_exact_values(witness) if event else None,
+    )
+
+
+def _laws(name: str, laws: Sequence[LawRow], changed: str) -> Figure:
+    rows: Rows = [
+        [
+            Code(row.label, after=" (decides)" if row.decides else ""),
+            number(row.probability),
+            number(row.neighbour_probability),
+        ]
+        for row in laws
+    ]
+    caption = f"How the output law moves with the changed {changed}."
+    taken = sum(row.outputs for row in laws)
+    if taken > len(laws):
+        caption += f" {taken:,} outputs, some of them taken together."
+    picture = law_bars(f"{name}-laws", laws)
+    return Figure(picture, caption, ("output", "on the first", "on the second"), rows)
+
+
+def _exact_values(witness: PrivacyWitness) -> dict[str, Any]:
+    masses = (witness.probability, witness.neighbour_probability)
+    rows: Rows = [
+        [f"{place} dataset", f"{mass:.12g}", Code(exact, _LONG_NUMBER)]
+        for place, mass, exact in zip(("first", "second"), masses, witness.exact, strict=True)
+    ]
+    facts: Rows = [["decides", Code(repr(witness.output), _LONG_NUMBER)]]
+    if not witness.claim.delta:
+        limit = witness.claim.threshold * witness.distance
+        facts.append(["loss", _between(witness.loss_lower, witness.loss_upper)])
+        facts.append(["the claim allows", f"{limit:.12g}, tolerance included"])
+    tables = ((("on the", "probability", "exactly"), rows), ((), facts))
+    return {"summary": "Exact values", "tables": tables}
+
+
+def _between(lower: float, upper: float) -> str:
+    if math.isinf(lower):
+        return "infinite"
+    ends = [f"{end:.12g}" for end in (lower, upper)]
+    return ends[0] if ends[0] == ends[1] else f"between {ends[0]} and {ends[1]}"
+
+
+def _pair(pair: PrivacyWitness | LossBound, noun: str) -> dict[str, Any]:
+    """Both datasets about what changed; of long ones, how often each value occurs."""
+    places = _places(len(pair.dataset), pair.changed)
+    sides = {"first": pair.dataset, "second": pair.neighbour}
+    rows = [
+        (name, [(None if p is None else side[p], p in pair.changed) for p in places])
+        for name, side in ((noun, range(len(pair.dataset))), *sides.items())
+    ]
+    counted = [Counter(side) for side in sides.values()]
+    values = sorted({*counted[0], *counted[1]})
+    counts: Rows = [
+        [f"{name} dataset", *(f"{count[value]:,}" for value in values)]
+        for name, count in zip(sides, counted, strict=True)
+    ]
+    return {
+        "rows": rows,
+        "noun": noun,
+        "changed": len(pair.changed),
+        "is_cut": None in places,
+        "total": len(pair.dataset),
+        "heads": [f"how many {noun}s are", *map(str, values)],
+        "counts": counts if len(values) <= _MOST_VALUES else [],
+        "sums": [sum(side) for side in sides.values()],
+    }
+
+
+def _places(length: int, changed: Sequence[int]) -> list[int | None]:
+    """Records to show, ascending; None for a gap."""
+    if length <= _WHOLE:
+        return list(range(length))
+    near = {
+        place
+        for change in changed[:_CHANGES]
+        for place in range(change - _AROUND, change + _AROUND + 1)
+        if 0 <= place < length
+    }
+    if len(changed) > 1:  # room is for the changes then
+        near = {place for place in near if min(abs(place - c) for c in changed[:_CHANGES]) <= 1}
+    found: list[int | None] = []
+    last = -1
+    for place in sorted(near):
+        if place > last + 1:
+            found.append(None)
+        found.append(place)
+        last = place
+    return found if last == length - 1 else [*found, None]
+
+
+def _cost(verdict: PrivacyVerdict) -> dict[str, Any]:
+    """What was asked for, and what the paper's algorithm would have asked for."""
+    cost = verdict.cost
+    rows = [
+        ["method", shown(verdict.method)],
+        ["output laws", f"{cost.laws:,}"],
+        ["pairs compared", f"{cost.pairs:,}"],
+        ["datasets drawn", f"{cost.draws:,}"],
+    ]
+    if cost.search_laws:
+        rows.append(["output laws of the search", f"{cost.search_laws:,}"])
+    if math.isfinite(verdict.plan.paper_laws):
+        rows.append(["output laws of the paper's algorithm", f"{verdict.plan.paper_laws:.2g}"])
+    rows.append(["seconds", f"{cost.seconds:.3g}"])
+    return _section("cost", "Cost", rows=rows)
+
+
+def _fine_print(verdict: PrivacyVerdict, certificate: Certificate | None) -> dict[str, Any]:
+    """What is not covered, and everything that identifies the test."""
+    facts: dict[str, Cell] = {
+        "data": shown(verdict.distribution),
+        "neighbours": shown(verdict.relation),
+        "tolerance": f"{verdict.claim.tolerance:g}",
+        "seed": str(verdict.seed),
+    }
+    if certificate is not None:
+        hashed = {"distribution, sha256": Code(certificate.data_hash)}
+        promised = {"release": shown(certificate.release_guarantee, OWN_WORDS)}
+        facts |= _certified_facts(certificate, hashed, promised)
+    # Cost and seed have their places on the page.
+    said = [line for line in fine_print(verdict) if not line.startswith(("Cost:", "Seed:"))]
+    return _fine_print_of(said, facts, certificate)
+
+
+def _fine_print_of(
+    said: Sequence[str], facts: dict[str, Cell], certificate: Certificate[Any] | None
+) -> dict[str, Any]:
+    if certificate is None:
+        facts = {**facts, "hashes": "none: this is a bare verdict, not a certificate"}
+    return _section("fine_print", "Fine print", said=said, facts=facts)
+
+
+def _certified_facts(
+    certificate: Certificate[Any], hashed: dict[str, Code], promised: dict[str, str]
+) -> dict[str, Cell]:
+    """What a certificate holds beside its verdict: code, ``hashed`` data, ``promised`` releases."""
+    files = ", ".join(sorted(certificate.code.files))
+    versions = ", ".join(f"{k} {v}" for k, v in sorted(certificate.versions.items()))
+    facts: dict[str, Cell] = {
+        "seed": f"{certificate.verdict.seed} ({shown(certificate.seed_source)})",
+        "code, sha256": Code(certificate.code.code),
+        "files": shown(files, 600) if files else "none",
+        **hashed,
+        "versions": shown(versions, 600),
+        **promised,
+        "decided": shown(certificate.decided),
+    }
+    if certificate.attempts is not None:
+        facts["attempts"] = f"{certificate.attempts:,} by this vendor, as the ledger counts"
+    return facts
+
+
+def _sampled_finding(name: str, verdict: BlackBoxVerdict) -> dict[str, Any]:
+    is_refuted = verdict.decision is Decision.NO
+    rows = [
+        Bar("claimed", float(verdict.claim.epsilon), "claim"),
+        Bar("at least", verdict.largest_loss, "over" if is_refuted else "within"),
+    ]
+    excess = f" beyond delta {verdict.claim.delta:g}" if verdict.claim.delta else ""
+    caption = (
+        f"Losses are logarithms of ratios of probabilities. The lower bar is a lower bound of the "
+        f"loss{excess}, at the confidence stated below: the true loss may be larger."
+    )
+    title = "Lower bound of the loss against the claim"
+    reached = verdict.resolution_reached
+    known = f"{reached:.3g}" if math.isfinite(reached) else "none"
+    return _section(
+        "finding",
+        "Claim against finding",
+        tested=verdict.tested,
+        beyond="",
+        figures=[_losses(name, title, caption, rows)],
+        resolution="" if is_refuted else known,  # a NO does not need it
+        resolution_asked=f"{verdict.resolution:g}",
+    )
+
+
+def _shares(name: str, verdict: BlackBoxVerdict, bound: LossBound) -> dict[str, Any]:
+    """The event that was counted, on both datasets."""
+    noun = coordinate_noun(verdict.relation)
+    first, second = bound.shares
+    rows = [
+        LawRow(str(bound.event).removeprefix("output "), first, second, decides=True),
+        LawRow("any other output", 1.0 - first, 1.0 - second),
+    ]
+    numbers: Rows = [
+        [f"{place} dataset", f"{draws:,}", f"{hits:,}", number(hits / draws)]
+        for place, draws, hits in zip(("first", "second"), bound.draws, bound.hits, strict=True)
+    ]
+    caption = (
+        "Shares of the samples, not probabilities. Pair and event were fixed before these samples "
+        "were drawn."
+    )
+    title = "Shares of the samples of the first and second dataset"
+    picture = law_bars(f"{name}-shares", rows, title=title)
+    heads = ("on the", "samples", "in the event", "share")
+    return _section(
+        "witness",
+        "Witness" if verdict.decision is Decision.NO else "The most suspicious pair",
+        said=[line.strip() for line in bound_lines(bound, noun)],
+        pair=_pair(bound, noun),
+        absent="",
+        figure=Figure(picture, caption, heads, numbers),
+        folded=_rounds(verdict) if len(verdict.bounds) > 1 else None,
+    )
+
+
+def _rounds(verdict: BlackBoxVerdict) -> dict[str, Any]:
+    rows: Rows = [
+        [
+            f"{place}",
+            number(max(0.0, bound.lower_bound)),
+            f"{100 * bound.confidence:.8g} %",
+            Code(str(bound.event)),
+        ]
+        for place, bound in enumerate(verdict.bounds, start=1)
+    ]
+    heads = ("round", "loss at least", "confidence", "event")
+    return {"summary": "Every round", "tables": [(heads, rows)]}
+
+
+def _sampled_cost(verdict: BlackBoxVerdict) -> dict[str, Any]:
+    rows = [
+        ["samples", f"{verdict.cost.draws:,} of {verdict.samples:,} at most"],
+        ["pairs tried", f"{verdict.cost.pairs:,}"],
+        ["seconds", f"{verdict.cost.seconds:.3g}"],
+    ]
+    return _section("cost", "Cost", rows=rows)
+
+
+def _sampled_fine_print(
+    verdict: BlackBoxVerdict, certificate: Certificate[BlackBoxVerdict] | None
+) -> dict[str, Any]:
+    said = [
+        "Output probabilities: estimated from samples; the code was run and not examined.",
+        "It is no ground for a release.",
+        NOT_COVERED,
+    ]
+    facts: dict[str, Cell] = {
+        "neighbours": shown(verdict.relation),
+        "tolerance": f"{verdict.claim.tolerance:g}",
+        "failure probability": number(float(verdict.guarantee.failure_probability or 0.0)),
+        "seed": str(verdict.seed),
+    }
+    if certificate is not None:
+        facts["data"] = shown(certificate.data_source)
+        facts |= _certified_facts(certificate, {"data, sha256": Code(certificate.data_hash)}, {})
+    return _fine_print_of(said, facts, certificate)

@@ -12,8 +12,7 @@ from liptest.mechanisms.base import check_mechanism
 from liptest.privacy.profile_result import PrivacyProfile
 from liptest.privacy.verdicts import PrivacyVerdict, coordinate_noun
 from liptest.report.findings import CLOSE, Missing, exposure_rows, losses_by_record, witness_rows
-from liptest.report.html_tags import visible
-from liptest.report.svg import number, short
+from liptest.report.svg import number, short, visible
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

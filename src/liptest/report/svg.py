@@ -6,17 +6,39 @@ So a drawing fits any screen and its letters never shrink. Each has a title and 
 from __future__ import annotations
 
 import math
+import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from html import escape
 
 from liptest.report.findings import LawRow
 
 #: Width of a letter in pixels, rather more than on average.
 LETTER = 8
-
-
 _LONGEST = 44
+# Controls, lone surrogates, and marks that turn the direction of writing around.
+_UNSEEN = ("Cc", "Cs", "Cf")
+
+
+@dataclass(frozen=True)
+class Shape:
+    """One element of a drawing."""
+
+    tag: str
+    attributes: dict[str, str]
+    text: str = ""
+    inside: tuple[Shape, ...] = ()
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A picture; ``name`` makes its ids unique on the page, ``style`` leaves room for letters."""
+
+    name: str
+    title: str
+    description: str
+    height: str
+    style: str
+    shapes: tuple[Shape, ...]
 
 
 def drawing(
@@ -24,21 +46,14 @@ def drawing(
     title: str,
     description: str,
     height: float,
-    body: Sequence[str],
+    body: Sequence[Shape],
     *,
     before: float = 0,
     after: float = 0,
-) -> str:
-    """A picture; ``before`` and ``after`` pixels beside it are left for letters.
-
-    ``name`` makes its ids unique on the page.
-    """
+) -> Drawing:
+    """A picture; ``before`` and ``after`` pixels beside it are left for letters."""
     style = f"margin-left:{before:g}px;width:calc(100% - {before + after:g}px)"
-    return (
-        f'<svg role="img" aria-labelledby="{name}-t {name}-d" height="{height:g}" '
-        f'style="{style}"><title id="{name}-t">{escape(title)}</title>'
-        f'<desc id="{name}-d">{escape(description)}</desc>{"".join(body)}</svg>'
-    )
+    return Drawing(name, title, description, f"{height:g}", style, tuple(body))
 
 
 def percent(share: float) -> str:
@@ -46,52 +61,57 @@ def percent(share: float) -> str:
     return f"{100 * min(1.0, max(0.0, share)):.2f}%"
 
 
-def bar(share: float, y: float, height: float, kind: str, *, fill: str = "") -> str:
+def bar(share: float, y: float, height: float, kind: str, *, fill: str = "") -> Shape:
     """A bar from the left edge; a positive one is never invisible."""
     width = percent(max(share, 0.003) if share > 0 else 0.0)
-    style = f' style="fill:{fill}"' if fill else ""
-    return f'<rect class="{kind}" y="{y:g}" width="{width}" height="{height:g}"{style}/>'
+    placed = {"class": kind, "y": f"{y:g}", "width": width, "height": f"{height:g}"}
+    return Shape("rect", placed | ({"style": f"fill:{fill}"} if fill else {}))
 
 
-def arrow(y: float, height: float, kind: str) -> str:
+def arrow(y: float, height: float, kind: str) -> Shape:
     """The tip of a bar that runs off the right edge: it has no end."""
-    return (
-        f'<svg x="100%" y="{y:g}" overflow="visible" aria-hidden="true">'
-        f'<path class="{kind}" d="M0 -3 L9 {height / 2:g} L0 {height + 3:g}Z"/></svg>'
-    )
+    tip = Shape("path", {"class": kind, "d": f"M0 -3 L9 {height / 2:g} L0 {height + 3:g}Z"})
+    placed = {"x": "100%", "y": f"{y:g}", "overflow": "visible", "aria-hidden": "true"}
+    return Shape("svg", placed, inside=(tip,))
 
 
-def line(x1: float, y1: float, x2: float, y2: float, kind: str) -> str:
+def line(x1: float, y1: float, x2: float, y2: float, kind: str) -> Shape:
     """A line; x as shares of the width, y in pixels."""
-    ends = f'x1="{percent(x1)}" y1="{y1:g}" x2="{percent(x2)}" y2="{y2:g}"'
-    return f'<line class="{kind}" {ends}/>'
+    start = {"class": kind, "x1": percent(x1), "y1": f"{y1:g}"}
+    return Shape("line", {**start, "x2": percent(x2), "y2": f"{y2:g}"})
 
 
-def area(left: float, right: float, top: float, bottom: float, kind: str) -> str:
+def area(left: float, right: float, top: float, bottom: float, kind: str) -> Shape:
     """A rectangle; left and right as shares of the width."""
-    width = percent(max(0.0, right - left))
-    return (
-        f'<rect class="{kind}" x="{percent(left)}" y="{top:g}" width="{width}" '
-        f'height="{max(0.0, bottom - top):g}"/>'
-    )
+    size = {"width": percent(max(0.0, right - left)), "height": f"{max(0.0, bottom - top):g}"}
+    return Shape("rect", {"class": kind, "x": percent(left), "y": f"{top:g}", **size})
 
 
 def words(
     share: float, y: float, text: str, kind: str = "", *, dx: float = 0, anchor: str = "start"
-) -> str:
+) -> Shape:
     """Letters at a share of the width, ``dx`` pixels further on."""
-    shift = f' dx="{dx:g}"' if dx else ""
-    return (
-        f'<text class="{kind}" x="{percent(share)}" y="{y:g}"{shift} text-anchor="{anchor}">'
-        f"{escape(short(text))}</text>"
-    )
+    placed = {"class": kind, "x": percent(share), "y": f"{y:g}"}
+    shift = {"dx": f"{dx:g}"} if dx else {}
+    return Shape("text", {**placed, **shift, "text-anchor": anchor}, short(text))
 
 
-def mark(share: float, top: float, bottom: float, text: str) -> str:
+def mark(share: float, top: float, bottom: float, text: str) -> list[Shape]:
     """A dashed line across a drawing with its name above it."""
     anchor = "start" if share < 0.2 else "end" if share > 0.8 else "middle"
-    return line(share, top, share, bottom, "mark") + words(
-        share, top - 6, text, "strong", anchor=anchor
+    named = words(share, top - 6, text, "strong", anchor=anchor)
+    return [line(share, top, share, bottom, "mark"), named]
+
+
+def visible(text: str) -> str:
+    """What cannot be seen or written as UTF-8 as its code point."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(
+        f"\\u{ord(letter):04x}"
+        if unicodedata.category(letter) in _UNSEEN and letter not in "\n\t"
+        else letter
+        for letter in text
     )
 
 
@@ -113,16 +133,9 @@ def ticks(top: float, most: int = 5) -> list[float]:
     return [step * k for k in range(int(top / step + 1e-9) + 1)]
 
 
-# The drawings of a report: losses, output laws, the privacy profile.
-
-
 # Labels up to so many letters stand beside their bars, longer ones above.
 _BESIDE = 15
-
-
 _AFTER = 66
-
-
 _DESCRIBED = 12
 
 
@@ -137,7 +150,7 @@ class Bar:
 
 def bars(
     name: str, title: str, rows: Sequence[Bar], *, claimed: float | None = None, height: float = 16
-) -> str:
+) -> Drawing:
     """Horizontal bars; an infinite one has an arrow for an end. ``claimed`` is a mark across."""
     finite = [row.value for row in rows if math.isfinite(row.value)]
     top = max([*finite, claimed or 0.0, 1e-300])
@@ -146,7 +159,7 @@ def bars(
     before, label_line = _gutter([row.label for row in rows])
     step = height + 12 + label_line
     start = 28 if claimed is not None else 6
-    body = []
+    body: list[Shape] = []
     for place, row in enumerate(rows):
         y = start + step * place + label_line
         body.append(_label(row.label, y, height, before))
@@ -160,7 +173,7 @@ def bars(
         body.append(words(share, y + height / 2 + 4.5, shown, "value", dx=dx))
     bottom = start + step * len(rows) - 4
     if claimed is not None:
-        body.insert(0, mark(claimed / full, start - 6, bottom, f"claimed {number(claimed)}"))
+        body = [*mark(claimed / full, start - 6, bottom, f"claimed {number(claimed)}"), *body]
     told = "; ".join(f"{row.label}: {number(row.value)}" for row in rows)
     if claimed is not None:
         told = f"Claimed: {number(claimed)}. {told}"
@@ -172,21 +185,17 @@ def law_bars(
     rows: Sequence[LawRow],
     *,
     title: str = "Output laws of the first and of the second dataset",
-) -> str:
+) -> Drawing:
     """Two laws, one above the other at each output; those that decide have a marked ground."""
     top = max([max(row.probability, row.neighbour_probability) for row in rows] + [1e-300])
     before, label_line = _gutter([row.label for row in rows])
     step = 38 + label_line
     hatch = f"{name}-h"
-    body = [
-        f'<defs><pattern id="{hatch}" width="5" height="5" patternUnits="userSpaceOnUse" '
-        f'patternTransform="rotate(45)"><rect class="second" width="5" height="5"/>'
-        f'<rect class="stripe" width="1.6" height="5"/></pattern></defs>'
-    ]
+    body = [_hatching(hatch)]
     for place, row in enumerate(rows):
         y = 5 + step * place + label_line
         if row.decides:
-            body.append(_ground(y - label_line - 3, step - 2, before))
+            body += _ground(y - label_line - 3, step - 2, before)
         body.append(_label(row.label, y, 27, before, strong=row.decides))
         values = (row.probability, row.neighbour_probability)
         for k, (value, fill) in enumerate(zip(values, ("", f"url(#{hatch})"), strict=True)):
@@ -211,7 +220,7 @@ def law_bars(
 
 def profile_curve(
     name: str, points: Sequence[tuple[float, float]], claimed: float, mass: tuple[float, float]
-) -> str:
+) -> Drawing:
     """Exception mass against epsilon, as steps; the claim is a mark, its mass a dot.
 
     ``mass`` is that of the claim, from below and above.
@@ -222,7 +231,7 @@ def profile_curve(
     def y(value: float) -> float:
         return round(bottom - (bottom - top) * value / high, 2)
 
-    body = []
+    body: list[Shape] = []
     for tick in ticks(high, 4):
         body.append(line(0, y(tick), 1, y(tick), "grid" if tick else "axis"))
         body.append(words(0, y(tick) + 4, number(tick, 3), "small soft", dx=-8, anchor="end"))
@@ -235,7 +244,8 @@ def profile_curve(
     body += _steps(points, far, y, bottom)
     at = claimed / far
     body.append(line(at, top - 4, at, bottom, "mark"))
-    body.append(f'<circle class="dot" cx="{percent(at)}" cy="{y(mass[1]):g}" r="4.5"/>')
+    dot = {"class": "dot", "cx": percent(at), "cy": f"{y(mass[1]):g}", "r": "4.5"}
+    body.append(Shape("circle", dot))
     side = "end" if at > 0.5 else "start"
     shift = -9 if side == "end" else 9
     at_claim = " to ".join(dict.fromkeys(number(bound, 4) for bound in mass))
@@ -258,7 +268,7 @@ def _steps(
     far: float,
     y: Callable[[float], float],
     bottom: float,
-) -> list[str]:
+) -> list[Shape]:
     body, outline = [], []
     ends = [epsilon for epsilon, _ in points[1:]] + [far]
     starts = [0.0, *(epsilon for epsilon, _ in points[1:])]
@@ -281,17 +291,28 @@ def _gutter(labels: Sequence[str]) -> tuple[float, float]:
     return 0, 17
 
 
-def _label(text: str, y: float, height: float, before: float, *, strong: bool = False) -> str:
+def _label(text: str, y: float, height: float, before: float, *, strong: bool = False) -> Shape:
     kind = "strong" if strong else ""
     if before:
         return words(0, y + height / 2 + 4.5, text, kind, dx=-10, anchor="end")
     return words(0, y - 5, text, kind)
 
 
-def _ground(y: float, height: float, before: float) -> str:
-    left = -before - 10
-    width = f"calc(100% + {before + 10 + _AFTER:g}px)"
-    return (
-        f'<rect class="ground" x="{left:g}" y="{y:g}" height="{height:g}" style="width:{width}"/>'
-        f'<rect class="edge" x="{left:g}" y="{y:g}" width="4" height="{height:g}"/>'
+def _ground(y: float, height: float, before: float) -> list[Shape]:
+    placed = {"x": f"{-before - 10:g}", "y": f"{y:g}"}
+    width = f"width:calc(100% + {before + 10 + _AFTER:g}px)"
+    tall = {"height": f"{height:g}"}
+    return [
+        Shape("rect", {"class": "ground", **placed, **tall, "style": width}),
+        Shape("rect", {"class": "edge", **placed, "width": "4", **tall}),
+    ]
+
+
+def _hatching(name: str) -> Shape:
+    stripes = (
+        Shape("rect", {"class": "second", "width": "5", "height": "5"}),
+        Shape("rect", {"class": "stripe", "width": "1.6", "height": "5"}),
     )
+    size = {"width": "5", "height": "5", "patternUnits": "userSpaceOnUse"}
+    turned = {"id": name, **size, "patternTransform": "rotate(45)"}
+    return Shape("defs", {}, inside=(Shape("pattern", turned, inside=stripes),))
