@@ -43,7 +43,7 @@ CHECK += "--method neighbourhoods --search-laws 0"
 # As the script does, but the file is written after each chunk of 4 draws.
 RUN = """
 import sys
-from liptest import checkpoints
+from liptest.runs import checkpoints
 from liptest.cli import main
 from liptest.privacy import sampling_run
 checkpoints.SECONDS = 0.0
