@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import lru_cache, partial
 from heapq import heappop, heappush
 from itertools import pairwise
@@ -63,6 +64,8 @@ class Step:
     direction: Callable[[Any], int]
     splits: bool = False
     rounds: bool = False
+    #: (slope, shift) of what it does, but for the rounding of floats; None where that is no line.
+    linear: tuple[Fraction, Fraction] | None = None
 
     def tag(self, x: Any) -> Any:
         """The same on each stretch on which the operation is regular, or gives one result."""

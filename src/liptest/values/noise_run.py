@@ -12,6 +12,7 @@ import operator
 import os
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
@@ -42,6 +43,13 @@ _ZERO = Fraction(0)
 
 
 _PACKAGE = str(Path(__file__).resolve().parents[1]) + os.sep
+
+
+@dataclass(frozen=True)
+class NoisyValue:
+    """In the place of a number with continuous noise, in an output in its canonical form."""
+
+    form: Form
 
 
 class NoiseRun:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable
+from fractions import Fraction
 from functools import lru_cache, partial
 from typing import Any
 
@@ -42,8 +43,12 @@ _EVEN = ("absolute", "fabs", "square")
 def _unary(name: str, function: Callable[[Any], Any]) -> Step:
     if name in _EVEN:
         return Step(name, function, _away_from_zero, splits=True)
-    if name in ("negative", "reciprocal"):
-        return Step(name, function, _falls, splits=name == "reciprocal")
+    if name == "negative":
+        return Step(name, function, _falls, linear=(Fraction(-1), Fraction(0)))
+    if name == "reciprocal":
+        return Step(name, function, _falls, splits=True)
+    if name == "positive":
+        return Step(name, function, _grows, linear=(Fraction(1), Fraction(0)))
     return Step(name, function, _grows, rounds=name in _ROUNDING)
 
 
@@ -76,20 +81,26 @@ FINITE: dict[Any, Any] = {
 }
 
 
-NEGATIVE = Step("negation", operator.neg, _falls)
+_SAME = (Fraction(1), Fraction(0))
 
 
-POSITIVE = Step("+", operator.pos, _grows)
+_TURNED = (Fraction(-1), Fraction(0))
+
+
+NEGATIVE = Step("negation", operator.neg, _falls, linear=_TURNED)
+
+
+POSITIVE = Step("+", operator.pos, _grows, linear=_SAME)
 
 
 ABSOLUTE = Step("abs", abs, _away_from_zero, splits=True)
 
 
 #: What an entry of an array is, for the code that sees it.
-AS_ENTRY = Step("numpy.float64", np.float64, _grows)
+AS_ENTRY = Step("numpy.float64", np.float64, _grows, linear=_SAME)
 
 
-AS_FLOAT = Step("float", float, _grows)
+AS_FLOAT = Step("float", float, _grows, linear=_SAME)
 
 
 def _sum(constant: Any, swapped: bool) -> Direction:
@@ -170,7 +181,24 @@ def _binary(
     splits = name in ("truediv", "divide", "floordiv", "floor_divide") and swapped
     splits = splits or (name in ("pow", "power", "float_power") and not swapped)
     direction = _DIRECTIONS[name](constant, swapped)
-    return Step(name, apply, direction, splits=splits, rounds=name.startswith("floor"))
+    rounds = name.startswith("floor")
+    line = _line(name, constant, swapped)
+    return Step(name, apply, direction, splits=splits, rounds=rounds, linear=line)
+
+
+def _line(name: str, constant: Any, swapped: bool) -> tuple[Fraction, Fraction] | None:
+    if not math.isfinite(constant):
+        return None
+    number = Fraction(constant.item() if isinstance(constant, np.generic) else constant)
+    if name == "add":
+        return Fraction(1), number
+    if name in ("sub", "subtract"):
+        return (Fraction(-1), number) if swapped else (Fraction(1), -number)
+    if name in ("mul", "multiply"):
+        return number, Fraction(0)
+    if name in ("truediv", "divide") and number and not swapped:
+        return 1 / number, Fraction(0)
+    return None
 
 
 def _with_second(operation: Callable[[Any, Any], Any], constant: Any) -> Callable[[Any], Any]:

@@ -13,7 +13,7 @@ import numpy as np
 
 from liptest.errors import MechanismError
 from liptest.mechanisms.laws import Output, Raised
-from liptest.symbolic.forms import Form
+from liptest.values.noise_run import NoisyValue
 from liptest.whitebox.ducks import Duck
 
 _PLAIN = frozenset({int, str, bool, bytes, type(None)})
@@ -21,13 +21,6 @@ _PLAIN = frozenset({int, str, bool, bytes, type(None)})
 
 # Each of these is one object with one meaning, so that identity is equality.
 _SINGLE = (Enum, type, FunctionType, BuiltinFunctionType, type(...), type(NotImplemented))
-
-
-@dataclass(frozen=True)
-class NoisyValue:
-    """In the place of a number with continuous noise, in an output in its canonical form."""
-
-    form: Form
 
 
 @dataclass(frozen=True)

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from liptest.values.faults import raises_as_numpy
 from liptest.values.lines import line_in_words, place_of
+from liptest.values.noise import ADVICE
 from liptest.values.noise_run import NoiseRun
 from liptest.whitebox.cell_arrays import CellArray, give_methods, give_operators, operator_method
 from liptest.whitebox.ducks import COMPARISONS, Duck, settled_in
 from liptest.whitebox.floats.uniform_arrays import UniformArray
 from liptest.whitebox.noise.lifting import lifted
 from liptest.whitebox.noise.numbers import is_noisy
-from liptest.whitebox.noise.outputs import ADVICE
 from liptest.whitebox.noise.rounding import truncated
 
 Cells = NDArray[Any]

@@ -19,10 +19,9 @@ import numpy as np
 
 from liptest.symbolic.forms import Form, Rational, lean
 from liptest.values.lines import line_in_words, place_of
-from liptest.values.noise_run import NoiseRun
+from liptest.values.noise import ADVICE
+from liptest.values.noise_run import NoiseRun, NoisyValue
 from liptest.whitebox.ducks import Duck
-from liptest.whitebox.noise.outputs import ADVICE
-from liptest.whitebox.outputs import NoisyValue
 
 #: Types that a number with noise may stand for.
 KINDS: frozenset[type] = frozenset({float, int, np.float64, np.int64})

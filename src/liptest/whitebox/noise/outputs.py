@@ -13,7 +13,8 @@ from liptest.mechanisms.laws import Output, OutputLaw
 from liptest.symbolic.forms import Constraint, Form
 from liptest.symbolic.noise import Noise
 from liptest.values.branching import Branching
-from liptest.whitebox.outputs import Items, NoisyValue, Typed
+from liptest.values.noise_run import NoisyValue
+from liptest.whitebox.outputs import Items, Typed
 
 ADVICE = (
     "round it (numpy.round(x), or to a grid: step * round(x / step)), answer only comparisons of "

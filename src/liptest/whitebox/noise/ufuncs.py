@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from liptest.values.in_place import check_as_numpy, is_seen_once
 from liptest.values.noise_run import NoiseRun
 from liptest.whitebox.ducks import COMPARISONS, Duck
 from liptest.whitebox.noise.arithmetic import OPERATION_OF, calculated, compared_any
@@ -20,7 +21,6 @@ from liptest.whitebox.noise.arrays import (
     first_noisy,
     model_of,
 )
-from liptest.whitebox.noise.in_place import check_as_numpy, is_seen_once
 from liptest.whitebox.noise.numbers import is_nan, is_noisy
 from liptest.whitebox.noise.rounding import truncated
 from liptest.whitebox.noise.truths import compared_later

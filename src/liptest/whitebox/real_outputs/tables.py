@@ -22,7 +22,7 @@ from liptest.mechanisms.laws import (
     OutputLaw,
     Raised,
 )
-from liptest.whitebox.noise.outputs import ADVICE
+from liptest.values.noise import ADVICE
 from liptest.whitebox.real_outputs.densities import ContinuousLaw, Ratio, ratios
 from liptest.whitebox.real_outputs.hockey_sticks import hockey_stick_of
 

@@ -1,0 +1,505 @@
+"""The one array of symbolic values. How it keeps them is its storage; what it answers is the same.
+
+``CellStorage`` keeps an object array: each cell is a symbolic value that stands for a number of the
+array's dtype, or a plain NumPy number. NumPy's own views of that array are the views of this one,
+so a write is seen by every view. A kind that has a smaller way (bits, the floats of one call)
+subclasses ``Storage``: it answers ``moved``, ``write``, ``cells`` and, in ``answer_ufunc`` and
+``answer_function``, what it can do without its cells. Everything else is asked of the cells.
+
+What is not answered here, in ``ufuncs`` or in ``numpy_functions`` is refused: default deny.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liptest.values.branching import Branching
+from liptest.values.protocol import (
+    ARITHMETIC,
+    COMPARISONS,
+    Symbolic,
+    concretise_all,
+    current,
+    is_symbolic,
+    truncate,
+)
+
+Cells = NDArray[Any]
+
+
+Move = Callable[[NDArray[Any]], Any]
+
+
+#: Types of arrays that are followed.
+DTYPES = (np.dtype(np.float64), np.dtype(np.int64), np.dtype(np.bool_))
+
+
+class Storage:
+    """How an array keeps its entries. Views share what is written."""
+
+    __slots__ = ("branching", "dtype")
+
+    branching: Branching
+    dtype: np.dtype[Any]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of the array."""
+        raise NotImplementedError
+
+    def cells(self) -> Cells:
+        """The entries as an object array, to read: symbolic values and plain numbers."""
+        raise NotImplementedError
+
+    def moved(self, move: Move) -> Any:
+        """Another storage, a view where NumPy's ``move`` of an array makes a view, else a copy.
+
+        ``move`` takes an array of the same shape (of places, or of cells). Where it gives no
+        array, the one entry, as a symbolic value or a number of the dtype.
+        """
+        raise NotImplementedError
+
+    def write(self, index: Any, value: Any) -> None:
+        """``array[index] = value``; both may be symbolic."""
+        raise NotImplementedError
+
+    def astype(self, dtype: np.dtype[Any]) -> Any:
+        """An array of another type; NotImplemented for no own way."""
+        return NotImplemented
+
+    def concretise(self, use: str) -> NDArray[Any]:
+        """A plain array of its own, after branching over all that the entries can be."""
+        plain = [concretise_all(cell, use) for cell in self.cells().flat]
+        # Continuous numbers of an output stay objects.
+        objects = use == "the output" and any(type(one).__module__ != "numpy" for one in plain)
+        return filled(plain, self.shape, object if objects else self.dtype)
+
+    def as_drawn(self) -> Any:
+        """What stays of it whatever is written; it answers ``replay``."""
+        return SymbolicArray(self.moved(np.copy))
+
+    def replay(self, point_in: Callable[[int, int], int]) -> NDArray[Any]:
+        """A plain array that it may be."""
+        plain = [one.replay(point_in) if is_symbolic(one) else one for one in self.cells().flat]
+        return filled(plain, self.shape, self.dtype)
+
+    def answer_ufunc(self, ufunc: Any, inputs: tuple[Any, ...]) -> Any:
+        """See ``Symbolic``."""
+        return NotImplemented
+
+    def answer_function(self, function: Any, arguments: Any, options: dict[str, Any]) -> Any:
+        """See ``Symbolic``."""
+        return NotImplemented
+
+
+class CellStorage(Storage):
+    """One object for each entry."""
+
+    __slots__ = ("_cells",)
+
+    def __init__(self, branching: Branching, cells: Cells, dtype: Any) -> None:
+        self.branching = branching
+        self.dtype = np.dtype(dtype)
+        self._cells = cells
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self._cells.shape
+
+    def cells(self) -> Cells:
+        return self._cells
+
+    def moved(self, move: Move) -> Any:
+        found = move(self._cells)
+        if isinstance(found, np.ndarray):
+            return CellStorage(self.branching, found, self.dtype)
+        return found.entry() if is_symbolic(found) else found
+
+    def write(self, index: Any, value: Any) -> None:
+        place = concretise_all(index, "an index")
+        cells = self._cast(value)
+        if isinstance(self._cells[place], np.ndarray):
+            self._cells[place] = cells
+        elif cells.size == 1:
+            self._cells[place] = cells.item()
+        else:
+            np.zeros(self.shape)[place] = np.zeros(cells.shape)  # raises NumPy's own error
+
+    def _cast(self, value: Any) -> Cells:
+        """Cells of this type of what is assigned, as NumPy casts it."""
+        if not issubclass(type(value), Symbolic):
+            plain = np.asarray(concretise_all(value, "an assignment"))
+            return as_cells(plain.astype(self.dtype))
+        if np.result_type(value.dtype, self.dtype) != self.dtype:
+            if not all(one.is_discrete for one in cells_of(value).flat if is_symbolic(one)):
+                value.refuse(f"an assignment to an array of {self.dtype}")
+            return self._cast(value.concretise("an assignment"))
+        return typed_cells(cells_of(value), self.dtype)
+
+
+class SymbolicArray(Symbolic):
+    """See the module."""
+
+    __slots__ = ("storage",)
+
+    __hash__ = Symbolic.__hash__
+    kind = np.ndarray
+
+    def __init__(self, storage: Storage) -> None:
+        self.storage = storage
+
+    @property
+    def branching(self) -> Branching:  # type: ignore[override]
+        """The analysis that it is part of."""
+        return self.storage.branching
+
+    @property
+    def described(self) -> str:  # type: ignore[override]
+        """In refusals."""
+        return f"an array with {self._first.described.partition(' ')[2]}s".replace(
+            "noises", "noise"
+        )
+
+    @property
+    def advice(self) -> str:  # type: ignore[override]
+        """In refusals."""
+        advice: str = self._first.advice
+        return advice
+
+    @property
+    def _first(self) -> Any:
+        cells = self.storage.cells().flat
+        named = [one for one in cells if is_symbolic(one)]
+        return next((one for one in named if not one.is_discrete), named[0] if named else Symbolic)
+
+    @property
+    def cells(self) -> Cells:
+        """The entries as an object array, to read."""
+        return self.storage.cells()
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Of the numbers that it stands for."""
+        return self.storage.dtype
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of an array."""
+        return self.storage.shape
+
+    @property
+    def ndim(self) -> int:
+        """Of an array."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """Of an array."""
+        return math.prod(self.shape)
+
+    @property
+    def itemsize(self) -> int:
+        """Of an array."""
+        return int(self.dtype.itemsize)
+
+    @property
+    def nbytes(self) -> int:
+        """Of an array."""
+        return self.itemsize * self.size
+
+    @property
+    def T(self) -> Any:
+        """The same entries, transposed."""
+        return self.moved(np.transpose)
+
+    @property
+    def real(self) -> Any:
+        """The entries themselves, of which none is complex."""
+        return self
+
+    @property
+    def flat(self) -> FlatEntries:
+        """The entries in line, to read and to write."""
+        return FlatEntries(self)
+
+    def moved(self, move: Move) -> Any:
+        """The array, a view or a copy, or the one entry, that NumPy makes of an array so."""
+        found = self.storage.moved(move)
+        return SymbolicArray(found) if isinstance(found, Storage) else found
+
+    def concretise(self, use: str) -> NDArray[Any]:
+        """A plain array after branching, of its own: what is written into it is not seen here."""
+        return self.storage.concretise(use)
+
+    def as_drawn(self) -> Any:
+        return self.storage.as_drawn()
+
+    def replay(self, point_in: Callable[[int, int], int]) -> NDArray[Any]:
+        return self.storage.replay(point_in)
+
+    def answer_ufunc(self, ufunc: Any, inputs: tuple[Any, ...]) -> Any:
+        return self.storage.answer_ufunc(ufunc, inputs)
+
+    def answer_function(self, function: Any, arguments: Any, options: dict[str, Any]) -> Any:
+        return self.storage.answer_function(function, arguments, options)
+
+    # ---- entries and shapes
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("len() of unsized object")
+        return self.shape[0]
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self[place] for place in range(len(self)))
+
+    def __getitem__(self, index: Any) -> Any:
+        place = concretise_all(index, "an index")
+        return self.moved(lambda array: array[place])
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self.storage.write(index, value)
+
+    def __contains__(self, value: Any) -> bool:
+        return bool(np.any(self == value))
+
+    def reshape(self, *shape: Any, **options: Any) -> Any:
+        """The same entries in another shape."""
+        return self.moved(lambda array: array.reshape(*shape, **options))
+
+    def ravel(self, order: Any = "C") -> Any:
+        """The same entries in one line."""
+        return self.moved(lambda array: array.ravel(order))
+
+    def flatten(self, order: Any = "C") -> Any:
+        """A copy in one line."""
+        return self.moved(lambda array: array.flatten(order))
+
+    def transpose(self, *axes: Any) -> Any:
+        """The same entries with their axes in another order."""
+        return self.moved(lambda array: array.transpose(*axes))
+
+    def copy(self, order: Any = "C") -> Any:
+        """Another array of the same entries."""
+        return self.moved(lambda array: array.copy(order))
+
+    def __copy__(self) -> Any:
+        return self.copy()
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return self.copy()
+
+    # ---- types and plain numbers
+
+    def astype(self, dtype: Any, order: Any = "K", casting: Any = "unsafe", **options: Any) -> Any:
+        """The same entries in another type: whole numbers are cut off, others are plain."""
+        kind = np.dtype(dtype)
+        copy = options.pop("copy", True)
+        if kind == self.dtype:
+            return self.copy() if copy else self
+        if not np.can_cast(self.dtype, kind, casting):
+            np.zeros(0, self.dtype).astype(kind, casting=casting)  # raises NumPy's own error
+        found = self.storage.astype(kind)
+        if found is not NotImplemented:
+            return found
+        if kind == np.bool_:
+            return np.not_equal(self, 0)
+        cells = [truncate(one, int) if kind.kind in "iu" else one for one in self.cells.flat]
+        if kind in DTYPES:
+            return array_of(self.branching, filled(cells, self.shape, object), kind)
+        plain = [concretise_all(one, f"astype({kind})") for one in cells]
+        if kind.kind in "iu" and not all(_fits(one, kind) for one in plain):
+            self.refuse(f"astype({kind}), where it is out of range")
+        return np.array(plain, dtype=kind).reshape(self.shape)
+
+    def tolist(self) -> Any:
+        """The entries as Python numbers, in lists of the same shape."""
+        found = np.frompyfunc(lambda one: one.item(), 1, 1)(self.cells)
+        return found.tolist() if isinstance(found, np.ndarray) else found
+
+    def item(self, *place: Any) -> Any:
+        """One entry as a Python number."""
+        if not place and self.size != 1:
+            raise ValueError("can only convert an array of size 1 to a Python scalar")
+        return self.cells.item(*place).item()
+
+    def fill(self, value: Any) -> None:
+        """Put a number everywhere."""
+        self[...] = value
+
+    def sort(self, axis: Any = -1, **options: Any) -> None:
+        """Put the entries in order, here and in all views."""
+        self[...] = np.sort(self, axis=axis, **options)
+
+    def put(self, indices: Any, values: Any, mode: Any = "raise") -> None:
+        """As ``numpy.put``."""
+        array: Any = self
+        np.put(array, indices, values, mode=mode)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        if copy is True or (dtype is not None and np.dtype(dtype) != self.dtype):
+            return self.concretise("numpy.array()").astype(dtype or self.dtype)
+        found = self.concretise("numpy.asarray()")
+        found.flags.writeable = False  # what is written would not be seen here
+        return found
+
+    def __bool__(self) -> bool:
+        if self.size != 1:
+            return bool(np.zeros(self.shape))  # NumPy's own error
+        return bool(self.item())
+
+    def __int__(self) -> int:
+        return int(self.item())
+
+    def __float__(self) -> float:
+        return float(self.item())
+
+    def __neg__(self) -> Any:
+        return np.negative(self)
+
+    def __pos__(self) -> Any:
+        return np.positive(self)
+
+    def __abs__(self) -> Any:
+        return np.absolute(self)
+
+    def __invert__(self) -> Any:
+        return np.invert(self)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or not hasattr(np.ndarray, name):
+            raise AttributeError(f"'numpy.ndarray' object has no attribute {name!r}")
+        self.refuse(f".{name}")
+
+
+class FlatEntries:
+    """The entries of an array in line, as ``array.flat``."""
+
+    __slots__ = ("_array",)
+
+    def __init__(self, array: SymbolicArray) -> None:
+        self._array = array
+
+    def __len__(self) -> int:
+        return self._array.size
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._array.ravel())
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._array.ravel()[index]
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        places = np.arange(len(self))[concretise_all(index, "an index")]
+        self._array[np.unravel_index(places, self._array.shape)] = value
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        return np.array(self._array.ravel(), dtype=dtype)
+
+
+def filled(values: list[Any], shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
+    """An array of values, each one entry whatever it is."""
+    array = np.empty(len(values), dtype=dtype)
+    for place, one in enumerate(values):
+        array[place] = one
+    return array.reshape(shape)
+
+
+def as_cells(array: NDArray[Any]) -> Cells:
+    """A plain array as cells: NumPy's numbers as objects."""
+    return filled(list(array.flat), array.shape, object)
+
+
+def typed_cells(cells: Cells, dtype: np.dtype[Any]) -> Cells:
+    """Cells that all stand for numbers of a type."""
+    kind = dtype.type
+    found = [
+        one
+        if type(one) is kind or (is_symbolic(one) and one.kind is kind)
+        else current(one).typed(kind)
+        if is_symbolic(one)
+        else kind(one)
+        for one in cells.flat
+    ]
+    return filled(found, cells.shape, object)
+
+
+def cells_of(value: Any) -> Cells:
+    """Entries as objects: symbolic values, or plain numbers."""
+    kind = type(value)
+    if kind is SymbolicArray:
+        found: Cells = value.cells
+        return found
+    if is_symbolic(value) or kind in (int, float, bool):
+        return filled([value], (), object)
+    array = np.asarray(value)
+    return array if array.dtype == object else as_cells(array)
+
+
+def model_of(value: Any) -> Any:
+    """Plain numbers of the type and shape that NumPy would see."""
+    if type(value) is SymbolicArray:
+        return np.ones(value.shape, dtype=value.dtype)
+    if is_symbolic(value):
+        return value.kind(1)
+    if type(value) in (int, float, bool):
+        return value
+    array = np.asarray(value)
+    return np.ones(array.shape) if array.dtype == object else array
+
+
+def array_of(branching: Branching, cells: Any, dtype: Any) -> Any:
+    """Cells as an array, a plain one where nothing is random; one entry for no array."""
+    kind = np.dtype(dtype)
+    if not isinstance(cells, np.ndarray):
+        if is_symbolic(cells):
+            return current(cells).typed(kind.type).entry()
+        return kind.type(cells)
+    if not any(is_symbolic(one) for one in cells.flat):
+        return filled(list(cells.flat), cells.shape, kind)
+    return SymbolicArray(CellStorage(branching, typed_cells(cells, kind), kind))
+
+
+def _fits(number: int, kind: np.dtype[Any]) -> bool:
+    limits = np.iinfo(kind)
+    return int(limits.min) <= number <= int(limits.max)
+
+
+def _answered_by(name: str) -> Callable[..., Any]:
+    def method(self: SymbolicArray, *arguments: Any, **options: Any) -> Any:
+        return getattr(np, name)(self, *arguments, **options)
+
+    return method
+
+
+def _operator(ufunc: Any, *, swapped: bool = False) -> Callable[[Any, Any], Any]:
+    return lambda self, other: ufunc(other, self) if swapped else ufunc(self, other)
+
+
+def _in_place(ufunc: Any) -> Callable[[Any, Any], Any]:
+    return lambda self, other: ufunc(self, other, out=(self,))
+
+
+# Methods that NumPy's functions of the same names answer.
+for _name in (
+    *("sum", "mean", "std", "var", "prod", "cumsum", "cumprod", "max", "min", "argmax", "argmin"),
+    *("any", "all", "nonzero", "argsort", "searchsorted", "dot", "clip", "round", "take", "repeat"),
+    *("squeeze", "swapaxes", "diagonal", "trace", "compress", "choose"),
+):
+    setattr(SymbolicArray, _name, _answered_by(_name))
+
+
+for _ufunc, _operation in ARITHMETIC.items():
+    _name = _operation.__name__.rstrip("_")
+    setattr(SymbolicArray, f"__{_name}__", _operator(_ufunc))
+    setattr(SymbolicArray, f"__r{_name}__", _operator(_ufunc, swapped=True))
+    setattr(SymbolicArray, f"__i{_name}__", _in_place(_ufunc))
+
+
+for _ufunc, _operation in COMPARISONS.items():
+    setattr(SymbolicArray, f"__{_operation.__name__}__", _operator(_ufunc))

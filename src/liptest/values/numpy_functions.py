@@ -1,0 +1,618 @@
+"""NumPy's functions of symbolic values and arrays: one table for all kinds.
+
+Every function of NumPy is in exactly one of four sets, by name; what is in none is refused:
+
+* ``FOLLOWED``: answered here, from the cells (``@follows``); ``MOVES`` among them only move entries
+  and give views where NumPy does, ``SHAPES`` look at shape and type only;
+* ``CONCRETISED``: answered by NumPy, with a new array, after branching over all values; so is a
+  followed function with options that are not followed;
+* ``REFUSED``: they write into an argument, give views, or read and write files.
+
+A storage is asked first (``Storage.answer_function``). To follow one more function: one decorated
+function here, and its name leaves the other sets.
+"""
+
+from __future__ import annotations
+
+import inspect
+import operator
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator
+from functools import lru_cache, partial
+from typing import Any
+
+import numpy as np
+
+from liptest.values.array import Cells, SymbolicArray, array_of, cells_of, filled, model_of
+from liptest.values.booleans import decide, truth_of
+from liptest.values.ordering import order_of, place_of_largest
+from liptest.values.protocol import (
+    NUMPY,
+    Symbolic,
+    calculate,
+    concretise_all,
+    is_symbolic,
+    round_to,
+)
+from liptest.values.ufuncs import entrywise, first_symbolic, write_into
+
+#: Not answered in a way of its own.
+_NOT = object()
+
+
+# What NumPy passes on for options that were not given.
+_NO_VALUE: Any = np._NoValue
+
+
+_ZERO: Any = 0
+
+
+Handler = Callable[..., Any]
+
+
+FOLLOWED: dict[Any, Handler] = {}
+
+
+def answer_function(function: Any, arguments: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """A function of NumPy with something symbolic among its arguments."""
+    use = f"numpy.{function.__name__}"
+    out = _bound(function, arguments, options).get("out")
+    if out is not None and function not in WITH_OUT:
+        _refuse((*arguments, *options.values()), f"{use} with out=")
+    for one in _symbolic_in((*arguments, *options.values())):
+        found = one.answer_function(function, arguments, options)
+        if found is not NotImplemented:
+            return found
+    rule = FOLLOWED.get(function)
+    if rule is not None:
+        found = rule(*arguments, **options)
+        if found is not _NOT:
+            return found
+    if function in MOVES and type(arguments[0]) is SymbolicArray:
+        return _moved(function, *arguments, **options)
+    if function in SHAPES and arguments and issubclass(type(arguments[0]), Symbolic):
+        return function(model_of(arguments[0]), *arguments[1:], **options)
+    if rule is None and function not in MOVES and function.__name__ not in CONCRETISED:
+        _refuse((*arguments, *options.values()), use)
+    if out is not None:
+        _refuse((*arguments, *options.values()), f"{use} with out=")
+    return function(*concretise_all(arguments, use), **concretise_all(options, use))
+
+
+def _symbolic_in(values: Any) -> Iterator[Any]:
+    for one in values:
+        if issubclass(type(one), Symbolic):
+            yield one
+        elif type(one) in (list, tuple):
+            yield from _symbolic_in(one)
+
+
+def _refuse(values: Any, use: str) -> Any:
+    return first_symbolic(values).refuse(use)
+
+
+@lru_cache(maxsize=512)
+def _signature(function: Any) -> inspect.Signature | None:
+    try:
+        return inspect.signature(function)
+    except (TypeError, ValueError):
+        return None
+
+
+def _bound(function: Any, arguments: Any, options: dict[str, Any]) -> dict[str, Any]:
+    """Arguments by name; those that a function of C has no names for are left out."""
+    signature = _signature(function)
+    if signature is None:
+        more = {"out": arguments[2]} if function is np.dot and len(arguments) > 2 else {}
+        return {**options, **more}
+    try:
+        return dict(signature.bind(*arguments, **options).arguments)
+    except TypeError:
+        return dict(options)
+
+
+def follows(*functions: Any) -> Callable[[Handler], Handler]:
+    """Register the decorated function as the way in which NumPy's functions are answered."""
+
+    def register(handler: Handler) -> Handler:
+        FOLLOWED.update(dict.fromkeys(functions, handler))
+        return handler
+
+    return register
+
+
+def _functions(*names: str) -> frozenset[Any]:
+    """Functions that this version of NumPy has."""
+    return frozenset(getattr(np, name) for name in names if hasattr(np, name))
+
+
+#: They only move the entries of one array.
+MOVES = _functions(
+    *("reshape", "ravel", "transpose", "permute_dims", "matrix_transpose", "squeeze", "swapaxes"),
+    *("moveaxis", "rollaxis", "expand_dims", "flip", "fliplr", "flipud", "roll", "rot90", "tile"),
+    *("repeat", "take", "compress", "atleast_1d", "atleast_2d", "atleast_3d", "copy", "delete"),
+    *("diagonal", "resize"),
+)
+
+
+#: They look at shape and type of the first argument only.
+SHAPES = _functions(
+    *("shape", "ndim", "size", "zeros_like", "ones_like", "empty_like", "full_like"),
+    *("iscomplexobj", "isrealobj", "min_scalar_type"),
+)
+
+
+#: Functions whose ``out=`` may be a symbolic array.
+WITH_OUT = _functions("clip", "round", "around", "sum", "cumsum", "max", "min", "amax", "amin")
+
+
+def _moved(function: Any, array: Any, *arguments: Any, **options: Any) -> Any:
+    use = f"numpy.{function.__name__}"
+    rest, more = concretise_all(arguments, use), concretise_all(options, use)
+    return array.moved(lambda cells: function(cells, *rest, **more))
+
+
+def _splitting(function: Any) -> Handler:
+    def split(array: Any, *arguments: Any, **options: Any) -> Any:
+        if type(array) is not SymbolicArray:
+            return _NOT
+        parts = function(np.empty(array.shape, np.bool_), *arguments, **options)
+
+        def part(cells: Any, place: int) -> Any:
+            return function(cells, *arguments, **options)[place]
+
+        return type(parts)(array.moved(partial(part, place=k)) for k in range(len(parts)))
+
+    return split
+
+
+for _function in _functions("array_split", "split", "hsplit", "vsplit", "dsplit", "unstack"):
+    FOLLOWED[_function] = _splitting(_function)
+
+
+# ---- reductions
+
+
+def _reducing(reduce: Callable[[Cells], Any], function: Any) -> Handler:
+    """A reduction of all entries, or along one axis."""
+
+    def reduction(
+        array: Any,
+        axis: Any = None,
+        dtype: Any = None,
+        out: Any = None,
+        keepdims: Any = False,
+        **options: Any,
+    ) -> Any:
+        given = [one for one in options.values() if one is not None and one is not _NO_VALUE]
+        if given or dtype is not None or isinstance(axis, tuple):
+            return _NOT
+        cells = cells_of(array)
+        if not _is_followed(cells):
+            return _NOT
+        keep = keepdims is not _NO_VALUE and bool(keepdims)
+        model = function(
+            np.asarray(model_of(array)), axis=axis, **({"keepdims": True} if keep else {})
+        )
+        lanes = cells.reshape(1, -1)
+        if axis is not None:
+            lanes = np.moveaxis(cells, axis, -1)
+            lanes = lanes.reshape(-1, lanes.shape[-1])
+        found = filled([reduce(lane) for lane in lanes], (len(lanes),), object)
+        shape = np.shape(model)
+        reduced = found.reshape(shape) if shape else found[0]
+        made = array_of(first_symbolic((array,)).branching, reduced, np.asarray(model).dtype)
+        if out is None:
+            return made
+        return write_into(out, made) if type(out) is SymbolicArray else _NOT
+
+    return reduction
+
+
+def _is_followed(cells: Cells) -> bool:
+    """Whether some cell is more than a comparison, or another number to be looked at first."""
+    values = [one for one in cells.flat if is_symbolic(one)]
+    return any(one.calculates_with_its_own or not one.is_discrete for one in values)
+
+
+def add_up(lane: Any) -> Any:
+    """The sum of cells, in their order."""
+    total: Any = 0
+    for one in lane:
+        total = _plus(total, one)
+    return total
+
+
+def _plus(left: Any, right: Any) -> Any:
+    if is_symbolic(left) or is_symbolic(right):
+        return calculate(operator.add, left, right)
+    return left + right
+
+
+def _times(left: Any, right: Any) -> Any:
+    if is_symbolic(left) or is_symbolic(right):
+        return calculate(operator.mul, left, right)
+    return left * right
+
+
+def _extreme(sign: int) -> Callable[[Cells], Any]:
+    return lambda lane: lane[place_of_largest(lane, sign)]
+
+
+_sum = follows(np.sum)(_reducing(add_up, np.sum))
+
+
+_mean = follows(np.mean)(_reducing(lambda lane: add_up(lane) / len(lane), np.mean))
+
+
+_max = follows(*_functions("max", "amax"))(_reducing(_extreme(1), np.max))
+
+
+_min = follows(*_functions("min", "amin"))(_reducing(_extreme(-1), np.min))
+
+
+def _first_where(cells: Cells, wanted: bool) -> int | None:
+    """The first place in line with an outcome; nothing after it is looked at."""
+    return next((k for k, one in enumerate(cells.flat) if decide(truth_of(one)) is wanted), None)
+
+
+def _searching(function: Any, wanted: bool, answer: Callable[[int | None], Any]) -> Handler:
+    """any() and all(): nothing is looked at that does not count; along an axis by lanes."""
+
+    def search(
+        array: Any, axis: Any = None, out: Any = None, keepdims: Any = False, **options: Any
+    ) -> Any:
+        given = [one for one in options.values() if one is not None and one is not _NO_VALUE]
+        if given or out is not None or isinstance(axis, tuple):
+            return _NOT
+        cells = cells_of(array)
+        if axis is None and (keepdims is _NO_VALUE or not keepdims):
+            return np.bool_(answer(_first_where(cells, wanted)))
+        keep = {} if keepdims is _NO_VALUE else {"keepdims": keepdims}
+        model = function(np.ones(cells.shape, np.bool_), axis=axis, **keep)
+        lanes = cells.reshape(1, -1) if axis is None else np.moveaxis(cells, axis, -1)
+        lanes = lanes.reshape(-1, lanes.shape[-1])
+        found = [answer(_first_where(lane, wanted)) for lane in lanes]
+        return np.array(found, dtype=np.bool_).reshape(np.shape(model))
+
+    return search
+
+
+follows(np.any)(_searching(np.any, True, lambda place: place is not None))
+
+
+follows(np.all)(_searching(np.all, False, lambda place: place is None))
+
+
+def _place(sign: int, function: Any) -> Handler:
+    by_value = _reducing(lambda lane: place_of_largest(lane, sign), function)
+
+    def place(array: Any, axis: Any = None, out: Any = None, **options: Any) -> Any:
+        cells = cells_of(array)
+        if type(array) is SymbolicArray and array.dtype == np.bool_:
+            if (
+                options
+                or out is not None
+                or (axis is not None and cells.ndim > 1)
+                or not cells.size
+            ):
+                return _NOT
+            return np.intp(_first_where(cells, sign > 0) or 0)
+        return by_value(array, axis=axis, out=out, **options)
+
+    return place
+
+
+follows(np.argmax)(_place(1, np.argmax))
+
+
+follows(np.argmin)(_place(-1, np.argmin))
+
+
+@follows(np.count_nonzero)
+def _count_nonzero(array: Any, axis: Any = None, **options: Any) -> Any:
+    if axis is not None or options:
+        return _NOT
+    return sum(decide(truth_of(one)) for one in cells_of(array).flat)
+
+
+def _of_truths(function: Any) -> Handler:
+    def of_truths(array: Any) -> Any:
+        cells = cells_of(array)
+        plain = [decide(truth_of(one)) for one in cells.flat]
+        return function(np.array(plain, dtype=np.bool_).reshape(cells.shape))
+
+    return of_truths
+
+
+for _function in _functions("nonzero", "flatnonzero", "argwhere"):
+    FOLLOWED[_function] = _of_truths(_function)
+
+
+@follows(np.cumsum)
+def _cumsum(array: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+    cells = cells_of(array)
+    if dtype is not None or (axis is not None and cells.ndim != 1) or not _is_followed(cells):
+        return _NOT
+    found, total = [], _ZERO
+    for one in cells.flat:
+        total = _plus(total, one)
+        found.append(total)
+    model = np.cumsum(np.asarray(model_of(array)), axis)
+    line = filled(found, (len(found),), object)
+    made = array_of(first_symbolic((array,)).branching, line, model.dtype)
+    if out is None:
+        return made
+    return write_into(out, made) if type(out) is SymbolicArray else _NOT
+
+
+@follows(np.dot)
+def _dot(left: Any, right: Any, out: Any = None) -> Any:
+    pair = cells_of(left), cells_of(right)
+    if not any(map(_is_followed, pair)):
+        return _NOT
+    model = np.dot(np.asarray(model_of(left)), np.asarray(model_of(right)))
+    if not pair[0].ndim or not pair[1].ndim:
+        return np.multiply(left, right)
+    if max(pair[0].ndim, pair[1].ndim) > 2:
+        return _NOT
+    rows, columns = np.atleast_2d(pair[0]), pair[1]
+    columns = columns.reshape(-1, 1) if columns.ndim == 1 else columns
+    products = [
+        add_up([_times(a, b) for a, b in zip(row, column, strict=True)])
+        for row in rows
+        for column in columns.T
+    ]
+    found = filled(products, (len(products),), object)
+    made = found.reshape(np.shape(model)) if np.ndim(model) else found[0]
+    return array_of(first_symbolic((left, right)).branching, made, np.asarray(model).dtype)
+
+
+@follows(np.inner)
+def _inner(left: Any, right: Any) -> Any:
+    return np.dot(left, right) if np.ndim(left) == np.ndim(right) == 1 else _NOT
+
+
+@follows(np.diff)
+def _diff(array: Any, n: int = 1, axis: int = -1, **options: Any) -> Any:
+    if options or n != 1 or np.ndim(array) != 1:
+        return _NOT
+    return array[1:] != array[:-1] if array.dtype == np.bool_ else array[1:] - array[:-1]
+
+
+# ---- order
+
+
+@follows(np.sort)
+def _sort(array: Any, axis: Any = -1, kind: Any = None, order: Any = None, **options: Any) -> Any:
+    cells = cells_of(array)
+    if order is not None or any(options.values()) or not _is_followed(cells):
+        return _NOT
+    if axis is None:
+        cells, axis = cells.ravel(), -1
+    lanes = np.moveaxis(cells, axis, -1)
+    flat = lanes.reshape(-1, lanes.shape[-1])
+    taken = [lane[place] for lane in flat for place in order_of(lane)]
+    made = np.moveaxis(filled(taken, flat.shape, object).reshape(lanes.shape), -1, axis)
+    return array_of(array.branching, made, array.dtype)
+
+
+@follows(np.argsort)
+def _argsort(array: Any, axis: Any = -1, kind: Any = None, order: Any = None, **more: Any) -> Any:
+    cells = cells_of(array)
+    if (
+        cells.ndim != 1
+        or axis not in (-1, 0, None)
+        or order is not None
+        or more.keys() - {"stable"}
+    ):
+        return _NOT
+    if not _is_followed(cells):
+        return _NOT
+    stable = kind in ("stable", "mergesort") or more.get("stable")
+    plain = any(not is_symbolic(one) or one.is_discrete for one in cells)
+    if not stable and plain:
+        return _NOT  # the order of equal ones is not known
+    return np.array(order_of(cells), dtype=np.intp)
+
+
+@follows(np.searchsorted)
+def _searchsorted(entries: Any, number: Any, side: str = "left", sorter: Any = None) -> Any:
+    if sorter is not None or issubclass(type(entries), Symbolic) or not is_symbolic(number):
+        return _NOT
+    ascending = np.asarray(entries, dtype=np.float64)
+    if ascending.ndim != 1 or not np.all(ascending[:-1] <= ascending[1:]):
+        number.refuse("numpy.searchsorted or digitize, in what is not ascending")
+    search = bisect_right if side == "right" else bisect_left
+    return np.intp(search(ascending.tolist(), number))
+
+
+@follows(np.digitize)
+def _digitize(number: Any, bins: Any, right: Any = False) -> Any:
+    if not is_symbolic(number):
+        return _NOT
+    return _searchsorted(bins, number, "left" if right else "right")
+
+
+# ---- entry by entry
+
+
+@follows(np.clip)
+def _clip(array: Any, *bounds: Any, out: Any = None, **options: Any) -> Any:
+    given = {name: one for name, one in options.items() if one is not _NO_VALUE}
+    if len(bounds) > 2 and out is None:
+        out = bounds[2]
+    low = bounds[0] if bounds else given.pop("a_min", given.pop("min", None))
+    high = bounds[1] if len(bounds) > 1 else given.pop("a_max", given.pop("max", None))
+    if low is _NO_VALUE or high is _NO_VALUE or given:
+        return _NOT
+    made = array
+    for ufunc, bound in ((np.maximum, low), (np.minimum, high)):
+        if bound is not None:
+            pair = made, bound
+            made = entrywise(ufunc, pair) if _any_symbolic(*pair) else ufunc(*pair)
+    if made is array and type(array) is SymbolicArray:
+        made = array.copy()
+    if out is None:
+        return made
+    return write_into(out, made) if type(out) is SymbolicArray else _NOT
+
+
+def _any_symbolic(*values: Any) -> bool:
+    return any(issubclass(type(one), Symbolic) for one in values)
+
+
+@follows(*_functions("round", "around"))
+def _round(array: Any, decimals: Any = 0, out: Any = None) -> Any:
+    dtype = np.round(np.asarray(model_of(array)), decimals).dtype
+    if is_symbolic(array):
+        return round_to(array, decimals, array.kind, np.round)
+
+    def rounded(one: Any) -> Any:
+        if is_symbolic(one):
+            return round_to(one, decimals, dtype.type, np.round)
+        return np.round(one, decimals)
+
+    made = np.frompyfunc(rounded, 1, 1)(cells_of(array))
+    found = array_of(array.branching, made, dtype)
+    if out is None:
+        return found
+    return write_into(out, found) if type(out) is SymbolicArray else _NOT
+
+
+@follows(*_functions("fix"))
+def _fix(array: Any, out: Any = None) -> Any:
+    return _NOT if out is not None else np.trunc(array)
+
+
+@follows(np.where)
+def _where(condition: Any, *pair: Any) -> Any:
+    if len(pair) != 2:
+        return _of_truths(np.where)(condition)
+    truth = condition
+    if _any_symbolic(condition):
+        truth = _of_truths(np.asarray)(condition)
+    if not _any_symbolic(*pair):
+        return np.where(truth, *pair)
+    dtype = np.where(np.asarray(truth), *map(model_of, pair)).dtype
+    cells = np.where(np.asarray(truth), *map(cells_of, pair))
+    branching = first_symbolic(pair).branching
+    return array_of(branching, cells if cells.ndim else cells[()], dtype)
+
+
+# ---- joining
+
+
+def _joining(function: Any) -> Handler:
+    def join(arrays: Any, *arguments: Any, **options: Any) -> Any:
+        if any(options.get(name) is not None for name in ("out", "dtype")):
+            return _NOT
+        parts = arrays if isinstance(arrays, (list, tuple)) else list(arrays)
+        model = function([np.asarray(model_of(one)) for one in parts], *arguments, **options)
+        cells = function([cells_of(one) for one in parts], *arguments, **options)
+        return array_of(first_symbolic(parts).branching, cells, model.dtype)
+
+    return join
+
+
+for _function in _functions("concatenate", "stack", "hstack", "vstack", "dstack", "column_stack"):
+    FOLLOWED[_function] = _joining(_function)
+
+
+@follows(np.append)
+def _append(array: Any, values: Any, axis: Any = None) -> Any:
+    model = np.append(np.asarray(model_of(array)), np.asarray(model_of(values)), axis)
+    cells = np.append(cells_of(array), cells_of(values), axis)
+    return array_of(first_symbolic((array, values)).branching, cells, model.dtype)
+
+
+@follows(np.insert)
+def _insert(array: Any, places: Any, values: Any, axis: Any = None) -> Any:
+    if issubclass(type(places), Symbolic):
+        return _NOT
+    model = np.insert(np.asarray(model_of(array)), places, model_of(values), axis)
+    cells = np.insert(cells_of(array), places, cells_of(values), axis)
+    return array_of(first_symbolic((array, values)).branching, cells, model.dtype)
+
+
+# ---- writing
+
+
+@follows(np.copyto)
+def _copyto(target: Any, source: Any, casting: Any = "same_kind", where: Any = True) -> None:
+    if type(target) is not SymbolicArray or where is not True or casting != "same_kind":
+        _refuse((target, source, where), "numpy.copyto")
+    write_into(target, source)
+
+
+@follows(np.put)
+def _put(array: Any, places: Any, values: Any, mode: Any = "raise") -> None:
+    if type(array) is not SymbolicArray or mode != "raise":
+        _refuse((array, places, values), "numpy.put")
+    where = np.ravel(np.asarray(concretise_all(places, "numpy.put")))
+    given = cells_of(values).ravel()
+    for k, place in enumerate(where.tolist() if given.size else []):
+        array[np.unravel_index(range(array.size)[place], array.shape)] = given[k % given.size]
+
+
+# ---- alike
+
+
+@follows(np.array_equal)
+def _array_equal(left: Any, right: Any, equal_nan: bool = False) -> Any:
+    if equal_nan:
+        return _NOT
+    return np.shape(model_of(left)) == np.shape(model_of(right)) and bool(np.all(left == right))
+
+
+@follows(np.result_type)
+def _result_type(*values: Any) -> Any:
+    return np.result_type(*(model_of(one) if _any_symbolic(one) else one for one in values))
+
+
+@follows(np.may_share_memory, np.shares_memory)
+def _shares_memory(*values: Any, **options: Any) -> Any:
+    return _refuse(values, "numpy.shares_memory")
+
+
+#: Answered by NumPy after branching over all values, with new arrays or numbers.
+CONCRETISED = frozenset(
+    {
+        *("allclose", "alltrue", "angle", "apply_along_axis", "apply_over_axes", "arange"),
+        *("argpartition", "array2string", "array_equiv", "array_repr", "array_str", "average"),
+        *("bincount", "block", "can_cast", "choose", "common_type", "convolve", "corrcoef"),
+        *("correlate", "cov", "cross", "cumprod", "cumproduct", "cumulative_prod"),
+        *("cumulative_sum", "diagflat", "ediff1d", "einsum", "empty", "extract", "eye", "full"),
+        *("geomspace", "gradient", "histogram", "histogram2d", "histogram_bin_edges"),
+        *("histogramdd", "i0", "identity", "in1d", "interp", "intersect1d", "isclose"),
+        *("iscomplex", "isin", "isneginf", "isposinf", "isreal", "kron", "lexsort", "linspace"),
+        *("logspace", "median", "meshgrid", "msort", "nan_to_num", "nanargmax", "nanargmin"),
+        *("nancumprod", "nancumsum", "nanmax", "nanmean", "nanmedian", "nanmin"),
+        *("nanpercentile", "nanprod", "nanquantile", "nanstd", "nansum", "nanvar", "ones"),
+        *("outer", "packbits", "pad", "partition", "percentile", "piecewise", "poly"),
+        *("polyadd", "polyder", "polydiv", "polyfit", "polyint", "polymul", "polysub"),
+        *("polyval", "prod", "product", "ptp", "quantile", "ravel_multi_index", "roots"),
+        *("select", "setdiff1d", "setxor1d", "sinc", "sometrue", "sort_complex", "std"),
+        *("take_along_axis", "tensordot", "trace", "trapezoid", "trapz", "tri", "tril"),
+        *("trim_zeros", "triu", "union1d", "unique", "unique_all", "unique_counts"),
+        *("unique_inverse", "unique_values", "unpackbits", "unravel_index", "unwrap", "vander"),
+        *("var", "vdot", "zeros"),
+    }
+)
+
+
+#: They write into an argument, give views of it, or have to do with files, types and memory.
+REFUSED = frozenset(
+    {
+        *("array", "asanyarray", "asarray", "ascontiguousarray", "asfortranarray", "astype"),
+        *("broadcast_arrays", "broadcast_to", "busday_count", "busday_offset"),
+        *("datetime_as_string", "diag", "diag_indices_from", "einsum_path", "fill_diagonal"),
+        *("frombuffer", "fromfile", "fromfunction", "fromiter", "fromstring", "genfromtxt"),
+        *("imag", "is_busday", "ix_", "loadtxt", "place", "put_along_axis", "putmask", "real"),
+        *("real_if_close", "require", "save", "savetxt", "savez", "savez_compressed"),
+        *("tril_indices_from", "triu_indices_from"),
+    }
+)
+
+
+NUMPY.function = answer_function

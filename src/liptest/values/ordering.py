@@ -1,0 +1,129 @@
+"""The largest of some values, and their order: one question of noise, with a branch for each."""
+
+from __future__ import annotations
+
+import operator
+from functools import partial
+from itertools import chain, pairwise, permutations
+from typing import Any
+
+import numpy as np
+
+from liptest.symbolic.forms import Form
+from liptest.values.noise import rational
+from liptest.values.noise_run import NoiseRun, bounded
+from liptest.values.promotion import promote
+from liptest.values.protocol import compare, current, is_nan, is_symbolic
+from liptest.values.questions import Known
+
+_ZERO: Any = 0
+
+
+# So many numbers are sorted at once, with a branch for each order.
+_MOST_SORTED = 6
+
+
+def place_of_largest(lane: Any, sign: int = 1) -> int:
+    """The place of the largest entry, or smallest; the first of equal ones, or of those NaN."""
+    if not len(lane):
+        np.zeros(0).argmax()  # NumPy's own error
+    for place, one in enumerate(lane):
+        if is_nan(one):
+            return place
+    found = _as_sums(lane)
+    if found is None:
+        return _largest_one_by_one(lane, sign)
+    run, forms = found
+    sums = [run.current(form if sign > 0 else -form) for form in forms]
+    return run.take(sums, lambda: tuple(_is_first(sums, place) for place in range(len(sums))))
+
+
+def order_of(lane: Any) -> list[int]:
+    """Places in ascending order, the first of equal ones first, NaN last."""
+    last = [place for place, one in enumerate(lane) if is_nan(one)]
+    if last:
+        places = [place for place in range(len(lane)) if place not in last]
+        return [places[k] for k in order_of([lane[place] for place in places])] + last
+    found = _as_sums(lane) if 2 <= len(lane) <= _MOST_SORTED else None
+    if found is None:
+        return _order_one_by_one(lane)
+    run, forms = found
+    sums = [run.current(form) for form in forms]
+    orders = list(permutations(range(len(sums))))
+    return list(orders[run.take(("order", sums), partial(_ascending, sums, orders))])
+
+
+def _as_sums(lane: Any) -> tuple[NoiseRun, list[Form]] | None:
+    """All entries as sums of noise of one sort, discrete or not; None where they are not that."""
+    values = [current(one) for one in lane if is_symbolic(one)]
+    if not values or any(one.is_discrete != values[0].is_discrete for one in values):
+        return None
+    if values[0].is_discrete and not all(one.family == "noise" for one in values):
+        return None
+    if len(values) == 1 and values[0].family != "noise":
+        return None  # compared with numbers only
+    noises = {id(one): promote(one) for one in values}
+    first = noises[id(values[0])]
+    # The current values are asked again: what was promoted is noise by now.
+    forms = [_form_of(one) for one in lane]
+    if first is None or any(form is None for form in forms):
+        return None
+    return first.run, [form for form in forms if form is not None]
+
+
+def _form_of(one: Any) -> Form | None:
+    if is_symbolic(one):
+        noise = promote(current(one))
+        form: Form | None = None if noise is None else noise.linear()
+        return form
+    return Form.of(rational(one)) if np.isfinite(one) else None
+
+
+def _is_first(sums: list[Form], place: int) -> Known | None:
+    """That a sum is above all before it, and none after it is above it; None: impossible."""
+    found = []
+    for other, one in enumerate(sums):
+        gap, closed = sums[place] - one, other > place
+        if other == place:
+            continue
+        if gap.terms:
+            found.append(bounded(gap, low=_ZERO, low_closed=closed))
+        elif gap.constant < 0 or (gap.constant == 0 and not closed):
+            return None
+    return tuple(found)
+
+
+def _largest_one_by_one(lane: Any, sign: int) -> int:
+    above = operator.gt if sign > 0 else operator.lt
+    best = 0
+    for place in range(1, len(lane)):
+        if compare(above, lane[place], lane[best]):
+            best = place
+    return best
+
+
+def _ascending(sums: list[Form], orders: list[tuple[int, ...]]) -> tuple[Known | None, ...]:
+    pairs = permutations(range(len(sums)), 2)
+    gaps = {pair: _not_above(sums, *pair) for pair in pairs}
+    return tuple(_all_of([gaps[pair] for pair in pairwise(one)]) for one in orders)
+
+
+def _not_above(sums: list[Form], low: int, high: int) -> Known | None:
+    """That one sum comes before another."""
+    gap, closed = sums[high] - sums[low], low < high
+    if gap.terms:
+        return (bounded(gap, low=_ZERO, low_closed=closed),)
+    return () if gap.constant > 0 or (gap.constant == 0 and closed) else None
+
+
+def _all_of(parts: list[Known | None]) -> Known | None:
+    known = [part for part in parts if part is not None]
+    return tuple(chain.from_iterable(known)) if len(known) == len(parts) else None
+
+
+def _order_one_by_one(lane: Any) -> list[int]:
+    left, found = list(range(len(lane))), []
+    while left:
+        place = place_of_largest([lane[k] for k in left], -1) if len(left) > 1 else 0
+        found.append(left.pop(place))
+    return found

@@ -1,0 +1,308 @@
+"""What NumPy calculates entry by entry, of symbolic values and arrays: one table for all kinds.
+
+Each ufunc of NumPy is in exactly one of three sets: ``FOLLOWED`` has a rule for two cells (or one),
+``CONCRETISED`` is answered by NumPy after branching over all values, ``REFUSED`` is not answered.
+A kind may follow more in its own way: ``SymbolicValue.apply`` for numbers, ``answer_ufunc`` for
+whole arrays; both are asked first.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from liptest.values.array import DTYPES, SymbolicArray, array_of, as_cells, cells_of, model_of
+from liptest.values.booleans import compare_later, conjoin, differ, disjoin, negate
+from liptest.values.in_place import check_as_numpy, is_seen_once
+from liptest.values.protocol import (
+    ARITHMETIC,
+    COMPARISONS,
+    NUMPY,
+    Symbolic,
+    calculate,
+    compare,
+    concretise_all,
+    current,
+    is_nan,
+    is_symbolic,
+    truncate,
+)
+from liptest.values.transforms import BINARY, UNARY
+
+_SCALARS = (np.float64, np.int64, float, int)
+
+
+_NARROW = (np.dtype(np.float16), np.dtype(np.float32))
+
+
+def answer_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """A ufunc with something symbolic among its inputs or outputs."""
+    if method == "__call__" and not options and len(inputs) == 2:
+        found = _of_two_numbers(ufunc, *inputs)
+        if found is not NotImplemented:
+            return found
+    use = f"numpy.{ufunc.__name__}"
+    out = options.pop("out", (None,))[0]
+    if method != "__call__" or options:
+        return _of_method(ufunc, method, inputs, options, out)
+    if out is None:
+        return entrywise(ufunc, inputs)
+    if type(out) is SymbolicArray:
+        return write_into(out, entrywise(ufunc, inputs))
+    if not is_seen_once(out, inputs):
+        first_symbolic(inputs).refuse(f"{use} into an array of plain numbers")
+    check_as_numpy(ufunc, out, model_of(inputs[1]))
+    if out.dtype not in DTYPES:
+        first_symbolic(inputs).refuse(f"{use} into an array of {out.dtype}")
+    found = entrywise(ufunc, inputs)
+    return array_of(first_symbolic(inputs).branching, as_objects(found), out.dtype)
+
+
+def _of_two_numbers(ufunc: Any, left: Any, right: Any) -> Any:
+    """Short cut where both are numbers, one of them of NumPy: what most programs do."""
+    for one in (left, right):
+        if not is_symbolic(one) and not isinstance(one, _SCALARS):
+            return NotImplemented
+    for one in (left, right):
+        if is_symbolic(one) and one.answer_ufunc is not None:
+            found = one.answer_ufunc(ufunc, (left, right))
+            if found is not NotImplemented:
+                return found
+    if ufunc in COMPARISONS:
+        return np.bool_(compare(COMPARISONS[ufunc], left, right))
+    if ufunc in ARITHMETIC and ufunc is not np.matmul:
+        return calculate(ARITHMETIC[ufunc], left, right)
+    return NotImplemented
+
+
+def _of_method(
+    ufunc: Any, method: str, inputs: tuple[Any, ...], options: dict[str, Any], out: Any
+) -> Any:
+    given = {name: value for name, value in options.items() if value is not None}
+    if method == "reduce" and ufunc in _REDUCTIONS:
+        given.setdefault("axis", options.get("axis", 0))
+        if out is not None:
+            given["out"] = out
+        return _REDUCTIONS[ufunc](inputs[0], **given)
+    if method == "accumulate" and ufunc is np.add and out is None and not given:
+        return np.cumsum(*inputs)
+    first = first_symbolic((*inputs, out, *options.values()))
+    return first.refuse(f"numpy.{ufunc.__name__}{'' if method == '__call__' else f'.{method}'}()")
+
+
+def write_into(out: SymbolicArray, found: Any) -> SymbolicArray:
+    """A result as ``out=``: cast and shaped as NumPy does, seen by all views."""
+    kind = getattr(found, "dtype", np.dtype(type(found)))
+    if not np.can_cast(kind, out.dtype, "same_kind"):
+        model = np.zeros(1, dtype=out.dtype)
+        np.add(np.zeros(1, dtype=kind), 0, out=model)  # raises NumPy's own error
+    if np.broadcast_shapes(np.shape(model_of(found)), out.shape) != out.shape:
+        np.add(np.zeros(np.shape(model_of(found))), 0, out=np.zeros(out.shape))  # raises
+    out[...] = found
+    return out
+
+
+def entrywise(ufunc: Any, inputs: tuple[Any, ...]) -> Any:
+    """The results as an array, a plain one where nothing is random, or as one number."""
+    for one in inputs:
+        if issubclass(type(one), Symbolic):
+            found = one.answer_ufunc(ufunc, inputs)
+            if found is not NotImplemented:
+                return found
+    use = f"numpy.{ufunc.__name__}"
+    if ufunc is np.matmul:
+        return np.dot(*inputs) if max(map(np.ndim, inputs)) <= 2 else _refuse(inputs, use)
+    if ufunc not in FOLLOWED:
+        if ufunc not in CONCRETISED:
+            _refuse(inputs, use)
+        return ufunc(*concretise_all(inputs, use))
+    with np.errstate(all="ignore"):
+        model = ufunc(*map(model_of, inputs))
+    cells = [_cells(one, inputs) for one in inputs]
+    if ufunc in COMPARISONS and isinstance(model, np.ndarray):
+        later = np.frompyfunc(lambda *pair: compare_later(COMPARISONS[ufunc], *pair), 2, 1)
+        return array_of(first_symbolic(inputs).branching, later(*cells), np.bool_)
+    if model.dtype not in DTYPES:
+        if all(one.is_discrete for array in cells for one in array.flat if is_symbolic(one)):
+            return ufunc(*concretise_all(inputs, use))
+        _refuse(inputs, f"{use} to {model.dtype}")
+    with np.errstate(all="ignore"):
+        made = np.frompyfunc(_of_cells(ufunc), len(inputs), 1)(*cells)
+    return array_of(first_symbolic(inputs).branching, made, model.dtype)
+
+
+def _cells(value: Any, inputs: tuple[Any, ...]) -> Any:
+    """Cells of one input; short floats as NumPy widens them beside long ones."""
+    array = value if type(value) is np.ndarray or isinstance(value, np.generic) else None
+    if array is not None and array.dtype in _NARROW:
+        weak = any(is_symbolic(one) and one.kind in (int, float) for one in inputs)
+        wide = np.asarray(array) if weak else np.asarray(array).astype(np.float64)
+        return as_cells(wide)
+    return cells_of(value)
+
+
+def _of_cells(ufunc: Any) -> Callable[..., Any]:
+    rule = FOLLOWED[ufunc]
+
+    def apply(*cells: Any) -> Any:
+        now = tuple(map(current, cells))
+        for one in now:
+            if is_symbolic(one):
+                found = one.apply(ufunc, now)
+                if found is not NotImplemented:
+                    return found
+        if not any(map(is_symbolic, now)):
+            return ufunc(*now)
+        return rule(*now)
+
+    return apply
+
+
+def first_symbolic(values: Any) -> Any:
+    """The first of some arguments, or what is in their lists, that is symbolic."""
+    for one in values:
+        if issubclass(type(one), Symbolic):
+            return one
+        if type(one) in (list, tuple):
+            found = first_symbolic(one)
+            if found is not None:
+                return found
+    return None
+
+
+def as_objects(value: Any) -> Any:
+    """Cells of a result, or the one."""
+    cells = cells_of(value)
+    return cells if cells.ndim else cells.item()
+
+
+def _refuse(inputs: Any, use: str) -> Any:
+    return first_symbolic(inputs).refuse(use)
+
+
+def _by_operator(operation: Any) -> Callable[[Any, Any], Any]:
+    return lambda left, right: calculate(operation, left, right)
+
+
+def _by_comparison(comparison: Any) -> Callable[[Any, Any], Any]:
+    return lambda left, right: bool(compare(comparison, left, right))
+
+
+def _bitwise(operation: Any, later: Any) -> Callable[[Any, Any], Any]:
+    def apply(left: Any, right: Any) -> Any:
+        if all(_is_truth(one) for one in (left, right)):
+            return later(left, right)
+        return calculate(operation, left, right)
+
+    return apply
+
+
+def _is_truth(cell: Any) -> bool:
+    return (cell.kind if is_symbolic(cell) else type(cell)) in (bool, np.bool_)
+
+
+def _invert(cell: Any) -> Any:
+    return negate(cell) if _is_truth(cell) else ~cell.concretise("numpy.invert")
+
+
+def _rounding(how: str) -> Callable[[Any], Any]:
+    return lambda one: one.rounded(how, one.kind)
+
+
+def _concretised(ufunc: Any) -> Callable[..., Any]:
+    """For ufuncs that only some kinds follow."""
+    return lambda *cells: ufunc(*concretise_all(cells, f"numpy.{ufunc.__name__}"))
+
+
+def larger(left: Any, right: Any) -> Any:
+    """The larger of two cells; NaN where one is that."""
+    if is_nan(left) or is_nan(right):
+        return math.nan
+    return right if compare(operator.lt, left, right) else left
+
+
+def smaller(left: Any, right: Any) -> Any:
+    """The smaller of two cells; NaN where one is that."""
+    if is_nan(left) or is_nan(right):
+        return math.nan
+    return right if compare(operator.gt, left, right) else left
+
+
+def _but_for_nan(choose: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """Of one number and NaN, the number."""
+
+    def chosen(left: Any, right: Any) -> Any:
+        return right if is_nan(left) else left if is_nan(right) else choose(left, right)
+
+    return chosen
+
+
+def _sign(one: Any) -> Any:
+    return 1 if compare(operator.gt, one, 0) else -1 if compare(operator.lt, one, 0) else 0
+
+
+#: Rules for cells, at least one of which is symbolic.
+FOLLOWED: dict[Any, Callable[..., Any]] = {
+    **{one: _concretised(one) for one in (*UNARY, *BINARY)},
+    **{ufunc: _by_operator(operation) for ufunc, operation in ARITHMETIC.items()},
+    **{ufunc: _by_comparison(comparison) for ufunc, comparison in COMPARISONS.items()},
+    np.logical_and: conjoin,
+    np.logical_or: disjoin,
+    np.logical_xor: differ,
+    np.logical_not: negate,
+    np.bitwise_and: _bitwise(operator.and_, conjoin),
+    np.bitwise_or: _bitwise(operator.or_, disjoin),
+    np.bitwise_xor: _bitwise(operator.xor, differ),
+    np.invert: _invert,
+    np.negative: operator.neg,
+    np.positive: operator.pos,
+    np.absolute: abs,
+    np.floor: _rounding("floor"),
+    np.ceil: _rounding("ceil"),
+    np.rint: _rounding("rint"),
+    np.trunc: lambda one: truncate(one, one.kind),
+    np.maximum: larger,
+    np.minimum: smaller,
+    np.fmax: _but_for_nan(larger),
+    np.fmin: _but_for_nan(smaller),
+    np.sign: _sign,
+    **{one: _concretised(one) for one in (np.isnan, np.isinf, np.isfinite)},
+}
+
+
+#: Functions that are what a ufunc's ``reduce`` is.
+_REDUCTIONS: Mapping[Any, Any] = {
+    np.add: np.sum,
+    np.multiply: np.prod,
+    np.maximum: np.max,
+    np.minimum: np.min,
+    np.logical_or: np.any,
+    np.logical_and: np.all,
+    np.bitwise_or: np.any,
+    np.bitwise_and: np.all,
+}
+
+
+def _named(*names: str) -> frozenset[Any]:
+    """Ufuncs that this version of NumPy has."""
+    return frozenset(getattr(np, name) for name in names if hasattr(np, name))
+
+
+#: Answered by NumPy after branching over all values; their results are new.
+CONCRETISED = _named(
+    *("arccos", "arccosh", "arcsin", "arctan2", "arctanh", "cos", "cosh", "sin", "tan"),
+    *("degrees", "radians", "deg2rad", "rad2deg", "divmod", "modf", "frexp", "ldexp", "fmod"),
+    *("copysign", "signbit", "nextafter", "spacing", "heaviside", "hypot", "gcd", "lcm"),
+    *("logaddexp", "logaddexp2", "conjugate", "bitwise_count", "float_power"),
+) - frozenset(FOLLOWED)
+
+
+#: Products of vectors by other names, dates and strings.
+REFUSED = _named("isnat", "vecdot", "matvec", "vecmat")
+
+
+NUMPY.ufunc = answer_ufunc

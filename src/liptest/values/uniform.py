@@ -1,0 +1,429 @@
+"""Uniform random numbers as intervals of NumPy's grid of 2**53 floats.
+
+``rng.random()`` returns j * 2**-53 with j uniform on 0 .. 2**53 - 1. Here j is known to lie in an
+interval, at first all of the grid, and each comparison with a number splits it in two: exactly
+the probabilities of the code as it runs, floats included. What is calculated from it and
+constants is a monotone function of j (``images``), hence compared alike: a ``DerivedUniform``
+keeps no interval of its own, it asks its ``base``. What rounds it branches over its values.
+
+Where it is compared with or added to another random number there is no cut of the grid. The base
+is then promoted: from there on it is ideal uniform noise on the interval in which it is known to
+lie, and so is all that was derived from it, before or after, as long as it is linear in it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, NoReturn
+
+import numpy as np
+
+from liptest.errors import BudgetError
+from liptest.symbolic.noise import Noise
+from liptest.values.branching import Branching
+from liptest.values.grid import GRID, UNIT, Line, split_weights, whole_line
+from liptest.values.images import UNCERTAIN, Image, Step, pieces, regions
+from liptest.values.noise import NoiseValue, value_of
+from liptest.values.noise_run import NoiseRun
+from liptest.values.promotion import as_noise
+from liptest.values.protocol import COMPARISONS, Operation, SymbolicValue
+from liptest.values.protocol import compare as compare_any
+from liptest.values.transforms import (
+    ABSOLUTE,
+    AS_ENTRY,
+    AS_FLOAT,
+    BINARY,
+    FINITE,
+    MATH,
+    NEGATIVE,
+    POSITIVE,
+    UNARY,
+    binary,
+    log_to_base,
+    rounded,
+    signed,
+)
+
+# Python compares floats with these exactly.
+_EXACT = frozenset({float, int, bool, Fraction, Decimal})
+
+
+_ABSOLUTE = ("abs", "absolute", "fabs")
+
+
+_UNIFORM = Noise("uniform", Fraction(1))
+
+
+# In place of a choice that was made before.
+_NOTHING: tuple[Any, int] = (None, 0)
+
+
+# Kept: while a program is analysed the names stand for something else.
+_COPYSIGN, _LOG, _POW = math.copysign, math.log, math.pow
+
+
+_OPERATIONS = frozenset({"add", "sub", "mul", "truediv", "floordiv", "pow", "rshift"})
+
+
+_TO_WHOLE: dict[str, Callable[[Any], int]] = {
+    "floor": math.floor,
+    "ceil": math.ceil,
+    "trunc": math.trunc,
+    "rint": round,
+}
+
+
+class UniformValue(SymbolicValue):
+    """A random float: ``low`` .. ``high`` - 1 are the grid points that it may be."""
+
+    __slots__ = ("branching", "high", "line", "low", "noise")
+
+    __hash__ = SymbolicValue.__hash__
+    family = "uniform"
+    described = "a number from rng.random()"
+    described_in_arrays = "an array of numbers from rng.random()"
+    advice = (
+        "compare it with a number (rng.random() < p), calculate with it and constants only, round "
+        "it (int(), numpy.floor), or draw with rng.integers, rng.choice, rng.binomial or "
+        "rng.permutation"
+    )
+
+    def __init__(self, branching: Branching, line: Line = UNIT) -> None:
+        self.branching = branching
+        self.line: Any = line
+        self.low = 0
+        self.high = line.stop
+        #: The grid point over GRID as noise, once it is promoted.
+        self.noise: NoiseValue | None = None
+
+    # ---- what it is
+
+    @property
+    def base(self) -> UniformValue:
+        """The random number that it is a function of: what all that is derived shares."""
+        return self
+
+    @property
+    def is_discrete(self) -> bool:
+        return bool(self._line_seen().discrete)
+
+    def current(self) -> Any:
+        return self if self.base.noise is None else self._as_noise()
+
+    def _line_seen(self) -> Any:
+        """Its values, of the type that the code sees."""
+        return self.line
+
+    def _derived(self, image: Image) -> Any:
+        return DerivedUniform(self.base, image)
+
+    # ---- comparisons
+
+    def __lt__(self, bound: Any) -> Any:
+        if type(bound) is not float or self.high != GRID or self.low != 0:
+            return self._compared_exactly(np.less, bound)
+        # The first comparison of a number, mostly the only one: all short cuts are taken.
+        line = self.line
+        cut, weights = line.known_halves.get(bound) or line.halves(bound)
+        if weights is None:
+            return bool(cut)
+        branching = self.branching
+        path, depth = branching.path, branching.depth
+        known, upper = path[depth] if depth < len(path) else _NOTHING
+        if known is weights:
+            branching.depth = depth + 1
+        else:
+            upper = branching.choose(weights)
+        if upper:
+            self.low = cut
+            return False
+        self.high = cut
+        return True
+
+    def __ge__(self, bound: Any) -> Any:
+        return self._compared_exactly(np.greater_equal, bound)
+
+    def __le__(self, bound: Any) -> Any:
+        return self._compared_exactly(np.less_equal, bound)
+
+    def __gt__(self, bound: Any) -> Any:
+        return self._compared_exactly(np.greater, bound)
+
+    def __eq__(self, bound: Any) -> Any:
+        return self._compared_exactly(np.equal, bound)
+
+    def __ne__(self, bound: Any) -> Any:
+        return self._compared_exactly(np.not_equal, bound)
+
+    def _compared_exactly(self, ufunc: Any, bound: Any) -> Any:
+        if type(bound) not in _EXACT or self.base.noise is not None:
+            return compare_any(COMPARISONS[ufunc], self, bound)
+        found = self.compare(COMPARISONS[ufunc], bound)
+        return np.bool_(found) if issubclass(self.kind, np.generic) else found
+
+    def compare(self, comparison: Operation, other: Any) -> bool:
+        bound = other
+        if type(bound) not in _EXACT:
+            if isinstance(bound, (np.float64, np.integer, np.bool_)):
+                bound = bound.item()
+            elif isinstance(bound, np.floating):
+                self.refuse(f"a comparison with a {type(bound).__name__}")
+            else:  # a subclass
+                bound = int(bound) if isinstance(bound, int) else float(bound)
+        if bound != bound:
+            return comparison is _NE
+        line = self.line
+        if comparison is _LT:
+            return self._below(line.at_least(bound))
+        if comparison is _GE:
+            return not self._below(line.at_least(bound))
+        if comparison is _LE:
+            return self._below(line.above(bound))
+        if comparison is _GT:
+            return not self._below(line.above(bound))
+        first, after = line.at_least(bound), line.above(bound)
+        equal = first != after and not self._below(first) and self._below(after)
+        return equal is (comparison is _EQ)
+
+    def _below(self, cut: int) -> bool:
+        """Whether the grid point is below ``cut``: known, or chosen by weight."""
+        low, high = self.low, self.high
+        if cut <= low:
+            return False
+        if cut >= high:
+            return True
+        if self.branching.choose(split_weights(cut - low, high - cut)):
+            self.low = cut
+            return False
+        self.high = cut
+        return True
+
+    # ---- calculating
+
+    def after(self, step: Step) -> Any:
+        """What an operation makes of the number: a number again, or a plain one."""
+        base, line = self.base, self._line_seen()
+        if base.noise is not None:
+            self.refuse(f"{step.name}, after a comparison or a sum with other noise")
+        found = regions(line, step)
+        region = found[base.part([one.stop for one in found[:-1]])]
+        if region.refused is not None:
+            self.refuse(region.refused)
+        if region.image is None:
+            return step.apply(line.value(max(base.low, region.start)))
+        return self._derived(region.image)
+
+    def part(self, stops: Sequence[int]) -> int:
+        """Which part of the grid, cut at ``stops``, the number lies in: known, or chosen."""
+        for place, stop in enumerate(stops):
+            if UniformValue._below(self, stop):
+                return place
+        return len(stops)
+
+    def binary(self, operation: Operation, other: Any, *, swapped: bool) -> Any:
+        name = operation.__name__
+        step = binary(operation, other, swapped=swapped) if name in _OPERATIONS else None
+        return (
+            super().binary(operation, other, swapped=swapped) if step is None else self.after(step)
+        )
+
+    def apply(self, ufunc: Any, inputs: tuple[Any, ...]) -> Any:
+        if len(inputs) == 1:
+            if ufunc in UNARY:
+                return self.after(UNARY[ufunc])
+            return FINITE.get(ufunc, NotImplemented)
+        other, swapped = (inputs[0], True) if inputs[1] is self else (inputs[1], False)
+        if ufunc not in BINARY or issubclass(type(other), SymbolicValue):
+            return NotImplemented
+        step = binary(ufunc, other, swapped=swapped)
+        return NotImplemented if step is None else self.after(step)
+
+    def __neg__(self) -> Any:
+        return super().__neg__() if self.base.noise is not None else self.after(NEGATIVE)
+
+    def __pos__(self) -> Any:
+        return self if self.base.noise is not None else self.after(POSITIVE)
+
+    def __abs__(self) -> Any:
+        return super().__abs__() if self.base.noise is not None else self.after(ABSOLUTE)
+
+    # ---- rounding, types and plain numbers
+
+    def typed(self, kind: Any) -> Any:
+        if kind is self.kind:
+            return self
+        if kind is float:
+            return self.after(AS_FLOAT)
+        if kind is np.float64:
+            return self.after(AS_ENTRY)
+        if issubclass(kind, (int, np.integer)):
+            return self.rounded("trunc", kind)
+        return kind(self.concretise(f"{kind.__name__}()"))
+
+    def rounded(self, how: str, kind: Any) -> Any:
+        if issubclass(kind, float):
+            return self.after(UNARY[getattr(np, how)])
+        return kind(self.concretise(f"{how}()", _TO_WHOLE[how]))
+
+    def rounded_to(self, decimals: int, kind: Any, own: Any) -> Any:
+        return self.after(rounded(own, decimals))
+
+    def concretise(self, use: str, settle: Callable[[Any], Any] | None = None) -> Any:
+        """``settle(number)``, or a rounded number itself, after branching over all it can be."""
+        line, base = self._line_seen(), self.base
+        if base.noise is not None:
+            return self._as_noise().concretise(use)
+        if settle is None and not line.discrete:
+            self.refuse(use)
+        found = pieces(line, base.low, base.high, settle or line.kind)
+        if found is None:
+            self._too_many(use)
+        chosen = self.branching.choose(found.weights) if len(found.weights) > 1 else 0
+        if chosen == len(found.values):
+            self.branching.leave_out()
+        base.low, base.high = found.ends[chosen]
+        return found.values[chosen]
+
+    def replay(self, point_in: Callable[[int, int], int]) -> Any:
+        if self.noise is not None:
+            return self._as_noise().replay(point_in)
+        return self.line.value(point_in(self.low, self.high))
+
+    def _too_many(self, use: str) -> NoReturn:
+        name = self.branching.name
+        self.branching.fail(
+            BudgetError(
+                f"{name}: a number from rng.random() used in {use} takes too many values to be "
+                f"enumerated; draw from fewer values, or declare the law with lt.ClosedForm"
+            )
+        )
+
+    # ---- promotion
+
+    def _as_noise(self) -> Any:
+        """As noise, once the base is that."""
+        linear, noise = linear_in_base(self.line), self.base.noise
+        if linear is None or noise is None:
+            self.refuse("other ways than linear, after a comparison or a sum with other noise")
+        slope, shift = linear
+        return value_of(noise.run, noise.form * slope + shift, self.kind)
+
+
+class UniformEntry(UniformValue):
+    """An entry of an array of random floats."""
+
+    __slots__ = ()
+
+    __hash__ = SymbolicValue.__hash__
+    kind = np.float64
+
+    def __lt__(self, bound: Any) -> Any:
+        found = UniformValue.__lt__(self, bound)
+        return np.bool_(found) if type(found) is bool else found
+
+    def _line_seen(self) -> Any:
+        return regions(self.line, AS_ENTRY)[0].image
+
+
+class UniformInteger(UniformValue):
+    """A random whole number of very many, all of them equally likely (stands for an int)."""
+
+    __slots__ = ()
+
+    __hash__ = SymbolicValue.__hash__
+    kind = int
+
+    def __init__(self, branching: Branching, count: int) -> None:
+        super().__init__(branching, whole_line(count))
+
+
+class DerivedUniform(UniformValue):
+    """A monotone function of a random number; known together with it."""
+
+    __slots__ = ("_base", "kind")
+
+    __hash__ = SymbolicValue.__hash__
+
+    def __init__(self, base: UniformValue, image: Image) -> None:
+        self.branching = base.branching
+        self._base = base
+        self.line = image
+        # No interval of its own: never the short cut of a comparison.
+        self.low = self.high = -1
+        self.kind = image.kind
+
+    @property
+    def base(self) -> UniformValue:
+        return self._base
+
+    def _below(self, cut: int) -> bool:
+        """Whether the value is on the lower side of a cut of the grid."""
+        if cut == UNCERTAIN:
+            self.refuse("a comparison, where it is not monotone in its last digits")
+        return UniformValue._below(self._base, cut) == bool(self.line.rising)
+
+    def replay(self, point_in: Callable[[int, int], int]) -> Any:
+        raise NotImplementedError  # only what is drawn is replayed
+
+
+_LT, _LE, _GT, _GE, _EQ, _NE = (
+    COMPARISONS[one]
+    for one in (np.less, np.less_equal, np.greater, np.greater_equal, np.equal, np.not_equal)
+)
+
+
+@lru_cache(maxsize=4096)
+def linear_in_base(line: Any) -> tuple[Fraction, Fraction] | None:
+    """(slope, shift) of the values in the grid point over GRID, but for the rounding of floats."""
+    if not isinstance(line, Image):
+        return None if line.discrete else (Fraction(line.width), Fraction(line.low))
+    inner, step = linear_in_base(line.inner), line.step.linear
+    if line.step.name in _ABSOLUTE:  # on one side of 0
+        step = Fraction(1 if line.rising == line.inner.rising else -1), Fraction(0)
+    if inner is None or step is None:
+        return None
+    return inner[0] * step[0], inner[1] * step[0] + step[1]
+
+
+@as_noise.register
+def _promoted(value: UniformValue) -> Any:
+    base = value.base
+    if base.noise is None:
+        if linear_in_base(value.line) is None:
+            return None
+        run = NoiseRun.of(base.branching)
+        start, stop = Fraction(base.low, GRID), Fraction(base.high, GRID)
+        base.noise = NoiseValue(run, run.new(_UNIFORM) * (stop - start) + start)
+        base.low = base.high = -1
+    return value.current()
+
+
+def uniform_below(branching: Branching, count: int) -> Any:
+    """A uniform whole number below ``count``: chosen, or where there are too many, compared."""
+    if count <= branching.max_leaves:
+        return branching.choose(count)
+    number = UniformInteger(branching, count)
+    return number if branching.draw_log is None else branching.draw_log.hand_out(number)
+
+
+def of_math(function: Any, x: Any, *more: Any) -> Any:
+    """A function of the module math, of a random number or any other."""
+    if function is _COPYSIGN and len(more) == 1 and _is_uniform(more[0]) and not _is_uniform(x):
+        return more[0].after(signed(float(x)))
+    if not _is_uniform(x) or len(more) > 1 or (more and _is_uniform(more[0])):
+        return function(x, *more)
+    if function in FINITE:
+        return FINITE[function]
+    if function is _POW and more:
+        return x.after(binary(_POW, float(more[0]), swapped=False))
+    if function is _LOG and more:
+        return x.after(log_to_base(function, float(more[0])))
+    return function(x, *more) if more or function not in MATH else x.after(MATH[function])
+
+
+def _is_uniform(value: Any) -> bool:
+    return issubclass(type(value), UniformValue)
