@@ -37,7 +37,7 @@ UPWARD: set[tuple[str, str]] = {
 # How many files are in circles of imports, imports inside functions included; only to shrink.
 CIRCLES: list[int] = [13, 3, 2, 2]
 # Files of which each imports the next; a circle counts with all its files.
-CHAIN = 44
+CHAIN = 45
 # Attributes asked for by name, public names in two files or more, names of the package.
 PROBES = 90
 DEFINED_TWICE = 80

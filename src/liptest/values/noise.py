@@ -22,11 +22,10 @@ import numpy as np
 from liptest.symbolic.forms import Form, Rational, lean
 from liptest.symbolic.noise import Noise
 from liptest.values.branching import Branching
-from liptest.values.integer_spans import Cells, Span
 from liptest.values.noise_run import NoiseRun, NoisyValue, bounded
 from liptest.values.promotion import as_noise
 from liptest.values.protocol import REFLECTED, Operation, SymbolicValue
-from liptest.values.questions import Known
+from liptest.values.questions import Cells, Known, Span
 from liptest.values.tails import drawn_by_weight
 
 ADVICE = (

@@ -15,9 +15,8 @@ from typing import Any
 
 from liptest.symbolic.forms import Form
 from liptest.symbolic.noise import Noise
-from liptest.values.integer_spans import Cells, Span
 from liptest.values.noise_run import NoiseRun, bounded
-from liptest.values.questions import Known
+from liptest.values.questions import Cells, Known, Span
 from liptest.values.tails import drawn_by_weight
 from liptest.whitebox.ducks import Duck
 from liptest.whitebox.noise.numbers import Noisy, rational
