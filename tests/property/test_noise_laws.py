@@ -64,5 +64,5 @@ def test_laplace_loss_bounds_every_log_ratio_and_is_reached(
     ratio = abs(abs(value - shift) - abs(value)) / scale
     assert ratio <= abs(shift) / scale
     assert noise.loss_ball(shift).contains(exact_ball(abs(shift) / scale))
-    j = noise.telling_value(shift, 0.0)
+    j = noise.distinguishing_value(shift, 0.0)
     assert (abs(j - shift) - abs(j)) / scale == abs(shift) / scale

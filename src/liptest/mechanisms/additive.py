@@ -81,7 +81,7 @@ class AdditiveNoise(ABC):
         return high.union(low)
 
     @abstractmethod
-    def telling_value(self, shift: int, epsilon: float) -> int:
+    def distinguishing_value(self, shift: int, epsilon: float) -> int:
         """A j with ln P(j) - ln P(j - shift) > epsilon, or, if there is none, at its largest."""
 
     @abstractmethod
@@ -178,7 +178,7 @@ class DiscreteLaplace(AdditiveNoise):
         rest = q * exact_ball(-turn / self.scale).expm1() * middle
         return (rest - exact_ball(gap).expm1()) / (1 + q)
 
-    def telling_value(self, shift: int, epsilon: float) -> int:
+    def distinguishing_value(self, shift: int, epsilon: float) -> int:
         return 0
 
     def tail(self, window: int) -> Fraction:
@@ -252,7 +252,7 @@ class DiscreteGaussian(AdditiveNoise):
         rest = (-(last**2) * unit).exp() / (1 - ((2 * last - 1) * unit).exp())
         return (total + arb(0).union(rest.upper())) / self._total()
 
-    def telling_value(self, shift: int, epsilon: float) -> int:
+    def distinguishing_value(self, shift: int, epsilon: float) -> int:
         # For s > 0 and j = -k the log ratio is (s^2 + 2 k s) / (2 sigma^2).
         size = abs(shift)
         far = (Fraction(epsilon) * self._double - size**2) / (2 * size) if size else Fraction(0)

@@ -27,7 +27,7 @@ from liptest.mechanisms.laws import (
     normalised_logs,
 )
 from liptest.mechanisms.neighbourhoods import Changes
-from liptest.statistics.protocol import Statistic
+from liptest.statistics.protocol import Statistic, check_is_statistic
 
 # Mechanisms whose output law is declared as a formula.
 
@@ -162,7 +162,7 @@ class StatisticMechanism(_Declared):
     ----------
     statistic
         ``lt.Count()``, ``lt.WeightedSum(w)``, ``lt.Histogram(n)`` or your own
-        (``liptest.statistics.protocol.Statistic``).
+        (``liptest.statistics.Statistic``).
     outputs, error, exact_zeros, name
         As for ``ClosedForm``.
     log_pmf
@@ -181,12 +181,7 @@ class StatisticMechanism(_Declared):
         exact_zeros: bool = False,
         name: str = "",
     ) -> None:
-        if not isinstance(statistic, Statistic):
-            raise InputError(
-                f"statistic={shown(statistic)} is no statistic; use lt.Count(), "
-                f"lt.WeightedSum(weights) or lt.Histogram(cells)",
-                name="statistic",
-            )
+        check_is_statistic(statistic)
         if isinstance(log_pmf, PackedFunction):
             raise InputError(
                 "log_pmf: lt.packed is for formulas of whole datasets; a StatisticMechanism gives "

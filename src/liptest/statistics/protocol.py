@@ -133,6 +133,18 @@ class Statistic(ABC):
         return batch.point(int(batch.rows[hits[0]])), batch.point(len(starts) + int(hits[0]))
 
 
+def check_is_statistic(statistic: object) -> None:
+    """Raise InputError for what is not a statistic."""
+    if not isinstance(statistic, Statistic):
+        raise InputError(
+            f"statistic={shown(statistic)} is not a statistic; use lt.Count(), "
+            f"lt.WeightedSum(weights), lt.Histogram(cells) or lt.UserStatistic(function), or "
+            f"derive your own from liptest.statistics.Statistic",
+            name="statistic",
+            value=statistic,
+        )
+
+
 def check_statistic(mechanism: Any, domain: Domain) -> None:
     """Raise InputError when what a mechanism sees of a dataset does not fit the domain."""
     if mechanism.statistic is None:

@@ -18,7 +18,7 @@ from liptest.mechanisms.base import Mechanism
 from liptest.mechanisms.declared import check_outputs, distinct_values
 from liptest.mechanisms.laws import LawTable, Output, OutputLaw, Raised
 from liptest.runs.workers import travels_by_value
-from liptest.statistics.protocol import Statistic
+from liptest.statistics.protocol import Statistic, check_is_statistic
 from liptest.whitebox.naming import found, imported, takes_generator
 from liptest.whitebox.noise.outputs import is_continuous, refused
 from liptest.whitebox.outputs import Typed, canonical
@@ -102,12 +102,8 @@ class PythonFunction(Mechanism):
                 f"function={self.function.name} is a mechanism already", name="function"
             )
         object.__setattr__(self, "_takes_generator", takes_generator(self.function))
-        if self.statistic is not None and not isinstance(self.statistic, Statistic):
-            raise InputError(
-                f"statistic={shown(self.statistic)} is no statistic; use lt.Count(), "
-                f"lt.WeightedSum(weights) or lt.Histogram(cells)",
-                name="statistic",
-            )
+        if self.statistic is not None:
+            check_is_statistic(self.statistic)
         words = self.name or getattr(self.function, "__name__", type(self.function).__name__)
         object.__setattr__(self, "name", words)
         by_type = "enumerated by type" if self.typed_outputs else "enumerated"

@@ -100,7 +100,7 @@ def test_values_of_several_numbers_are_told_apart_by_rows() -> None:
 
 
 def test_no_statistic_is_refused() -> None:
-    with pytest.raises(InputError, match="is no statistic"):
+    with pytest.raises(InputError, match="is not a statistic"):
         StatisticMechanism(np.sum, [0, 1], fair)
 
 

@@ -111,10 +111,10 @@ def test_gaussian_loss_is_infinite() -> None:
 
 @pytest.mark.parametrize("kind", BOTH)
 @pytest.mark.parametrize("shift", [-3, -1, 1, 4])
-def test_telling_value_shows_the_loss(kind: type, shift: int) -> None:
+def test_distinguishing_value_shows_the_loss(kind: type, shift: int) -> None:
     noise = kind(2)
     for epsilon in (0.1, 0.4, 3.0):
-        j = noise.telling_value(shift, epsilon)
+        j = noise.distinguishing_value(shift, epsilon)
         loss = float(noise.log_pmf(j) - noise.log_pmf(j - shift))
         assert loss > min(epsilon, float(noise.loss(shift)) - 1e-12)
 

@@ -33,11 +33,11 @@ def test_is_a_mechanism_with_unbounded_outputs() -> None:
 
 
 def test_bad_arguments() -> None:
-    with pytest.raises(InputError, match="is no statistic"):
+    with pytest.raises(InputError, match="is not a statistic"):
         ShiftMechanism(lambda x: x, DiscreteLaplace(1))
-    with pytest.raises(InputError, match="is no noise"):
+    with pytest.raises(InputError, match="is not noise"):
         ShiftMechanism(Count(), 1.0)
-    with pytest.raises(InputError, match="is no noise"):
+    with pytest.raises(InputError, match="is not noise"):
         ShiftMechanism(Count(), DiscreteLaplace)
 
 
