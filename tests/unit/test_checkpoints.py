@@ -275,7 +275,7 @@ KILLED = """
 import os, signal, sys
 import numpy as np
 import liptest as lt
-from liptest import checkpoints
+from liptest.runs import checkpoints
 from liptest.privacy import sampling_run
 
 sampling_run._CHUNK_POINTS["declared"] = 140

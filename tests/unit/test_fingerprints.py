@@ -257,7 +257,7 @@ class TestFiles:
 SCRIPT = """
 import numpy as np
 import liptest as lt
-from liptest.fingerprints import distribution_hash, fingerprint
+from liptest.runs.fingerprints import distribution_hash, fingerprint
 
 def log_pmf(x):
     if str(len(x)) in {"a", "b", "c", "d", "e"}:

@@ -23,7 +23,7 @@ PROJECT = """
 import numpy as np
 import pytest
 import liptest as lt
-from liptest.pytest_plugin import assert_private
+from liptest.testing.pytest_plugin import assert_private
 
 P = 0.7310585786300049  # e / (1 + e)
 
@@ -408,6 +408,14 @@ def test_a_session_that_does_not_use_it_loads_no_numpy(pytester):
     pytester.runpytest_subprocess(*STRICT).assert_outcomes(passed=1)
 
 
+# Hypothesis fails what draws slowly, as everything does on a busy machine.
+ANY_SPEED = """
+from hypothesis import HealthCheck, settings
+settings.register_profile("any", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any")
+"""
+
+
 def test_the_page_on_pytest_shows_what_happens(pytester):
     page = (Path(__file__).parents[2] / "docs" / "pytest.md").read_text(encoding="utf-8")
     blocks = re.findall(r"^```python\n(.*?)^```", page, flags=re.MULTILINE | re.DOTALL)
@@ -430,5 +438,6 @@ def test_the_page_on_pytest_shows_what_happens(pytester):
     assert len(others) == 2
     start = files["test_claims.py"].split("\n\n\ndef ")[0]
     (pytester.path / "test_others.py").write_text("\n\n".join([start, *others]))
+    (pytester.path / "conftest.py").write_text(ANY_SPEED)
     again = pytester.runpytest_subprocess("-p", "no:cacheprovider", "test_others.py")
     again.assert_outcomes(passed=2)

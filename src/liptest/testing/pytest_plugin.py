@@ -222,6 +222,6 @@ def _check_marked(mark: pytest.Mark) -> None:
 
 @pytest.fixture(name="assert_private", scope="session")
 def _assert_private() -> Callable[..., PrivacyVerdict]:
-    """``liptest.pytest_plugin.assert_private``: assert that a mechanism is private as claimed."""
+    """``assert_private`` of this module: assert that a mechanism is private as claimed."""
     # Of the session, because Hypothesis does not reset fixtures of a function.
     return assert_private

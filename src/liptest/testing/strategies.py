@@ -3,7 +3,7 @@
 For property tests of code that takes these, and of your own gates and adapters::
 
     from hypothesis import given, strategies as st
-    from liptest.strategies import domains, mechanisms, neighbouring_pairs
+    from liptest.testing.strategies import domains, mechanisms, neighbouring_pairs
 
     @given(st.data())
     def test_mine(data):
@@ -39,7 +39,8 @@ try:
     from hypothesis import strategies as st
 except ImportError:
     raise ImportError(
-        "liptest.strategies needs Hypothesis, which is not installed; run: pip install hypothesis"
+        "liptest.testing.strategies needs Hypothesis, which is not installed; run: "
+        "pip install hypothesis"
     ) from None
 
 
@@ -232,7 +233,7 @@ def exact_row(mechanism: Any, dataset: Sequence[int] | IntArray) -> Row:
     if isinstance(source, LogRows):
         return source.rows[int(source.domain.index(array)[0])]
     raise InputError(
-        f"mechanism={mechanism!r} was not drawn from liptest.strategies", name="mechanism"
+        f"mechanism={mechanism!r} was not drawn from liptest.testing.strategies", name="mechanism"
     )
 
 
