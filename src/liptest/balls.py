@@ -11,6 +11,7 @@ therefore run outside of it: ``outside_precision`` gives the lock up for so long
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -76,7 +77,7 @@ def outside_precision() -> Iterator[None]:
 
 
 # A child process starts with a lock that nobody holds, and with the precision of its parent.
-if hasattr(os, "register_at_fork"):
+if sys.platform != "win32":
     os.register_at_fork(
         before=_LOCK.acquire, after_in_parent=_LOCK.release, after_in_child=_LOCK.release
     )

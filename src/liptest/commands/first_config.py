@@ -133,7 +133,7 @@ def _header(where: str, mechanism: Mechanism) -> str:
 def _domain(mechanism: Mechanism, known: Known) -> tuple[str, int | None, list[int] | None]:
     """Kind, dimension and sizes, as far as arguments, mechanism and table tell."""
     statistic = mechanism.statistic
-    name = getattr(statistic, "name", "")
+    name = "" if statistic is None else statistic.name
     dimension = known.dimension
     if dimension is None and name == "weighted sum":
         dimension = len(statistic.weights)

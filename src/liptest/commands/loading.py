@@ -90,7 +90,11 @@ def defined_at(where: str) -> tuple[Path | None, int | None]:
 def _bound_by(node: ast.stmt) -> set[str]:
     if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
         return {node.name}
-    targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+    targets: list[ast.expr] = []
+    if isinstance(node, ast.Assign):
+        targets = node.targets
+    elif isinstance(node, (ast.AnnAssign, ast.AugAssign, ast.For)):
+        targets = [node.target]
     return {target.id for target in targets if isinstance(target, ast.Name)}
 
 

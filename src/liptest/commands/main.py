@@ -19,10 +19,10 @@ from liptest.errors import BudgetError, InputError, LiptestError
 from liptest.evidence.certificate import Certificate, certify
 from liptest.evidence.ledger import Bookkeeper
 from liptest.evidence.ledger_entries import clean_name
-from liptest.evidence.outcomes import Outcome
 from liptest.gate.gate import PrivacyGate, Released
 from liptest.privacy.check import check_with_settings
 from liptest.privacy.request import validated_request
+from liptest.report.findings import Outcome
 from liptest.report.text import Screen
 from liptest.runs.fingerprints import fingerprint
 from liptest.runs.interrupts import interruptions

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from liptest.evidence.outcomes import Outcome
+from liptest.report.findings import Outcome
 
 Format = Callable[[Sequence[Outcome]], str]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from liptest.errors import InputError
-from liptest.evidence.outcomes import Outcome
+from liptest.report.findings import Outcome
 from liptest.report.text import Screen
 
 

@@ -41,7 +41,8 @@ class WorkerPool(Executor):
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """End the processes at once, whatever they are doing."""
-        manager = getattr(self._inner, "_executor_manager_thread", None)
+        inner: Any = self._inner
+        manager = inner._executor_manager_thread
         self._inner.shutdown(wait=False, cancel_futures=True)
         for process in set(multiprocessing.active_children()) - self._others:
             process.terminate()

@@ -41,6 +41,8 @@ class ProductDistribution:
 
     #: What it was fitted on; None where it was not.
     fitted: Fitted | None = None
+    #: Masses are always known.
+    has_log_mass: bool = True
 
     def __init__(
         self, domain: Domain, marginals: Sequence[ArrayLike] | ArrayLike, *, source: str = ""

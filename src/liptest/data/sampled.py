@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -293,10 +293,29 @@ class Mixture:
             return np.asarray(safe + np.log(np.exp(logs - safe).sum(axis=0)))
 
 
+@runtime_checkable
+class HasMasses(Protocol):
+    """A law whose masses may be known."""
+
+    @property
+    def domain(self) -> Domain:
+        """The points that it may draw."""
+        ...
+
+    @property
+    def has_log_mass(self) -> bool:
+        """Whether ``log_mass`` is known."""
+        ...
+
+    def log_mass(self, points: ArrayLike) -> NDArray[np.float64]:
+        """Natural log of each point's mass; (n, d) -> (n,)."""
+        ...
+
+
 def mixture(components: Sequence[Any], weights: ArrayLike) -> Mixture:
     """A mixture of at least one law of one domain; InputError where weights are no law."""
     laws = tuple(components) if isinstance(components, Iterable) else ()
-    if not all(hasattr(law, "domain") and hasattr(law, "log_mass") for law in laws):
+    if not all(isinstance(law, HasMasses) for law in laws):
         raise InputError(
             f"components={shown(laws)} must be distributions: products, chains or mixtures",
             name="components",
@@ -307,8 +326,7 @@ def mixture(components: Sequence[Any], weights: ArrayLike) -> Mixture:
             f"at least one, all on the same domain",
             name="components",
         )
-    known = all(getattr(law, "has_log_mass", True) for law in laws)
-    if not known:
+    if not all(law.has_log_mass for law in laws):
         raise InputError(
             "components: one of them has no masses; give products, chains or mixtures",
             name="components",

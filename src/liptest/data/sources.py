@@ -45,6 +45,7 @@ def is_table(table: object) -> bool:
         return True
     if isinstance(table, (np.ndarray, list, tuple, range)) or table is None:
         return False
+    # A frame of any library, none of which need be there.
     return hasattr(table, "collect_schema") or hasattr(table, "columns")
 
 
@@ -437,7 +438,8 @@ class SqlTable:
             with self._reading() as connection:
                 return ask(connection)
         except self._sa.exc.SQLAlchemyError as error:
-            cause = getattr(error, "orig", None) or error
+            of_driver = isinstance(error, self._sa.exc.StatementError)
+            cause = (of_driver and error.orig) or error
             first = next(iter(str(cause).splitlines()), "")
             raise InputError(
                 f"{self.words}: the database answered {type(cause).__name__}: {shown(first, 200)}; "

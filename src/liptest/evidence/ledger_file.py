@@ -382,4 +382,5 @@ class Chain:
 
 
 def _code(error: sqlite3.Error) -> int:
+    # Errors of the module sqlite3 itself have no code.
     return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF

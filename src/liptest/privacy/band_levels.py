@@ -159,8 +159,7 @@ class Geometry:
     @property
     def has_masses(self) -> bool:
         """Whether the lighter end of a pair is known."""
-        law = self.distribution
-        return isinstance(law, ProductDistribution) or law.has_log_mass
+        return self.distribution.has_log_mass
 
     @cached_property
     def most_neighbours(self) -> int:

@@ -212,7 +212,7 @@ def _source(mechanism: Any, distribution: Distribution) -> _Source:
             f"is known here; give a mechanism with finitely many outputs",
             name="mechanism",
         )
-    masses = isinstance(distribution, ProductDistribution) or distribution.has_log_mass
+    masses = distribution.has_log_mass
     if distribution.domain.size <= MAX_POINTS and masses:
         known = checked
 

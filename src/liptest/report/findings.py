@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -18,7 +19,7 @@ from liptest.blackbox.verdicts import BlackBoxVerdict
 from liptest.data.distributions import Distribution, ProductDistribution
 from liptest.data.domains import Domain
 from liptest.errors import BudgetError, ContinuousOutputs, LiptestError, MechanismError
-from liptest.evidence.outcomes import Outcome
+from liptest.evidence.certificate import Certificate
 from liptest.mechanisms.base import ClosedFormLosses, Mechanism, through_reads
 from liptest.mechanisms.laws import INFINITE_LOSS, ComparableLaws, Output, OutputLaw
 from liptest.mechanisms.shift import ShiftMechanism
@@ -35,6 +36,29 @@ from liptest.report.text import finding_lines
 from liptest.statistics.coordinates import Coordinates
 from liptest.statistics.sums import Count, WeightedSum
 from liptest.verdicts import Decision
+
+# What became of each check that was asked for; every format of a report is written from this.
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One check: a certificate, or the error that prevented it.
+
+    ``asked`` is the mechanism as it was asked for (``vendor.py:count``), ``code`` the exit code
+    of this check alone, ``file`` and ``line`` where the mechanism is defined, if that is known.
+    ``mechanism`` and ``distribution`` are None when loading them failed.
+    """
+
+    asked: str
+    code: int
+    certificate: Certificate | None = None
+    error: LiptestError | None = None
+    mechanism: Mechanism | None = None
+    distribution: Distribution | None = None
+    file: Path | None = None
+    line: int | None = None
+    seconds: float = 0.0
+
 
 # Why something that a report could show is not there.
 

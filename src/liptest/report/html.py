@@ -18,7 +18,6 @@ from liptest.data.distributions import Distribution, check_distribution
 from liptest.errors import InputError
 from liptest.errors import shown as shown_value
 from liptest.evidence.certificate import Certificate
-from liptest.evidence.outcomes import Outcome
 from liptest.mechanisms.base import Mechanism, check_mechanism
 from liptest.privacy.profile_result import PrivacyProfile
 from liptest.privacy.verdicts import (
@@ -37,6 +36,7 @@ from liptest.report.findings import (
     Findings,
     Kind,
     LawRow,
+    Outcome,
     exposure_rows,
     findings,
     kind_of,

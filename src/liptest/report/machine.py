@@ -17,8 +17,7 @@ from urllib.parse import quote
 from xml.etree import ElementTree
 
 import liptest
-from liptest.evidence.outcomes import Outcome
-from liptest.report.findings import Kind, check_facts, explanation, kind_of, summary
+from liptest.report.findings import Kind, Outcome, check_facts, explanation, kind_of, summary
 
 # Names of files as reports write them: relative to the folder of the project, with slashes.
 

@@ -197,7 +197,7 @@ def _find(name: str) -> Path | None:
         spec = importlib.util.find_spec(name.partition(".")[0])
     except (ImportError, ValueError):
         return None
-    origin = getattr(spec, "origin", None)
+    origin = None if spec is None else spec.origin
     return Path(origin).resolve() if origin and Path(origin).is_file() else None
 
 
@@ -334,12 +334,18 @@ def _described_type(kind: type, seen: Seen) -> Iterator[str]:
         return
     yield from _described(kind.__bases__, seen)
     for name, member in sorted(vars(kind).items()):
-        inner = getattr(member, "__func__", getattr(member, "fget", member))
+        inner = _plain_function(member)
         code = getattr(inner, "__code__", None)
         generated = code is not None and code.co_filename == "<string>" and is_dataclass(kind)
         if not generated and (code is not None or not name.startswith("_")):
             yield name
             yield from _described(inner, seen)
+
+
+def _plain_function(member: Any) -> Any:
+    if isinstance(member, (staticmethod, classmethod)):
+        return member.__func__
+    return member.fget if isinstance(member, property) else member
 
 
 def _state(value: Any) -> list[tuple[str, Any]]:

@@ -30,7 +30,7 @@ from concurrent.futures import (
 from contextlib import closing, contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -197,6 +197,15 @@ _LARGE_PARCEL = 1 << 18
 
 
 @runtime_checkable
+class Submits(Protocol):
+    """What every executor can do, also one that is not a subclass of ``Executor``."""
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+        """A future of ``fn(*args, **kwargs)``."""
+        ...
+
+
+@runtime_checkable
 class Renewable(Protocol):
     """An executor that replaces dead workers of its own, forked after the code was loaded."""
 
@@ -215,8 +224,9 @@ class Crew:
     def __init__(self, executor: Executor) -> None:
         self._given = self._executor = executor
         self._files: list[str] = []
-        self._client = getattr(executor, "_client", None)  # of Dask
-        if self._client is not None:
+        self._client: Any = None
+        if _is_of("distributed", executor):
+            self._client = executor._client  # type: ignore[attr-defined]
             _separate_dask()
         self._workers, self._counted = self._count(), time.monotonic()
         self.deaths: tuple[type[BaseException], ...] = (BrokenExecutor, *self._deaths_of_dask())
@@ -250,7 +260,7 @@ class Crew:
         if self._client is None:
             return self._executor.submit(_unpacked, run, packed, *numbers)
         # Dask's executor wraps futures of its own, and logs an error for each that is cancelled.
-        options = {**getattr(self._executor, "_kwargs", {}), "pure": False}
+        options = {**self._executor._kwargs, "pure": False}  # type: ignore[attr-defined]
         future: Future[Any] = self._client.submit(_on_dask, run, packed, *numbers, **options)
         return future
 
@@ -277,11 +287,12 @@ class Crew:
 
     def _is_local(self) -> bool:
         known = isinstance(self._given, (Renewable, ProcessPoolExecutor))
-        return known or _is_loky(self._given)
+        return known or _is_of("loky", self._given)
 
     def _count(self) -> int:
         if self._client is not None:
             return sum(self._client.nthreads().values()) or _UNKNOWN_WORKERS
+        # Executors of many libraries have it; the interface has nothing for it.
         return int(getattr(self._given, "_max_workers", None) or _UNKNOWN_WORKERS)
 
     def _deaths_of_dask(self) -> tuple[type[BaseException], ...]:
@@ -304,8 +315,8 @@ def _unpacked(run: Callable[..., Any], packed: Any, *numbers: int) -> Any:
     return _Answer(packed_answer(run(packed.open(), *numbers)))
 
 
-def _is_loky(executor: Executor) -> bool:
-    return type(executor).__module__.partition(".")[0] == "loky"
+def _is_of(library: str, executor: Executor) -> bool:
+    return any(kind.__module__.partition(".")[0] == library for kind in type(executor).__mro__)
 
 
 def _on_dask(run: Callable[..., Any], packed: Any, *numbers: int) -> Any:
@@ -336,18 +347,18 @@ def _separate_dask() -> None:
 
 def _like(executor: Executor, death: BaseException) -> Executor:
     """Another pool like a broken one."""
-    start: dict[str, Any] = {
-        "max_workers": getattr(executor, "_max_workers", None),
-        "initializer": getattr(executor, "_initializer", None),
-        "initargs": getattr(executor, "_initargs", ()),
-    }
+    broken: Any = executor
     if isinstance(executor, ProcessPoolExecutor):
-        return ProcessPoolExecutor(mp_context=executor._mp_context, **start)
-    if not _is_loky(executor):
-        raise death
-    from loky.process_executor import ProcessPoolExecutor as Loky
+        kind: Any = partial(ProcessPoolExecutor, mp_context=broken._mp_context)
+    elif _is_of("loky", executor):
+        from loky.process_executor import ProcessPoolExecutor as Loky
 
-    again: Executor = Loky(context=executor._context, **start)  # type: ignore[attr-defined]
+        kind = partial(Loky, context=broken._context)
+    else:
+        raise death
+    again: Executor = kind(
+        max_workers=broken._max_workers, initializer=broken._initializer, initargs=broken._initargs
+    )
     return again
 
 
@@ -397,7 +408,7 @@ def ordered_map(
     """
     if executor is None:
         return (task(number) for number in range(first, count))
-    if not callable(getattr(executor, "submit", None)):
+    if not isinstance(executor, Submits):
         raise InputError(
             f"executor={shown(executor)} has no submit(); give a concurrent.futures.Executor, "
             f"for example ProcessPoolExecutor(2)",

@@ -290,5 +290,5 @@ def _twins(count: int, rng: np.random.Generator) -> NDArray[np.int64]:
 
 def _require(condition: bool, tester: object, message: str) -> None:
     if not condition:
-        name = getattr(tester, "name", None) or type(tester).__name__
+        name = (isinstance(tester, LipschitzTester) and tester.name) or type(tester).__name__
         raise AssertionError(f"{name}: {message}")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import liptest as lt
 from liptest.evidence.certificate import certify
-from liptest.evidence.outcomes import Outcome
+from liptest.report.findings import Outcome
 from liptest.runs.fingerprints import fingerprint
 
 BITS = lt.ProductDistribution.uniform(lt.Hypercube(3))

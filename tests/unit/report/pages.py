@@ -9,7 +9,7 @@ import numpy as np
 
 import liptest as lt
 from liptest.errors import BudgetError, InputError, MechanismError
-from liptest.evidence.outcomes import Outcome
+from liptest.report.findings import Outcome
 
 LAW = lt.ProductDistribution.bernoulli([0.3] * 4)
 LONG_LAW = lt.ProductDistribution.bernoulli(np.full(5000, 0.01))

@@ -12,9 +12,9 @@ import pytest
 
 import liptest as lt
 from liptest.errors import InputError
-from liptest.evidence.outcomes import Outcome
 from liptest.privacy.verdicts import fine_print, headline, pair_text
 from liptest.privacy.verdicts import tested as what_was_compared
+from liptest.report.findings import Outcome
 from liptest.report.html import page, report_html
 from tests.unit.report.pages import (
     BROKEN,

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import liptest as lt
-from liptest.evidence.outcomes import Outcome
+from liptest.report.findings import Outcome
 from liptest.report.machine import document
 from tests.unit.report.outcomes import every_kind
 
