@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 import liptest as lt
 from liptest.data.points import PointBatch
-from liptest.privacy.band_counts import BandJudge
-from liptest.privacy.band_levels import EpsilonGrid, Geometry
+from liptest.privacy.bands import BandJudge, claims_at
+from liptest.privacy.pair_roles import Geometry
 from liptest.runs.driver import QueryBatch
 
 DOMAINS = [
@@ -77,7 +77,7 @@ def test_covers_weigh_enough_and_matchings_not_too_much(kind, case):
     geometry = Geometry(distribution)
     if kind == "light":
         batch = light_only(batch, geometry)
-    judge = BandJudge(mechanism, geometry, EpsilonGrid(EPSILONS, 0.0, 1e-9), kind == "light")
+    judge = BandJudge(mechanism, geometry, claims_at(EPSILONS, 0.0, 1e-9), kind == "light")
     found = judge.judge(QueryBatch(batch)).evidence
     factor = 2 if kind == "light" else 1
     for k, epsilon in enumerate(EPSILONS):

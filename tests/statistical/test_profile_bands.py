@@ -13,14 +13,16 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.privacy.band_levels import EpsilonGrid
-from liptest.privacy.bands import BandTask, _lower, _run, _upper, sampled_bands
+from liptest.privacy.bands import Profiling, _lower, _run, _upper, claims_at, sampled_bands
+from liptest.privacy.request import Task
+from liptest.privacy.settings import CheckSettings
 from tests.statistical.binomial import STARVED, is_plausible
 
 pytestmark = pytest.mark.slow
 
 RUNS, DRAWS, FAILURE, MASS = 1000, 300, 0.2, 0.05
-GRID = EpsilonGrid((0.3, 0.7, 1.2, 2.0), 0.0, 1e-9)
+EPSILONS = (0.3, 0.7, 1.2, 2.0)
+GRID = claims_at(EPSILONS, 0.0, 1e-9)
 
 
 @dataclass(frozen=True)
@@ -45,15 +47,14 @@ CASES = {
 }
 
 
-def exact(case, grid=GRID):
-    found = lt.privacy_profile(
-        case.mechanism, case.distribution, epsilons=grid.epsilons, method="exact"
-    )
+def exact(case):
+    found = lt.privacy_profile(case.mechanism, case.distribution, epsilons=EPSILONS, method="exact")
     return np.array([(point.lower, point.upper) for point in found.points])
 
 
 def task(case, seed, *, light):
-    return BandTask(case.mechanism, case.distribution, light, seed, FAILURE)
+    settings = CheckSettings(epsilon=1.0, exception_mass=MASS, failure_probability=FAILURE)
+    return Profiling(Task(case.mechanism, case.distribution, settings, seed), light)
 
 
 def covered(lower, upper, truth):
@@ -112,7 +113,7 @@ def test_the_certified_epsilon_is_exceeded_by_little_mass():
     hits = starved = 0
     for seed in range(RUNS):
         one = task(case, seed, light=False)
-        found = sampled_bands(one, GRID, DRAWS, MASS)
+        found = sampled_bands(one, GRID, DRAWS)
         hits += masses[largest > found.certified].sum() <= MASS
         tail = _run(one, one.judge(GRID, kept=DRAWS), DRAWS, 0).total.evidence.largest
         starved += masses[largest > tail[int(1.5 * DRAWS * MASS)]].sum() <= MASS

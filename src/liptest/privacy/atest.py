@@ -10,6 +10,7 @@ from liptest.mechanisms.additive import DiscreteLaplace
 from liptest.mechanisms.base import Mechanism
 from liptest.mechanisms.laws import Output
 from liptest.mechanisms.shift import ShiftMechanism
+from liptest.privacy.judge import LossJudge
 from liptest.privacy.methods import finite_outputs, uncovered_records
 from liptest.privacy.request import (
     Task,
@@ -87,7 +88,8 @@ def _run_outputs(
             ended = "budget"
             break
         one = replace(task, settings=replace(task.settings, budget=left))
-        outcome = run_draws(one, draw, plan, pairs_per_draw=pairs, stage=number, output=output)
+        judge = LossJudge(task.mechanism, task.distribution.domain, task.claim, output)
+        outcome = run_draws(one, draw, judge, plan, pairs_per_draw=pairs, stage=number)
         total += outcome.total
         seconds += outcome.seconds
         if outcome.ended != "complete":

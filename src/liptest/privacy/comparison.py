@@ -460,6 +460,12 @@ class Screened:
         """Those that break one whatever the errors are."""
         return np.flatnonzero(self.must)
 
+    @classmethod
+    def joined(cls, parts: Sequence[Screened]) -> Screened:
+        """The pairs of several parts, in their order."""
+        names = ("losses", "above", "may", "must")
+        return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
+
     def at(self, index: Indices) -> Screened:
         """The pairs at some positions."""
         return Screened(self.losses[index], self.above[index], self.may[index], self.must[index])

@@ -22,6 +22,8 @@ from liptest.privacy.intervals import clean_draws
 from liptest.privacy.verdicts import PrivacyPlan
 from liptest.runs.driver import QueryBatch
 
+Masses = NDArray[np.float64]
+Values = NDArray[np.signedinteger]
 Draw = Callable[[np.random.Generator, int], QueryBatch]
 
 
@@ -61,10 +63,25 @@ def light_neighbourhoods(
         return QueryBatch(PointBatch(centres, rows, coordinates, values))
     rows, coordinates, values = distribution.domain.neighbour_changes(centres)
     here = centres[rows, coordinates]
-    mass = _padded_marginals(distribution)
-    own, other = mass[coordinates, here], mass[coordinates, values]
-    mine = (own < other) | ((own == other) & (here > values))
+    mass = pad_marginals(distribution)
+    mine = is_lighter_end(mass[coordinates, here], mass[coordinates, values], here, values)
     return QueryBatch(PointBatch(centres, rows[mine], coordinates[mine], values[mine]))
+
+
+def is_lighter_end(own: Masses, other: Masses, here: Values, there: Values) -> NDArray[np.bool_]:
+    """Whether values with these masses are the lighter ends of changes; larger ones take ties."""
+    return np.asarray((own < other) | ((own == other) & (here > there)))
+
+
+def pad_marginals(distribution: ProductDistribution) -> Masses:
+    """(d, values) probability of each value of each record."""
+    if isinstance(distribution.domain, Hypercube):
+        return np.stack([1.0 - distribution.probabilities, distribution.probabilities], axis=1)
+    masses = distribution.marginals()
+    padded = np.zeros((len(masses), max(distribution.domain.sizes)))
+    for r, mass in enumerate(masses):
+        padded[r, : len(mass)] = mass
+    return padded
 
 
 def edge_pairs(
@@ -221,14 +238,6 @@ def _vacuous(total: float, mass: float) -> str:
         f"{total:g} <= exception_mass={mass:g} together; use method='neighbourhoods' or a "
         f"smaller exception_mass"
     )
-
-
-def _padded_marginals(distribution: ProductDistribution) -> NDArray[np.float64]:
-    masses = distribution.marginals()
-    padded = np.zeros((len(masses), max(distribution.domain.sizes)))
-    for r, mass in enumerate(masses):
-        padded[r, : len(mass)] = mass
-    return padded
 
 
 def _all_but_one(mass: NDArray[np.float64]) -> float:

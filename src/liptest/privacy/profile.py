@@ -18,16 +18,25 @@ from liptest.data.distributions import (
 from liptest.data.domains import require_one_at_a_time
 from liptest.errors import BudgetError, InputError, check_count, shown
 from liptest.mechanisms.base import ClosedFormLosses, Mechanism, check_mechanism
-from liptest.privacy.band_levels import EpsilonGrid, Geometry, even_grid
-from liptest.privacy.bands import PILOT_DRAWS, Bands, BandTask, pilot_grid, sampled_bands
+from liptest.privacy.bands import (
+    PILOT_DRAWS,
+    Bands,
+    Grid,
+    Profiling,
+    claims_at,
+    even_grid,
+    pilot_grid,
+    sampled_bands,
+)
 from liptest.privacy.choice import affordable_laws
 from liptest.privacy.claims import Claim, parse_epsilon
 from liptest.privacy.comparison import shown_loss
 from liptest.privacy.exception_mass import has_count_mass, mass_source
 from liptest.privacy.exhaustive import exhaustive_size
-from liptest.privacy.intervals import clean_draws
-from liptest.privacy.methods import mean_neighbours
+from liptest.privacy.methods import neighbourhoods
+from liptest.privacy.pair_roles import Geometry
 from liptest.privacy.profile_result import ExceptionMass, PrivacyProfile
+from liptest.privacy.request import Task
 from liptest.privacy.settings import CheckSettings
 from liptest.runs.driver import Progress
 from liptest.statistics.protocol import check_statistic
@@ -113,26 +122,23 @@ def privacy_profile(
     if method == "exact" or (method == "auto" and _is_affordable(checked, law)):
         return _exact(checked, law, grid, settings.claim)
     require_one_at_a_time(law.domain, "a profile from draws")
-    task = BandTask(
+    # A budget lowers the draws beforehand: bands of a run that it ends would not hold.
+    task = Task(
         mechanism=checked,
         distribution=law,
-        light=_is_light(checked, law, method, settings),
+        settings=replace(settings, budget=None),
         seed=secrets.randbits(128) if settings.seed is None else settings.seed,
-        failure_probability=settings.failure_probability,
-        executor=executor,
-        progress=progress,
     )
+    profiling = Profiling(task, _is_light(task, method))
     size = _GRID if grid is None else len(grid)
-    mass = settings.exception_mass
-    planned = task.draws_for(mass, size) if draws is None else check_count("draws", draws)
-    planned = _within(settings.budget, planned, task, pilot=grid is None)
+    planned = profiling.draws_for(size) if draws is None else check_count("draws", draws)
+    planned = _within(settings.budget, planned, profiling, pilot=grid is None)
     if grid is None:
-        grid = pilot_grid(task, _GRID, settings.claim)
-    bands = sampled_bands(task, grid, planned, mass)
-    return _sampled(task, grid, bands, mass)
+        grid = pilot_grid(profiling, _GRID)
+    return _sampled(profiling, grid, sampled_bands(profiling, grid, planned))
 
 
-def _grid(epsilons: Sequence[float], claim: Claim) -> EpsilonGrid:
+def _grid(epsilons: Sequence[float], claim: Claim) -> Grid:
     """The grid, ascending; InputError when it is empty or holds what is no epsilon."""
     try:
         listed = [epsilons] if isinstance(epsilons, str) else list(epsilons)
@@ -146,13 +152,13 @@ def _grid(epsilons: Sequence[float], claim: Claim) -> EpsilonGrid:
     values = sorted({float(replace(claim, epsilon=number).epsilon) for number in numbers})
     if not values:
         raise InputError("epsilons=() is empty; give at least one epsilon", name="epsilons")
-    return EpsilonGrid(tuple(values), claim.delta, claim.tolerance)
+    return claims_at(values, claim.delta, claim.tolerance)
 
 
 def _exact(
     mechanism: Mechanism,
     distribution: Distribution,
-    grid: EpsilonGrid | None,
+    grid: Grid | None,
     claim: Claim,
 ) -> PrivacyProfile:
     started = time.perf_counter()
@@ -161,8 +167,8 @@ def _exact(
     if grid is None:
         finite = losses[losses < 1e6]
         top = float(finite.max(initial=0.0)) or 1.0
-        grid = even_grid(top, _GRID, claim.delta, claim.tolerance)
-    points = source.at_each(grid.claims)
+        grid = even_grid(top, _GRID, claim)
+    points = source.at_each(grid)
     return PrivacyProfile(
         points,
         shown_loss(float(losses.max(initial=0.0))),
@@ -173,16 +179,17 @@ def _exact(
     )
 
 
-def _sampled(task: BandTask, grid: EpsilonGrid, bands: Bands, mass: float) -> PrivacyProfile:
-    points = zip(grid.epsilons, bands.lower.tolist(), bands.upper.tolist(), strict=True)
+def _sampled(profiling: Profiling, grid: Grid, bands: Bands) -> PrivacyProfile:
+    task = profiling.task
+    bounds = zip(grid, bands.lower.tolist(), bands.upper.tolist(), strict=True)
     return PrivacyProfile(
-        tuple(ExceptionMass(e, grid.delta, lower, upper) for e, lower, upper in points),
+        tuple(ExceptionMass(float(c.epsilon), c.delta, low, high) for c, low, high in bounds),
         bands.total.largest,
-        method="light-neighbourhoods" if task.light else "neighbourhoods",
-        failure_probability=task.failure_probability,
-        exception_mass=mass,
+        method=profiling.method.plan.method,
+        failure_probability=task.settings.failure_probability,
+        exception_mass=task.settings.exception_mass,
         certified_epsilon=bands.certified,
-        tolerance=grid.tolerance,
+        tolerance=task.claim.tolerance,
         mechanism=task.mechanism.name,
         distribution=task.distribution.source,
         draws=bands.total.draws,
@@ -204,28 +211,26 @@ def _is_affordable(mechanism: Mechanism, distribution: Distribution) -> bool:
     return possible and few and domain.size <= affordable_laws(mechanism, "plain")
 
 
-def _is_light(
-    mechanism: Mechanism, distribution: Distribution, method: str, settings: CheckSettings
-) -> bool:
+def _is_light(task: Task, method: str) -> bool:
+    distribution, settings = task.distribution, task.settings
     if method == "light-neighbourhoods":
         require_product(distribution, "method='light-neighbourhoods'")
         return True
     if method == "neighbourhoods" or not isinstance(distribution, ProductDistribution):
         return False
-    laws = clean_draws(settings.exception_mass, settings.failure_probability) * (
-        1.0 + mean_neighbours(distribution)
-    )
-    return laws > affordable_laws(mechanism, "sampling")
+    full = neighbourhoods(distribution, settings.exception_mass, settings.failure_probability)
+    return full.plan.laws > affordable_laws(task.mechanism, "sampling")
 
 
-def _within(budget: int | None, draws: int, task: BandTask, *, pilot: bool) -> int:
+def _within(budget: int | None, draws: int, profiling: Profiling, *, pilot: bool) -> int:
     if budget is None:
         return draws
-    most = int(budget / task.laws_per_draw) - pilot * PILOT_DRAWS
+    laws_per_draw = profiling.method.plan.laws_per_draw
+    most = int(budget / laws_per_draw) - pilot * PILOT_DRAWS
     if most < 1:
         raise BudgetError(
             f"budget={budget:,} output laws do not pay for one draw of "
-            f"{task.laws_per_draw:,.0f} laws"
+            f"{laws_per_draw:,.0f} laws"
             + (f" and a pilot of {PILOT_DRAWS}; give epsilons=" if pilot else ""),
             budget=budget,
         )

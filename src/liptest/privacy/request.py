@@ -135,8 +135,7 @@ def verdict_of(
 ) -> PrivacyVerdict:
     """Assemble a verdict; MechanismError when nothing but exceptions came back."""
     total = outcome.total
-    if total.queries and not total.answered:
-        raise _only_raises(task.mechanism)
+    check_answered(task.mechanism, total)
     decision = {
         "refutation": Decision.NO,
         "sampling": Decision.YES,
@@ -181,10 +180,13 @@ def found_mass(task: Task, plan: PrivacyPlan, decision: Decision) -> float | Non
     return upper if lower == upper else None
 
 
-def _only_raises(mechanism: Mechanism) -> MechanismError:
+def check_answered(mechanism: Mechanism, total: Judgement) -> None:
+    """MechanismError when nothing but exceptions came back."""
+    if total.answered or not total.queries:
+        return
     first = mechanism.first_exception
     said = f" (the first one: {first})" if first else ""
-    return MechanismError(
+    raise MechanismError(
         f"{mechanism.name}: it raised an exception on every dataset seen{said}; a mechanism that "
         f"never answers is broken, not private. Test it on one dataset with lt.output_law"
     )

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 from liptest.privacy import verdicts as wording
 from liptest.privacy.intervals import certified_mass
@@ -21,7 +21,7 @@ from liptest.privacy.request import (
 )
 from liptest.privacy.symmetric_records import symmetric_sampling
 from liptest.privacy.verdicts import PrivacyPlan, PrivacyVerdict
-from liptest.runs.driver import Judgement, Outcome, Sampling, run
+from liptest.runs.driver import Judge, Judgement, Outcome, PieceJudge, Sampling, run
 from liptest.verdicts import Guarantee, rounded_up
 
 # Enumerated laws may take long: small chunks, so that little is lost when a run stops.
@@ -45,24 +45,26 @@ def run_sampling(task: Task, method: SamplingMethod) -> PrivacyVerdict:
     if few is not None:
         outcome = _run_within_budget(task, few, plan)
     else:
-        outcome = run_draws(task, method.draw, plan, pairs_per_draw=method.pairs_per_draw)
+        judge = LossJudge(task.mechanism, task.distribution.domain, task.claim)
+        outcome = run_draws(task, method.draw, judge, plan, pairs_per_draw=method.pairs_per_draw)
     return verdict_of(task, plan, outcome, *_meaning(task, method, outcome))
 
 
 def run_draws(
     task: Task,
     draw: Draw,
+    judge: Judge,
     plan: PrivacyPlan,
     *,
     pairs_per_draw: float = 1.0,
     stage: int = 0,
-    output: tuple[Any] | None = None,
+    chunk_points: Mapping[str, int] = _CHUNK_POINTS,
 ) -> Outcome:
-    """Hand a law of batches to the driver with the privacy judge."""
+    """Hand a law of batches to the driver; ``chunk_points`` for sources whose laws take long."""
     domain = task.distribution.domain
     sampling = Sampling(
         draw=draw,
-        judge=LossJudge(task.mechanism, domain, task.claim, output),
+        judge=judge,
         draws=plan.draws,
         points_per_draw=max(plan.laws_per_draw, pairs_per_draw),
         dimension=domain.dimension,
@@ -70,15 +72,16 @@ def run_draws(
         stage=stage,
     )
     if task.mechanism.statistic is None:
-        sampling = _paced(sampling, task)
+        sampling = _paced(sampling, chunk_points.get(task.mechanism.source))
     return _run_within_budget(task, sampling, plan)
 
 
-def _paced(sampling: Sampling, task: Task) -> Sampling:
+def _paced(sampling: Sampling, limit: int | None) -> Sampling:
     """Small chunks, where a law may take long."""
-    limit = _CHUNK_POINTS.get(task.mechanism.source)
     if limit is not None:
         return replace(sampling, chunk_points=limit)
+    if not isinstance(sampling.judge, PieceJudge):
+        return sampling
     pieces = sampling.chunk_points // _PIECE
     return replace(sampling, pieces=min(pieces, sampling.chunk_draws))
 

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from concurrent.futures import Executor
 from contextlib import closing
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -165,6 +165,7 @@ class Judge(Protocol):
         ...
 
 
+@runtime_checkable
 class PieceJudge(Judge, Protocol):
     """A judge that can also judge a part of a batch: whole draws, and the same as in the whole."""
 

@@ -1,13 +1,11 @@
-"""What one sample of neighbourhoods tells about a whole grid of epsilons (theory 3.9, 3.16).
+"""The parts that neighbouring pairs play in covers and in matchings (theory 3.9, 3.16).
 
-For each pair of datasets that was compared: at how many epsilons of the grid may it break the
-claim, and at how many does it certainly. For each pair also the part that it plays in covers (upper
-bounds of the exception mass) and in fractional matchings (lower bounds, by duality).
+Covers of the bad pairs bound the exception mass from above, fractional matchings of them from
+below, by duality.
 """
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, cast
@@ -17,123 +15,17 @@ from numpy.typing import NDArray
 
 from liptest.data.distributions import Distribution, ProductDistribution
 from liptest.data.domains import Hypercube, Hypergrid
-from liptest.data.points import PointBatch, compact_codes
+from liptest.data.points import PointBatch
 from liptest.errors import InputError
-from liptest.mechanisms.laws import INFINITE_LOSS, ComparableLaws
-from liptest.privacy.claims import Claim
-from liptest.privacy.comparison import loss_slack
+from liptest.privacy.methods import is_lighter_end, pad_marginals
 
 Indices = NDArray[np.int64]
-
-
 Floats = NDArray[np.float64]
-
-
-_DIGITS = 1e-11
-
 
 # Sums of logs are good to far more digits than this leaves.
 _ROUNDED = 1.0 - 1e-9
-
-
 # Records with more values than this have no useful colour classes.
 _MOST_COLOURS = 4
-
-
-@dataclass(frozen=True)
-class EpsilonGrid:
-    """The epsilons of a profile, ascending, fixed before the data is looked at."""
-
-    epsilons: tuple[float, ...]
-    delta: float
-    tolerance: float
-
-    def __len__(self) -> int:
-        return len(self.epsilons)
-
-    @property
-    def claims(self) -> list[Claim]:
-        """One claim per epsilon."""
-        return [Claim(e, self.delta, self.tolerance) for e in self.epsilons]
-
-    @cached_property
-    def thresholds(self) -> Floats:
-        """epsilon' of each claim."""
-        return np.array([claim.threshold for claim in self.claims])
-
-
-def even_grid(top: float, points: int, delta: float, tolerance: float) -> EpsilonGrid:
-    """``points`` epsilons up to a largest loss, without the last digits that rounding left there.
-
-    The tolerance outweighs them, and a claim of epsilon 1 is then a point of the grid.
-    """
-    values = np.linspace(top / points, top, points).tolist()
-    if tolerance >= _DIGITS:
-        values = [float(f"{value:.12g}") for value in values]
-    return EpsilonGrid(tuple(values), delta, tolerance)
-
-
-@dataclass(frozen=True)
-class Levels:
-    """Of p pairs: the number of epsilons, from the smallest on, that each may or must break.
-
-    ``above`` bounds the loss of each pair from above.
-    """
-
-    may: Indices
-    must: Indices
-    above: Floats
-
-
-def pair_levels(laws: ComparableLaws, left: Indices, right: Indices, grid: EpsilonGrid) -> Levels:
-    """Levels of pairs of distinct laws; each different pair is looked at once."""
-    if len(left) == 0:
-        none = np.zeros(0, dtype=np.int64)
-        return Levels(none, none, np.zeros(0))
-    code, inverse = compact_codes(left * (int(right.max()) + 1) + right)
-    index = np.empty(len(code), dtype=np.int64)
-    index[inverse] = np.arange(len(left))
-    found = _levels(laws, left[index], right[index], grid)
-    return Levels(found.may[inverse], found.must[inverse], found.above[inverse])
-
-
-def _levels(laws: ComparableLaws, left: Indices, right: Indices, grid: EpsilonGrid) -> Levels:
-    losses = laws.losses(left, right)
-    slack = loss_slack(laws, left, right, losses)
-    infinite, open_zeros = losses >= INFINITE_LOSS, laws.has_uncertain_zeros(left, right)
-    above = np.where(infinite | open_zeros, np.inf, losses + slack)
-    below = losses - slack
-    if not laws.zeros_exact:
-        # What looks like a zero may be an underflow: no loss is certain.
-        below = np.where(infinite, 0.0, below)
-    may = np.searchsorted(grid.thresholds, above, side="left")
-    must = np.searchsorted(grid.thresholds, below, side="left")
-    if grid.delta > 0:
-        may, must = _delta_levels(laws, left, right, grid, may, slack)
-        may = np.where(open_zeros, len(grid), may)
-    return Levels(may, must, above)
-
-
-def _delta_levels(
-    laws: ComparableLaws,
-    left: Indices,
-    right: Indices,
-    grid: EpsilonGrid,
-    pure: Indices,
-    slack: Floats,
-) -> tuple[Indices, Indices]:
-    # A divergence falls with epsilon, so what is certain at one epsilon is so at all smaller ones.
-    may, must = np.zeros_like(pure), np.zeros_like(pure)
-    for level, claim in enumerate(grid.claims):
-        where = np.flatnonzero(pure > level)
-        if len(where) == 0:
-            break
-        sticks = laws.hockey_sticks(left[where], right[where], claim.threshold)
-        factor = 1.0 + math.exp(min(claim.threshold, 700.0))
-        error = factor * (2 * slack[where] + 2.0**-48)
-        may[where[sticks > claim.delta_threshold - error]] = level + 1
-        must[where[sticks > claim.delta_threshold + error]] = level + 1
-    return may, must
 
 
 @dataclass(frozen=True)
@@ -219,7 +111,7 @@ class Geometry:
             return Roles(here > points.values, self._ratio(points), matching)
         own = self._masses[points.coordinates, here]
         other = self._masses[points.coordinates, points.values]
-        lighter = (own < other) | ((own == other) & (here > points.values))
+        lighter = is_lighter_end(own, other, here, points.values)
         return Roles(lighter, other / own, matching)
 
     def _ratio(self, points: PointBatch) -> Floats:
@@ -236,10 +128,4 @@ class Geometry:
 
     @cached_property
     def _masses(self) -> Floats:
-        distribution = cast(ProductDistribution, self.distribution)
-        if isinstance(distribution.domain, Hypercube):
-            return np.stack([1.0 - distribution.probabilities, distribution.probabilities], axis=1)
-        table = np.zeros((distribution.domain.dimension, max(distribution.domain.sizes)))
-        for r, mass in enumerate(distribution.marginals()):
-            table[r, : len(mass)] = mass
-        return table
+        return pad_marginals(cast(ProductDistribution, self.distribution))
