@@ -111,7 +111,10 @@ def test_exact_epsilon_depends_on_the_relation(relation: str) -> None:
     assert apart(found.witness.dataset, found.witness.neighbour, relation)
 
 
-@pytest.mark.parametrize("method", ["exhaustive", "auto", "neighbourhoods", "search"])
+@pytest.mark.parametrize(
+    "method",
+    ["exhaustive", "auto", pytest.param("neighbourhoods", marks=pytest.mark.slow), "search"],
+)
 def test_the_verdict_depends_on_the_relation(method: str) -> None:
     mechanism = rounded_sum(3)
     one, every = (

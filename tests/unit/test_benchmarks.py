@@ -172,6 +172,7 @@ def figures(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     return importlib.import_module("figures")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("script", COUNTS)
 def test_counts_are_those_of_the_plan(script: str, costs: dict[str, Any]) -> None:
     rows = costs if script == "methods_cost" else rows_of(script)
@@ -181,6 +182,7 @@ def test_counts_are_those_of_the_plan(script: str, costs: dict[str, Any]) -> Non
         assert row["counts"] == row["planned"], row["case"]
 
 
+@pytest.mark.slow
 def test_laws_are_compared_with_those_of_another_checkout() -> None:
     source = FOLDER.parent / "src"
     rows = rows_of("replay", f"--baseline={source}")
@@ -248,6 +250,7 @@ def test_a_limit_is_judged_loosely(figures: ModuleType) -> None:
     assert len(figures.faults(slow)) == 1
 
 
+@pytest.mark.slow
 def test_one_command_prints_the_tables_and_draws(tmp_path: Path) -> None:
     done = run_all("--only", "scaling.py", "sampler.py", "--plots", str(tmp_path))
     assert "== scaling.py" in done.stdout

@@ -301,6 +301,7 @@ print(verdict.decision, verdict.witness, cost.laws, cost.draws, cost.pairs, cost
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("probability", ["0.4", "0.001"])
 def test_kill_9_between_chunks_changes_nothing(tmp_path: Path, probability: str) -> None:
     script, file = tmp_path / "run.py", tmp_path / "run.json"

@@ -218,6 +218,7 @@ def test_an_unwritable_json_file_loses_no_verdict(folder, capsys):
     assert "no/such/c.json" in err
 
 
+@pytest.mark.slow
 def test_results_do_not_depend_on_workers(folder, capsys):
     arguments = ["--epsilon", "1", *CUBE, "--method", "neighbourhoods", "--seed", "3"]
     assert check("vendor.py:rr", *arguments) == 0
@@ -226,7 +227,7 @@ def test_results_do_not_depend_on_workers(folder, capsys):
     assert capsys.readouterr().out == alone
 
 
-@pytest.mark.parametrize("workers", ["1", "2"])
+@pytest.mark.parametrize("workers", ["1", pytest.param("2", marks=pytest.mark.slow)])
 def test_each_vendor_is_tested_with_its_own_helper(folder, capsys, workers):
     for vendor, answer in [("first", "0"), ("second", "int(data[0])")]:
         (folder / vendor).mkdir()

@@ -42,6 +42,7 @@ def test_vendor_a_is_the_truncated_geometric_mechanism(clicks):
     assert sum(law.values()) == pytest.approx(1, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_vendor_c_is_exact_up_to_its_bug_and_the_bug_is_rarer_than_one_in_a_million():
     mechanism, law = vendor("c"), public_distribution()
     levels = mechanism.laws_of(np.arange(51))
@@ -70,6 +71,7 @@ def test_every_outcome_is_the_expected_one(output):
     assert "total probability of 5.7e-10" in text
 
 
+@pytest.mark.slow
 def test_an_unexpected_outcome_is_said():
     wrong = (replace(CHECKS[1], decision=lt.Decision.YES),)
     lines: list[str] = []

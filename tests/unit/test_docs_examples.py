@@ -104,6 +104,7 @@ def test_the_commands_exist() -> None:
         assert options <= taken, f"{page}: {line}: {options - taken}"
 
 
+@pytest.mark.slow
 def test_the_first_five_minutes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

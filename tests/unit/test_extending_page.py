@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 PAGE = (Path(__file__).parents[2] / "docs" / "extending.md").read_text(encoding="utf-8")
 FILES = dict(re.findall(r"^`([\w./]+)`:\n\n```\w+\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL))
 COMMAND = "python -m pytest"
@@ -30,6 +32,7 @@ def run_in(folder: Path, files: dict[str, str]) -> subprocess.CompletedProcess[s
     )
 
 
+@pytest.mark.slow
 def test_the_package_of_the_page_passes_its_tests(tmp_path: Path) -> None:
     assert f"\n```\n{COMMAND}\n```\n" in PAGE
     tests = [name for name in FILES if name.startswith("tests/")]
@@ -43,6 +46,7 @@ def test_the_package_of_the_page_passes_its_tests(tmp_path: Path) -> None:
     assert re.search(rf"\b{count + 3} passed", done.stdout), done.stdout
 
 
+@pytest.mark.slow
 def test_a_tester_that_promises_too_much_fails_the_package(tmp_path: Path) -> None:
     name = "ours/testers.py"
     starved = FILES[name].replace("4.0 * float(", "0.2 * float(")

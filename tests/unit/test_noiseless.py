@@ -222,6 +222,7 @@ def test_left_out_laws_keep_their_relative_precision():
         assert others == pytest.approx([float(value) for value in exact], rel=1e-12)
 
 
+@pytest.mark.slow
 def test_ten_thousand_different_records():
     law = lt.ProductDistribution.bernoulli(np.linspace(0.1, 0.9, 10_000))
     found = noiseless_privacy(lt.Count(), law, epsilon=0.1)

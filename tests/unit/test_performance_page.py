@@ -140,6 +140,7 @@ def free_port() -> int:
         return int(place.getsockname()[1])
 
 
+@pytest.mark.slow
 def test_the_cluster_of_the_page_gives_its_verdict(tmp_path: Path) -> None:
     (commands,) = re.findall(r"```bash\n(.*?)```", PAGE, re.DOTALL)
     (code,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
