@@ -87,7 +87,7 @@ def dies_at(name, monkeypatch):
         monkeypatch.setattr(Dying, "at", name)
         monkeypatch.setattr(sqlite3, "connect", lambda *a, **k: real(*a, **{**k, "factory": Dying}))
         return
-    owners = {"draw": (gate_module, "_draw"), "test": (gate_module, "check_privacy")}
+    owners = {"draw": (gate_module, "_draw"), "test": (gate_module, "check_with_settings")}
     owner, attribute = owners.get(what, (lt.Ledger, f"record_{what}"))
     function = getattr(owner, attribute)
     monkeypatch.setattr(owner, attribute, dying(function, before=when == "before"))
