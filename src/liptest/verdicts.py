@@ -256,13 +256,17 @@ class Record:
         from pydantic.json_schema import GenerateJsonSchema
 
         class Plain(GenerateJsonSchema):
-            """Neither the names of fields in other words, nor defaults."""
+            """Without names of fields in other words, defaults, docstrings."""
 
             def field_title_should_be_set(self, schema: Any) -> bool:
                 return False
 
             def default_schema(self, schema: Any) -> dict[str, Any]:
                 return self.generate_inner(schema["schema"])
+
+            def dataclass_schema(self, schema: Any) -> dict[str, Any]:
+                made = super().dataclass_schema(schema)
+                return {key: value for key, value in made.items() if key != "description"}
 
         written = _adapter(cls).json_schema(mode="serialization", schema_generator=Plain)
         found: dict[str, Any] = written

@@ -52,15 +52,15 @@ def _html(outcomes: Sequence[Outcome]) -> str:
 
 
 def _junit(outcomes: Sequence[Outcome]) -> str:
-    from liptest.report.machine import document
+    from liptest.report.machine import write_junit
 
-    return document(outcomes, root=Path.cwd())
+    return write_junit(outcomes, root=Path.cwd())
 
 
 def _sarif(outcomes: Sequence[Outcome]) -> str:
-    from liptest.report.machine import document_of_sarif as document
+    from liptest.report.machine import write_sarif
 
-    return document(outcomes, root=Path.cwd())
+    return write_sarif(outcomes, root=Path.cwd())
 
 
 _FORMATS: dict[str, Format] = {

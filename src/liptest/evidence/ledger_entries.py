@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
-from typing import Any
+from typing import Annotated, Any
 
 from liptest.blackbox.verdicts import BlackBoxVerdict
 from liptest.errors import InputError, shown
@@ -22,7 +22,7 @@ from liptest.evidence.ledger_file import Row
 from liptest.privacy.claims import Claim, ExactLog
 from liptest.privacy.settings import BLACK_BOX
 from liptest.privacy.verdicts import BY_FILTER, counted
-from liptest.verdicts import Decision
+from liptest.verdicts import Count, Decision, Json, Record, Text
 
 # Accumulated numbers of a ledger (theory 3.11, 3.18): exact sums, and how they are printed.
 
@@ -30,8 +30,19 @@ from liptest.verdicts import Decision
 _DIGITS = 6
 
 
+def _sum_schema(core: Any, handler: Any) -> Any:
+    """A Fraction as its exact decimal text."""
+    written = core.plain_serializer_function_ser_schema(decimal_text)
+    return core.no_info_after_validator_function(
+        Fraction, core.str_schema(strict=True), serialization=written
+    )
+
+
+Sum = Annotated[Fraction, Json(_sum_schema)]
+
+
 @dataclass(frozen=True)
-class Totals:
+class Totals(Record):
     """Sums over some attempts and the releases after them, as exact Fractions.
 
     ``failure_probability`` is the sum over all attempts: it bounds the probability that any of
@@ -42,16 +53,16 @@ class Totals:
     provided that the ``conditions`` of their proofs hold.
     """
 
-    attempts: int
-    decisions: dict[str, int]
-    failure_probability: Fraction
-    releases: int
-    epsilon: Fraction
-    delta: Fraction
-    joint_delta: Fraction
-    exception_mass: Fraction
-    seeds_of_callers: int
-    conditions: tuple[str, ...]
+    attempts: Count
+    decisions: dict[str, Count]
+    failure_probability: Sum
+    releases: Count
+    epsilon: Sum
+    delta: Sum
+    joint_delta: Sum
+    exception_mass: Sum
+    seeds_of_callers: Count
+    conditions: tuple[Text, ...]
 
     @classmethod
     def of(cls, attempts: Iterable[Attempt]) -> Totals:
@@ -70,24 +81,17 @@ class Totals:
             conditions=tuple(sorted({one.condition for one in every if one.used} - {""})),
         )
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain JSON values; sums as exact decimal texts."""
-        return {
-            name: decimal_text(value) if isinstance(value, Fraction) else value
-            for name, value in vars(self).items()
-        }
-
 
 @dataclass(frozen=True)
-class Summary:
+class Summary(Record):
     """What a ledger adds up to, per vendor and per private table.
 
     A vendor's attempts are all its tests; a private table's are those that were made to release
     from it, whose code it was. ``head`` is the hash of the last row.
     """
 
-    rows: int
-    head: str
+    rows: Count
+    head: Text
     vendors: dict[str, Totals]
     private_tables: dict[str, Totals]
     total: Totals
@@ -103,16 +107,6 @@ class Summary:
             private_tables=_grouped(aimed, lambda one: str(one.private_table)),
             total=Totals.of(attempts),
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain JSON values; sums as exact decimal texts."""
-        return {
-            "rows": self.rows,
-            "head": self.head,
-            "vendors": {name: one.to_dict() for name, one in self.vendors.items()},
-            "private_tables": {name: one.to_dict() for name, one in self.private_tables.items()},
-            "total": self.total.to_dict(),
-        }
 
     def __str__(self) -> str:
         return "\n\n".join(self.paragraphs())

@@ -1,8 +1,4 @@
-"""SARIF 2.1.0: what was found, on the line of the mechanism, as code scanning reads it.
-
-Results are problems only; a run also lists every check, with its numbers, in its properties. Bad
-input concerns the command, not the code: it is a notification of the run.
-"""
+"""Reports that machines read: JUnit XML for continuous integration, SARIF for code scanning."""
 
 from __future__ import annotations
 
@@ -19,8 +15,6 @@ from xml.etree import ElementTree
 import liptest
 from liptest.report.findings import Kind, Outcome, check_facts, explanation, kind_of, summary
 
-# Names of files as reports write them: relative to the folder of the project, with slashes.
-
 
 def relative_place(file: Path, root: Path | None = None) -> str | None:
     """The file seen from ``root`` (default: the current folder); None when it lies elsewhere."""
@@ -35,12 +29,8 @@ def relative_uri(file: Path, root: Path | None = None) -> str | None:
     return None if place is None else quote(place)
 
 
-# JUnit XML: one test case for each check, as continuous integration reads it.
-#
 # NO and INCONCLUSIVE are failures, bad input and broken mechanisms errors. Only a check that was
 # not run is skipped: most servers show a skipped case as success.
-
-
 _ELEMENT = {
     Kind.REFUTED: "failure",
     Kind.UNDECIDED: "failure",
@@ -48,13 +38,11 @@ _ELEMENT = {
     Kind.UNUSABLE: "error",
     Kind.NOT_RUN: "skipped",
 }
-
-
 # What XML 1.0 cannot hold, not even escaped; carriage returns would be read as line ends.
 _FORBIDDEN = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def document(outcomes: Sequence[Outcome], *, root: Path | None = None) -> str:
+def write_junit(outcomes: Sequence[Outcome], *, root: Path | None = None) -> str:
     """The outcomes as one JUnit XML document.
 
     ``root`` is the folder that file names are relative to, the current one by default. What XML
@@ -123,8 +111,6 @@ _SCHEMA = (
 
 
 _BASE = "%SRCROOT%"
-
-
 # identifier, name, level, what it means, what to do
 _RULES = {
     Kind.REFUTED: (
@@ -154,13 +140,14 @@ _RULES = {
         "random choices, or it raises an exception on every dataset. Nothing is promised.",
     ),
 }
-
-
 _NUMBER = {kind: number for number, kind in enumerate(_RULES)}
 
 
-def document_of_sarif(outcomes: Sequence[Outcome], *, root: Path | None = None) -> str:
-    """The outcomes as one SARIF log.
+def write_sarif(outcomes: Sequence[Outcome], *, root: Path | None = None) -> str:
+    """The outcomes as one SARIF 2.1.0 log: what was found, on the line of the mechanism.
+
+    Results are problems only; a run also lists every check, with its numbers, in its properties.
+    Bad input concerns the command, not the code: it is a notification of the run.
 
     File names are URIs relative to ``root``, the current folder by default; a file that lies
     elsewhere has an absolute one.

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import liptest as lt
 from liptest.report.findings import Outcome
-from liptest.report.machine import document
+from liptest.report.machine import write_junit
 from tests.unit.report.outcomes import every_kind
 
 # What readers of the format rely on: element -> (attributes it must have, children it may have).
@@ -39,7 +39,7 @@ def check_structure(element):
 
 
 def parsed(outcomes, **options):
-    root = ElementTree.fromstring(document(outcomes, **options).encode())
+    root = ElementTree.fromstring(write_junit(outcomes, **options).encode())
     check_structure(root)
     return root
 
@@ -121,7 +121,7 @@ def test_what_xml_cannot_hold_is_written_as_an_escape():
 
 @given(st.text(st.characters(), max_size=30), st.text(st.characters(), max_size=30))
 def test_any_text_gives_a_document_that_can_be_read(asked, words):
-    text = document([Outcome(asked, 2, error=lt.InputError(words))])
+    text = write_junit([Outcome(asked, 2, error=lt.InputError(words))])
     root = ElementTree.fromstring(text.encode("utf-8"))
     [error] = root.iter("error")
     assert error.text.startswith("bad input: ")

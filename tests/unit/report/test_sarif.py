@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import liptest as lt
 from liptest.report.findings import Outcome
-from liptest.report.machine import document_of_sarif as document
+from liptest.report.machine import write_sarif
 from tests.unit.report.outcomes import every_kind
 
 LEVELS = {"none", "note", "warning", "error"}
@@ -68,7 +68,7 @@ def check_locations(locations, run):
 
 
 def log_of(outcomes, **options):
-    log = json.loads(document(outcomes, **options))
+    log = json.loads(write_sarif(outcomes, **options))
     check_structure(log)
     return log["runs"][0]
 
@@ -148,7 +148,7 @@ def test_without_a_file_there_is_a_name_only():
 
 @given(st.text(st.characters(), max_size=30), st.text(st.characters(), max_size=30))
 def test_any_text_gives_a_log_that_can_be_written(asked, words):
-    text = document([Outcome(asked, 4, error=lt.MechanismError(words))])
+    text = write_sarif([Outcome(asked, 4, error=lt.MechanismError(words))])
     assert json.loads(text.encode("ascii"))["runs"][0]["results"]
 
 
