@@ -457,7 +457,8 @@ def test_a_record_that_is_not_the_truth_is_found_out() -> None:
 def test_versions_that_draw_another_law_are_refused(
     installed: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("liptest.adapters.opendp.version", lambda name: installed)
+    module = sys.modules["liptest.adapters.opendp"]
+    monkeypatch.setattr(module, "version", lambda name: installed)
     with pytest.raises(lt.InputError, match="issue 2638"):
         lt.adapters.opendp(dp.m.make_laplace(*NUMBER, scale=2.0))
 
