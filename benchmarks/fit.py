@@ -23,6 +23,7 @@ from figures import SECONDS, Figure, Row, cpu_seconds, medians, report
 from numpy.typing import NDArray
 
 import liptest as lt
+from liptest.data.sources import SqlTable
 
 ROWS, COLUMNS, REPETITIONS, TARGET = 1_000_000, 20, 3, 2.0
 ROOT = Path(__file__).parents[1]
@@ -89,7 +90,7 @@ def postgres(bits: NDArray[np.int8]) -> Iterator[tuple[Any, Callable[[], float]]
             _load(connection, bits)
             process = connection.execute(sa.text("SELECT pg_backend_pid()")).scalar()
             connection.commit()
-        yield lt.SqlTable(one, table="bits"), lambda: _cpu_of(int(process or 0))
+        yield SqlTable(one, table="bits"), lambda: _cpu_of(int(process or 0))
         one.dispose()
 
 

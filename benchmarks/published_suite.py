@@ -16,6 +16,8 @@ from figures import SECONDS, Figure, Row, cpu_seconds, report
 from published_mechanisms import Published, rows
 
 import liptest as lt
+from liptest.blackbox.check import epsilon_lower_bound
+from liptest.blackbox.verdicts import LossBound
 
 SAMPLES = 6_000_000
 # Runs of the rows that are compared; the others have one.
@@ -34,13 +36,11 @@ def bound(case: Published, samples: int, seed: int) -> tuple[float, int, float]:
         return case.draw(x, n, rng)
 
     data = lt.ProductDistribution.uniform(lt.Hypercube(case.domain)) if case.domain else case.pairs
-    found: list[lt.LossBound] = []
+    found: list[LossBound] = []
     sampler = lt.Sampler(counted, name=case.name)
     seconds = cpu_seconds(
         lambda: found.append(
-            lt.epsilon_lower_bound(
-                sampler, data, failure_probability=0.05, samples=samples, seed=seed
-            )
+            epsilon_lower_bound(sampler, data, failure_probability=0.05, samples=samples, seed=seed)
         )
     )
     return max(0.0, found[0].lower_bound), drawn, seconds

@@ -143,7 +143,7 @@ def seconds_of_laws(quick: bool) -> dict[str, float | None]:
 def _seconds_of_law(case: Case, quick: bool) -> float | None:
     try:
         case.new_law()
-    except lt.LiptestError:
+    except lt.errors.LiptestError:
         return None
     return statistics.median(cpu_seconds(case.new_law) for _ in range(1 if quick else LAWS_A_TURN))
 

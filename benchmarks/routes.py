@@ -18,7 +18,9 @@ from sample_aggregate import FloatArray, IntArray, SampleAggregate
 import liptest as lt
 from liptest.demo import public_distribution
 from liptest.gate.noisy_queries import unaffordable_mass
+from liptest.lipschitz.local_filter import LocalFilter
 from liptest.privacy.methods import light, neighbourhoods
+from liptest.verdicts import Decision
 
 EPSILON, FAILURE = 1.0, 1e-6
 BLOCKS = {0.0: (2, 4, 8, 16, 32, 64), FAILURE: (3, 5, 9, 17, 33, 65, 129)}
@@ -108,7 +110,7 @@ def sensitivity_row(task: Task) -> Row:
 
     seconds = timed(test)
     verdict = gates[0].certificate.verdict
-    assert verdict.decision is lt.Decision.YES
+    assert verdict.decision is Decision.YES
     rows = public_distribution()
     numbers = task.effort.exception_mass, FAILURE
     return Row(
@@ -128,13 +130,13 @@ def sensitivity_row(task: Task) -> Row:
 def filter_row(task: Task) -> Row:
     private = task.log.table(task.log.private)
     law, c = task.log.law, float(task.typical)
-    local = lt.LocalFilter(task.query, law, lipschitz_constant=c, max_references=2**24)
+    local = LocalFilter(task.query, law, lipschitz_constant=c, max_references=2**24)
     figures = {"excepted": Figure(unaffordable_mass(law, 2**16))}
     needed = local.references(private)
     words = f"{task.words}: filter, c = {task.typical}"
     try:
         gate = lt.FilterGate(task.query, law, epsilon=EPSILON, sensitivity=c, grid_step=1)
-    except lt.InputError:
+    except lt.errors.InputError:
         figures["queries asked"] = Figure(needed)
         return Row(f"{words}, refused", {}, {}, figures)
     figures[SECONDS] = timed(lambda: local.exact(private))
@@ -192,7 +194,7 @@ def public_row(task: Task) -> Row:
 def untypical_row(task: Task) -> Row:
     """A table outside all that was tested: 20 clicks in each of three parts, 2 in the others."""
     table = np.where(np.arange(task.log.parts) < 3, 20, 2)[None]
-    local = lt.LocalFilter(task.query, task.log.law, lipschitz_constant=float(task.typical))
+    local = LocalFilter(task.query, task.log.law, lipschitz_constant=float(task.typical))
     answers = {"true": task.query(table), "filtered": local(table)}
     return Row(
         f"{task.words}: an untypical table",

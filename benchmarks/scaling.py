@@ -64,9 +64,9 @@ class Setting:
         return lt.ProductDistribution.uniform(lt.Hypercube(self.d))
 
     @cached_property
-    def tester(self) -> lt.DJT12:
-        step = lt.DJT12.best_step(self.distribution, self.mass / self.outputs)
-        return lt.DJT12(range_step=step)
+    def tester(self) -> lt.testers.DJT12:
+        step = lt.testers.DJT12.best_step(self.distribution, self.mass / self.outputs)
+        return lt.testers.DJT12(range_step=step)
 
     @property
     def printed(self) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 import types
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -47,19 +48,31 @@ class Other(Public):
             self.env.note_dependency(page)
             for block in _LISTED.findall(page.read_text(encoding="utf-8")):
                 listed.update(block.split())
-        rest = [name for name in liptest.__all__ if name not in listed]
+        namespaces = {name.split(".")[0] for name in listed}
+        rest = [name for name in liptest.__all__ if name not in listed | namespaces]
         return self._shown(rest) if rest else [nodes.paragraph(text="At present there are none.")]
 
 
 def _documented(name: str) -> list[str]:
-    value = getattr(liptest, name)
+    value, where = _found(name)
     if isinstance(value, types.ModuleType):
         parts = [f"{value.__name__}.{part}" for part in value.__all__]
         return [line for part in parts for line in _automatic("function", part)]
     if inspect.isclass(value):
-        kind = "exception" if issubclass(value, BaseException) else "class"
-        return _automatic(kind, f"liptest.{name}")
-    return _automatic("function", f"liptest.{name}")
+        return _automatic("exception" if issubclass(value, BaseException) else "class", where)
+    return _automatic("function", where)
+
+
+def _found(name: str) -> tuple[Any, str]:
+    """A name of liptest, of one of its namespaces, or of a module; and where it is."""
+    home, _, last = name.rpartition(".")
+    if not home:
+        return getattr(liptest, name), f"liptest.{name}"
+    if home in liptest.__all__:
+        module = getattr(liptest, home)
+    else:
+        module = import_module(f"liptest.{home}")
+    return getattr(module, last), f"{module.__name__}.{last}"
 
 
 def _automatic(kind: str, name: str) -> list[str]:

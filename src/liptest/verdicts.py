@@ -462,7 +462,7 @@ class LipschitzVerdict(Record):
     def __bool__(self) -> NoReturn:
         raise TypeError(
             "a verdict has no truth value (a REJECT would be true); compare "
-            "verdict.decision == liptest.Decision.ACCEPT"
+            "verdict.decision == 'ACCEPT'"
         )
 
     def __str__(self) -> str:

@@ -223,7 +223,7 @@ def test_a_chunk_that_always_kills_is_told_and_nothing_before_it_is_lost(
     with PROCESSES[kind](2) as executor:
         results = ordered_map(Deadly(7, "kill"), 20, executor)
         seen: list[int] = []
-        with pytest.raises(lt.MechanismError, match=r"4 times in a row.*chunk 7 ran alone"):
+        with pytest.raises(lt.errors.MechanismError, match=r"4 times in a row.*chunk 7 ran alone"):
             seen.extend(results)
         assert seen == [k * k for k in range(7)]
         # The executor can be used for what comes next.
@@ -367,5 +367,5 @@ def test_what_cannot_be_sent_is_told_before_anything_runs() -> None:
     mechanism = lt.mechanism(lambda data, rng: int(lock.locked()))
     with ExitStack() as stack:
         executor = stack.enter_context(WorkerPool(2))
-        with pytest.raises(lt.InputError, match="executor: what is tested cannot be sent"):
+        with pytest.raises(lt.errors.InputError, match="executor: what is tested cannot be sent"):
             facts(mechanism, executor)

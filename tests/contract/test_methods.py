@@ -232,7 +232,7 @@ def test_delta_makes_up_for_what_is_lost(method, name):
 def test_delta_is_refused_where_it_means_nothing():
     for method in ("group", *TESTERS):
         for case in CASES.values():
-            with pytest.raises(lt.InputError):
+            with pytest.raises(lt.errors.InputError):
                 check(case, method, 1.0, delta=0.1)
 
 
@@ -241,5 +241,5 @@ def test_a_tester_on_the_wrong_domain_says_why():
         for case in CASES.values():
             reason = tester.not_applicable(case.distribution)
             if reason:
-                with pytest.raises(lt.InputError, match="not applicable"):
+                with pytest.raises(lt.errors.InputError, match="not applicable"):
                     check(case, tester, 1.0)

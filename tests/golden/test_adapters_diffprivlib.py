@@ -74,7 +74,7 @@ def test_neighbours_are_as_far_apart_as_the_sensitivity() -> None:
     assert lt.exact_epsilon(mechanism, mechanism.domain).value == pytest.approx(1.0)
     given = lt.adapters.diffprivlib(wide, domain=lt.Hypergrid([6]), value=lambda data: int(data[0]))
     assert lt.exact_epsilon(given, given.domain).value == pytest.approx(0.5)
-    with pytest.raises(lt.InputError, match="at most 0 apart"):
+    with pytest.raises(lt.errors.InputError, match="at most 0 apart"):
         lt.adapters.diffprivlib(
             made("Geometric", epsilon=1.0, sensitivity=0), domain=lt.Hypergrid([3])
         )
@@ -129,13 +129,13 @@ def test_selection_is_rebuilt_by_the_library_for_each_dataset() -> None:
     ],
 )
 def test_what_has_no_law_is_refused(name: str, options: dict[str, Any], why: str) -> None:
-    with pytest.raises(lt.InputError, match=why):
+    with pytest.raises(lt.errors.InputError, match=why):
         lt.adapters.diffprivlib(made(name, epsilon=0.9, **options))
 
 
 def test_no_mechanism_is_an_input_error() -> None:
     for wrong in (type(made("Geometric", epsilon=1.0)), len, None):
-        with pytest.raises(lt.InputError, match="no diffprivlib mechanism"):
+        with pytest.raises(lt.errors.InputError, match="no diffprivlib mechanism"):
             lt.adapters.diffprivlib(wrong)
 
 

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
+from liptest.verdicts import Decision
 from tests.golden.catalogue_cases import ENTRIES, GOLDEN, catalogue
 from tests.golden.independent import (
     Floats,
@@ -186,7 +187,7 @@ def test_liptest_on_the_same_laws(name: str, relation: str) -> None:
         mechanism, lt.ProductDistribution.uniform(answers), epsilon=entry.claimed
     )
     holds = entry.true(relation) <= entry.claimed
-    assert verdict.decision == (lt.Decision.YES if holds else lt.Decision.NO)
+    assert verdict.decision == (Decision.YES if holds else Decision.NO)
     assert holds or verdict.witness.verify(mechanism)
 
 
@@ -194,7 +195,7 @@ def test_liptest_on_the_same_laws(name: str, relation: str) -> None:
 def test_counting_queries_show_what_raw_answers_with_one_move_hide(name: str) -> None:
     """q_j(x) = 1 + s_j x_1: the pair (1,1,1,1,1) against (2,2,2,2,0) as two tables of one bit."""
     table, answers = chances(name), lt.AnswerGrid([3] * 5, relation="all")
-    queries = lt.CountingQueries([[1], [1], [1], [1], [-1]], base=[1] * 5)
+    queries = lt.statistics.CountingQueries([[1], [1], [1], [1], [-1]], base=[1] * 5)
     mechanism = lt.StatisticMechanism(
         queries, outputs_of(name), lambda v: np.log(table[answers.index(v)]), error=1e-14
     )
@@ -211,14 +212,14 @@ def test_counting_queries_show_what_raw_answers_with_one_move_hide(name: str) ->
 def test_counting_queries_of_disjoint_groups_are_cleared(name: str) -> None:
     """Each of five bits moves one answer: the relation "one" on the cube."""
     table, answers = chances(name), lt.AnswerGrid([3] * 5, relation="all")
-    queries = lt.CountingQueries(np.eye(5, dtype=int), base=[1] * 5)
+    queries = lt.statistics.CountingQueries(np.eye(5, dtype=int), base=[1] * 5)
     mechanism = lt.StatisticMechanism(
         queries, outputs_of(name), lambda v: np.log(table[answers.index(v)]), error=1e-14
     )
     verdict = lt.check_privacy(
         mechanism, lt.ProductDistribution.uniform(lt.Hypercube(5)), epsilon=1.0
     )
-    assert verdict.decision == lt.Decision.YES
+    assert verdict.decision == Decision.YES
     assert verdict.guarantee.kind == "proof"
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
+from liptest.verdicts import Decision
 from tests.golden.catalogue_cases import ENTRIES, catalogue
 from tests.golden.test_catalogue_table import FINITE, outputs_of
 
@@ -84,7 +85,7 @@ def test_verdicts_on_the_code(name: str, relation: str) -> None:
     law = lt.ProductDistribution.uniform(grid)
     verdict = lt.check_privacy(traced(name), law, epsilon=entry.claimed)
     holds = entry.true(relation) <= entry.claimed
-    assert verdict.decision == (lt.Decision.YES if holds else lt.Decision.NO)
+    assert verdict.decision == (Decision.YES if holds else Decision.NO)
     assert verdict.method == "exhaustive"
     assert holds or verdict.witness.loss == pytest.approx(entry.true(relation), abs=1e-9)
 
@@ -106,7 +107,9 @@ def all_up(name: str) -> tuple[Any, Any]:
 
 @pytest.mark.parametrize("name", sorted(REFUSED))
 def test_a_refusal_says_what_to_do_instead(name: str) -> None:
-    with pytest.raises((lt.UnsupportedRandomnessError, lt.BudgetError), match=ADVICE) as caught:
+    with pytest.raises(
+        (lt.errors.UnsupportedRandomnessError, lt.errors.BudgetError), match=ADVICE
+    ) as caught:
         lt.exact_loss(traced(name), [all_up(name)])
     assert "listed_pairs.py" not in str(caught.value)
 
@@ -142,26 +145,26 @@ def test_counting_queries_expose_svt4_and_svt6() -> None:
         worst = 0.0
         for ups in range(6):
             signs = [[1]] * ups + [[-1]] * (5 - ups)
-            queries = lt.CountingQueries(signs, base=[1] * 5)
+            queries = lt.statistics.CountingQueries(signs, base=[1] * 5)
             mechanism = lt.mechanism(entry.build(), statistic=queries, name=name)
             worst = max(worst, lt.exact_epsilon(mechanism, lt.Hypercube(1)).value)
         assert worst == pytest.approx(entry.true_all, abs=1e-9), name
-    queries = lt.CountingQueries([[1], [1], [1], [1], [-1]], base=[1] * 5)
+    queries = lt.statistics.CountingQueries([[1], [1], [1], [1], [-1]], base=[1] * 5)
     mechanism = lt.mechanism(ENTRIES["svt4"].build(), statistic=queries)
     law = lt.ProductDistribution.uniform(lt.Hypercube(1))
     verdict = lt.check_privacy(mechanism, law, epsilon=1.0)
-    assert verdict.decision == lt.Decision.NO
+    assert verdict.decision == Decision.NO
     assert verdict.witness.output == (0, 0, 0, 0, 1)
     assert verdict.witness.verify(mechanism)
 
 
 @pytest.mark.parametrize("name", ["svt4", "svt6"])
 def test_counting_queries_of_disjoint_groups_are_cleared(name: str) -> None:
-    queries = lt.CountingQueries(np.eye(3, dtype=int), base=[0, 1, 1])
+    queries = lt.statistics.CountingQueries(np.eye(3, dtype=int), base=[0, 1, 1])
     mechanism = lt.mechanism(ENTRIES[name].build(), statistic=queries)
     law = lt.ProductDistribution.uniform(lt.Hypercube(3))
     verdict = lt.check_privacy(mechanism, law, epsilon=1.0)
-    assert verdict.decision == lt.Decision.YES
+    assert verdict.decision == Decision.YES
     assert verdict.guarantee.kind == "proof"
 
 
@@ -198,4 +201,4 @@ def test_opendp_noise_as_a_formula(scale: int, claim: float) -> None:
     found = lt.exact_epsilon(mechanism, grid)
     assert found.value == pytest.approx(ENTRIES[f"opendp integer laplace, scale {scale}"].true_one)
     verdict = lt.check_privacy(mechanism, lt.ProductDistribution.uniform(grid), epsilon=claim)
-    assert verdict.decision == (lt.Decision.YES if scale == 1 else lt.Decision.NO)
+    assert verdict.decision == (Decision.YES if scale == 1 else Decision.NO)

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
+from liptest.verdicts import Decision
 
 Draw = Callable[..., Any]
 Program = Callable[[Any, Any], Any]
@@ -142,9 +143,9 @@ def test_verdicts_know_that_noise_is_ideal() -> None:
 
     law = lt.ProductDistribution.uniform(lt.Hypercube(3))
     verdict = lt.check_privacy(noisy_count, law, epsilon=1.0, method="exhaustive")
-    assert verdict.decision is lt.Decision.YES
+    assert verdict.decision is Decision.YES
     assert "noise (Laplace, normal, geometric, ..) is taken as ideal" in str(verdict)
     refuted = lt.check_privacy(noisy_count, law, epsilon=0.99, method="exhaustive")
-    assert refuted.decision is lt.Decision.NO
+    assert refuted.decision is Decision.NO
     assert refuted.witness.verify(noisy_count)
     assert refuted.witness.loss_lower == pytest.approx(1.0, abs=1e-12)

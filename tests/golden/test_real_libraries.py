@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
+from liptest.mechanisms.laws import Raised
 from liptest.privacy.proof import exact_epsilon
 from tests.golden.library_programs import PROGRAMS, histogram, quantile
 
@@ -81,7 +82,7 @@ def test_the_histogram_of_diffprivlib_under_both_relations() -> None:
     assert verdict.witness is not None
     assert verdict.witness.verify(mechanism)
     law = lt.output_law(counts, np.array([1, 1]))
-    raised = [mass for seen, mass in law.items() if seen == lt.Raised("OverflowError")]
+    raised = [mass for seen, mass in law.items() if seen == Raised("OverflowError")]
     assert raised == [pytest.approx(2.0**-52, rel=1e-9)]
 
 
@@ -96,9 +97,9 @@ def test_the_quantile_of_smartnoise_raises_on_typical_data() -> None:
     assert verdict.decision == "NO"
     assert verdict.witness is not None
     assert verdict.witness.verify(mechanism)
-    assert verdict.witness.output == lt.Raised("ValueError")
+    assert verdict.witness.output == Raised("ValueError")
     laws = mechanism.laws_of(np.arange(4))
-    raising = [lt.Raised("ValueError") in law for law in map(mechanism.law, _with_ones(known))]
+    raising = [Raised("ValueError") in law for law in map(mechanism.law, _with_ones(known))]
     assert laws is not None
     assert raising == [True, True, False, False]
     n, rate = known["records"], known["click_rate"]

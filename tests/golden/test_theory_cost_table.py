@@ -75,7 +75,7 @@ def test_plans_are_those_of_the_verdicts():
         name: name
         for name in ("exhaustive", "neighbourhoods", "light-neighbourhoods", "edges", "group")
     }
-    methods["A_test, VarianceEdges"] = lt.VarianceEdges()
+    methods["A_test, VarianceEdges"] = lt.testers.VarianceEdges()
     for name, method in methods.items():
         verdict = lt.check_privacy(
             mechanism, law, epsilon=1.0, exception_mass=0.1, method=method, seed=0

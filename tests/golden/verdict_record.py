@@ -26,6 +26,9 @@ import numpy as np
 
 import liptest as lt
 from liptest.lipschitz import testers
+from liptest.lipschitz.distance import image_diameter, sample_diameter
+from liptest.lipschitz.local_filter import LocalFilter
+from liptest.mechanisms.declared import ExactForm
 from tests.golden.catalogue_cases import ENTRIES
 from tests.golden.verdict_programs import ALL, COUNTS, ONE, PROGRAMS, RECORDS
 
@@ -161,7 +164,7 @@ def observed(check: Check) -> dict[str, Any]:
     """The answer of a check, or the kind of its refusal."""
     try:
         found = check()
-    except lt.LiptestError as error:
+    except lt.errors.LiptestError as error:
         found = {"refused": type(error).__name__}
     entry: dict[str, Any] = json.loads(json.dumps(found))
     return entry
@@ -197,14 +200,14 @@ METHODS: dict[str, Any] = {
 }
 
 
-def table(domain: Any, rows: Any) -> lt.ExactForm:
+def table(domain: Any, rows: Any) -> ExactForm:
     """A mechanism of exact probabilities, one row of Fractions per dataset in index order."""
     index = {point: k for k, point in enumerate(product(*map(range, domain.sizes)))}
 
     def pmf(dataset: Any) -> Any:
         return tuple(map(F, rows[index[tuple(map(int, dataset))]]))
 
-    return lt.ExactForm(tuple(range(len(rows[0]))), pmf)
+    return ExactForm(tuple(range(len(rows[0]))), pmf)
 
 
 def formula(rows: Any, name: str) -> lt.ClosedForm:
@@ -319,9 +322,9 @@ NUMBERS: dict[str, tuple[Any, Any]] = {
     "weighted sum": (lt.WeightedSum([1, 2, -1, 0]), lt.Hypercube(4)),
     "weighted sum of counts": (lt.WeightedSum([2, 1]), COUNTS),
     "contributions": (lt.Contributions([0, 1, 5]), lt.RecordGrid([3] * 4)),
-    "median": (lt.OrderStatistic(2), lt.RecordGrid([5] * 3)),
+    "median": (lt.statistics.OrderStatistic(2), lt.RecordGrid([5] * 3)),
     "a maximum of the user": (
-        lt.UserStatistic(lambda x: x.max(axis=1), name="maximum"),
+        lt.statistics.UserStatistic(lambda x: x.max(axis=1), name="maximum"),
         lt.RecordGrid([4] * 3),
     ),
 }
@@ -330,17 +333,17 @@ VECTORS: dict[str, tuple[Any, Any]] = {
     "histogram of counts": (lt.Histogram(2, given="counts"), lt.Hypergrid([3, 3])),
     "histogram of many": (lt.Histogram(4), lt.RecordGrid([4] * 12)),
     "counting queries": (
-        lt.CountingQueries([[1, 0, -1], [1, 1, 0]], base=[1, 0]),
+        lt.statistics.CountingQueries([[1, 0, -1], [1, 1, 0]], base=[1, 0]),
         lt.Hypercube(3),
     ),
     "contingency tables": (
-        lt.ContingencyTables((2, 2), margins=[(0,), (1,)]),
+        lt.statistics.ContingencyTables((2, 2), margins=[(0,), (1,)]),
         lt.RecordGrid([4] * 3),
     ),
     "contributions": (lt.Contributions(TABLE), lt.RecordGrid([3] * 4)),
-    "range": (lt.OrderStatistic([1, 3]), lt.RecordGrid([4] * 3)),
+    "range": (lt.statistics.OrderStatistic([1, 3]), lt.RecordGrid([4] * 3)),
     "pairs of the user": (
-        lt.UserStatistic(lambda x: x[:, :2], name="first two"),
+        lt.statistics.UserStatistic(lambda x: x[:, :2], name="first two"),
         lt.RecordGrid([4] * 3),
     ),
 }
@@ -658,7 +661,7 @@ def repaired(function: Any, distribution: Any, **options: Any) -> dict[str, Any]
 
 
 def filtered(function: Any, distribution: Any) -> dict[str, Any]:
-    made = lt.LocalFilter(function, distribution)
+    made = LocalFilter(function, distribution)
     points = np.array(list(product(*map(range, distribution.domain.sizes))))
     return {"values": plain(made(points)), "queries": made.queries}
 
@@ -672,8 +675,8 @@ for (_where, _law), (_kind, _function) in product(LAWS.items(), FUNCTIONS.items(
     keep(
         f"diameters: {_kind} on {_where}",
         lambda f=_function, law=_law: {
-            "image": plain(lt.image_diameter(f, law.domain)),
-            "sample": plain(lt.sample_diameter(f, law, draws=20, seed=SEED)),
+            "image": plain(image_diameter(f, law.domain)),
+            "sample": plain(sample_diameter(f, law, draws=20, seed=SEED)),
         },
     )
 

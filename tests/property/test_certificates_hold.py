@@ -19,7 +19,12 @@ DOMAINS = st.sampled_from([lt.Hypercube(2), lt.Hypergrid([3, 2]), lt.RecordGrid(
 METHODS = st.sampled_from(
     [
         *("auto", "exhaustive", "neighbourhoods", "light-neighbourhoods", "edges"),
-        *(lt.VarianceEdges(), lt.CDJS15(), lt.HammingLines(), lt.AJMR12(range_step=0.25)),
+        *(
+            lt.testers.VarianceEdges(),
+            lt.testers.CDJS15(),
+            lt.testers.HammingLines(),
+            lt.testers.AJMR12(range_step=0.25),
+        ),
     ]
 )
 EPSILONS = st.one_of(st.floats(0.05, 3.0), st.sampled_from([lt.log(2), lt.log("3/2"), lt.log(3)]))
@@ -55,7 +60,7 @@ def test_a_certificate_holds(case: tuple[Any, lt.ProductDistribution, dict[str, 
     mechanism, law, task = case
     try:
         certificate = lt.PrivacyGate(mechanism, law, **task).certificate
-    except (lt.InputError, lt.BudgetError, lt.LawError):
+    except (lt.errors.InputError, lt.errors.BudgetError, lt.errors.LawError):
         return
     text = certificate.to_json()
     assert form_problems(certificate.to_dict()) == []

@@ -192,7 +192,7 @@ def test_where_counts_are_drawn() -> None:
     many, mechanism = law_of("uniform", 1 << 14), sized(lt.Histogram(3), 7)
     assert drawn(mechanism, many)
     assert not drawn(mechanism, law_of("uniform", (1 << 14) - 1))
-    assert not drawn(sized(lt.OrderStatistic([5, 9]), 7), many)
+    assert not drawn(sized(lt.statistics.OrderStatistic([5, 9]), 7), many)
     rows = np.random.default_rng(1).dirichlet([1, 1, 1], 1 << 14)
     assert not drawn(mechanism, lt.ProductDistribution(many.domain, rows))
     sampled = lt.SampledDistribution(many.domain, lambda n, rng: many.sample(rng, n))

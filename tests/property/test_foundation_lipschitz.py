@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import liptest as lt
 from liptest.data.domains import Domain, Hypercube, Hypergrid, RecordGrid
-from liptest.verdicts import LipschitzVerdict
+from liptest.verdicts import Decision, LipschitzVerdict
 
 NUMBERS = {"proximity": 0.3, "failure_probability": 0.1}
 
@@ -110,7 +110,7 @@ def test_verdicts_do_not_depend_on_workers(pool: type[Executor], workers: int) -
             ]
             assert counts[0] == counts[1]
             decisions.add(alone.decision)
-    assert decisions == {lt.Decision.ACCEPT, lt.Decision.REJECT}
+    assert decisions == {Decision.ACCEPT, Decision.REJECT}
 
 
 def test_ctrl_c_after_a_violation_still_rejects() -> None:
@@ -152,7 +152,7 @@ def test_a_function_that_overwrites_its_points_gets_a_true_witness() -> None:
 
 def test_counts_above_the_exact_floats_are_an_error_not_a_rejection() -> None:
     law = lt.ProductDistribution.uniform(lt.Hypercube(20))
-    with pytest.raises(lt.FunctionError, match="below 2"):
+    with pytest.raises(lt.errors.FunctionError, match="below 2"):
         lt.check_lipschitz(lambda points: points.sum(axis=1) + 2**53, law, seed=1, **NUMBERS)
 
 

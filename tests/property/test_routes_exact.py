@@ -16,6 +16,7 @@ from liptest.gate.noisy_queries import Grid, round_to_steps
 from liptest.mechanisms.shift import ShiftMechanism
 from liptest.privacy.claims import Claim
 from liptest.privacy.comparison import Answer, certified_comparison
+from liptest.verdicts import Decision
 
 DOMAINS = [
     lt.Hypercube(3),
@@ -113,7 +114,7 @@ def with_edges(
 ) -> ShiftMechanism:
     """The mechanism, told which values neighbours have, so that all of them can be visited."""
     pairs = [(answers[tuple(x)], answers[tuple(y)]) for x, y in neighbouring_pairs(domain)]
-    statistic = lt.UserStatistic(mechanism.statistic.compute, lambda _: np.array(pairs))
+    statistic = lt.statistics.UserStatistic(mechanism.statistic.compute, lambda _: np.array(pairs))
     return ShiftMechanism(statistic, mechanism.noise)
 
 
@@ -151,7 +152,7 @@ def test_a_query_of_the_sensitivity_is_never_refused(
     )
     # INCONCLUSIVE where the method says nothing at these numbers, never NO.
     vacuous = gate.certificate.verdict.reason.startswith("this method says nothing here")
-    decision = lt.Decision.INCONCLUSIVE if vacuous else lt.Decision.YES
+    decision = Decision.INCONCLUSIVE if vacuous else Decision.YES
     assert gate.certificate.decision is decision
 
 
@@ -180,7 +181,7 @@ def test_the_answer_is_that_of_brute_force(
         if abs(whole(float(table[tuple(x)]), step) - whole(float(table[tuple(y)]), step)) > most
     ]
     verdict = gate.certificate.verdict
-    assert verdict.decision is (lt.Decision.NO if bad else lt.Decision.YES)
+    assert verdict.decision is (Decision.NO if bad else Decision.YES)
     if bad:
         assert verdict.witness is not None
         assert verdict.witness.verify(gate.mechanism)

@@ -79,10 +79,12 @@ def contingency_tables(draw: st.DrawFn) -> Case:
         rows.append(np.concatenate(parts))
     if draw(st.booleans()):
         domain: Domain = lt.RecordGrid([len(rows)] * draw(st.integers(1, 3)))
-        statistic = lt.ContingencyTables(attributes, margins=margins)
+        statistic = lt.statistics.ContingencyTables(attributes, margins=margins)
         return statistic, domain, [np.array(rows)] * domain.dimension
     sizes = draw(st.lists(st.integers(1, 2), min_size=len(rows), max_size=len(rows)))
-    counted = lt.ContingencyTables(attributes, margins=margins, given="counts", sizes=sizes)
+    counted = lt.statistics.ContingencyTables(
+        attributes, margins=margins, given="counts", sizes=sizes
+    )
     tables = [np.arange(n)[:, None] * row for n, row in zip(sizes, rows, strict=True)]
     return counted, lt.Hypergrid(sizes), tables
 
@@ -96,7 +98,7 @@ def counting_queries(draw: st.DrawFn) -> Case:
     base = np.array(draw(st.lists(st.integers(-3, 3), min_size=queries, max_size=queries)))
     tables = [np.stack([0 * column, column]) for column in signs.T]
     tables[0] = tables[0] + base
-    return lt.CountingQueries(signs, base=base), lt.Hypercube(records), tables
+    return lt.statistics.CountingQueries(signs, base=base), lt.Hypercube(records), tables
 
 
 KINDS = [
@@ -193,5 +195,5 @@ def test_named_sums_compare_by_what_they_are(case: Case, other: Case) -> None:
     assert repr(again) == repr(statistic)
     assert (statistic == other[0]) == (
         type(statistic) is type(other[0]) and repr(statistic) == repr(other[0])
-    ) or isinstance(statistic, lt.CountingQueries | lt.ContingencyTables)
+    ) or isinstance(statistic, lt.statistics.CountingQueries | lt.statistics.ContingencyTables)
     assert statistic != lt.Contributions.each(case[2]), "the name belongs to it"

@@ -52,7 +52,7 @@ def cases(draw: st.DrawFn) -> tuple[Any, Domain]:
     if kind == 2:
         return lt.WeightedSum(draw(st.lists(small, min_size=d, max_size=d))), domain
     if kind == 3:
-        return lt.OrderStatistic(draw(st.integers(1, d))), domain
+        return lt.statistics.OrderStatistic(draw(st.integers(1, d))), domain
     if kind == 4:
         size = draw(st.integers(1, 3))
         table = draw(st.lists(small, min_size=size, max_size=size))
@@ -86,7 +86,7 @@ def test_the_neighbouring_values_of_a_draw_are_those_of_all_its_neighbours(
         (lt.Histogram(4), [4] * 600, "NO"),
         (lt.WeightedSum([1, 2] * 300), [4] * 600, "NO"),
         (lt.Contributions([0, 11, 22, 33]), [4] * 600, "YES"),
-        (lt.OrderStatistic(300), [4] * 600, "YES"),
+        (lt.statistics.OrderStatistic(300), [4] * 600, "YES"),
     ],
 )
 def test_verdicts_are_those_of_all_neighbours(
@@ -120,7 +120,7 @@ def test_where_one_record_of_each_kind_is_compared() -> None:
     records = lt.RecordGrid([3] * 2000)
     assert is_drawn(sized(lt.Histogram(3)), records)
     assert not is_drawn(sized(lt.WeightedSum(range(2000))), records)
-    assert not is_drawn(sized(lt.UserStatistic(lambda x: x.max(axis=1))), records)
+    assert not is_drawn(sized(lt.statistics.UserStatistic(lambda x: x.max(axis=1))), records)
     assert not is_drawn(lt.ClosedForm([0], lambda x: np.zeros((len(x), 1))), records)
     counts = lt.Hypergrid([3] * 2000)
     assert not is_drawn(sized(lt.Histogram(2000, given="counts")), counts)
@@ -138,7 +138,7 @@ def test_auto_counts_the_laws_that_are_asked_for() -> None:
     assert planned.draws * 241 < affordable_laws(sized(lt.Histogram(16)), "sampling")
     assert choose_method(task(sized(lt.Histogram(16)), many)) == "neighbourhoods"
     # Nothing else of a statistic says which records it treats alike.
-    blind = sized(lt.UserStatistic(lambda x: x.max(axis=1)))
+    blind = sized(lt.statistics.UserStatistic(lambda x: x.max(axis=1)))
     assert choose_method(task(blind, many)) == "light-neighbourhoods"
     # A budget is spent on laws as they are counted.
     assert choose_method(task(sized(lt.Histogram(16)), many, 10**9)) == "light-neighbourhoods"

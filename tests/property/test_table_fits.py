@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import liptest as lt
+from liptest.data.sources import SqlTable
 
 fit = lt.ProductDistribution.fit
 BITS = st.integers(0, 1)
@@ -27,7 +28,7 @@ def sources(rows: list[tuple[Any, ...]]) -> Iterator[list[Any]]:
     columns = {name: [row[i] for row in rows] for i, name in enumerate("abg")}
     engine = sa.create_engine("sqlite://", poolclass=sa.StaticPool)
     pd.DataFrame(columns).to_sql("t", engine, index=False)
-    yield [pd.DataFrame(columns), pl.DataFrame(columns).lazy(), lt.SqlTable(engine, table="t")]
+    yield [pd.DataFrame(columns), pl.DataFrame(columns).lazy(), SqlTable(engine, table="t")]
     engine.dispose()
 
 

@@ -59,7 +59,7 @@ def statistics(domain: Domain) -> list[Statistic]:
     d = domain.dimension
     found: list[Any] = [
         lt.WeightedSum(np.arange(d) - 1),
-        lt.OrderStatistic((d + 1) // 2),
+        lt.statistics.OrderStatistic((d + 1) // 2),
         UserStatistic(lambda points: points.max(axis=1), name="largest"),
         lt.Contributions.each([np.arange(2 * n).reshape(n, 2) % 3 for n in domain.sizes]),
     ]

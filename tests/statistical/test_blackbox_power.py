@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
+from liptest.blackbox.check import epsilon_lower_bound
 from liptest.blackbox.learning import log_tail
 from liptest.verdicts import Decision
 from tests.statistical.binomial import SEEDS, is_plausible
@@ -89,7 +90,7 @@ def test_bounds_of_a_tight_mechanism_hold_as_often_as_promised():
     """And hardly more often: the level is used, not wasted."""
     sampler, pair, runs = lt.Sampler(responses), ([0], [1]), 300
     bounds = [
-        lt.epsilon_lower_bound(
+        epsilon_lower_bound(
             sampler, pair, samples=2_500, seed=seed, failure_probability=0.2
         ).lower_bound
         for seed in range(runs)

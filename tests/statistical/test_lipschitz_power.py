@@ -17,7 +17,7 @@ import pytest
 
 import liptest as lt
 from liptest.data.distributions import Distribution
-from liptest.verdicts import QueryPlan
+from liptest.verdicts import Decision, QueryPlan
 from tests.statistical.binomial import SEEDS, STARVED, is_plausible
 
 pytestmark = pytest.mark.slow
@@ -56,7 +56,7 @@ def distance(function: Callable[[np.ndarray], np.ndarray], law: lt.ProductDistri
 
 
 @dataclass(frozen=True)
-class Starved(lt.VarianceEdges):
+class Starved(lt.testers.VarianceEdges):
     """Makes one draw in ``STARVED``."""
 
     def plan(self, distribution: Distribution, **numbers: float) -> QueryPlan:
@@ -75,7 +75,7 @@ def rejections(function: Any, law: lt.ProductDistribution, tester: Any, proximit
             seed=seed,
             tolerance=0.0,
         ).decision
-        is lt.Decision.REJECT
+        is Decision.REJECT
         for seed in range(SEEDS)
     )
 
@@ -98,7 +98,7 @@ def test_far_functions_are_rejected_as_often_as_promised(law: str, function: str
     asked = FUNCTIONS[function], LAWS[law]
     proximity = true * (1 - 1e-9)
     assert is_plausible(
-        rejections(*asked, lt.VarianceEdges(), proximity), SEEDS, at_least=1 - FAILURE
+        rejections(*asked, lt.testers.VarianceEdges(), proximity), SEEDS, at_least=1 - FAILURE
     )
     assert not is_plausible(rejections(*asked, Starved(), proximity), SEEDS, at_least=1 - FAILURE)
 

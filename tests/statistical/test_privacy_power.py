@@ -81,7 +81,7 @@ def group_mass(case):
 
 
 @dataclass(frozen=True)
-class Tenth(lt.VarianceEdges):
+class Tenth(lt.testers.VarianceEdges):
     """Makes a tenth of the draws."""
 
     def plan(self, distribution, **numbers):
@@ -137,7 +137,7 @@ def test_the_mass_of_the_group_form_is_exact():
 @pytest.mark.parametrize("name", CASES)
 def test_a_mechanism_just_beyond_its_claim_is_caught(name):
     case = CASES[name]
-    method = lt.VarianceEdges() if name == "VarianceEdges" else name
+    method = lt.testers.VarianceEdges() if name == "VarianceEdges" else name
     hits = caught(method, case)
     assert is_plausible(hits, SEEDS, at_least=1 - FAILURE)
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
+from liptest.verdicts import Decision
 from tests.statistical.binomial import SEEDS, is_plausible
 
 pytestmark = pytest.mark.slow
@@ -21,7 +22,7 @@ LOW, HIGH = (0, 1, 1), (1, 1, 1)
 #: of them no pair is bad, not even in the group form.
 MASS = 0.5 * 0.2 * 0.1
 
-METHODS: list[Any] = ["neighbourhoods", "light-neighbourhoods", "edges", lt.VarianceEdges()]
+METHODS: list[Any] = ["neighbourhoods", "light-neighbourhoods", "edges", lt.testers.VarianceEdges()]
 
 
 def query() -> np.ndarray:
@@ -58,7 +59,7 @@ def caught(method: Any, exception_mass: float) -> int:
         )
         for seed in range(SEEDS)
     )
-    return sum(gate.certificate.decision is lt.Decision.NO for gate in gates)
+    return sum(gate.certificate.decision is Decision.NO for gate in gates)
 
 
 @pytest.mark.parametrize("method", METHODS, ids=str)

@@ -16,11 +16,16 @@ import liptest as lt
 from liptest.blackbox.race import choose_pairs
 from liptest.config import DomainModel
 from liptest.data.domains import AllAnswers, OneAnswer
+from liptest.data.edges import edge_distribution
 from liptest.errors import InputError
 from liptest.evidence import check_witness
+from liptest.lipschitz.local_filter import LocalFilter
+from liptest.lipschitz.repair import mcshane
 from liptest.privacy.exhaustive import neighbour_rows
+from liptest.privacy.plans import privacy_plan_table
 from liptest.report.html import report_html
 from liptest.runs.fingerprints import distribution_hash
+from liptest.verdicts import Decision
 
 
 def apart(x: Any, y: Any, relation: str) -> bool:
@@ -124,7 +129,7 @@ def test_the_verdict_depends_on_the_relation(method: str) -> None:
     assert largest(mechanism, every.domain) > 2 * claim
     kept = lt.check_privacy(mechanism, one, epsilon=claim, method=method, seed=1)
     broken = lt.check_privacy(mechanism, every, epsilon=claim, method=method, seed=1)
-    assert (kept.decision, broken.decision) == (lt.Decision.YES, lt.Decision.NO)
+    assert (kept.decision, broken.decision) == (Decision.YES, Decision.NO)
     assert broken.witness.verify(mechanism)
     assert broken.witness.distance == 1
     assert broken.relation == "every answer moves by at most 1"
@@ -137,7 +142,7 @@ def test_neighbourhoods_visit_all_neighbours() -> None:
     mechanism = rounded_sum(3)
     claim = largest(mechanism, grid) * 1.01
     found = lt.check_privacy(mechanism, law, epsilon=claim, method="neighbourhoods", seed=3)
-    assert found.decision == lt.Decision.YES
+    assert found.decision == Decision.YES
     assert found.cost.draws == found.plan.draws == 13809
     assert found.cost.laws == found.cost.draws + found.cost.pairs
     assert found.cost.laws == pytest.approx(found.plan.laws, rel=0.02)
@@ -161,7 +166,7 @@ def test_a_run_of_neighbourhoods_counts_draws_up_to_the_violation() -> None:
         )
         for s in range(40)
     ]
-    assert all(run.decision == lt.Decision.NO for run in runs)
+    assert all(run.decision == Decision.NO for run in runs)
     assert all(run.witness.verify(lt.ClosedForm([0, 1], log_pmf)) for run in runs)
     # Nine of 81 datasets show it: 9 draws are needed on average.
     assert 3 < np.mean([run.cost.draws for run in runs]) < 27
@@ -171,7 +176,7 @@ REFUSED: dict[str, Callable[[Any, Any], Any]] = {
     "edges": lambda m, d: lt.check_privacy(m, d, epsilon=1.0, method="edges"),
     "light": lambda m, d: lt.check_privacy(m, d, epsilon=1.0, method="light-neighbourhoods"),
     "group": lambda m, d: lt.check_privacy(m, d, epsilon=1.0, method="group"),
-    "tester": lambda m, d: lt.check_privacy(m, d, epsilon=1.0, method=lt.CDJS15()),
+    "tester": lambda m, d: lt.check_privacy(m, d, epsilon=1.0, method=lt.testers.CDJS15()),
     "search": lambda m, d: lt.check_privacy(m, d, epsilon=1.0, method="search", budget=5),
     "profile": lambda m, d: lt.privacy_profile(m, d, method="neighbourhoods"),
     "noiseless": lambda m, d: lt.noiseless_privacy(m, d, epsilon=1.0),
@@ -179,13 +184,13 @@ REFUSED: dict[str, Callable[[Any, Any], Any]] = {
         np.zeros(d.domain.sizes), d, proximity=0.1, failure_probability=0.1
     ),
     "distance": lambda m, d: lt.distance_to_lipschitz(np.zeros(d.domain.sizes), d),
-    "mcshane": lambda m, d: lt.mcshane(np.zeros(d.domain.sizes), d.domain, [0]),
+    "mcshane": lambda m, d: mcshane(np.zeros(d.domain.sizes), d.domain, [0]),
     "repair": lambda m, d: lt.repair(np.zeros(d.domain.sizes), d, range_step=1),
-    "filter": lambda m, d: lt.LocalFilter(np.zeros(d.domain.sizes), d, lipschitz_constant=1.0),
+    "filter": lambda m, d: LocalFilter(np.zeros(d.domain.sizes), d, lipschitz_constant=1.0),
     "sensitivity": lambda m, d: lt.SensitivityGate(
         np.zeros(d.domain.sizes), d, sensitivity=1, epsilon=1
     ),
-    "edge law": lambda m, d: lt.edge_distribution(d),
+    "edge law": lambda m, d: edge_distribution(d),
     "sum": lambda m, d: lt.check_privacy(
         lt.ShiftMechanism(lt.WeightedSum([1] * 3), lt.DiscreteLaplace(3)), d, epsilon=1.0
     ),
@@ -194,7 +199,7 @@ REFUSED: dict[str, Callable[[Any, Any], Any]] = {
     ),
     "declared edges": lambda m, d: lt.exact_epsilon(
         lt.StatisticMechanism(
-            lt.UserStatistic(lambda x: x.sum(axis=1), edge_pairs=lambda d: [([0], [1])]),
+            lt.statistics.UserStatistic(lambda x: x.sum(axis=1), edge_pairs=lambda d: [([0], [1])]),
             [0],
             lambda v: np.zeros((len(v), 1)),
         ),
@@ -275,7 +280,7 @@ def test_reports_and_plans(relation: str) -> None:
     page = report_html(verdict, mechanism=mechanism, distribution=law)
     exposed = "no answer is exposed alone" in page
     assert exposed == (relation == "all")
-    rows = lt.privacy_plan_table(
+    rows = privacy_plan_table(
         law, outputs=2, epsilon=1.0, exception_mass=1e-2, failure_probability=1e-6
     )
     possible = {row.method for row in rows if not row.not_applicable}
@@ -287,7 +292,7 @@ def test_a_file_names_the_relation() -> None:
     built = DomainModel(kind="answers", sizes=[3, 2], relation="all").build()
     assert built == lt.AnswerGrid([3, 2], relation="all")
     for wrong in ({"kind": "answers"}, {"kind": "grid", "relation": "one"}):
-        with pytest.raises(lt.ConfigError, match=r"domain\.relation"):
+        with pytest.raises(lt.errors.ConfigError, match=r"domain\.relation"):
             DomainModel(sizes=[3, 2], **wrong).build()  # type: ignore[arg-type]
 
 
@@ -318,7 +323,7 @@ def test_listed_pairs() -> None:
     ],
 )
 def test_listed_pairs_must_be_neighbours(pairs: Any) -> None:
-    with pytest.raises(lt.LiptestError):
+    with pytest.raises(lt.errors.LiptestError):
         lt.exact_loss(rounded_sum(3), pairs, domain=lt.AnswerGrid([3] * 3, relation="all"))
 
 

@@ -148,7 +148,7 @@ def test_a_budget_ends_both_runs_at_the_same_draw(tmp_path: Path) -> None:
 
 def test_a_tester_per_output_goes_on_with_the_output_it_was_at(tmp_path: Path) -> None:
     file = tmp_path / "run.json"
-    options: dict[str, Any] = {"method": lt.VarianceEdges(), "epsilon": 2.0}
+    options: dict[str, Any] = {"method": lt.testers.VarianceEdges(), "epsilon": 2.0}
     whole = facts(check("yes", **options))
     chunks = []
     check("yes", **options, progress=lambda done, planned: chunks.append(done))
@@ -178,7 +178,7 @@ def test_a_file_of_another_test_is_refused_and_kept(
     file = tmp_path / "run.json"
     check("yes", checkpoint=file, progress=Stop(2))
     before = file.read_bytes()
-    with pytest.raises(lt.InputError, match=rf"belongs to another test: {word} is"):
+    with pytest.raises(lt.errors.InputError, match=rf"belongs to another test: {word} is"):
         check("yes", checkpoint=file, **options)
     assert file.read_bytes() == before
 
@@ -188,16 +188,16 @@ def test_other_code_another_distribution_or_version_is_refused(
 ) -> None:
     file = tmp_path / "run.json"
     check("yes", checkpoint=file, progress=Stop(2))
-    with pytest.raises(lt.InputError, match="belongs to another test: mechanism is"):
+    with pytest.raises(lt.errors.InputError, match="belongs to another test: mechanism is"):
         check("no", checkpoint=file)
     changed = lt.ClosedForm([0, 1], coin, error=1e-9)
     monkeypatch.setitem(MECHANISMS, "yes", changed)
-    with pytest.raises(lt.InputError, match="belongs to another test: code is"):
+    with pytest.raises(lt.errors.InputError, match="belongs to another test: code is"):
         check("yes", checkpoint=file)
     monkeypatch.undo()
     other = lt.ProductDistribution.bernoulli([0.4] * D)
     shortened = r"belongs to another test: distribution is [0-9a-f]{12}\.\. there and [0-9a-f]{12}"
-    with pytest.raises(lt.InputError, match=shortened):
+    with pytest.raises(lt.errors.InputError, match=shortened):
         lt.check_privacy(
             MECHANISMS["yes"],
             other,
@@ -208,7 +208,7 @@ def test_other_code_another_distribution_or_version_is_refused(
             checkpoint=file,
         )
     monkeypatch.setattr("liptest.privacy.long_runs.__version__", "0.0.0")
-    with pytest.raises(lt.InputError, match="belongs to another test: liptest is"):
+    with pytest.raises(lt.errors.InputError, match="belongs to another test: liptest is"):
         check("yes", checkpoint=file)
 
 
@@ -216,7 +216,7 @@ def test_other_chunks_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     file = tmp_path / "run.json"
     check("yes", checkpoint=file, progress=Stop(2))
     monkeypatch.setitem(sampling_run._CHUNK_POINTS, "declared", 280)
-    with pytest.raises(lt.InputError, match="belongs to another test: its draws are"):
+    with pytest.raises(lt.errors.InputError, match="belongs to another test: its draws are"):
         check("yes", checkpoint=file)
 
 
@@ -237,15 +237,15 @@ def test_a_damaged_file_is_refused_and_kept(damage: Any, tmp_path: Path) -> None
     check("yes", checkpoint=file, progress=Stop(2))
     file.write_text(damage(file.read_text()), encoding="utf-8", errors="surrogateescape")
     before = file.read_bytes()
-    with pytest.raises(lt.InputError, match="is no checkpoint that can be used"):
+    with pytest.raises(lt.errors.InputError, match="is no checkpoint that can be used"):
         check("yes", checkpoint=file)
     assert file.read_bytes() == before
 
 
 def test_a_place_that_cannot_be_written_is_told_before_anything_runs(tmp_path: Path) -> None:
-    with pytest.raises(lt.InputError, match="cannot be written"):
+    with pytest.raises(lt.errors.InputError, match="cannot be written"):
         check("yes", checkpoint=tmp_path / "no" / "run.json", progress=Stop(1, AssertionError))
-    with pytest.raises(lt.InputError, match="is no checkpoint"):
+    with pytest.raises(lt.errors.InputError, match="is no checkpoint"):
         check("yes", checkpoint=tmp_path)
 
 
@@ -382,6 +382,6 @@ def test_another_test_removes_nothing(tmp_path: Path) -> None:
         ended.wait()
     stale = tmp_path / f"run.json.{ended.pid}.new"
     stale.write_text("half")
-    with pytest.raises(lt.InputError, match="belongs to another test"):
+    with pytest.raises(lt.errors.InputError, match="belongs to another test"):
         check("no", checkpoint=file, seed=1)
     assert stale.exists()

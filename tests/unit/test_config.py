@@ -34,13 +34,13 @@ def written(tmp_path: Path, text: str) -> Path:
     ],
 )
 def test_schema_errors_name_the_key(tmp_path, text, words):
-    with pytest.raises(lt.ConfigError) as caught:
+    with pytest.raises(lt.errors.ConfigError) as caught:
         read_config(written(tmp_path, text))
     assert words in str(caught.value)
 
 
 def test_a_missing_file_is_an_input_error(tmp_path):
-    with pytest.raises(lt.InputError, match="no such file"):
+    with pytest.raises(lt.errors.InputError, match="no such file"):
         read_config(tmp_path / "none.toml")
 
 
@@ -49,7 +49,7 @@ def test_domains():
     assert DomainModel(kind="grid", sizes=[3, 2]).build() == lt.Hypergrid([3, 2])
     assert DomainModel(kind="records", sizes=[3, 2]).build() == lt.RecordGrid([3, 2])
     assert DomainModel().build() is None
-    with pytest.raises(lt.ConfigError, match="no sizes"):
+    with pytest.raises(lt.errors.ConfigError, match="no sizes"):
         DomainModel(sizes=[2, 2]).build()
 
 

@@ -11,6 +11,7 @@ import liptest as lt
 from liptest.cli import main
 from liptest.commands.loading import load_mechanism, read_column, whole_numbers
 from liptest.demo import CHECKS, FOLDER, TABLE, private_clicks, public_distribution, run_clicks
+from liptest.verdicts import Decision
 
 
 def vendor(letter: str):
@@ -73,7 +74,7 @@ def test_every_outcome_is_the_expected_one(output):
 
 @pytest.mark.slow
 def test_an_unexpected_outcome_is_said():
-    wrong = (replace(CHECKS[1], decision=lt.Decision.YES),)
+    wrong = (replace(CHECKS[1], decision=Decision.YES),)
     lines: list[str] = []
     assert not run_clicks(lines.append, lambda verdict: None, checks=wrong)
     assert lines[-1].startswith("NOT every outcome")

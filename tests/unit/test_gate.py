@@ -20,7 +20,7 @@ import liptest as lt
 from liptest.errors import CodeChangedError, DatasetError, GateError, InputError, MechanismError
 from liptest.gate import gate as gate_module
 from liptest.gate.gate import draw_output, integer_weights
-from liptest.mechanisms.laws import OutputLaw, released_weights
+from liptest.mechanisms.laws import OutputLaw, Raised, released_weights
 from tests.statistical.binomial import fits
 from tests.unit.privacy.cases import closed, exact
 
@@ -530,4 +530,4 @@ class TestPythonFunctions:
 
         many = gate(careful, releases=20)
         outputs = {many.release(SECRET).output for _ in range(20)}
-        assert outputs == {0, lt.Raised("ValueError")}
+        assert outputs == {0, Raised("ValueError")}

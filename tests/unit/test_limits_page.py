@@ -180,7 +180,7 @@ def test_code_that_takes_its_time() -> None:
         return honest(data, rng)
 
     gate = gate_of(vendor)
-    with pytest.raises(lt.GateError, match="withheld"):
+    with pytest.raises(lt.errors.GateError, match="withheld"):
         gate.release(PRIVATE)
 
 
@@ -196,7 +196,7 @@ def test_state_in_what_the_code_names() -> None:
         return secret_of(data) if calls[0] > 10**9 else honest(data, rng)
 
     gate = gate_of(vendor)
-    with pytest.raises(lt.CodeChangedError):
+    with pytest.raises(lt.errors.CodeChangedError):
         gate.release(PRIVATE)
 
 
@@ -209,7 +209,7 @@ def test_code_that_is_changed_after_the_test() -> None:
 
     gate = gate_of(vendor)
     parts["answer"] = lambda data, rng: secret_of(data)
-    with pytest.raises(lt.CodeChangedError):
+    with pytest.raises(lt.errors.CodeChangedError):
         gate.release(PRIVATE)
 
 
@@ -230,7 +230,7 @@ def test_a_source_file_or_local_module_that_is_changed(
     assert released_by(gate) in (0, 1)
     file = tmp_path / changed
     file.write_text(file.read_text() + "\n# another line\n")
-    with pytest.raises(lt.CodeChangedError):
+    with pytest.raises(lt.errors.CodeChangedError):
         gate.release(PRIVATE)
 
 
@@ -245,7 +245,7 @@ def test_code_that_looks_at_the_stand_ins() -> None:
         return secret_of(data) if type(number) is float else int(number < KEEP)
 
     assert released_by(gate_of(by_generator)) in (0, 1)
-    with pytest.raises(lt.NonDeterministicError):
+    with pytest.raises(lt.errors.NonDeterministicError):
         gate_of(by_number)
 
 
@@ -259,12 +259,12 @@ def test_randomness_of_its_own() -> None:
         with open("/dev/urandom", "rb") as file:
             return secret_of(data)[0], file.read(4)
 
-    with pytest.raises(lt.NonDeterministicError, match=r"os\.urandom"):
+    with pytest.raises(lt.errors.NonDeterministicError, match=r"os\.urandom"):
         gate_of(function)
     # Opening the device may be warned of before; the error is what counts.
     with (
         warnings.catch_warnings(action="ignore"),
-        pytest.raises(lt.NonDeterministicError, match="different output"),
+        pytest.raises(lt.errors.NonDeterministicError, match="different output"),
     ):
         gate_of(device)
 

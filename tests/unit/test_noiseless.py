@@ -250,18 +250,18 @@ def test_ten_thousand_different_records():
 )
 def test_wrong_arguments(arguments, words):
     law = lt.ProductDistribution.bernoulli([0.5, 0.5])
-    with pytest.raises(lt.InputError, match=words):
+    with pytest.raises(lt.errors.InputError, match=words):
         noiseless_privacy(lt.Count(), law, **arguments)
 
 
 def test_what_has_no_method_is_refused():
     law = lt.ProductDistribution.uniform(lt.Hypercube(15))
-    with pytest.raises(lt.InputError, match="give epsilon"):
+    with pytest.raises(lt.errors.InputError, match="give epsilon"):
         noiseless_privacy(lt.catalogue.leak(15, 0.3), law, delta=0.1)
     grid = lt.ProductDistribution.uniform(lt.RecordGrid([3, 3]))
-    with pytest.raises(lt.InputError, match="only a sum"):
+    with pytest.raises(lt.errors.InputError, match="only a sum"):
         noiseless_privacy(lt.Histogram(3), grid, epsilon=1.0)
-    with pytest.raises(lt.BudgetError, match="values"):
+    with pytest.raises(lt.errors.BudgetError, match="values"):
         noiseless_privacy(lt.WeightedSum([1 << 30] * 15), law, epsilon=1.0)
 
 
@@ -356,5 +356,5 @@ def test_code_of_too_many_ways_is_sampled():
 def test_real_outputs_are_an_input_error():
     law = lt.ProductDistribution.bernoulli(PROBABILITIES)
     real = lt.mechanism(statistic=lt.Count())(lambda count, rng: count + rng.laplace(0, 1))
-    with pytest.raises(lt.InputError, match="not finitely many; round them"):
+    with pytest.raises(lt.errors.InputError, match="not finitely many; round them"):
         noiseless_privacy(real, law, epsilon=0.3)

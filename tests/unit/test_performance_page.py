@@ -94,7 +94,7 @@ def test_other_exact_numbers_of_the_page() -> None:
     law = lt.ProductDistribution.uniform(lt.Hypercube(12))
     assert f"({neighbourhoods(law, 0.1, 1e-6).plan.laws:,.0f} against {2**12:,})" in PAGE
     small = lt.ProductDistribution.uniform(lt.Hypercube(4))
-    tester = lt.DJT12(range_step=lt.DJT12.best_step(small, 0.05))
+    tester = lt.testers.DJT12(range_step=lt.testers.DJT12.best_step(small, 0.05))
     plan = tester.plan(small, proximity=0.05, failure_probability=5e-7)
     assert f"{2 * 2 * plan.draws:,} laws" in PAGE
     assert f"against {neighbourhoods(small, 0.1, 1e-6).plan.laws:.0f} of" in PAGE

@@ -95,7 +95,7 @@ def test_a_step_finer_than_floats_is_no_plan():
     "wrong", [{"proximity": 0.0}, {"failure_probability": 1.0}, {"range_step": -0.1}]
 )
 def test_wrong_numbers_of_testers(wrong):
-    with pytest.raises(lt.InputError, match=next(iter(wrong))):
+    with pytest.raises(lt.errors.InputError, match=next(iter(wrong))):
         rows_of_testers(CUBE, **wrong)
 
 
@@ -103,13 +103,13 @@ def test_wrong_numbers_of_testers(wrong):
     "wrong", [{"epsilon": 0.0}, {"exception_mass": 1.0}, {"failure_probability": 0.0}]
 )
 def test_wrong_numbers_of_methods(wrong):
-    with pytest.raises(lt.InputError, match=next(iter(wrong))):
+    with pytest.raises(lt.errors.InputError, match=next(iter(wrong))):
         rows_of_methods(CUBE, **wrong)
 
 
 @pytest.mark.parametrize("outputs", [0, 2.5, True])
 def test_wrong_outputs(outputs):
-    with pytest.raises(lt.InputError, match="outputs"):
+    with pytest.raises(lt.errors.InputError, match="outputs"):
         rows_of_methods(CUBE, outputs)
 
 

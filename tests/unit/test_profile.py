@@ -85,7 +85,7 @@ def test_a_pair_that_cannot_be_decided_counts_above_only():
 def test_too_many_pairs_are_refused_with_the_number():
     mechanism = lt.ClosedForm([0], lambda x: np.zeros((len(x), 1)))
     distribution = lt.ProductDistribution.uniform(lt.Hypercube(30))
-    with pytest.raises(lt.BudgetError, match="4,000,000"):
+    with pytest.raises(lt.errors.BudgetError, match="4,000,000"):
         lt.exception_mass(mechanism, distribution, epsilon=1.0)
 
 
@@ -103,7 +103,7 @@ def test_too_many_pairs_are_refused_with_the_number():
 )
 def test_wrong_arguments_are_refused_where_the_profile_is_exact_too(options):
     law = lt.ProductDistribution.uniform(lt.Hypercube(2))
-    with pytest.raises(lt.InputError):
+    with pytest.raises(lt.errors.InputError):
         lt.privacy_profile(lt.catalogue.randomised_response(2, 1.0), law, **options)
 
 

@@ -14,6 +14,7 @@ from liptest.data.points import PointBatch
 from liptest.evidence.verify import problems
 from liptest.gate.noisy_queries import unaffordable_mass
 from liptest.lipschitz.oracles import FunctionOracle
+from liptest.verdicts import Decision
 
 CUBE = lt.Hypercube(3)
 UNIFORM = lt.ProductDistribution.uniform(CUBE)
@@ -92,14 +93,14 @@ def test_releases_are_counted(route: Callable[..., Gate]) -> None:
     assert gate.releases_left == 2
     gate.release(SECRET)
     gate.release(SECRET)
-    with pytest.raises(lt.GateError, match="releases=2: all are used"):
+    with pytest.raises(lt.errors.GateError, match="releases=2: all are used"):
         gate.release(SECRET)
 
 
 @BOTH
 def test_a_dataset_outside_the_domain_is_refused_first(route: Callable[..., Gate]) -> None:
     gate = route()
-    with pytest.raises(lt.DatasetError, match="outside"):
+    with pytest.raises(lt.errors.DatasetError, match="outside"):
         gate.release([0, 1, 2])
     assert gate.releases_left == 1
 
@@ -121,7 +122,7 @@ def test_a_query_that_fails_on_the_private_dataset_tells_nothing(
         gate: Gate = lt.SensitivityGate(late, law, **options)
     else:
         gate = lt.FilterGate(fails_on_secret(failure), law, **options)
-    with pytest.raises(lt.GateError, match="the reason is withheld") as caught:
+    with pytest.raises(lt.errors.GateError, match="the reason is withheld") as caught:
         gate.release(SECRET)
     error = caught.value
     assert error.__cause__ is None
@@ -137,7 +138,7 @@ def test_a_query_whose_code_changes_is_not_released(route: Callable[..., Gate]) 
     factor = [1.0]
     gate = route(lambda x: count(x) * factor[0])
     factor[0] = 2.0
-    with pytest.raises(lt.CodeChangedError, match="changed after the test"):
+    with pytest.raises(lt.errors.CodeChangedError, match="changed after the test"):
         gate.release(SECRET)
 
 
@@ -152,14 +153,14 @@ def test_a_table_is_frozen(route: Callable[..., Gate]) -> None:
 @BOTH
 @pytest.mark.parametrize("bad", [math.nan, math.inf])
 def test_no_finite_number_is_an_error_not_a_verdict(route: Callable[..., Gate], bad: float) -> None:
-    with pytest.raises(lt.FunctionError, match="needs finite floats"):
+    with pytest.raises(lt.errors.FunctionError, match="needs finite floats"):
         route(lambda x: np.where(x[:, 0] == 0, bad, 0.0))
 
 
 @BOTH
 def test_an_answer_that_changes_is_an_error_not_a_verdict(route: Callable[..., Gate]) -> None:
     rng = np.random.default_rng(0)
-    with pytest.raises(lt.FunctionError, match="must not depend on state, time or chance"):
+    with pytest.raises(lt.errors.FunctionError, match="must not depend on state, time or chance"):
         route(lambda x: count(x) + 1e-3 * rng.random(len(x)))
 
 
@@ -167,7 +168,7 @@ def test_an_answer_that_changes_is_an_error_not_a_verdict(route: Callable[..., G
 @pytest.mark.parametrize("epsilon", ["1.5", 1.5, "log(3)", lt.log(3)])
 def test_epsilon_as_everywhere(route: Callable[..., Gate], epsilon: object) -> None:
     gate = route(epsilon=epsilon)
-    assert gate.certificate.decision is lt.Decision.YES
+    assert gate.certificate.decision is Decision.YES
     exact = 1.5 if "1.5" in str(epsilon) else math.log(3)
     assert 0 <= exact - 1 / gate.mechanism.noise.scale < 1e-15
     assert str(gate.certificate.verdict.claim) == f"epsilon {epsilon}"
@@ -176,20 +177,20 @@ def test_epsilon_as_everywhere(route: Callable[..., Gate], epsilon: object) -> N
 @BOTH
 @pytest.mark.parametrize("epsilon", [0, -1.0, math.nan, "often", None])
 def test_bad_epsilon(route: Callable[..., Gate], epsilon: object) -> None:
-    with pytest.raises(lt.InputError, match="epsilon="):
+    with pytest.raises(lt.errors.InputError, match="epsilon="):
         route(epsilon=epsilon)
 
 
 @BOTH
 def test_bad_query_and_distribution(route: Callable[..., Gate]) -> None:
-    with pytest.raises(lt.InputError, match="must be a callable"):
+    with pytest.raises(lt.errors.InputError, match="must be a callable"):
         route("count")
-    with pytest.raises(lt.InputError, match="does not fit Hypercube"):
+    with pytest.raises(lt.errors.InputError, match="does not fit Hypercube"):
         route(np.zeros(8))
-    with pytest.raises(lt.InputError, match="releases=0"):
+    with pytest.raises(lt.errors.InputError, match="releases=0"):
         route(releases=0)
     kind = type(route())
-    with pytest.raises(lt.InputError, match="distribution="):
+    with pytest.raises(lt.errors.InputError, match="distribution="):
         kind(count, CUBE, epsilon=1.0, sensitivity=1.0)
 
 
@@ -220,7 +221,7 @@ def test_a_verdict_says_where_the_law_comes_from() -> None:
 def test_sensitivity_is_refuted_with_a_witness() -> None:
     gate = on_trial(squared, sensitivity=4.0, grid_step=1.0)
     certificate = gate.certificate
-    assert certificate.decision is lt.Decision.NO
+    assert certificate.decision is Decision.NO
     witness = certificate.verdict.witness
     assert witness is not None
     assert sorted((sum(witness.dataset), sum(witness.neighbour))) == [2, 3]
@@ -233,24 +234,30 @@ def test_sensitivity_is_refuted_with_a_witness() -> None:
 
 @pytest.mark.parametrize("method", ["neighbourhoods", "light-neighbourhoods", "edges", "auto"])
 def test_sampling_methods(method: str) -> None:
-    assert on_trial(method=method).certificate.decision is lt.Decision.YES
-    assert on_trial(squared, method=method).certificate.decision is lt.Decision.NO
+    assert on_trial(method=method).certificate.decision is Decision.YES
+    assert on_trial(squared, method=method).certificate.decision is Decision.NO
 
 
 @pytest.mark.parametrize("method", ["exhaustive", "group"])
 def test_methods_that_need_a_finite_law_say_so(method: str) -> None:
-    with pytest.raises(lt.InputError, match=r"method='(exhaustive|group)'"):
+    with pytest.raises(lt.errors.InputError, match=r"method='(exhaustive|group)'"):
         on_trial(method=method)
 
 
 @pytest.mark.parametrize(
-    "tester", [lt.VarianceEdges(), lt.CS12(), lt.CDJS15(), lt.JR11(range_step=0.5)]
+    "tester",
+    [
+        lt.testers.VarianceEdges(),
+        lt.testers.CS12(),
+        lt.testers.CDJS15(),
+        lt.testers.JR11(range_step=0.5),
+    ],
 )
-def test_a_lipschitz_tester_tests_the_rounded_query(tester: lt.VarianceEdges) -> None:
+def test_a_lipschitz_tester_tests_the_rounded_query(tester: lt.testers.VarianceEdges) -> None:
     options = {"method": tester, "exception_mass": 0.05, "failure_probability": 1e-3}
     gate = on_trial(**options)
     verdict = gate.certificate.verdict
-    assert verdict.decision is lt.Decision.YES
+    assert verdict.decision is Decision.YES
     assert verdict.method == tester.name
     assert verdict.guarantee.form == "group"
     theta = tester.approximation_factor
@@ -263,7 +270,7 @@ def test_a_lipschitz_tester_tests_the_rounded_query(tester: lt.VarianceEdges) ->
     assert lt.verify(gate.certificate, gate.mechanism)
     refuted = on_trial(squared, sensitivity=4.0, grid_step=1.0, **options)
     witness = refuted.certificate.verdict.witness
-    assert refuted.certificate.decision is lt.Decision.NO
+    assert refuted.certificate.decision is Decision.NO
     assert witness is not None
     assert witness.verify(refuted.mechanism)
     assert witness.distance == 1
@@ -274,7 +281,7 @@ def test_a_tester_of_lines_and_a_violated_pair_far_apart() -> None:
     law = lt.ProductDistribution.uniform(grid)
     jump = np.where(np.arange(9) > 4, 1.5, 0.0) + np.arange(9)
     gate = lt.SensitivityGate(
-        jump, law, sensitivity=1.0, grid_step=0.5, epsilon=1.0, method=lt.CDJS15(), seed=4
+        jump, law, sensitivity=1.0, grid_step=0.5, epsilon=1.0, method=lt.testers.CDJS15(), seed=4
     )
     witness = gate.certificate.verdict.witness
     assert witness is not None
@@ -284,19 +291,19 @@ def test_a_tester_of_lines_and_a_violated_pair_far_apart() -> None:
     uniform = lt.ProductDistribution.uniform(records)
     for sensitivity, decision in ((1.0, "YES"), (0.5, "NO")):
         lines = lt.SensitivityGate(
-            values, uniform, sensitivity=sensitivity, epsilon=1.0, method=lt.HammingLines()
+            values, uniform, sensitivity=sensitivity, epsilon=1.0, method=lt.testers.HammingLines()
         )
         assert lines.certificate.decision == decision
 
 
 def test_a_tester_with_delta_is_an_error() -> None:
-    with pytest.raises(lt.InputError, match="delta"):
-        on_trial(method=lt.VarianceEdges(), delta=1e-3)
+    with pytest.raises(lt.errors.InputError, match="delta"):
+        on_trial(method=lt.testers.VarianceEdges(), delta=1e-3)
 
 
 def test_a_tester_class_is_no_method() -> None:
-    with pytest.raises(lt.InputError, match="method="):
-        on_trial(method=lt.DJT12)
+    with pytest.raises(lt.errors.InputError, match="method="):
+        on_trial(method=lt.testers.DJT12)
 
 
 def test_any_distribution_that_can_be_sampled() -> None:
@@ -305,8 +312,8 @@ def test_any_distribution_that_can_be_sampled() -> None:
 
     law = lt.SampledDistribution(CUBE, twins)
     gate = lt.SensitivityGate(count, law, sensitivity=1.0, epsilon=1.0)
-    assert gate.certificate.decision is lt.Decision.YES
-    with pytest.raises(lt.InputError, match="FilterGate needs a ProductDistribution"):
+    assert gate.certificate.decision is Decision.YES
+    with pytest.raises(lt.errors.InputError, match="FilterGate needs a ProductDistribution"):
         lt.FilterGate(count, law, epsilon=1.0)
 
 
@@ -343,17 +350,19 @@ def test_a_release_that_needs_too_much_fails_and_is_excepted() -> None:
     assert "more than 8 values of the query, where a release fails" in text
     assert "total probability <= 1.48e-07" in text
     assert gate.release([1, 1, 1, 0, 0, 0]).output == 3.0
-    with pytest.raises(lt.GateError, match="the reason is withheld"):
+    with pytest.raises(lt.errors.GateError, match="the reason is withheld"):
         gate.release([1, 1, 1, 1, 0, 0])
 
 
 def test_a_filter_that_is_too_dear_is_refused_at_once() -> None:
     law = lt.ProductDistribution.uniform(lt.Hypercube(30))
-    with pytest.raises(lt.InputError, match=r"above exception_mass=0[.]001; group the records"):
+    with pytest.raises(
+        lt.errors.InputError, match=r"above exception_mass=0[.]001; group the records"
+    ):
         lt.FilterGate(count, law, epsilon=1.0)
-    with pytest.raises(lt.InputError, match="max_references=0"):
+    with pytest.raises(lt.errors.InputError, match="max_references=0"):
         filtered(max_references=0)
-    with pytest.raises(lt.InputError, match="exception_mass=2"):
+    with pytest.raises(lt.errors.InputError, match="exception_mass=2"):
         filtered(exception_mass=2)
 
 

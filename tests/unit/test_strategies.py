@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import liptest as lt
 from liptest.mechanisms.base import check_mechanism
+from liptest.mechanisms.declared import ExactForm
 from liptest.report.text import law_expressions, witness_lines
 from liptest.testing import strategies
 from liptest.testing.pytest_plugin import ClaimNotConfirmed, assert_private
@@ -75,7 +76,7 @@ def test_laws_are_the_exact_ones(case):
         assert set(law) <= set(mechanism.outputs)
         for output, p in zip(mechanism.outputs, row, strict=True):
             assert law.get(output, 0.0) == pytest.approx(float(p), rel=1e-12, abs=5e-324)
-            if isinstance(mechanism, lt.ExactForm):
+            if isinstance(mechanism, ExactForm):
                 assert law.exact(output) == p
 
 
@@ -98,7 +99,7 @@ def test_a_proof_agrees_with_a_double_loop(case, claim):
         assert verdict.witness.verify(mechanism)
     if verdict.decision is Decision.YES:
         assert expected is not True
-    if isinstance(mechanism, lt.ExactForm) and expected is not None:
+    if isinstance(mechanism, ExactForm) and expected is not None:
         assert verdict.decision is (Decision.NO if expected else Decision.YES)
 
 
@@ -210,14 +211,14 @@ def test_count_mechanisms_see_the_count_only(data):
 
 
 def test_what_does_not_fit_is_refused():
-    with pytest.raises(lt.InputError, match="no neighbouring datasets"):
+    with pytest.raises(lt.errors.InputError, match="no neighbouring datasets"):
         strategies.neighbouring_pairs(lt.RecordGrid([1, 1]))
-    with pytest.raises(lt.InputError, match="Hypercube"):
+    with pytest.raises(lt.errors.InputError, match="Hypercube"):
         strategies.count_mechanisms(lt.Hypergrid([3]))
-    with pytest.raises(lt.InputError, match="max_dimension=0"):
+    with pytest.raises(lt.errors.InputError, match="max_dimension=0"):
         strategies.domains(max_dimension=0)
     foreign = lt.ClosedForm([0], lambda x: np.zeros((len(x), 1)))
-    with pytest.raises(lt.InputError, match="was not drawn"):
+    with pytest.raises(lt.errors.InputError, match="was not drawn"):
         strategies.exact_row(foreign, [0])
 
 

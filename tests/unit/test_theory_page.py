@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
+from liptest.mechanisms.declared import ExactForm
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "docs" / "theory"
@@ -81,10 +82,10 @@ def test_links_of_the_pages_lead_somewhere(page: Path) -> None:
         assert (page.parent / target).exists(), target
 
 
-def response(truth: Fraction) -> lt.ExactForm:
+def response(truth: Fraction) -> ExactForm:
     """Tells how many ones there are, of the first two bits; the third bit is told with noise."""
     table = [[1 - truth, truth], [truth, 1 - truth]]
-    return lt.ExactForm(
+    return ExactForm(
         [(a, b) for a in range(3) for b in range(2)],
         lambda x: [
             table[int(x[2])][b] if a == int(x[0]) + int(x[1]) else Fraction(0)
@@ -103,7 +104,7 @@ def test_another_distribution_changes_a_mass_by_its_ratio(seed: int) -> None:
         left, right = (int(n) for n in table[int(x @ (4, 2, 1))])
         return [Fraction(left, left + right), Fraction(right, left + right)]
 
-    mechanism = lt.ExactForm([0, 1], pmf)
+    mechanism = ExactForm([0, 1], pmf)
     first, second = (lt.ProductDistribution.bernoulli(rng.random(3)) for _ in range(2))
     every = lt.Hypercube(3).points(np.arange(8))
     here, there = (np.exp(law.log_mass(every)) for law in (first, second))
@@ -121,7 +122,7 @@ def test_losses_and_masses_add_up_under_composition() -> None:
     law = lt.ProductDistribution.bernoulli([0.1, 0.2, 0.4])
     truths = Fraction(3, 4), Fraction(2, 3)
     first, second = (response(truth) for truth in truths)
-    joint = lt.ExactForm(
+    joint = ExactForm(
         [(a, b) for a in first.outputs for b in second.outputs],
         lambda x: [p * q for p in first.pmf(x) for q in second.pmf(x)],
     )

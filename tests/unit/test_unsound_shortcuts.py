@@ -7,23 +7,26 @@ import pytest
 
 import liptest as lt
 from liptest.runs.fingerprints import distribution_hash
+from liptest.verdicts import Decision
 
 LAW = lt.ProductDistribution.uniform(lt.Hypercube(3))
 
 
 @pytest.mark.parametrize("high", [2**63 - 1, 2**62, 2**61])
 def test_a_statistic_whose_differences_wrap_gets_no_verdict(high):
-    leak = lt.UserStatistic(lambda x: np.where(x[:, 0] == 1, high, -high), name="leak")
+    leak = lt.statistics.UserStatistic(lambda x: np.where(x[:, 0] == 1, high, -high), name="leak")
     mechanism = lt.ShiftMechanism(leak, lt.DiscreteLaplace(1))
-    with pytest.raises(lt.InputError, match="2\\*\\*61"):
+    with pytest.raises(lt.errors.InputError, match="2\\*\\*61"):
         lt.check_privacy(mechanism, LAW, epsilon=1.0, method="neighbourhoods", seed=1)
 
 
 def test_a_large_statistic_that_fits_is_a_no():
-    leak = lt.UserStatistic(lambda x: np.where(x[:, 0] == 1, 2**60, -(2**60)), name="leak")
+    leak = lt.statistics.UserStatistic(
+        lambda x: np.where(x[:, 0] == 1, 2**60, -(2**60)), name="leak"
+    )
     mechanism = lt.ShiftMechanism(leak, lt.DiscreteLaplace(1))
     verdict = lt.check_privacy(mechanism, LAW, epsilon=1.0, method="neighbourhoods", seed=1)
-    assert verdict.decision is lt.Decision.NO
+    assert verdict.decision is Decision.NO
 
 
 class NoNoise(lt.DiscreteLaplace):
@@ -45,8 +48,8 @@ class Silent(lt.ShiftMechanism):
 )
 def test_noise_that_draws_otherwise_than_its_law_is_not_released(mechanism):
     gate = lt.PrivacyGate(mechanism, LAW, epsilon=1.0)
-    assert gate.certificate.decision is lt.Decision.YES
-    with pytest.raises(lt.GateError):
+    assert gate.certificate.decision is Decision.YES
+    with pytest.raises(lt.errors.GateError):
         gate.release([1, 1, 0])
 
 

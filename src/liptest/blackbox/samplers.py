@@ -41,8 +41,8 @@ class Sampler(SamplesOnly):
         Printed in verdicts.
 
     Outputs are numbers, vectors of numbers, texts, tuples or other hashable objects. An exception
-    that a scalar function raises is the output ``lt.Raised(type)``; a vectorised one may return
-    such objects itself (an object array).
+    that a scalar function raises is the output ``Raised(type)`` (of ``liptest.mechanisms.laws``);
+    a vectorised one may return such objects itself (an object array).
 
     Raises InputError when ``function`` is not callable.
     """
@@ -82,8 +82,9 @@ class Sampler(SamplesOnly):
         except Exception as error:
             raise MechanismError(
                 f"{self.name}: the vectorised sampler raised {type(error).__name__}, and which of "
-                f"the {count} draws failed cannot be told; return lt.Raised(..) in its place, or "
-                f"give a function (dataset, rng) with vectorised=False"
+                f"the {count} draws failed cannot be told; return "
+                f"liptest.mechanisms.laws.Raised(..) in its place, or give a function "
+                f"(dataset, rng) with vectorised=False"
             ) from error
         return as_outputs(drawn, count, self.name)
 

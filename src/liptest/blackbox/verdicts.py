@@ -212,8 +212,7 @@ class BlackBoxVerdict(Record):
 
     def __bool__(self) -> NoReturn:
         raise TypeError(
-            "a verdict has no truth value (a NO would be true); compare "
-            "verdict.decision == liptest.Decision.YES"
+            "a verdict has no truth value (a NO would be true); compare verdict.decision == 'YES'"
         )
 
     @property

@@ -132,8 +132,9 @@ class ProductDistribution:
         Parameters
         ----------
         table
-            A frame (any that narwhals knows), the path of a CSV or Parquet file, an
-            ``lt.SqlTable``; or an array: (n, d) datasets or, with ``groups``, (n,) records.
+            A frame (any that narwhals knows), the path of a CSV or Parquet file, a
+            ``liptest.data.sources.SqlTable``; or an array: (n, d) datasets or, with ``groups``,
+            (n,) records.
         domain
             Of the *modelled* dataset. Default for tables, none for arrays: a Hypercube where all
             values are 0 and 1, else a RecordGrid; for histograms a Hypergrid.

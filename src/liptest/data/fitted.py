@@ -325,7 +325,7 @@ def _values(table: Any, columns: list[str]) -> list[list[Value]]:
     if not is_table(table):
         raise InputError(
             f"table: an object of type {type(table).__name__} has no columns; give a frame, the "
-            f"path of a CSV or Parquet file, or lt.SqlTable(..)",
+            f"path of a CSV or Parquet file, or liptest.data.sources.SqlTable(..)",
             name="table",
         )
     source = as_source(table)

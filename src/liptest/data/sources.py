@@ -66,7 +66,8 @@ def as_source(table: Any) -> TableSource:
     if isinstance(table, str) and "://" in table:
         raise InputError(
             "table: that is an address, not a file; for a database give "
-            "lt.SqlTable(url, table='clicks') or lt.SqlTable(url, query='select ..')",
+            "liptest.data.sources.SqlTable(url, table='clicks') or "
+            "SqlTable(url, query='select ..')",
             name="table",
         )
     if isinstance(table, (str, os.PathLike)):
@@ -79,7 +80,7 @@ def as_source(table: Any) -> TableSource:
 def _no_table(table: Any) -> InputError:
     return InputError(
         f"table={shown(table)} must be a frame (pandas, polars, pyarrow, ..), the path of a CSV "
-        f"or Parquet file, or lt.SqlTable(..)",
+        f"or Parquet file, or liptest.data.sources.SqlTable(..)",
         name="table",
     )
 
@@ -152,7 +153,7 @@ class FrameTable:
         except TypeError:
             raise InputError(
                 f"table: narwhals knows no frames of type {type(frame).__name__}; give a pandas, "
-                f"polars or pyarrow frame, a path, or lt.SqlTable(..)",
+                f"polars or pyarrow frame, a path, or liptest.data.sources.SqlTable(..)",
                 name="table",
             ) from None
         except self._nw.exceptions.DuplicateError:

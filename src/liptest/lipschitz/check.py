@@ -400,7 +400,7 @@ def check_lipschitz(
     failure_probability
         Chance that a function further than that is accepted (paper: omega).
     tester
-        ``"auto"`` or a tester object such as ``lt.VarianceEdges()``.
+        ``"auto"`` or a tester object such as ``lt.testers.VarianceEdges()``.
     tolerance
         A pair at distance k is violated above ``constant * (1 + 2 * tolerance) * k``.
     seed

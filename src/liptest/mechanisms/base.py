@@ -269,8 +269,8 @@ def check_mechanism(mechanism: object) -> Mechanism:
     if isinstance(mechanism, SamplesOnly):
         raise InputError(
             f"mechanism={shown(mechanism)} gives samples and no output laws; use "
-            f"lt.check_samples(sampler, distribution, ..) or lt.epsilon_lower_bound; nothing is "
-            f"released on samples",
+            f"lt.check_samples(sampler, distribution, ..) or "
+            f"liptest.blackbox.check.epsilon_lower_bound; nothing is released on samples",
             name="mechanism",
             value=mechanism,
         )

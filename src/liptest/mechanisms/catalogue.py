@@ -482,3 +482,19 @@ def _choosing(
         error=ULP * (8 + 4 * k + 4 * largest),
         name=f"{name}(d={voters}, epsilon={law.epsilon:g}, choices={k})",
     )
+
+
+__all__ = [
+    "clamped_geometric_count",
+    "data_dependent_clamp",
+    "exact_randomised_response",
+    "exponential_mechanism",
+    "k_ary_randomised_response",
+    "leak",
+    "needle",
+    "one_sided_noise_count",
+    "permute_and_flip",
+    "randomised_response",
+    "subsampled_count",
+    "truncated_geometric_count",
+]

@@ -98,8 +98,7 @@ class PrivacyVerdict(Record):
 
     def __bool__(self) -> NoReturn:
         raise TypeError(
-            "a verdict has no truth value (a NO would be true); compare "
-            "verdict.decision == liptest.Decision.YES"
+            "a verdict has no truth value (a NO would be true); compare verdict.decision == 'YES'"
         )
 
     def __str__(self) -> str:

@@ -138,8 +138,9 @@ def check_is_statistic(statistic: object) -> None:
     if not isinstance(statistic, Statistic):
         raise InputError(
             f"statistic={shown(statistic)} is not a statistic; use lt.Count(), "
-            f"lt.WeightedSum(weights), lt.Histogram(cells) or lt.UserStatistic(function), or "
-            f"derive your own from liptest.statistics.Statistic",
+            f"lt.WeightedSum(weights), lt.Histogram(cells) or "
+            f"lt.statistics.UserStatistic(function), or derive your own from "
+            f"liptest.statistics.Statistic",
             name="statistic",
             value=statistic,
         )

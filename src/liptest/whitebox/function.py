@@ -47,7 +47,7 @@ class PythonFunction(Mechanism):
     ``data`` is one dataset, a read-only 1-d int64 array, or with ``statistic`` only its value: an
     int, or a read-only 1-d int64 array. ``rng`` stands in for a numpy.random.Generator; the
     function is run once for each way its random choices can fall out. An exception that it
-    raises is an output, ``lt.Raised(type)``.
+    raises is an output, ``liptest.mechanisms.laws.Raised(type)``.
 
     Parameters
     ----------
@@ -284,8 +284,8 @@ class PythonFunction(Mechanism):
             said = f" ({found.exception})" if isinstance(extra[0], Raised) else ""
             raise MechanismError(
                 f"{self.name}: output={shown(extra[0])}{said} is not among "
-                f"outputs={shown(self.outputs)}; declare it (an exception as lt.Raised(type)), or "
-                f"leave outputs= away"
+                f"outputs={shown(self.outputs)}; declare it (an exception as "
+                f"liptest.mechanisms.laws.Raised(type)), or leave out outputs="
             )
         return found
 

@@ -12,10 +12,11 @@ import pytest
 
 import liptest as lt
 from liptest.adapters.shared import check_draws
+from liptest.mechanisms.declared import ExactForm
 
 WEIGHTS = [1, 2, 3, 5, 8, 13, 21, 34, 21, 13, 8, 5, 3, 2, 1, 1, 1, 1]
 MASSES = [Fraction(weight, sum(WEIGHTS)) for weight in WEIGHTS]
-MECHANISM = lt.ExactForm(range(len(MASSES)), lambda data: MASSES, "hill")
+MECHANISM = ExactForm(range(len(MASSES)), lambda data: MASSES, "hill")
 
 
 def drawn(masses: list[float], draws: int, seed: int) -> Callable[[Any], Any]:
@@ -45,7 +46,7 @@ def test_a_ripple_is_found_that_cumulative_probabilities_hide() -> None:
     wrong = rippled(0.25)
     hidden = max(abs(np.cumsum(wrong) - np.cumsum([float(mass) for mass in MASSES])))
     assert hidden < 0.06
-    with pytest.raises(lt.LawError, match="chance explains them"):
+    with pytest.raises(lt.errors.LawError, match="chance explains them"):
         compared(wrong, 30_000)
 
 
@@ -55,18 +56,18 @@ def test_few_draws_do_not_find_it() -> None:
 
 def test_a_shift_of_the_law_is_found() -> None:
     wrong = [float(mass) for mass in [*MASSES[1:], MASSES[0]]]
-    with pytest.raises(lt.LawError, match="cumulative"):
+    with pytest.raises(lt.errors.LawError, match="cumulative"):
         compared(wrong, 2000)
 
 
 def test_an_output_that_the_law_does_not_have() -> None:
-    with pytest.raises(lt.LawError):
+    with pytest.raises(lt.errors.LawError):
         check_draws(MECHANISM, [np.array([0])], lambda data: "edge", 1000)
 
 
 def test_certain_outputs() -> None:
-    always = lt.ExactForm([0, 1], lambda data: [Fraction(1), Fraction(0)], "always")
+    always = ExactForm([0, 1], lambda data: [Fraction(1), Fraction(0)], "always")
     check_draws(always, [np.array([0])], lambda data: 0, 1000)
     answers = iter([1] * 50 + [0] * 950)
-    with pytest.raises(lt.LawError):
+    with pytest.raises(lt.errors.LawError):
         check_draws(always, [np.array([0])], lambda data: next(answers), 1000)

@@ -137,7 +137,7 @@ def test_the_claim_is_exact_and_its_relation_is_the_metric(case: str) -> None:
 def test_gaussian_noise_at_a_delta(wrapped: bool, size: int | None) -> None:
     space = (vector(size), dp.l2_distance(T=float)) if size else NUMBER
     measurement = dp.m.make_gaussian(*space, scale=2.0)
-    with pytest.raises(lt.InputError, match="give the delta"):
+    with pytest.raises(lt.errors.InputError, match="give the delta"):
         lt.adapters.opendp(measurement, draws=1000)
     arguments: dict[str, Any] = {"delta": 1e-6}
     if wrapped:
@@ -266,7 +266,7 @@ def test_what_is_no_category_is_a_dataset_too() -> None:
     ],
 )
 def test_what_has_no_closed_form_is_refused_with_a_reason(make: Any, why: str) -> None:
-    with pytest.raises(lt.InputError, match=why):
+    with pytest.raises(lt.errors.InputError, match=why):
         lt.adapters.opendp(make())
 
 
@@ -281,7 +281,7 @@ def test_a_count_of_any_records(kind: type) -> None:
     assert mechanism.epsilon == 0.5
     assert lt.exact_epsilon(mechanism, mechanism.domain).value == pytest.approx(0.5)
     assert lt.adapters.opendp(made, draws=2000).domain == lt.Hypergrid([2])
-    with pytest.raises(lt.InputError, match="the number of its records"):
+    with pytest.raises(lt.errors.InputError, match="the number of its records"):
         lt.adapters.opendp(made, domain=lt.Hypergrid([2, 2]))
 
 
@@ -305,7 +305,7 @@ def test_a_histogram_of_categories(null: bool) -> None:
     assert mechanism.domain == lt.Hypergrid([2] * cells)
     assert mechanism.epsilon == 0.5
     assert lt.exact_epsilon(mechanism, mechanism.domain).value == pytest.approx(0.5)
-    with pytest.raises(lt.InputError, match=f"it counts {cells} kinds"):
+    with pytest.raises(lt.errors.InputError, match=f"it counts {cells} kinds"):
         lt.adapters.opendp(made >> dp.m.then_laplace(scale=2.0), domain=lt.Hypercube(cells))
 
 
@@ -320,7 +320,7 @@ def test_a_sum_of_clamped_records() -> None:
     wide = (vector(), RECORDS) >> dp.t.then_clamp((-2, 4)) >> dp.t.then_sum()
     wide.__opendp_dict__ = first.__opendp_dict__
     forged.__opendp_dict__["__kwargs__"]["transformation0"] = wide
-    with pytest.raises(lt.LawError, match="was expected"):
+    with pytest.raises(lt.errors.LawError, match="was expected"):
         lt.adapters.opendp(forged, draws=2000)
 
 
@@ -358,7 +358,7 @@ def test_the_noisy_maximum_of_scores_with_bounds() -> None:
     assert mechanism.domain == lt.AnswerGrid([5] * 3, relation="all")
     assert lt.exact_epsilon(mechanism, mechanism.domain).value == pytest.approx(2.0)
     for wrong in (lt.AnswerGrid([5] * 3, relation="one"), lt.AnswerGrid([6] * 3, relation="all")):
-        with pytest.raises(lt.InputError, match="does not fit"):
+        with pytest.raises(lt.errors.InputError, match="does not fit"):
             lt.adapters.opendp(pure, domain=wrong)
     measure = dp.zero_concentrated_divergence()
     gumbel = dp.m.make_noisy_max(bounded, dp.linf_distance(T=int), measure, scale=2.0)
@@ -378,7 +378,7 @@ def test_the_law_of_many_scores_is_as_exact_as_declared() -> None:
         polynomial = [a + b for a, b in zip([*polynomial, Fraction(0)], moved, strict=True)]
     integral = sum(factor / (k + 1) for k, factor in enumerate(polynomial))
     assert law[39] == pytest.approx(float(chances[-1] * integral), rel=1e-11)
-    with pytest.raises(lt.InputError, match="41 scores are more than the 40"):
+    with pytest.raises(lt.errors.InputError, match="41 scores are more than the 40"):
         noisy_max(3.0, 41, False, False, "max")
 
 
@@ -395,7 +395,7 @@ def test_noise_that_clips_at_the_ends_of_its_type() -> None:
     small = dp.m.make_laplace(dp.atom_domain(T="u32"), dp.absolute_distance(T="u32"), scale=2.0)
     mechanism = lt.adapters.opendp(small, draws=2000)
     data = lt.ProductDistribution.uniform(mechanism.domain)
-    assert lt.check_privacy(mechanism, data, epsilon=0.5).decision == lt.Decision.YES
+    assert lt.check_privacy(mechanism, data, epsilon=0.5).decision == "YES"
 
 
 def test_bounds_that_leave_one_output() -> None:
@@ -411,7 +411,9 @@ def test_a_missing_library_is_named(
     adapter: Any, module: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(lt.InputError, match=r"pip install 'liptest\[(opendp|diffprivlib)\]'"):
+    with pytest.raises(
+        lt.errors.InputError, match=r"pip install 'liptest\[(opendp|diffprivlib)\]'"
+    ):
         adapter(3)
 
 
@@ -419,37 +421,37 @@ def test_bad_arguments() -> None:
     laplace = dp.m.make_laplace(*NUMBER, scale=1.0)
     for delta in (1.0, -1e-6, math.nan):
         gaussian = dp.m.make_gaussian(*NUMBER, scale=1.0)
-        with pytest.raises(lt.InputError, match="delta="):
+        with pytest.raises(lt.errors.InputError, match="delta="):
             lt.adapters.opendp(gaussian, delta=delta)
     bounded = dp.m.make_laplace(dp.atom_domain(bounds=(3, 6)), NUMBER[1], scale=1.0)
-    with pytest.raises(lt.InputError, match=r"its numbers are 3 \.\. 6"):
+    with pytest.raises(lt.errors.InputError, match=r"its numbers are 3 \.\. 6"):
         lt.adapters.opendp(bounded, domain=lt.Hypergrid([5]))
-    with pytest.raises(lt.InputError, match="no OpenDP measurement"):
+    with pytest.raises(lt.errors.InputError, match="no OpenDP measurement"):
         lt.adapters.opendp(len)
-    with pytest.raises(lt.InputError, match="draws"):
+    with pytest.raises(lt.errors.InputError, match="draws"):
         lt.adapters.opendp(laplace, draws=10)
     for wrong in (lt.Hypercube(1), lt.Hypergrid([2, 2])):
-        with pytest.raises(lt.InputError, match="does not fit"):
+        with pytest.raises(lt.errors.InputError, match="does not fit"):
             lt.adapters.opendp(laplace, domain=wrong)
-    with pytest.raises(lt.InputError, match="does not fit"):
+    with pytest.raises(lt.errors.InputError, match="does not fit"):
         lt.adapters.opendp(CASES["sum, records replaced"][0](), domain=lt.Hypercube(5))
-    with pytest.raises(lt.InputError, match="a count for each of the values"):
+    with pytest.raises(lt.errors.InputError, match="a count for each of the values"):
         lt.adapters.opendp(CASES["count"][0](), domain=lt.Hypergrid([3]))
 
 
 def test_a_record_that_is_not_the_truth_is_found_out() -> None:
     forged = dp.m.make_laplace(*NUMBER, scale=2.0)
     forged.__opendp_dict__["__kwargs__"]["scale"] = 1.0
-    with pytest.raises(lt.LawError, match="does not do what its record says"):
+    with pytest.raises(lt.errors.LawError, match="does not do what its record says"):
         lt.adapters.opendp(forged, draws=5000)
     forged = CASES["sum, records replaced"][0]()
     first = forged.__opendp_dict__["__kwargs__"]["transformation0"]
     first.__opendp_dict__["__function__"] = "make_count"
-    with pytest.raises(lt.LawError, match="was expected"):
+    with pytest.raises(lt.errors.LawError, match="was expected"):
         lt.adapters.opendp(forged)
     bare = dp.m.make_laplace(*NUMBER, scale=2.0)
     del bare.__opendp_dict__
-    with pytest.raises(lt.InputError, match="keeps no record"):
+    with pytest.raises(lt.errors.InputError, match="keeps no record"):
         lt.adapters.opendp(bare)
 
 
@@ -459,7 +461,7 @@ def test_versions_that_draw_another_law_are_refused(
 ) -> None:
     module = sys.modules["liptest.adapters.opendp"]
     monkeypatch.setattr(module, "version", lambda name: installed)
-    with pytest.raises(lt.InputError, match="issue 2638"):
+    with pytest.raises(lt.errors.InputError, match="issue 2638"):
         lt.adapters.opendp(dp.m.make_laplace(*NUMBER, scale=2.0))
 
 

@@ -11,7 +11,10 @@ import numpy as np
 import pytest
 
 import liptest as lt
+from liptest.blackbox.check import epsilon_lower_bound
 from liptest.blackbox.verdicts import BlackBoxVerdict, LossBound
+from liptest.evidence.certificate import certify_samples
+from liptest.mechanisms.laws import Raised
 from liptest.verdicts import Decision
 from tests.unit.blackbox.mechanisms import (
     BIT,
@@ -118,7 +121,7 @@ def test_an_exception_of_a_vectorised_sampler_is_an_error():
     def broken(x, n, rng):
         raise ValueError("no")
 
-    with pytest.raises(lt.MechanismError, match="vectorised=False"):
+    with pytest.raises(lt.errors.MechanismError, match="vectorised=False"):
         check(broken)
     with pytest.raises(MemoryError):
         check(lambda x, rng: (_ for _ in ()).throw(MemoryError), vectorised=False)
@@ -132,7 +135,7 @@ def test_scalar_and_vectorised_samplers_of_one_law():
 def test_outputs_of_many_kinds():
     def odd(x, n, rng):
         kinds = np.empty(4, dtype=object)
-        kinds[:] = ["a", None, (1, 2), lt.Raised("KeyError")]
+        kinds[:] = ["a", None, (1, 2), Raised("KeyError")]
         return kinds[(rng.random(n) * (2 + 2 * x[0])).astype(int)]
 
     verdict = check(odd, epsilon=3.0)
@@ -217,9 +220,9 @@ def test_a_verdict_is_frozen_without_truth_value_and_comes_back_from_json():
     assert data["witness"]["event_words"]
     assert BlackBoxVerdict.from_json(json.dumps(data)) == verdict
     for broken in ({**data, "kind": "privacy"}, {**data, "extra": 1}, {"kind": "black box"}, []):
-        with pytest.raises(lt.InputError, match="not written by liptest"):
+        with pytest.raises(lt.errors.InputError, match="not written by liptest"):
             BlackBoxVerdict.from_dict(broken)
-    with pytest.raises(lt.InputError, match="not JSON"):
+    with pytest.raises(lt.errors.InputError, match="not JSON"):
         BlackBoxVerdict.from_json("no JSON")
 
 
@@ -241,7 +244,7 @@ def test_a_witness_can_be_repeated_on_fresh_samples():
 
 
 def test_a_lower_bound_to_quote():
-    bound = lt.epsilon_lower_bound(lt.Sampler(responses), ([0, 1], [1, 1]), seed=2)
+    bound = epsilon_lower_bound(lt.Sampler(responses), ([0, 1], [1, 1]), seed=2)
     assert isinstance(bound, LossBound)
     assert 0.98 < bound.lower_bound < 1.01
     assert bound.confidence == 0.95
@@ -253,14 +256,14 @@ def test_a_lower_bound_to_quote():
 
 def test_a_lower_bound_beyond_delta():
     sampler = lt.Sampler(leak)
-    without = lt.epsilon_lower_bound(sampler, BIT, samples=200_000, seed=3)
-    beyond = lt.epsilon_lower_bound(sampler, BIT, samples=200_000, seed=3, delta=0.01)
+    without = epsilon_lower_bound(sampler, BIT, samples=200_000, seed=3)
+    beyond = epsilon_lower_bound(sampler, BIT, samples=200_000, seed=3, delta=0.01)
     assert without.lower_bound > 3
     assert 0.9 < beyond.lower_bound < 1.02
 
 
 def test_nothing_to_bound():
-    bound = lt.epsilon_lower_bound(
+    bound = epsilon_lower_bound(
         lt.Sampler(lambda x, n, rng: rng.random(n)), ([0], [1]), samples=20_000, seed=4
     )
     assert bound.lower_bound < 0.1
@@ -288,15 +291,15 @@ def test_nothing_to_bound():
     ],
 )
 def test_wrong_arguments_are_named(changes, name):
-    with pytest.raises(lt.InputError) as caught:
+    with pytest.raises(lt.errors.InputError) as caught:
         check(responses, **changes)
     assert caught.value.name == name
 
 
 def test_what_is_no_sampler():
-    with pytest.raises(lt.InputError, match=r"lt\.Sampler"):
+    with pytest.raises(lt.errors.InputError, match=r"lt\.Sampler"):
         lt.check_samples(responses, BIT, epsilon=1.0)
-    with pytest.raises(lt.InputError, match="callable"):
+    with pytest.raises(lt.errors.InputError, match="callable"):
         lt.Sampler(3)
 
 
@@ -321,14 +324,14 @@ def test_progress_is_told():
 def test_pairs_may_be_arrays():
     sampler = lt.Sampler(lambda x, n, rng: np.full(n, x[0]))
     one, many = np.array([[0], [1]]), np.array([[[0], [1]], [[1], [2]]])
-    assert lt.epsilon_lower_bound(sampler, one, samples=20_000, seed=1).lower_bound > 5
+    assert epsilon_lower_bound(sampler, one, samples=20_000, seed=1).lower_bound > 5
     verdict = lt.check_samples(sampler, many, epsilon=1.0, samples=20_000, seed=1)
     assert (verdict.decision, verdict.cost.pairs) == ("NO", 2)
     listed = lt.check_samples(sampler, many.tolist(), epsilon=1.0, samples=20_000, seed=1)
     assert listed.witness == verdict.witness
-    certificate = lt.certify_samples(verdict, sampler, many)
-    assert certificate.data_hash == lt.certify_samples(listed, sampler, many.tolist()).data_hash
-    with pytest.raises(lt.InputError, match="is empty"):
+    certificate = certify_samples(verdict, sampler, many)
+    assert certificate.data_hash == certify_samples(listed, sampler, many.tolist()).data_hash
+    with pytest.raises(lt.errors.InputError, match="is empty"):
         lt.check_samples(sampler, np.zeros((0, 2, 1), dtype=int), epsilon=1.0)
 
 
@@ -354,5 +357,5 @@ def test_a_resolution_of_one_or_more_is_none():
 )
 def test_what_needs_laws_says_what_samplers_are_for(use):
     law = lt.ProductDistribution.uniform(lt.Hypercube(1))
-    with pytest.raises(lt.InputError, match=r"no output laws; use lt\.check_samples"):
+    with pytest.raises(lt.errors.InputError, match=r"no output laws; use lt\.check_samples"):
         use(lt.Sampler(lambda x, n, rng: np.full(n, 0)), law)

@@ -17,6 +17,7 @@ from liptest.blackbox.events import (
     feature_names,
 )
 from liptest.blackbox.learning import Census, frequent_values, hockey_stick, joined, radius
+from liptest.mechanisms.laws import Raised
 
 
 def batch(listed):
@@ -34,7 +35,7 @@ def test_equal_outputs_have_one_key():
 
 
 def test_a_number_has_the_same_key_in_every_container():
-    for listed in ([1, 2], [True, 2.0], [1, "a"], [lt.Raised("KeyError"), 1]):
+    for listed in ([1, 2], [True, 2.0], [1, "a"], [Raised("KeyError"), 1]):
         keys, rows = batch(listed).distinct()
         place = next(k for k, item in enumerate(listed) if item == 1)
         assert keys[rows[place]] == 1
@@ -67,7 +68,7 @@ def test_features_of_vectors():
 
 
 def test_features_of_anything():
-    outputs = batch([1.5, "text", (1, 2), None, lt.Raised("ValueError"), (math.nan, math.inf)])
+    outputs = batch([1.5, "text", (1, 2), None, Raised("ValueError"), (math.nan, math.inf)])
     assert feature(outputs, "length").tolist() == [0, -1, 2, -1, -1, 2]
     assert np.isnan(feature(outputs, "x[0]")).tolist() == [False, True, False, True, True, True]
     for name in feature_names(outputs):
@@ -77,9 +78,9 @@ def test_features_of_anything():
 
 def test_wrong_returns_are_named():
     for wrong in ("text", 3, None, np.array(3.0), np.zeros(4), [1, 2]):
-        with pytest.raises(lt.MechanismError, match="n"):
+        with pytest.raises(lt.errors.MechanismError, match="n"):
             as_outputs(wrong, 3, "f")
-    with pytest.raises(lt.MechanismError, match="not hashable"):
+    with pytest.raises(lt.errors.MechanismError, match="not hashable"):
         Outputs(collected([{"a": 1}])).distinct()
     assert as_outputs(["a", None, (1, 2)], 3, "f").distinct()[0] == ["a", None, (1, 2)]
     assert len(as_outputs(np.array(["a", "b"]), 2, "f").distinct()[0]) == 2

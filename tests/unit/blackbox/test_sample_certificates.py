@@ -107,10 +107,10 @@ def test_changes_are_noticed_even_with_a_new_digest(change, told):
 
 def test_a_changed_document_is_not_read():
     text = NO.to_json().replace('"NO"', '"INCONCLUSIVE"')
-    with pytest.raises(lt.InputError, match="digest differs"):
+    with pytest.raises(lt.errors.InputError, match="digest differs"):
         Certificate.from_json(text)
     for wrong in ("{}", "[]", "no JSON", '{"sample_certificate": 2}'):
-        with pytest.raises(lt.InputError, match="certificate"):
+        with pytest.raises(lt.errors.InputError, match="certificate"):
             examine(wrong)
     found = examine('{"sample_certificate": 1}')
     assert not found.readable
@@ -158,11 +158,11 @@ def test_check_privacy_by_samples():
             found.witness
             == lt.check_samples(LEAKY, DATA, epsilon=1.0, samples=40_000, seed=5).witness
         )
-    with pytest.raises(lt.InputError, match=r"wrap a function .* in lt\.Sampler"):
+    with pytest.raises(lt.errors.InputError, match=r"wrap a function .* in lt\.Sampler"):
         lt.check_privacy(leaky, DATA, epsilon=1.0, method="black-box")
-    with pytest.raises(lt.InputError, match="checkpoint: samples alone keep none"):
+    with pytest.raises(lt.errors.InputError, match="checkpoint: samples alone keep none"):
         lt.check_privacy(LEAKY, DATA, epsilon=1.0, checkpoint="a.json")
-    with pytest.raises(lt.InputError, match="a sampler has no output laws"):
+    with pytest.raises(lt.errors.InputError, match="a sampler has no output laws"):
         lt.check_privacy(LEAKY, DATA, epsilon=1.0, method="exhaustive")
 
 
@@ -237,7 +237,7 @@ def test_the_command_keeps_a_ledger(folder, capsys):
     assert second.epsilon >= Fraction(math.log(3))
     assert ledger.summary().total.failure_probability == Fraction(10002, 10**6)
     assert ledger.problems() == []
-    with pytest.raises(lt.GateError, match="allows no release"):
+    with pytest.raises(lt.errors.GateError, match="allows no release"):
         ledger.record_release(second.number)
     capsys.readouterr()
     assert main(["ledger", "show", "l.db", "--vendor", "acme"]) == 0

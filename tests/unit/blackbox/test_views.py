@@ -22,12 +22,13 @@ from liptest.blackbox.events import (
     view_from_dict,
 )
 from liptest.blackbox.learning import Aim, Event, best_cells
+from liptest.mechanisms.laws import Raised
 
 NUMBERS = st.one_of(
     st.integers(-5, 5), st.floats(-5, 5), st.sampled_from([math.nan, math.inf, -math.inf])
 )
 ANYTHING = st.one_of(
-    NUMBERS, st.tuples(NUMBERS, NUMBERS), st.sampled_from(["a", None, lt.Raised("KeyError")])
+    NUMBERS, st.tuples(NUMBERS, NUMBERS), st.sampled_from(["a", None, Raised("KeyError")])
 )
 
 
@@ -114,5 +115,5 @@ def test_an_event_counts_its_hits_and_comes_back_from_json():
     event = Event(Values((0, 1)), (1, 2))
     assert event.hits(Outputs(np.array([0, 1, 7, 0]))) == 2
     assert Event.from_dict(json.loads(json.dumps(event.to_dict()))) == event
-    with pytest.raises(lt.InputError, match="not written"):
+    with pytest.raises(lt.errors.InputError, match="not written"):
         view_from_dict({"view": "moon"})

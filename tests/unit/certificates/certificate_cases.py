@@ -74,9 +74,9 @@ MAKERS = {
     "light": lambda: gate(RESPONSE, method="light-neighbourhoods", releases=2),
     "edges": lambda: gate(RESPONSE, method="edges"),
     "group": lambda: gate(RESPONSE, method="group"),
-    "tester": lambda: gate(RESPONSE, method=lt.VarianceEdges()),
+    "tester": lambda: gate(RESPONSE, method=lt.testers.VarianceEdges()),
     "range-step": lambda: gate(
-        RESPONSE, method=lt.JR11(range_step=0.5), exception_mass=0.5, epsilon=2.0
+        RESPONSE, method=lt.testers.JR11(range_step=0.5), exception_mass=0.5, epsilon=2.0
     ),
     "delta": lambda: gate(RESPONSE, epsilon=1.0, delta=0.25, method="neighbourhoods"),
     "grid": lambda: gate(STEPS, GRID),
@@ -91,9 +91,9 @@ MAKERS = {
     "no-floats": lambda: gate(FLOATS, epsilon=1.0),
     "no-delta": lambda: gate(RESPONSE, epsilon=1.0, delta=0.03),
     "no-infinite": lambda: gate(SHOWN),
-    "no-tester": lambda: gate(RESPONSE, epsilon=1.0, method=lt.VarianceEdges()),
+    "no-tester": lambda: gate(RESPONSE, epsilon=1.0, method=lt.testers.VarianceEdges()),
     "no-grid": lambda: gate(STEPS, GRID, epsilon=0.5),
-    "no-grid-lines": lambda: gate(STEPS, GRID, epsilon=0.5, method=lt.CDJS15()),
+    "no-grid-lines": lambda: gate(STEPS, GRID, epsilon=0.5, method=lt.testers.CDJS15()),
     "no-records": lambda: gate(REPLACED, RECORDS, epsilon=0.5),
     "no-laplace": lambda: gate(LAPLACE, BITS, epsilon=0.9),
     "no-laplace-delta": lambda: gate(LAPLACE, BITS, epsilon=0.5, delta=0.25),

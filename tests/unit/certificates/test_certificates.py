@@ -26,8 +26,8 @@ METHODS = [
     "light-neighbourhoods",
     "edges",
     "group",
-    lt.VarianceEdges(),
-    lt.CDJS15(),
+    lt.testers.VarianceEdges(),
+    lt.testers.CDJS15(),
 ]
 
 
@@ -221,7 +221,7 @@ class TestReleaseGuarantee:
                 "2 releases together: (4, 0.25)-private off datasets of total probability 0.1",
             ),
             (
-                {"epsilon": 2.0, "method": lt.JR11(range_step=0.5), "exception_mass": 0.5},
+                {"epsilon": 2.0, "method": lt.testers.JR11(range_step=0.5), "exception_mass": 0.5},
                 "1 release: (3, 0.05)-private off datasets of total probability 0.5",
             ),
         ],
@@ -230,7 +230,9 @@ class TestReleaseGuarantee:
         assert certificate(**options).release_guarantee == words
 
     def test_a_condition_is_repeated(self):
-        first = lt.UserStatistic(lambda x: x[:, 0].astype(int), edge_pairs=lambda domain: [(0, 1)])
+        first = lt.statistics.UserStatistic(
+            lambda x: x[:, 0].astype(int), edge_pairs=lambda domain: [(0, 1)]
+        )
         told = lt.StatisticMechanism(first, [0, 1], lambda values: noted(values[:, None]))
         words = certificate(told, epsilon=1.0).release_guarantee
         assert words.startswith("1 release: (1, 0)-private on every dataset, provided that ")

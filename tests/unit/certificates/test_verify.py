@@ -117,7 +117,7 @@ def test_another_version_or_a_key_twice_is_no_certificate():
         (text.replace('"releases": 2', '"releases": NaN'), "NaN"),
         (text[:-2], "not JSON"),
     ):
-        with pytest.raises(lt.InputError, match=words):
+        with pytest.raises(lt.errors.InputError, match=words):
             problems(broken, RESPONSE, UNIFORM)
 
 
@@ -179,7 +179,9 @@ def test_correlated_records_are_repeated_too():
     assert (found.problems, found.certain) == ([], True)
 
 
-@pytest.mark.parametrize("method", ["search", "neighbourhoods", lt.VarianceEdges()], ids=str)
+@pytest.mark.parametrize(
+    "method", ["search", "neighbourhoods", lt.testers.VarianceEdges()], ids=str
+)
 def test_a_search_is_repeated_with_its_budget(method):
     """A bug at one dataset that sampling does not meet."""
     mechanism = lt.catalogue.needle(6, (1,) * 6, 1.0)

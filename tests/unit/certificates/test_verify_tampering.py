@@ -203,7 +203,7 @@ def test_what_is_left_to_a_forger(name):
         changed["digest"] = digest(changed)
         try:
             told = held(changed, name)
-        except lt.InputError:
+        except lt.errors.InputError:
             told = ["refused"]
         if told == []:
             free.add(".".join(map(str, path)))
@@ -222,6 +222,6 @@ def test_every_value_of_the_document_is_guarded():
             continue
         try:
             told = held(put(document("no-delta"), path, other), "no-delta")
-        except lt.InputError:
+        except lt.errors.InputError:
             told = ["refused"]
         assert told != [], path

@@ -399,7 +399,9 @@ def test_the_doctor_works_without_an_installation(capsys, monkeypatch):
     assert "liptest runs from its source" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("answer", [False, lt.LawError("broken"), TypeError("numpy changed")])
+@pytest.mark.parametrize(
+    "answer", [False, lt.errors.LawError("broken"), TypeError("numpy changed")]
+)
 def test_the_doctor_notices_a_wrong_answer(capsys, monkeypatch, answer):
     def test():
         if isinstance(answer, Exception):

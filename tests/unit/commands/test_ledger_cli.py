@@ -165,7 +165,7 @@ def test_refused_arguments_are_no_attempt(tmp_path, monkeypatch, capsys, wrong):
     law = ["--epsilon", "1", "--dimension", "2", "--probabilities", "0.5", "--ledger", "l.db"]
     assert main(["check", "v.py:coin", *law, *typed]) == 2
     given = {"epsilon": 1.0, "ledger": "l.db"} | wrong
-    with pytest.raises(lt.InputError):
+    with pytest.raises(lt.errors.InputError):
         lt.PrivacyGate(FAIR, UNIFORM, **given)
     assert lt.Ledger("l.db").attempts() == []
     assert main(["check", "v.py:coin", *law, "--workers", "0"]) == 2

@@ -43,14 +43,14 @@ def test_a_loaded_mechanism_pickles(tmp_path):
 def test_a_failed_import_leaves_nothing_behind(tmp_path):
     (tmp_path / "v.py").write_text("raise RuntimeError('no')\n")
     before = set(sys.modules), list(sys.path)
-    with pytest.raises(lt.InputError, match="RuntimeError"):
+    with pytest.raises(lt.errors.InputError, match="RuntimeError"):
         load_mechanism(f"{tmp_path}/v.py:f")
     assert not [name for name in set(sys.modules) - before[0] if "_liptest_" in name]
     assert sys.path[0] == before[1][0]
 
 
 def test_a_package_module_can_be_named():
-    with pytest.raises(lt.InputError, match="is not a mechanism"):
+    with pytest.raises(lt.errors.InputError, match="is not a mechanism"):
         load_mechanism("math:pi")
 
 
@@ -61,17 +61,17 @@ def test_npy_json_and_rows(tmp_path):
         assert read_column(tmp_path / name, None).tolist() == [1, 0, 1]
         assert read_column(tmp_path / name, None, "1:").tolist() == [0, 1]
     (tmp_path / "bad.json").write_text("{")
-    with pytest.raises(lt.InputError, match="no readable"):
+    with pytest.raises(lt.errors.InputError, match="no readable"):
         read_column(tmp_path / "bad.json", None)
-    with pytest.raises(lt.InputError, match="first:stop"):
+    with pytest.raises(lt.errors.InputError, match="first:stop"):
         read_column(tmp_path / "x.npy", None, "5")
 
 
 def test_private_values_are_not_quoted(tmp_path):
     values = np.array(["0", "secret"], dtype=object)
-    with pytest.raises(lt.InputError, match="secret"):
+    with pytest.raises(lt.errors.InputError, match="secret"):
         whole_numbers(values, tmp_path)
-    with pytest.raises(lt.InputError) as caught:
+    with pytest.raises(lt.errors.InputError) as caught:
         whole_numbers(values, tmp_path, private=True)
     assert "secret" not in str(caught.value)
 
@@ -101,7 +101,7 @@ def test_two_vendors_helpers_of_one_name_do_not_meet(tmp_path, lazily):
 def test_an_installed_package_sees_no_vendors_module(tmp_path):
     load_mechanism(_vendor(tmp_path / "1", 1))
     assert "helper" in sys.modules
-    with pytest.raises(lt.InputError, match="is not a mechanism"):
+    with pytest.raises(lt.errors.InputError, match="is not a mechanism"):
         load_mechanism("math:pi")
     assert "helper" not in sys.modules
     assert str(tmp_path / "1") not in sys.path
@@ -123,7 +123,7 @@ def test_a_vendors_own_package_is_found_again(tmp_path):
 
 
 def test_a_near_name_is_proposed(tmp_path):
-    with pytest.raises(lt.InputError, match="did you mean 'f'"):
+    with pytest.raises(lt.errors.InputError, match="did you mean 'f'"):
         load_mechanism(_vendor(tmp_path / "1", 1)[:-1] + "ff")
 
 
@@ -148,7 +148,7 @@ def test_a_module_of_somebody_else_is_no_vendors_helper(tmp_path, monkeypatch):
 )
 def test_a_sampler_is_sent_to_its_command(tmp_path, text):
     (tmp_path / "v.py").write_text(text)
-    with pytest.raises(lt.InputError, match=r"test it with liptest samples .*v\.py:f"):
+    with pytest.raises(lt.errors.InputError, match=r"test it with liptest samples .*v\.py:f"):
         load_mechanism(f"{tmp_path}/v.py:f")
 
 
@@ -158,18 +158,18 @@ def test_tables_of_spreadsheets_and_tables_that_are_none(tmp_path):
     assert read_column(path, "click").tolist() == ["0", "1"]
     for content in (b"click\n0\xe9\n", b"click\n" + b"0" * 200_000 + b"\n"):
         path.write_bytes(content)
-        with pytest.raises(lt.InputError, match="it is no CSV file in UTF-8"):
+        with pytest.raises(lt.errors.InputError, match="it is no CSV file in UTF-8"):
             read_column(path, "click")
     path.write_text("click,click\n0,1\n")
-    with pytest.raises(lt.InputError, match="has two such columns"):
+    with pytest.raises(lt.errors.InputError, match="has two such columns"):
         read_column(path, "click")
 
 
 def test_a_private_table_without_a_header_is_not_quoted(tmp_path):
     path = tmp_path / "private.csv"
     path.write_text("secret,1\n0,1\n")
-    with pytest.raises(lt.InputError, match="no such column; it has 2") as caught:
+    with pytest.raises(lt.errors.InputError, match="no such column; it has 2") as caught:
         read_column(path, "click", private=True)
     assert "secret" not in str(caught.value)
-    with pytest.raises(lt.InputError, match="it has: secret, 1"):
+    with pytest.raises(lt.errors.InputError, match="it has: secret, 1"):
         read_column(path, "click")

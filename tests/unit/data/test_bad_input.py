@@ -17,7 +17,9 @@ import pytest
 import sqlalchemy as sa
 
 import liptest as lt
+from liptest.data.dependence import column_dependence
 from liptest.data.fit import CUT, poisson_law, poisson_size
+from liptest.data.sources import SqlTable
 from tests.unit.data.postgres import running_server
 
 fit = lt.ProductDistribution.fit
@@ -45,7 +47,9 @@ def postgres() -> Iterator[sa.Engine]:
 def test_missing_values_are_refused_unless_they_are_a_category(values: Any) -> None:
     library = pl if isinstance(values, pl.Series) else pd
     frame = library.DataFrame({"a": values})
-    with pytest.raises(lt.InputError, match="column 'a': 1 values are missing; drop or fill"):
+    with pytest.raises(
+        lt.errors.InputError, match="column 'a': 1 values are missing; drop or fill"
+    ):
         fit(frame)
     present = values.drop_nulls().drop_nans() if library is pl else values.dropna()
     rest = present.to_list()
@@ -146,7 +150,7 @@ def test_missing_values_are_refused_unless_they_are_a_category(values: Any) -> N
     ],
 )
 def test_bad_tables(table: Any, options: dict[str, Any], message: str) -> None:
-    with pytest.raises(lt.InputError, match=message):
+    with pytest.raises(lt.errors.InputError, match=message):
         fit(table, **options)
 
 
@@ -154,7 +158,7 @@ def test_an_object_that_looks_like_a_frame() -> None:
     class Odd:
         columns = ("a",)
 
-    with pytest.raises(lt.InputError, match="narwhals knows no frames of type Odd"):
+    with pytest.raises(lt.errors.InputError, match="narwhals knows no frames of type Odd"):
         fit(Odd())
 
 
@@ -171,7 +175,7 @@ def test_an_object_that_looks_like_a_frame() -> None:
 )
 def test_files_that_cannot_be_read(tmp_path: Path, name: str, content: str) -> None:
     (tmp_path / name).write_text(content)
-    with pytest.raises(lt.InputError, match=name):
+    with pytest.raises(lt.errors.InputError, match=name):
         fit(tmp_path / name)
 
 
@@ -191,7 +195,7 @@ def test_only_the_named_file_is_read(tmp_path: Path) -> None:
 
 def test_what_is_wrong_with_a_file_is_said_without_its_rows(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_bytes(b"name\nsecret \xe9\n")
-    with pytest.raises(lt.InputError, match="not utf-8 encoded") as caught:
+    with pytest.raises(lt.errors.InputError, match="not utf-8 encoded") as caught:
         fit(tmp_path / "a.csv")
     assert "secret" not in str(caught.value)
 
@@ -213,7 +217,7 @@ def test_odd_names_and_values_of_frames() -> None:
 def test_a_csv_file_whose_last_row_is_of_another_type(tmp_path: Path) -> None:
     file = tmp_path / "late.csv"
     file.write_text("a\n" + "0\n1\n" * 30_000 + "0.5\n")
-    with pytest.raises(lt.InputError, match=r"the value 0\.5 is no whole number"):
+    with pytest.raises(lt.errors.InputError, match=r"the value 0\.5 is no whole number"):
         fit(file)
 
 
@@ -251,8 +255,8 @@ def test_a_constant_column_has_values_of_probability_zero_until_they_are_smoothe
     [
         ("narwhals", lambda _: fit(pd.DataFrame({"a": [1]}))),
         ("duckdb", lambda file: fit(file)),
-        ("sqlalchemy", lambda _: lt.SqlTable("sqlite://", table="a")),
-        ("psycopg", lambda _: lt.SqlTable("postgresql+psycopg://host/a", table="a")),
+        ("sqlalchemy", lambda _: SqlTable("sqlite://", table="a")),
+        ("psycopg", lambda _: SqlTable("postgresql+psycopg://host/a", table="a")),
     ],
 )
 def test_a_missing_package_names_the_extra(
@@ -260,35 +264,37 @@ def test_a_missing_package_names_the_extra(
 ) -> None:
     (tmp_path / "a.csv").write_text("a\n1\n")
     monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(lt.InputError, match=rf"{module}.*pip install 'liptest\[data\]'"):
+    with pytest.raises(lt.errors.InputError, match=rf"{module}.*pip install 'liptest\[data\]'"):
         build(tmp_path / "a.csv")
 
 
 def test_sources_of_sql_that_are_none() -> None:
     for options in ({}, {"table": "a", "query": "b"}, {"query": "b", "schema": "c"}):
-        with pytest.raises(lt.InputError, match="give either a table"):
-            lt.SqlTable("sqlite://", **options)
+        with pytest.raises(lt.errors.InputError, match="give either a table"):
+            SqlTable("sqlite://", **options)
     for engine in ("no url with secret", 3):
-        with pytest.raises(lt.InputError, match="neither an Engine nor the URL") as caught:
-            lt.SqlTable(engine, table="a")
+        with pytest.raises(lt.errors.InputError, match="neither an Engine nor the URL") as caught:
+            SqlTable(engine, table="a")
         assert "secret" not in str(caught.value)
 
 
 def test_a_database_that_is_not_there_is_not_made(tmp_path: Path) -> None:
-    with pytest.raises(lt.InputError, match="there is no file"):
-        lt.SqlTable(f"sqlite:///{tmp_path}/none.db", table="a")
+    with pytest.raises(lt.errors.InputError, match="there is no file"):
+        SqlTable(f"sqlite:///{tmp_path}/none.db", table="a")
     assert not list(tmp_path.iterdir())
 
 
 def test_a_password_is_never_shown() -> None:
-    table = lt.SqlTable("postgresql+psycopg://me:hidden@127.0.0.1:1/public", table="a")
-    with pytest.raises(lt.InputError, match="a of the database public: the database") as caught:
+    table = SqlTable("postgresql+psycopg://me:hidden@127.0.0.1:1/public", table="a")
+    with pytest.raises(
+        lt.errors.InputError, match="a of the database public: the database"
+    ) as caught:
         fit(table)
     assert "hidden" not in str(caught.value) + repr(table.words)
 
 
 def test_a_connection_that_breaks_in_the_middle(postgres: sa.Engine) -> None:
-    table = lt.SqlTable(postgres, table="bits")
+    table = SqlTable(postgres, table="bits")
     before = fit(table)
 
     def break_off(connection: Any, cursor: Any, statement: str, *_: Any) -> None:
@@ -300,7 +306,7 @@ def test_a_connection_that_breaks_in_the_middle(postgres: sa.Engine) -> None:
     sa.event.listen(postgres, "before_cursor_execute", break_off)
     try:
         for options in ({}, {"columns": "a", "records": 2}):
-            with pytest.raises(lt.InputError, match=r"answered .* nothing was fitted"):
+            with pytest.raises(lt.errors.InputError, match=r"answered .* nothing was fitted"):
                 fit(table, **options)
     finally:
         sa.event.remove(postgres, "before_cursor_execute", break_off)
@@ -310,8 +316,8 @@ def test_a_connection_that_breaks_in_the_middle(postgres: sa.Engine) -> None:
 def test_a_fit_only_reads_and_leaves_the_connection_as_it_was(postgres: sa.Engine) -> None:
     with postgres.begin() as connection:
         connection.execute(sa.text("CREATE SEQUENCE IF NOT EXISTS counter"))
-    with pytest.raises(lt.InputError, match="read-only transaction"):
-        fit(lt.SqlTable(postgres, query="SELECT nextval('counter') AS a"))
+    with pytest.raises(lt.errors.InputError, match="read-only transaction"):
+        fit(SqlTable(postgres, query="SELECT nextval('counter') AS a"))
     with postgres.begin() as connection:
         assert connection.execute(sa.text("SELECT nextval('counter')")).scalar() == 1
 
@@ -324,10 +330,10 @@ def test_only_counts_leave_the_database(postgres: sa.Engine) -> None:
 
     sa.event.listen(postgres, "before_cursor_execute", note)
     try:
-        table = lt.SqlTable(postgres, table="bits")
+        table = SqlTable(postgres, table="bits")
         fit(table)
         fit(table, columns="a", groups="b")
-        lt.column_dependence(table)
+        column_dependence(table)
     finally:
         sa.event.remove(postgres, "before_cursor_execute", note)
     reading = [statement for statement in asked if ' FROM "bits"' in statement]
@@ -355,11 +361,11 @@ class Moving:
 
 
 def test_a_table_that_changes_while_it_is_counted() -> None:
-    with pytest.raises(lt.InputError, match="changed while it was counted; fit it again"):
+    with pytest.raises(lt.errors.InputError, match="changed while it was counted; fit it again"):
         fit(Moving())
-    with pytest.raises(lt.InputError, match="changed while it was counted; fit it again"):
-        lt.column_dependence(Moving(), distribution=lt.ProductDistribution.uniform(lt.Hypercube(2)))
-    with pytest.raises(lt.InputError, match="changed while it was counted; fit it again"):
+    with pytest.raises(lt.errors.InputError, match="changed while it was counted; fit it again"):
+        column_dependence(Moving(), distribution=lt.ProductDistribution.uniform(lt.Hypercube(2)))
+    with pytest.raises(lt.errors.InputError, match="changed while it was counted; fit it again"):
         lt.SampledDistribution.fit_markov_chain(Moving())
 
 

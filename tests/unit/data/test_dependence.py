@@ -13,6 +13,7 @@ import sqlalchemy as sa
 
 import liptest as lt
 from liptest.data.dependence import column_dependence, shares_lower, variation_radius
+from liptest.data.sources import SqlTable
 from liptest.report.plots import dependence_figure
 from tests.statistical.binomial import SEEDS, STARVED, is_plausible
 
@@ -97,23 +98,23 @@ def test_a_value_of_probability_zero_makes_kappa_infinite() -> None:
 def test_a_database_counts_pairs_itself() -> None:
     engine = sa.create_engine("sqlite://", poolclass=sa.StaticPool)
     twins(4000).to_sql("public", engine, index=False)
-    found = column_dependence(lt.SqlTable(engine, table="public"))
+    found = column_dependence(SqlTable(engine, table="public"))
     assert found == column_dependence(twins(4000))
     engine.dispose()
 
 
 def test_what_cannot_be_compared() -> None:
     frame = pd.DataFrame({"a": [0, 1], "b": [1, 0]})
-    with pytest.raises(lt.InputError, match="must be a ProductDistribution"):
-        lt.column_dependence(frame, distribution=lt.SampledDistribution.bootstrap(frame))  # type: ignore[arg-type]
-    with pytest.raises(lt.InputError, match="must be a dict"):
-        lt.column_dependence(frame, categories=["a"])  # type: ignore[arg-type]
-    with pytest.raises(lt.InputError, match="1 columns make 0 pairs"):
+    with pytest.raises(lt.errors.InputError, match="must be a ProductDistribution"):
+        column_dependence(frame, distribution=lt.SampledDistribution.bootstrap(frame))  # type: ignore[arg-type]
+    with pytest.raises(lt.errors.InputError, match="must be a dict"):
+        column_dependence(frame, categories=["a"])  # type: ignore[arg-type]
+    with pytest.raises(lt.errors.InputError, match="1 columns make 0 pairs"):
         column_dependence(twins(8), columns="a")
     law = lt.ProductDistribution.uniform(lt.Hypercube(3))
-    with pytest.raises(lt.InputError, match="2 columns do not fit"):
+    with pytest.raises(lt.errors.InputError, match="2 columns do not fit"):
         column_dependence(twins(8), columns=["a", "b"], distribution=law)
-    with pytest.raises(lt.InputError, match="must be a frame"):
+    with pytest.raises(lt.errors.InputError, match="must be a frame"):
         column_dependence([[0, 1]])
 
 

@@ -13,7 +13,9 @@ import pytest
 import sqlalchemy as sa
 
 import liptest as lt
+from liptest.data.sources import SqlTable
 from liptest.runs.fingerprints import distribution_hash
+from liptest.verdicts import Decision
 from tests.statistical.binomial import fits
 
 Sampled = lt.SampledDistribution
@@ -109,7 +111,7 @@ def test_a_bootstrap_of_a_frame_and_of_a_database() -> None:
     frame = pd.DataFrame({"a": [0, 1, 1, 1], "b": ["x", "y", "y", "x"]})
     engine = sa.create_engine("sqlite://", poolclass=sa.StaticPool)
     frame.to_sql("public", engine, index=False)
-    for source in (frame, lt.SqlTable(engine, table="public")):
+    for source in (frame, SqlTable(engine, table="public")):
         law = Sampled.bootstrap(source)
         assert law.domain == lt.RecordGrid([2, 2])
         assert np.exp(law.log_mass([[1, 1], [0, 1]])).tolist() == [0.5, 0.0]
@@ -125,7 +127,7 @@ def test_a_verdict_by_neighbourhoods_of_a_chain() -> None:
         verdict = lt.check_privacy(
             bits, law, epsilon=1.0, method="neighbourhoods", exception_mass=0.05, seed=1
         )
-        assert verdict.decision == lt.Decision.YES
+        assert verdict.decision == Decision.YES
         assert law.source in str(verdict)
 
 
@@ -174,7 +176,7 @@ def test_a_verdict_by_neighbourhoods_of_a_chain() -> None:
     ],
 )
 def test_what_is_no_law(build: Any, message: str) -> None:
-    with pytest.raises(lt.InputError, match=message):
+    with pytest.raises(lt.errors.InputError, match=message):
         build()
 
 
@@ -212,7 +214,7 @@ def test_a_mixture_is_fitted_class_by_class() -> None:
 def test_fits_of_a_database_are_those_of_the_frame() -> None:
     engine = sa.create_engine("sqlite://", poolclass=sa.StaticPool)
     DAYS.to_sql("days", engine, index=False)
-    table = lt.SqlTable(engine, table="days")
+    table = SqlTable(engine, table="days")
     for build in (
         lambda source: Sampled.fit_mixture(source, by="day"),
         lambda source: Sampled.fit_markov_chain(source, columns=["day", "a", "c"]),
@@ -228,9 +230,9 @@ def test_values_without_a_row_are_drawn_only_if_smoothed() -> None:
     assert sharp.log_mass([0, 2]).tolist() == [-np.inf]
     assert np.exp(smooth.log_mass([0, 2])) == pytest.approx([0.5 * (10 / 9) / 13])
     assert "values without a row are drawn only if they were smoothed" in sharp.source
-    with pytest.raises(lt.InputError, match="nothing is left beside by='a'"):
+    with pytest.raises(lt.errors.InputError, match="nothing is left beside by='a'"):
         Sampled.fit_mixture(DAYS, by="a", columns="a")
-    with pytest.raises(lt.InputError, match="has no column 'night'"):
+    with pytest.raises(lt.errors.InputError, match="has no column 'night'"):
         Sampled.fit_mixture(DAYS, by="night")
-    with pytest.raises(lt.InputError, match="has no rows"):
+    with pytest.raises(lt.errors.InputError, match="has no rows"):
         Sampled.fit_markov_chain(DAYS[:0])

@@ -15,6 +15,9 @@ import sqlalchemy as sa
 
 import liptest as lt
 from liptest.cli import main
+from liptest.data.sources import SqlTable
+from liptest.mechanisms.declared import ExactForm
+from liptest.verdicts import Decision
 
 RNG = np.random.default_rng(5)
 CLICKS = RNG.integers(0, 2, 40)
@@ -35,7 +38,7 @@ def of_database() -> lt.ProductDistribution:
     engine = sa.create_engine("sqlite://", poolclass=sa.StaticPool)
     FRAME.to_sql("public", engine, index=False)
     law = lt.ProductDistribution.fit(
-        lt.SqlTable(engine, table="public"), columns="click", groups="item", record_groups=ITEMS
+        SqlTable(engine, table="public"), columns="click", groups="item", record_groups=ITEMS
     )
     engine.dispose()
     return law
@@ -51,7 +54,7 @@ def gate(law: lt.ProductDistribution, **options: Any) -> lt.PrivacyGate:
 def test_the_fitted_table_is_recognised(build: Any) -> None:
     law = build()
     tested = gate(law)
-    assert tested.certificate.decision == lt.Decision.YES
+    assert tested.certificate.decision == Decision.YES
     same, other = tested.release(CLICKS), tested.release(OTHER)
     assert isinstance(same, lt.Released)
     assert isinstance(other, lt.Released)
@@ -85,7 +88,7 @@ def test_rows_in_another_order_are_recognised_by_their_counts() -> None:
     assert "in every row" in few.recognises([0, 1], -1.4)
     engine = sa.create_engine("sqlite://", poolclass=sa.StaticPool)
     FRAME.to_sql("public", engine, index=False)
-    table = lt.SqlTable(engine, table="public")
+    table = SqlTable(engine, table="public")
     law = lt.ProductDistribution.fit(
         table, columns="click", groups="item", record_groups=ITEMS[order]
     )
@@ -98,7 +101,7 @@ def test_a_histogram_of_the_fitted_records_is_recognised() -> None:
     law = lt.ProductDistribution.fit(FRAME, columns=["item", "click"], histogram_of=40)
     assert law.fitted is not None
     counts = law.fitted.dataset(FRAME)
-    coin = lt.ExactForm([0, 1], lambda data: [Fraction(1, 2)] * 2)
+    coin = ExactForm([0, 1], lambda data: [Fraction(1, 2)] * 2)
     tested = lt.PrivacyGate(
         coin, law, epsilon=1.0, method="neighbourhoods", exception_mass=0.05, seed=1, releases=2
     )
@@ -127,7 +130,7 @@ def test_whole_datasets_are_coded_alike() -> None:
     assert law.fitted is not None
     assert law.fitted.dataset(frame.iloc[::-1]).tolist() == [[0, 0], [1, 0], [0, 1]]
     assert law.fitted.recognises([0, 1], -1.0) == ""
-    with pytest.raises(lt.InputError) as caught:
+    with pytest.raises(lt.errors.InputError) as caught:
         law.fitted.dataset(pd.DataFrame({"a": ["secret"], "b": [1]}))
     assert "secret" not in str(caught.value)
     wrong: list[Any] = [
@@ -138,7 +141,7 @@ def test_whole_datasets_are_coded_alike() -> None:
         pl.LazyFrame({"a": ["secret"], "b": [1]}),
     ]
     for table in wrong:
-        with pytest.raises(lt.InputError) as caught:
+        with pytest.raises(lt.errors.InputError) as caught:
             law.fitted.dataset(table)
         assert "secret" not in str(caught.value)
     records = of_frame().fitted
@@ -147,7 +150,7 @@ def test_whole_datasets_are_coded_alike() -> None:
     histogram = lt.ProductDistribution.fit(FRAME, columns="item", histogram_of=10.0).fitted
     assert histogram is not None
     assert histogram.dataset(FRAME).tolist() == [10, 10, 10, 10]
-    with pytest.raises(lt.InputError, match="fitted on an array"):
+    with pytest.raises(lt.errors.InputError, match="fitted on an array"):
         of_array().fitted.dataset(FRAME)  # type: ignore[union-attr]
 
 

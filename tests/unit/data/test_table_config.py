@@ -132,5 +132,5 @@ def test_categories_that_are_dates_and_a_schema(folder: Path) -> None:
     assert model.build(None, folder).domain == lt.RecordGrid([3, 2])
     keys = {"sql": "$CLICKS_URL", "sql_table": "clicks", "columns": ["click"]}
     assert built(folder, **keys, sql_schema="main").domain == lt.Hypercube(1)
-    with pytest.raises(lt.InputError, match="nothing was fitted"):
+    with pytest.raises(lt.errors.InputError, match="nothing was fitted"):
         built(folder, **keys, sql_schema="nowhere")

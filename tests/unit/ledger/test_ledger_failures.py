@@ -365,7 +365,7 @@ class TestInterrupted:
             return coin(datasets) - 1
 
         for _ in range(3):
-            with pytest.raises(lt.MechanismError):
+            with pytest.raises(lt.errors.MechanismError):
                 gate(path, lt.ClosedForm([0, 1], broken))
         assert counts(path) == (3, 0, 0)
         assert lt.Ledger(path).summary().vendors["acme"].failure_probability * 10**6 == 3
@@ -496,7 +496,7 @@ class TestGates:
 
     def test_a_refused_dataset_is_no_release(self, path):
         told = gate(path)
-        with pytest.raises(lt.DatasetError):
+        with pytest.raises(lt.errors.DatasetError):
             told.release([7, 7, 7])
         assert counts(path) == (1, 1, 0)
 

@@ -121,13 +121,13 @@ def test_rounding_of_matrix_products_is_no_change_of_answers():
 
 def test_a_function_that_changes_its_answers_is_an_error():
     noise = np.random.default_rng(0)
-    with pytest.raises(lt.FunctionError, match="at the same point"):
+    with pytest.raises(lt.errors.FunctionError, match="at the same point"):
         check(lambda points: noise.normal(size=len(points)), CUBE)
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
 def test_values_are_finite(value):
-    with pytest.raises(lt.FunctionError, match="finite"):
+    with pytest.raises(lt.errors.FunctionError, match="finite"):
         check(lambda points: np.where(points[:, 0] == 1, value, 0.0), CUBE)
 
 
@@ -169,14 +169,14 @@ def test_an_interrupted_run_certifies_its_clean_draws():
     ],
 )
 def test_wrong_arguments(name, value):
-    with pytest.raises(lt.InputError, match=name):
+    with pytest.raises(lt.errors.InputError, match=name):
         check(lambda points: points[:, 0], CUBE, **{name: value})
 
 
 def test_wrong_function_and_distribution():
-    with pytest.raises(lt.InputError, match="function"):
+    with pytest.raises(lt.errors.InputError, match="function"):
         check(np.zeros((2, 2)), CUBE)
-    with pytest.raises(lt.InputError, match="distribution"):
+    with pytest.raises(lt.errors.InputError, match="distribution"):
         check(lambda points: points[:, 0], lt.Hypercube(3))
 
 

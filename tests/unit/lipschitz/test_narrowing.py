@@ -66,7 +66,7 @@ def test_a_function_that_changes_its_answers_is_an_error():
     answers = iter([3.0, 100.0, 7.0, 100.0, 7.0])
     oracle = as_oracle(lambda points: np.array([next(answers) for _ in points]), domain)
     low, high = domain.check_points([[0], [8]])
-    with pytest.raises(lt.FunctionError, match="at the same point"):
+    with pytest.raises(lt.errors.FunctionError, match="at the same point"):
         narrow(Finding(low, high, 8, (0.0, 1000.0)), oracle, 1.0)
 
 
@@ -77,7 +77,7 @@ def test_a_violation_that_depends_on_the_batch_is_an_error():
         return points[:, 0] * (1.0 + 2**-52 * (len(points) > 2))
 
     low, high = domain.check_points([[0], [1]])
-    with pytest.raises(lt.FunctionError, match="depends on how many points"):
+    with pytest.raises(lt.errors.FunctionError, match="depends on how many points"):
         narrow(Finding(low, high, 1, (0.0, 1.0 + 2**-52)), as_oracle(shaky, domain), 1.0)
 
 

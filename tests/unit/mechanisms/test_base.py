@@ -13,7 +13,7 @@ import liptest as lt
 from liptest.data.domains import IntArray
 from liptest.data.points import PointBatch
 from liptest.mechanisms.base import Mechanism, check_mechanism
-from liptest.mechanisms.laws import LawTable
+from liptest.mechanisms.laws import LawTable, OutputLaw
 
 LAW = lt.ProductDistribution.bernoulli([0.3, 0.5, 0.9])
 METHODS = ["auto", "exhaustive", "neighbourhoods", "light-neighbourhoods", "edges", "search"]
@@ -35,9 +35,9 @@ class Flips:
         logs = np.log(np.stack([1 - bits, bits], axis=1) * (1 - 2 * self.lie) + self.lie)
         return LawTable((0, 1), logs, None, np.full(len(bits), 1e-15))
 
-    def law(self, dataset: IntArray) -> lt.OutputLaw:
+    def law(self, dataset: IntArray) -> OutputLaw:
         lie, bit = Fraction(self.lie), int(dataset[0])
-        return lt.OutputLaw.from_fractions({bit: 1 - lie, 1 - bit: lie}, source=self.source)
+        return OutputLaw.from_fractions({bit: 1 - lie, 1 - bit: lie}, source=self.source)
 
 
 class Least(lt.Mechanism):
@@ -51,7 +51,7 @@ class Least(lt.Mechanism):
     def laws(self, points: PointBatch) -> LawTable:
         return self.flips.laws(points)
 
-    def law(self, dataset: IntArray) -> lt.OutputLaw:
+    def law(self, dataset: IntArray) -> OutputLaw:
         return self.flips.law(dataset)
 
 
@@ -99,7 +99,7 @@ def test_a_statistic_needs_laws_of_its_values() -> None:
     class Seen(Least):
         statistic = lt.Count()
 
-    with pytest.raises(lt.InputError, match=r"no laws_of\(values\); define it"):
+    with pytest.raises(lt.errors.InputError, match=r"no laws_of\(values\); define it"):
         lt.check_privacy(Seen(0.25), LAW, epsilon=2.0, method="exhaustive")
 
 
@@ -125,5 +125,7 @@ def test_an_object_that_lacks_one_is_told_how() -> None:
         laws = Flips.laws
 
     for wrong in (Half(), Flips, 3, None):
-        with pytest.raises(lt.InputError, match=r"is not a mechanism; .* subclass lt\.Mechanism"):
+        with pytest.raises(
+            lt.errors.InputError, match=r"is not a mechanism; .* subclass lt\.Mechanism"
+        ):
             check_mechanism(wrong)

@@ -170,7 +170,7 @@ STATISTICS = [
     (lt.Count(), lt.Hypercube(4)),
     (lt.WeightedSum([1, -2, 3]), lt.RecordGrid([3, 2, 4])),
     (lt.Contributions([0, 5, 1]), lt.Hypergrid([3, 3])),
-    (lt.OrderStatistic(2), lt.RecordGrid([3, 3, 4])),
+    (lt.statistics.OrderStatistic(2), lt.RecordGrid([3, 3, 4])),
 ]
 
 

@@ -9,6 +9,7 @@ import pytest
 
 import liptest as lt
 from liptest.errors import MechanismError, call_user_code
+from liptest.mechanisms.declared import ExactForm
 
 CUBE = lt.Hypercube(3)
 LONG = "x" * 500
@@ -37,10 +38,12 @@ class BrokenNoise(type(lt.DiscreteLaplace(1))):
 CASES = {
     "log_pmf": lt.ClosedForm("ab", broken),
     "log_pmf of a statistic": lt.StatisticMechanism(lt.Count(), "ab", broken),
-    "pmf": lt.ExactForm(("a", "b"), broken),
-    "compute": lt.StatisticMechanism(lt.UserStatistic(broken), "ab", coin),
-    "compute of a shift": lt.ShiftMechanism(lt.UserStatistic(broken), lt.DiscreteLaplace(1)),
-    "edge_pairs": lt.StatisticMechanism(lt.UserStatistic(count, broken), "ab", coin),
+    "pmf": ExactForm(("a", "b"), broken),
+    "compute": lt.StatisticMechanism(lt.statistics.UserStatistic(broken), "ab", coin),
+    "compute of a shift": lt.ShiftMechanism(
+        lt.statistics.UserStatistic(broken), lt.DiscreteLaplace(1)
+    ),
+    "edge_pairs": lt.StatisticMechanism(lt.statistics.UserStatistic(count, broken), "ab", coin),
     "changed_values": lt.StatisticMechanism(BrokenStatistic(), "ab", coin),
     "loss": lt.ShiftMechanism(lt.Count(), BrokenNoise(1)),
 }
@@ -90,9 +93,9 @@ def test_an_exit_is_a_broken_mechanism() -> None:
 
 def test_own_errors_pass_as_they_are() -> None:
     def wrong() -> None:
-        raise lt.InputError("shape", name="shape")
+        raise lt.errors.InputError("shape", name="shape")
 
-    with pytest.raises(lt.InputError, match=r"^shape$"):
+    with pytest.raises(lt.errors.InputError, match=r"^shape$"):
         call_user_code("name", "f", wrong)
 
 

@@ -62,9 +62,9 @@ def test_the_divergence_of_one_moved_number_is_the_sum_over_all_outputs(
 def test_two_moved_numbers_have_no_closed_divergence() -> None:
     mechanism = noisy(GAUSSIAN, 3, 3)
     table = mechanism.laws_of(np.array([[0, 0], [1, 1]]))
-    with pytest.raises(lt.InputError, match="several noisy numbers"):
+    with pytest.raises(lt.errors.InputError, match="several noisy numbers"):
         table.hockey_sticks(np.array([0]), np.array([1]), 1.0)
-    with pytest.raises(lt.InputError, match="several noisy numbers"):
+    with pytest.raises(lt.errors.InputError, match="several noisy numbers"):
         mechanism.pair_hockey_stick(np.array([0, 0]), np.array([1, 1]), table.certified_loss(0, 0))
     law = lt.ProductDistribution.uniform(lt.RecordGrid([3, 3]))
     assert lt.check_privacy(mechanism, law, epsilon=5.0, delta=0.5).decision == "YES"
@@ -105,5 +105,5 @@ def test_what_draws_otherwise_is_not_released() -> None:
     gate = lt.PrivacyGate(
         loud, lt.ProductDistribution.uniform(lt.Hypergrid([2, 2])), epsilon=2.5, search_laws=0
     )
-    with pytest.raises(lt.GateError):
+    with pytest.raises(lt.errors.GateError):
         gate.release(np.zeros(2, dtype=int))

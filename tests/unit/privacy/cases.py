@@ -12,6 +12,7 @@ import numpy as np
 
 import liptest as lt
 from liptest.data.domains import Domain
+from liptest.mechanisms.declared import ExactForm
 
 #: Digits of the arithmetic below, far beyond what separates any two numbers of the tests.
 DIGITS = 120
@@ -49,10 +50,10 @@ def closed(domain: Domain, probabilities: Any, **options: Any) -> lt.ClosedForm:
     return lt.ClosedForm(range(logs.shape[1]), LogTable(domain, logs), **options)
 
 
-def exact(domain: Domain, rows: Any) -> lt.ExactForm:
+def exact(domain: Domain, rows: Any) -> ExactForm:
     """A mechanism of exact probabilities with one row of Fractions per dataset."""
     table = tuple(tuple(Fraction(p) for p in row) for row in rows)
-    return lt.ExactForm(tuple(range(len(table[0]))), FractionTable(domain, table))
+    return ExactForm(tuple(range(len(table[0]))), FractionTable(domain, table))
 
 
 def from_weights(weights: Any) -> list[Fraction]:

@@ -15,6 +15,7 @@ from liptest.errors import (
     MechanismError,
     NonDeterministicError,
 )
+from liptest.mechanisms.laws import Raised
 
 UNIFORM = lt.ProductDistribution.uniform(lt.Hypercube(3))
 METHODS = ["exhaustive", "neighbourhoods", "light-neighbourhoods", "edges", "group"]
@@ -62,7 +63,7 @@ def check(mechanism=FAIR, distribution=UNIFORM, **options):
         ({"method": "exhaustiv"}, "method"),
         ({"method": None}, "method"),
         ({"method": []}, "method"),
-        ({"method": lt.VarianceEdges}, "method"),
+        ({"method": lt.testers.VarianceEdges}, "method"),
         ({"budget": 0}, "budget"),
         ({"budget": 1.5}, "budget"),
         ({"budget": True}, "budget"),
@@ -109,14 +110,16 @@ def test_a_distribution_on_another_domain(method):
         check(voted, UNIFORM, method=method)
 
 
-@pytest.mark.parametrize("method", ["group", lt.VarianceEdges(), lt.JR11(range_step=1.0)])
+@pytest.mark.parametrize(
+    "method", ["group", lt.testers.VarianceEdges(), lt.testers.JR11(range_step=1.0)]
+)
 def test_delta_with_a_lipschitz_tester(method):
     with pytest.raises(InputError, match=r"delta=0\.1.*covers only delta=0") as caught:
         check(delta=0.1, method=method)
     assert caught.value.name == "delta"
 
 
-@pytest.mark.parametrize("method", ["group", lt.VarianceEdges()])
+@pytest.mark.parametrize("method", ["group", lt.testers.VarianceEdges()])
 def test_outputs_without_end_have_no_tester_per_output(method):
     noisy = lt.ShiftMechanism(lt.Count(), lt.DiscreteGaussian(2))
     with pytest.raises(InputError, match="finite range"):
@@ -177,7 +180,7 @@ class Counter:
         return np.log(np.tile([p, 1 - p], (len(datasets), 1)))
 
 
-@pytest.mark.parametrize("method", ["auto", *METHODS, lt.VarianceEdges()])
+@pytest.mark.parametrize("method", ["auto", *METHODS, lt.testers.VarianceEdges()])
 @pytest.mark.parametrize("epsilon", [1e-9, 1.0])
 def test_an_answer_that_changes(method, epsilon):
     seen = lt.StatisticMechanism(lt.Count(), [0, 1], Counter())
@@ -209,9 +212,9 @@ def test_a_table_that_is_not_made_of_the_single_laws(method):
         check(TwoFaces(), method=method)
 
 
-@pytest.mark.parametrize("method", ["auto", *METHODS, lt.VarianceEdges()])
+@pytest.mark.parametrize("method", ["auto", *METHODS, lt.testers.VarianceEdges()])
 def test_a_mechanism_that_raises_on_every_dataset(method):
-    silent = lt.ClosedForm([lt.Raised("ValueError"), 0], rows(0.0, -math.inf), exact_zeros=True)
+    silent = lt.ClosedForm([Raised("ValueError"), 0], rows(0.0, -math.inf), exact_zeros=True)
     with pytest.raises(MechanismError, match="raised an exception on every dataset"):
         check(silent, method=method)
 
@@ -221,7 +224,7 @@ def test_a_mechanism_that_raises_on_some_datasets_is_judged():
         with np.errstate(divide="ignore"):
             return np.log(np.stack([datasets[:, 0], 1 - datasets[:, 0]], axis=1))
 
-    some = lt.ClosedForm([lt.Raised("ValueError"), 0], log_pmf, exact_zeros=True)
+    some = lt.ClosedForm([Raised("ValueError"), 0], log_pmf, exact_zeros=True)
     verdict = check(some, method="neighbourhoods")
     assert verdict.decision == "NO"
     assert verdict.witness.loss == math.inf
@@ -283,7 +286,7 @@ def test_a_dataset_outside_of_the_domain(dataset):
 
 def test_masses_are_needed_by_the_methods_that_weigh():
     sampled = lt.SampledDistribution(lt.Hypercube(3), lambda n, rng: rng.integers(0, 2, (n, 3)))
-    for method in ("light-neighbourhoods", "edges", "group", lt.VarianceEdges()):
+    for method in ("light-neighbourhoods", "edges", "group", lt.testers.VarianceEdges()):
         with pytest.raises(InputError, match="ProductDistribution") as caught:
             check(FAIR, sampled, method=method)
         assert "product" in str(caught.value).lower()

@@ -104,7 +104,7 @@ def test_between_and_beyond_the_grid_its_points_bound():
     between = found.at(2.0)
     assert (between.lower, between.upper) == (found.points[2].lower, found.points[1].upper)
     assert (found.at(0.1).upper, found.at(9.0).lower) == (1.0, 0.0)
-    with pytest.raises(lt.InputError, match="epsilon"):
+    with pytest.raises(lt.errors.InputError, match="epsilon"):
         found.at(0.0)
 
 
@@ -115,7 +115,7 @@ def test_a_profile_comes_back_from_json_and_prints(method):
     text = str(found)
     assert found.mechanism in text.splitlines()[0]
     assert ("hit an event of probability <= 1 in 1,000,000" in text) == (method != "exact")
-    with pytest.raises(lt.InputError, match="not written by liptest"):
+    with pytest.raises(lt.errors.InputError, match="not written by liptest"):
         PrivacyProfile.from_dict({"points": 3})
 
 
@@ -148,7 +148,7 @@ def test_masses_that_contradict_the_sampler_are_refused():
         lambda n, rng: CUBE.sample(rng, n),
         lambda points: np.where(points[:, 0] == 1, 0.0, -np.inf),
     )
-    with pytest.raises(lt.InputError, match="probability 0"):
+    with pytest.raises(lt.errors.InputError, match="probability 0"):
         profile(distribution=wrong)
 
 
@@ -168,7 +168,7 @@ def test_unbounded_outputs_are_profiled_by_sampling():
     assert found.method == "neighbourhoods"
     assert found.points[2].lower > 0.4
     assert found.points[3].upper < 0.01
-    with pytest.raises(lt.InputError, match="unbounded"):
+    with pytest.raises(lt.errors.InputError, match="unbounded"):
         lt.exception_mass(mechanism, CUBE, epsilon=1.0)
 
 
@@ -194,15 +194,15 @@ def test_large_domains_are_sampled_by_auto():
     ],
 )
 def test_wrong_arguments_are_refused(options, match):
-    with pytest.raises(lt.InputError, match=match):
+    with pytest.raises(lt.errors.InputError, match=match):
         profile(**options)
 
 
 def test_a_budget_lowers_the_draws_beforehand():
     assert profile(budget=700).draws == 100
-    with pytest.raises(lt.BudgetError, match="one draw"):
+    with pytest.raises(lt.errors.BudgetError, match="one draw"):
         profile(budget=6)
-    with pytest.raises(lt.BudgetError, match="pilot"):
+    with pytest.raises(lt.errors.BudgetError, match="pilot"):
         profile(budget=700, epsilons=None)
 
 
@@ -211,7 +211,7 @@ def test_a_mechanism_that_only_raises_is_broken():
     def broken(data, rng):
         raise ValueError("no")
 
-    with pytest.raises(lt.MechanismError, match="every dataset"):
+    with pytest.raises(lt.errors.MechanismError, match="every dataset"):
         profile(broken, lt.ProductDistribution.uniform(lt.Hypercube(3)), draws=20)
 
 

@@ -56,7 +56,8 @@ def test_a_yes_counts_and_reads_like_any_other():
 
 
 @pytest.mark.parametrize(
-    "method", ["light-neighbourhoods", "edges", "group", lt.VarianceEdges(), lt.CDJS15()]
+    "method",
+    ["light-neighbourhoods", "edges", "group", lt.testers.VarianceEdges(), lt.testers.CDJS15()],
 )
 def test_methods_that_weigh_refuse_and_name_the_way_out(method):
     with pytest.raises(InputError, match="ProductDistribution"):

@@ -144,7 +144,7 @@ def test_group(law, constant, points, source):
 
 
 def test_the_papers_test_takes_one_run_per_output():
-    verdict = check(UNIFORM, lt.VarianceEdges(), mass=0.1, failure=0.01)
+    verdict = check(UNIFORM, lt.testers.VarianceEdges(), mass=0.1, failure=0.01)
     n = math.ceil(math.log(0.005) / math.log1p(-0.05 / 6))
     assert (verdict.cost.draws, verdict.cost.laws) == (2 * n, 4 * n)
     assert verdict.plan.draws == 2 * n
@@ -152,7 +152,7 @@ def test_the_papers_test_takes_one_run_per_output():
 
 
 def test_the_papers_test_certifies_theta_epsilon():
-    verdict = check(UNIFORM, lt.JR11(range_step=0.5), mass=0.5, failure=0.5)
+    verdict = check(UNIFORM, lt.testers.JR11(range_step=0.5), mass=0.5, failure=0.5)
     assert verdict.decision is Decision.YES
     assert verdict.guarantee.approximation_factor == 1.5
     assert verdict.guarantee.epsilon == 1.5
@@ -166,7 +166,9 @@ def test_exhaustive():
     assert (through.cost.laws, through.cost.pairs) == (7, 6)
 
 
-@pytest.mark.parametrize("method", ["light-neighbourhoods", "edges", "group", lt.VarianceEdges()])
+@pytest.mark.parametrize(
+    "method", ["light-neighbourhoods", "edges", "group", lt.testers.VarianceEdges()]
+)
 def test_a_method_that_could_not_fail_says_so(method):
     """S <= exception_mass (or its like): no set of pairs weighs more, so a YES would be empty."""
     law = lt.ProductDistribution.bernoulli([0.001, 0.999, 0.0])
@@ -208,7 +210,7 @@ def test_the_printed_cost_of_the_paper_stands_beside_ours():
         ("light-neighbourhoods", (1, 3), False),
         ("edges", (1, 3), False),
         ("group", (1, 3), False),
-        (lt.VarianceEdges(), (1, 3), False),
+        (lt.testers.VarianceEdges(), (1, 3), False),
     ],
 )
 def test_records_that_are_not_covered_are_listed(method, not_covered, per_record):

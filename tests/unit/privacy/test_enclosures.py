@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 import liptest as lt
 from liptest.balls import CERTIFIED_BITS, precision
 from liptest.evidence.check_witness import BREAKS, check, rational
-from liptest.mechanisms.laws import OutputLaw
+from liptest.mechanisms.declared import ExactForm
+from liptest.mechanisms.laws import OutputLaw, Raised
 from liptest.privacy.witnesses import (
     ball_bounds,
     bounds_of,
@@ -76,7 +77,7 @@ def long_law(dataset):
 
 def test_a_witness_of_endless_digits_is_written_and_decided():
     """Python refuses to print whole numbers of more than 4300 digits."""
-    mechanism = lt.ExactForm((0, 1), long_law)
+    mechanism = ExactForm((0, 1), long_law)
     gate = lt.PrivacyGate(mechanism, UNIFORM, epsilon=1.0)
     assert gate.certificate.decision == "NO"
     assert lt.verify(gate.certificate.to_json(), mechanism, UNIFORM)
@@ -98,7 +99,7 @@ def test_tiny_declared_probabilities_are_decided():
 
 
 @pytest.mark.parametrize(
-    "output", [b"bytes", F(1, 3), frozenset({1}), (1, b"x"), 1.5, math.inf, lt.Raised("E"), None]
+    "output", [b"bytes", F(1, 3), frozenset({1}), (1, b"x"), 1.5, math.inf, Raised("E"), None]
 )
 def test_outputs_come_back_as_they_were_written(output):
     written = output_to_json(output)

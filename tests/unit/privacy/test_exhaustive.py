@@ -36,7 +36,7 @@ def by_level(values):
 
 
 def on_maximum(pairs):
-    statistic = lt.UserStatistic(maximum, edge_pairs=pairs, name="maximum")
+    statistic = lt.statistics.UserStatistic(maximum, edge_pairs=pairs, name="maximum")
     return lt.StatisticMechanism(statistic, [0, 1], by_level)
 
 
@@ -86,7 +86,7 @@ def test_a_statistic_without_edges_is_visited_dataset_by_dataset():
     assert verdict.decision is Decision.NO
     assert verdict.cost.pairs <= GRID.neighbouring_pairs
     calm = lt.StatisticMechanism(
-        lt.UserStatistic(maximum), [0, 1], lambda values: by_level(np.minimum(values, 1))
+        lt.statistics.UserStatistic(maximum), [0, 1], lambda values: by_level(np.minimum(values, 1))
     )
     proof = check(calm, GRID)
     assert (proof.decision, proof.guarantee.condition) == (Decision.YES, "")
@@ -101,21 +101,26 @@ def parity_of_cell_one(tables):
 @pytest.mark.parametrize("method", ["exhaustive", "auto"])
 def test_few_records_of_many_cells_are_visited_dataset_by_dataset(method):
     # 3**64 vectors bound the values of the tables, but there are 4,096 datasets.
-    mechanism = lt.StatisticMechanism(lt.ContingencyTables([8, 8]), [0, 1], parity_of_cell_one)
+    mechanism = lt.StatisticMechanism(
+        lt.statistics.ContingencyTables([8, 8]), [0, 1], parity_of_cell_one
+    )
     domain = lt.RecordGrid([64, 64])
     verdict = check(mechanism, domain, method=method)
     assert (verdict.method, verdict.decision) == ("exhaustive", Decision.YES)
     assert verdict.cost.pairs == domain.neighbouring_pairs == 64 * 64 * 63
     assert lt.exact_epsilon(mechanism, domain).value == pytest.approx(math.log(5 / 3))
     refused = lt.RecordGrid([64] * 5)
-    with pytest.raises(lt.BudgetError, match="up to 169,114,337,280 pairs of neighbouring values"):
+    with pytest.raises(
+        lt.errors.BudgetError, match="up to 169,114,337,280 pairs of neighbouring values"
+    ):
         check(mechanism, refused)
 
 
 def test_unbounded_outputs_need_edges_for_a_proof():
     def counted(pairs):
         return lt.ShiftMechanism(
-            lt.UserStatistic(lambda x: x.sum(axis=1), edge_pairs=pairs), lt.DiscreteLaplace(2)
+            lt.statistics.UserStatistic(lambda x: x.sum(axis=1), edge_pairs=pairs),
+            lt.DiscreteLaplace(2),
         )
 
     with pytest.raises(InputError, match="unbounded outputs"):

@@ -17,7 +17,7 @@ METHODS = [
     "light-neighbourhoods",
     "edges",
     "group",
-    lt.VarianceEdges(),
+    lt.testers.VarianceEdges(),
 ]
 ALL = pytest.mark.parametrize("method", METHODS, ids=str)
 SIX = lt.log(6)
@@ -143,8 +143,10 @@ def test_catalogue_mechanisms_have_their_exact_delta(method):
 )
 def test_records_of_one_value(distribution, method):
     domain = distribution.domain
-    if method == lt.VarianceEdges():
-        method = lt.CDJS15() if isinstance(domain, lt.Hypergrid) else lt.HammingLines()
+    if method == lt.testers.VarianceEdges():
+        method = (
+            lt.testers.CDJS15() if isinstance(domain, lt.Hypergrid) else lt.testers.HammingLines()
+        )
     thirds = exact(domain, [[F(1, 3), F(2, 3)], [F(1, 2), F(1, 2)], [F(2, 3), F(1, 3)]])
     # Values 0 and 2 are neighbours among records, not among counts.
     worst = F(3, 2) if isinstance(domain, lt.Hypergrid) else F(2)
@@ -167,7 +169,7 @@ def test_data_that_never_vary(p):
     told = closed(lt.Hypercube(3), [[0.9, 0.1]] + [[0.1, 0.9]] * 6 + [[0.9, 0.1]])
     for method in ("exhaustive", "neighbourhoods", "auto"):
         assert check(told, distribution=law, method=method).decision is Decision.NO
-    for method in ("light-neighbourhoods", "edges", "group", lt.VarianceEdges()):
+    for method in ("light-neighbourhoods", "edges", "group", lt.testers.VarianceEdges()):
         verdict = check(told, distribution=law, method=method)
         assert verdict.decision is Decision.INCONCLUSIVE
         assert verdict.cost.laws == 0

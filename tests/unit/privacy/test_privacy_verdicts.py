@@ -9,7 +9,9 @@ import pytest
 
 import liptest as lt
 from liptest.errors import InputError
+from liptest.mechanisms.laws import Raised
 from liptest.privacy.witnesses import output_from_json, output_to_json
+from liptest.verdicts import Decision
 from tests.unit.privacy.cases import closed, exact
 
 CUBE = lt.Hypercube(2)
@@ -26,7 +28,7 @@ def check(mechanism, **options):
 def raises_on_ones():
     logs = np.where(np.arange(4)[:, None] % 2 == np.array([0, 1]), 0.0, -math.inf)
     table = closed(CUBE, np.exp(logs))
-    outputs = [(0, (math.inf, "a", None)), lt.Raised("ValueError")]
+    outputs = [(0, (math.inf, "a", None)), Raised("ValueError")]
     return lt.ClosedForm(outputs, table.log_pmf, exact_zeros=True)
 
 
@@ -47,7 +49,7 @@ VERDICTS = {
     "undeclared zero": check(closed(CUBE, ZERO, exact_zeros=False), method="edges"),
     "tuples and exceptions": check(raises_on_ones(), method="group"),
     "sampled": check(closed(CUBE, BOUNDARY), epsilon=2.0, method="light-neighbourhoods"),
-    "tester": check(closed(CUBE, BOUNDARY), epsilon=2.0, method=lt.VarianceEdges()),
+    "tester": check(closed(CUBE, BOUNDARY), epsilon=2.0, method=lt.testers.VarianceEdges()),
     "undecided": check(lt.ClosedForm([0, 1], tight, error=1e-6)),
     "budget": check(closed(CUBE, BOUNDARY), method="neighbourhoods", epsilon=2.0, budget=2),
     "numpy outputs": check(lt.ClosedForm(np.arange(2), closed(CUBE, BOUNDARY).log_pmf)),
@@ -78,7 +80,7 @@ def test_json_both_ways(verdict):
     assert again == verdict
     assert again.to_json() == text
     assert str(again) == str(verdict)
-    assert type(again.decision) is lt.Decision
+    assert type(again.decision) is Decision
 
 
 @EACH
@@ -128,8 +130,8 @@ def test_a_damaged_key_is_an_input_error(key, value):
         (),
         (1, (2.0, "b"), None),
         (math.inf, True),
-        lt.Raised("ValueError"),
-        (lt.Raised("vendor.Wrong"), 1),
+        Raised("ValueError"),
+        (Raised("vendor.Wrong"), 1),
     ],
 )
 def test_outputs_survive_json(output):
@@ -202,7 +204,7 @@ class TestWitness:
 
     def test_outputs(self):
         witness = VERDICTS["tuples and exceptions"].witness
-        assert witness.output in ((0, (math.inf, "a", None)), lt.Raised("ValueError"))
+        assert witness.output in ((0, (math.inf, "a", None)), Raised("ValueError"))
         many = check(
             closed(CUBE, [[0.5, 0.5, 0, 0], [0, 0, 0.5, 0.5]] * 2), epsilon=1.0, delta=0.1
         ).witness

@@ -38,7 +38,7 @@ if __name__ == "__main__":
                 print(lt.check_privacy(mechanism, law, executor=pool, **options).decision)
             else:
                 lt.exact_epsilon(mechanism, lt.Hypercube(5), executor=pool)
-        except lt.MechanismError as error:
+        except lt.errors.MechanismError as error:
             print(error)
 """
 

@@ -76,7 +76,7 @@ MECHANISMS: dict[str, tuple[Any, Any]] = {
     "weighted": (lt.ShiftMechanism(lt.WeightedSum(range(1, 10)), lt.DiscreteLaplace(2)), CUBE),
     "code": (coin, lt.ProductDistribution.bernoulli([0.3, 0.6, 0.1])),
     "histogram": (seen(lt.Histogram(3)), THIRDS),
-    "order": (seen(lt.OrderStatistic(300)), THIRDS),
+    "order": (seen(lt.statistics.OrderStatistic(300)), THIRDS),
     "histogram of many": (seen(lt.Histogram(3), 97), MANY),
     "noisy histogram of many": (VectorShift(lt.Histogram(3), lt.DiscreteLaplace(2)), MANY),
 }
@@ -100,8 +100,12 @@ def checks() -> dict[str, dict[str, Any]]:
     listed["table, neighbourhoods, budget"] = {
         **(FEW | {"epsilon": 9.0, "method": "neighbourhoods", "budget": 200}),
     }
-    listed["table, A_test"] = {**FEW, "epsilon": 9.0, "method": lt.VarianceEdges()}
-    listed["table, A_test that refutes"] = {**FEW, "epsilon": 0.5, "method": lt.VarianceEdges()}
+    listed["table, A_test"] = {**FEW, "epsilon": 9.0, "method": lt.testers.VarianceEdges()}
+    listed["table, A_test that refutes"] = {
+        **FEW,
+        "epsilon": 0.5,
+        "method": lt.testers.VarianceEdges(),
+    }
     listed["table, search"] = {**FEW, "epsilon": 2.0, "method": "search", "budget": 5000}
     listed["histogram, search"] = {**FEW, "epsilon": 1.0, "method": "search", "budget": 5000}
     return listed

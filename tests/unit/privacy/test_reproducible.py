@@ -9,7 +9,7 @@ import pytest
 import liptest as lt
 
 UNIFORM = lt.ProductDistribution.uniform(lt.Hypercube(30))
-METHODS = ["neighbourhoods", "light-neighbourhoods", "edges", "group", lt.VarianceEdges()]
+METHODS = ["neighbourhoods", "light-neighbourhoods", "edges", "group", lt.testers.VarianceEdges()]
 
 
 def by_ones(limit, datasets):
@@ -111,7 +111,7 @@ def test_outputs_have_runs_of_their_own():
         lt.ClosedForm([0, 1], spy),
         UNIFORM,
         epsilon=0.5,
-        method=lt.VarianceEdges(),
+        method=lt.testers.VarianceEdges(),
         exception_mass=0.5,
         failure_probability=0.5,
         search_laws=0,

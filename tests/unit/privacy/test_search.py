@@ -272,7 +272,7 @@ def test_what_is_known_keeps_its_verdict():
 
 @pytest.mark.parametrize("laws", [-1, 2.5, "many"])
 def test_a_wrong_budget_is_refused(laws):
-    with pytest.raises(lt.InputError, match="search_laws"):
+    with pytest.raises(lt.errors.InputError, match="search_laws"):
         search(RIGHT, search_laws=laws)
 
 

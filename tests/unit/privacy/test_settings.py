@@ -45,18 +45,18 @@ def test_values_are_normalised():
         ({"exception_mass": 0.0}, "exception_mass"),
         ({"failure_probability": 1.0}, "failure_probability"),
         ({"method": "guess"}, "method"),
-        ({"method": lt.VarianceEdges}, "method"),
+        ({"method": lt.testers.VarianceEdges}, "method"),
         ({"budget": 0}, "budget"),
         ({"search_laws": -1}, "search_laws"),
         ({"seed": -1}, "seed"),
     ],
 )
 def test_what_is_out_of_range_is_refused_by_name(options, name):
-    with pytest.raises(lt.InputError, match=name) as refused:
+    with pytest.raises(lt.errors.InputError, match=name) as refused:
         CheckSettings(**{"epsilon": 1.0, **options})
     assert refused.value.name == name
     for ask in (lt.check_privacy, assert_private, lt.PrivacyGate):
-        with pytest.raises(lt.InputError, match=name):
+        with pytest.raises(lt.errors.InputError, match=name):
             ask(NOISY, LAW, **{"epsilon": 1.0, **options})
 
 
@@ -75,5 +75,5 @@ def test_the_object_asks_the_same_as_the_arguments():
 
 
 def test_a_gate_knows_no_black_box():
-    with pytest.raises(lt.InputError, match="black-box"):
+    with pytest.raises(lt.errors.InputError, match="black-box"):
         lt.PrivacyGate(NOISY, LAW, epsilon=1.0, method="black-box")

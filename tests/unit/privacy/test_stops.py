@@ -87,7 +87,7 @@ def test_the_witness_is_the_first_violated_pair_in_draw_order(method):
     raise AssertionError("no violated pair was drawn")
 
 
-@pytest.mark.parametrize("method", [*DRAWS, "group", lt.VarianceEdges()])
+@pytest.mark.parametrize("method", [*DRAWS, "group", lt.testers.VarianceEdges()])
 def test_a_budget_ends_without_a_verdict_and_is_kept(method):
     for budget in (50, 5_000):
         verdict = check(FAIR, method, budget=budget)
@@ -160,7 +160,7 @@ def test_a_printed_mass_is_never_below_the_certified_one():
         assert Fraction(printed) >= Fraction(guarantee.exception_mass) * (1 - Fraction(1, 10**9))
 
 
-@pytest.mark.parametrize("method", ["edges", "group", lt.VarianceEdges()])
+@pytest.mark.parametrize("method", ["edges", "group", lt.testers.VarianceEdges()])
 def test_ctrl_c_in_a_method_of_edges_certifies_nothing(method):
     progress, _ = interrupt_after(1)
     verdict = check(FAIR, method, progress=progress)

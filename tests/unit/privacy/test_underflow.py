@@ -106,7 +106,13 @@ def test_a_zero_on_both_sides_is_left_open_unless_it_is_declared():
         ({"error": 1e-12}, Decision.INCONCLUSIVE),
     ):
         mechanism = lt.ClosedForm("abc", log_pmf, **options)
-        for method in ("exhaustive", "neighbourhoods", "edges", "group", lt.VarianceEdges()):
+        for method in (
+            "exhaustive",
+            "neighbourhoods",
+            "edges",
+            "group",
+            lt.testers.VarianceEdges(),
+        ):
             assert check(mechanism, 3, 1.0, method).decision is expected
         upper = lt.exact_epsilon(mechanism, lt.Hypercube(3)).upper
         assert (upper == math.inf) is (expected is Decision.INCONCLUSIVE)

@@ -47,14 +47,18 @@ def every_kind() -> list[Outcome]:
         checked(noisy, "package.module:noisy", 0, **few),
         checked(leaks, "vendors/good one.py:leaks", 1),
         checked(noisy, "vendors/good one.py:slow", 3, **few, budget=20),
-        Outcome("vendors/good one.py:large", 3, error=lt.BudgetError("budget=1 is too small")),
+        Outcome(
+            "vendors/good one.py:large", 3, error=lt.errors.BudgetError("budget=1 is too small")
+        ),
         Outcome(
             "vendors/good one.py:broken",
             4,
-            error=lt.LawError("broken: the law sums to 2 <\x00 & \x1b[31m\ud800\r>"),
+            error=lt.errors.LawError("broken: the law sums to 2 <\x00 & \x1b[31m\ud800\r>"),
             file=Path("vendors/good one.py"),
             line=30,
         ),
-        Outcome("vendors/none.py:lost", 2, error=lt.InputError("vendors/none.py: no such file")),
+        Outcome(
+            "vendors/none.py:lost", 2, error=lt.errors.InputError("vendors/none.py: no such file")
+        ),
         Outcome("vendors/good one.py:late", 3),
     ]

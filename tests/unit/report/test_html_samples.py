@@ -12,6 +12,7 @@ import pytest
 
 import liptest as lt
 from liptest.cli import main
+from liptest.evidence.certificate import certify_samples
 from liptest.report.html import report_html
 from tests.unit.report.pages import EVIL, sampled_verdicts
 from tests.unit.report.test_html import Page
@@ -49,7 +50,7 @@ def test_a_certificate_shows_its_hashes() -> None:
     law = lt.ProductDistribution.uniform(lt.Hypercube(1))
     sampler = lt.Sampler(lambda x, n, rng: rng.integers(0, 2, n), name="fair")
     verdict = lt.check_samples(sampler, law, epsilon=1.0, samples=4_000, seed=1)
-    certificate = lt.certify_samples(verdict, sampler, law)
+    certificate = certify_samples(verdict, sampler, law)
     text = report_html(certificate)
     assert certificate.code.code in text
     assert certificate.data_hash in text

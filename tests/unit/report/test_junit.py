@@ -121,7 +121,7 @@ def test_what_xml_cannot_hold_is_written_as_an_escape():
 
 @given(st.text(st.characters(), max_size=30), st.text(st.characters(), max_size=30))
 def test_any_text_gives_a_document_that_can_be_read(asked, words):
-    text = write_junit([Outcome(asked, 2, error=lt.InputError(words))])
+    text = write_junit([Outcome(asked, 2, error=lt.errors.InputError(words))])
     root = ElementTree.fromstring(text.encode("utf-8"))
     [error] = root.iter("error")
     assert error.text.startswith("bad input: ")

@@ -123,7 +123,7 @@ def test_a_fingerprint_is_of_the_claim_not_of_the_witness():
 
 
 def test_files_elsewhere_have_an_absolute_uri(tmp_path):
-    error = lt.LawError("bad")
+    error = lt.errors.LawError("bad")
     for file, uri in (
         (tmp_path / "a b" / "ü#?.py", "a%20b/%C3%BC%23%3F.py"),
         (tmp_path.parent / "b.py", (tmp_path.parent / "b.py").as_uri()),
@@ -137,7 +137,7 @@ def test_files_elsewhere_have_an_absolute_uri(tmp_path):
 
 
 def test_without_a_file_there_is_a_name_only():
-    run = log_of([Outcome("package.module:f", 4, error=lt.LawError("bad"))])
+    run = log_of([Outcome("package.module:f", 4, error=lt.errors.LawError("bad"))])
     [location] = run["results"][0]["locations"]
     assert location == {
         "logicalLocations": [
@@ -148,7 +148,7 @@ def test_without_a_file_there_is_a_name_only():
 
 @given(st.text(st.characters(), max_size=30), st.text(st.characters(), max_size=30))
 def test_any_text_gives_a_log_that_can_be_written(asked, words):
-    text = write_sarif([Outcome(asked, 4, error=lt.MechanismError(words))])
+    text = write_sarif([Outcome(asked, 4, error=lt.errors.MechanismError(words))])
     assert json.loads(text.encode("ascii"))["runs"][0]["results"]
 
 

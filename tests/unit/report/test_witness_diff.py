@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 
 import liptest as lt
 from liptest.privacy.claims import Claim
+from liptest.privacy.witnesses import PrivacyWitness
 from liptest.report.text import dataset_expression, finding_lines, law_expressions, witness_lines
 from tests.unit.privacy.cases import closed
 
 
 def witness(dataset, neighbour, **changes):
-    made = lt.PrivacyWitness(
+    made = PrivacyWitness(
         dataset=tuple(dataset),
         neighbour=tuple(neighbour),
         event=(0,),

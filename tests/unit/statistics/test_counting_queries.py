@@ -18,7 +18,7 @@ def test_edges_are_the_neighbouring_answers(seed: int) -> None:
     rng = np.random.default_rng(seed)
     m, d = int(rng.integers(1, 4)), int(rng.integers(1, 6))
     signs, base = rng.integers(-1, 2, (m, d)), rng.integers(-3, 4, m)
-    queries, cube = lt.CountingQueries(signs, base=base), lt.Hypercube(d)
+    queries, cube = lt.statistics.CountingQueries(signs, base=base), lt.Hypercube(d)
     points = cube.points(np.arange(cube.size))
     answers = queries.values(points)
     assert np.array_equal(answers, base + points.astype(int) @ signs.T)
@@ -41,7 +41,7 @@ def test_edges_are_the_neighbouring_answers(seed: int) -> None:
 
 
 def test_changes_of_a_batch() -> None:
-    queries = lt.CountingQueries([[1, -1, 0], [0, 1, 1]], base=[5, 0])
+    queries = lt.statistics.CountingQueries([[1, -1, 0], [0, 1, 1]], base=[5, 0])
     cube = lt.Hypercube(3)
     centres = cube.points(np.arange(8))
     batch = PointBatch(centres, *cube.neighbour_changes(centres))
@@ -50,7 +50,9 @@ def test_changes_of_a_batch() -> None:
 
 
 def test_neighbouring_answers_are_neighbours_on_the_answer_grid() -> None:
-    queries = lt.CountingQueries([[1, -1, 0, 1], [0, 1, 1, 1], [-1, 1, 0, 1]], base=[1, 0, 1])
+    queries = lt.statistics.CountingQueries(
+        [[1, -1, 0, 1], [0, 1, 1, 1], [-1, 1, 0, 1]], base=[1, 0, 1]
+    )
     grid = lt.AnswerGrid([6, 6, 6], relation="all")
     for left, right in queries.edges(lt.Hypercube(4)):
         assert set(grid.distance(left, right)) == {1}
@@ -70,15 +72,15 @@ def test_neighbouring_answers_are_neighbours_on_the_answer_grid() -> None:
 )
 def test_what_is_refused(signs: Any, base: Any) -> None:
     with pytest.raises(InputError, match=r"signs=|base="):
-        lt.CountingQueries(signs, base=base)
+        lt.statistics.CountingQueries(signs, base=base)
 
 
 def test_it_needs_its_cube() -> None:
-    queries = lt.CountingQueries([[1, -1]])
+    queries = lt.statistics.CountingQueries([[1, -1]])
     for domain in (lt.Hypercube(3), lt.RecordGrid([2, 2]), lt.AnswerGrid([2, 2], relation="all")):
         with pytest.raises(InputError):
             queries.check(domain)
     queries.check(lt.Hypercube(2))
-    assert queries == lt.CountingQueries([[1, -1]])
-    assert queries != lt.CountingQueries([[1, -1]], base=[1])
+    assert queries == lt.statistics.CountingQueries([[1, -1]])
+    assert queries != lt.statistics.CountingQueries([[1, -1]], base=[1])
     assert repr(queries) == "CountingQueries(<shape 1 x 2>)"

@@ -72,7 +72,9 @@ def test_auto_lists_why_no_tester_applies():
 
 @pytest.mark.parametrize("tester", ["CS12", CS12, 3, None])
 def test_what_is_no_tester_is_refused(tester):
-    with pytest.raises(InputError, match=r"is no tester; give 'auto' or one of lt.JR11\(\)"):
+    with pytest.raises(
+        InputError, match=r"is no tester; give 'auto' or one of lt.testers.JR11\(\)"
+    ):
         resolve_tester(tester, GRID)
 
 

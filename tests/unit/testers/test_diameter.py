@@ -244,7 +244,7 @@ def test_an_interrupted_stage_promises_nothing(calls, draws):
 def test_a_function_that_draws_its_values_is_an_error_even_at_one_point():
     law = lt.ProductDistribution(lt.Hypergrid([1, 2]), [[1.0], [0.5, 0.5]])
     noise = np.random.default_rng(1)
-    with pytest.raises(lt.FunctionError, match="at the same point"):
+    with pytest.raises(lt.errors.FunctionError, match="at the same point"):
         run(lambda points: noise.normal(size=len(points)) * 100, law, AJMR12OnLine())
 
 

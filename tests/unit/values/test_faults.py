@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
+from liptest.mechanisms.laws import Raised
 from liptest.values.faults import fault_in, raises_as_numpy
 
 DATA = np.array([1, 0, 1])
@@ -42,7 +43,7 @@ def words_of(ask: Callable[[], Any]) -> str:
     """An answer, or a refusal, in words."""
     try:
         return str(ask())
-    except lt.UnsupportedRandomnessError as refused:
+    except lt.errors.UnsupportedRandomnessError as refused:
         return str(refused)
 
 
@@ -53,7 +54,7 @@ def test_a_fault_is_refused_with_the_line_of_the_program(fault: Any) -> None:
             return 1
         return fault(data)  # here
 
-    with pytest.raises(lt.UnsupportedRandomnessError) as caught:
+    with pytest.raises(lt.errors.UnsupportedRandomnessError) as caught:
         law_of(program)
     words = str(caught.value)
     for told in ("test_faults.py", "return fault(data)  # here", "values/broken.py:", "ClosedForm"):
@@ -67,7 +68,7 @@ def test_a_fault_that_the_program_turns_into_another_exception_is_refused() -> N
         except TypeError:
             raise ValueError("mine") from None
 
-    with pytest.raises(lt.UnsupportedRandomnessError, match=r"broken\(rng\.random\(\)\)"):
+    with pytest.raises(lt.errors.UnsupportedRandomnessError, match=r"broken\(rng\.random\(\)\)"):
         law_of(program)
 
 
@@ -97,7 +98,7 @@ def test_what_numpy_and_python_raise_is_an_output(program: Any, kind: str) -> No
     with pytest.raises(Exception) as real:
         program(DATA, np.random.default_rng(1))
     assert type(real.value).__name__ == kind.rpartition(".")[2]
-    assert law_of(program) == {lt.Raised(kind): 1.0}
+    assert law_of(program) == {Raised(kind): 1.0}
 
 
 def test_a_dataset_that_notes_its_reads_may_fail() -> None:

@@ -228,7 +228,7 @@ def test_laws_beyond_the_memory_are_made_again(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_more_bits_than_the_budget_allows() -> None:
-    with pytest.raises(lt.BudgetError):
+    with pytest.raises(lt.errors.BudgetError):
         law_of(lambda rng: tuple((rng.random(1500) < 0.5).tolist()))
     tree = ChoiceTree("program", max_leaves=100)
     rng = ChoiceGenerator(tree)
@@ -244,7 +244,7 @@ def test_bits_of_an_earlier_run_are_noticed() -> None:
         held.append(rng.random(2) < 0.5)
         return int(held[0].sum())
 
-    with pytest.raises(lt.NonDeterministicError):
+    with pytest.raises(lt.errors.NonDeterministicError):
         lt.mechanism(keeps).law(DATA)
     with pytest.raises(BaseException, match="earlier run"):
         held[-1].sum().item()
@@ -258,7 +258,7 @@ def test_floats_of_an_earlier_run_are_noticed(use: Callable[[Any], Any]) -> None
         held.append(rng.random(2))
         return str(use(held[0])), int((held[-1] < 0.25).sum())
 
-    with pytest.raises(lt.NonDeterministicError):
+    with pytest.raises(lt.errors.NonDeterministicError):
         lt.mechanism(keeps).law(DATA)
 
 

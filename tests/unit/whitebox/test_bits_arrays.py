@@ -269,7 +269,7 @@ def test_it_answers_as_a_matrix(place: int, program: Callable[[Any], Any]) -> No
     [lambda b: b.view(np.uint8), lambda b: b.flat, lambda b: b.data, lambda b: np.put(b, 0, 1)],
 )
 def test_ways_into_its_memory_are_refused(program: Callable[[Any], Any]) -> None:
-    with pytest.raises(lt.UnsupportedRandomnessError):
+    with pytest.raises(lt.errors.UnsupportedRandomnessError):
         symbolic(program, (2,))
 
 

@@ -209,7 +209,7 @@ def test_sampling_methods_and_workers(method: str) -> None:
 
     options: dict[str, Any] = {"method": method, "exception_mass": 0.1, "seed": 3}
     if method == "group":
-        with pytest.raises(lt.LiptestError):
+        with pytest.raises(lt.errors.LiptestError):
             lt.check_privacy(lt.mechanism(noisy_histogram), LAW, epsilon=1.0, **options)
         return
     one = lt.check_privacy(lt.mechanism(noisy_histogram), LAW, epsilon=0.5, **options)
@@ -228,9 +228,11 @@ def test_sampling_methods_and_workers(method: str) -> None:
 
 def test_probabilities_are_refused_with_what_to_do() -> None:
     mechanism = lt.mechanism(noisy_count)
-    with pytest.raises(lt.UnsupportedRandomnessError, match="no single value has a probability"):
+    with pytest.raises(
+        lt.errors.UnsupportedRandomnessError, match="no single value has a probability"
+    ):
         lt.output_law(mechanism, [1, 0, 0])
-    with pytest.raises(lt.GateError, match=r"round the output in the code"):
+    with pytest.raises(lt.errors.GateError, match=r"round the output in the code"):
         lt.PrivacyGate(mechanism, LAW, epsilon=1.0, seed=1)
     rounded = lt.mechanism(lambda d, g: np.clip(np.round(d.sum() + g.laplace(0, 1.0)), 0, 3))
     gate = lt.PrivacyGate(rounded, LAW, epsilon=1.0, seed=1)
@@ -278,7 +280,7 @@ REFUSED = {
 
 @pytest.mark.parametrize(("function", "words"), REFUSED.values(), ids=REFUSED)
 def test_what_is_not_compared_is_refused(function: Any, words: str) -> None:
-    with pytest.raises(lt.UnsupportedRandomnessError, match=words):
+    with pytest.raises(lt.errors.UnsupportedRandomnessError, match=words):
         lt.exact_epsilon(lt.mechanism(function), CUBE)
 
 
@@ -323,14 +325,16 @@ def test_code_that_changes_its_answers_is_noticed() -> None:
         calls.append(1)
         return data.sum() + rng.laplace(0, 1.0 + len(calls) // 40)
 
-    with pytest.raises(lt.LiptestError, match=r"non-deterministic|changed between two"):
+    with pytest.raises(lt.errors.LiptestError, match=r"non-deterministic|changed between two"):
         lt.exact_epsilon(lt.mechanism(drifts), lt.Hypercube(6))
 
     def peeks(data: Any, rng: Any) -> Any:
         noise = rng.laplace()
         return data.sum() + noise if type(noise) is float else noise
 
-    with pytest.raises(lt.LiptestError, match="with real random numbers it answers otherwise"):
+    with pytest.raises(
+        lt.errors.LiptestError, match="with real random numbers it answers otherwise"
+    ):
         lt.exact_epsilon(lt.mechanism(peeks), CUBE)
 
 

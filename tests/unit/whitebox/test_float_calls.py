@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.mechanisms.laws import OutputLaw
+from liptest.mechanisms.laws import OutputLaw, Raised
 from liptest.runs.fingerprints import fingerprint
 from liptest.whitebox.stand_ins.float_calls import only_called
 
@@ -161,7 +161,7 @@ def test_whole_numbers_are_real_floats_as_before() -> None:
 
 
 def test_the_compiler_of_a_reached_function_meets_the_real_float() -> None:
-    with pytest.raises(lt.UnsupportedRandomnessError, match=r"used in float\(\)"):
+    with pytest.raises(lt.errors.UnsupportedRandomnessError, match=r"used in float\(\)"):
         loss(lambda data, rng: COMPILED.py_func(plain(data, rng)))
 
 
@@ -188,7 +188,7 @@ def test_claims_with_and_without_delta() -> None:
 def test_an_output_law_of_real_numbers_is_refused_in_the_same_words() -> None:
     words = []
     for program in (plain, count):
-        with pytest.raises(lt.UnsupportedRandomnessError) as caught:
+        with pytest.raises(lt.errors.UnsupportedRandomnessError) as caught:
             law(program)
         words.append(str(caught.value).partition(": ")[2])
     assert words[0] == words[1]
@@ -215,7 +215,9 @@ REFUSED: dict[str, Program] = {
 
 @pytest.mark.parametrize("program", REFUSED.values(), ids=REFUSED)
 def test_other_uses_of_the_name_are_refused_as_before(program: Program) -> None:
-    with pytest.raises(lt.UnsupportedRandomnessError, match=r"used in float\(\).*leave float\(\)"):
+    with pytest.raises(
+        lt.errors.UnsupportedRandomnessError, match=r"used in float\(\).*leave float\(\)"
+    ):
         loss(program)
 
 
@@ -223,7 +225,7 @@ def test_another_use_elsewhere_that_is_reached_counts_too() -> None:
     def program(data: Any, rng: Any) -> Any:
         return float(plain(data, rng)) if data[0] < 2 else as_type(data, rng)
 
-    with pytest.raises(lt.UnsupportedRandomnessError, match=r"used in float\(\)"):
+    with pytest.raises(lt.errors.UnsupportedRandomnessError, match=r"used in float\(\)"):
         loss(program)
 
 
@@ -261,7 +263,7 @@ def test_a_float_of_the_module_itself_is_left_alone() -> None:
 def test_a_helper_of_another_module_is_judged_by_its_own_module() -> None:
     assert loss(lambda data, rng: VENDOR.count(data, rng)).value == pytest.approx(1.0)
     assert loss(VENDOR.count).value == pytest.approx(1.0)  # kind() is not reached
-    with pytest.raises(lt.UnsupportedRandomnessError, match=r"used in float\(\)"):
+    with pytest.raises(lt.errors.UnsupportedRandomnessError, match=r"used in float\(\)"):
         loss(lambda data, rng: VENDOR.kind(0) + VENDOR.count(data, rng))
     assert "float" not in vars(VENDOR)
 
@@ -281,10 +283,10 @@ def test_what_is_no_noise_goes_through_the_real_float() -> None:
         "float() argument must be a string or a real number, not 'list'",
     }
     raised = law(lambda data, rng: float("x") + rng.laplace())
-    assert raised.outputs == (lt.Raised("ValueError"),)
+    assert raised.outputs == (Raised("ValueError"),)
     bits = law(lambda data, rng: float((rng.random(4) < 0.5).sum()), typed_outputs=True)
     assert len(bits) == 5
-    with pytest.raises(lt.UnsupportedRandomnessError):
+    with pytest.raises(lt.errors.UnsupportedRandomnessError):
         law(lambda data, rng: float(rng.random()))
 
 
@@ -329,7 +331,9 @@ def test_the_real_numbers_of_a_repeated_leaf_meet_the_real_float() -> None:
         seen.append(is_put(0))
         return float(rng.laplace()) > 0
 
-    with pytest.raises(lt.NonDeterministicError, match="with real random numbers it answers"):
+    with pytest.raises(
+        lt.errors.NonDeterministicError, match="with real random numbers it answers"
+    ):
         law(program)
     law(noting)
     assert True in seen

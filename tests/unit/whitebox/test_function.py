@@ -16,7 +16,7 @@ import pytest
 import liptest as lt
 from liptest.data.points import PointBatch, from_array
 from liptest.mechanisms.base import check_mechanism
-from liptest.mechanisms.laws import ZERO_LOG
+from liptest.mechanisms.laws import ZERO_LOG, OutputLaw, Raised
 from liptest.whitebox.function import PythonFunction
 from liptest.whitebox.stand_ins import generator
 from liptest.whitebox.tree.memo import LawMemo
@@ -38,7 +38,7 @@ def plain(data: Any, rng: Any) -> bool:
     return rng.random() < 0.25
 
 
-def exact(law: lt.OutputLaw) -> dict[Any, Any]:
+def exact(law: OutputLaw) -> dict[Any, Any]:
     return {output: law.exact(output) for output in law}
 
 
@@ -92,7 +92,7 @@ def test_a_function_that_writes_to_its_data_raises_and_its_words_are_kept() -> N
         return 0
 
     table = writes.laws(from_array(BITS[None, :]))
-    assert table.outputs == (lt.Raised("ValueError"),)
+    assert table.outputs == (Raised("ValueError"),)
     assert not table.is_answered()
     assert writes.first_exception == "ValueError: 'assignment destination is read-only'"
 
@@ -104,7 +104,7 @@ def test_exceptions_are_outputs_by_type() -> None:
             raise KeyError(data)
         return 0
 
-    assert exact(fails.law(BITS)) == {lt.Raised("KeyError"): Fraction(1, 4), 0: Fraction(3, 4)}
+    assert exact(fails.law(BITS)) == {Raised("KeyError"): Fraction(1, 4), 0: Fraction(3, 4)}
     fails.laws(from_array(BITS[None, :]))
     assert fails.first_exception is None
 
@@ -113,10 +113,12 @@ def test_a_fault_of_a_stand_in_is_no_output(monkeypatch: pytest.MonkeyPatch) -> 
     drawing = lt.mechanism(lambda data, rng: tuple(rng.choice(2, 2, replace=False).tolist()))
     assert exact(drawing.law(BITS)) == {(0, 1): Fraction(1, 2), (1, 0): Fraction(1, 2)}
     monkeypatch.delattr(generator, "distinct")
-    with pytest.raises(lt.UnsupportedRandomnessError, match=r"raised NameError there.*generator"):
+    with pytest.raises(
+        lt.errors.UnsupportedRandomnessError, match=r"raised NameError there.*generator"
+    ):
         drawing.fresh_law(BITS)
     own = lt.mechanism(lambda data, rng: {}["missing"])
-    assert exact(own.law(BITS)) == {lt.Raised("KeyError"): 1}
+    assert exact(own.law(BITS)) == {Raised("KeyError"): 1}
 
 
 def test_first_exception_is_not_taken_from_a_single_law() -> None:
@@ -132,7 +134,7 @@ def test_what_ends_the_program_is_an_error() -> None:
     def leaves(data: Any, rng: Any) -> int:
         raise SystemExit(0)
 
-    with pytest.raises(lt.MechanismError, match="raised SystemExit, which ends the program"):
+    with pytest.raises(lt.errors.MechanismError, match="raised SystemExit, which ends the program"):
         lt.mechanism(leaves).law(BITS)
 
 
@@ -151,7 +153,7 @@ def test_unsupported_randomness_is_an_error_however_much_is_caught() -> None:
         except:  # noqa: E722
             return 0.0
 
-    with pytest.raises(lt.UnsupportedRandomnessError, match=r"catches: rng\.gamma"):
+    with pytest.raises(lt.errors.UnsupportedRandomnessError, match=r"catches: rng\.gamma"):
         lt.mechanism(catches).law(BITS)
 
 
@@ -161,7 +163,7 @@ def test_an_escaped_number_is_an_error() -> None:
         lambda data, rng: (1, rng.random()),
         lambda data, rng: rng.random(2),
     ):
-        with pytest.raises(lt.UnsupportedRandomnessError, match=r"used in the output"):
+        with pytest.raises(lt.errors.UnsupportedRandomnessError, match=r"used in the output"):
             lt.mechanism(function).law(BITS)
 
 
@@ -169,14 +171,14 @@ def test_budgets_can_be_set() -> None:
     function = lambda data, rng: sum(rng.random() < 0.5 for _ in range(4))  # noqa: E731
     assert len(lt.mechanism(max_leaves=16)(function).law(BITS)) == 5
     assert lt.mechanism(max_leaves=15)(function).law(BITS).unexplored == Fraction(1, 16)
-    with pytest.raises(lt.InputError, match="max_seconds"):
+    with pytest.raises(lt.errors.InputError, match="max_seconds"):
         lt.mechanism(max_seconds=0.0)(function)
-    with pytest.raises(lt.BudgetError, match="max_choices=3"):
+    with pytest.raises(lt.errors.BudgetError, match="max_choices=3"):
         lt.mechanism(max_choices=3)(function).law(BITS)
 
 
 def test_unhashable_outputs_are_an_error_that_says_what_to_return() -> None:
-    with pytest.raises(lt.MechanismError, match=r"f: .*unhashable; return a number"):
+    with pytest.raises(lt.errors.MechanismError, match=r"f: .*unhashable; return a number"):
         lt.mechanism(name="f")(lambda data, rng: bytearray()).law(BITS)
 
 
@@ -199,7 +201,9 @@ def test_outputs_compare_by_value_or_by_type_too() -> None:
 
 def test_an_undeclared_output_is_an_error_that_names_it() -> None:
     tested = lt.mechanism(outputs=[0, 1], name="f")(lambda data, rng: rng.integers(3))
-    with pytest.raises(lt.MechanismError, match=r"f: output=2 is not among outputs=\(0, 1\)"):
+    with pytest.raises(
+        lt.errors.MechanismError, match=r"f: output=2 is not among outputs=\(0, 1\)"
+    ):
         tested.law(BITS)
 
 
@@ -207,15 +211,15 @@ def test_an_undeclared_exception_is_an_error_with_its_words() -> None:
     def fails(data: Any, rng: Any) -> int:
         raise ValueError("no such column")
 
-    with pytest.raises(lt.MechanismError, match=r"Raised\('ValueError'\).*no such column"):
+    with pytest.raises(lt.errors.MechanismError, match=r"Raised\('ValueError'\).*no such column"):
         lt.mechanism(outputs=[0])(fails).law(BITS)
-    declared = lt.mechanism(outputs=[0, lt.Raised("ValueError")])(fails)
-    assert declared.law(BITS) == {lt.Raised("ValueError"): 1.0}
+    declared = lt.mechanism(outputs=[0, Raised("ValueError")])(fails)
+    assert declared.law(BITS) == {Raised("ValueError"): 1.0}
 
 
 def test_state_between_calls_is_noticed() -> None:
     calls = count()
-    with pytest.raises(lt.NonDeterministicError, match="draw every random number from rng"):
+    with pytest.raises(lt.errors.NonDeterministicError, match="draw every random number from rng"):
         lt.mechanism(lambda data, rng: next(calls)).law(BITS)
 
 
@@ -229,7 +233,7 @@ def test_a_number_kept_from_an_earlier_law_is_noticed() -> None:
     tested = lt.mechanism(keeps)
     # Decided, so that nothing is wrong yet.
     assert tested.law(BITS) == {False: 1.0}
-    with pytest.raises(lt.NonDeterministicError, match="drawn in an earlier run"):
+    with pytest.raises(lt.errors.NonDeterministicError, match="drawn in an earlier run"):
         tested.law(1 - BITS)
 
 
@@ -331,7 +335,7 @@ def test_a_statistic_takes_large_slices_and_a_dataset_small_ones() -> None:
     ],
 )
 def test_what_is_no_function_of_data_and_rng(function: Any, words: str) -> None:
-    with pytest.raises(lt.InputError, match=words):
+    with pytest.raises(lt.errors.InputError, match=words):
         lt.mechanism(function)
 
 
@@ -349,7 +353,7 @@ def test_generators_and_coroutines_are_refused() -> None:
         return 0
 
     for function in (yields, waits):
-        with pytest.raises(lt.InputError, match="must return its output"):
+        with pytest.raises(lt.errors.InputError, match="must return its output"):
             lt.mechanism(function)
 
 
@@ -365,7 +369,7 @@ def test_generators_and_coroutines_are_refused() -> None:
     ],
 )
 def test_wrong_options(options: dict[str, Any], words: str) -> None:
-    with pytest.raises(lt.InputError, match=words):
+    with pytest.raises(lt.errors.InputError, match=words):
         lt.mechanism(**options)(plain)
 
 
@@ -421,7 +425,7 @@ def test_the_memo_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("liptest.whitebox.tree.memo._MEMORY", 3000)
     memo = LawMemo()
     for number in range(20):
-        law = lt.OutputLaw.from_fractions({number: Fraction(1)})
+        law = OutputLaw.from_fractions({number: Fraction(1)})
         memo.add(bytes([number]), law)
         assert memo.get(bytes([number])) is law
     assert len(memo) < 6
@@ -429,8 +433,8 @@ def test_the_memo_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_equal_laws_are_one_object() -> None:
     memo = LawMemo()
-    one = lt.OutputLaw.from_fractions({"a": Fraction(1, 2), "b": Fraction(1, 2)})
-    same = lt.OutputLaw.from_fractions({"b": Fraction(1, 2), "a": Fraction(1, 2)})
+    one = OutputLaw.from_fractions({"a": Fraction(1, 2), "b": Fraction(1, 2)})
+    same = OutputLaw.from_fractions({"b": Fraction(1, 2), "a": Fraction(1, 2)})
     assert memo.add(b"1", one) is memo.add(b"2", same)
     assert memo.get(b"2") is one
 

@@ -264,7 +264,7 @@ def test_laws_that_are_far_apart(move: float, law: str) -> None:
 
 def test_noise_too_far_out_for_any_number_ends_with_an_error() -> None:
     mechanism = lt.mechanism(lambda d, g: np.clip(d[0] + g.normal(), 1e8, 1e8 + 1))
-    with pytest.raises(lt.LiptestError, match="rescale"):
+    with pytest.raises(lt.errors.LiptestError, match="rescale"):
         lt.exact_epsilon(mechanism, lt.Hypercube(1))
 
 
@@ -291,7 +291,9 @@ REFUSED = {
 
 @pytest.mark.parametrize("function", REFUSED.values(), ids=REFUSED)
 def test_other_numbers_are_refused_with_what_to_do(function: Any) -> None:
-    with pytest.raises(lt.InputError, match=r"compared for delta = 0 only; round the output"):
+    with pytest.raises(
+        lt.errors.InputError, match=r"compared for delta = 0 only; round the output"
+    ):
         lt.check_privacy(lt.mechanism(function), LAW, epsilon=0.5, delta=0.1, method="exhaustive")
 
 

@@ -13,13 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import liptest as lt
+from liptest.mechanisms.laws import OutputLaw
 from liptest.values.grid import GRID, Line
 from liptest.whitebox.stand_ins import generator
 
 DATA = np.array([1, 0, 1])
 
 
-def law_of(function: Any) -> lt.OutputLaw:
+def law_of(function: Any) -> OutputLaw:
     return lt.mechanism(function).law(DATA)
 
 
@@ -52,7 +53,9 @@ def test_few_leaves_are_all_repeated() -> None:
     ],
 )
 def test_looking_at_the_kind_of_a_number_is_noticed(program: Any) -> None:
-    with pytest.raises(lt.NonDeterministicError, match="with real random numbers it answers"):
+    with pytest.raises(
+        lt.errors.NonDeterministicError, match="with real random numbers it answers"
+    ):
         law_of(program)
 
 
@@ -68,7 +71,9 @@ def test_an_exception_that_only_stand_ins_meet_is_noticed_at_any_leaf(
         found = int(rng.integers(8))
         return json.dumps(drawn) > "0.5" if found == number else found
 
-    with pytest.raises(lt.NonDeterministicError, match="with real random numbers it answers"):
+    with pytest.raises(
+        lt.errors.NonDeterministicError, match="with real random numbers it answers"
+    ):
         law_of(program)
 
 
@@ -84,7 +89,7 @@ def test_a_wrong_cut_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     for k in range(1, 12):
         try:
             law_of(lambda data, rng, p=k / 12: rng.random() < p)
-        except lt.NonDeterministicError:
+        except lt.errors.NonDeterministicError:
             found += 1
     assert found >= 3
 
@@ -148,7 +153,7 @@ def test_names_of_the_check_are_not_names_of_numbers() -> None:
 
     try:
         found = law_of(parts)
-    except lt.UnsupportedRandomnessError:
+    except lt.errors.UnsupportedRandomnessError:
         return  # refused by name, which is no wrong law
     assert dict(zip(found.outputs, found.fractions, strict=True)) == {
         (True, True): 0.5,

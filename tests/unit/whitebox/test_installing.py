@@ -23,6 +23,7 @@ import pytest
 
 import liptest as lt
 from liptest.errors import LiptestError, NonDeterministicError, UnsupportedRandomnessError
+from liptest.mechanisms.laws import Raised
 from liptest.whitebox.stand_ins import sites
 from liptest.whitebox.stand_ins.installing import stand_ins
 from liptest.whitebox.stand_ins.session import active
@@ -127,7 +128,7 @@ def test_nothing_stays_patched_however_it_ends(ending: type[BaseException]) -> N
         with pytest.raises(KeyboardInterrupt):
             law(function)
     elif ending is ValueError:
-        assert law(function).exact(lt.Raised("ValueError")) == HALF
+        assert law(function).exact(Raised("ValueError")) == HALF
     else:
         with pytest.raises(LiptestError):
             law(function)

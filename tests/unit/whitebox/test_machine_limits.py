@@ -37,7 +37,7 @@ def test_a_stack_that_is_deeper_under_the_analysis_refutes_nothing() -> None:
         return int(rng.random() < 0.5)
 
     assert deep(np.array([1, 0]), np.random.default_rng(0)) in (0, 1)
-    with pytest.raises(lt.MechanismError, match="raised RecursionError"):
+    with pytest.raises(lt.errors.MechanismError, match="raised RecursionError"):
         check(deep)
 
 
@@ -47,7 +47,9 @@ def test_memory_that_ends_refutes_nothing() -> None:
             raise MemoryError
         return int(rng.random() < 0.5)
 
-    with pytest.raises(lt.MechanismError, match=r"raised MemoryError.*depends on the machine"):
+    with pytest.raises(
+        lt.errors.MechanismError, match=r"raised MemoryError.*depends on the machine"
+    ):
         check(greedy)
 
 

@@ -180,7 +180,9 @@ def of_other_floats(d: Any, g: Any) -> Any:
     ],
 )
 def test_what_another_name_would_miss_is_refused(program: Any) -> None:
-    with pytest.raises(lt.UnsupportedRandomnessError, match=r"into an array of|array with contin"):
+    with pytest.raises(
+        lt.errors.UnsupportedRandomnessError, match=r"into an array of|array with contin"
+    ):
         law(program)
 
 

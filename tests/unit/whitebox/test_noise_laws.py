@@ -11,11 +11,12 @@ import numpy as np
 import pytest
 
 import liptest as lt
+from liptest.mechanisms.laws import OutputLaw, Raised
 
 Program = Callable[[Any, Any], Any]
 
 
-def law(program: Program, *data: int) -> lt.OutputLaw:
+def law(program: Program, *data: int) -> OutputLaw:
     return lt.output_law(lt.mechanism(program), np.array(data or (2,)))
 
 
@@ -239,7 +240,7 @@ def test_wrong_arguments_raise_what_numpy_raises(call: str) -> None:
     with pytest.raises(Exception) as caught:
         eval(call, {"g": np.random.default_rng(0)})
     found = law(lambda d, g: eval(call, {"g": g}))
-    assert dict(found) == {lt.Raised(type(caught.value).__name__): 1.0}
+    assert dict(found) == {Raised(type(caught.value).__name__): 1.0}
 
 
 def test_a_uniform_number_that_was_cut_is_noise_of_its_interval() -> None:

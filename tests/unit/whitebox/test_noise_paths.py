@@ -18,6 +18,7 @@ from liptest.symbolic.forms import Form
 from liptest.symbolic.noise import Noise
 from liptest.values.noise_run import NoiseRun, bounded
 from liptest.values.questions import Asked, Listed
+from liptest.verdicts import Decision
 from liptest.whitebox.noise.laws import BallSum, law_of
 from liptest.whitebox.tree.choices import ChoiceTree
 from liptest.whitebox.tree.memo import LawMemo, agree, law_table
@@ -69,7 +70,7 @@ def test_what_would_be_one_value_out_of_many_is_refused(program: Program) -> Non
             return "swallowed"
 
     told = r"caught: .*(cannot be enumerated|no single value has)"
-    with pytest.raises(lt.UnsupportedRandomnessError, match=told):
+    with pytest.raises(lt.errors.UnsupportedRandomnessError, match=told):
         law(caught)
 
 
@@ -79,7 +80,9 @@ def test_a_refusal_at_the_end_of_a_run_names_the_line_that_asked_last() -> None:
         answer = first + rng.geometric(0.5) + second > 0  # here
         return bool(answer)
 
-    with pytest.raises(lt.UnsupportedRandomnessError, match=r"test_noise_paths\.py:\d+: .*# here"):
+    with pytest.raises(
+        lt.errors.UnsupportedRandomnessError, match=r"test_noise_paths\.py:\d+: .*# here"
+    ):
         law(program)
 
 
@@ -87,14 +90,16 @@ def test_a_refusal_names_the_line_and_says_what_to_do() -> None:
     def program(data: Any, rng: Any) -> Any:
         return next(map(float, [data[0] + rng.laplace()])) > 1  # here
 
-    with pytest.raises(lt.UnsupportedRandomnessError) as caught:
+    with pytest.raises(lt.errors.UnsupportedRandomnessError) as caught:
         law(program)
     words = str(caught.value)
     assert "return next(map(float, [data[0] + rng.laplace()])) > 1  # here" in words
     assert "test_noise_paths.py:" in words
     assert "numpy.round" in words
     assert "lt.check_samples" in words
-    with pytest.raises(lt.UnsupportedRandomnessError, match=r"its output is a number with.*round"):
+    with pytest.raises(
+        lt.errors.UnsupportedRandomnessError, match=r"its output is a number with.*round"
+    ):
         law(lambda data, rng: rng.laplace())
 
 
@@ -194,7 +199,7 @@ def test_datasets_on_which_the_same_is_read_share_a_law() -> None:
     before = len(runs)
     law = lt.ProductDistribution.uniform(lt.Hypercube(12))
     verdict = lt.check_privacy(count, law, epsilon=1.0)
-    assert verdict.decision is lt.Decision.YES
+    assert verdict.decision is Decision.YES
     assert len(runs) - before < 13 * 12
     assert first[True] == pytest.approx(0.5, abs=1e-15)
 

@@ -151,7 +151,7 @@ REFUSED = {
 
 @pytest.mark.parametrize("use", REFUSED.values(), ids=REFUSED)
 def test_writing_in_other_ways_is_refused_with_its_name(use: Any) -> None:
-    with pytest.raises(lt.UnsupportedRandomnessError, match="comparisons of noise used in"):
+    with pytest.raises(lt.errors.UnsupportedRandomnessError, match="comparisons of noise used in"):
         law(lambda d, g: use(d + g.laplace(size=2) > 0), 0, 1)
 
 
@@ -161,5 +161,5 @@ def test_a_written_copy_is_not_lost_silently() -> None:
         np.asarray(compared)[0] = True
         return compared.all()
 
-    with pytest.raises((lt.LiptestError, ValueError)):
+    with pytest.raises((lt.errors.LiptestError, ValueError)):
         lt.exact_epsilon(lt.mechanism(program), lt.Hypercube(2))

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
+from liptest.verdicts import Decision
 
 CUBE = lt.Hypercube(3)
 UNIFORM = lt.ProductDistribution.uniform(CUBE)
@@ -41,7 +42,7 @@ def check(function, method, **options):
 @pytest.mark.parametrize("method", METHODS)
 def test_pure_privacy_is_left_open(method):
     verdict = check(geometric, method, epsilon=28)
-    assert verdict.decision is lt.Decision.INCONCLUSIVE
+    assert verdict.decision is Decision.INCONCLUSIVE
     assert "9.09e-13 of its probability unexplored" in verdict.reason
     assert "unexplored" in str(verdict)
 
@@ -57,7 +58,7 @@ def test_a_delta_above_what_is_open_is_decided(method):
 @pytest.mark.parametrize("method", METHODS)
 def test_a_violation_for_every_completion_is_a_no(method):
     verdict = check(leaky, method, epsilon=20)
-    assert verdict.decision is lt.Decision.NO
+    assert verdict.decision is Decision.NO
     assert verdict.witness.verify(lt.mechanism(max_choices=40)(leaky))
     # Certain is only 1/2 against what is open; the float screen would have said infinity.
     assert 20 < verdict.largest_loss == verdict.witness.loss_lower < 40 * np.log(2)
@@ -65,7 +66,7 @@ def test_a_violation_for_every_completion_is_a_no(method):
 
 
 def test_a_loss_within_what_is_open_is_no_violation():
-    assert check(leaky, "exhaustive", epsilon=28).decision is lt.Decision.INCONCLUSIVE
+    assert check(leaky, "exhaustive", epsilon=28).decision is Decision.INCONCLUSIVE
 
 
 def test_exact_epsilon_encloses_what_is_open():
@@ -83,17 +84,17 @@ def test_a_hopeless_mechanism_ends_early_without_a_verdict(monkeypatch):
     mechanism = lt.mechanism(max_leaves=32)(wide)
     law = lt.ProductDistribution.uniform(lt.Hypercube(12))
     verdict = lt.check_privacy(mechanism, law, epsilon=1, method="neighbourhoods", seed=1)
-    assert verdict.decision is lt.Decision.INCONCLUSIVE
+    assert verdict.decision is Decision.INCONCLUSIVE
     assert "up to 1 of its probability" in verdict.reason
-    with pytest.raises(lt.BudgetError, match="visiting all of them takes too long"):
+    with pytest.raises(lt.errors.BudgetError, match="visiting all of them takes too long"):
         lt.check_privacy(mechanism, law, epsilon=1, method="exhaustive")
 
 
 def test_a_partial_law_is_never_drawn_from():
     mechanism = lt.mechanism(max_choices=40)(geometric)
     gate = lt.PrivacyGate(mechanism, UNIFORM, epsilon=0.5, delta=0.67)
-    assert gate.certificate.decision is lt.Decision.YES
-    with pytest.raises(lt.GateError):
+    assert gate.certificate.decision is Decision.YES
+    with pytest.raises(lt.errors.GateError):
         gate.release([0, 1, 1])
 
 
@@ -135,7 +136,7 @@ def test_a_program_without_an_end_ends_though_its_paths_are_light():
         while True:
             rng.integers(2)
 
-    with pytest.raises(lt.BudgetError, match="choose for ever"):
+    with pytest.raises(lt.errors.BudgetError, match="choose for ever"):
         lt.output_law(endless, np.array([1, 0, 1]))
 
 
@@ -143,10 +144,10 @@ def test_a_tail_that_no_budget_closes_is_not_said_to_need_a_larger_budget():
     verdict = lt.check_privacy(
         lt.mechanism(two_loops), UNIFORM, epsilon=lt.log(2), method="exhaustive"
     )
-    assert verdict.decision is lt.Decision.INCONCLUSIVE
+    assert verdict.decision is Decision.INCONCLUSIVE
     assert "max_leaves" not in str(verdict)
     assert "lt.ShiftMechanism(lt.Count(), lt.DiscreteLaplace(scale))" in str(verdict)
     with_delta = lt.check_privacy(
         lt.mechanism(two_loops), UNIFORM, epsilon=lt.log(2), delta=1e-12, method="exhaustive"
     )
-    assert with_delta.decision is lt.Decision.YES
+    assert with_delta.decision is Decision.YES

@@ -16,6 +16,7 @@ import pytest
 
 import liptest as lt
 from liptest.errors import BudgetError, UnsupportedRandomnessError
+from liptest.mechanisms.laws import Raised
 from liptest.values.grid import GRID
 
 Function = Callable[[Any], Any]
@@ -105,7 +106,7 @@ def test_draws_from_one_float_are_cut_where_cpython_cuts(name: str) -> None:
 def test_binomialvariate_is_cpythons_algorithm() -> None:
     found = law(lambda: getattr(random, "binomialvariate")(2, 0.3))  # noqa: B009
     # It takes log2(random()), which raises where random() is 0.
-    assert found.pop(lt.Raised("ValueError"), Fraction(0)) <= Fraction(4, GRID)
+    assert found.pop(Raised("ValueError"), Fraction(0)) <= Fraction(4, GRID)
     ideal = {0: 0.49, 1: 0.42, 2: 0.09}
     assert {k: float(p) for k, p in found.items()} == pytest.approx(ideal, rel=1e-12)
 
@@ -145,7 +146,7 @@ def test_wrong_arguments_raise_what_cpython_raises(function: Callable[[], Any]) 
     with pytest.raises(Exception) as caught:
         function()
     random.setstate(state)
-    assert law(function) == {lt.Raised(type(caught.value).__qualname__): 1}
+    assert law(function) == {Raised(type(caught.value).__qualname__): 1}
 
 
 @pytest.mark.parametrize(

@@ -137,7 +137,7 @@ def test_what_is_read_behind_the_back_is_noticed() -> None:
 
     seen = narrowed(lt.mechanism(behind), CUBE)
     assert seen is not None
-    with pytest.raises(lt.NonDeterministicError, match="not seen to read"):
+    with pytest.raises(lt.errors.NonDeterministicError, match="not seen to read"):
         seen.laws_of(np.arange(7))
 
 
@@ -149,7 +149,7 @@ def test_reading_something_else_after_the_same_answers_is_noticed() -> None:
 
     mechanism = lt.mechanism(fickle)
     mechanism.laws(from_array(np.zeros((1, 6), dtype=np.int8)))
-    with pytest.raises(lt.NonDeterministicError, match="read something else"):
+    with pytest.raises(lt.errors.NonDeterministicError, match="read something else"):
         mechanism.laws(from_array(np.ones((1, 6), dtype=np.int8)))
 
 
@@ -173,7 +173,7 @@ def test_state_is_not_taken_for_the_want_of_a_real_array(honest: int) -> None:
         answer = int(data[0]) + sum(rng.integers(2, size=3).tolist())
         return answer if next(calls) < honest else 7
 
-    with pytest.raises(lt.NonDeterministicError, match="keep no state between calls"):
+    with pytest.raises(lt.errors.NonDeterministicError, match="keep no state between calls"):
         lt.mechanism(turns).law(np.array([0, 1, 0]))
 
 
@@ -186,7 +186,7 @@ def test_state_is_not_taken_for_an_exception_of_compiled_code(failing: int) -> N
             raise ValueError
         return int(data[0])
 
-    with pytest.raises(lt.NonDeterministicError, match="keep no state between calls"):
+    with pytest.raises(lt.errors.NonDeterministicError, match="keep no state between calls"):
         lt.mechanism(raises).law(np.array([0, 1, 0]))
 
 
@@ -198,7 +198,7 @@ def test_a_number_of_an_earlier_run_is_no_reason_for_a_real_array() -> None:
         kept.append(rng.random())
         return before
 
-    with pytest.raises(lt.NonDeterministicError):
+    with pytest.raises(lt.errors.NonDeterministicError):
         lt.mechanism(keeps).law(np.array([0, 1]))
 
 

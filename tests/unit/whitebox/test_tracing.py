@@ -70,7 +70,7 @@ def test_choices_of_another_dataset_or_version_are_refused() -> None:
         [],
     ]
     for one in wrong:
-        with pytest.raises(lt.InputError, match="choices are not those"):
+        with pytest.raises(lt.errors.InputError, match="choices are not those"):
             respond.replay(DATA, one)
 
 
