@@ -127,7 +127,7 @@ def diffprivlib(
             f"utility=, dataset -> scores; other mechanisms take none",
             name="utility",
         )
-    chosen, read = (domain, value) if selection else _inputs(mechanism, domain, value)
+    chosen, read = (domain, value) if selection else _inputs(known, mechanism, domain, value)
     if chosen is None:
         raise InputError(
             f"domain=None: {type(mechanism).__name__} takes values without bounds; give domain=, "
@@ -140,7 +140,7 @@ def diffprivlib(
         float(mechanism.delta),
         notes=(
             f"Claim: epsilon={mechanism.epsilon:g}, delta={mechanism.delta:g}, as the mechanism "
-            f"states it for a sensitivity of {getattr(mechanism, 'sensitivity', 1)}.",
+            f"states it for a sensitivity of {_sensitivity(mechanism)}.",
             "Law: enumerated from the library's code, with its floats.",
         ),
     )
@@ -161,18 +161,23 @@ def _refuse_lawless(mechanism: Any) -> None:
         )
 
 
+def _sensitivity(mechanism: Any) -> Any:
+    # Mechanisms on two values and on categories have none.
+    return getattr(mechanism, "sensitivity", 1)
+
+
 def _inputs(
-    mechanism: Any, domain: Domain | None, value: Callable[[Any], Any] | None
+    known: Any, mechanism: Any, domain: Domain | None, value: Callable[[Any], Any] | None
 ) -> tuple[Domain | None, Callable[[Any], Any]]:
     """The datasets, and what each stands for."""
-    if hasattr(mechanism, "value0"):
+    if isinstance(mechanism, known.Binary):
         pair = _Listed((mechanism.value0, mechanism.value1))
         return domain or Hypercube(1), value or pair
-    listed = getattr(mechanism, "_domain_values", None)
-    if listed is not None:
+    if isinstance(mechanism, known.ExponentialCategorical):
+        listed = mechanism._domain_values
         return domain or RecordGrid([len(listed)]), value or _Listed(tuple(listed))
     low, high = (getattr(mechanism, end, math.inf) for end in ("lower", "upper"))
-    step = getattr(mechanism, "sensitivity", 1)
+    step = _sensitivity(mechanism)
     if value is None and not step >= 1:
         raise InputError(
             f"mechanism: it claims something for values that are at most {step} apart, which are "

@@ -112,6 +112,7 @@ def _container(output: Any, entry: Any) -> Output | None:
     kind = type(output)
     if isinstance(output, tuple):
         entries = map(entry, output)
+        # Named tuples have no class of their own.
         return kind._make(entries) if hasattr(kind, "_make") else tuple(entries)
     if isinstance(output, (set, frozenset)):
         return frozenset(map(entry, output))

@@ -20,7 +20,7 @@ import numpy as np
 from liptest.whitebox.noise.numbers import Real
 from liptest.whitebox.stand_ins.numpy_random import class_for
 from liptest.whitebox.stand_ins.session import Session
-from liptest.whitebox.stand_ins.sites import MOST, is_foreign, names_in
+from liptest.whitebox.stand_ins.sites import MOST, is_foreign, names_in, numba_source
 
 _NAME = "float"
 
@@ -80,10 +80,9 @@ class FloatCalls:
         self._count += 1
         if isinstance(value, FunctionType):
             self._functions.append(value)
-        elif str(type(value).__module__).startswith("numba."):
+        elif (source := numba_source(value)) is not None:
             # Its compiler knows the real float only.
-            source = getattr(value, "py_func", None)
-            self._compiled += [source] if isinstance(source, FunctionType) else []
+            self._compiled.append(source)
 
     def put(self) -> None:
         """Choose the modules, and put the stand-in there."""

@@ -31,7 +31,7 @@ from liptest.whitebox.stand_ins.sites import (
     reachable,
 )
 from liptest.whitebox.watching.surroundings import is_collecting
-from liptest.whitebox.watching.watch import RandomnessWatch, drawn_elsewhere
+from liptest.whitebox.watching.watch import SYSTEM_SOURCES, RandomnessWatch, drawn_elsewhere
 
 #: Takes a change back.
 Undo = Callable[[], None]
@@ -42,11 +42,6 @@ _CLOCKS = (time.time, time.time_ns, time.monotonic, time.monotonic_ns, time.perf
 
 # Exit code 0 means YES, and code under test may not give it.
 _ENDS = (os._exit, os.execv, os.execve)
-
-
-_SYSTEM_SOURCES = tuple(
-    source for source in (os.urandom, getattr(os, "getrandom", None)) if source is not None
-)
 
 
 @contextmanager
@@ -142,7 +137,7 @@ def _replaced_names(session: Session) -> Iterator[tuple[int, Any]]:
         yield id(original), new
     for original, new in numpy_random.replaced_names(session):
         yield id(original), new
-    for original in _SYSTEM_SOURCES:
+    for original in SYSTEM_SOURCES:
         yield id(original), follower(original, _system_source(original.__name__))
     for original in (*MATH, *MATH_OF_TWO, math.isnan, math.isinf, math.isfinite):
         yield id(original), follower(original, _of_math(original))
@@ -226,7 +221,7 @@ def _take_back(undo: list[Undo]) -> None:
 
 
 # A child process starts with nothing replaced.
-if hasattr(os, "register_at_fork"):
+if sys.platform != "win32":
     os.register_at_fork(
         before=LOCK.acquire, after_in_parent=LOCK.release, after_in_child=LOCK.release
     )

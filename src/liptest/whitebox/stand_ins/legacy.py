@@ -175,7 +175,7 @@ _DRAWING = frozenset(
 @raises_as_numpy
 def seeded_state(seed: Any) -> np.random.RandomState:
     """``RandomState(seed)``, without the entropy that NumPy asks for and then throws away."""
-    if hasattr(seed, "capsule"):
+    if hasattr(seed, "capsule"):  # as NumPy asks
         return _REAL(seed)
     bits: Any = _BITS(0)
     bits._legacy_seeding(seed)

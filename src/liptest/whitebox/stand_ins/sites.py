@@ -85,10 +85,16 @@ def is_drawing(value: Any) -> bool:
 
 def is_compiled_drawing(value: Any) -> bool:
     """Whether Numba compiled it, and its code names random numbers."""
+    source = numba_source(value)
+    return source is not None and "random" in names_in(source.__code__)
+
+
+def numba_source(value: Any) -> FunctionType | None:
+    """The Python function that Numba compiled; None for what Numba did not make."""
     if not str(type(value).__module__).startswith("numba."):
-        return False
-    source = getattr(value, "py_func", None)
-    return isinstance(source, FunctionType) and "random" in names_in(source.__code__)
+        return None
+    source = getattr(value, "py_func", None)  # Numba need not be there
+    return source if isinstance(source, FunctionType) else None
 
 
 def reachable(function: Any, wanted: Callable[[Any], bool]) -> list[Site]:

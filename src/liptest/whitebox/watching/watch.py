@@ -17,9 +17,10 @@ from liptest.errors import NonDeterministicError
 from liptest.whitebox.stand_ins.generator import UNUSED_BITS
 from liptest.whitebox.watching.surroundings import look
 
-_SYSTEM_SOURCES = tuple(
-    source for source in (os.urandom, getattr(os, "getrandom", None)) if source is not None
-)
+#: Functions that give random bytes of the operating system.
+SYSTEM_SOURCES: tuple[Any, ...] = (os.urandom,)
+if sys.platform == "linux":
+    SYSTEM_SOURCES += (os.getrandom,)
 
 
 #: Generators with the words that name them.
@@ -66,7 +67,7 @@ class RandomnessWatch:
         seen: list[Any] = []
 
         def note(frame: Any, event: str, argument: Any) -> None:
-            if event == "c_call" and argument in _SYSTEM_SOURCES:
+            if event == "c_call" and argument in SYSTEM_SOURCES:
                 seen.append(argument)
             else:
                 look(frame, event, argument)
@@ -105,4 +106,4 @@ def _state(generator: Any) -> bytes:
         return pickle.dumps(generator.get_state(legacy=False))
     if isinstance(generator, np.random.Generator):
         return pickle.dumps(generator.bit_generator.state)
-    return pickle.dumps(getattr(generator, "state", None))
+    return pickle.dumps(generator.state if isinstance(generator, np.random.BitGenerator) else None)
