@@ -19,7 +19,7 @@ import numpy as np
 from sample_aggregate import FloatArray, IntArray, Query, block_answers
 
 import liptest as lt
-from liptest.data.draws import level_masses
+from liptest.data.draws import hamming_weight_masses
 from liptest.demo import private_clicks, public_distribution
 
 # A test of 13,809 draws meets datasets of this mass with probability below 1 %.
@@ -47,7 +47,7 @@ def bursts(x: IntArray) -> FloatArray:
 
 def masses_of_count(rates: FloatArray) -> FloatArray:
     """The law of the number of clicks of a part, of which nothing is left out."""
-    masses, left_out = level_masses(rates)
+    masses, left_out = hamming_weight_masses(rates)
     assert not left_out
     return masses
 

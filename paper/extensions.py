@@ -10,7 +10,7 @@ import numpy as np
 
 from liptest.data.distributions import ProductDistribution
 from liptest.data.domains import Domain, Hypercube, Hypergrid, RecordGrid
-from liptest.data.draws import level_masses
+from liptest.data.draws import hamming_weight_masses
 from liptest.lipschitz.covers import minimum_cover_of_pairs
 from liptest.privacy.exception_mass import lightest_cover
 from paper.rows import (
@@ -164,7 +164,7 @@ def theory_3_8b(share: float = 1.0) -> list[ClaimRow]:
         d = 1 + number % 8
         law = cube_law(rng, d)
         bad = rng.random(d) < rng.choice([0.3, 0.7, 1.0])
-        path = lightest_cover(level_masses(law.probabilities)[0], bad)
+        path = lightest_cover(hamming_weight_masses(law.probabilities)[0], bad)
         exact = minimum_cover_of_pairs(law, _pairs_between(law.domain, bad)).value
         assert exact is not None
         worst = max(worst, abs(path - float(exact)))

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 import liptest as lt
 from liptest.data.domains import Domain
 from liptest.mechanisms.laws import LawTable
-from liptest.privacy import domain_laws as pair_marks
-from liptest.privacy.comparison import LawPool, compacted
+from liptest.privacy import domain_laws
+from liptest.privacy.comparison import DistinctLaws, compacted
 from liptest.privacy.domain_laws import marked_pairs
 from liptest.privacy.exhaustive import _domain_blocks, neighbour_rows
 from liptest.statistics.protocol import Statistic
@@ -40,18 +40,18 @@ def test_marked_pairs_are_those_of_all_neighbours(
         rows = np.sort(rows)  # many equal blocks
     pairs = neighbour_rows(domain)
     expected = {(int(rows[a]), int(rows[b])) for a, b in pairs}
-    before, pair_marks._BLOCK = pair_marks._BLOCK, block
+    before, domain_laws._BLOCK = domain_laws._BLOCK, block
     try:
         left, right, count = marked_pairs(domain, rows, laws)
     finally:
-        pair_marks._BLOCK = before
+        domain_laws._BLOCK = before
     assert set(zip(left.tolist(), right.tolist(), strict=True)) == expected
     assert (len(left), count) == (len(expected), len(pairs))
 
 
 def test_blocks_whose_hashes_collide_are_kept_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pair_marks, "hash", lambda block: 0, raising=False)
-    which, distinct = pair_marks._distinct_blocks(np.array([[1, 2], [3, 4], [1, 2], [3, 4]]))
+    monkeypatch.setattr(domain_laws, "hash", lambda block: 0, raising=False)
+    which, distinct = domain_laws._distinct_blocks(np.array([[1, 2], [3, 4], [1, 2], [3, 4]]))
     assert distinct[which].tolist() == [[1, 2], [3, 4], [1, 2], [3, 4]]
 
 
@@ -88,8 +88,10 @@ def test_compacted_tables_have_the_same_laws(n: int, k: int, seed: int, shared: 
     assert np.array_equal(small.logs[new], table.logs[old])
     assert np.all(small.errors[new] >= table.errors[old])
     assert len(small.logs) == len(np.unique(table.logs, axis=0))
-    pools = LawPool(), LawPool()
-    assert np.array_equal(pools[0].add(table, len(places)), pools[1].add(small, len(places)))
+    collections = DistinctLaws(), DistinctLaws()
+    assert np.array_equal(
+        collections[0].add(table, len(places)), collections[1].add(small, len(places))
+    )
 
 
 def logs_of(values: np.ndarray) -> np.ndarray:

@@ -207,7 +207,7 @@ def test_other_code_another_distribution_or_version_is_refused(
             exception_mass=0.05,
             checkpoint=file,
         )
-    monkeypatch.setattr("liptest.privacy.long_runs.__version__", "0.0.0")
+    monkeypatch.setattr("liptest.privacy.request.__version__", "0.0.0")
     with pytest.raises(lt.errors.InputError, match="belongs to another test: liptest is"):
         check("yes", checkpoint=file)
 

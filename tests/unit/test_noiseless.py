@@ -11,7 +11,7 @@ import pytest
 
 import liptest as lt
 from liptest.privacy.noiseless import NoiselessPrivacy, noiseless_privacy
-from liptest.privacy.noiseless_laws import additive_parts, left_out_laws, sampled
+from liptest.privacy.noiseless_laws import additive_parts, leave_one_out_laws, sampled
 
 PROBABILITIES = [0.3, 0.5, 0.25, 0.7, 0.5]
 
@@ -210,7 +210,7 @@ def test_left_out_laws_keep_their_relative_precision():
     parts, lowest = additive_parts(lt.Count(), law)
     assert lowest == 0
     assert len(parts) == 12
-    for part, others in left_out_laws(parts):
+    for part, others in leave_one_out_laws(parts):
         exact = [Fraction(1)]
         rest = list(probabilities)
         del rest[part.record]

@@ -241,7 +241,7 @@ _LEAF = 64
 _SMALL = 1e-45
 
 
-def level_masses(probabilities: Floats) -> tuple[Floats, float]:
+def hamming_weight_masses(probabilities: Floats) -> tuple[Floats, float]:
     """Probability of each number of ones, (d,) -> (d + 1,), and how much is left out at most.
 
     Sums of positive terms only, so that each mass is right up to a relative error of about

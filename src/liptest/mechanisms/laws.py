@@ -252,8 +252,8 @@ class ComparableLaws(ABC):
         """False when every output is a raised exception."""
         return True
 
-    def new_pool(self) -> Any:
-        """A pool of distinct laws of this kind; None: the one for laws that list their outputs."""
+    def new_distinct(self) -> Any:
+        """What collects distinct laws of this kind; None: that of laws that list their outputs."""
         return None
 
 

@@ -16,8 +16,8 @@ from liptest.mechanisms.base import SamplesOnly, check_by_samples, through_reads
 from liptest.privacy.atest import run_atest
 from liptest.privacy.choice import choose_method
 from liptest.privacy.claims import ExactLog
+from liptest.privacy.in_worker import try_in_worker
 from liptest.privacy.methods import SamplingMethod, edges, group, light, neighbourhoods
-from liptest.privacy.probing import try_elsewhere
 from liptest.privacy.proof import run_exhaustive
 from liptest.privacy.request import Task, validated_request
 from liptest.privacy.sampling_run import run_sampling
@@ -132,7 +132,7 @@ def check_with_settings(
     task = replace(asked, seed=_seed(settings.seed, kept), checkpoint=kept)
     if kept is not None:
         kept.claim(task.identity())
-    try_elsewhere(task.mechanism, distribution.domain, settings.executor)
+    try_in_worker(task.mechanism, distribution.domain, settings.executor)
     return through_reads(
         task.mechanism, distribution.domain, lambda seen: _run(replace(task, mechanism=seen))
     )

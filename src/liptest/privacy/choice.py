@@ -13,11 +13,7 @@ from liptest.privacy.verdicts import PrivacyPlan
 # Laws that take some ten seconds: a law costs about a microsecond from a formula, a
 # millisecond from enumerated code, and next to nothing when it is one of a statistic's few.
 _AFFORDABLE = {"statistic": 10**10, "declared": 2 * 10**7, "enumerated": 10**5}
-
-
 _AFFORDABLE_PAIRS = 10**8
-
-
 _AFFORDABLE_EDGES = 2 * 10**7
 
 

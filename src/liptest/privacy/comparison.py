@@ -274,20 +274,17 @@ def _rounded(lower: arb, upper: arb) -> tuple[float, float]:
     return max(bottom, 0.0), max(math.nextafter(top, math.inf), 0.0)
 
 
-# Pools of distinct output laws: equal rows are kept once.
+# Distinct output laws: equal rows are kept once.
 
 
 Indices = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-
 _MEMORY = 1 << 30
-
-
 _ZERO_BITS = np.array([ZERO_LOG]).view(np.uint64)[0]
 
 
-class LawPool:
+class DistinctLaws:
     """Distinct laws over a growing set of outputs; ``add`` says which law each query has."""
 
     def __init__(self) -> None:
@@ -304,9 +301,9 @@ class LawPool:
         return len(self._rows)
 
     def add(self, laws: ComparableLaws, queries: int) -> NDArray[np.int64]:
-        """Add the laws of ``queries`` points; returns the pool's index for each, (queries,)."""
+        """Add the laws of ``queries`` points; returns the index of each, (queries,)."""
         if not isinstance(laws, LawTable):
-            raise TypeError("only finite laws can be pooled")
+            raise TypeError("only finite laws can be collected")
         columns = self._columns(laws.outputs)
         self._zeros_exact &= laws.zeros_exact
         positions = laws.distinct(np.arange(queries))
@@ -430,8 +427,6 @@ def _same(known: NDArray[np.float64], row: NDArray[np.float64]) -> bool:
 
 # Rounding in a float loss beyond the declared errors: a few ulp of the logs it is made of.
 _ROUNDING = 2.0**-48
-
-
 # Two evaluations of one law may differ by rounding (vectorised functions use other code paths
 # for other lengths), never by more than this; see fresh_law_differs.
 _SAME_LAW = 1e-9

@@ -30,14 +30,9 @@ from liptest.statistics.value_walks import suffix_start, values_by_block
 
 
 Indices = NDArray[np.int64]
-
-
 Rows = NDArray[np.int32]
 
-
 _BLOCK = 1 << 12
-
-
 # Pairs that are marked at once.
 _SLICE = 1 << 20
 
@@ -107,11 +102,8 @@ def _block_pairs(
 
 Places = slice | Indices
 
-
 # Points of a chunk. Parts are smaller where the domain is, so that there is work for many.
 _CHUNK = 1 << 16
-
-
 _LEAST, _CHUNKS = 1 << 11, 32
 
 

@@ -2,7 +2,9 @@
 
 The exception mass of a claim is the least mass of a set of datasets that meets every neighbouring
 pair that breaks the claim: a minimum-weight vertex cover, proved by a maximum flow on cubes and
-grids, a recurrence for mechanisms that see only a count.
+grids. A mechanism that sees only the number of ones has one law at all datasets of one Hamming
+weight, so it is enough to choose weights: the lightest set of weights that meets every bad pair
+(k, k+1), a recurrence along the path 0 .. d.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from numpy.typing import NDArray
 
 from liptest.data.distributions import Distribution, ProductDistribution, check_distribution
 from liptest.data.domains import Domain
-from liptest.data.draws import level_masses
+from liptest.data.draws import hamming_weight_masses
 from liptest.errors import BudgetError, InputError
 from liptest.lipschitz.covers import minimum_cover_of_pairs
 from liptest.mechanisms.base import ClosedFormLosses, Mechanism, check_mechanism
@@ -29,25 +31,17 @@ from liptest.privacy.exhaustive import law_rows, neighbour_rows
 from liptest.privacy.profile_result import ExceptionMass
 from liptest.statistics.sums import Count
 
-# Exact exception mass of a mechanism that sees only a count (theory 3.8b).
-#
-# Some set W of datasets must meet every bad neighbouring pair. For a mechanism that sees only the
-# number of ones it is enough to choose levels: the lightest set of levels that meets every bad
-# pair (k, k+1), a recurrence along the path 0 .. d.
-
-
 Flags = NDArray[np.bool_]
+Indices = NDArray[np.int64]
 
-
-# Probabilities of outputs at all levels together that are computed.
+# Probabilities of outputs at all weights together that are computed.
 _MOST_ENTRIES = 1 << 29
-
-
 # Those at once.
 _SLICE_ENTRIES = 1 << 22
-
-
-# Pairs of levels that are certified one by one; of more, all are left open.
+#: Neighbouring pairs that are held in memory at once.
+MAX_PAIRS = 4_000_000
+_SLICE = 1 << 14
+# Pairs of weights that are certified one by one; of more, all are left open.
 _MOST_CERTIFIED = 10_000
 
 
@@ -62,7 +56,7 @@ def has_count_mass(mechanism: Mechanism, distribution: Distribution) -> bool:
 
 
 def lightest_cover(masses: NDArray[np.float64], bad: NDArray[np.bool_]) -> float:
-    """Least mass of levels that meets every bad pair (k, k+1); ``bad`` is (d,)."""
+    """Least mass of weights that meets every bad pair (k, k+1); ``bad`` is (d,)."""
     free, taken = 0.0, float(masses[0])
     for mass, is_bad in zip(masses[1:].tolist(), bad.tolist(), strict=True):
         best = min(free, taken)
@@ -75,7 +69,7 @@ def count_exception_mass(
 ) -> tuple[float, float]:
     """Least mass of a set W off which a count mechanism keeps the claim, from below and above.
 
-    The two differ only where declared errors leave pairs of levels undecided.
+    The two differ only where declared errors leave pairs of weights undecided.
     """
     [bounds] = count_exception_masses(mechanism, distribution, [claim])
     return bounds
@@ -85,15 +79,15 @@ def count_exception_masses(
     mechanism: Any, distribution: ProductDistribution, claims: Sequence[Claim]
 ) -> list[tuple[float, float]]:
     """``count_exception_mass`` of claims that ascend by epsilon; each law is asked for once."""
-    masses, left_out = level_masses(distribution.probabilities)
+    masses, left_out = hamming_weight_masses(distribution.probabilities)
     found = []
-    for bad, possible in _bad_levels(mechanism, distribution.domain, claims):
+    for bad, possible in _bad_weights(mechanism, distribution.domain, claims):
         lower, upper = lightest_cover(masses, bad), lightest_cover(masses, possible)
         found.append((lower, upper + (left_out if possible.any() else 0.0)))
     return found
 
 
-def _bad_levels(
+def _bad_weights(
     mechanism: Any, domain: Domain, claims: Sequence[Claim]
 ) -> Iterator[tuple[Flags, Flags]]:
     """For each claim which pairs (k, k+1) certainly break it, and which may; (d,) each."""
@@ -102,9 +96,9 @@ def _bad_levels(
     outputs = 1 if mechanism.outputs is None else len(mechanism.outputs)
     step = max(64, min(1 << 16, _SLICE_ENTRIES // outputs))
     for start in range(0, d, step):
-        levels = np.arange(start, min(start + step, d) + 1)
-        laws = mechanism.laws_of(levels)
-        rows = laws.distinct(np.arange(len(levels)))
+        weights = np.arange(start, min(start + step, d) + 1)
+        laws = mechanism.laws_of(weights)
+        rows = laws.distinct(np.arange(len(weights)))
         screened = screen_pairs(laws, rows[:-1], rows[1:], claims)
         pairs, place = slice(start, start + len(rows) - 1), np.arange(len(claims))[:, None]
         bad[:, pairs] = screened.must > place
@@ -117,22 +111,12 @@ def _certified(
     mechanism: Any, domain: Domain, claim: Claim, bad: Flags, open_pairs: Flags
 ) -> tuple[Flags, Flags]:
     possible = bad | open_pairs
-    for level in np.flatnonzero(open_pairs)[:_MOST_CERTIFIED]:
-        x, y = mechanism.statistic.realise(domain, level, level + 1)
+    for weight in np.flatnonzero(open_pairs)[:_MOST_CERTIFIED]:
+        x, y = mechanism.statistic.realise(domain, weight, weight + 1)
         answer = certified_comparison(mechanism, x, y, claim).answer
-        bad[level] = answer is Answer.VIOLATED
-        possible[level] = answer is not Answer.CLEAR
+        bad[weight] = answer is Answer.VIOLATED
+        possible[weight] = answer is not Answer.CLEAR
     return bad, possible
-
-
-Indices = NDArray[np.int64]
-
-
-#: Neighbouring pairs that are held in memory at once.
-MAX_PAIRS = 4_000_000
-
-
-_SLICE = 1 << 14
 
 
 def exception_mass(
@@ -158,13 +142,13 @@ def exception_mass(
     return mass_source(mechanism, distribution).at(claim)
 
 
-def mass_source(mechanism: Any, distribution: Distribution) -> _Points | _Levels:
+def mass_source(mechanism: Any, distribution: Distribution) -> _Points | _Weights:
     """What knows the exception mass of any claim on a mechanism; raises as ``exception_mass``."""
     checked = check_mechanism(mechanism)
     checked_distribution = check_distribution(distribution, together=True)
     if has_count_mass(checked, checked_distribution):
         assert isinstance(checked_distribution, ProductDistribution)
-        return _Levels(checked, checked_distribution)
+        return _Weights(checked, checked_distribution)
     if isinstance(checked, ClosedFormLosses):
         raise InputError(
             f"mechanism={checked.name} has unbounded outputs; its exception mass is exact only "
@@ -175,8 +159,8 @@ def mass_source(mechanism: Any, distribution: Distribution) -> _Points | _Levels
 
 
 @dataclass(frozen=True, eq=False)
-class _Levels:
-    """Mechanisms that see only a count: levels 0 .. d instead of datasets."""
+class _Weights:
+    """Mechanisms that see only a count: weights 0 .. d instead of datasets."""
 
     mechanism: Any
     distribution: ProductDistribution
@@ -188,9 +172,9 @@ class _Levels:
 
     @cached_property
     def losses(self) -> NDArray[np.float64]:
-        levels = np.arange(self.distribution.domain.dimension + 1)
-        laws = self.mechanism.laws_of(levels)
-        rows = laws.distinct(levels)
+        weights = np.arange(self.distribution.domain.dimension + 1)
+        laws = self.mechanism.laws_of(weights)
+        rows = laws.distinct(weights)
         return _with_open_ones(laws, rows[:-1], rows[1:])
 
     def at(self, claim: Claim) -> ExceptionMass:

@@ -1,7 +1,7 @@
 """Every neighbouring pair: proofs of differential privacy, and exact epsilon (theory 3.7, 3.8).
 
 Pairs come in blocks, either from the edges of a statistic or from all points of a domain.
-Points with equal laws share one row of a pool, so that most pairs are repetitions of few.
+Points with equal laws share one row of a table, so that most pairs are repetitions of few.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from liptest.mechanisms.base import Mechanism
 from liptest.mechanisms.laws import ZERO_LOG, ComparableLaws, LawTable
 from liptest.mechanisms.shift import ShiftMechanism
 from liptest.privacy.claims import Claim
-from liptest.privacy.comparison import LawPool, check_same_law, rounding_of
+from liptest.privacy.comparison import DistinctLaws, check_same_law, rounding_of
 from liptest.privacy.domain_laws import DomainLaws, StatisticLaws, marked_pairs
 from liptest.statistics.code_sets import DifferenceSets, bit_bytes, bit_positions
 from liptest.statistics.protocol import EDGE_BUDGET, Statistic, check_statistic
@@ -33,10 +33,7 @@ from liptest.statistics.protocol import EDGE_BUDGET, Statistic, check_statistic
 
 
 Indices = NDArray[np.int64]
-
-
 Locate = Callable[[int], tuple[IntArray, IntArray]]
-
 
 #: So many edges are visited one by one without another thought.
 FEW_EDGES = 1 << 20
@@ -163,21 +160,12 @@ def _check_value(
 
 Floats = NDArray[np.float64]
 
-
 #: Probabilities of all laws together that are held at once.
 MOST_ENTRIES = 1 << 26
-
-
 # Values whose laws are asked for at once, rows of one block, and the widest window.
 _SLICE = 1 << 15
-
-
 _ROWS = 1 << 13
-
-
 _WINDOW = 1 << 10
-
-
 #: Pairs near the claim that are kept to be certified.
 MOST_KEPT = 1 << 20
 
@@ -405,16 +393,10 @@ class _Windows:
 
 # Pairs whose visit takes an hour.
 _MOST_PAIRS = 10**11
-
-
 # So many datasets are visited themselves, where a statistic's values have too many edges.
 _FEW_POINTS = 1 << 26
-
-
 # Windows that are compared for each value of a statistic, about.
 _VISITS = 32
-
-
 # Pairs of distinct laws are marked in a table of u * u bytes while that is small.
 _MARKED_LAWS = 4096
 
@@ -487,17 +469,17 @@ def pair_blocks(
 def _domain_blocks(
     mechanism: Mechanism, domain: Domain, executor: Executor | None
 ) -> Iterator[PairBlock]:
-    pool, rows = _pooled(mechanism, domain, executor)
-    laws, queries = pool.laws(), domain.size
-    for block in _blocks_of_rows(domain, pool, rows):
+    distinct, rows = _collect_laws(mechanism, domain, executor)
+    laws, queries = distinct.laws(), domain.size
+    for block in _blocks_of_rows(domain, distinct, rows):
         yield PairBlock(laws, *block, queries=queries, locate=block_locator(domain, rows, block))
         queries = 0
 
 
 def law_rows(mechanism: Mechanism, domain: Domain) -> tuple[ComparableLaws, NDArray[np.int32]]:
     """All distinct laws on a domain, and which one each point has, by index; (size,)."""
-    pool, rows = _pooled(mechanism, domain)
-    return pool.laws(), rows
+    distinct, rows = _collect_laws(mechanism, domain)
+    return distinct.laws(), rows
 
 
 def neighbour_rows(domain: Domain) -> Indices:
@@ -510,16 +492,16 @@ def neighbour_rows(domain: Domain) -> Indices:
     return np.concatenate(pairs).astype(np.int64) if pairs else np.zeros((0, 2), dtype=np.int64)
 
 
-def _pooled(
+def _collect_laws(
     mechanism: Mechanism, domain: Domain, executor: Executor | None = None
-) -> tuple[LawPool, NDArray[np.int32]]:
+) -> tuple[DistinctLaws, NDArray[np.int32]]:
     if not exhaustive_size(mechanism, domain).possible:
         raise InputError(
             f"method='exhaustive': {mechanism.name} has unbounded outputs and its statistic "
             f"declares no edges; give the statistic its edges",
             name="method",
         )
-    pool: LawPool | None = None
+    distinct: DistinctLaws | None = None
     rows = np.empty(domain.size, dtype=np.int32)
     if mechanism.statistic is not None:
         # Few laws, and a walk from value to value: nothing to share out.
@@ -529,13 +511,13 @@ def _pooled(
     with closing(found) as parts:
         for part in parts:
             _check_worth(mechanism, part.laws)
-            if pool is None:
-                own = part.laws.new_pool()
-                pool = LawPool() if own is None else own
-            ids = pool.add(part.laws, part.queries)
+            if distinct is None:
+                own = part.laws.new_distinct()
+                distinct = DistinctLaws() if own is None else own
+            ids = distinct.add(part.laws, part.queries)
             rows[part.places] = ids if part.rows is None else ids[part.rows]
-    assert pool is not None
-    return pool, rows
+    assert distinct is not None
+    return distinct, rows
 
 
 def _check_worth(mechanism: Mechanism, laws: ComparableLaws) -> None:
@@ -548,11 +530,11 @@ def _check_worth(mechanism: Mechanism, laws: ComparableLaws) -> None:
 
 
 def _blocks_of_rows(
-    domain: Domain, pool: LawPool, rows: NDArray[np.int32]
+    domain: Domain, distinct: DistinctLaws, rows: NDArray[np.int32]
 ) -> Iterator[tuple[Indices, Indices, int]]:
-    step = pool.pairs_per_slice()
-    if len(pool) <= _MARKED_LAWS:
-        left, right, pairs = marked_pairs(domain, rows, len(pool))
+    step = distinct.pairs_per_slice()
+    if len(distinct) <= _MARKED_LAWS:
+        left, right, pairs = marked_pairs(domain, rows, len(distinct))
         for start in range(0, len(left), step):
             yield left[start : start + step], right[start : start + step], pairs
             pairs = 0

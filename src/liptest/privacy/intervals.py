@@ -16,12 +16,8 @@ from flint import arb
 from liptest.balls import precision
 
 _PRECISION = 64
-
-
 # A bracket shrinks so often by half; what is left of it makes a bound wider, never wrong.
 _STEPS, _TAIL_STEPS = 40, 12
-
-
 # Rounding of the floats below, far above what they can lose.
 _SLACK = 1e-12
 

@@ -39,8 +39,8 @@ from liptest.privacy.witnesses import (
     ball_bounds,
     bounds_of,
     event_bounds,
+    find_distinguishing_event,
     fraction_text,
-    telling_event,
 )
 from liptest.runs.driver import Finding, Judgement, QueryBatch
 
@@ -215,7 +215,7 @@ def witness_of(
     found = certified_comparison(mechanism, dataset, neighbour, claim, distance)
     unexplored = ("0", "0")
     if isinstance(mechanism, ClosedFormLosses):
-        event, balls = telling_event(mechanism, dataset, neighbour, claim, distance)
+        event, balls = find_distinguishing_event(mechanism, dataset, neighbour, claim, distance)
         found = replace(found, event=event)
         with precision(FLOAT_BITS):
             sums = [sum(side, arb(0)) for side in zip(*balls, strict=True)]

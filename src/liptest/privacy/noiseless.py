@@ -87,11 +87,8 @@ class NoiselessPrivacy(Record):
 
 FloatArray = NDArray[np.float64]
 
-
 # Searching the least epsilon: values tried in one pass, and passes.
 _GRID, _PASSES = 33, 4
-
-
 _LARGEST = 64.0
 
 

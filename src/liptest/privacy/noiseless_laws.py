@@ -20,7 +20,7 @@ from liptest.mechanisms.declared import StatisticMechanism
 from liptest.mechanisms.laws import LawTable, Output
 from liptest.mechanisms.neighbourhoods import laws_of_batch
 from liptest.mechanisms.shift import ShiftMechanism
-from liptest.privacy.comparison import LawPool
+from liptest.privacy.comparison import DistinctLaws
 from liptest.privacy.exhaustive import law_rows
 from liptest.privacy.proof import UNDERFLOW, noise_window
 from liptest.statistics.protocol import Statistic
@@ -35,11 +35,8 @@ from liptest.statistics.sums import Count, WeightedSum
 
 FloatArray = NDArray[np.float64]
 
-
 #: Values that a sum may range over.
 MAX_RANGE = 1 << 20
-
-
 # Below this a probability is set to 0: subnormal floats are slow, and nothing adds up to 1e-200.
 _NEGLIGIBLE = 1e-290
 
@@ -104,7 +101,7 @@ def _part(members: list[int], weight: int, marginal: FloatArray) -> Part:
     return Part(law, members[0], len(members), held)
 
 
-def left_out_laws(parts: list[Part]) -> Iterator[tuple[Part, FloatArray]]:
+def leave_one_out_laws(parts: list[Part]) -> Iterator[tuple[Part, FloatArray]]:
     """Each part with the law of the sum of all records but one of its own."""
     powers = [_power(part.law, part.count) for part in parts]
     yield from _descend(parts, powers, np.ones(1))
@@ -147,7 +144,7 @@ def _power(law: FloatArray, count: int) -> FloatArray:
 
 
 def relative_error(dimension: int, spread: int) -> float:
-    """Bound on the relative error of each probability of ``left_out_laws``.
+    """Bound on the relative error of each probability of ``leave_one_out_laws``.
 
     A product of length n adds at most n * 2**-53 to the errors of its factors. The errors of the
     leaves of a tree of products add up to at most n for each of its levels, and a law left out
@@ -239,7 +236,7 @@ def sampled(
     """
     domain = distribution.domain
     points = distribution.sample(rng, draws)
-    table, rows = _pooled(mechanism, points)
+    table, rows = _collect_laws(mechanism, points)
     probabilities, slack = np.exp(table.logs), sum(_errors(table)) * (1.0 + factor)
     pairs = sum(size * (size - 1) for size in domain.sizes)
     half, weights = draws // 2, np.ones(draws)
@@ -287,15 +284,15 @@ def _mixtures(
     return found
 
 
-def _pooled(
+def _collect_laws(
     mechanism: Mechanism, points: NDArray[np.signedinteger]
 ) -> tuple[LawTable, NDArray[np.int64]]:
-    pool, found = LawPool(), []
+    distinct, found = DistinctLaws(), []
     for _, _, part in PointBatch(points).parts(1 << 12):
         laws = laws_of_batch(mechanism, part)
         _finite(laws)
-        found.append(pool.add(laws, len(part)))
-    return pool.laws(), np.concatenate(found)
+        found.append(distinct.add(laws, len(part)))
+    return distinct.laws(), np.concatenate(found)
 
 
 def _finite(laws: object) -> LawTable:
@@ -320,14 +317,8 @@ def _errors(table: LawTable) -> tuple[float, float]:
 
 # Values that are asked for together; positive probabilities that are kept; products with them.
 _TOGETHER = 256
-
-
 _MOST_ENTRIES = 1 << 26
-
-
 _MOST_PRODUCTS = 1 << 33
-
-
 # Ways that the random choices of code fall out, over all values.
 _MOST_LEAVES = 1 << 21
 
@@ -439,7 +430,7 @@ class Sums:
         spread = _spread(parts)
         release, error, missing = self._release(lowest, spread, len(parts))
         relative = error + relative_error(self.distribution.domain.dimension, spread)
-        for part, others in left_out_laws(parts):
+        for part, others in leave_one_out_laws(parts):
             laws = {value: release(others, step, spread) for value, step in part.values}
             for pair in permutations(laws, 2):
                 left, right = (laws[value] for value in pair)

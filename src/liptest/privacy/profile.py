@@ -42,11 +42,7 @@ from liptest.runs.driver import Progress
 from liptest.statistics.protocol import check_statistic
 
 METHODS = ["auto", "exact", "neighbourhoods", "light-neighbourhoods"]
-
-
 _GRID = 40
-
-
 # Beyond, "auto" samples: one maximum flow per epsilon would take seconds each.
 _EASY_PAIRS = 250_000
 

@@ -45,8 +45,8 @@ from liptest.privacy.exhaustive import (
     exhaustive_size,
     pair_blocks,
 )
+from liptest.privacy.in_worker import try_in_worker
 from liptest.privacy.judge import Unexplored, witness_of
-from liptest.privacy.probing import try_elsewhere
 from liptest.privacy.request import Task, nothing, refuted, undecided, verdict_of, with_paper_cost
 from liptest.privacy.verdicts import (
     PrivacyPlan,
@@ -65,14 +65,9 @@ from liptest.verdicts import Decision, Guarantee
 
 FloatArray = NDArray[np.float64]
 
-
 #: Far more than all probabilities together that are set to 0 because they are too small.
 UNDERFLOW = 1e-270
-
-
 _NOISE_WINDOW = 1 << 16
-
-
 _NOISE_LEFT_OUT = 2.0**-60
 
 
@@ -173,8 +168,6 @@ def _neighbours(ends: NDArray[Any], domain: Domain) -> IntArray:
 
 
 _SOURCE = "theory 3.7"
-
-
 _FEW_PAIRS = 50_000
 
 
@@ -341,7 +334,7 @@ def exact_epsilon(
     if not isinstance(domain, Domain):
         raise InputError(f"domain={shown(domain)} must be a domain", name="domain", value=domain)
     most = None if budget is None else check_count("budget", budget)
-    try_elsewhere(checked, domain, executor)
+    try_in_worker(checked, domain, executor)
     return through_reads(checked, domain, lambda seen: _exact_epsilon(seen, domain, most, executor))
 
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
+
+from liptest import __version__
 from liptest.data.distributions import Distribution, check_distribution
 from liptest.errors import InputError, MechanismError
 from liptest.mechanisms.base import Mechanism, check_mechanism
@@ -12,12 +15,11 @@ from liptest.privacy import verdicts as wording
 from liptest.privacy.claims import Claim
 from liptest.privacy.exception_mass import count_exception_mass, has_count_mass
 from liptest.privacy.judge import Unexplored
-from liptest.privacy.long_runs import identity_of
 from liptest.privacy.methods import finite_outputs, paper_laws
 from liptest.privacy.settings import BLACK_BOX, CheckSettings, unknown_method
 from liptest.privacy.verdicts import PrivacyPlan, PrivacyVerdict, Settings
 from liptest.privacy.witnesses import PrivacyWitness
-from liptest.runs.checkpoints import Checkpoint
+from liptest.runs.checkpoints import Checkpoint, Journal
 from liptest.runs.driver import Judgement, Outcome
 from liptest.statistics.protocol import check_statistic
 from liptest.verdicts import Cost, Decision, Guarantee
@@ -45,9 +47,20 @@ class Task:
         return replace(self, settings=settings, checkpoint=None)
 
     def identity(self) -> dict[str, Any]:
-        """Everything that fixes verdict, witness and counts, for a checkpoint."""
-        settings = self.settings
-        numbers = {
+        """Everything that fixes verdict, witness and counts, as plain JSON values.
+
+        A checkpoint is that of one identity. Workers are not in it: they change nothing.
+        """
+        from liptest.runs.fingerprints import distribution_hash, fingerprint
+
+        settings, method = self.settings, self.settings.method
+        return {
+            "liptest": __version__,
+            "numpy": np.__version__,
+            "mechanism": self.mechanism.name,
+            "code": fingerprint(self.mechanism).code,
+            "distribution": distribution_hash(self.distribution),
+            "method": method if isinstance(method, str) else repr(method),
             "claim": self.claim.to_dict(),
             "exception_mass": settings.exception_mass,
             "failure_probability": settings.failure_probability,
@@ -55,7 +68,18 @@ class Task:
             "search_laws": settings.search_laws,
             "seed": str(self.seed),
         }
-        return identity_of(self.mechanism, self.distribution, settings.method, numbers)
+
+    def journal(self, method: str, stage: int) -> Journal | None:
+        """What a checkpoint keeps of one stage; None without a checkpoint.
+
+        A mechanism that is seen through what it reads has a journal of its own.
+        """
+        if self.checkpoint is None:
+            return None
+        seen = self.mechanism.statistic
+        through = "the dataset" if seen is None else f"{type(seen).__name__} {seen.name}"
+        name = f"{method}, stage {stage}, {type(self.mechanism).__name__} of {through}"
+        return self.checkpoint.journal(name, lambda unexplored: unexplored.mass, Unexplored)
 
     def recorded_settings(self) -> Settings:
         """What a verdict keeps, so that the test can be repeated."""

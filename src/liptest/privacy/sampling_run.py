@@ -8,7 +8,6 @@ from dataclasses import replace
 from liptest.privacy import verdicts as wording
 from liptest.privacy.intervals import certified_mass
 from liptest.privacy.judge import LossJudge
-from liptest.privacy.long_runs import journal_of
 from liptest.privacy.methods import Draw, SamplingMethod
 from liptest.privacy.request import (
     Task,
@@ -26,8 +25,6 @@ from liptest.verdicts import Guarantee, rounded_up
 
 # Enumerated laws may take long: small chunks, so that little is lost when a run stops.
 _PIECE = 1 << 12
-
-
 _CHUNK_POINTS = {"enumerated": 1 << 7, "enumerated by type": 1 << 7}
 
 
@@ -96,7 +93,7 @@ def _run_within_budget(task: Task, sampling: Sampling, plan: PrivacyPlan) -> Out
         executor=task.settings.executor,
         progress=task.settings.progress,
         max_queries=task.settings.budget,
-        journal=journal_of(task.checkpoint, task.mechanism, plan.method, sampling.stage),
+        journal=task.journal(plan.method, sampling.stage),
     )
     if sampling.draws < plan.draws and outcome.ended == "complete":
         return replace(outcome, ended="budget", planned=plan.draws)

@@ -20,20 +20,12 @@ from liptest.runs.driver import Judgement
 
 # Streams of a run: chunks of sampling have small numbers.
 _SPAWN_KEY = (1 << 31, 0)
-
-
 # Good datasets that are kept, how many are looked at in one round, and how many climb apart.
 _BEAM, _ROUND, _CLIMBERS = 16, 8, 8
-
-
 # Datasets that are looked at together.
 _TOGETHER = 24
-
-
 # Rounds between walks from the best dataset to a corner.
 _WALK_EVERY = 8
-
-
 _WALK_SHARE = 4
 
 

@@ -24,8 +24,6 @@ from liptest.runs.driver import Judgement, QueryBatch
 
 # Constant datasets and single odd coordinates are tried for so many values and places.
 _MOST_VALUES, _MOST_PLACES = 16, 4
-
-
 _MOST_CELLS = 64
 
 
@@ -201,22 +199,13 @@ class Proposals:
 
 
 Indices = NDArray[np.int64]
-
-
 Floats = NDArray[np.float64]
-
-
 Keys = NDArray[np.uint64]
-
 
 # Neighbours of one dataset that are looked at, where it has more.
 _LEAST_DIRECTIONS, _MOST_DIRECTIONS = 16, 512
-
-
 # Coordinates that are held at once.
 _SLICE = 1 << 22
-
-
 _MIX = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
 
 

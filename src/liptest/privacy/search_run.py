@@ -7,7 +7,7 @@ from dataclasses import replace
 from liptest.data.domains import require_one_at_a_time
 from liptest.mechanisms.base import Mechanism
 from liptest.privacy.exhaustive import exhaustive_size
-from liptest.privacy.probing import search_elsewhere
+from liptest.privacy.in_worker import search_in_worker
 from liptest.privacy.proof import run_exhaustive
 from liptest.privacy.request import (
     Task,
@@ -24,16 +24,10 @@ from liptest.runs.driver import Outcome
 from liptest.verdicts import Decision, Guarantee
 
 _SOURCE = "theory 3.10"
-
-
 # Laws of a search alone: seconds.
 _BUDGET = {"declared": 100_000, "enumerated": 10_000}
-
-
 # After a YES: at most this share of the laws that the sampling planned, and at most so many.
 SEARCH_SHARE = 0.1
-
-
 _MOST = {"declared": 20_000, "enumerated": 2_000}
 
 
@@ -65,7 +59,7 @@ def then_search(task: Task, verdict: PrivacyVerdict) -> PrivacyVerdict:
     laws = _phase_budget(task, verdict)
     if verdict.guarantee.kind != "sampling" or laws < 2:
         return verdict
-    found = search_elsewhere(task, laws)
+    found = search_in_worker(task, laws)
     cost = replace(
         verdict.cost,
         search_laws=found.laws,

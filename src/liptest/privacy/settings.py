@@ -17,8 +17,6 @@ from liptest.runs.driver import Progress
 METHODS = [
     *("auto", "exhaustive", "neighbourhoods", "light-neighbourhoods", "edges", "group", "search"),
 ]
-
-
 #: For samplers, which have no output laws.
 BLACK_BOX = "black-box"
 

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from liptest.data.distributions import Distribution, ProductDistribution
 from liptest.data.domains import Domain, Hypercube, Hypergrid, IntArray, RecordGrid
-from liptest.data.draws import IndexSampler, level_masses
+from liptest.data.draws import IndexSampler, hamming_weight_masses
 from liptest.data.points import PointBatch
 from liptest.mechanisms.base import Mechanism
 from liptest.privacy.claims import Claim
@@ -37,22 +37,13 @@ from liptest.statistics.protocol import Statistic
 from liptest.statistics.sums import Count, WeightedSum
 
 Indices = NDArray[np.int64]
-
-
 Floats = NDArray[np.float64]
-
-
 Pair = tuple[IntArray, IntArray]
-
 
 # Domains with fewer neighbours are compared neighbour by neighbour.
 _MANY_NEIGHBOURS = 1 << 10
-
-
 # Fewer records are drawn one by one, with probabilities exact to 53 bits.
 _MANY_RECORDS = 1 << 14
-
-
 # Records for each count that is drawn, at least.
 _RECORDS_PER_COUNT = 16
 
@@ -204,7 +195,7 @@ class HammingWeights:
     """Draws numbers of ones of independent bits, as (n, 1) points of the line 0 .. d."""
 
     def __init__(self, distribution: ProductDistribution) -> None:
-        masses, _ = level_masses(distribution.probabilities)
+        masses, _ = hamming_weight_masses(distribution.probabilities)
         self._sampler = IndexSampler(masses)
         self._dtype = Hypergrid([len(masses)]).dtype
 

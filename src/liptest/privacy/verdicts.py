@@ -30,12 +30,8 @@ from liptest.verdicts import (
 
 #: The method of a verdict that rests on a local filter, not on a test (theory 3.13).
 BY_FILTER = "filter"
-
-
 # Readable on light and on dark paper.
 _COLOURS = {Decision.YES: "#2f8f57", Decision.NO: "#d0453b", Decision.INCONCLUSIVE: "#a87a14"}
-
-
 #: The method of a verdict that rests on a search alone (theory 3.10).
 BY_SEARCH = "search"
 
@@ -231,8 +227,6 @@ _IDEAL = (
     "its noise (Laplace, normal, geometric, ..) is taken as ideal and integrated with certified "
     "error bounds, so the rounding of floats in its sampling and in sums with it is not covered"
 )
-
-
 SOURCES = {
     "declared": "declared by the vendor as a formula; its code was not examined, and a release "
     "draws from the formula",
@@ -243,20 +237,12 @@ SOURCES = {
     "integrated by type": f"from the code, every random choice followed; {_IDEAL}; outputs of "
     "different types, or dicts in another order, are different ones",
 }
-
-
 #: Where the laws of a query with noise come from.
 NOISY_QUERY = "the answer of the query, plus exact discrete Laplace noise that liptest draws"
-
-
 # What a loop without an end leaves of a law, or a tail of NumPy's draws, is less than this.
 _TAIL = 2.0**-40
-
-
 # Below this floats lose digits, then the number; how many digits of a probability are shown.
 _SMALLEST, _DIGITS = 1e-300, (6, 9, 12, 17)
-
-
 NOT_COVERED = "Not covered: timing, side effects, reuse."
 
 

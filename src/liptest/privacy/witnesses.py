@@ -93,19 +93,13 @@ def _trace(core: Any, handler: Any) -> Any:
 
 
 SIDES = ("dataset", "neighbour")
-
-
 #: {"dataset": choices, "neighbour": choices}: branches or weights, and the number chosen.
 Trace = dict[str, list[dict[str, Any]]]
-
-
 #: A fraction p/q, or a decimal number such as 3.3e-1 that is the end of an interval.
 Mass = Annotated[
     str,
     as_text(pattern=r"^([0-9]{1,4000}(/[0-9]{1,4000})?|[0-9](\.[0-9]{1,80})?e-?[0-9]{1,6})$"),
 ]
-
-
 #: At least one value.
 Dataset = Annotated[tuple[int, ...], as_tuple(Count, min_length=1)]
 
@@ -233,18 +227,11 @@ def output_from_json(value: Any) -> Output:
 #: (lower, upper) of the probability on the dataset, then of that on the neighbour.
 Bounds = tuple[str, str, str, str]
 
-
 _DIGITS = 50
-
-
 # Longer fractions are written as intervals: Python reads no more than 4300 digits at once.
 _LONGEST = 4000
-
-
 # What is smaller is written as the interval from 0 to this.
 _SMALLEST = -100_000
-
-
 _LOG_10 = 10
 
 
@@ -321,13 +308,11 @@ def _decimal(digits: int, exponent: int) -> str:
 
 # A longer event would be no evidence that anybody reads.
 _LONGEST_OF_TELLING = 4096
-
-
 # The line itself, raised by more than the rounding of floats.
 _ABOVE = 1.0 + 1e-12
 
 
-def telling_event(
+def find_distinguishing_event(
     mechanism: ClosedFormLosses, dataset: IntArray, neighbour: IntArray, claim: Claim, distance: int
 ) -> tuple[tuple[Output, ...], list[Balls]]:
     """Outputs that tell two datasets apart, with both probabilities of each as balls."""

@@ -71,8 +71,8 @@ class DensityTable(ComparableLaws):
     _known: dict[tuple[int, int], arb] = field(default_factory=dict, repr=False)
     _sticks: dict[tuple[int, int, float], arb] = field(default_factory=dict, repr=False)
 
-    def new_pool(self) -> Any:
-        """A pool for tables of this kind."""
+    def new_distinct(self) -> Any:
+        """What collects distinct tables of this kind."""
         return DensityPool()
 
     def losses(self, left: Indices, right: Indices) -> FloatArray:

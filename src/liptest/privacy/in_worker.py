@@ -38,7 +38,7 @@ class _Search:
         return search(self.task, self.budget)
 
 
-def try_elsewhere(mechanism: Any, domain: Domain, executor: Executor | None) -> None:
+def try_in_worker(mechanism: Any, domain: Domain, executor: Executor | None) -> None:
     """Let a worker find out first what code reads of a dataset, before this process does.
 
     Raises MechanismError where that ends each worker.
@@ -48,7 +48,7 @@ def try_elsewhere(mechanism: Any, domain: Domain, executor: Executor | None) -> 
         elsewhere(_Narrowing(mechanism, domain), executor)
 
 
-def search_elsewhere(task: Task, budget: int) -> SearchOutcome:
+def search_in_worker(task: Task, budget: int) -> SearchOutcome:
     """``search`` by one worker, without progress; Ctrl-C here ends the waiting."""
     alone = task.alone()
     if not has_processes(task.settings.executor):
