@@ -59,7 +59,9 @@ def test_looking_at_the_kind_of_a_number_is_noticed(program: Any) -> None:
         law_of(program)
 
 
-@pytest.mark.parametrize("number", range(8))
+@pytest.mark.parametrize(
+    "number", [pytest.param(n, marks=[pytest.mark.slow] * (n not in (0, 5))) for n in range(8)]
+)
 @pytest.mark.parametrize("draw", ["random", "laplace"])
 def test_an_exception_that_only_stand_ins_meet_is_noticed_at_any_leaf(
     draw: str, number: int

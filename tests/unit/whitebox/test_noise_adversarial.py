@@ -28,7 +28,11 @@ def counts_beside(data: Any, rng: Any) -> Any:
 
 @pytest.mark.parametrize(
     ("program", "options"),
-    [(rarely_reveals, {"max_leaves": 8}), (rarely_reveals, {}), (counts_beside, {})],
+    [
+        (rarely_reveals, {"max_leaves": 8}),
+        pytest.param(rarely_reveals, {}, marks=pytest.mark.slow),
+        (counts_beside, {}),
+    ],
 )
 def test_partial_laws_of_real_numbers_have_no_epsilon(
     program: Program, options: dict[str, Any]
