@@ -19,8 +19,8 @@ import numpy as np
 from sample_aggregate import FloatArray, IntArray, Query, block_answers
 
 import liptest as lt
+from liptest.cli.demo import private_clicks, public_distribution
 from liptest.data.draws import hamming_weight_masses
-from liptest.demo import private_clicks, public_distribution
 
 # A test of 13,809 draws meets datasets of this mass with probability below 1 %.
 RARE = 0.01 / 13_809

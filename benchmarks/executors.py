@@ -19,7 +19,7 @@ import numpy as np
 from figures import Figure, Place, Row, cpu_seconds, medians, report
 
 import liptest as lt
-from liptest.commands.workers import WorkerPool
+from liptest.cli.workers import WorkerPool
 from liptest.data.points import from_array
 from liptest.runs.driver import Judgement, QueryBatch, Sampling, run
 from liptest.runs.workers import ordered_map

@@ -16,7 +16,7 @@ import numpy as np
 from figures import SECONDS, Figure, Row, cpu_seconds, report
 
 import liptest as lt
-from liptest.demo import public_distribution
+from liptest.cli.demo import public_distribution
 from liptest.privacy.exhaustive import exhaustive_size
 from liptest.privacy.methods import SamplingMethod, edges, group, light, neighbourhoods, paper_laws
 from liptest.runs.driver import Judgement, QueryBatch, Sampling, run

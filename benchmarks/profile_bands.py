@@ -14,7 +14,7 @@ import numpy as np
 from figures import SECONDS, Figure, Row, cpu_seconds, report
 
 import liptest as lt
-from liptest.demo import public_distribution
+from liptest.cli.demo import public_distribution
 from liptest.examples.clicks import vendor_a, vendor_b, vendor_c
 from liptest.privacy.intervals import binomial_upper, mean_upper
 

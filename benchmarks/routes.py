@@ -16,7 +16,7 @@ from figures import SECONDS, Figure, Row, cpu_seconds, report
 from sample_aggregate import FloatArray, IntArray, SampleAggregate
 
 import liptest as lt
-from liptest.demo import public_distribution
+from liptest.cli.demo import public_distribution
 from liptest.gate.noisy_queries import unaffordable_mass
 from liptest.lipschitz.local_filter import LocalFilter
 from liptest.privacy.methods import light, neighbourhoods

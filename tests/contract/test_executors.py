@@ -23,8 +23,8 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.commands.loading import load_mechanism
-from liptest.commands.workers import WorkerPool
+from liptest.cli.loading import load_mechanism
+from liptest.cli.workers import WorkerPool
 from liptest.privacy import sampling_run
 from liptest.runs import workers as crews
 from liptest.runs.workers import ordered_map

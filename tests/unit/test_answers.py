@@ -14,7 +14,7 @@ import pytest
 
 import liptest as lt
 from liptest.blackbox.race import choose_pairs
-from liptest.config import DomainModel
+from liptest.cli.config import DomainModel
 from liptest.data.domains import AllAnswers, OneAnswer
 from liptest.data.edges import edge_distribution
 from liptest.errors import InputError

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
+from cyclopts import App
 
 from liptest.cli import main
+from liptest.cli.app import COMMANDS
 from liptest.errors import InputError
 from liptest.evidence.certificate import Certificate
 
@@ -363,3 +367,20 @@ def test_grids_of_answers_on_the_command_line(folder, capsys):
     assert main(["profile", *where[:1], *where[3:], "--relation", "all", "--epsilon", "1"]) == 0
     assert main(["check", *where]) == 2
     assert "domain.relation=None: say 'all' or 'one'" in capsys.readouterr().err
+
+
+def test_the_list_of_commands_says_what_their_docstrings_say():
+    for name, (module, summary) in COMMANDS.items():
+        command = getattr(import_module(f"liptest.cli.{module}"), name)
+        text = command.help if isinstance(command, App) else inspect.getdoc(command)
+        assert " ".join(text.partition("\n\n")[0].split()) == summary
+
+
+def test_help_loads_no_command():
+    code = (
+        "import sys; from liptest.cli import main; main(['--help']); "
+        "print(sum(name.startswith('liptest.cli.') for name in sys.modules), file=sys.stderr); "
+        "sys.exit('pydantic' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "2\n")  # app and options

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.config import DistributionModel, DomainModel, read_config
+from liptest.cli.config import DistributionModel, DomainModel, read_config
 
 MINIMAL = '[[check]]\nmechanism = "m.py:f"\nepsilon = 1.0\n'
 

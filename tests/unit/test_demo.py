@@ -9,8 +9,8 @@ import pytest
 
 import liptest as lt
 from liptest.cli import main
-from liptest.commands.loading import load_mechanism, read_column, whole_numbers
-from liptest.demo import CHECKS, FOLDER, TABLE, private_clicks, public_distribution, run_clicks
+from liptest.cli.demo import CHECKS, FOLDER, TABLE, private_clicks, public_distribution, run_clicks
+from liptest.cli.loading import load_mechanism, read_column, whole_numbers
 from liptest.verdicts import Decision
 
 

@@ -17,7 +17,7 @@ import pytest
 
 import liptest as lt
 from liptest.cli import main
-from liptest.commands.app import app
+from liptest.cli.app import app
 
 ROOT = Path(__file__).parents[2]
 PAGES = (

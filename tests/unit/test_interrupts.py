@@ -176,7 +176,7 @@ sys.exit(main({arguments!r}))
 """
 
 
-@pytest.mark.parametrize("name", ["cyclopts", "liptest.commands.app", "liptest.commands.main"])
+@pytest.mark.parametrize("name", ["cyclopts", "liptest.cli.app", "liptest.cli.check"])
 def test_ctrl_c_while_the_command_line_is_loaded_is_told_in_one_line(name):
     code = EARLY.format(name=name, arguments=["check", "f.py:f", "--epsilon", "1"])
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
@@ -185,6 +185,6 @@ def test_ctrl_c_while_the_command_line_is_loaded_is_told_in_one_line(name):
 
 
 def test_ctrl_c_before_the_first_greeting_too():
-    code = EARLY.format(name="liptest.commands.first_contact", arguments=[])
+    code = EARLY.format(name="liptest.cli.first_contact", arguments=[])
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr.count("\n")) == (130, 1)

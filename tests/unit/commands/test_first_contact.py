@@ -15,10 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import liptest as lt
-from liptest.cli import main
-from liptest.commands import doctor, first_estimate
-from liptest.commands.first_config import _quoted
-from liptest.commands.first_contact import mechanisms_in, next_commands
+from liptest.cli import doctor, main
+from liptest.cli import init as first_config
+from liptest.cli.first_contact import mechanisms_in, next_commands
+from liptest.cli.init import _quoted
 
 VENDOR = """
 import numpy as np
@@ -315,7 +315,7 @@ def test_a_mechanism_that_fails_is_told_and_the_file_is_written(folder, capsys, 
 
 
 def test_what_takes_too_long_is_told_beforehand(folder, capsys, monkeypatch):
-    monkeypatch.setattr(first_estimate, "_seconds_of_one", lambda mechanism, law: 0.01)
+    monkeypatch.setattr(first_config, "_seconds_of_one", lambda mechanism, law: 0.01)
     known = ["--epsilon", "1", "--dimension", "300", "--force"]
     assert init("vendor.py:loop", *known) == 0
     out = " ".join(capsys.readouterr().out.split())
@@ -337,7 +337,7 @@ def test_the_estimate_is_about_the_laws_that_a_check_asks_for(dimension, method)
         return int(data.sum()) % 2
 
     law = lt.ProductDistribution.uniform(lt.Hypercube(dimension))
-    numbers = first_estimate._planned(parity, law)
+    numbers = first_config._planned(parity, law)
     assert numbers[0] == method
     verdict = lt.check_privacy(
         lt.catalogue.truncated_geometric_count(dimension, 1.0),
@@ -356,7 +356,7 @@ def test_the_estimate_is_about_the_laws_that_a_check_asks_for(dimension, method)
     ("seconds", "words"), [(90, "2 minutes"), (7300, "2 hours"), (3e6, "35 days")]
 )
 def test_durations_in_words(seconds, words):
-    assert first_estimate._in_words(seconds) == words
+    assert first_config._in_words(seconds) == words
 
 
 # doctor
@@ -433,7 +433,7 @@ def test_the_doctor_notices_that_processes_cannot_be_used(capsys, monkeypatch):
     def refused(workers):
         raise OSError("no semaphores here")
 
-    monkeypatch.setattr("liptest.commands.workers.pool", refused)
+    monkeypatch.setattr("liptest.cli.workers.pool", refused)
     assert main(["doctor"]) == 1
     out = capsys.readouterr().out
     assert "FAILED   OSError: no semaphores here" in out

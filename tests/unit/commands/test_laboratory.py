@@ -131,7 +131,7 @@ def test_an_interrupted_run_is_exit_code_3(folder, capsys, monkeypatch):
     def interrupted(self, points):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("liptest.commands.laboratory_input.NamedFunction.__call__", interrupted)
+    monkeypatch.setattr("liptest.cli.laboratory.NamedFunction.__call__", interrupted)
     assert main(["lipschitz", "query.py:count", "--dimension", "5", *QUICK]) == 3
     assert capsys.readouterr().out.splitlines()[1].startswith("INCONCLUSIVE")
 

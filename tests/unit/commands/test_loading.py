@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.commands.loading import load_mechanism, read_column, whole_numbers
-from liptest.commands.vendors import use_folder
+from liptest.cli.loading import load_mechanism, read_column, use_folder, whole_numbers
 
 
 @pytest.fixture(autouse=True)

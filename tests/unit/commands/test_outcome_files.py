@@ -69,7 +69,7 @@ def test_a_report_that_fails_loses_no_other(folder: Path, capsys, monkeypatch) -
     def fails(outcomes, *, root):
         raise ZeroDivisionError("by design")
 
-    monkeypatch.setattr("liptest.report.machine.document", fails)
+    monkeypatch.setattr("liptest.report.machine.write_junit", fails)
     assert check("good", "--junit", "j.xml", "--sarif", "s.json") == 0
     assert Path("s.json").exists()
     assert "ZeroDivisionError: by design" in capsys.readouterr().err

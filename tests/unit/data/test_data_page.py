@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from liptest.commands.app import app
-from liptest.config import DistributionModel
+from liptest.cli.app import app
+from liptest.cli.config import DistributionModel
 
 ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "docs" / "data.md").read_text(encoding="utf-8")

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 
 import liptest as lt
 from liptest.cli import main
-from liptest.config import DistributionModel, read_config
+from liptest.cli.config import DistributionModel, read_config
 from liptest.errors import ConfigError
 
 FRAME = pd.DataFrame(

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import liptest as lt
 from liptest.cli import main
-from liptest.commands.loading import load_mechanism
+from liptest.cli.loading import load_mechanism
 from liptest.whitebox.tree.tracing import Choice
 
 DATA = np.array([1, 0, 1])

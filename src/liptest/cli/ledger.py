@@ -1,4 +1,4 @@
-"""What the commands about a ledger do; imported only when one of them runs."""
+"""``liptest ledger``: what a ledger adds up to, and whether it is intact."""
 
 from __future__ import annotations
 
@@ -6,11 +6,53 @@ import json
 from dataclasses import asdict
 from fractions import Fraction
 from pathlib import Path
+from typing import Annotated
+
+from cyclopts import App, Parameter
 
 from liptest.errors import InputError, LedgerError
 from liptest.evidence.ledger import Ledger
 from liptest.evidence.ledger_entries import Attempt, Totals, attempt_text, decimal_text, vendor_text
 from liptest.report.text import Screen
+
+ledger = App(name="ledger", help="Read a ledger of attempts and releases.")
+
+
+File = Annotated[Path, Parameter(help="The ledger.")]
+
+
+@ledger.command
+def show(
+    file: File,
+    /,
+    *,
+    vendor: Annotated[str | None, Parameter(help="List this vendor's attempts.")] = None,
+    json: Annotated[
+        bool, Parameter(name="--json", help="As JSON, sums as exact decimals.", negative="")
+    ] = False,
+) -> int:
+    """Print what a ledger adds up to; exit code 1 when it is not intact.
+
+    Example: liptest ledger show ledger.db --vendor acme
+    """
+    return run_show(file, vendor, json)
+
+
+@ledger.command
+def verify(
+    file: File,
+    /,
+    *,
+    head: Annotated[
+        str | None, Parameter(help="Hash of a row, noted elsewhere, that must still be there.")
+    ] = None,
+) -> int:
+    """Check every row of a ledger; exit code 0 intact, 1 not intact, 2 no ledger.
+
+    Example: liptest ledger verify ledger.db
+    """
+    return run_verify(file, head)
+
 
 _MOST_PROBLEMS = 20
 
@@ -20,9 +62,9 @@ def run_show(file: Path, vendor: str | None, as_json: bool) -> int:
     screen = Screen()
     wrong: list[str] = []
     try:
-        ledger = Ledger(file, create=False)
-        wrong = ledger.problems()
-        _show(screen, ledger, vendor, as_json)
+        book = Ledger(file, create=False)
+        wrong = book.problems()
+        _show(screen, book, vendor, as_json)
     except (LedgerError, InputError) as error:
         return screen.error(error, 1 if wrong else 2)
     if wrong:
@@ -48,9 +90,9 @@ def run_verify(file: Path, head: str | None) -> int:
     """``liptest ledger verify``."""
     screen = Screen()
     try:
-        ledger = Ledger(file, create=False)
-        wrong = ledger.problems(head=head)
-        summary = None if wrong else ledger.summary()
+        book = Ledger(file, create=False)
+        wrong = book.problems(head=head)
+        summary = None if wrong else book.summary()
     except LedgerError as error:
         return screen.error(error, 2)
     if summary is None:

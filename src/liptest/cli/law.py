@@ -4,17 +4,36 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from cyclopts import Parameter
 
-from liptest.commands.jobs import code_of, muted, numbers
-from liptest.commands.loading import load_mechanism
+from liptest.cli.jobs import code_of, muted, numbers
+from liptest.cli.loading import load_mechanism
 from liptest.errors import BudgetError, InputError, LiptestError, check_count, shown
 from liptest.mechanisms.laws import Output, OutputLaw
 from liptest.privacy.witnesses import fraction_text
 from liptest.report.text import Screen
 from liptest.whitebox.tree.tracing import MAX_RUNS
+
+
+def law(
+    mechanism: Annotated[str, Parameter(help="file.py:name or package.module:name.")],
+    /,
+    *,
+    dataset: Annotated[str | None, Parameter(help="One dataset: 0,1,1.")] = None,
+    ones: Annotated[int | None, Parameter(help="Or a table of bits with so many ones ..")] = None,
+    dimension: Annotated[int | None, Parameter(help=".. among so many.")] = None,
+    trace: Annotated[
+        str | None, Parameter(help="Print the random choices that lead to this output instead.")
+    ] = None,
+) -> int:
+    """Print the exact output law of a mechanism on one dataset.
+
+    Example: liptest law vendor.py:count --ones 3 --dimension 20
+    """
+    return run_law(mechanism, dataset, ones, dimension, trace)
 
 
 def run_law(

@@ -1,20 +1,24 @@
-"""What the commands of the command line do; imported only when one of them runs."""
+"""``liptest check`` and ``liptest release``: test first, then perhaps one draw."""
 
 from __future__ import annotations
 
+import json
+import shlex
+import sys
 import time
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from liptest.commands.jobs import Job, Task, code_of, load_job, muted, read_task, settings_of
-from liptest.commands.loading import defined_at, read_column, whole_numbers
-from liptest.commands.outcome_files import write_outcomes
-from liptest.commands.resuming import checkpoint_files, remove, say_how_to_go_on, was_interrupted
-from liptest.commands.workers import pool
-from liptest.config import CheckModel
-from liptest.demo import run_clicks
+from cyclopts import Parameter
+
+from liptest.cli.config import CheckModel
+from liptest.cli.jobs import Job, Task, code_of, load_job, muted, read_task, settings_of
+from liptest.cli.loading import defined_at, read_column, whole_numbers
+from liptest.cli.options import DEFAULTS, Checkpoint, Mechanism, Options, Resume, typed
+from liptest.cli.workers import pool
 from liptest.errors import BudgetError, InputError, LiptestError
 from liptest.evidence.certificate import Certificate, certify
 from liptest.evidence.ledger import Bookkeeper
@@ -28,19 +32,54 @@ from liptest.runs.fingerprints import fingerprint
 from liptest.runs.interrupts import interruptions
 from liptest.verdicts import Decision
 
+
+def check(
+    mechanism: Mechanism = None,
+    /,
+    *,
+    checkpoint: Checkpoint = None,
+    resume: Resume = False,
+    options: Options = DEFAULTS,
+) -> int:
+    """Test one mechanism, or all checks of a liptest.toml.
+
+    Example: liptest check vendor.py:count --epsilon 1 --dimension 20 --probabilities 0.1
+    """
+    run = {"checkpoint": checkpoint, "resume": resume, "typed": [*typed]}
+    return run_check(asdict(options) | run | {"mechanism": mechanism})
+
+
+def release(
+    mechanism: Mechanism = None,
+    /,
+    *,
+    private: Annotated[Path, Parameter(help="Private dataset: CSV, .npy or JSON list.")],
+    private_column: Annotated[str | None, Parameter(help="Column of the CSV.")] = None,
+    private_rows: Annotated[str | None, Parameter(help="Rows of it, first:stop.")] = None,
+    private_table: Annotated[
+        str | None, Parameter(help="Its name in the ledger; default: the name of the file.")
+    ] = None,
+    options: Options = DEFAULTS,
+) -> int:
+    """Test a mechanism and, after a YES only, print one output on the private dataset.
+
+    Example: liptest release vendor.py:count --epsilon 1 --dimension 3 --probabilities 0.1
+    --private private.csv --private-column click
+    """
+    dataset = {
+        "private": private,
+        "private_column": private_column,
+        "private_rows": private_rows,
+        "private_table": private_table or private.name,
+    }
+    return run_release(asdict(options) | dataset | {"mechanism": mechanism})
+
+
 # Worst first.
 _SEVERITY = (4, 1, 3, 2, 0)
 
 
 _CODES = {Decision.YES: 0, Decision.NO: 1, Decision.INCONCLUSIVE: 3}
-
-
-def run_demo(name: str) -> int:
-    """``liptest demo``; 0 when every outcome is the expected one."""
-    screen = Screen()
-    with screen.progress(name) as progress:
-        good = run_clicks(screen.paragraph, screen.verdict, progress=progress)
-    return 0 if good else 1
 
 
 def run_check(options: dict[str, Any]) -> int:
@@ -183,3 +222,126 @@ def _guarded(screen: Screen, action: Callable[[], Any]) -> Any:
     except LiptestError as error:
         screen.error(error, 2)
         return None
+
+
+# Checkpoint files: which check has which, how to go on, when they go.
+
+
+def checkpoint_files(options: dict[str, Any], checks: int) -> list[Path | None]:
+    """The file of each check; of several checks each has one of its own, ``FILE-2`` and so on.
+
+    Raises InputError when a run would overwrite one, or when there is none to go on with.
+    """
+    given: Path | None = options["checkpoint"]
+    if given is None:
+        if options["resume"]:
+            raise InputError("resume: say which file; give --checkpoint FILE", name="resume")
+        return [None] * checks
+    files = [given] if checks == 1 else [_numbered(given, n) for n in range(1, checks + 1)]
+    there = [file for file in files if file.exists()]
+    if there and not options["resume"]:
+        raise InputError(
+            f"checkpoint={str(there[0])!r} is there already; add --resume to go on with it, or "
+            f"remove it to begin again",
+            name="checkpoint",
+        )
+    if options["resume"] and not there:
+        raise InputError(
+            f"checkpoint={str(files[0])!r}: there is no such file to go on with; leave --resume "
+            f"away to begin",
+            name="checkpoint",
+        )
+    return [*files]
+
+
+def _numbered(file: Path, number: int) -> Path:
+    return file.with_name(f"{file.stem}-{number}{file.suffix}")
+
+
+def was_interrupted(outcome: Outcome) -> bool:
+    """Whether a check was cut off, also by a KeyboardInterrupt of the code under test."""
+    found = outcome.certificate
+    return found is not None and found.verdict.reason.startswith("interrupted")
+
+
+def say_how_to_go_on(screen: Screen, files: list[Path | None], typed: list[str]) -> None:
+    """What to type when not everything was done or written down; nothing where no file is."""
+    there = [str(file) for file in files if file is not None and file.exists()]
+    if not there:
+        return
+    # A full disk may have kept the last chunks out.
+    kept = ", ".join(there)
+    screen.paragraph(f"Kept in {kept}: what was done when it was written last. To go on from it:")
+    screen.command(shlex.join(["liptest", *typed, *(["--resume"] * ("--resume" not in typed))]))
+
+
+def remove(files: list[Path | None]) -> None:
+    """After the last answer was written down."""
+    for file in files:
+        if file is not None:
+            with suppress(OSError):
+                file.unlink(missing_ok=True)
+
+
+# The files that a command leaves behind: certificates and reports.
+
+
+Format = Callable[[Sequence[Outcome]], str]
+
+
+def write_outcomes(options: Mapping[str, Any], outcomes: Sequence[Outcome]) -> bool:
+    """Write what ``--json``, ``--html``, ``--junit`` and ``--sarif`` ask for.
+
+    The verdicts are on the screen already: a full disk must not lose them, nor the other files.
+    False when something could not be written.
+    """
+    whole = True
+    for name, text_of in _FORMATS.items():
+        path: Path | None = options.get(name)
+        if path is None:
+            continue
+        try:
+            text = text_of(outcomes)
+            if text:
+                path.write_text(text.rstrip("\n") + "\n", encoding="utf-8")
+        except OSError as error:
+            print(f"error: --{name} {path}: {error.strerror}", file=sys.stderr)
+            whole = False
+        except Exception as error:
+            words = f"{type(error).__name__}: {error}"
+            print(f"error: --{name} {path}: it could not be written: {words}", file=sys.stderr)
+            whole = False
+    return whole
+
+
+def _certificates(outcomes: Sequence[Outcome]) -> str:
+    whole = [one.certificate.to_dict() for one in outcomes if one.certificate is not None]
+    if not whole:
+        return ""
+    return json.dumps(whole[0] if len(whole) == 1 else whole, indent=1)
+
+
+def _html(outcomes: Sequence[Outcome]) -> str:
+    from liptest.report.html import page
+
+    return page(outcomes)
+
+
+def _junit(outcomes: Sequence[Outcome]) -> str:
+    from liptest.report.machine import write_junit
+
+    return write_junit(outcomes, root=Path.cwd())
+
+
+def _sarif(outcomes: Sequence[Outcome]) -> str:
+    from liptest.report.machine import write_sarif
+
+    return write_sarif(outcomes, root=Path.cwd())
+
+
+_FORMATS: dict[str, Format] = {
+    "json": _certificates,
+    "html": _html,
+    "junit": _junit,
+    "sarif": _sarif,
+}

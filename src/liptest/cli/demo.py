@@ -5,20 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.commands.loading import load_mechanism, read_column, whole_numbers
+from liptest.cli.loading import load_mechanism, read_column, whole_numbers
 from liptest.data.distributions import ProductDistribution
 from liptest.data.domains import Hypercube
 from liptest.gate.gate import PrivacyGate, Released
 from liptest.privacy.check import check_privacy
 from liptest.privacy.verdicts import PrivacyVerdict
+from liptest.report.text import Screen
 from liptest.runs.driver import Progress
 from liptest.verdicts import Decision
 
-FOLDER = Path(__file__).parent / "examples" / "clicks"
+FOLDER = Path(__file__).parents[1] / "examples" / "clicks"
 
 
 TABLE = FOLDER / "open_bandit_clicks.csv"
@@ -148,3 +150,14 @@ def _gate(vendor: str, distribution: ProductDistribution, print_line: Print) -> 
         f"{gate.certificate.release_guarantee})"
     )
     return True
+
+
+def demo(name: Literal["clicks"] = "clicks", /) -> int:
+    """Test three vendors' click counts on real data, and release one.
+
+    Example: liptest demo clicks
+    """
+    screen = Screen()
+    with screen.progress(name) as progress:
+        good = run_clicks(screen.paragraph, screen.verdict, progress=progress)
+    return 0 if good else 1

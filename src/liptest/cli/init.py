@@ -5,20 +5,76 @@ from __future__ import annotations
 import json
 import os
 import sys
+import time
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import fill
-from typing import Any
+from typing import Annotated, Any, Literal
 
-from liptest.commands.first_estimate import warning
-from liptest.commands.jobs import muted, numbers
-from liptest.commands.loading import load_mechanism, read_column, whole_numbers
-from liptest.config import DistributionModel, DomainModel, FileModel, validated
+import numpy as np
+from cyclopts import Group, Parameter
+
+from liptest.cli.config import DistributionModel, DomainModel, FileModel, validated
+from liptest.cli.jobs import muted, numbers
+from liptest.cli.loading import load_mechanism, read_column, whole_numbers
+from liptest.data.distributions import ProductDistribution
 from liptest.errors import InputError, LiptestError, check_count
-from liptest.mechanisms.base import Mechanism
+from liptest.mechanisms.base import Mechanism, through_reads
+from liptest.privacy.choice import choose_method
 from liptest.privacy.claims import Claim, parse_epsilon
+from liptest.privacy.exhaustive import exhaustive_size
+from liptest.privacy.methods import light, neighbourhoods
+from liptest.privacy.request import Task
+from liptest.privacy.settings import CheckSettings
 from liptest.privacy.verdicts import SOURCES
+
+_KNOWN = Group("Known already")
+
+
+def init(
+    mechanism: Annotated[str, Parameter(help="file.py:name or package.module:name.")],
+    /,
+    *,
+    epsilon: Annotated[str | None, Parameter(group=_KNOWN, help="The claim: 1, log(3).")] = None,
+    delta: Annotated[float | None, Parameter(group=_KNOWN, help="Its delta, in [0, 1).")] = None,
+    domain: Annotated[
+        Literal["cube", "grid", "records"] | None,
+        Parameter(group=_KNOWN, help="Bits flipped, counts moved by 1, or records replaced."),
+    ] = None,
+    dimension: Annotated[int | None, Parameter(group=_KNOWN, help="Number of records.")] = None,
+    sizes: Annotated[
+        str | None, Parameter(group=_KNOWN, help="Values per coordinate: 3,3,2.")
+    ] = None,
+    probabilities: Annotated[
+        str | None, Parameter(group=_KNOWN, help="Chance of a 1: one number, or one per bit.")
+    ] = None,
+    table: Annotated[
+        Path | None, Parameter(group=_KNOWN, help="Public CSV file to fit a distribution on.")
+    ] = None,
+    column: Annotated[str | None, Parameter(group=_KNOWN, help="Its column of 0, 1, ..")] = None,
+    group: Annotated[str | None, Parameter(group=_KNOWN, help="One rate per group.")] = None,
+    output: Annotated[Path, Parameter(help="File to write.")] = Path("liptest.toml"),
+    force: Annotated[bool, Parameter(help="Replace the file if it exists.", negative="")] = False,
+) -> int:
+    """Write a commented liptest.toml for a mechanism, to be filled in.
+
+    Example: liptest init vendor.py:count --epsilon 1 --dimension 1000
+    """
+
+    known = Known(
+        epsilon=epsilon,
+        delta=delta,
+        domain=domain,
+        dimension=dimension,
+        sizes=sizes,
+        probabilities=probabilities,
+        table=table,
+        column=column,
+        group=group,
+    )
+    return run_init(mechanism, known, output, force=force)
+
 
 _MARK = "FILL IN"
 
@@ -246,3 +302,67 @@ def _quoted(text: str) -> str:
 
 def _printable(text: str) -> str:
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+
+
+# How long ``liptest check`` would take, told before it is started.
+
+
+# What is faster needs no warning.
+_PATIENCE = 60.0
+
+
+_ADVICE = (
+    "If the function needs only the number of ones, let it say so: "
+    "@lt.mechanism(statistic=lt.Count()) above def {name}(count, rng); each count is then asked "
+    "for once. A law given as a formula (lt.ClosedForm, lt.StatisticMechanism) is faster still."
+)
+
+
+def warning(mechanism: Mechanism, law: ProductDistribution) -> str:
+    """Advice where method "auto" takes more than a minute on one worker, or what went wrong.
+
+    Only for laws that are enumerated from code that sees the whole dataset: those of formulas
+    and statistics are either quick or shared by most datasets. Runs the mechanism once.
+    """
+    try:
+        return through_reads(mechanism, law.domain, lambda seen: _warning(seen, law))
+    except LiptestError as error:
+        return f"The first dataset that was tried: {' '.join(str(error).split())}"
+
+
+def _warning(mechanism: Mechanism, law: ProductDistribution) -> str:
+    if not mechanism.source.startswith("enumerated") or mechanism.statistic is not None:
+        return ""
+    seconds = _seconds_of_one(mechanism, law)
+    method, laws = _planned(mechanism, law)
+    if seconds * laws <= _PATIENCE:
+        return ""
+    return (
+        f"Slow: method {method} asks for about {laws:,.0f} output laws, and one took "
+        f"{seconds:.2g} s here, so a YES takes about {_in_words(seconds * laws)}. "
+        f"{_ADVICE.format(name=mechanism.name)}"
+    )
+
+
+def _seconds_of_one(mechanism: Mechanism, law: ProductDistribution) -> float:
+    [dataset] = law.sample(np.random.default_rng(0), 1)
+    start = time.perf_counter()
+    mechanism.law(dataset)
+    return time.perf_counter() - start
+
+
+def _planned(mechanism: Mechanism, law: ProductDistribution) -> tuple[str, float]:
+    # The claim plays no part in the choice of a method.
+    settings = CheckSettings(epsilon=1.0)
+    method = choose_method(Task(mechanism, law, settings, seed=0))
+    if method == "exhaustive":
+        return method, float(exhaustive_size(mechanism, law.domain).laws)
+    build = {"neighbourhoods": neighbourhoods, "light-neighbourhoods": light}[method]
+    return method, build(law, settings.exception_mass, settings.failure_probability).plan.laws
+
+
+def _in_words(seconds: float) -> str:
+    for unit, size in (("days", 86400.0), ("hours", 3600.0)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:,.0f} {unit}"
+    return f"{seconds / 60:.0f} minutes"

@@ -1,36 +1,227 @@
-"""What the commands of the laboratory do; imported only when one of them runs."""
+"""The laboratory: functions instead of mechanisms, and the claims of the paper."""
 
 from __future__ import annotations
 
 import json
 import sys
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
+from cyclopts import Group, Parameter
 from numpy.typing import NDArray
 
-from liptest.commands.jobs import muted
-from liptest.commands.laboratory_input import load_function, read_law
-from liptest.commands.workers import pool
+from liptest.cli.config import DistributionModel, DomainModel, validated
+from liptest.cli.jobs import muted, numbers
+from liptest.cli.loading import load_object
+from liptest.cli.workers import pool
 from liptest.data.distributions import ProductDistribution
-from liptest.data.domains import Hypercube
+from liptest.data.domains import Hypercube, IntArray
 from liptest.errors import BudgetError, FunctionError, InputError, LiptestError, shown
 from liptest.lipschitz.check import check_lipschitz
 from liptest.lipschitz.covers import ExactTable
 from liptest.lipschitz.distance import Distance, distance_to_lipschitz, violated_edges
 from liptest.lipschitz.plans import plan_table, with_step
-from liptest.lipschitz.repair import Table, exact_table, mcshane, repair
+from liptest.lipschitz.repair import Table, exact_table, mcshane
+from liptest.lipschitz.repair import repair as repaired
 from liptest.lipschitz.testers import ALL_TESTERS
 from liptest.lipschitz.testers.base import LipschitzTester
 from liptest.lipschitz.testers.diameter import DiameterTester
 from liptest.privacy.plans import privacy_plan_table
 from liptest.report.text import Screen, plan_text, privacy_plan_text
 from liptest.verdicts import Decision
+
+_TASK = Group("Task")
+
+
+_DATA = Group("Domain and distribution of the points")
+
+
+_RUN = Group("Running")
+
+
+Function = Annotated[
+    str, Parameter(help="file.py:name, package.module:name, or a table in a .npy file.")
+]
+
+
+Kind = Annotated[
+    Literal["cube", "grid", "records"],
+    Parameter(
+        group=_DATA,
+        name=["--domain", "--relation"],
+        help="Neighbours: bits flipped, counts moved by 1, or records replaced.",
+    ),
+]
+
+
+Dimension = Annotated[int | None, Parameter(group=_DATA, help="Number of bits of a cube.")]
+
+
+Sizes = Annotated[str | None, Parameter(group=_DATA, help="Values per coordinate: 3,3,2.")]
+
+
+Probabilities = Annotated[
+    str | None,
+    Parameter(group=_DATA, help="Chance of a 1: one number, or one per bit. Default: uniform."),
+]
+
+
+Proximity = Annotated[
+    float, Parameter(group=_TASK, help="Mass off which an accepted function is Lipschitz.")
+]
+
+
+Failure = Annotated[float, Parameter(group=_TASK, help="Chance of a wrong acceptance.")]
+
+
+Constant = Annotated[float, Parameter(group=_TASK, help="The Lipschitz constant.")]
+
+
+Tolerance = Annotated[
+    float, Parameter(group=_TASK, help="Relative; 0 decides ties to the last bit.")
+]
+
+
+Tester = Annotated[str, Parameter(group=_TASK, help="auto, or a name such as VarianceEdges.")]
+
+
+Step = Annotated[
+    float | None,
+    Parameter(group=_TASK, help="For testers that round values: 1 over a whole number."),
+]
+
+
+Seed = Annotated[
+    int | None, Parameter(group=_RUN, help="For reproduction; default: operating system.")
+]
+
+
+Json = Annotated[Path | None, Parameter(group=_RUN, name="--json", help="Write the answer.")]
+
+
+Workers = Annotated[int, Parameter(group=_RUN, help="Processes; results do not depend on it.")]
+
+
+def lipschitz(
+    function: Function,
+    /,
+    *,
+    proximity: Proximity,
+    failure_probability: Failure = 1e-6,
+    lipschitz_constant: Constant = 1.0,
+    tolerance: Tolerance = 1e-9,
+    tester: Tester = "auto",
+    range_step: Step = None,
+    domain: Kind = "cube",
+    dimension: Dimension = None,
+    sizes: Sizes = None,
+    probabilities: Probabilities = None,
+    seed: Seed = None,
+    json: Json = None,
+    workers: Workers = 1,
+) -> int:
+    """Test whether a function is Lipschitz; exit code 0 ACCEPT, 1 REJECT.
+
+    Example: liptest lipschitz query.py:mean --dimension 20 --proximity 0.01
+    """
+    return run_lipschitz(dict(locals()))
+
+
+def distance(
+    function: Function,
+    /,
+    *,
+    lipschitz_constant: Constant = 1.0,
+    tolerance: Tolerance = 1e-9,
+    domain: Kind = "cube",
+    dimension: Dimension = None,
+    sizes: Sizes = None,
+    probabilities: Probabilities = None,
+    json: Json = None,
+) -> int:
+    """Print how far a function is from Lipschitz, exactly or in bounds.
+
+    Example: liptest distance query.py:mean --dimension 12 --probabilities 0.1
+    """
+    return run_distance(dict(locals()))
+
+
+def repair(
+    function: Function,
+    /,
+    *,
+    output: Annotated[Path, Parameter(help="Where the table of the repaired function goes, .npy.")],
+    range_step: Annotated[
+        float, Parameter(group=_TASK, help="Step of the paper's operators, 1 over a whole number.")
+    ] = 0.125,
+    symmetric: Annotated[
+        bool, Parameter(group=_TASK, help="JR11's operator instead.", negative="")
+    ] = False,
+    least: Annotated[
+        bool,
+        Parameter(
+            group=_TASK,
+            help="Change the least mass possible instead (exact minimum cover); any domain.",
+            negative="",
+        ),
+    ] = False,
+    domain: Kind = "cube",
+    dimension: Dimension = None,
+    sizes: Sizes = None,
+    probabilities: Probabilities = None,
+) -> int:
+    """Write a 1-Lipschitz function near the given one.
+
+    Example: liptest repair query.py:mean --dimension 8 --output repaired.npy
+    """
+    return run_repair(dict(locals()))
+
+
+def plan(
+    *,
+    proximity: Proximity = 0.01,
+    failure_probability: Failure = 1e-6,
+    range_step: Step = None,
+    outputs: Annotated[
+        int | None, Parameter(group=_TASK, help="Also plan privacy tests of so many outputs ..")
+    ] = None,
+    epsilon: Annotated[str, Parameter(group=_TASK, help=".. at this claim ..")] = "1",
+    exception_mass: Annotated[
+        float, Parameter(group=_TASK, help=".. off datasets of this probability.")
+    ] = 1e-3,
+    domain: Kind = "cube",
+    dimension: Dimension = None,
+    sizes: Sizes = None,
+    probabilities: Probabilities = None,
+    json: Json = None,
+) -> int:
+    """Print what every tester would cost: the paper's section 5 for your numbers.
+
+    Example: liptest plan --dimension 20 --probabilities 0.1 --proximity 0.01 --outputs 21
+    """
+    return run_plan(dict(locals()))
+
+
+def paper(
+    *,
+    share: Annotated[
+        float, Parameter(group=_RUN, help="Part of the cases to look at, up to 1.")
+    ] = 1.0,
+    json: Json = None,
+) -> int:
+    """Check the paper's claims on small domains; exit code 0 when all is as documented.
+
+    The checks lie beside the package; in a checkout ``python -m paper`` does the same.
+
+    Example: liptest paper
+    """
+    return run_paper(share, json)
+
 
 Options = dict[str, Any]
 
@@ -190,7 +381,7 @@ def _repaired(table: Table, law: ProductDistribution, options: Options, found: D
             f"which works on any domain",
             name="domain",
         )
-    return repair(table, law, range_step=options["range_step"], symmetric=options["symmetric"])
+    return repaired(table, law, range_step=options["range_step"], symmetric=options["symmetric"])
 
 
 def _plan(screen: Screen, options: Options) -> int:
@@ -240,3 +431,71 @@ def _write(path: Path | None, answer: Any) -> None:
     except OSError as error:
         # The answer is on the screen already; a full disk must not lose its exit code.
         print(f"error: --json {path}: {error.strerror}", file=sys.stderr)
+
+
+# What the command line names: functions, tables, a distribution.
+
+
+@dataclass(frozen=True)
+class NamedFunction:
+    """A function from a file: what it raises, or an attempt to exit, is its own fault."""
+
+    function: Callable[[IntArray], Any]
+    label: str
+
+    @property
+    def __name__(self) -> str:
+        return self.label
+
+    def __call__(self, points: IntArray) -> Any:
+        try:
+            return self.function(points)
+        except (Exception, SystemExit) as error:
+            said = f"{type(error).__name__}: {shown(str(error), 200)}"
+            raise FunctionError(
+                f"{self.label}: it raised {said}; it is called with an (n, d) array, wrap a "
+                f"function of one point in lt.scalar(...)"
+            ) from None
+
+
+def load_function(where: str) -> tuple[Any, str]:
+    """A callable or a table, and its label."""
+    if where.endswith(".npy"):
+        return _table(Path(where)), Path(where).stem
+    with muted():
+        found, label = load_object(where)
+    return (NamedFunction(found, label) if callable(found) else found), label
+
+
+def _table(path: Path) -> NDArray[Any]:
+    if not path.is_file():
+        raise InputError(f"{path}: there is no such file", name="function")
+    try:
+        return np.asarray(np.load(path, allow_pickle=False))
+    except (ValueError, OSError, EOFError):
+        raise InputError(
+            f"{path}: it is no readable .npy table of numbers", name="function"
+        ) from None
+
+
+def read_law(options: dict[str, Any], function: Any) -> ProductDistribution:
+    """The distribution asked for; a table gives its own sizes."""
+    sizes, dimension = numbers(options["sizes"], always_list=True), options["dimension"]
+    if isinstance(function, np.ndarray) and sizes is None and dimension is None:
+        sizes, dimension = list(function.shape), function.ndim
+    probabilities = numbers(options["probabilities"])
+    is_cube = options["domain"] == "cube"
+    if is_cube and sizes is not None and set(sizes) != {2}:
+        raise InputError(
+            f"sizes={shown(sizes)}: coordinates of more values need --domain grid (counts moved "
+            f"by 1) or --domain records (records replaced)",
+            name="sizes",
+        )
+    domain = {
+        "kind": options["domain"],
+        "dimension": len(sizes) if is_cube and sizes is not None else dimension,
+        "sizes": None if is_cube else sizes,
+    }
+    data = {"probabilities": probabilities, "uniform": probabilities is None}
+    known = validated(DomainModel, domain, "arguments").build()
+    return validated(DistributionModel, data, "arguments").build(known, Path())

@@ -15,6 +15,15 @@ from typing import Any
 import liptest
 from liptest.errors import LiptestError
 
+
+def doctor() -> int:
+    """Say what is installed and whether it works here; exit code 0 or 1.
+
+    Example: liptest doctor
+    """
+    return run_doctor()
+
+
 _REQUIREMENT = re.compile(r"([\w.-]+)(?:\[.*?\])?\s*([^;]*)(?:;.*extra\s*==\s*['\"]([\w-]+)['\"])?")
 
 
@@ -152,7 +161,7 @@ def _forgetful(data: Any, rng: Any) -> int:
 
 
 def _processes(problems: list[str]) -> Iterator[str]:
-    from liptest.commands.workers import pool
+    from liptest.cli.workers import pool
 
     try:
         with pool(2) as executor:

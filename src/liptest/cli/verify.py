@@ -3,19 +3,50 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from liptest.commands.jobs import code_of, distribution_arguments, domain_arguments, muted
-from liptest.commands.loading import load_mechanism
-from liptest.commands.samples import distribution_of, load_sampler
-from liptest.config import CheckModel, DistributionModel, DomainModel, read_config, validated
+from cyclopts import Parameter
+
+from liptest.cli.config import CheckModel, DistributionModel, DomainModel, read_config, validated
+from liptest.cli.jobs import code_of, distribution_arguments, domain_arguments, muted
+from liptest.cli.loading import load_mechanism
+from liptest.cli.options import NOTHING, Data
+from liptest.cli.samples import distribution_of, load_sampler
 from liptest.data.distributions import Distribution
 from liptest.errors import InputError, LiptestError, shown
 from liptest.evidence.certificate import is_of_samples, read_documents
 from liptest.evidence.verify import Examination, examine
 from liptest.report.text import Screen
 from liptest.runs.fingerprints import distribution_hash
+
+
+def verify(
+    certificate: Annotated[Path, Parameter(help="JSON file that check or release wrote.")],
+    /,
+    *,
+    mechanism: Annotated[
+        str | None, Parameter(help="file.py:name or package.module:name; without, only the file.")
+    ] = None,
+    config: Annotated[
+        Path | None, Parameter(help="liptest.toml with the mechanism and its distribution.")
+    ] = None,
+    scalar: Annotated[
+        bool, Parameter(help="Of samples: (dataset, rng) gives one output.", negative="")
+    ] = False,
+    data: Data = NOTHING,
+) -> int:
+    """Check a certificate: its witness is asked for again, its test repeated from its seed.
+
+    Exit code 0 it holds, 1 it does not, 2 no certificate, 3 nothing wrong found but not enough
+    given to tell.
+
+    Example: liptest verify vendor.json --mechanism vendor.py:count --dimension 20
+    --probabilities 0.1
+    """
+    return run_verify(certificate, mechanism, config, asdict(data), scalar=scalar)
+
 
 # The worst of several wins.
 _SEVERITY = (1, 3, 2, 0)

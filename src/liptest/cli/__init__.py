@@ -8,16 +8,12 @@ import sys
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line and return the exit code; used by the ``liptest`` script.
 
-    Exit codes are those of ``liptest.commands.app``; 130 after Ctrl-C.
+    Exit codes are those of ``liptest.cli.app``; 130 after Ctrl-C.
     """
     try:
-        from liptest.commands.app import run
+        from liptest.cli.app import run
 
         return run(sys.argv[1:] if arguments is None else arguments)
     except KeyboardInterrupt:
         print("error: interrupted before anything was decided", file=sys.stderr)
         return 130
-
-
-if __name__ == "__main__":
-    sys.exit(main())

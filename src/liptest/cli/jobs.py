@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from liptest.commands.loading import load_mechanism
-from liptest.config import CheckModel, DistributionModel, DomainModel, read_config, validated
+from liptest.cli.config import CheckModel, DistributionModel, DomainModel, read_config, validated
+from liptest.cli.loading import load_mechanism
 from liptest.data.distributions import ProductDistribution
 from liptest.errors import BudgetError, GateError, InputError, LiptestError, MechanismError
 from liptest.lipschitz import testers

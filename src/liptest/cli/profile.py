@@ -1,13 +1,23 @@
-"""``liptest profile``; only its arguments, what it does is in ``liptest.commands.profile``."""
+"""``liptest profile``: one profile per mechanism, as a small table and as JSON."""
 
 from __future__ import annotations
 
+import json
+import sys
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from cyclopts import Group, Parameter
 
-# Nothing heavy is imported here: --help must answer at once.
+from liptest.cli.config import CheckModel
+from liptest.cli.jobs import code_of, load_job, muted, numbers, read_task
+from liptest.cli.workers import pool
+from liptest.errors import LiptestError
+from liptest.privacy.profile import privacy_profile
+from liptest.privacy.profile_result import GdpAnswer, PrivacyProfile
+from liptest.report.text import Screen
+from liptest.verdicts import Decision
 
 _PROFILE = Group("Profile")
 
@@ -105,6 +115,82 @@ def profile(
 
     Example: liptest profile vendor.py:count --dimension 20 --probabilities 0.1 --epsilon 0.5,1,2
     """
-    from liptest.commands.profile import run_profile
-
     return run_profile(dict(locals()))
+
+
+# As for ``liptest check``: worst first.
+_SEVERITY = (4, 1, 3, 2, 0)
+
+
+_CODES = {Decision.YES: 0, Decision.NO: 1, Decision.INCONCLUSIVE: 3}
+
+
+def run_profile(options: dict[str, Any]) -> int:
+    """``liptest profile``: every mechanism named, whatever becomes of the others."""
+    screen = Screen()
+    try:
+        # The models need a claim, which a profile does not: the grid stands for it.
+        nothing = dict.fromkeys(("ledger", "vendor", "search_laws"))
+        task = read_task(options | nothing | {"epsilon": "1", "method": "auto"})
+    except LiptestError as error:
+        return screen.error(error, 2)
+    written: list[dict[str, Any]] = []
+    codes = [_one(screen, model, task.folder, options, written) for model in task.models]
+    _write(options["json"], written)
+    return next(code for code in _SEVERITY if code in codes)
+
+
+def _one(
+    screen: Screen,
+    model: CheckModel,
+    folder: Path,
+    options: dict[str, Any],
+    written: list[dict[str, Any]],
+) -> int:
+    try:
+        profile = _profile(screen, model, folder, options)
+        answer = None
+        if options["claim"] is not None:
+            mass = options["exception_mass"]
+            answer = profile.gdp(epsilon=options["claim"], exception_mass=mass)
+    except LiptestError as error:
+        return screen.error(error, code_of(error), model.mechanism)
+    _print(screen, profile, answer)
+    written.append(profile.to_dict() | ({"claim": answer.to_dict()} if answer else {}))
+    return 0 if answer is None else _CODES[answer.decision]
+
+
+def _profile(
+    screen: Screen, model: CheckModel, folder: Path, options: dict[str, Any]
+) -> PrivacyProfile:
+    job = load_job(model, folder)
+    plain = ("delta", "exception_mass", "failure_probability", "method", "draws", "budget", "seed")
+    with screen.progress(job.label) as progress, muted(), pool(options["workers"]) as executor:
+        found = privacy_profile(
+            job.mechanism,
+            job.distribution,
+            epsilons=numbers(options["epsilon"], always_list=True),
+            tolerance=model.tolerance,
+            executor=executor,
+            progress=progress,
+            **{key: options[key] for key in plain},
+        )
+    return replace(found, mechanism=job.label)
+
+
+def _print(screen: Screen, profile: PrivacyProfile, answer: GdpAnswer | None) -> None:
+    screen.paragraph("\n".join(profile.heading()))
+    print("\n".join(profile.table()), end="\n\n")
+    closing = profile.footing() + ([str(answer)] if answer else [])
+    screen.paragraph("\n".join(closing))
+
+
+def _write(path: Path | None, profiles: list[dict[str, Any]]) -> None:
+    if path is None or not profiles:
+        return
+    text = json.dumps(profiles[0] if len(profiles) == 1 else profiles, indent=1)
+    try:
+        path.write_text(text + "\n", encoding="utf-8")
+    except OSError as error:
+        # The tables are on the screen already; a full disk must not lose them.
+        print(f"error: --json {path}: {error.strerror}", file=sys.stderr)

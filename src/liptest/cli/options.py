@@ -1,43 +1,17 @@
-"""The commands and their options: arguments in, exit codes out; everything else lives elsewhere.
-
-Exit codes: 0 YES or released, 1 NO or refused, 2 bad usage or input, 3 INCONCLUSIVE or budget
-ended, 4 the mechanism is broken. Of several checks the worst wins, in the order 4, 1, 3, 2, 0: a
-broken or refuted mechanism is never masked.
-"""
+"""Options that commands share: each is declared once, with its help."""
 
 from __future__ import annotations
 
-import os
-import sys
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
-from cyclopts import App, CycloptsError, Group, Parameter
-
-from liptest.commands.first_contact_cli import COMMANDS as FIRST_COMMANDS
-from liptest.commands.laboratory_cli import COMMANDS
-from liptest.commands.ledger_cli import LEDGER
-from liptest.commands.profile_cli import profile
-from liptest.commands.samples_cli import samples
-from liptest.commands.verify_cli import verify
+from cyclopts import Group, Parameter
 
 # Nothing heavy is imported here: --help must answer at once.
 
-app = App(
-    name="liptest",
-    help="Tests a claim of differential privacy before the code touches the data.",
-    help_epilogue="Exit codes: 0 YES or released, 1 NO or refused, 2 bad usage or input, "
-    "3 INCONCLUSIVE or budget ended, 4 the mechanism is broken.",
-    help_format="plaintext",
-    version_flags=["--version"],
-    # Ctrl-C is told of as every error is, in one line.
-    suppress_keyboard_interrupt=False,
-)
-
-
-# What was typed, so that a command can say how to go on.
-_typed: list[str] = []
+#: What was typed, so that a command can say how to go on.
+typed: list[str] = []
 
 
 _CLAIM = Group("Claim")
@@ -251,127 +225,44 @@ class Options:
     workers: Workers = 1
 
 
-@app.command
-def demo(name: Literal["clicks"] = "clicks", /) -> int:
-    """Test three vendors' click counts on real data, and release one.
+_TESTED = Group("Distribution that was tested with")
 
-    Example: liptest demo clicks
+
+Where = Annotated[Path | None, Parameter(group=_TESTED)]
+
+
+Text = Annotated[str | None, Parameter(group=_TESTED)]
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Data:
+    """Domain and distribution as ``check`` takes them; the domain may be left to the certificate.
+
+    The certificate holds a hash of both, so that no other ones are taken for them.
     """
-    from liptest.commands.main import run_demo
 
-    return run_demo(name)
-
-
-@app.command
-def check(
-    mechanism: Mechanism = None,
-    /,
-    *,
-    checkpoint: Checkpoint = None,
-    resume: Resume = False,
-    options: Options = Options(),
-) -> int:
-    """Test one mechanism, or all checks of a liptest.toml.
-
-    Example: liptest check vendor.py:count --epsilon 1 --dimension 20 --probabilities 0.1
-    """
-    from liptest.commands.main import run_check
-
-    run = {"checkpoint": checkpoint, "resume": resume, "typed": [*_typed]}
-    return run_check(asdict(options) | run | {"mechanism": mechanism})
+    domain: Annotated[
+        Literal["cube", "grid", "records", "answers"] | None, Parameter(group=_TESTED)
+    ] = None
+    relation: Annotated[Literal["all", "one"] | None, Parameter(group=_TESTED)] = None
+    dimension: Annotated[int | None, Parameter(group=_TESTED)] = None
+    sizes: Text = None
+    probabilities: Text = None
+    uniform: Annotated[bool, Parameter(group=_TESTED, negative="")] = False
+    table: Where = None
+    column: Text = None
+    group: Annotated[str | None, Parameter(group=_TESTED, name="--group")] = None
+    rows: Text = None
+    records: Where = None
+    record_rows: Text = None
+    columns: Text = None
+    sql: Text = None
+    sql_table: Text = None
+    query: Text = None
+    histogram_of: Annotated[float | None, Parameter(group=_TESTED)] = None
 
 
-@app.command
-def release(
-    mechanism: Mechanism = None,
-    /,
-    *,
-    private: Annotated[Path, Parameter(help="Private dataset: CSV, .npy or JSON list.")],
-    private_column: Annotated[str | None, Parameter(help="Column of the CSV.")] = None,
-    private_rows: Annotated[str | None, Parameter(help="Rows of it, first:stop.")] = None,
-    private_table: Annotated[
-        str | None, Parameter(help="Its name in the ledger; default: the name of the file.")
-    ] = None,
-    options: Options = Options(),
-) -> int:
-    """Test a mechanism and, after a YES only, print one output on the private dataset.
-
-    Example: liptest release vendor.py:count --epsilon 1 --dimension 3 --probabilities 0.1
-    --private private.csv --private-column click
-    """
-    from liptest.commands.main import run_release
-
-    dataset = {
-        "private": private,
-        "private_column": private_column,
-        "private_rows": private_rows,
-        "private_table": private_table or private.name,
-    }
-    return run_release(asdict(options) | dataset | {"mechanism": mechanism})
-
-
-@app.command
-def law(
-    mechanism: Annotated[str, Parameter(help="file.py:name or package.module:name.")],
-    /,
-    *,
-    dataset: Annotated[str | None, Parameter(help="One dataset: 0,1,1.")] = None,
-    ones: Annotated[int | None, Parameter(help="Or a table of bits with so many ones ..")] = None,
-    dimension: Annotated[int | None, Parameter(help=".. among so many.")] = None,
-    trace: Annotated[
-        str | None, Parameter(help="Print the random choices that lead to this output instead.")
-    ] = None,
-) -> int:
-    """Print the exact output law of a mechanism on one dataset.
-
-    Example: liptest law vendor.py:count --ones 3 --dimension 20
-    """
-    from liptest.commands.law import run_law
-
-    return run_law(mechanism, dataset, ones, dimension, trace)
-
-
-for _command in (*FIRST_COMMANDS, *COMMANDS):
-    app.command(_command)
-
-
-app.command(LEDGER)
-
-
-app.command(verify)
-
-
-app.command(profile)
-
-
-app.command(samples)
-
-
-def run(tokens: list[str]) -> int:
-    """Run what was typed and return the exit code."""
-    _typed[:] = tokens
-    if not tokens:
-        from liptest.commands.first_contact import run_welcome
-
-        return run_welcome()
-    try:
-        answer = app(
-            tokens,
-            exit_on_error=False,
-            print_error=False,
-            result_action="return_value",
-        )
-    except CycloptsError as error:
-        print(f"error: {_flat(error)}; see liptest --help", file=sys.stderr)
-        return 2
-    except BrokenPipeError:
-        # The reader of our output has gone, as in `liptest .. | head`; nothing more can be said.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 141
-    except SystemExit as stop:
-        return stop.code if isinstance(stop.code, int) else 2
-    return answer if isinstance(answer, int) else 0
-
-
-def _flat(error: Exception) -> str:
-    return " ".join(str(error).split())
+#: Where nothing is said.
+DEFAULTS = Options()
+NOTHING = Data()

@@ -1,0 +1,116 @@
+"""All commands, by name; each is imported when it is asked for, so that --help answers at once.
+
+Exit codes: 0 YES or released, 1 NO or refused, 2 bad usage or input, 3 INCONCLUSIVE or budget
+ended, 4 the mechanism is broken. Of several checks the worst wins, in the order 4, 1, 3, 2, 0: a
+broken or refuted mechanism is never masked.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Literal
+
+from cyclopts import App, CycloptsError
+
+from liptest.cli import options
+
+#: The module of each command, and the first sentence of its docstring.
+COMMANDS = {
+    "demo": ("demo", "Test three vendors' click counts on real data, and release one."),
+    "check": ("check", "Test one mechanism, or all checks of a liptest.toml."),
+    "release": (
+        "check",
+        "Test a mechanism and, after a YES only, print one output on the private dataset.",
+    ),
+    "law": ("law", "Print the exact output law of a mechanism on one dataset."),
+    "init": ("init", "Write a commented liptest.toml for a mechanism, to be filled in."),
+    "doctor": ("doctor", "Say what is installed and whether it works here; exit code 0 or 1."),
+    "lipschitz": (
+        "laboratory",
+        "Test whether a function is Lipschitz; exit code 0 ACCEPT, 1 REJECT.",
+    ),
+    "distance": (
+        "laboratory",
+        "Print how far a function is from Lipschitz, exactly or in bounds.",
+    ),
+    "repair": ("laboratory", "Write a 1-Lipschitz function near the given one."),
+    "plan": (
+        "laboratory",
+        "Print what every tester would cost: the paper's section 5 for your numbers.",
+    ),
+    "paper": (
+        "laboratory",
+        "Check the paper's claims on small domains; exit code 0 when all is as documented.",
+    ),
+    "ledger": ("ledger", "Read a ledger of attempts and releases."),
+    "verify": (
+        "verify",
+        "Check a certificate: its witness is asked for again, its test repeated from its seed.",
+    ),
+    "profile": (
+        "profile",
+        "Print the exception mass against epsilon; with --claim, exit code 0 YES, 1 NO, 3 open.",
+    ),
+    "samples": (
+        "samples",
+        "Test a mechanism of which only samples can be had: (dataset, n, rng) -> n outputs.",
+    ),
+}
+
+app = App(
+    name="liptest",
+    help="Tests a claim of differential privacy before the code touches the data.",
+    help_epilogue="Exit codes: 0 YES or released, 1 NO or refused, 2 bad usage or input, "
+    "3 INCONCLUSIVE or budget ended, 4 the mechanism is broken.",
+    help_format="plaintext",
+    version_flags=["--version"],
+    # Ctrl-C is told of as every error is, in one line.
+    suppress_keyboard_interrupt=False,
+)
+
+
+for _name, (_module, _help) in COMMANDS.items():
+    app.command(f"liptest.cli.{_module}:{_name}", name=_name, help=_help)
+
+
+@app.command
+def completion(shell: Literal["bash", "zsh", "fish", "powershell"], /) -> int:
+    """Print a script that completes commands and options in a shell.
+
+    Example: liptest completion bash > ~/.local/share/bash-completion/completions/liptest
+    """
+    print(app.generate_completion(shell=shell))
+    return 0
+
+
+def run(tokens: list[str]) -> int:
+    """Run what was typed and return the exit code."""
+    options.typed[:] = tokens
+    if not tokens:
+        from liptest.cli.first_contact import run_welcome
+
+        return run_welcome()
+    if tokens[0] in COMMANDS and tokens[0] != "ledger":
+        app[tokens[0]].help = None  # its docstring says more
+    try:
+        answer = app(
+            tokens,
+            exit_on_error=False,
+            print_error=False,
+            result_action="return_value",
+        )
+    except CycloptsError as error:
+        print(f"error: {_flat(error)}; see liptest --help", file=sys.stderr)
+        return 2
+    except BrokenPipeError:
+        # The reader of our output has gone, as in `liptest .. | head`; nothing more can be said.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
+    except SystemExit as stop:
+        return stop.code if isinstance(stop.code, int) else 2
+    return answer if isinstance(answer, int) else 0
+
+
+def _flat(error: Exception) -> str:
+    return " ".join(str(error).split())
