@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -18,7 +18,6 @@ from liptest.mechanisms.base import Mechanism
 from liptest.mechanisms.declared import ClosedForm, ExactForm, StatisticMechanism
 from liptest.mechanisms.shift import ShiftMechanism, VectorShift
 from liptest.statistics.coordinates import Coordinates
-from liptest.statistics.protocol import Values
 from liptest.statistics.sums import WeightedSum
 
 # Which datasets OpenDP's domains and metrics stand for.
@@ -227,7 +226,8 @@ def _fixed(record: Any, low: int, high: int, size: int, domain: Domain | None) -
     if domain is not None and domain != own:
         raise InputError(f"domain={domain} does not fit: the measurement's is {own}", name="domain")
     counting = record.function == "make_count"
-    statistic = Offset([0 if counting else 1] * size, size if counting else size * low)
+    weights, constant = [0 if counting else 1] * size, size if counting else size * low
+    statistic = WeightedSum(weights, constant=constant, name="sum")
     return Chained(
         record.function, own, 2, statistic, lambda data: (np.asarray(data) + low).tolist()
     )
@@ -253,63 +253,6 @@ _MOST_SCORES = 40
 
 
 _SELECTION_ERROR = 1e-10
-
-
-class Offset(WeightedSum):
-    """A weighted sum and a constant; neighbours have the same differences."""
-
-    name = "sum"
-
-    def __init__(self, weights: Sequence[int], constant: int) -> None:
-        super().__init__(weights)
-        self.constant = constant
-
-    def __repr__(self) -> str:
-        return f"Offset({self.weights[:40].tolist()}, {self.constant})"
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Offset) and repr(self) == repr(other) and super().__eq__(other)
-
-    def __hash__(self) -> int:
-        return hash((self.weights.tobytes(), self.constant))
-
-    def values(self, points: IntArray) -> Values:
-        return super().values(points) + self.constant
-
-    def kinds(self, domain: Domain) -> Values:
-        """Those of the sum."""
-        return super().kinds(domain)
-
-    def edges(self, domain: Domain) -> Iterator[tuple[Values, Values]]:
-        for left, right in super().edges(domain):
-            yield left + self.constant, right + self.constant
-
-    def difference_sets(self, domain: Domain) -> None:
-        """Not kept: they are those of the sum without the constant."""
-        return
-
-    def realise(self, domain: Domain, left: Values, right: Values) -> tuple[IntArray, IntArray]:
-        return super().realise(domain, left - self.constant, right - self.constant)
-
-
-@dataclass(frozen=True)
-class OffsetCoordinates(Coordinates):
-    """The numbers of the dataset, counted from a lower bound."""
-
-    constant: int = 0
-
-    def values(self, points: IntArray) -> Values:
-        return super().values(points) + self.constant
-
-    def changed_values(self, batch: Any, values: Values) -> Values:
-        return super().changed_values(batch, values - self.constant) + self.constant
-
-    def edges(self, domain: Domain) -> Iterator[tuple[Values, Values]]:
-        for left, right in super().edges(domain):
-            yield left + self.constant, right + self.constant
-
-    def realise(self, domain: Domain, left: Values, right: Values) -> tuple[IntArray, IntArray]:
-        return super().realise(domain, left - self.constant, right - self.constant)
 
 
 @dataclass(frozen=True)
@@ -414,17 +357,17 @@ def noisy_max(scale: float, count: int, negate: bool, gumbel: bool, name: str) -
 def noisy_vector(noise: AdditiveNoise, domain: Domain, lowest: int, name: str) -> Mechanism:
     """Noise on each number of the dataset."""
     every = tuple(range(domain.dimension))
-    return VectorShift(OffsetCoordinates(every, domain.sizes, constant=lowest), noise, name)
+    return VectorShift(Coordinates(every, domain.sizes, constant=lowest), noise, name)
 
 
 def noisy_number(noise: AdditiveNoise, lowest: int, name: str) -> Mechanism:
     """Noise on the one number of the dataset."""
-    return ShiftMechanism(Offset([1], lowest), noise, name)
+    return ShiftMechanism(WeightedSum([1], constant=lowest, name="sum"), noise, name)
 
 
 def bounded_number(scale: float, lowest: int, bounds: Sequence[int], name: str) -> Mechanism:
     """Noise on the one number of the dataset that ends at bounds."""
     low, high = (int(end) for end in bounds)
     law = BoundedLaw(scale, low, high)
-    number, outputs = Offset([1], lowest), range(low, high + 1)
+    number, outputs = WeightedSum([1], constant=lowest, name="sum"), range(low, high + 1)
     return StatisticMechanism(number, outputs, law, error=law.error, exact_zeros=True, name=name)

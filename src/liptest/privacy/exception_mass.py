@@ -29,6 +29,7 @@ from liptest.privacy.claims import Claim, ExactLog, parse_epsilon
 from liptest.privacy.comparison import Answer, certified_comparison, screen_pairs
 from liptest.privacy.exhaustive import law_rows, neighbour_rows
 from liptest.privacy.profile_result import ExceptionMass
+from liptest.statistics.protocol import has_values_of
 from liptest.statistics.sums import Count
 
 Flags = NDArray[np.bool_]
@@ -49,7 +50,7 @@ def has_count_mass(mechanism: Mechanism, distribution: Distribution) -> bool:
     """Whether ``count_exception_mass`` applies: a count, a product law, not too many laws."""
     outputs = 1 if mechanism.outputs is None else len(mechanism.outputs)
     return (
-        isinstance(mechanism.statistic, Count)
+        has_values_of(mechanism.statistic, Count)
         and isinstance(distribution, ProductDistribution)
         and (distribution.domain.dimension + 1) * outputs <= _MOST_ENTRIES
     )

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import permutations
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,7 @@ from liptest.mechanisms.shift import ShiftMechanism
 from liptest.privacy.comparison import DistinctLaws
 from liptest.privacy.exhaustive import law_rows
 from liptest.privacy.proof import UNDERFLOW, noise_window
-from liptest.statistics.protocol import Statistic
+from liptest.statistics.protocol import Statistic, has_values_of
 from liptest.statistics.sums import Count, WeightedSum
 
 # Law of a sum of independent whole numbers, each of them left out in turn (theory 3.15).
@@ -55,9 +55,9 @@ class Part:
     values: tuple[tuple[int, int], ...]
 
 
-def is_additive(statistic: object) -> bool:
+def is_additive(statistic: object) -> TypeGuard[Count | WeightedSum]:
     """Whether a statistic is a sum over the records of which all is known."""
-    return isinstance(statistic, (Count, WeightedSum))
+    return has_values_of(statistic, Count) or has_values_of(statistic, WeightedSum)
 
 
 def additive_parts(
@@ -69,9 +69,9 @@ def additive_parts(
     """
     domain = distribution.domain
     statistic.check(domain)
-    weights = np.ones(domain.dimension, dtype=np.int64)
+    weights, constant = np.ones(domain.dimension, dtype=np.int64), 0
     if isinstance(statistic, WeightedSum):
-        weights = statistic.weights
+        weights, constant = statistic.weights, statistic.constant
     spread = int(np.abs(weights) @ (domain.size_array - 1)) + 1
     if spread > MAX_RANGE:
         raise BudgetError(
@@ -80,7 +80,7 @@ def additive_parts(
             needed=spread,
             budget=MAX_RANGE,
         )
-    lowest = int(np.minimum(weights, 0) @ (domain.size_array - 1))
+    lowest = constant + int(np.minimum(weights, 0) @ (domain.size_array - 1))
     groups: dict[tuple[int, bytes], list[int]] = {}
     for r, weight in enumerate(weights.tolist()):
         groups.setdefault((weight, distribution.marginal(r).tobytes()), []).append(r)

@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import partial
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +33,7 @@ from liptest.mechanisms.base import Mechanism
 from liptest.privacy.claims import Claim
 from liptest.privacy.judge import LossJudge, witness_of
 from liptest.runs.driver import Finding, Judgement, QueryBatch, Sampling
-from liptest.statistics.protocol import Statistic
+from liptest.statistics.protocol import Statistic, has_values_of
 from liptest.statistics.sums import Count, WeightedSum
 
 Indices = NDArray[np.int64]
@@ -48,38 +48,20 @@ _MANY_RECORDS = 1 << 14
 _RECORDS_PER_COUNT = 16
 
 
-@runtime_checkable
-class HasKinds(Protocol):
-    """A statistic that knows which records it treats alike."""
-
-    def kinds(self, domain: Domain) -> Indices:
-        """(d,) class of each record, numbered from 0: exchanging two of one class is not seen."""
-        ...
-
-
-@runtime_checkable
-class SeesCounts(Protocol):
-    """A statistic that can be computed from how many records of each class have each value."""
-
-    def of_counts(self, domain: Domain) -> Statistic:
-        """The same values from (n, classes * widest) counts; classes as ``kinds(domain)``."""
-        ...
-
-
 def find_symmetries(mechanism: Mechanism, domain: Domain) -> Indices | None:
     """(d,) class of each record, where comparing one of each class and value saves most work.
 
     Mechanisms that merely happened to read no more than a statistic are asked on all neighbours.
     """
     statistic = mechanism.statistic
-    if not isinstance(statistic, HasKinds) or not _speaks_of_itself(statistic, "kinds"):
-        return None
-    if mechanism.reads_only or not isinstance(domain, (Hypercube, RecordGrid)):
+    if statistic is None or mechanism.reads_only or not isinstance(domain, (Hypercube, RecordGrid)):
         return None
     neighbours, widest = _count_neighbours(domain), max(domain.sizes)
     if neighbours < _MANY_NEIGHBOURS:
         return None
     classes = statistic.kinds(domain)
+    if classes is None:
+        return None
     few = 2 * (int(classes.max()) + 1) * widest * (widest - 1) <= neighbours
     return classes if few else None
 
@@ -87,19 +69,12 @@ def find_symmetries(mechanism: Mechanism, domain: Domain) -> Indices | None:
 def sees_only_weight(mechanism: Mechanism, distribution: Distribution) -> bool:
     """Whether only the number of ones matters: a mechanism of a count, and independent bits."""
     return (
-        isinstance(mechanism.statistic, Count)
-        and _speaks_of_itself(mechanism.statistic, "kinds")
+        has_values_of(mechanism.statistic, Count)
         and isinstance(distribution, ProductDistribution)
         and isinstance(distribution.domain, Hypercube)
         and _takes_statistics(mechanism)
         and not mechanism.reads_only
     )
-
-
-def _speaks_of_itself(statistic: object, method: str) -> bool:
-    """Whether a method is about the statistic's own values, not those of a class it inherits."""
-    named = ({"values", method} & vars(each).keys() for each in type(statistic).__mro__)
-    return method in next((names for names in named if names), ())
 
 
 def _takes_statistics(mechanism: Any) -> bool:
@@ -381,7 +356,7 @@ def _count_tables(
 ) -> CountTables | None:
     """What draws tables of counts; None where that is not possible, or saves little."""
     statistic, records = mechanism.statistic, distribution.domain.dimension
-    if not isinstance(statistic, SeesCounts) or not _speaks_of_itself(statistic, "of_counts"):
+    if statistic.of_counts(distribution.domain) is None:
         return None
     if not isinstance(distribution, ProductDistribution) or not _takes_statistics(mechanism):
         return None

@@ -34,6 +34,7 @@ from liptest.privacy.verdicts import PrivacyVerdict, headline
 from liptest.privacy.witnesses import PrivacyWitness
 from liptest.report.text import finding_lines
 from liptest.statistics.coordinates import Coordinates
+from liptest.statistics.protocol import has_values_of
 from liptest.statistics.sums import Count, WeightedSum
 from liptest.verdicts import Decision
 
@@ -160,11 +161,11 @@ def can_visit_levels(mechanism: Mechanism, domain: Domain) -> bool:
 
 def _losses(mechanism: Mechanism, domain: Domain) -> NDArray[np.float64]:
     statistic = mechanism.statistic
-    if isinstance(statistic, Count):
+    if has_values_of(statistic, Count):
         return _of_count(mechanism, domain)
-    if isinstance(statistic, Coordinates):
+    if has_values_of(statistic, Coordinates):
         return _of_coordinates(mechanism, statistic, domain)
-    if isinstance(mechanism, ShiftMechanism) and isinstance(statistic, WeightedSum):
+    if isinstance(mechanism, ShiftMechanism) and has_values_of(statistic, WeightedSum):
         return _of_weights(mechanism, statistic, domain)
     if not domain.one_at_a_time:
         raise Missing("one record may move every answer, so that no answer is exposed alone")
@@ -193,7 +194,7 @@ def _of_coordinates(mechanism: Any, statistic: Coordinates, domain: Domain) -> N
     if inner.size > MOST_DATASETS:
         raise Missing(f"the records that are read take {inner.size:,} values")
     values = inner.points(np.arange(inner.size)).astype(np.int64)
-    laws = mechanism.laws_of(values)
+    laws = mechanism.laws_of(values + statistic.constant)
     found = np.zeros(domain.dimension)
     found[list(statistic.chosen)] = _by_axis(laws, laws.distinct(np.arange(inner.size)), inner)
     return found

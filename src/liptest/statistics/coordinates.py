@@ -15,7 +15,7 @@ from liptest.statistics.protocol import EDGE_CHUNK, Statistic, Values, check_edg
 
 @dataclass(frozen=True)
 class Coordinates(Statistic):
-    """The values of some coordinates, in ascending order of these.
+    """The values of some coordinates, in ascending order of these, a constant added to each.
 
     Edges: two values are those of neighbouring datasets if and only if they are neighbours in
     the domain that has these coordinates only. The other coordinates do not restrict them, and a
@@ -24,6 +24,7 @@ class Coordinates(Statistic):
 
     chosen: tuple[int, ...]
     sizes: tuple[int, ...]
+    constant: int = 0
 
     proved_edges = True
 
@@ -37,7 +38,7 @@ class Coordinates(Statistic):
         """Nothing to check: the coordinates were read from datasets of the domain."""
 
     def values(self, points: IntArray) -> Values:
-        return points[:, list(self.chosen)].astype(np.int64)
+        return points[:, list(self.chosen)].astype(np.int64) + self.constant
 
     def changed_values(self, batch: PointBatch, values: Values) -> Values:
         found = values[batch.rows]
@@ -45,7 +46,7 @@ class Coordinates(Statistic):
         places[list(self.chosen)] = np.arange(len(self.chosen))
         column = places[batch.coordinates]
         hit = np.flatnonzero(column >= 0)
-        found[hit, column[hit]] = batch.values[hit]
+        found[hit, column[hit]] = batch.values[hit] + self.constant
         return found
 
     def edge_count(self, domain: Domain) -> int | None:
@@ -60,11 +61,11 @@ class Coordinates(Statistic):
             # Each pair once: from its smaller end.
             up = values > block[rows, coordinates]
             ends = batch.array()[len(block) :].astype(np.int64)
-            yield block[rows[up]].astype(np.int64), ends[up]
+            yield block[rows[up]].astype(np.int64) + self.constant, ends[up] + self.constant
 
     def realise(self, domain: Domain, left: Values, right: Values) -> tuple[IntArray, IntArray]:
         found = np.zeros((2, domain.dimension), dtype=domain.dtype)
-        found[:, list(self.chosen)] = [left, right]
+        found[:, list(self.chosen)] = np.array([left, right]) - self.constant
         return found[0], found[1]
 
     def inner(self, domain: Domain) -> Domain:

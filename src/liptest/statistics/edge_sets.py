@@ -165,7 +165,7 @@ class WeightedEdges(EdgeSet):
     neighbouring_pairs: int
 
     @classmethod
-    def of(cls, weights: NDArray[np.int64], domain: Domain) -> WeightedEdges:
+    def of(cls, weights: NDArray[np.int64], domain: Domain, constant: int) -> WeightedEdges:
         tops = domain.size_array - 1
         reflected = weights < 0
         unit = int(np.gcd.reduce(weights)) or 1
@@ -176,7 +176,7 @@ class WeightedEdges(EdgeSet):
         return cls(
             reflected,
             tops,
-            int((weights * tops)[reflected].sum()),
+            constant + int((weights * tops)[reflected].sum()),
             unit,
             [int(step) for step in steps],
             groups,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, TypeGuard, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,12 +30,23 @@ EDGE_CHUNK = 1 << 16
 # Neighbouring pairs that are searched for datasets that realise a pair of values.
 _SEARCH_BUDGET = 50_000_000
 
+# Answers that hold for the values of a class alone.
+_ABOUT_VALUES = (
+    *("proved_edges", "changed_values", "edge_count", "edges", "realise"),
+    *("kinds", "of_counts", "difference_sets"),
+)
+
+T = TypeVar("T", bound="Statistic")
+
 
 class Statistic(ABC):
     """A function of the dataset; values are (n,) or (n, k) int64 arrays.
 
     A subclass gives ``name``, ``values`` and, where its edges are known, ``edge_count``, ``edges``
     and ``proved_edges``. All else has a default that is right for every statistic, only slower.
+
+    A class that overrides ``values`` of a statistic falls back to these defaults where it does not
+    speak for itself: what is inherited is about other values.
     """
 
     #: Printed in verdicts.
@@ -43,6 +54,14 @@ class Statistic(ABC):
     #: Whether ``edges`` is a theorem. If it is a user's word, a YES that rests on it is conditional
     #: and says so.
     proved_edges: bool = False
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        order = [vars(each) for each in cls.__mro__]
+        own = next(place for place, names in enumerate(order) if "values" in names)
+        for answer in _ABOUT_VALUES:
+            if not any(answer in names for names in order[: own + 1]):
+                setattr(cls, answer, vars(Statistic)[answer])
 
     def check(self, domain: Domain) -> None:
         """Raise InputError when the statistic does not fit the domain."""
@@ -131,6 +150,11 @@ class Statistic(ABC):
         if len(hits) == 0:
             return None
         return batch.point(int(batch.rows[hits[0]])), batch.point(len(starts) + int(hits[0]))
+
+
+def has_values_of(statistic: object, kind: type[T]) -> TypeGuard[T]:
+    """Whether a statistic is of a kind and has its values; a subclass may have its own."""
+    return isinstance(statistic, kind) and type(statistic).values is kind.values
 
 
 def check_is_statistic(statistic: object) -> None:

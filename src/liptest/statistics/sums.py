@@ -275,7 +275,7 @@ class Count(RecordSum):
 
 
 class WeightedSum(RecordSum):
-    """``sum over r of weights[r] * x_r``, weights whole numbers, negative ones allowed.
+    """``constant + sum over r of weights[r] * x_r``, weights whole numbers, negative ones allowed.
 
     Edges. Replacing ``x_r`` by ``sizes[r] - 1 - x_r`` where the weight is negative maps each of
     the three domains onto itself, keeps neighbours and shifts the sum by a constant, so let
@@ -294,6 +294,10 @@ class WeightedSum(RecordSum):
     ----------
     weights
         d whole numbers.
+    constant
+        Added to the sum; the edges are moved by it.
+    name
+        Printed in verdicts.
 
     Raises
     ------
@@ -301,9 +305,13 @@ class WeightedSum(RecordSum):
         Weights empty, not one-dimensional, or not whole numbers.
     """
 
-    name = "weighted sum"
-
-    def __init__(self, weights: Sequence[int] | ArrayLike) -> None:
+    def __init__(
+        self,
+        weights: Sequence[int] | ArrayLike,
+        *,
+        constant: int = 0,
+        name: str = "weighted sum",
+    ) -> None:
         try:
             array = np.asarray(weights)
         except ValueError:
@@ -319,9 +327,12 @@ class WeightedSum(RecordSum):
             raise InputError(f"weights: {shown(weights)} do not fit in 61 bits", name="weights")
         self.weights: NDArray[np.int64] = array.astype(np.int64)
         self.weights.setflags(write=False)
+        self.constant = check_count("constant", constant, least=1 - _LARGEST)
+        self.name = name
 
     def __repr__(self) -> str:
-        return f"WeightedSum({shown(self.weights[:40].tolist(), 60)})"
+        constant = f", constant={self.constant}" if self.constant else ""
+        return f"WeightedSum({shown(self.weights[:40].tolist(), 60)}{constant})"
 
     def check(self, domain: Domain) -> None:
         if domain.dimension != len(self.weights):
@@ -330,7 +341,8 @@ class WeightedSum(RecordSum):
                 f"of {domain}; give one weight per coordinate",
                 name="statistic",
             )
-        if np.abs(self.weights.astype(np.float64)) @ (domain.size_array - 1) >= _LARGEST - 1:
+        largest = np.abs(self.weights.astype(np.float64)) @ (domain.size_array - 1)
+        if largest + abs(self.constant) >= _LARGEST - 1:
             raise InputError("statistic: the weighted sum does not fit in 61 bits", name="weights")
 
     def kinds(self, domain: Domain) -> NDArray[np.int64]:
@@ -341,18 +353,20 @@ class WeightedSum(RecordSum):
     def difference_sets(self, domain: Domain) -> DifferenceSets | None:
         """All edges by difference; None where the sets would not fit into memory."""
         self.check(domain)
-        return WeightedEdges.of(self.weights, domain).difference_sets()
+        return WeightedEdges.of(self.weights, domain, self.constant).difference_sets()
 
     def tables(self, domain: Domain) -> list[Values]:
         """(sizes[r], 1) numbers for each coordinate r; equal tables are one object."""
         pairs = zip(self.weights, domain.sizes, strict=True)
-        return _without_copies([w * np.arange(n)[:, None] for w, n in pairs])
+        tables = [w * np.arange(n)[:, None] for w, n in pairs]
+        tables[0] = tables[0] + self.constant
+        return _without_copies(tables)
 
     def _key(self) -> Hashable:
-        return self.weights.tobytes()
+        return self.weights.tobytes(), self.constant
 
     def _add_up(self, points: IntArray) -> Values:
-        return np.asarray(points.astype(np.int64) @ self.weights)
+        return np.asarray(points.astype(np.int64) @ self.weights + self.constant)
 
     def _change(
         self, values: Values, coordinates: Values, before: IntArray, after: Values
@@ -360,7 +374,7 @@ class WeightedSum(RecordSum):
         return np.asarray(values + self.weights[coordinates] * (after - before))
 
     def _edge_set(self, domain: Domain) -> EdgeSet:
-        edges = WeightedEdges.of(self.weights, domain)
+        edges = WeightedEdges.of(self.weights, domain, self.constant)
         if edges.largest < MOST_BITS or domain.neighbouring_pairs > COUNT_BUDGET:
             return edges
         # Large weights of few records: the values are listed, not kept as bits.
