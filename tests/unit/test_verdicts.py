@@ -191,3 +191,46 @@ def test_a_guarantee_is_its_sentence() -> None:
 def test_masses_are_rounded_up(mass: float) -> None:
     text = f"{rounded_up(mass):.4g}"
     assert mass <= float(text) <= mass * 1.0011
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("draws", "3"),
+        ("draws", 3.0),
+        ("draws", True),
+        ("draws", -1),
+        ("draws", None),
+        ("seconds", "1.5"),
+        ("seconds", False),
+        ("seconds", "inf"),
+        ("seconds", math.inf),
+    ],
+)
+def test_nothing_is_taken_for_a_number_that_is_none(key: str, value: Any) -> None:
+    with pytest.raises(InputError, match=f"Cost.{key}="):
+        Cost.from_dict({**COST.to_dict(), key: value})
+
+
+def test_whatever_a_text_or_a_number_holds_comes_back() -> None:
+    odd = replace(PLAN, tester="a\ud800\u202e\x00", queries=10**3000, points_per_draw=3)
+    again = QueryPlan.from_json(odd.to_json())
+    assert again == odd
+    assert type(again.points_per_draw) is int
+
+
+def test_numbers_of_numpy_are_written_as_plain_ones() -> None:
+    odd = replace(COST, draws=np.int64(3), seconds=np.float64(0.5))
+    assert Cost.from_json(odd.to_json()) == odd
+
+
+def test_all_that_is_wrong_is_told() -> None:
+    data = {**VERDICT.to_dict(), "seed": "x", "more": 1}
+    del data["plan"]["tester"]
+    with pytest.raises(InputError) as told:
+        LipschitzVerdict.read(data, "verdict")
+    assert told.value.value == [
+        "verdict.plan lacks 'tester'",
+        "verdict.seed='x': it should be a valid integer",
+        "verdict has an unknown key 'more'",
+    ]
