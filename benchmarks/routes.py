@@ -17,9 +17,9 @@ from sample_aggregate import FloatArray, IntArray, SampleAggregate
 
 import liptest as lt
 from liptest.cli.demo import public_distribution
-from liptest.gate.noisy_queries import unaffordable_mass
 from liptest.lipschitz.local_filter import LocalFilter
 from liptest.privacy.methods import light, neighbourhoods
+from liptest.privacy.noisy_queries import unaffordable_mass
 from liptest.verdicts import Decision
 
 EPSILON, FAILURE = 1.0, 1e-6

@@ -38,6 +38,7 @@ if _TYPE_CHECKING:
     from liptest.lipschitz.oracles import scalar as scalar
     from liptest.lipschitz.plans import plan_table as plan_table
     from liptest.lipschitz.repair import repair as repair
+    from liptest.lipschitz.verdicts import LipschitzVerdict as LipschitzVerdict
     from liptest.mechanisms import catalogue as catalogue
     from liptest.mechanisms.additive import DiscreteGaussian as DiscreteGaussian
     from liptest.mechanisms.additive import DiscreteLaplace as DiscreteLaplace
@@ -59,7 +60,6 @@ if _TYPE_CHECKING:
     from liptest.statistics.sums import Histogram as Histogram
     from liptest.statistics.sums import WeightedSum as WeightedSum
     from liptest.testing import strategies as strategies
-    from liptest.verdicts import LipschitzVerdict as LipschitzVerdict
     from liptest.whitebox.decorator import mechanism as mechanism
 
 __version__ = "0.1.0"
@@ -117,7 +117,7 @@ _HOME = {
     "Count": "statistics.sums",
     "Histogram": "statistics.sums",
     "WeightedSum": "statistics.sums",
-    "LipschitzVerdict": "verdicts",
+    "LipschitzVerdict": "lipschitz.verdicts",
     "mechanism": "whitebox.decorator",
 }
 #: Names of version 0.1 that moved, and where they are now; until version 0.3.
@@ -176,7 +176,7 @@ _MOVED = {
     "Cost": "verdicts",
     "Decision": "verdicts",
     "Guarantee": "verdicts",
-    "Witness": "verdicts",
+    "Witness": "lipschitz.verdicts",
 }
 
 __all__ = sorted({*_HOME, *_NAMESPACES})

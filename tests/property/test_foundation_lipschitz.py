@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 import liptest as lt
 from liptest.data.domains import Domain, Hypercube, Hypergrid, RecordGrid
-from liptest.verdicts import Decision, LipschitzVerdict
+from liptest.lipschitz.verdicts import LipschitzVerdict
+from liptest.verdicts import Decision
 
 NUMBERS = {"proximity": 0.3, "failure_probability": 0.1}
 

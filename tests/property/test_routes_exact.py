@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 import liptest as lt
 from liptest.data.domains import Domain
-from liptest.gate.noisy_queries import Grid, round_to_steps
 from liptest.mechanisms.shift import ShiftMechanism
 from liptest.privacy.claims import Claim
 from liptest.privacy.comparison import Answer, certified_comparison
+from liptest.privacy.noisy_queries import Grid, round_to_steps
 from liptest.verdicts import Decision
 
 DOMAINS = [

@@ -17,7 +17,8 @@ import pytest
 
 import liptest as lt
 from liptest.data.distributions import Distribution
-from liptest.verdicts import Decision, QueryPlan
+from liptest.lipschitz.verdicts import QueryPlan
+from liptest.verdicts import Decision
 from tests.statistical.binomial import SEEDS, STARVED, is_plausible
 
 pytestmark = pytest.mark.slow

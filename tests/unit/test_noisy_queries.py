@@ -11,7 +11,10 @@ import pytest
 from liptest.data.distributions import ProductDistribution
 from liptest.data.domains import Hypercube, Hypergrid, RecordGrid
 from liptest.errors import FunctionError, InputError
-from liptest.gate.noisy_queries import (
+from liptest.lipschitz.local_filter import LocalFilter
+from liptest.lipschitz.oracles import as_oracle, scalar
+from liptest.privacy.claims import log
+from liptest.privacy.noisy_queries import (
     Grid,
     OneAtATime,
     RoundedQuery,
@@ -20,9 +23,6 @@ from liptest.gate.noisy_queries import (
     round_to_steps,
     unaffordable_mass,
 )
-from liptest.lipschitz.local_filter import LocalFilter
-from liptest.lipschitz.oracles import as_oracle, scalar
-from liptest.privacy.claims import log
 
 CUBE = Hypercube(2)
 DATASETS = CUBE.points(np.arange(4))

@@ -12,8 +12,8 @@ import pytest
 import liptest as lt
 from liptest.data.points import PointBatch
 from liptest.evidence.verify import problems
-from liptest.gate.noisy_queries import unaffordable_mass
 from liptest.lipschitz.oracles import FunctionOracle
+from liptest.privacy.noisy_queries import unaffordable_mass
 from liptest.verdicts import Decision
 
 CUBE = lt.Hypercube(3)

@@ -14,17 +14,8 @@ import pytest
 
 from liptest.data.domains import Hypercube, Hypergrid
 from liptest.errors import FunctionError, InputError
-from liptest.verdicts import (
-    Cost,
-    Decision,
-    Guarantee,
-    LipschitzVerdict,
-    QueryPlan,
-    Record,
-    Witness,
-    jsonable,
-    rounded_up,
-)
+from liptest.lipschitz.verdicts import LipschitzVerdict, QueryPlan, Witness
+from liptest.verdicts import Cost, Decision, Guarantee, Record, jsonable, rounded_up
 
 WITNESS = Witness((0, 1), (1, 1), 0.1, math.inf, 1, 1.0)
 PLAN = QueryPlan("CS12", 5, 10, 2.5, 1.0, "words", "theory 2")

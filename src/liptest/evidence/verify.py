@@ -31,7 +31,6 @@ from liptest.evidence.certificate import (
     versions_here,
 )
 from liptest.evidence.check_witness import rational
-from liptest.gate.noisy_queries import FilteredQuery, epsilon_below, unaffordable_mass
 from liptest.lipschitz.testers import ALL_TESTERS
 from liptest.lipschitz.testers.base import LipschitzTester
 from liptest.mechanisms.additive import DiscreteLaplace
@@ -40,6 +39,7 @@ from liptest.mechanisms.shift import ShiftMechanism
 from liptest.privacy.check import check_privacy
 from liptest.privacy.intervals import certified_mass, clean_draws
 from liptest.privacy.judge import witness_of
+from liptest.privacy.noisy_queries import FilteredQuery, epsilon_below, unaffordable_mass
 from liptest.privacy.settings import METHODS
 from liptest.privacy.verdicts import BY_FILTER, NOISY_QUERY, PrivacyPlan, PrivacyVerdict
 from liptest.privacy.witnesses import PrivacyWitness

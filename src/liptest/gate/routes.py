@@ -23,7 +23,12 @@ from liptest.errors import InputError, check_count, check_open_unit
 from liptest.evidence.certificate import certify
 from liptest.evidence.ledger import Bookkeeper, LedgerLike
 from liptest.gate.gate import Gate, PrivacyGate, Refused, Released
-from liptest.gate.noisy_queries import (
+from liptest.lipschitz.local_filter import MAX_REFERENCES
+from liptest.lipschitz.oracles import as_oracle
+from liptest.lipschitz.testers.base import LipschitzTester
+from liptest.mechanisms.shift import ShiftMechanism
+from liptest.privacy.claims import Claim, ExactLog, parse_epsilon
+from liptest.privacy.noisy_queries import (
     FilteredQuery,
     Grid,
     Number,
@@ -33,11 +38,6 @@ from liptest.gate.noisy_queries import (
     float_below,
     unaffordable_mass,
 )
-from liptest.lipschitz.local_filter import MAX_REFERENCES
-from liptest.lipschitz.oracles import as_oracle
-from liptest.lipschitz.testers.base import LipschitzTester
-from liptest.mechanisms.shift import ShiftMechanism
-from liptest.privacy.claims import Claim, ExactLog, parse_epsilon
 from liptest.privacy.verdicts import (
     BY_FILTER,
     NOISY_QUERY,

@@ -21,16 +21,9 @@ from liptest.lipschitz.oracles import FunctionOracle, as_oracle
 from liptest.lipschitz.testers import resolve_tester
 from liptest.lipschitz.testers.base import LipschitzTester, PairTester
 from liptest.lipschitz.testers.diameter import DiameterTester
+from liptest.lipschitz.verdicts import LipschitzVerdict, QueryPlan, Witness
 from liptest.runs.driver import Finding, Judgement, Outcome, Progress, QueryBatch, Sampling, run
-from liptest.verdicts import (
-    Cost,
-    Decision,
-    Guarantee,
-    LipschitzVerdict,
-    QueryPlan,
-    Witness,
-    rounded_up,
-)
+from liptest.verdicts import Cost, Decision, Guarantee, rounded_up
 
 # Judges of function values: do two values differ by more than a Lipschitz function's may?
 

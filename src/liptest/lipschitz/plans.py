@@ -10,7 +10,8 @@ from liptest.lipschitz.testers import ALL_TESTERS
 from liptest.lipschitz.testers.base import LipschitzTester
 from liptest.lipschitz.testers.diameter import DiameterTester, admissible_step, steps_per_unit
 from liptest.lipschitz.testers.djt12 import DJT12
-from liptest.verdicts import Flag, Number, QueryPlan, Record, Text
+from liptest.lipschitz.verdicts import QueryPlan
+from liptest.verdicts import Flag, Number, Record, Text
 
 # Functions, law and running time: the first four as the paper's section 5 prints them.
 _SECTION_FIVE = {

@@ -27,8 +27,9 @@ from liptest.errors import InputError
 from liptest.lipschitz.check import DifferenceJudge, check_lipschitz
 from liptest.lipschitz.oracles import FunctionOracle
 from liptest.lipschitz.testers.base import LipschitzTester, PairTester
+from liptest.lipschitz.verdicts import LipschitzVerdict, QueryPlan
 from liptest.runs.driver import QueryBatch, Sampling, run
-from liptest.verdicts import Decision, LipschitzVerdict, QueryPlan
+from liptest.verdicts import Decision
 
 _PROXIMITY, _FAILURE = 0.2, 0.1
 

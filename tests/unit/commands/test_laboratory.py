@@ -10,7 +10,7 @@ import pytest
 
 import liptest as lt
 from liptest.cli import main
-from liptest.verdicts import LipschitzVerdict
+from liptest.lipschitz.verdicts import LipschitzVerdict
 
 QUERY = """
 import sys

@@ -10,7 +10,8 @@ from liptest.lipschitz.testers.cdjs15 import CDJS15
 from liptest.lipschitz.testers.cs12 import CS12
 from liptest.lipschitz.testers.hamming_lines import HammingLines
 from liptest.lipschitz.testers.variance_edges import VarianceEdges
-from liptest.verdicts import LipschitzVerdict, rounded_up
+from liptest.lipschitz.verdicts import LipschitzVerdict
+from liptest.verdicts import rounded_up
 
 CUBE = lt.ProductDistribution.uniform(lt.Hypercube(5))
 GRID = lt.ProductDistribution.uniform(lt.Hypergrid([9, 9]))

@@ -18,8 +18,8 @@ import numpy as np
 from liptest.data.distributions import Distribution, ProductDistribution
 from liptest.data.domains import Domain, Hypercube
 from liptest.errors import InputError, check_open_unit, shown
+from liptest.lipschitz.verdicts import QueryPlan
 from liptest.runs.driver import QueryBatch
-from liptest.verdicts import QueryPlan
 
 # Probabilities such as 1 - 2/3 and 1/3 are the same number.
 _EQUAL = 1e-12

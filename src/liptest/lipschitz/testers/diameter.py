@@ -12,8 +12,8 @@ import numpy as np
 from liptest.data.distributions import Distribution
 from liptest.errors import InputError, check_positive, shown
 from liptest.lipschitz.testers.base import check_task, guarantee_words
+from liptest.lipschitz.verdicts import QueryPlan
 from liptest.runs.driver import QueryBatch
-from liptest.verdicts import QueryPlan
 
 # Floats of ordinary functions resolve no finer step.
 _FINEST = 1e-15
