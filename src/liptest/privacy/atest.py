@@ -13,18 +13,18 @@ from liptest.mechanisms.shift import ShiftMechanism
 from liptest.privacy.judge import LossJudge
 from liptest.privacy.methods import finite_outputs, uncovered_records
 from liptest.privacy.request import (
+    Meaning,
     Task,
     delta_error,
+    meaning_of_pair,
     nothing,
-    refuted,
-    undecided,
+    vacuous_verdict,
     verdict_of,
     with_paper_cost,
 )
-from liptest.privacy.sampling_run import run_draws
-from liptest.privacy.verdicts import PrivacyPlan, PrivacyVerdict, sampling_sentence
+from liptest.privacy.sampling_run import run_draws, sampled_promise
+from liptest.privacy.verdicts import PrivacyPlan, PrivacyVerdict
 from liptest.runs.driver import Judgement, Outcome
-from liptest.verdicts import Guarantee
 
 
 def run_atest(task: Task, tester: LipschitzTester) -> PrivacyVerdict:
@@ -54,8 +54,7 @@ def run_atest(task: Task, tester: LipschitzTester) -> PrivacyVerdict:
     )
     if single.draws == 0:
         reason = f"every function passes {tester.name} here, so a YES would say nothing"
-        empty = Outcome(Judgement(answered=True), "vacuous", 0.0)
-        return verdict_of(task, plan, empty, nothing(reason + ".", source), reason)
+        return vacuous_verdict(task, plan, reason + ".", reason)
     outcome = _run_outputs(task, tester, plan, outputs)
     whole = replace(plan, draws=single.draws * count, laws=plan.laws * count)
     return verdict_of(task, whole, outcome, *_meaning(task, tester, whole, outcome))
@@ -98,31 +97,14 @@ def _run_outputs(
     return Outcome(total, ended, seconds)
 
 
-def _meaning(
-    task: Task, tester: LipschitzTester, plan: PrivacyPlan, outcome: Outcome
-) -> tuple[Guarantee, str]:
-    if outcome.total.violation is not None:
-        return refuted(task, plan.source), ""
-    if outcome.total.doubt is not None:
-        return undecided(plan.source, outcome.total)
+def _meaning(task: Task, tester: LipschitzTester, plan: PrivacyPlan, outcome: Outcome) -> Meaning:
+    found = meaning_of_pair(task, plan.source, outcome.total)
+    if found is not None:
+        return found
     if outcome.ended != "complete":
         reason = f"{outcome.ended} after {outcome.total.draws:,} of {plan.draws:,} draws"
         return nothing("nothing is promised before every output was tested.", plan.source), reason
+    uncovered = uncovered_records(task.distribution, task.settings.exception_mass)
     factor = tester.approximation_factor
-    mass, failure = task.settings.exception_mass, task.settings.failure_probability
-    return (
-        Guarantee(
-            sampling_sentence(mass, failure, group=True, factor=factor),
-            "sampling",
-            plan.source,
-            exception_mass=mass,
-            failure_probability=failure,
-            approximation_factor=factor,
-            epsilon=float(task.claim.epsilon) * factor,
-            delta=0.0,
-            tolerance=task.claim.tolerance,
-            form="group",
-            not_covered=uncovered_records(task.distribution, mass),
-        ),
-        "",
-    )
+    guarantee = sampled_promise(task, plan.source, group=True, factor=factor, not_covered=uncovered)
+    return guarantee, ""

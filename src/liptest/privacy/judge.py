@@ -162,26 +162,26 @@ class LossJudge:
             key = (int(rows[0]), int(rows[1]), int(distances[pair]))
             if known.get(key) in (Answer.CLEAR, Answer.DOUBT):
                 continue
-            ends = int(left[pair]), int(right[pair])
-            answer, finding = self._compare(batch, ends, key[2], is_first=doubt is None)
+            x, y = (batch.points.point(int(side[pair])) for side in (left, right))
+            answer, finding = self.certify(x, y, key[2], keep_doubt=doubt is None)
             if answer is Answer.VIOLATED:
                 return finding, doubt, int(pair)
             known[key] = answer
             doubt = doubt or finding
         return None, doubt, 0
 
-    def _compare(
-        self, batch: QueryBatch, ends: tuple[int, int], distance: int, *, is_first: bool
+    def certify(
+        self, x: IntArray, y: IntArray, distance: int = 1, *, keep_doubt: bool = True
     ) -> tuple[Answer, Finding | None]:
-        x, y = (batch.points.point(end) for end in ends)
-        found = certified_comparison(self.mechanism, x, y, self.claim, distance)
+        """Decide one pair; what is violated, or left open and to be kept, has a witness."""
+        answer = certified_comparison(self.mechanism, x, y, self.claim, distance).answer
         # Only the first doubt is kept, and a witness costs as much again.
-        if found.answer is Answer.CLEAR or (found.answer is Answer.DOUBT and not is_first):
-            return found.answer, None
-        if found.answer is Answer.VIOLATED and distance > 1:
+        if answer is Answer.CLEAR or (answer is Answer.DOUBT and not keep_doubt):
+            return answer, None
+        if answer is Answer.VIOLATED and distance > 1:
             x, y, distance = self._narrowed(x, y, distance)
         witness = witness_of(self.mechanism, x, y, self.claim, distance)
-        return found.answer, Finding(x, y, distance, witness)
+        return answer, Finding(x, y, distance, witness)
 
     def _narrowed(self, x: IntArray, y: IntArray, distance: int) -> tuple[IntArray, IntArray, int]:
         """Bisect to a violated pair of neighbours (theory 1.2): one half of a violated pair is."""

@@ -17,12 +17,11 @@ from liptest.data.points import PointBatch
 from liptest.errors import BudgetError, InputError
 from liptest.mechanisms.base import Mechanism
 from liptest.mechanisms.declared import StatisticMechanism
-from liptest.mechanisms.laws import LawTable, Output
+from liptest.mechanisms.laws import LawTable, Output, default_error
 from liptest.mechanisms.neighbourhoods import laws_of_batch
 from liptest.mechanisms.shift import ShiftMechanism
 from liptest.privacy.comparison import DistinctLaws
 from liptest.privacy.exhaustive import law_rows
-from liptest.privacy.proof import UNDERFLOW, noise_window
 from liptest.statistics.protocol import Statistic, has_values_of
 from liptest.statistics.sums import Count, WeightedSum
 
@@ -401,6 +400,20 @@ def release_table(mechanism: Any, lowest: int, spread: int, parts: int) -> Relea
 
 
 _MOST_PRODUCTS_OF_NOISELESS_SUMS = 1 << 37
+# Far more than all probabilities together that are set to 0 because they are too small.
+_UNDERFLOW = 1e-270
+_NOISE_WINDOW = 1 << 16
+_NOISE_LEFT_OUT = 2.0**-60
+
+
+def _noise_window(mechanism: ShiftMechanism) -> tuple[FloatArray, float, float]:
+    """Probabilities of the noise around 0, their relative error, and a bound of the rest."""
+    window = 1
+    while mechanism.noise.tail(window) > _NOISE_LEFT_OUT and window < _NOISE_WINDOW:
+        window *= 2
+    logs = mechanism.noise.log_pmf(np.arange(-window, window + 1))
+    error = math.expm1(min(float(default_error(logs).max()), 700.0))
+    return np.exp(logs), error, float(mechanism.noise.tail(window)) + _UNDERFLOW
 
 
 def follows(mechanism: Any, statistic: Any, distribution: ProductDistribution) -> bool:
@@ -455,27 +468,27 @@ class Sums:
         Also its relative error, and the probability of the outputs that are left out.
         """
         if isinstance(self.mechanism, ShiftMechanism):
-            noise, error, left_out = noise_window(self.mechanism)
+            noise, error, left_out = _noise_window(self.mechanism)
 
             def noisy(others: FloatArray, step: int, size: int) -> FloatArray:
                 return np.convolve(_moved(others, step, size), noise)
 
             return noisy, error + 2.0**-52 * spread, left_out
         if isinstance(self.mechanism, Statistic):
-            return _moved, 0.0, UNDERFLOW
+            return _moved, 0.0, _UNDERFLOW
         if not isinstance(self.mechanism, StatisticMechanism):
             found = release_table(self.mechanism, lowest, spread, parts)
 
             def written(others: FloatArray, step: int, size: int) -> FloatArray:
                 return found.given(_moved(others, step, size))
 
-            return written, found.error, UNDERFLOW + found.missing
+            return written, found.error, _UNDERFLOW + found.missing
         table, error = self._table(lowest, spread, parts)
 
         def answered(others: FloatArray, step: int, size: int) -> FloatArray:
             return np.asarray(_moved(others, step, size) @ table)
 
-        return answered, error, UNDERFLOW
+        return answered, error, _UNDERFLOW
 
     def _table(self, lowest: int, spread: int, parts: int) -> tuple[FloatArray, float]:
         entries = spread * len(self.mechanism.outputs)

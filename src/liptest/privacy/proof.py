@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Executor
@@ -25,12 +24,9 @@ from liptest.mechanisms.base import (
     through_densities,
     through_reads,
 )
-from liptest.mechanisms.laws import default_error
-from liptest.mechanisms.shift import ShiftMechanism
 from liptest.privacy.claims import Claim
 from liptest.privacy.comparison import (
     Answer,
-    certified_comparison,
     check_same_law,
     enclose_loss,
     exact_law,
@@ -46,8 +42,16 @@ from liptest.privacy.exhaustive import (
     pair_blocks,
 )
 from liptest.privacy.in_worker import try_in_worker
-from liptest.privacy.judge import Unexplored, witness_of
-from liptest.privacy.request import Task, nothing, refuted, undecided, verdict_of, with_paper_cost
+from liptest.privacy.judge import LossJudge, Unexplored, witness_of
+from liptest.privacy.request import (
+    Meaning,
+    Task,
+    meaning_of_pair,
+    nothing,
+    promise,
+    verdict_of,
+    with_paper_cost,
+)
 from liptest.privacy.verdicts import (
     PrivacyPlan,
     PrivacyVerdict,
@@ -58,114 +62,7 @@ from liptest.privacy.verdicts import (
 from liptest.privacy.witnesses import PrivacyWitness
 from liptest.runs.driver import Finding, Judgement, Outcome
 from liptest.runs.interrupts import uninterrupted
-from liptest.verdicts import Decision, Guarantee
-
-# Unbounded noise as a finite table, with what it leaves out.
-
-
-FloatArray = NDArray[np.float64]
-
-#: Far more than all probabilities together that are set to 0 because they are too small.
-UNDERFLOW = 1e-270
-_NOISE_WINDOW = 1 << 16
-_NOISE_LEFT_OUT = 2.0**-60
-
-
-def noise_window(mechanism: ShiftMechanism) -> tuple[FloatArray, float, float]:
-    """Probabilities of the noise around 0, their relative error, and a bound of the rest."""
-    window = 1
-    while mechanism.noise.tail(window) > _NOISE_LEFT_OUT and window < _NOISE_WINDOW:
-        window *= 2
-    logs = mechanism.noise.log_pmf(np.arange(-window, window + 1))
-    error = math.expm1(min(float(default_error(logs).max()), 700.0))
-    return np.exp(logs), error, float(mechanism.noise.tail(window)) + UNDERFLOW
-
-
-# The largest loss over pairs that somebody lists: the worst ones of a grid too large to visit.
-
-
-def exact_loss(
-    mechanism: Any,
-    pairs: Sequence[tuple[ArrayLike, ArrayLike]] | ArrayLike,
-    *,
-    domain: Domain | None = None,
-) -> ExactEpsilon:
-    """Largest loss over the given pairs of datasets: a lower bound of epsilon, exact for them.
-
-    Parameters
-    ----------
-    mechanism
-        As for ``check_privacy``.
-    pairs
-        p pairs (dataset, neighbour) of d whole numbers each, or an array of shape (p, 2, d).
-    domain
-        Where they must be neighbours. Without it, that they are is the caller's word.
-
-    Returns
-    -------
-    ExactEpsilon
-        ``value`` between ``lower`` and ``upper``; ``witness`` is the worst pair.
-
-    Raises
-    ------
-    InputError
-        No pairs, datasets of different lengths, equal ones, or pairs that are no neighbours.
-    MechanismError
-        The mechanism is broken.
-    """
-    checked = check_mechanism(mechanism)
-    ends = _checked(pairs)
-    if domain is not None:
-        ends = _neighbours(ends, domain)
-    return through_densities(checked, lambda seen: largest_over(seen, _block(seen, ends)))
-
-
-def _block(mechanism: Any, ends: IntArray) -> Iterator[PairBlock]:
-    flat = np.ascontiguousarray(ends.reshape(-1, ends.shape[2]))
-    points, places = np.unique(flat, axis=0, return_inverse=True)
-    laws = mechanism.laws(PointBatch(points))
-    check_same_law(mechanism, laws, points[0])
-    rows = laws.distinct(np.arange(len(points)))[places.reshape(-1)]
-
-    def locate(k: int) -> tuple[IntArray, IntArray]:
-        return ends[k, 0], ends[k, 1]
-
-    yield PairBlock(laws, rows[0::2], rows[1::2], len(ends), len(points), locate)
-
-
-def _checked(pairs: Any) -> NDArray[Any]:
-    try:
-        array = np.asarray(pairs)
-    except ValueError:
-        array = np.zeros(0)
-    if array.ndim != 3 or array.shape[1] != 2 or 0 in array.shape or array.dtype.kind not in "iu":
-        raise InputError(
-            f"pairs={shown(pairs)} must be (dataset, neighbour) pairs of whole numbers, all of one "
-            f"length: shape (p, 2, d), p and d at least 1",
-            name="pairs",
-        )
-    same = np.flatnonzero((array[:, 0] == array[:, 1]).all(axis=1))
-    if len(same):
-        raise InputError(
-            f"pairs[{same[0]}]={shown(array[same[0]].tolist())}: a dataset is no neighbour of "
-            f"itself",
-            name="pairs",
-        )
-    kind = np.min_scalar_type(-1 - int(np.abs(array.astype(np.float64)).max()))
-    return np.ascontiguousarray(array, dtype=kind)
-
-
-def _neighbours(ends: NDArray[Any], domain: Domain) -> IntArray:
-    left, right = (domain.check_points(ends[:, side]) for side in (0, 1))
-    far = np.flatnonzero(domain.distance(left, right) != 1)
-    if len(far):
-        raise InputError(
-            f"pairs[{far[0]}]={shown(ends[far[0]].tolist())} are no neighbours on {domain}: "
-            f"{domain.relation}",
-            name="pairs",
-        )
-    return np.stack([left, right], axis=1)
-
+from liptest.verdicts import Decision
 
 _SOURCE = "theory 3.7"
 _FEW_PAIRS = 50_000
@@ -181,7 +78,8 @@ def run_exhaustive(task: Task) -> PrivacyVerdict:
     total, ended = Judgement(), "complete"
     try:
         blocks = pair_blocks(task.mechanism, domain, task.claim, task.settings.executor)
-        judged = (judge_block(task.mechanism, task.claim, block) for block in blocks)
+        judge = LossJudge(task.mechanism, domain, task.claim)
+        judged = (judge_block(judge, block) for block in blocks)
         with closing(uninterrupted(judged)) as results:
             for result in results:
                 total += result
@@ -220,10 +118,10 @@ def _found_mass(task: Task, verdict: PrivacyVerdict, size: ExhaustiveSize) -> fl
     return mass.upper if mass.lower == mass.upper else None
 
 
-def judge_block(mechanism: Mechanism, claim: Claim, block: PairBlock) -> Judgement:
+def judge_block(judge: LossJudge, block: PairBlock) -> Judgement:
     """Compare one block; the worst pair that certainly breaks the claim is the witness."""
-    screened = screen_pairs(block.laws, block.left, block.right, [claim])
-    found = Judgement(
+    screened = screen_pairs(block.laws, block.left, block.right, [judge.claim])
+    total = Judgement(
         queries=block.queries,
         pairs=block.pairs,
         largest=shown_loss(float(np.max(screened.losses, initial=0.0))),
@@ -235,51 +133,43 @@ def judge_block(mechanism: Mechanism, claim: Claim, block: PairBlock) -> Judgeme
     doubt: Finding | None = None
     for pair in screened.flagged[order]:
         try:
-            x, y = block.locate(int(pair))
+            ends = block.locate(int(pair))
         except InputError:
             # A declared edge that no two neighbouring datasets realise proves nothing.
             doubt = doubt or Finding(np.zeros(0, np.int8), np.zeros(0, np.int8), 1)
             continue
-        answer = certified_comparison(mechanism, x, y, claim).answer
-        if answer is Answer.CLEAR or (answer is Answer.DOUBT and doubt is not None):
-            continue
-        finding = Finding(x, y, 1, witness_of(mechanism, x, y, claim))
-        if answer is Answer.VIOLATED:
-            largest = max(found.largest, finding.evidence.loss_lower)
-            return replace(found, violation=finding, largest=largest)
-        doubt = finding
+        answer, finding = judge.certify(*ends, keep_doubt=doubt is None)
+        if answer is Answer.VIOLATED and finding is not None:
+            largest = max(total.largest, finding.evidence.loss_lower)
+            return replace(total, violation=finding, largest=largest)
+        doubt = doubt or finding
     known = 0.0 if doubt is None or doubt.evidence is None else doubt.evidence.loss_lower
-    return replace(found, doubt=doubt, largest=max(found.largest, known))
+    return replace(total, doubt=doubt, largest=max(total.largest, known))
 
 
-def _meaning(task: Task, outcome: Outcome, size: ExhaustiveSize) -> tuple[Guarantee, str]:
-    if outcome.total.violation is not None:
-        return refuted(task, _SOURCE), ""
-    if outcome.ended == "interrupted":
-        return nothing("nothing is promised before every pair was visited.", _SOURCE), "interrupted"
+def _meaning(task: Task, outcome: Outcome, size: ExhaustiveSize) -> Meaning:
     doubt = outcome.total.doubt
-    if doubt is not None and doubt.evidence is None:
+    if outcome.total.violation is None and outcome.ended == "interrupted":
+        return nothing("nothing is promised before every pair was visited.", _SOURCE), "interrupted"
+    if outcome.total.violation is None and doubt is not None and doubt.evidence is None:
         reason = "a declared edge of the statistic breaks the claim, but no datasets realise it"
         return nothing(f"nothing is promised: {reason}; correct edge_pairs=.", _SOURCE), reason
-    if doubt is not None:
-        return undecided(_SOURCE, outcome.total)
+    found = meaning_of_pair(task, _SOURCE, outcome.total)
+    if found is not None:
+        return found
     change = task.distribution.domain.neighbour_words
-    return (
-        Guarantee(
-            proof_sentence(task.claim, change, size.condition)
-            + _why_enough(task, size, outcome.total.queries),
-            "proof",
-            _SOURCE,
-            exception_mass=0.0,
-            failure_probability=0.0,
-            epsilon=float(task.claim.epsilon),
-            delta=task.claim.delta,
-            tolerance=task.claim.tolerance,
-            per_record=True,
-            condition=size.condition,
-        ),
-        "",
+    sentence = proof_sentence(task.claim, change, size.condition)
+    guarantee = promise(
+        task,
+        sentence + _why_enough(task, size, outcome.total.queries),
+        "proof",
+        _SOURCE,
+        exception_mass=0.0,
+        failure_probability=0.0,
+        per_record=True,
+        condition=size.condition,
     )
+    return guarantee, ""
 
 
 def _why_enough(task: Task, size: ExhaustiveSize, laws: int) -> str:
@@ -384,3 +274,86 @@ def _enclosed(
         value = min(max(value, lower), upper)
     below = Claim(min(max(lower * (1 - 1e-6), 1e-300), 1e6), 0.0, 0.0)
     return ExactEpsilon(value, lower, upper, witness_of(mechanism, *where, below), pairs, laws)
+
+
+def exact_loss(
+    mechanism: Any,
+    pairs: Sequence[tuple[ArrayLike, ArrayLike]] | ArrayLike,
+    *,
+    domain: Domain | None = None,
+) -> ExactEpsilon:
+    """Largest loss over the given pairs of datasets: a lower bound of epsilon, exact for them.
+
+    Parameters
+    ----------
+    mechanism
+        As for ``check_privacy``.
+    pairs
+        p pairs (dataset, neighbour) of d whole numbers each, or an array of shape (p, 2, d).
+    domain
+        Where they must be neighbours. Without it, that they are is the caller's word.
+
+    Returns
+    -------
+    ExactEpsilon
+        ``value`` between ``lower`` and ``upper``; ``witness`` is the worst pair.
+
+    Raises
+    ------
+    InputError
+        No pairs, datasets of different lengths, equal ones, or pairs that are no neighbours.
+    MechanismError
+        The mechanism is broken.
+    """
+    checked = check_mechanism(mechanism)
+    ends = _checked(pairs)
+    if domain is not None:
+        ends = _neighbours(ends, domain)
+    return through_densities(checked, lambda seen: largest_over(seen, _block(seen, ends)))
+
+
+def _block(mechanism: Any, ends: IntArray) -> Iterator[PairBlock]:
+    flat = np.ascontiguousarray(ends.reshape(-1, ends.shape[2]))
+    points, places = np.unique(flat, axis=0, return_inverse=True)
+    laws = mechanism.laws(PointBatch(points))
+    check_same_law(mechanism, laws, points[0])
+    rows = laws.distinct(np.arange(len(points)))[places.reshape(-1)]
+
+    def locate(k: int) -> tuple[IntArray, IntArray]:
+        return ends[k, 0], ends[k, 1]
+
+    yield PairBlock(laws, rows[0::2], rows[1::2], len(ends), len(points), locate)
+
+
+def _checked(pairs: Any) -> NDArray[Any]:
+    try:
+        array = np.asarray(pairs)
+    except ValueError:
+        array = np.zeros(0)
+    if array.ndim != 3 or array.shape[1] != 2 or 0 in array.shape or array.dtype.kind not in "iu":
+        raise InputError(
+            f"pairs={shown(pairs)} must be (dataset, neighbour) pairs of whole numbers, all of one "
+            f"length: shape (p, 2, d), p and d at least 1",
+            name="pairs",
+        )
+    same = np.flatnonzero((array[:, 0] == array[:, 1]).all(axis=1))
+    if len(same):
+        raise InputError(
+            f"pairs[{same[0]}]={shown(array[same[0]].tolist())}: a dataset is no neighbour of "
+            f"itself",
+            name="pairs",
+        )
+    kind = np.min_scalar_type(-1 - int(np.abs(array.astype(np.float64)).max()))
+    return np.ascontiguousarray(array, dtype=kind)
+
+
+def _neighbours(ends: NDArray[Any], domain: Domain) -> IntArray:
+    left, right = (domain.check_points(ends[:, side]) for side in (0, 1))
+    far = np.flatnonzero(domain.distance(left, right) != 1)
+    if len(far):
+        raise InputError(
+            f"pairs[{far[0]}]={shown(ends[far[0]].tolist())} are no neighbours on {domain}: "
+            f"{domain.relation}",
+            name="pairs",
+        )
+    return np.stack([left, right], axis=1)

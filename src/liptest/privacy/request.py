@@ -22,7 +22,10 @@ from liptest.privacy.witnesses import PrivacyWitness
 from liptest.runs.checkpoints import Checkpoint, Journal
 from liptest.runs.driver import Judgement, Outcome
 from liptest.statistics.protocol import check_statistic
-from liptest.verdicts import Cost, Decision, Guarantee
+from liptest.verdicts import Cost, Decision, Guarantee, GuaranteeKind
+
+#: A guarantee, and the reason where it promises nothing.
+Meaning = tuple[Guarantee, str]
 
 
 @dataclass(frozen=True)
@@ -105,19 +108,28 @@ def validated_request(mechanism: Any, distribution: Distribution, settings: Chec
     return Task(checked, law, settings, seed=0)
 
 
+def promise(
+    task: Task, sentence: str, kind: GuaranteeKind, source: str, **numbers: Any
+) -> Guarantee:
+    """A guarantee about the claim of a request; ``numbers`` are its other fields."""
+    claim = task.claim
+    about = {"epsilon": float(claim.epsilon), "delta": claim.delta, "tolerance": claim.tolerance}
+    return Guarantee(sentence, kind, source, **(about | numbers))
+
+
 def refuted(task: Task, source: str) -> Guarantee:
     """The meaning of a NO."""
-    return Guarantee(
-        wording.refuted_sentence(task.claim),
-        "refutation",
-        source,
-        epsilon=float(task.claim.epsilon),
-        delta=task.claim.delta,
-        tolerance=task.claim.tolerance,
-    )
+    return promise(task, wording.refuted_sentence(task.claim), "refutation", source)
 
 
-def undecided(source: str, total: Judgement) -> tuple[Guarantee, str]:
+def meaning_of_pair(task: Task, source: str, total: Judgement) -> Meaning | None:
+    """The meaning of a run that found a violated or an open pair; None when it found neither."""
+    if total.violation is not None:
+        return refuted(task, source), ""
+    return None if total.doubt is None else undecided(source, total)
+
+
+def undecided(source: str, total: Judgement) -> Meaning:
     """The meaning of a pair that straddles the line, or of laws that are known in part."""
     if isinstance(total.evidence, Unexplored):
         reason = (
@@ -202,6 +214,12 @@ def found_mass(task: Task, plan: PrivacyPlan, decision: Decision) -> float | Non
         return None  # it needs the laws at all counts, few of which are known
     lower, upper = count_exception_mass(task.mechanism, task.distribution, task.claim)  # type: ignore[arg-type]
     return upper if lower == upper else None
+
+
+def vacuous_verdict(task: Task, plan: PrivacyPlan, sentence: str, reason: str) -> PrivacyVerdict:
+    """The verdict of a test that every mechanism passes: nothing is run."""
+    empty = Outcome(Judgement(answered=True), "vacuous", 0.0)
+    return verdict_of(task, plan, empty, nothing(sentence, plan.source), reason)
 
 
 def check_answered(mechanism: Mechanism, total: Judgement) -> None:

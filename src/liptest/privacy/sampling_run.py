@@ -4,23 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from liptest.privacy import verdicts as wording
 from liptest.privacy.intervals import certified_mass
 from liptest.privacy.judge import LossJudge
 from liptest.privacy.methods import Draw, SamplingMethod
 from liptest.privacy.request import (
+    Meaning,
     Task,
     delta_error,
+    meaning_of_pair,
     nothing,
-    refuted,
-    undecided,
+    promise,
+    vacuous_verdict,
     verdict_of,
     with_paper_cost,
 )
 from liptest.privacy.symmetric_records import symmetric_sampling
 from liptest.privacy.verdicts import PrivacyPlan, PrivacyVerdict
-from liptest.runs.driver import Judge, Judgement, Outcome, PieceJudge, Sampling, run
+from liptest.runs.driver import Judge, Outcome, PieceJudge, Sampling, run
 from liptest.verdicts import Guarantee, rounded_up
 
 # Enumerated laws may take long: small chunks, so that little is lost when a run stops.
@@ -34,8 +37,7 @@ def run_sampling(task: Task, method: SamplingMethod) -> PrivacyVerdict:
     if task.claim.delta > 0 and method.group_form:
         raise delta_error(f"method={plan.method!r}", task.claim)
     if method.vacuous:
-        empty = Outcome(Judgement(answered=True), "vacuous", 0.0)
-        return verdict_of(task, plan, empty, nothing(method.vacuous, plan.source), method.vacuous)
+        return vacuous_verdict(task, plan, method.vacuous, method.vacuous)
     asked = task.mechanism, task.distribution, task.claim
     full = plan.method == "neighbourhoods"
     few = symmetric_sampling(*asked, draws=plan.draws, seed=task.seed) if full else None
@@ -100,35 +102,43 @@ def _run_within_budget(task: Task, sampling: Sampling, plan: PrivacyPlan) -> Out
     return outcome
 
 
-def _meaning(task: Task, method: SamplingMethod, outcome: Outcome) -> tuple[Guarantee, str]:
-    source = method.plan.source
-    if outcome.total.violation is not None:
-        return refuted(task, source), ""
-    if outcome.total.doubt is not None:
-        return undecided(source, outcome.total)
-    if outcome.ended != "complete":
-        return _partial(task, method, outcome)
+def sampled_promise(
+    task: Task, source: str, *, group: bool, factor: float = 1.0, **numbers: Any
+) -> Guarantee:
+    """The meaning of a YES by sampling: ``factor`` times epsilon, in group form or not."""
     mass, failure = task.settings.exception_mass, task.settings.failure_probability
-    sentence = wording.sampling_sentence(mass, failure, group=method.group_form, factor=1.0)
-    return (
-        Guarantee(
-            sentence,
-            "sampling",
-            source,
-            exception_mass=mass,
-            failure_probability=failure,
-            epsilon=float(task.claim.epsilon),
-            delta=task.claim.delta,
-            tolerance=task.claim.tolerance,
-            form="group" if method.group_form else "neighbour",
-            per_record=method.per_record,
-            not_covered=method.not_covered,
-        ),
-        "",
+    return promise(
+        task,
+        wording.sampling_sentence(mass, failure, group=group, factor=factor),
+        "sampling",
+        source,
+        exception_mass=mass,
+        failure_probability=failure,
+        approximation_factor=factor,
+        epsilon=float(task.claim.epsilon) * factor,
+        form="group" if group else "neighbour",
+        **numbers,
     )
 
 
-def _partial(task: Task, method: SamplingMethod, outcome: Outcome) -> tuple[Guarantee, str]:
+def _meaning(task: Task, method: SamplingMethod, outcome: Outcome) -> Meaning:
+    source = method.plan.source
+    found = meaning_of_pair(task, source, outcome.total)
+    if found is not None:
+        return found
+    if outcome.ended != "complete":
+        return _partial(task, method, outcome)
+    guarantee = sampled_promise(
+        task,
+        source,
+        group=method.group_form,
+        per_record=method.per_record,
+        not_covered=method.not_covered,
+    )
+    return guarantee, ""
+
+
+def _partial(task: Task, method: SamplingMethod, outcome: Outcome) -> Meaning:
     done, failure = outcome.total.draws, task.settings.failure_probability
     why = "the budget ended" if outcome.ended == "budget" else outcome.ended
     reason = f"{why} after {done:,} of {method.plan.draws:,} draws, all clean"
@@ -137,14 +147,12 @@ def _partial(task: Task, method: SamplingMethod, outcome: Outcome) -> tuple[Guar
         return nothing("no promise.", method.plan.source), reason
     mass = certified_mass(done, failure)
     sentence = wording.sampling_sentence(rounded_up(mass), failure, group=False, factor=1.0)
-    guarantee = Guarantee(
+    guarantee = promise(
+        task,
         wording.partial_sentence(sentence),
         "none",
         "theory 3.9b",
         exception_mass=mass,
         failure_probability=failure,
-        epsilon=float(task.claim.epsilon),
-        delta=task.claim.delta,
-        tolerance=task.claim.tolerance,
     )
     return guarantee, reason

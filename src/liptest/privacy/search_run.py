@@ -10,18 +10,19 @@ from liptest.privacy.exhaustive import exhaustive_size
 from liptest.privacy.in_worker import search_in_worker
 from liptest.privacy.proof import run_exhaustive
 from liptest.privacy.request import (
+    Meaning,
     Task,
     found_mass,
+    meaning_of_pair,
     nothing,
     refuted,
-    undecided,
     verdict_of,
     with_paper_cost,
 )
 from liptest.privacy.search import SearchOutcome, search
 from liptest.privacy.verdicts import BY_SEARCH, PrivacyPlan, PrivacyVerdict, counted
 from liptest.runs.driver import Outcome
-from liptest.verdicts import Decision, Guarantee
+from liptest.verdicts import Decision
 
 _SOURCE = "theory 3.10"
 # Laws of a search alone: seconds.
@@ -97,12 +98,10 @@ def _phase_budget(task: Task, verdict: PrivacyVerdict) -> int:
     )
 
 
-def _meaning(task: Task, found: SearchOutcome) -> tuple[Guarantee, str]:
-    total = found.total
-    if total.violation is not None:
-        return refuted(task, _SOURCE), ""
-    if total.doubt is not None:
-        return undecided(_SOURCE, total)
-    words = "interrupted: " if found.ended == "interrupted" else ""
-    reason = f"{words}search over {counted(found.datasets, 'dataset')} found no violation"
+def _meaning(task: Task, search: SearchOutcome) -> Meaning:
+    found = meaning_of_pair(task, _SOURCE, search.total)
+    if found is not None:
+        return found
+    words = "interrupted: " if search.ended == "interrupted" else ""
+    reason = f"{words}search over {counted(search.datasets, 'dataset')} found no violation"
     return nothing("nothing is promised: a search proves only what it finds.", _SOURCE), reason
