@@ -33,6 +33,7 @@ from liptest.data.draws import (
     uniform_integers,
 )
 from liptest.data.fitted import DATASETS, Fitted, Wanted, counts_hash, overall_law, shrunk
+from liptest.data.product import ProductDistribution
 from liptest.data.sources import TableSource, as_source, chosen, is_table, require_array
 from liptest.errors import InputError, check_count, shown
 
@@ -509,8 +510,6 @@ def fit_chain(table: Any, wanted: Wanted) -> tuple[Domain, MarkovChain, Fitted, 
 
 def fit_mixture(table: Any, by: str, wanted: Wanted) -> tuple[Domain, Mixture, Fitted, str]:
     """A product law for each value of the column ``by``, shrunk towards that of all rows."""
-    from liptest.data.distributions import ProductDistribution
-
     wanted.check()
     source = as_source(table)
     if not isinstance(by, str):
