@@ -301,6 +301,7 @@ def test_fails(assert_private, size):
     assert len(found["test_all_pass"]) < 20
 
 
+@pytest.mark.slow
 def test_with_xdist(run, pytester):
     tests = SAMPLED + "\ndef test_bad():\n    assert_private(loses_noise, BITS, epsilon=1)\n"
     run(tests, "--junit-xml=alone.xml").assert_outcomes(passed=2, failed=1)
@@ -416,6 +417,7 @@ settings.load_profile("any")
 """
 
 
+@pytest.mark.slow
 def test_the_page_on_pytest_shows_what_happens(pytester):
     page = (Path(__file__).parents[2] / "docs" / "pytest.md").read_text(encoding="utf-8")
     blocks = re.findall(r"^```python\n(.*?)^```", page, flags=re.MULTILINE | re.DOTALL)

@@ -31,6 +31,7 @@ def error(row: object) -> float:
     return float(row.figures["mean error"].value)  # type: ignore[attr-defined]
 
 
+@pytest.mark.slow
 def test_the_page_has_the_exact_numbers(routes: ModuleType) -> None:
     log, effort = routes.Log(8), routes.Effort(0.1, 100, 2, 2)
     clicks = routes.Task("clicks", routes.clicks, 1, log, effort)

@@ -110,7 +110,7 @@ def finished(folder: Path, *more: str) -> str:
 @pytest.mark.parametrize(
     ("way", "workers"),
     [
-        ("ctrl-c", "1"),
+        pytest.param("ctrl-c", "1", marks=pytest.mark.slow),
         pytest.param("ctrl-c", "2", marks=pytest.mark.slow),
         pytest.param("kill -9", "2", marks=pytest.mark.slow),
     ],

@@ -118,6 +118,7 @@ def test_what_cannot_be_compared() -> None:
         column_dependence([[0, 1]])
 
 
+@pytest.mark.slow
 def test_the_picture_has_a_cell_per_pair() -> None:
     found = column_dependence(twins(40_000))
     figure = dependence_figure(found)

@@ -210,6 +210,7 @@ class TestCountMass:
         found = count_exception_mass(mechanism, law, Claim(0.3))
         assert found == pytest.approx((best, best), abs=1e-12)
 
+    @pytest.mark.slow
     def test_a_million_records(self):
         law = lt.ProductDistribution.uniform(lt.Hypercube(10**6))
         # Two laws: below half the records, and from there on.

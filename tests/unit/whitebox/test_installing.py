@@ -157,6 +157,7 @@ def test_an_abort_is_taken_back() -> None:
     assert all_states() == before
 
 
+@pytest.mark.slow
 def test_an_import_inside_keeps_no_stand_in() -> None:
     space: dict[str, Any] = {}
 

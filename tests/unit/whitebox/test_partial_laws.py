@@ -140,6 +140,7 @@ def test_a_program_without_an_end_ends_though_its_paths_are_light():
         lt.output_law(endless, np.array([1, 0, 1]))
 
 
+@pytest.mark.slow
 def test_a_tail_that_no_budget_closes_is_not_said_to_need_a_larger_budget():
     verdict = lt.check_privacy(
         lt.mechanism(two_loops), UNIFORM, epsilon=lt.log(2), method="exhaustive"

@@ -150,7 +150,14 @@ def test_wrong_arguments_raise_what_cpython_raises(function: Callable[[], Any]) 
 
 
 @pytest.mark.parametrize(
-    "name", ["lognormvariate", "betavariate", "gammavariate", "vonmisesvariate"]
+    "name",
+    [
+        "lognormvariate",
+        *(
+            pytest.param(name, marks=pytest.mark.slow)
+            for name in ("betavariate", "gammavariate", "vonmisesvariate")
+        ),
+    ],
 )
 def test_draws_without_a_law_here_abort(name: str) -> None:
     with pytest.raises(UnsupportedRandomnessError, match=rf"random\.{name} cannot be enumerated"):

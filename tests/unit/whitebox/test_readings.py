@@ -91,6 +91,7 @@ def test_verdicts_are_those_without_readings(function: Any, epsilon: float) -> N
     assert exact[0].value == pytest.approx(exact[1].value)
 
 
+@pytest.mark.slow
 def test_a_proof_for_five_thousand_records_from_plain_code() -> None:
     law = lt.ProductDistribution.bernoulli(np.full(5000, 0.004))
 
@@ -215,6 +216,7 @@ PROGRAMS = [
 ]
 
 
+@pytest.mark.slow
 @given(
     first=st.integers(0, len(PROGRAMS) - 1),
     second=st.integers(0, len(PROGRAMS) - 1),

@@ -90,6 +90,7 @@ def test_wrong_parameters_raise_what_numpy_raises(call: str) -> None:
     assert law_of(lambda rng: eval(call, {"rng": rng})) == {type(caught.value): 1}
 
 
+@pytest.mark.slow
 def test_arrays_and_sizes_are_numpys() -> None:
     for call in ("rng.poisson([0.1, 0.01])", "rng.poisson(size=(2, 1))", "rng.poisson(0.1)"):
         real = eval(call, {"rng": np.random.default_rng(0)})

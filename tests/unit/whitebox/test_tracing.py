@@ -74,6 +74,7 @@ def test_choices_of_another_dataset_or_version_are_refused() -> None:
             respond.replay(DATA, one)
 
 
+@pytest.mark.slow
 @given(st.lists(st.integers(1, 4), max_size=5), st.integers(0, 2))
 def test_traces_of_random_programs(sizes: list[int], stop: int) -> None:
     def program(data: Any, rng: Any) -> Any:
@@ -104,6 +105,7 @@ def test_witnesses_carry_traces() -> None:
     assert not hasattr(declared, "trace")
 
 
+@pytest.mark.slow
 def test_weights_of_many_digits_are_not_written_down(
     tmp_path: Any, monkeypatch: Any, capsys: Any
 ) -> None:
