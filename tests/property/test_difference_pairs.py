@@ -14,7 +14,7 @@ import liptest as lt
 from liptest.errors import BudgetError
 from liptest.privacy import exhaustive as difference_pairs
 from liptest.privacy import exhaustive as edge_blocks
-from liptest.privacy.choice import choose_method
+from liptest.privacy.check import choose_method
 from liptest.privacy.request import Task
 from liptest.privacy.settings import CheckSettings
 

@@ -21,7 +21,7 @@ from liptest.cli.loading import load_mechanism, read_column, whole_numbers
 from liptest.data.distributions import ProductDistribution
 from liptest.errors import InputError, LiptestError, check_count
 from liptest.mechanisms.base import Mechanism, through_reads
-from liptest.privacy.choice import choose_method
+from liptest.privacy.check import choose_method
 from liptest.privacy.claims import Claim, parse_epsilon
 from liptest.privacy.exhaustive import exhaustive_size
 from liptest.privacy.methods import light, neighbourhoods

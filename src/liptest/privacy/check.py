@@ -8,24 +8,34 @@ from concurrent.futures import Executor
 from dataclasses import replace
 from typing import Any
 
-from liptest.data.distributions import Distribution
+from liptest.data.distributions import Distribution, ProductDistribution
 from liptest.data.domains import require_one_at_a_time
 from liptest.errors import InputError, shown
 from liptest.lipschitz.testers.base import LipschitzTester
 from liptest.mechanisms.base import SamplesOnly, check_by_samples, through_reads
 from liptest.privacy.atest import run_atest
-from liptest.privacy.choice import choose_method
 from liptest.privacy.claims import ExactLog
-from liptest.privacy.in_worker import try_in_worker
-from liptest.privacy.methods import SamplingMethod, edges, group, light, neighbourhoods
-from liptest.privacy.proof import run_exhaustive
+from liptest.privacy.exhaustive import exhaustive_size
+from liptest.privacy.methods import (
+    SamplingMethod,
+    affordable_laws,
+    edges,
+    group,
+    light,
+    neighbourhoods,
+)
+from liptest.privacy.proof import run_exhaustive, try_in_worker
 from liptest.privacy.request import Task, validated_request
 from liptest.privacy.sampling_run import run_sampling
-from liptest.privacy.search_run import run_search, then_search
+from liptest.privacy.search import run_search, then_search
 from liptest.privacy.settings import BLACK_BOX, CheckSettings
-from liptest.privacy.verdicts import PrivacyVerdict
+from liptest.privacy.symmetric_records import count_laws_per_draw
+from liptest.privacy.verdicts import PrivacyPlan, PrivacyVerdict
 from liptest.runs.checkpoints import Checkpoint
 from liptest.runs.driver import Progress
+
+_AFFORDABLE_PAIRS = 10**8
+_AFFORDABLE_EDGES = 2 * 10**7
 
 
 def check_privacy(
@@ -168,6 +178,41 @@ def _run(task: Task) -> PrivacyVerdict:
     if chosen == "search":
         return run_search(task)
     return then_search(task, run_sampling(task, _planned(task, chosen)))
+
+
+def choose_method(task: Task) -> str:
+    """Exhaustive, else full neighbourhoods, else light ones (theory 3.6b says why)."""
+    size = exhaustive_size(task.mechanism, task.distribution.domain)
+    most = _AFFORDABLE_EDGES if size.through_statistic else _AFFORDABLE_PAIRS
+    if (
+        size.possible
+        and size.laws <= _limit(task, "plain")
+        and size.visits(task.claim.delta) <= most
+    ):
+        return "exhaustive"
+    numbers = task.settings.exception_mass, task.settings.failure_probability
+    full = neighbourhoods(task.distribution, *numbers)
+    domain = task.distribution.domain
+    if not isinstance(task.distribution, ProductDistribution) or not domain.one_at_a_time:
+        return "neighbourhoods"
+    if _asked_for(task, full.plan) <= _limit(task, "sampling"):
+        return "neighbourhoods"
+    fewer = light(task.distribution, *numbers)
+    return "neighbourhoods" if fewer.vacuous else "light-neighbourhoods"
+
+
+def _asked_for(task: Task, plan: PrivacyPlan) -> float:
+    """Laws that full neighbourhoods take; a budget pays for all that are counted."""
+    few = count_laws_per_draw(task.mechanism, task.distribution)
+    return plan.laws if few is None or task.settings.budget is not None else plan.draws * few
+
+
+def _limit(task: Task, use: str) -> int:
+    return (
+        affordable_laws(task.mechanism, use)
+        if task.settings.budget is None
+        else task.settings.budget
+    )
 
 
 def _seed(seed: int | None, checkpoint: Checkpoint | None) -> int:

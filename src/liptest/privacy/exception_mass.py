@@ -28,9 +28,9 @@ from liptest.mechanisms.laws import INFINITE_LOSS, ComparableLaws
 from liptest.privacy.claims import Claim, ExactLog, parse_epsilon
 from liptest.privacy.comparison import Answer, certified_comparison, screen_pairs
 from liptest.privacy.exhaustive import law_rows, neighbour_rows
-from liptest.privacy.profile_result import ExceptionMass
 from liptest.statistics.protocol import has_values_of
 from liptest.statistics.sums import Count
+from liptest.verdicts import Number, Record
 
 Flags = NDArray[np.bool_]
 Indices = NDArray[np.int64]
@@ -44,6 +44,22 @@ MAX_PAIRS = 4_000_000
 _SLICE = 1 << 14
 # Pairs of weights that are certified one by one; of more, all are left open.
 _MOST_CERTIFIED = 10_000
+
+
+@dataclass(frozen=True)
+class ExceptionMass(Record):
+    """Bounds on the least mass of a set off which a claim holds; equal where it is exact.
+
+    ``lower`` counts only pairs that certainly break the claim, ``upper`` also those that the
+    declared errors leave open; for replaced records of three or more values the cover itself
+    may be known only up to bounds. Floats rounded to nearest from exact rationals; those of a
+    sampled profile are rounded outwards.
+    """
+
+    epsilon: Number
+    delta: Number
+    lower: Number
+    upper: Number
 
 
 def has_count_mass(mechanism: Mechanism, distribution: Distribution) -> bool:

@@ -28,14 +28,13 @@ from liptest.privacy.bands import (
     pilot_grid,
     sampled_bands,
 )
-from liptest.privacy.choice import affordable_laws
 from liptest.privacy.claims import Claim, parse_epsilon
 from liptest.privacy.comparison import shown_loss
-from liptest.privacy.exception_mass import has_count_mass, mass_source
+from liptest.privacy.exception_mass import ExceptionMass, has_count_mass, mass_source
 from liptest.privacy.exhaustive import exhaustive_size
-from liptest.privacy.methods import neighbourhoods
+from liptest.privacy.methods import affordable_laws, neighbourhoods
 from liptest.privacy.pair_roles import Geometry
-from liptest.privacy.profile_result import ExceptionMass, PrivacyProfile
+from liptest.privacy.profile_result import PrivacyProfile
 from liptest.privacy.request import Task
 from liptest.privacy.settings import CheckSettings
 from liptest.runs.driver import Progress

@@ -6,24 +6,9 @@ import math
 from dataclasses import dataclass
 
 from liptest.errors import check_open_unit, check_positive
+from liptest.privacy.exception_mass import ExceptionMass
 from liptest.privacy.verdicts import in_words
 from liptest.verdicts import Decision, Number, Record, Text, Whole, rounded_up
-
-
-@dataclass(frozen=True)
-class ExceptionMass(Record):
-    """Bounds on the least mass of a set off which a claim holds; equal where it is exact.
-
-    ``lower`` counts only pairs that certainly break the claim, ``upper`` also those that the
-    declared errors leave open; for replaced records of three or more values the cover itself
-    may be known only up to bounds. Floats rounded to nearest from exact rationals; those of a
-    sampled profile are rounded outwards.
-    """
-
-    epsilon: Number
-    delta: Number
-    lower: Number
-    upper: Number
 
 
 @dataclass(frozen=True)

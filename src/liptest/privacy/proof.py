@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Executor
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,7 +16,7 @@ from liptest.balls import CERTIFIED_BITS, precision
 from liptest.data.distributions import ProductDistribution
 from liptest.data.domains import Domain, IntArray
 from liptest.data.points import PointBatch
-from liptest.errors import InputError, check_count, shown
+from liptest.errors import InputError, LiptestError, check_count, shown
 from liptest.mechanisms.base import (
     ClosedFormLosses,
     Mechanism,
@@ -41,7 +41,6 @@ from liptest.privacy.exhaustive import (
     exhaustive_size,
     pair_blocks,
 )
-from liptest.privacy.in_worker import try_in_worker
 from liptest.privacy.judge import LossJudge, Unexplored, witness_of
 from liptest.privacy.request import (
     Meaning,
@@ -62,10 +61,33 @@ from liptest.privacy.verdicts import (
 from liptest.privacy.witnesses import PrivacyWitness
 from liptest.runs.driver import Finding, Judgement, Outcome
 from liptest.runs.interrupts import uninterrupted
+from liptest.runs.workers import elsewhere, has_processes
 from liptest.verdicts import Decision
 
 _SOURCE = "theory 3.7"
 _FEW_PAIRS = 50_000
+
+
+@dataclass(frozen=True, eq=False)
+class _Narrowing:
+    mechanism: Any
+    domain: Domain
+
+    def __call__(self) -> None:
+        with suppress(LiptestError):  # whoever asks next says what is wrong
+            self.mechanism.narrowed(self.domain)
+
+
+def try_in_worker(mechanism: Any, domain: Domain, executor: Executor | None) -> None:
+    """Let a worker find out first what code reads of a dataset, before this process does.
+
+    Code under test may end its process: a crash of native code, no memory left. A worker that dies
+    is noticed and told of; the process that asks would take everything with it. Raises
+    MechanismError where that ends each worker.
+    """
+    is_code = mechanism.source != "declared"
+    if has_processes(executor) and domain.one_at_a_time and is_code:
+        elsewhere(_Narrowing(mechanism, domain), executor)
 
 
 def run_exhaustive(task: Task) -> PrivacyVerdict:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import liptest as lt
-from liptest.privacy import in_worker
+from liptest.privacy import search
 from liptest.runs.workers import elsewhere, has_processes
 
 # A program of its own: the failure looked for would end the one that looks.
@@ -103,10 +103,10 @@ def test_an_interrupted_search_of_a_worker_leaves_the_verdict(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def pressed(job: object, executor: object) -> None:
-        if isinstance(job, in_worker._Search):
+        if isinstance(job, search._SearchTask):
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(in_worker, "elsewhere", pressed)
+    monkeypatch.setattr(search, "elsewhere", pressed)
     with ProcessPoolExecutor(1) as pool:
         verdict = checked(pool)
     assert (str(verdict.decision), verdict.cost.search_laws) == ("YES", 0)
