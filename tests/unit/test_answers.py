@@ -14,7 +14,7 @@ import pytest
 
 import liptest as lt
 from liptest.blackbox.race import choose_pairs
-from liptest.cli.config import DomainModel
+from liptest.cli.data_options import DomainOptions
 from liptest.data.domains import AllAnswers, OneAnswer
 from liptest.data.edges import edge_distribution
 from liptest.errors import InputError
@@ -289,11 +289,11 @@ def test_reports_and_plans(relation: str) -> None:
 
 
 def test_a_file_names_the_relation() -> None:
-    built = DomainModel(kind="answers", sizes=[3, 2], relation="all").build()
+    built = DomainOptions(kind="answers", sizes=[3, 2], relation="all").build()
     assert built == lt.AnswerGrid([3, 2], relation="all")
     for wrong in ({"kind": "answers"}, {"kind": "grid", "relation": "one"}):
         with pytest.raises(lt.errors.ConfigError, match=r"domain\.relation"):
-            DomainModel(sizes=[3, 2], **wrong).build()  # type: ignore[arg-type]
+            DomainOptions(sizes=[3, 2], **wrong).build()  # type: ignore[arg-type]
 
 
 def test_listed_pairs() -> None:

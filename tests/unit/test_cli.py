@@ -383,4 +383,4 @@ def test_help_loads_no_command():
         "sys.exit('pydantic' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "2\n")  # app and options
+    assert (done.returncode, done.stderr) == (0, "1\n")  # the list of commands

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import sys
 
+#: What was typed, so that a command can say how to go on.
+typed: list[str] = []
+
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line and return the exit code; used by the ``liptest`` script.
@@ -13,7 +16,8 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         from liptest.cli.app import run
 
-        return run(sys.argv[1:] if arguments is None else arguments)
+        typed[:] = sys.argv[1:] if arguments is None else arguments
+        return run(typed)
     except KeyboardInterrupt:
         print("error: interrupted before anything was decided", file=sys.stderr)
         return 130

@@ -13,8 +13,6 @@ from typing import Literal
 
 from cyclopts import App, CycloptsError
 
-from liptest.cli import options
-
 #: The module of each command, and the first sentence of its docstring.
 COMMANDS = {
     "demo": ("demo", "Test three vendors' click counts on real data, and release one."),
@@ -86,7 +84,6 @@ def completion(shell: Literal["bash", "zsh", "fish", "powershell"], /) -> int:
 
 def run(tokens: list[str]) -> int:
     """Run what was typed and return the exit code."""
-    options.typed[:] = tokens
     if not tokens:
         from liptest.cli.first_contact import run_welcome
 

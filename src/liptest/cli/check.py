@@ -14,10 +14,11 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
+from liptest.cli import typed
 from liptest.cli.config import CheckModel
 from liptest.cli.jobs import Job, Task, code_of, load_job, muted, read_task, settings_of
 from liptest.cli.loading import defined_at, read_column, whole_numbers
-from liptest.cli.options import DEFAULTS, Checkpoint, Mechanism, Options, Resume, typed
+from liptest.cli.options import DEFAULTS, Checkpoint, Mechanism, Options, Resume
 from liptest.cli.workers import pool
 from liptest.errors import BudgetError, InputError, LiptestError
 from liptest.evidence.certificate import Certificate, certify

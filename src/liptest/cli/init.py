@@ -15,8 +15,9 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from cyclopts import Group, Parameter
 
-from liptest.cli.config import DistributionModel, DomainModel, FileModel, validated
-from liptest.cli.jobs import muted, numbers
+from liptest.cli.config import FileModel, validated
+from liptest.cli.data_options import DistributionOptions, DomainOptions, read_numbers
+from liptest.cli.jobs import muted
 from liptest.cli.loading import load_mechanism, read_column, whole_numbers
 from liptest.data.distributions import ProductDistribution
 from liptest.errors import InputError, LiptestError, check_count
@@ -208,8 +209,7 @@ def _domain(mechanism: Mechanism, known: Known) -> tuple[str, int | None, list[i
 
 
 def _sizes(text: str | None) -> list[Any] | None:
-    given = numbers(text, always_list=True)
-    return None if given is None else [int(size) if size % 1 == 0 else size for size in given]
+    return None if text is None else read_numbers(text)
 
 
 def _cells(statistic: Any, known: Known) -> int | None:
@@ -251,7 +251,8 @@ def _distribution_lines(known: Known, folder: Path) -> str:
         said = {"column": known.column, "group": known.group}
         lines += [f"{key} = {_quoted(name)}" for key, name in said.items() if name is not None]
     elif known.probabilities is not None:
-        lines.append(f"probabilities = {numbers(known.probabilities)}")
+        values = [float(value) for value in read_numbers(known.probabilities)]
+        lines.append(f"probabilities = {values if len(values) > 1 else values[0]}")
     else:
         lines.append("uniform = true")
     return "\n".join([*lines, _OTHER_LAWS])
@@ -274,8 +275,8 @@ def _check_lines(where: str, known: Known) -> str:
 def _tried_out(text: str, mechanism: Mechanism, folder: Path) -> str:
     """What ``liptest check`` would refuse is refused now; what would be slow is told."""
     data = tomllib.loads(text)
-    domain = validated(DomainModel, data["domain"], "[domain]")
-    law = validated(DistributionModel, data["distribution"], "[distribution]")
+    domain = validated(DomainOptions, data["domain"], "[domain]")
+    law = validated(DistributionOptions, data["distribution"], "[distribution]")
     data["check"][0].setdefault("epsilon", 1.0)
     validated(FileModel, data, "liptest.toml")
     if not {"dimension", "sizes"} & set(data["domain"]):

@@ -9,18 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from liptest.cli.config import CheckModel, DistributionModel, DomainModel, read_config, validated
+from liptest.cli.config import CheckModel, read_config, validated
+from liptest.cli.data_options import DistributionOptions, DomainOptions
 from liptest.cli.loading import load_mechanism
 from liptest.data.distributions import ProductDistribution
 from liptest.errors import BudgetError, GateError, InputError, LiptestError, MechanismError
 from liptest.lipschitz import testers
 from liptest.mechanisms.base import Mechanism
 from liptest.privacy.settings import METHODS, CheckSettings
-
-_LAW = (
-    *("uniform", "table", "column", "group", "rows", "records", "record_rows"),
-    *("sql", "sql_table", "query", "histogram_of"),
-)
 
 
 @dataclass(frozen=True)
@@ -83,39 +79,7 @@ def read_task(options: dict[str, Any]) -> Task:
 def _from_arguments(options: dict[str, Any]) -> dict[str, Any]:
     plain = ("mechanism", "epsilon", "delta", "exception_mass", "failure_probability", "method")
     data = {key: options[key] for key in (*plain, "budget", "search_laws", "seed", "vendor")}
-    data["distribution"] = distribution_arguments(options)
-    data["domain"] = domain_arguments(options)
-    return data
-
-
-def domain_arguments(options: dict[str, Any]) -> dict[str, Any]:
-    """What arguments of the command line say of the domain, as in liptest.toml."""
-    return {
-        "kind": options["domain"],
-        "dimension": options["dimension"],
-        "sizes": numbers(options["sizes"], always_list=True),
-        "relation": options.get("relation"),
-    }
-
-
-def distribution_arguments(options: dict[str, Any]) -> dict[str, Any]:
-    """What arguments of the command line say of the distribution, as in liptest.toml."""
-    found = {key: options[key] for key in _LAW}
-    found["probabilities"] = numbers(options["probabilities"])
-    if options["columns"] is not None:
-        found["columns"] = options["columns"].split(",")
-    return found
-
-
-def numbers(text: str | None, *, always_list: bool = False) -> Any:
-    """A number, or a list of those with commas between them; None where nothing was said."""
-    if text is None:
-        return None
-    try:
-        values = [float(part) for part in text.split(",")]
-    except ValueError:
-        raise InputError(f"{text!r} must be numbers with commas between them") from None
-    return values if always_list or len(values) > 1 else values[0]
+    return {**data, **options["data"]}
 
 
 def load_job(model: CheckModel, folder: Path) -> Job:
@@ -125,8 +89,8 @@ def load_job(model: CheckModel, folder: Path) -> Job:
         where = str(folder / where)
     with muted():
         mechanism, label = load_mechanism(where)
-    domain = (model.domain or DomainModel()).build()
-    law = (model.distribution or DistributionModel()).build(domain, folder)
+    domain = (model.domain or DomainOptions()).build()
+    law = (model.distribution or DistributionOptions()).build(domain, folder)
     return Job(model, where, mechanism, label, law)
 
 

@@ -15,8 +15,15 @@ import numpy as np
 from cyclopts import Group, Parameter
 from numpy.typing import NDArray
 
-from liptest.cli.config import DistributionModel, DomainModel, validated
-from liptest.cli.jobs import muted, numbers
+from liptest.cli.config import build_data
+from liptest.cli.data_options import (
+    ONE_OR_MORE,
+    WHOLE_NUMBERS,
+    DataOptions,
+    DistributionOptions,
+    DomainOptions,
+)
+from liptest.cli.jobs import muted
 from liptest.cli.loading import load_object
 from liptest.cli.workers import pool
 from liptest.data.distributions import ProductDistribution
@@ -62,12 +69,18 @@ Kind = Annotated[
 Dimension = Annotated[int | None, Parameter(group=_DATA, help="Number of bits of a cube.")]
 
 
-Sizes = Annotated[str | None, Parameter(group=_DATA, help="Values per coordinate: 3,3,2.")]
+Sizes = Annotated[
+    list[int] | None, Parameter(group=_DATA, help="Values per coordinate: 3,3,2.", **WHOLE_NUMBERS)
+]
 
 
 Probabilities = Annotated[
-    str | None,
-    Parameter(group=_DATA, help="Chance of a 1: one number, or one per bit. Default: uniform."),
+    float | list[float] | None,
+    Parameter(
+        group=_DATA,
+        help="Chance of a 1: one number, or one per bit. Default: uniform.",
+        **ONE_OR_MORE,
+    ),
 ]
 
 
@@ -107,6 +120,21 @@ Json = Annotated[Path | None, Parameter(group=_RUN, name="--json", help="Write t
 Workers = Annotated[int, Parameter(group=_RUN, help="Processes; results do not depend on it.")]
 
 
+@Parameter(name="*")
+@dataclass(frozen=True)
+class PointOptions:
+    """Domain and distribution of the points of a function."""
+
+    domain: Kind = "cube"
+    dimension: Dimension = None
+    sizes: Sizes = None
+    probabilities: Probabilities = None
+
+
+#: All points of a cube alike.
+EVERYWHERE = PointOptions()
+
+
 def lipschitz(
     function: Function,
     /,
@@ -117,10 +145,7 @@ def lipschitz(
     tolerance: Tolerance = 1e-9,
     tester: Tester = "auto",
     range_step: Step = None,
-    domain: Kind = "cube",
-    dimension: Dimension = None,
-    sizes: Sizes = None,
-    probabilities: Probabilities = None,
+    points: PointOptions = EVERYWHERE,
     seed: Seed = None,
     json: Json = None,
     workers: Workers = 1,
@@ -138,10 +163,7 @@ def distance(
     *,
     lipschitz_constant: Constant = 1.0,
     tolerance: Tolerance = 1e-9,
-    domain: Kind = "cube",
-    dimension: Dimension = None,
-    sizes: Sizes = None,
-    probabilities: Probabilities = None,
+    points: PointOptions = EVERYWHERE,
     json: Json = None,
 ) -> int:
     """Print how far a function is from Lipschitz, exactly or in bounds.
@@ -170,10 +192,7 @@ def repair(
             negative="",
         ),
     ] = False,
-    domain: Kind = "cube",
-    dimension: Dimension = None,
-    sizes: Sizes = None,
-    probabilities: Probabilities = None,
+    points: PointOptions = EVERYWHERE,
 ) -> int:
     """Write a 1-Lipschitz function near the given one.
 
@@ -194,10 +213,7 @@ def plan(
     exception_mass: Annotated[
         float, Parameter(group=_TASK, help=".. off datasets of this probability.")
     ] = 1e-3,
-    domain: Kind = "cube",
-    dimension: Dimension = None,
-    sizes: Sizes = None,
-    probabilities: Probabilities = None,
+    points: PointOptions = EVERYWHERE,
     json: Json = None,
 ) -> int:
     """Print what every tester would cost: the paper's section 5 for your numbers.
@@ -273,7 +289,7 @@ def _code_of(error: LiptestError) -> int:
 
 def _lipschitz(screen: Screen, options: Options) -> int:
     function, label = load_function(options["function"])
-    law = read_law(options, function)
+    law = read_law(options["points"], function)
     tester = _tester(options, law)
     with pool(options["workers"]) as executor, screen.progress(label) as progress, muted():
         verdict = check_lipschitz(
@@ -318,7 +334,7 @@ def _tester(options: Options, law: ProductDistribution) -> LipschitzTester | str
 
 def _distance(screen: Screen, options: Options) -> int:
     function, label = load_function(options["function"])
-    law = read_law(options, function)
+    law = read_law(options["points"], function)
     with muted():
         found = distance_to_lipschitz(
             function,
@@ -342,7 +358,7 @@ def _distance(screen: Screen, options: Options) -> int:
 
 def _repair(screen: Screen, options: Options) -> int:
     function, label = load_function(options["function"])
-    law = read_law(options, function)
+    law = read_law(options["points"], function)
     path: Path = options["output"]
     if path.suffix != ".npy":
         raise InputError(f"output={str(path)!r} must end in .npy", name="output")
@@ -377,15 +393,15 @@ def _repaired(table: Table, law: ProductDistribution, options: Options, found: D
         return mcshane(table, law.domain, found.cover)
     if not isinstance(law.domain, Hypercube):
         raise InputError(
-            f"domain={options['domain']}: the paper's operators work on the cube; add --least, "
-            f"which works on any domain",
+            f"domain={options['points'].domain}: the paper's operators work on the cube; add "
+            f"--least, which works on any domain",
             name="domain",
         )
     return repaired(table, law, range_step=options["range_step"], symmetric=options["symmetric"])
 
 
 def _plan(screen: Screen, options: Options) -> int:
-    law = read_law(options, None)
+    law = read_law(options["points"], None)
     failure = options["failure_probability"]
     testers = plan_table(
         law,
@@ -478,24 +494,24 @@ def _table(path: Path) -> NDArray[Any]:
         ) from None
 
 
-def read_law(options: dict[str, Any], function: Any) -> ProductDistribution:
+def read_law(points: PointOptions, function: Any) -> ProductDistribution:
     """The distribution asked for; a table gives its own sizes."""
-    sizes, dimension = numbers(options["sizes"], always_list=True), options["dimension"]
+    sizes, dimension = points.sizes, points.dimension
     if isinstance(function, np.ndarray) and sizes is None and dimension is None:
         sizes, dimension = list(function.shape), function.ndim
-    probabilities = numbers(options["probabilities"])
-    is_cube = options["domain"] == "cube"
+    is_cube = points.domain == "cube"
     if is_cube and sizes is not None and set(sizes) != {2}:
         raise InputError(
             f"sizes={shown(sizes)}: coordinates of more values need --domain grid (counts moved "
             f"by 1) or --domain records (records replaced)",
             name="sizes",
         )
-    domain = {
-        "kind": options["domain"],
-        "dimension": len(sizes) if is_cube and sizes is not None else dimension,
-        "sizes": None if is_cube else sizes,
-    }
-    data = {"probabilities": probabilities, "uniform": probabilities is None}
-    known = validated(DomainModel, domain, "arguments").build()
-    return validated(DistributionModel, data, "arguments").build(known, Path())
+    domain = DomainOptions(
+        kind=points.domain,
+        dimension=len(sizes) if is_cube and sizes is not None else dimension,
+        sizes=None if is_cube else sizes,
+    )
+    law = DistributionOptions(
+        probabilities=points.probabilities, uniform=points.probabilities is None
+    )
+    return build_data(DataOptions(domain, law))

@@ -9,7 +9,8 @@ from typing import Annotated, Any
 import numpy as np
 from cyclopts import Parameter
 
-from liptest.cli.jobs import code_of, muted, numbers
+from liptest.cli.data_options import read_numbers
+from liptest.cli.jobs import code_of, muted
 from liptest.cli.loading import load_mechanism
 from liptest.errors import BudgetError, InputError, LiptestError, check_count, shown
 from liptest.mechanisms.laws import Output, OutputLaw
@@ -104,7 +105,7 @@ def _count(branches: Any) -> int:
 
 def _numbers(text: str) -> Any:
     try:
-        return numbers(text, always_list=True)
+        return read_numbers(text)
     except InputError as error:
         raise InputError(f"dataset={error}, as in 0,1,1", name="dataset") from None
 

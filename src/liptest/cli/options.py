@@ -4,20 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 from cyclopts import Group, Parameter
 
-# Nothing heavy is imported here: --help must answer at once.
-
-#: What was typed, so that a command can say how to go on.
-typed: list[str] = []
-
+from liptest.cli.data_options import NOTHING, DataOptions
 
 _CLAIM = Group("Claim")
-
-
-_DATA = Group("Domain and distribution of the data")
 
 
 _RUN = Group("Running")
@@ -51,74 +44,6 @@ Method = Annotated[
         help="auto, exhaustive, neighbourhoods, light-neighbourhoods, edges, group, search, or a "
         "tester such as VarianceEdges.",
     ),
-]
-
-
-Kind = Annotated[
-    Literal["cube", "grid", "records", "answers"],
-    Parameter(
-        group=_DATA, help="Bits flipped, counts moved by 1, records replaced, or query answers."
-    ),
-]
-
-
-Relation = Annotated[
-    Literal["all", "one"] | None, Parameter(group=_DATA, help="Of answers: how many may move.")
-]
-
-
-Dimension = Annotated[int | None, Parameter(group=_DATA, help="Number of bits of a cube.")]
-
-
-Sizes = Annotated[str | None, Parameter(group=_DATA, help="Values per coordinate: 3,3,2.")]
-
-
-Probabilities = Annotated[
-    str | None, Parameter(group=_DATA, help="Chance of a 1: one number, or one per bit.")
-]
-
-
-Uniform = Annotated[bool, Parameter(group=_DATA, help="The uniform law.", negative="")]
-
-
-Table = Annotated[Path | None, Parameter(group=_DATA, help="Public CSV or Parquet file to fit on.")]
-
-
-Column = Annotated[str | None, Parameter(group=_DATA, help="Its column of 0, 1, ..")]
-
-
-GroupBy = Annotated[str | None, Parameter(group=_DATA, name="--group", help="One rate per group.")]
-
-
-Rows = Annotated[str | None, Parameter(group=_DATA, help="Rows to fit on, first:stop.")]
-
-
-Records = Annotated[
-    Path | None, Parameter(group=_DATA, help="Table whose groups are modelled (only read those).")
-]
-
-
-RecordRows = Annotated[str | None, Parameter(group=_DATA, help="Rows of it, first:stop.")]
-
-
-Columns = Annotated[
-    str | None, Parameter(group=_DATA, help="Each row is a dataset of these columns: a,b,c.")
-]
-
-
-Sql = Annotated[
-    str | None, Parameter(group=_DATA, help="URL of a public database, or '$NAME' of a variable.")
-]
-
-
-SqlName = Annotated[str | None, Parameter(group=_DATA, help="Its table to fit on ..")]
-
-
-Query = Annotated[str | None, Parameter(group=_DATA, help=".. or a SELECT.")]
-
-
-HistogramOf = Annotated[
-    float | None, Parameter(group=_DATA, help="Model histograms of so many records on average.")
 ]
 
 
@@ -195,23 +120,7 @@ class Options:
     exception_mass: Mass = 1e-3
     failure_probability: Failure = 1e-6
     method: Method = "auto"
-    domain: Kind = "cube"
-    relation: Relation = None
-    dimension: Dimension = None
-    sizes: Sizes = None
-    probabilities: Probabilities = None
-    uniform: Uniform = False
-    table: Table = None
-    column: Column = None
-    group: GroupBy = None
-    rows: Rows = None
-    records: Records = None
-    record_rows: RecordRows = None
-    columns: Columns = None
-    sql: Sql = None
-    sql_table: SqlName = None
-    query: Query = None
-    histogram_of: HistogramOf = None
+    data: DataOptions = NOTHING
     config: Config = None
     budget: Budget = None
     search_laws: SearchLaws = None
@@ -225,44 +134,5 @@ class Options:
     workers: Workers = 1
 
 
-_TESTED = Group("Distribution that was tested with")
-
-
-Where = Annotated[Path | None, Parameter(group=_TESTED)]
-
-
-Text = Annotated[str | None, Parameter(group=_TESTED)]
-
-
-@Parameter(name="*")
-@dataclass(frozen=True)
-class Data:
-    """Domain and distribution as ``check`` takes them; the domain may be left to the certificate.
-
-    The certificate holds a hash of both, so that no other ones are taken for them.
-    """
-
-    domain: Annotated[
-        Literal["cube", "grid", "records", "answers"] | None, Parameter(group=_TESTED)
-    ] = None
-    relation: Annotated[Literal["all", "one"] | None, Parameter(group=_TESTED)] = None
-    dimension: Annotated[int | None, Parameter(group=_TESTED)] = None
-    sizes: Text = None
-    probabilities: Text = None
-    uniform: Annotated[bool, Parameter(group=_TESTED, negative="")] = False
-    table: Where = None
-    column: Text = None
-    group: Annotated[str | None, Parameter(group=_TESTED, name="--group")] = None
-    rows: Text = None
-    records: Where = None
-    record_rows: Text = None
-    columns: Text = None
-    sql: Text = None
-    sql_table: Text = None
-    query: Text = None
-    histogram_of: Annotated[float | None, Parameter(group=_TESTED)] = None
-
-
 #: Where nothing is said.
 DEFAULTS = Options()
-NOTHING = Data()

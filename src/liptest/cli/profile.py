@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from cyclopts import Group, Parameter
 
 from liptest.cli.config import CheckModel
-from liptest.cli.jobs import code_of, load_job, muted, numbers, read_task
+from liptest.cli.data_options import NOTHING, DataOptions, read_numbers
+from liptest.cli.jobs import code_of, load_job, muted, read_task
 from liptest.cli.workers import pool
 from liptest.errors import LiptestError
 from liptest.privacy.profile import privacy_profile
@@ -20,9 +21,6 @@ from liptest.report.text import Screen
 from liptest.verdicts import Decision
 
 _PROFILE = Group("Profile")
-
-
-_DATA = Group("Domain and distribution of the data")
 
 
 _RUN = Group("Running")
@@ -52,48 +50,7 @@ def profile(
         str,
         Parameter(group=_PROFILE, help="auto, exact, neighbourhoods or light-neighbourhoods."),
     ] = "auto",
-    domain: Annotated[
-        Literal["cube", "grid", "records", "answers"],
-        Parameter(
-            group=_DATA, help="Bits flipped, counts moved by 1, records replaced, or query answers."
-        ),
-    ] = "cube",
-    relation: Annotated[
-        Literal["all", "one"] | None, Parameter(group=_DATA, help="Of answers: how many may move.")
-    ] = None,
-    dimension: Annotated[int | None, Parameter(group=_DATA, help="Number of bits of a cube.")] = (
-        None
-    ),
-    sizes: Annotated[str | None, Parameter(group=_DATA, help="Values per coordinate: 3,3,2.")] = (
-        None
-    ),
-    probabilities: Annotated[
-        str | None, Parameter(group=_DATA, help="Chance of a 1: one number, or one per bit.")
-    ] = None,
-    uniform: Annotated[bool, Parameter(group=_DATA, help="The uniform law.", negative="")] = False,
-    table: Annotated[Path | None, Parameter(group=_DATA, help="Public CSV file to fit on.")] = None,
-    column: Annotated[str | None, Parameter(group=_DATA, help="Its column of 0, 1, ..")] = None,
-    group: Annotated[str | None, Parameter(group=_DATA, help="One rate per group.")] = None,
-    rows: Annotated[str | None, Parameter(group=_DATA, help="Rows to fit on, first:stop.")] = None,
-    records: Annotated[
-        Path | None,
-        Parameter(group=_DATA, help="Table whose groups are modelled (only read those)."),
-    ] = None,
-    record_rows: Annotated[
-        str | None, Parameter(group=_DATA, help="Rows of it, first:stop.")
-    ] = None,
-    columns: Annotated[
-        str | None, Parameter(group=_DATA, help="Each row is a dataset of these columns: a,b,c.")
-    ] = None,
-    sql: Annotated[
-        str | None,
-        Parameter(group=_DATA, help="URL of a public database, or '$NAME' of a variable."),
-    ] = None,
-    sql_table: Annotated[str | None, Parameter(group=_DATA, help="Its table to fit on ..")] = None,
-    query: Annotated[str | None, Parameter(group=_DATA, help=".. or a SELECT.")] = None,
-    histogram_of: Annotated[
-        float | None, Parameter(group=_DATA, help="Model histograms of so many records on average.")
-    ] = None,
+    data: DataOptions = NOTHING,
     config: Annotated[
         Path | None, Parameter(group=_RUN, help="Default: liptest.toml beside you.")
     ] = None,
@@ -115,7 +72,7 @@ def profile(
 
     Example: liptest profile vendor.py:count --dimension 20 --probabilities 0.1 --epsilon 0.5,1,2
     """
-    return run_profile(dict(locals()))
+    return run_profile(dict(locals()) | {"data": asdict(data)})
 
 
 # As for ``liptest check``: worst first.
@@ -169,7 +126,7 @@ def _profile(
         found = privacy_profile(
             job.mechanism,
             job.distribution,
-            epsilons=numbers(options["epsilon"], always_list=True),
+            epsilons=None if options["epsilon"] is None else read_numbers(options["epsilon"]),
             tolerance=model.tolerance,
             executor=executor,
             progress=progress,

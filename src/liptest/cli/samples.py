@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,10 +12,10 @@ from cyclopts import Group, Parameter
 from liptest.blackbox.check import asked_for, check_samples
 from liptest.blackbox.samplers import Sampler
 from liptest.blackbox.verdicts import BlackBoxVerdict
-from liptest.cli.config import CheckModel, DistributionModel, DomainModel, validated
-from liptest.cli.jobs import code_of, distribution_arguments, domain_arguments, muted
+from liptest.cli.config import CheckModel, build_data, validated
+from liptest.cli.data_options import NOTHING, DataOptions
+from liptest.cli.jobs import code_of, muted
 from liptest.cli.loading import load_object
-from liptest.cli.options import NOTHING, Data
 from liptest.cli.workers import pool
 from liptest.data.distributions import Distribution
 from liptest.errors import LiptestError
@@ -48,7 +48,7 @@ def samples(
     failure_probability: Annotated[
         float, Parameter(group=_CLAIM, help="Chance of a wrong answer.")
     ] = 1e-6,
-    data: Data = NOTHING,
+    data: DataOptions = NOTHING,
     samples: Annotated[int, Parameter(group=_RUN, help="Outputs to draw at most.")] = 1_000_000,
     scalar: Annotated[
         bool,
@@ -93,7 +93,7 @@ def run_samples(options: dict[str, Any]) -> int:
     screen = Screen()
     try:
         sampler, label = load_sampler(options["sampler"], scalar=options["scalar"])
-        data = distribution_of(asdict(options["data"]))
+        data = build_data(options["data"])
         vendor = options["vendor"] or clean_name(options["sampler"])
         books = Bookkeeper(options["ledger"], vendor=vendor)
         verdict = _verdict(screen, sampler, label, data, books, options)
@@ -149,11 +149,3 @@ def load_sampler(where: str, *, scalar: bool) -> tuple[Sampler, str]:
     with muted():
         found, label = load_object(where)
     return found if isinstance(found, Sampler) else Sampler(found, vectorised=not scalar), label
-
-
-def distribution_of(given: dict[str, Any]) -> Distribution:
-    """The distribution that arguments of the command line describe."""
-    space = domain_arguments(given | {"domain": given["domain"] or "cube"})
-    law = distribution_arguments(given)
-    domain = validated(DomainModel, space, "arguments").build()
-    return validated(DistributionModel, law, "arguments").build(domain, Path())

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from liptest.cli.config import CheckModel, DistributionModel, DomainModel, read_config, validated
-from liptest.cli.jobs import code_of, distribution_arguments, domain_arguments, muted
+from liptest.cli.config import CheckModel, build_data, read_config, validated
+from liptest.cli.data_options import NOTHING, DataOptions, DistributionOptions, DomainOptions
+from liptest.cli.jobs import code_of, muted
 from liptest.cli.loading import load_mechanism
-from liptest.cli.options import NOTHING, Data
-from liptest.cli.samples import distribution_of, load_sampler
+from liptest.cli.samples import load_sampler
 from liptest.data.distributions import Distribution
 from liptest.errors import InputError, LiptestError, shown
 from liptest.evidence.certificate import is_of_samples, read_documents
@@ -35,17 +35,17 @@ def verify(
     scalar: Annotated[
         bool, Parameter(help="Of samples: (dataset, rng) gives one output.", negative="")
     ] = False,
-    data: Data = NOTHING,
+    data: DataOptions = NOTHING,
 ) -> int:
     """Check a certificate: its witness is asked for again, its test repeated from its seed.
 
     Exit code 0 it holds, 1 it does not, 2 no certificate, 3 nothing wrong found but not enough
-    given to tell.
+    given to tell. A domain that is not given is the one of the certificate.
 
     Example: liptest verify vendor.json --mechanism vendor.py:count --dimension 20
     --probabilities 0.1
     """
-    return run_verify(certificate, mechanism, config, asdict(data), scalar=scalar)
+    return run_verify(certificate, mechanism, config, data, scalar=scalar)
 
 
 # The worst of several wins.
@@ -63,7 +63,7 @@ def run_verify(
     file: Path,
     mechanism: str | None,
     config: Path | None,
-    data: dict[str, Any],
+    data: DataOptions,
     *,
     scalar: bool = False,
 ) -> int:
@@ -90,7 +90,7 @@ class Against:
         self,
         mechanism: str | None,
         config: Path | None,
-        data: dict[str, Any],
+        data: DataOptions,
         *,
         scalar: bool,
     ) -> None:
@@ -122,8 +122,8 @@ class Against:
         if self._mechanism is None:
             return None, None
         sampler, _ = load_sampler(self._mechanism, scalar=self._scalar)
-        named = any(distribution_arguments(self._data).values())
-        return sampler, distribution_of(self._data) if named else None
+        named = self._data.distribution != NOTHING.distribution
+        return sampler, build_data(self._data) if named else None
 
     def _checks(self, document: dict[str, Any]) -> list[CheckModel]:
         if self._whole is None:
@@ -134,10 +134,8 @@ class Against:
     def _distribution(
         self, document: dict[str, Any], checks: list[CheckModel]
     ) -> Distribution | None:
-        law = distribution_arguments(self._data)
-        if any(law.values()):
-            model = validated(DistributionModel, law, "arguments")
-            return model.build(self._domain(document).build(), Path())
+        if self._data.distribution != NOTHING.distribution:
+            return build_data(replace(self._data, domain=self._domain(document)))
         if self._whole is None:
             return None
         pairs = [(one.domain, one.distribution) for one in checks] or [(None, None)]
@@ -145,18 +143,16 @@ class Against:
         wanted = document["distribution"]["hash"]
         return next((law for law in built if distribution_hash(law) == wanted), built[0])
 
-    def _built(self, domain: DomainModel | None, law: DistributionModel | None) -> Distribution:
+    def _built(self, domain: DomainOptions | None, law: DistributionOptions | None) -> Distribution:
         assert self._whole is not None
-        space = domain or self._whole.domain or DomainModel()
-        known = law or self._whole.distribution or DistributionModel()
+        space = domain or self._whole.domain or DomainOptions()
+        known = law or self._whole.distribution or DistributionOptions()
         return known.build(space.build(), self._folder)
 
-    def _domain(self, document: dict[str, Any]) -> DomainModel:
-        given = domain_arguments(self._data)
-        if not any(given.values()):
-            given = _domain_of(document)
-        known = {key: value for key, value in given.items() if value is not None}
-        return validated(DomainModel, known, "arguments")
+    def _domain(self, document: dict[str, Any]) -> DomainOptions:
+        if self._data.domain != NOTHING.domain:
+            return self._data.domain
+        return validated(DomainOptions, _domain_of(document), "arguments")
 
 
 def _domain_of(document: dict[str, Any]) -> dict[str, Any]:

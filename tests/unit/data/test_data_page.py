@@ -5,13 +5,14 @@ from __future__ import annotations
 import contextlib
 import io
 import re
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from liptest.cli.app import app
-from liptest.cli.config import DistributionModel
+from liptest.cli.data_options import DistributionOptions
 
 ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "docs" / "data.md").read_text(encoding="utf-8")
@@ -37,7 +38,7 @@ def test_the_keys_and_options_of_the_page_exist() -> None:
     (toml,) = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)
     keys = re.findall(r"^(\w+) =", toml, re.MULTILINE)
     assert len(keys) == 6
-    assert set(keys) <= set(DistributionModel.model_fields)
+    assert set(keys) <= {item.name for item in fields(DistributionOptions)}
     options = set(re.findall(r" (--[a-z-]+)", PAGE))
     text = io.StringIO()
     with contextlib.redirect_stdout(text):

@@ -12,7 +12,8 @@ import sqlalchemy as sa
 
 import liptest as lt
 from liptest.cli import main
-from liptest.cli.config import DistributionModel, read_config
+from liptest.cli.config import read_config, validated
+from liptest.cli.data_options import DistributionOptions
 from liptest.errors import ConfigError
 
 FRAME = pd.DataFrame(
@@ -34,7 +35,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def built(folder: Path, **keys: Any) -> lt.ProductDistribution:
-    model = DistributionModel.model_validate(keys)
+    model = validated(DistributionOptions, keys, "keys")
     return model.build(None, folder)
 
 
@@ -113,7 +114,7 @@ def test_arguments(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
 )
 def test_keys_that_contradict_each_other(folder: Path, keys: dict[str, Any], message: str) -> None:
     domain = None if "domain" in message else lt.Hypercube(6)
-    model = DistributionModel.model_validate(keys)
+    model = validated(DistributionOptions, keys, "keys")
     with pytest.raises(ConfigError, match=message):
         model.build(domain, folder)
 

@@ -1,0 +1,352 @@
+"""Domain and distribution of the data, as the command line, liptest.toml and Python say them.
+
+One class for all three: ``DataOptions().domain`` are the keys of the table [domain] and
+``.distribution`` those of [distribution]; the command line has an option for each but the few
+that only a file can hold.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal
+
+import numpy as np
+from cyclopts import Group, Parameter, Token
+
+from liptest.cli.loading import read_column, whole_numbers
+from liptest.data.distributions import ProductDistribution
+from liptest.data.domains import AnswerGrid, Domain, Hypercube, Hypergrid, RecordGrid
+from liptest.data.sources import SqlTable, as_source
+from liptest.errors import ConfigError, InputError
+
+DATA = Group("Domain and distribution of the data")
+_PARQUET = (".parquet", ".pq")
+_ONLY_SQL = ("sql_table", "sql_schema", "query")
+
+
+def read_numbers(text: str) -> list[float]:
+    """Numbers with commas between them, whole ones as ints; raises InputError."""
+    try:
+        values = [float(part) for part in text.split(",")]
+    except ValueError:
+        raise InputError(f"{text!r} must be numbers with commas between them") from None
+    return [int(value) if value.is_integer() else value for value in values]
+
+
+def _whole_numbers(_: Any, tokens: Sequence[Token]) -> list[float]:
+    text = tokens[0].value
+    values = read_numbers(text)
+    if not all(isinstance(value, int) for value in values):
+        raise InputError(f"{text!r} must be whole numbers with commas between them")
+    return values
+
+
+def _one_or_more(_: Any, tokens: Sequence[Token]) -> float | list[float]:
+    values = read_numbers(tokens[0].value)
+    return values if len(values) > 1 else values[0]
+
+
+def _names(_: Any, tokens: Sequence[Token]) -> list[str]:
+    return tokens[0].value.split(",")
+
+
+#: Options that are one text with commas on the command line, and a list in a file.
+WHOLE_NUMBERS: dict[str, Any] = {
+    "converter": _whole_numbers,
+    "n_tokens": 1,
+    "metavar": "STR",
+    "negative": "",
+}
+ONE_OR_MORE: dict[str, Any] = {**WHOLE_NUMBERS, "converter": _one_or_more}
+NAMES: dict[str, Any] = {**WHOLE_NUMBERS, "converter": _names}
+
+
+def _option(help: str, **more: Any) -> Parameter:
+    return Parameter(group=DATA, help=help, **more)
+
+
+#: A key that only a file or Python can give.
+_NO_OPTION = Parameter(parse=False)
+
+
+@dataclass(frozen=True)
+class DomainOptions:
+    """Where the datasets live."""
+
+    __pydantic_config__: ClassVar[dict[str, Any]] = {"extra": "forbid"}
+
+    kind: Annotated[
+        Literal["cube", "grid", "records", "answers"] | None,
+        _option(
+            "Bits flipped, counts moved by 1, records replaced, or query answers.",
+            name="--domain",
+            show_default=lambda _: "cube",
+        ),
+    ] = None
+    relation: Annotated[Literal["all", "one"] | None, _option("Of answers: how many may move.")] = (
+        None
+    )
+    dimension: Annotated[int | None, _option("Number of bits of a cube.")] = None
+    sizes: Annotated[
+        list[int] | None,
+        _option("Values per coordinate: 3,3,2.", **WHOLE_NUMBERS),
+    ] = None
+
+    def build(self) -> Domain | None:
+        """The domain; None when only the distribution can tell its dimension."""
+        kind = self.kind or "cube"
+        if (self.relation is None) == (kind == "answers"):
+            raise ConfigError(
+                f"domain.relation={self.relation!r}: say 'all' or 'one' for kind='answers' (do all "
+                f"answers move, or one?), nothing for other kinds",
+                key="domain",
+            )
+        if kind == "cube":
+            if self.sizes is not None:
+                raise ConfigError("domain.sizes: a cube has a dimension, no sizes", key="domain")
+            return None if self.dimension is None else Hypercube(self.dimension)
+        if self.sizes is None:
+            raise ConfigError(
+                f"domain.sizes is missing: kind={kind!r} needs one size per coordinate, for "
+                f"example sizes = [3, 3, 2]",
+                key="domain.sizes",
+            )
+        if kind == "answers":
+            return AnswerGrid(self.sizes, relation=self.relation)
+        return (Hypergrid if kind == "grid" else RecordGrid)(self.sizes)
+
+
+@dataclass(frozen=True)
+class DistributionOptions:
+    """The law of the data: given, uniform, or fitted on a public table."""
+
+    __pydantic_config__: ClassVar[dict[str, Any]] = {"extra": "forbid"}
+
+    probabilities: Annotated[
+        float | list[float] | None,
+        _option("Chance of a 1: one number, or one per bit.", **ONE_OR_MORE),
+    ] = None
+    marginals: Annotated[list[list[float]] | None, _NO_OPTION] = None
+    uniform: Annotated[bool, _option("The uniform law.", negative="")] = False
+    table: Annotated[Path | None, _option("Public CSV or Parquet file to fit on.")] = None
+    column: Annotated[str | None, _option("Its column of 0, 1, ..")] = None
+    group: Annotated[str | None, _option("One rate per group.", name="--group")] = None
+    rows: Annotated[str | None, _option("Rows to fit on, first:stop.")] = None
+    records: Annotated[
+        Path | None, _option("Table whose groups are modelled (only read those).")
+    ] = None
+    record_rows: Annotated[str | None, _option("Rows of it, first:stop.")] = None
+    shrinkage: Annotated[float, _NO_OPTION] = 10.0
+    smoothing: Annotated[float, _NO_OPTION] = 0.0
+    columns: Annotated[
+        list[str] | None,
+        _option("Each row is a dataset of these columns: a,b,c.", **NAMES),
+    ] = None
+    categories: Annotated[dict[str, list[int | float | str | datetime | date]], _NO_OPTION] = field(
+        default_factory=dict
+    )
+    sql: Annotated[str | None, _option("URL of a public database, or '$NAME' of a variable.")] = (
+        None
+    )
+    sql_table: Annotated[str | None, _option("Its table to fit on ..")] = None
+    sql_schema: Annotated[str | None, _NO_OPTION] = None
+    query: Annotated[str | None, _option(".. or a SELECT.")] = None
+    histogram_of: Annotated[
+        float | None, _option("Model histograms of so many records on average.")
+    ] = None
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether a table is counted by duckdb or a database, not read as a CSV column."""
+        parquet = self.table is not None and self.table.suffix.lower() in _PARQUET
+        return parquet or any(
+            value is not None for value in (self.sql, self.columns, self.histogram_of)
+        )
+
+    def build(self, domain: Domain | None, folder: Path) -> ProductDistribution:
+        """The distribution; raises ConfigError when nothing or too much is said."""
+        given = [
+            name
+            for name in ("probabilities", "marginals", "table", "sql")
+            if getattr(self, name) is not None
+        ] + (["uniform"] if self.uniform else [])
+        if len(given) != 1:
+            raise ConfigError(
+                f"distribution: give exactly one of probabilities, marginals, uniform, table, sql; "
+                f"found {', '.join(given) or 'none'}",
+                key="distribution",
+            )
+        if self.is_counted:
+            return _fitted_on_table(self, domain, folder)
+        if self.table is not None:
+            return self._fitted(domain, folder)
+        if self.probabilities is not None:
+            return self._bits(domain)
+        known = _needed(domain)
+        if self.uniform:
+            return ProductDistribution.uniform(known)
+        return ProductDistribution(known, self.marginals or [])
+
+    def _bits(self, domain: Domain | None) -> ProductDistribution:
+        if isinstance(self.probabilities, list):
+            law = ProductDistribution.bernoulli(self.probabilities)
+        else:
+            law = ProductDistribution.bernoulli(
+                np.full(_needed(domain).dimension, self.probabilities)
+            )
+        if domain is not None and law.domain != domain:
+            raise ConfigError(
+                f"distribution.probabilities: {law.domain.dimension} bits do not fit {domain}",
+                key="distribution.probabilities",
+            )
+        return law
+
+    def _fitted(self, domain: Domain | None, folder: Path) -> ProductDistribution:
+        assert self.table is not None
+        path = folder / self.table
+        values = whole_numbers(read_column(path, self.column, self.rows), path)
+        rows = f"public rows {self.rows}" if self.rows else "all rows"
+        source = f"the distribution fitted on {rows} of {self.table.name}"
+        if self.group is None:
+            known = _needed(domain)
+            return ProductDistribution.fit(
+                values,
+                domain=known,
+                groups=np.zeros(len(values)),
+                record_groups=np.zeros(known.dimension),
+                shrinkage=self.shrinkage,
+                smoothing=self.smoothing,
+                source=source,
+            )
+        groups = read_column(path, self.group, self.rows).astype(str)
+        records = folder / (self.records or self.table)
+        targets = read_column(records, self.group, self.record_rows).astype(str)
+        known = Hypercube(len(targets)) if domain is None else domain
+        return ProductDistribution.fit(
+            values,
+            domain=known,
+            groups=groups,
+            record_groups=targets,
+            shrinkage=self.shrinkage,
+            smoothing=self.smoothing,
+            source=f"{source}, one rate per {self.group}",
+        )
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class DataOptions:
+    """Domain and distribution of the data."""
+
+    domain: Annotated[DomainOptions, Parameter(name="*")] = DomainOptions()
+    distribution: Annotated[DistributionOptions, Parameter(name="*")] = DistributionOptions()
+
+    def build(self, folder: Path = Path()) -> ProductDistribution:
+        """The distribution; files are looked for from ``folder``. Raises InputError."""
+        return self.distribution.build(self.domain.build(), folder)
+
+
+#: Where nothing is said of the data.
+NOTHING = DataOptions()
+
+
+# Tables that are counted: Parquet files and databases.
+
+
+def _fitted_on_table(
+    model: DistributionOptions, domain: Domain | None, folder: Path
+) -> ProductDistribution:
+    """Fit as the keys say; ConfigError where they contradict each other."""
+    if model.rows is not None:
+        raise _wrong(
+            "rows", "only a column of a CSV file is cut into rows; use a query, or columns"
+        )
+    if (model.column is None) == (model.columns is None):
+        raise _wrong(
+            "columns",
+            "give either column = the value of a record (each row is a record), or columns = [..] "
+            "(each row is a dataset)",
+        )
+    if model.columns is not None and model.group is not None:
+        raise _wrong("group", "rows that are datasets have no groups; give column, not columns")
+    options: dict[str, Any] = {
+        "domain": domain,
+        "categories": model.categories,
+        "shrinkage": model.shrinkage,
+        "smoothing": model.smoothing,
+    }
+    source = _source(model, folder)
+    if model.columns is not None:
+        if model.histogram_of is not None:
+            options["histogram_of"] = model.histogram_of
+        return ProductDistribution.fit(source, columns=model.columns, **options)
+    return ProductDistribution.fit(
+        source, columns=model.column, **options, **_rows(model, domain, folder)
+    )
+
+
+def _rows(model: DistributionOptions, domain: Domain | None, folder: Path) -> dict[str, Any]:
+    if model.histogram_of is not None:
+        return {"histogram_of": model.histogram_of}
+    if model.group is None:
+        if domain is None:
+            raise ConfigError(
+                "domain.dimension is missing: the table does not say how many records a dataset "
+                "has; give dimension = 20, or group",
+                key="domain.dimension",
+            )
+        return {"records": domain.dimension}
+    if model.records is None:
+        return {"groups": model.group}
+    labels = as_source(folder / model.records).rows([model.group])[0]
+    return {"groups": model.group, "record_groups": labels[_slice(model.record_rows)]}
+
+
+def _slice(rows: str | None) -> slice:
+    first, colon, stop = (rows or ":").partition(":")
+    try:
+        if not colon:
+            raise ValueError
+        return slice(int(first) if first else None, int(stop) if stop else None)
+    except ValueError:
+        raise _wrong("record_rows", f"{rows!r} must be first:stop, for example 0:5000") from None
+
+
+def _source(model: DistributionOptions, folder: Path) -> Any:
+    if model.sql is None:
+        strange = [key for key in _ONLY_SQL if getattr(model, key) is not None]
+        if strange:
+            raise _wrong(strange[0], "it belongs to a database; give sql = its URL, too")
+        assert model.table is not None
+        return as_source(folder / model.table)
+    return SqlTable(
+        _address(model.sql), table=model.sql_table, schema=model.sql_schema, query=model.query
+    )
+
+
+def _address(sql: str) -> str:
+    """A URL, or the content of the environment variable that "$NAME" names."""
+    if not sql.startswith("$"):
+        return sql
+    name = sql[1:]
+    if name not in os.environ:
+        raise _wrong("sql", f"the environment has no variable {name}; set it to the URL")
+    return os.environ[name]
+
+
+def _wrong(key: str, what: str) -> ConfigError:
+    return ConfigError(f"distribution.{key}: {what}", key=f"distribution.{key}")
+
+
+def _needed(domain: Domain | None) -> Domain:
+    if domain is None:
+        raise ConfigError(
+            "domain.dimension is missing: the distribution does not say how many records there "
+            "are; give dimension = 20, or sizes for grid and records",
+            key="domain.dimension",
+        )
+    return domain
