@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from liptest.values.faults import raises_as_numpy
 from liptest.values.grid import Line, Split
 
 #: In place of a cut: the function is not monotone there.
@@ -66,6 +67,15 @@ class Step:
     rounds: bool = False
     #: (slope, shift) of what it does, but for the rounding of floats; None where that is no line.
     linear: tuple[Fraction, Fraction] | None = None
+
+    @raises_as_numpy
+    def of_number(self, x: Any) -> Any:
+        """What the program has of a plain number: a value, or the exception of the operation."""
+        try:
+            return self.apply(x)
+        except (ArithmeticError, ValueError) as error:
+            # Without the frames of ``apply``: the exception is that of the real operation.
+            raise error.with_traceback(None) from None
 
     def tag(self, x: Any) -> Any:
         """The same on each stretch on which the operation is regular, or gives one result."""

@@ -214,7 +214,7 @@ class UniformValue(SymbolicValue):
         if region.refused is not None:
             self.refuse(region.refused)
         if region.image is None:
-            return step.apply(line.value(max(base.low, region.start)))
+            return step.of_number(line.value(max(base.low, region.start)))
         return self._derived(region.image)
 
     def part(self, stops: Sequence[int]) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Callable
 from pathlib import Path
@@ -158,3 +159,21 @@ def copied(data: Any, rng: Any) -> Any:
 def test_code_that_never_raises_has_no_exception_in_its_law(program: Any) -> None:
     words = words_of(lambda: law_of(program))
     assert "Raised" not in words or "test_faults.py" in words
+
+
+REAL_EXCEPTIONS: dict[str, tuple[Any, str]] = {
+    "log": (lambda d, g: math.log(g.random()) > -1, "ValueError"),
+    "root": (lambda d, g: math.sqrt(g.random() - 0.5) > 0.1, "ValueError"),
+    "quotient": (lambda d, g: 1 / g.random() > 2, "ZeroDivisionError"),
+    "whole quotient": (lambda d, g: 1 // g.random() > 2, "ZeroDivisionError"),
+    "power": (lambda d, g: g.random() ** -1 > 2, "ZeroDivisionError"),
+    "exponential": (lambda d, g: math.exp(1000 * g.random()) > 3, "OverflowError"),
+}
+
+
+@pytest.mark.parametrize("name", REAL_EXCEPTIONS)
+def test_what_an_operation_on_a_float_raises_is_an_output(name: str) -> None:
+    program, kind = REAL_EXCEPTIONS[name]
+    found = dict(law_of(program))
+    assert set(found) == {Raised(kind), False, True}
+    assert math.fsum(found.values()) == pytest.approx(1.0)

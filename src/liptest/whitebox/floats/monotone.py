@@ -114,7 +114,7 @@ class Number(Duck):
         if region.refused is not None:
             self.escape(region.refused)
         if region.image is None:
-            return step.apply(line.value(max(source._low, region.start)))
+            return step.of_number(line.value(max(source._low, region.start)))
         return source._derived(region.image)
 
     def settled(self, use: str, settle: Callable[[Any], Any] | None = None) -> Any:
@@ -261,6 +261,7 @@ def cells_of(inputs: tuple[Any, ...]) -> list[NDArray[Any]]:
     return cells
 
 
+@raises_as_numpy
 def of_math(function: Any, x: Any, *more: Any) -> Any:
     """A function of the module math, of a random number or any other."""
     if function is _COPYSIGN and len(more) == 1 and is_number(more[0]) and not is_number(x):
