@@ -438,9 +438,9 @@ class Histogram(RecordSum):
             return np.arange(domain.dimension)
         return np.zeros(domain.dimension, dtype=np.int64)
 
-    def of_counts(self, domain: Domain) -> Histogram:
+    def of_counts(self, domain: Domain) -> Histogram | None:
         """The counts themselves."""
-        return Histogram(self.cells, given="counts")
+        return None if self.given == "counts" else Histogram(self.cells, given="counts")
 
     def _key(self) -> Hashable:
         return self.cells, self.given

@@ -1,11 +1,14 @@
-"""Contract suites for extensions: a tester that passes keeps the promises of the shipped ones.
+"""Contract suites for extensions: what passes keeps the promises of what is shipped.
 
 ::
 
-    from liptest.testing.contract import check_tester
+    from liptest.testing.contract import check_statistic, check_tester
 
     def test_my_tester():
         check_tester(MyTester())
+
+    def test_my_statistic():
+        check_statistic(MyStatistic(), lt.Hypercube(6))
 """
 
 from __future__ import annotations
@@ -21,7 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liptest.data.distributions import Distribution, ProductDistribution
-from liptest.data.domains import Hypercube, Hypergrid, IntArray, RecordGrid
+from liptest.data.domains import Domain, Hypercube, Hypergrid, IntArray, RecordGrid
+from liptest.data.points import PointBatch
 from liptest.data.sampled import SampledDistribution
 from liptest.errors import InputError
 from liptest.lipschitz.check import DifferenceJudge, check_lipschitz
@@ -29,7 +33,11 @@ from liptest.lipschitz.oracles import FunctionOracle
 from liptest.lipschitz.testers.base import LipschitzTester, PairTester
 from liptest.lipschitz.verdicts import LipschitzVerdict, QueryPlan
 from liptest.runs.driver import QueryBatch, Sampling, run
+from liptest.statistics.protocol import Statistic
 from liptest.verdicts import Decision
+
+Row = tuple[int, ...]
+Edge = tuple[Row, Row]
 
 _PROXIMITY, _FAILURE = 0.2, 0.1
 
@@ -96,6 +104,97 @@ def check_tester(
         _check_accepts(tester, distribution, plan, seeds)
         _check_rejects(tester, distribution)
     _require(usable > 0, tester, "applies to none of the distributions; give distributions=")
+
+
+def check_statistic(statistic: Statistic, domain: Domain) -> None:
+    """Assert everything that ``Statistic`` promises, on all datasets of a small domain.
+
+    Values are whole numbers; those of changed datasets agree; edges, where they are known, are
+    exactly the pairs of different values of neighbours, each once, and realised both ways; records
+    of one kind may be exchanged; counts and differences say the same.
+
+    Raises
+    ------
+    AssertionError
+        Names the broken promise.
+    """
+    statistic.check(domain)
+    points = domain.points(np.arange(domain.size))
+    values = statistic.values(points)
+    shape = len(values) == len(points) and values.ndim in (1, 2) and values.dtype == np.int64
+    _require(shape, statistic, "values must be (n,) or (n, k) int64")
+    batch = PointBatch(points, *domain.neighbour_changes(points))
+    neighbours = statistic.values(batch.array()[len(points) :])
+    changed = statistic.changed_values(batch, values.copy())
+    _require(np.array_equal(changed, neighbours), statistic, "changed_values differ from values")
+    count = statistic.edge_count(domain)
+    if count is None:
+        _require(not statistic.proved_edges, statistic, "edges are proved, but none are known")
+    else:
+        own = _as_rows(values)
+        pairs = {
+            _edge(own[row], end) for row, end in zip(batch.rows, _as_rows(neighbours), strict=True)
+        }
+        _check_edges(statistic, domain, count, {pair for pair in pairs if pair[0] != pair[1]})
+    _check_kinds(statistic, domain, points, values)
+
+
+def _check_edges(statistic: Statistic, domain: Domain, count: int, wanted: set[Edge]) -> None:
+    chunks = list(statistic.edges(domain))
+    ends = [pair for left, right in chunks for pair in zip(left, right, strict=True)]
+    listed = [_edge(*_as_rows(np.stack(pair))) for pair in ends]
+    _require(set(listed) >= wanted, statistic, f"edges lack {_few(wanted - set(listed))}")
+    _require(set(listed) <= wanted, statistic, f"not an edge: {_few(set(listed) - wanted)}")
+    _require(len(listed) == len(wanted) == count, statistic, f"edge_count={count} is wrong")
+    for a, b in [*ends, *[pair[::-1] for pair in ends]]:
+        pair = np.stack(statistic.realise(domain, a, b))
+        near = domain.distance(pair[:1], pair[1:])[0] == 1
+        same = np.array_equal(statistic.values(pair), np.stack([a, b]))
+        _require(near and same, statistic, f"realise is wrong for {a} and {b}")
+    sets = statistic.difference_sets(domain)
+    if sets is not None:
+        gaps = [(gap, place) for gap, bits in sets.lower.items() for place in _ones(bits)]
+        lower = [(sets.base + sets.unit * place, sets.unit * gap) for gap, place in gaps]
+        same = {((low,), (low + gap,)) for low, gap in lower} == wanted
+        _require(same, statistic, "difference_sets are not those of the edges")
+
+
+def _check_kinds(
+    statistic: Statistic, domain: Domain, points: IntArray, values: NDArray[np.int64]
+) -> None:
+    kinds = statistic.kinds(domain)
+    if kinds is None:
+        return
+    for kind in set(kinds.tolist()):
+        first, *others = np.flatnonzero(kinds == kind)
+        for other in others:
+            swapped = points.copy()
+            swapped[:, [first, other]] = swapped[:, [other, first]]
+            same = np.array_equal(statistic.values(swapped), values)
+            _require(same, statistic, f"records {first} and {other} are not of one kind")
+    of_counts = statistic.of_counts(domain)
+    if of_counts is not None:
+        widest = max(domain.sizes)
+        cells = np.arange((int(kinds.max()) + 1) * widest)
+        counts = (kinds * widest + points)[:, :, None] == cells
+        same = np.array_equal(of_counts.values(counts.sum(axis=1)), values)
+        _require(same, statistic, "of_counts gives other values")
+
+
+def _as_rows(values: NDArray[np.int64]) -> list[Row]:
+    return [tuple(row) for row in (values[:, None] if values.ndim == 1 else values).tolist()]
+
+
+def _edge(first: Row, second: Row) -> Edge:
+    return (first, second) if first <= second else (second, first)
+
+
+def _ones(bits: int) -> list[int]:
+    return [place for place in range(bits.bit_length()) if bits >> place & 1]
+
+
+def _few(pairs: set[Edge]) -> list[Edge]:
+    return sorted(pairs)[:3]
 
 
 def _check_value(tester: LipschitzTester) -> None:
@@ -291,5 +390,6 @@ def _twins(count: int, rng: np.random.Generator) -> NDArray[np.int64]:
 
 def _require(condition: bool, tester: object, message: str) -> None:
     if not condition:
-        name = (isinstance(tester, LipschitzTester) and tester.name) or type(tester).__name__
+        named = tester.name if isinstance(tester, (LipschitzTester, Statistic)) else ""
+        name = named or type(tester).__name__
         raise AssertionError(f"{name}: {message}")
