@@ -68,7 +68,7 @@ def test_large_sums_are_kept_as_lists_with_the_same_edges(
         patch.setattr(reachable, "MOST_BITS", 0)
         reach = reachable.Reach.of(statistic.tables(domain), domain)
         chunks = list(reach.list_edges())
-        assert all(isinstance(lower, code_sets.Listed) for _, lower in reach.edge_sets())
+        assert all(isinstance(lower, code_sets.ListedCodes) for _, lower in reach.edge_sets())
         ends = [(a, b) for left, right in chunks for a, b in zip(left, right, strict=True)]
         for a, b in ends[:20]:
             found = statistic.values(np.stack(reach.find_neighbours(a, b))).reshape(2, -1)

@@ -37,7 +37,7 @@ def test_the_package_of_the_page_passes_its_tests(tmp_path: Path) -> None:
     assert f"\n```\n{COMMAND}\n```\n" in PAGE
     tests = [name for name in FILES if name.startswith("tests/")]
     assert len(FILES) == 13
-    assert len(tests) == 4
+    assert len(tests) == 5
     # No block of the page is left out.
     assert PAGE.count("\n```python\n") + PAGE.count("\n```toml\n") == len(FILES)
     done = run_in(tmp_path, FILES)

@@ -27,7 +27,7 @@ from liptest.privacy.claims import Claim
 from liptest.privacy.comparison import DistinctLaws, check_same_law, rounding_of
 from liptest.privacy.domain_laws import DomainLaws, StatisticLaws, marked_pairs
 from liptest.statistics.code_sets import DifferenceSets, bit_bytes, bit_positions
-from liptest.statistics.protocol import EDGE_BUDGET, Statistic, check_statistic
+from liptest.statistics.protocol import EDGE_BUDGET, Statistic, check_seen_statistic
 
 # Pairs of laws at the edges of a statistic, in blocks (theory 3.8).
 
@@ -430,7 +430,7 @@ def exhaustive_size(mechanism: Mechanism, domain: Domain) -> ExhaustiveSize:
     statistic = mechanism.statistic
     unbounded = mechanism.outputs is None and mechanism.source == "declared"
     if statistic is not None:
-        check_statistic(mechanism, domain)
+        check_seen_statistic(mechanism, domain)
         count = statistic.edge_count(domain)
         if count is not None:
             sets = edges_by_difference(mechanism, domain, count)

@@ -38,7 +38,7 @@ from liptest.privacy.profile_result import PrivacyProfile
 from liptest.privacy.request import Task
 from liptest.privacy.settings import CheckSettings
 from liptest.runs.driver import Progress
-from liptest.statistics.protocol import check_statistic
+from liptest.statistics.protocol import check_seen_statistic
 
 METHODS = ["auto", "exact", "neighbourhoods", "light-neighbourhoods"]
 _GRID = 40
@@ -97,7 +97,7 @@ def privacy_profile(
         "exact" on more than ``MAX_PAIRS`` neighbouring pairs, or a budget below one draw.
     """
     checked, law = check_mechanism(mechanism), check_distribution(distribution, together=True)
-    check_statistic(checked, law.domain)
+    check_seen_statistic(checked, law.domain)
     if method not in METHODS:
         raise InputError(
             f"method={shown(method)} is unknown; use one of {', '.join(METHODS)}", name="method"

@@ -21,7 +21,7 @@ from liptest.privacy.verdicts import PrivacyPlan, PrivacyVerdict, Settings
 from liptest.privacy.witnesses import PrivacyWitness
 from liptest.runs.checkpoints import Checkpoint, Journal
 from liptest.runs.driver import Judgement, Outcome
-from liptest.statistics.protocol import check_statistic
+from liptest.statistics.protocol import check_seen_statistic
 from liptest.verdicts import Cost, Decision, Guarantee, GuaranteeKind
 
 #: A guarantee, and the reason where it promises nothing.
@@ -102,7 +102,7 @@ def validated_request(mechanism: Any, distribution: Distribution, settings: Chec
     """
     checked = check_mechanism(mechanism)
     law = check_distribution(distribution, together=True)
-    check_statistic(checked, law.domain)
+    check_seen_statistic(checked, law.domain)
     if settings.method == BLACK_BOX:
         raise unknown_method(settings.method)
     return Task(checked, law, settings, seed=0)

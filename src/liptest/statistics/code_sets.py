@@ -59,11 +59,11 @@ class CodeSet(Protocol):
 
 def zero_set(top: int) -> CodeSet:
     """The set {0}, of the kind that suits sums up to ``top``."""
-    return Bits(1) if top < MOST_BITS else Listed(np.zeros(1, dtype=np.int64))
+    return BitCodes(1) if top < MOST_BITS else ListedCodes(np.zeros(1, dtype=np.int64))
 
 
 @dataclass(frozen=True)
-class Bits:
+class BitCodes:
     """A set as the ones of a number."""
 
     bits: int
@@ -74,30 +74,30 @@ class Bits:
     def __contains__(self, code: int) -> bool:
         return code >= 0 and bool(self.bits >> code & 1)
 
-    def plus(self, options: Sequence[int], times: int = 1) -> Bits:
+    def plus(self, options: Sequence[int], times: int = 1) -> BitCodes:
         codes = sorted(set(options))
         step = progression(codes)
         if step is not None:
             spread = spread_bits(self.bits, step, (len(codes) - 1) * times)
-            return Bits(spread << codes[0] * times)
+            return BitCodes(spread << codes[0] * times)
         bits = self.bits
         for _ in range(times):
             bits = reduce(or_, (bits << code for code in codes))
-        return Bits(bits)
+        return BitCodes(bits)
 
-    def shifted(self, by: int) -> Bits:
-        return Bits(self.bits << by)
+    def shifted(self, by: int) -> BitCodes:
+        return BitCodes(self.bits << by)
 
-    def union(self, other: CodeSet) -> Bits:
-        assert isinstance(other, Bits)
-        return Bits(self.bits | other.bits)
+    def union(self, other: CodeSet) -> BitCodes:
+        assert isinstance(other, BitCodes)
+        return BitCodes(self.bits | other.bits)
 
     def chunks(self) -> Iterator[Codes]:
         return bit_positions(self.bits)
 
 
 @dataclass(frozen=True, eq=False)
-class Listed:
+class ListedCodes:
     """A set as its members in ascending order."""
 
     codes: Codes
@@ -109,21 +109,21 @@ class Listed:
         place = int(np.searchsorted(self.codes, code))
         return place < len(self.codes) and int(self.codes[place]) == code
 
-    def plus(self, options: Sequence[int], times: int = 1) -> Listed:
+    def plus(self, options: Sequence[int], times: int = 1) -> ListedCodes:
         codes, terms = self.codes, sorted(set(options))
         if few_ways(terms, times):
-            return Listed(_added(codes, sums_of(terms, times)))
+            return ListedCodes(_added(codes, sums_of(terms, times)))
         for _ in range(times):
             codes = _added(codes, np.array(terms, dtype=np.int64))
-        return Listed(codes)
+        return ListedCodes(codes)
 
-    def plus_within(self, options: Sequence[int], times: int, most: int) -> Listed | None:
+    def plus_within(self, options: Sequence[int], times: int, most: int) -> ListedCodes | None:
         """As ``plus``; None where that would look at more than ``most`` numbers."""
         terms = sorted(set(options))
         if few_ways(terms, times):
             own = sums_of(terms, times)
             small = len(self) * len(own) <= most
-            return Listed(_added(self.codes, own)) if small else None
+            return ListedCodes(_added(self.codes, own)) if small else None
         found, looked_at = self, 0
         for _ in range(times):
             looked_at += len(found) * len(terms)
@@ -132,12 +132,12 @@ class Listed:
             found = found.plus(terms)
         return found
 
-    def shifted(self, by: int) -> Listed:
-        return Listed(self.codes + by)
+    def shifted(self, by: int) -> ListedCodes:
+        return ListedCodes(self.codes + by)
 
-    def union(self, other: CodeSet) -> Listed:
-        assert isinstance(other, Listed)
-        return Listed(distinct(np.concatenate([self.codes, other.codes])))
+    def union(self, other: CodeSet) -> ListedCodes:
+        assert isinstance(other, ListedCodes)
+        return ListedCodes(sort_distinct(np.concatenate([self.codes, other.codes])))
 
     def chunks(self) -> Iterator[Codes]:
         for start in range(0, len(self.codes), CHUNK):
@@ -145,10 +145,10 @@ class Listed:
 
 
 def _added(codes: Codes, terms: Codes) -> Codes:
-    return distinct((codes[None, :] + terms[:, None]).reshape(-1))
+    return sort_distinct((codes[None, :] + terms[:, None]).reshape(-1))
 
 
-def distinct(codes: Codes) -> Codes:
+def sort_distinct(codes: Codes) -> Codes:
     """The different ones, ascending; np.unique takes a hundred times as long on millions."""
     ordered = np.sort(codes)
     kept = np.ones(len(ordered), dtype=bool)
@@ -171,7 +171,7 @@ def sums_of(terms: Sequence[int], times: int) -> Codes:
         taken = np.arange(len(before)) - before
         left = np.repeat(left, ways) - taken
         codes = np.repeat(codes, ways) + term * taken
-    return distinct(codes + last * left)
+    return sort_distinct(codes + last * left)
 
 
 def term_counts(total: int, terms: Sequence[int], times: int) -> list[int] | None:
@@ -262,6 +262,6 @@ class DifferenceSets:
         return self.reached.bit_count()
 
 
-def fits(differences: int, top: int) -> bool:
+def fit_in_memory(differences: int, top: int) -> bool:
     """Whether sets of positions up to ``top`` for so many differences fit into memory."""
     return (differences + 2) * (top // 8 + 1) <= _MOST_BYTES

@@ -21,7 +21,7 @@ from liptest.statistics.code_sets import (
     DifferenceSets,
     are_members,
     bit_positions,
-    fits,
+    fit_in_memory,
     spread_bits,
 )
 from liptest.statistics.protocol import EDGE_BUDGET, EDGE_CHUNK, Values
@@ -223,7 +223,7 @@ class WeightedEdges(EdgeSet):
                 yield left, left + self.unit * difference
 
     def difference_sets(self) -> DifferenceSets | None:
-        if not fits(len(self.differences), self.largest):
+        if not fit_in_memory(len(self.differences), self.largest):
             return None
         sets = {k: lower for k, lower in self._lower_ends().items() if lower}
         return DifferenceSets(self.base, self.unit, self.largest, self.reached, sets)

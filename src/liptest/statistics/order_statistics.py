@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from liptest.data.domains import Domain, IntArray, RecordGrid
 from liptest.data.points import PointBatch
 from liptest.errors import InputError, check_count, shown
-from liptest.statistics.code_sets import distinct
+from liptest.statistics.code_sets import sort_distinct
 from liptest.statistics.protocol import (
     EDGE_BUDGET,
     EDGE_CHUNK,
@@ -245,5 +245,5 @@ def _pair_codes(statistic: OrderStatistic, domain: Domain) -> NDArray[np.int64]:
         fresh.append(both[kept] @ weights)
         # Now and then, so that each number is sorted a few times only.
         if sum(map(len, fresh)) > max(_FRESH, len(found)):
-            found, fresh = distinct(np.concatenate([found, *fresh])), []
-    return distinct(np.concatenate([found, *fresh]))
+            found, fresh = sort_distinct(np.concatenate([found, *fresh])), []
+    return sort_distinct(np.concatenate([found, *fresh]))

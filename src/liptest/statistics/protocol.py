@@ -170,7 +170,7 @@ def check_is_statistic(statistic: object) -> None:
         )
 
 
-def check_statistic(mechanism: Any, domain: Domain) -> None:
+def check_seen_statistic(mechanism: Any, domain: Domain) -> None:
     """Raise InputError when what a mechanism sees of a dataset does not fit the domain."""
     if mechanism.statistic is None:
         return

@@ -19,12 +19,12 @@ from numpy.typing import NDArray
 from liptest.data.domains import Domain, IntArray
 from liptest.statistics.code_sets import (
     MOST_BITS,
-    Bits,
+    BitCodes,
     CodeSet,
     DifferenceSets,
-    Listed,
+    ListedCodes,
     few_ways,
-    fits,
+    fit_in_memory,
     progression,
     sums_of,
     term_counts,
@@ -41,7 +41,7 @@ _MOST_CODE = 1 << 62
 
 
 @dataclass(frozen=True)
-class Kind:
+class TableKind:
     """Coordinates with one and the same table.
 
     ``options`` are the codes of its values, ``pairs`` the (p, 2) neighbouring values.
@@ -67,7 +67,7 @@ class Reach(EdgeSet):
         Those of the domain, which the edges are no more than.
     """
 
-    kinds: tuple[Kind, ...]
+    kinds: tuple[TableKind, ...]
     base: Values
     strides: list[int]
     tops: list[int]
@@ -86,7 +86,7 @@ class Reach(EdgeSet):
         for r, table in enumerate(tables):
             groups.setdefault((id(table), domain.sizes[r]), []).append(r)
         kinds = tuple(
-            Kind(
+            TableKind(
                 tuple(_codes(tables[members[0]] - lowest[key[0]], strides)),
                 np.array(members),
                 domain.value_pairs(members[0]),
@@ -146,11 +146,11 @@ class Reach(EdgeSet):
         top = self.volume - 1
         if len(self.tops) > 1 or self.volume >= MOST_BITS or self.too_dear:
             return None
-        if not fits(len(self.differences), top):
+        if not fit_in_memory(len(self.differences), top):
             return None
         every = self._add_all(zero_set(self.volume), range(len(self.kinds)))
-        lower = {k: found.bits for k, found in self.edge_sets() if isinstance(found, Bits)}
-        assert isinstance(every, Bits)
+        lower = {k: found.bits for k, found in self.edge_sets() if isinstance(found, BitCodes)}
+        assert isinstance(every, BitCodes)
         return DifferenceSets(int(self.base[0]), 1, top, every.bits, lower)
 
     def list_edges(self) -> Iterator[tuple[Values, Values]]:
@@ -215,11 +215,11 @@ class Reach(EdgeSet):
             sums = self._add(sums, self.kinds[t], 0)
         return sums
 
-    def _add(self, sums: CodeSet | None, kind: Kind, left_out: int) -> CodeSet | None:
+    def _add(self, sums: CodeSet | None, kind: TableKind, left_out: int) -> CodeSet | None:
         times = len(kind.coordinates) - left_out
         if self.volume < MOST_BITS:
             return None if sums is None else sums.plus(kind.options, times)
-        assert isinstance(sums, Listed | None)
+        assert isinstance(sums, ListedCodes | None)
         return None if sums is None else sums.plus_within(kind.options, times, EDGE_BUDGET)
 
     def _decomposed(self, total: int, left_out: int) -> Values:
@@ -231,7 +231,7 @@ class Reach(EdgeSet):
             dataset[step.coordinates], total = values, total - own
         return dataset
 
-    def _steps(self, kind: Kind, left_out: int) -> list[_Step]:
+    def _steps(self, kind: TableKind, left_out: int) -> list[_Step]:
         """Coordinates of a kind: all at once where their sums are listed that way."""
         places = kind.coordinates[kind.coordinates != left_out]
         terms = sorted(set(kind.options))
@@ -261,7 +261,7 @@ class Reach(EdgeSet):
 class _Step:
     """Coordinates of one kind whose values are chosen together."""
 
-    kind: Kind
+    kind: TableKind
     coordinates: NDArray[np.int64]
 
     def taken(self, total: int, before: CodeSet) -> tuple[int, Values]:
@@ -281,7 +281,7 @@ def _member_below(total: int, terms: list[int], times: int, before: CodeSet) -> 
         return int(next(before.chunks())[0])
     if times == 1:
         return next(total - code for code in terms if total - code in before)
-    assert isinstance(before, Listed)
+    assert isinstance(before, ListedCodes)
     others = total - sums_of(terms, times)
     return int(others[np.isin(others, before.codes)][0])
 
@@ -290,7 +290,7 @@ def _codes(rows: Values, strides: list[int]) -> list[int]:
     return [sum(int(v) * s for v, s in zip(row, strides, strict=True)) for row in rows]
 
 
-def _shifts(kind: Kind) -> int:
+def _shifts(kind: TableKind) -> int:
     """About how often a set is shifted to add all coordinates of a kind."""
     codes = sorted(set(kind.options))
     if progression(codes) is not None:
