@@ -15,7 +15,7 @@ from liptest.privacy import symmetric_records
 from liptest.privacy.claims import Claim
 from liptest.privacy.symmetric_records import (
     CountTables,
-    Group,
+    RecordGroup,
     SymmetricChanges,
     SymmetricDraw,
     symmetric_sampling,
@@ -105,7 +105,7 @@ def test_counts_have_the_law_of_independent_records() -> None:
 
 
 def test_a_value_of_no_mass_is_never_drawn() -> None:
-    group = Group.of(10**6, 0, np.array([1 / 3, 1 / 3, 1 / 3, 0.0]))
+    group = RecordGroup.of(10**6, 0, np.array([1 / 3, 1 / 3, 1 / 3, 0.0]))
     assert group.cells.tolist() == [0, 1, 2]
     assert group.rates[-1] == 1.0
     tables = np.zeros((50, 4), dtype=np.int64)

@@ -11,7 +11,7 @@ import pytest
 
 import liptest as lt
 from liptest.privacy.noiseless import NoiselessPrivacy, noiseless_privacy
-from liptest.privacy.noiseless_laws import additive_parts, leave_one_out_laws, sampled
+from liptest.privacy.noiseless_laws import additive_parts, leave_one_out_laws, sample_divergences
 
 PROBABILITIES = [0.3, 0.5, 0.25, 0.7, 0.5]
 
@@ -188,7 +188,9 @@ def test_bands_cover_the_truth_as_often_as_promised():
     misses = thin = 0
     for seed in range(300):
         rng = np.random.default_rng(seed)
-        found = list(sampled(mechanism, law, 1.0, draws=200, failure_probability=0.2, rng=rng))
+        found = list(
+            sample_divergences(mechanism, law, 1.0, draws=200, failure_probability=0.2, rng=rng)
+        )
         # Record 0 is shown with probability 1/2, record 1 never.
         truth = {0: 0.5, 1: 0.0}
         misses += any(not d.lower <= truth[d.record] <= d.upper for d in found)

@@ -108,7 +108,7 @@ _LEAST, _CHUNKS = 1 << 11, 32
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class LawsAtPoints:
     """Laws of some points: query ``rows[i]`` of ``queries`` is that of the point ``places[i]``.
 
     ``rows`` None: each query is a point, in order.
@@ -127,17 +127,17 @@ class DomainLaws:
     mechanism: Mechanism
     domain: Domain
 
-    def parts(self, executor: Executor | None) -> Generator[Part, None, None]:
+    def parts(self, executor: Executor | None) -> Generator[LawsAtPoints, None, None]:
         """Each point once; the same parts on any workers."""
         chunks = math.ceil(self.domain.size / self._chunk_points)
         with closing(ordered_map(self, chunks, executor)) as results:
             for found in results:
                 yield from found
 
-    def __call__(self, number: int) -> list[Part]:
+    def __call__(self, number: int) -> list[LawsAtPoints]:
         """The parts of one chunk; the first law of each is asked for twice."""
         batches = self._batches(number)
-        return [Part(places, self._laws(part), len(part)) for part, places in batches]
+        return [LawsAtPoints(places, self._laws(part), len(part)) for part, places in batches]
 
     def _laws(self, part: PointBatch) -> ComparableLaws:
         laws = ask_laws(self.mechanism, part, check=True)
@@ -168,12 +168,12 @@ class StatisticLaws:
     mechanism: Any
     domain: Domain
 
-    def parts(self) -> Generator[Part, None, None]:
+    def parts(self) -> Generator[LawsAtPoints, None, None]:
         """Each point once, in index order."""
         start = 0
         for points, values in values_by_block(self.mechanism.statistic, self.domain):
             distinct, rows = distinct_rows(values)
             laws = self.mechanism.laws_of(distinct)
             check_same_law(self.mechanism, laws, points[0], int(rows[0]))
-            yield Part(slice(start, start + len(rows)), laws, len(distinct), rows)
+            yield LawsAtPoints(slice(start, start + len(rows)), laws, len(distinct), rows)
             start += len(rows)

@@ -19,10 +19,10 @@ from liptest.privacy.noiseless_laws import (
     MAX_POINTS,
     Divergence,
     Sums,
-    enumerated,
-    follows,
+    enumerate_divergences,
     is_additive,
-    sampled,
+    knows_law_given_sum,
+    sample_divergences,
 )
 from liptest.privacy.verdicts import in_words
 from liptest.statistics.protocol import Statistic
@@ -199,7 +199,7 @@ def _source(mechanism: Any, distribution: Distribution) -> _Source:
     if (
         is_additive(statistic)
         and isinstance(distribution, ProductDistribution)
-        and (released or follows(mechanism, statistic, distribution))
+        and (released or knows_law_given_sum(mechanism, statistic, distribution))
     ):
         sums = Sums(mechanism, statistic, distribution)
         return _Source(name, distribution, "exact", checked, sums.divergences)
@@ -214,7 +214,7 @@ def _source(mechanism: Any, distribution: Distribution) -> _Source:
         known = checked
 
         def every(factors: list[float]) -> Iterator[list[Divergence]]:
-            parts = [enumerated(known, distribution, factor) for factor in factors]
+            parts = [enumerate_divergences(known, distribution, factor) for factor in factors]
             for found in zip(*parts, strict=True):
                 yield list(found)
 
@@ -231,7 +231,7 @@ def _by_sampling(
     given = check_seed(seed)
     known = secrets.randbits(128) if given is None else given
     found = list(
-        sampled(
+        sample_divergences(
             source.mechanism,
             source.distribution,
             math.exp(epsilon),

@@ -41,7 +41,7 @@ _NEGLIGIBLE = 1e-290
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class RecordLaw:
     """Records of one law: ``law[k]`` is the chance to add ``k`` to the sum, in units of ``step``.
 
     ``record`` is the first of the ``count`` records, ``values`` its (value, steps added) of
@@ -61,7 +61,7 @@ def is_additive(statistic: object) -> TypeGuard[Count | WeightedSum]:
 
 def additive_parts(
     statistic: Count | WeightedSum, distribution: ProductDistribution
-) -> tuple[list[Part], int]:
+) -> tuple[list[RecordLaw], int]:
     """The distinct laws of what a record adds, and the least value of the sum.
 
     Raises BudgetError when the sum ranges over more than ``MAX_RANGE`` values.
@@ -90,25 +90,25 @@ def additive_parts(
     return parts, lowest
 
 
-def _part(members: list[int], weight: int, marginal: FloatArray) -> Part:
+def _part(members: list[int], weight: int, marginal: FloatArray) -> RecordLaw:
     law = np.zeros(abs(weight) * (len(marginal) - 1) + 1)
     top = max(0, -weight * (len(marginal) - 1))
     steps = [top + weight * value for value in range(len(marginal))]
     for step, mass in zip(steps, marginal.tolist(), strict=True):
         law[step] += mass
     held = tuple((v, s) for v, (s, mass) in enumerate(zip(steps, marginal, strict=True)) if mass)
-    return Part(law, members[0], len(members), held)
+    return RecordLaw(law, members[0], len(members), held)
 
 
-def leave_one_out_laws(parts: list[Part]) -> Iterator[tuple[Part, FloatArray]]:
+def leave_one_out_laws(parts: list[RecordLaw]) -> Iterator[tuple[RecordLaw, FloatArray]]:
     """Each part with the law of the sum of all records but one of its own."""
     powers = [_power(part.law, part.count) for part in parts]
     yield from _descend(parts, powers, np.ones(1))
 
 
 def _descend(
-    parts: list[Part], powers: list[FloatArray], outside: FloatArray
-) -> Iterator[tuple[Part, FloatArray]]:
+    parts: list[RecordLaw], powers: list[FloatArray], outside: FloatArray
+) -> Iterator[tuple[RecordLaw, FloatArray]]:
     if len(parts) == 1:
         yield parts[0], _product(outside, _power(parts[0].law, parts[0].count - 1))
         return
@@ -170,12 +170,12 @@ class Divergence:
     values: tuple[int, int]
 
 
-def hockey_stick(left: FloatArray, right: FloatArray, factor: float) -> float:
+def sum_excess(left: FloatArray, right: FloatArray, factor: float) -> float:
     """sum_o max(0, left(o) - factor right(o))."""
     return float(np.maximum(left - factor * right, 0.0).sum())
 
 
-def divergence(
+def bound_divergence(
     left: FloatArray,
     right: FloatArray,
     factor: float,
@@ -187,12 +187,12 @@ def divergence(
 ) -> Divergence:
     """The divergence of laws known to a relative error, but for a probability ``missing``."""
     up, down = 1.0 + relative, max(0.0, 1.0 - relative)
-    upper = hockey_stick(left * up, right * down, factor) + missing * (1.0 + factor)
-    lower = hockey_stick(left * down, right * up, factor) - missing * (1.0 + factor)
+    upper = sum_excess(left * up, right * down, factor) + missing * (1.0 + factor)
+    lower = sum_excess(left * down, right * up, factor) - missing * (1.0 + factor)
     return Divergence(max(0.0, lower), upper, record, values)
 
 
-def enumerated(
+def enumerate_divergences(
     mechanism: Mechanism, distribution: Distribution, factor: float
 ) -> Iterator[Divergence]:
     """All records and values of a small domain whose masses are known."""
@@ -207,7 +207,7 @@ def enumerated(
     for record in range(domain.dimension):
         mixtures = _mixtures(points[:, record], rows, masses, domain.sizes[record], probabilities)
         for a, b in permutations(mixtures, 2):
-            yield divergence(
+            yield bound_divergence(
                 mixtures[a][1],
                 mixtures[b][1],
                 factor,
@@ -218,7 +218,7 @@ def enumerated(
             )
 
 
-def sampled(
+def sample_divergences(
     mechanism: Mechanism,
     distribution: Distribution,
     factor: float,
@@ -251,7 +251,7 @@ def sampled(
             upper, lower = 1.0, 0.0
             if a in every and b in every:
                 margin = _margin(every[a][0], every[b][0], factor, log_level)
-                found = hockey_stick(every[a][1], every[b][1], factor)
+                found = sum_excess(every[a][1], every[b][1], factor)
                 upper = min(1.0, found + margin + slack)
             if all(value in side for value in (a, b) for side in (first, second)):
                 event = first[a][1] > factor * first[b][1]
@@ -416,7 +416,7 @@ def _noise_window(mechanism: ShiftMechanism) -> tuple[FloatArray, float, float]:
     return np.exp(logs), error, float(mechanism.noise.tail(window)) + _UNDERFLOW
 
 
-def follows(mechanism: Any, statistic: Any, distribution: ProductDistribution) -> bool:
+def knows_law_given_sum(mechanism: Any, statistic: Any, distribution: ProductDistribution) -> bool:
     """Whether the laws given all values of the sum are had; those of code may be too dear."""
     if isinstance(mechanism, (StatisticMechanism, ShiftMechanism)):
         return True
@@ -425,7 +425,7 @@ def follows(mechanism: Any, statistic: Any, distribution: ProductDistribution) -
     return affordable(mechanism, domain, _spread(parts))
 
 
-def _spread(parts: list[Part]) -> int:
+def _spread(parts: list[RecordLaw]) -> int:
     """How many values the sum can have."""
     return sum(part.count * (len(part.law) - 1) for part in parts) + 1
 
@@ -448,7 +448,7 @@ class Sums:
             for pair in permutations(laws, 2):
                 left, right = (laws[value] for value in pair)
                 yield [
-                    divergence(
+                    bound_divergence(
                         left,
                         right,
                         factor,

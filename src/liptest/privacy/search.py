@@ -27,7 +27,13 @@ from liptest.privacy.request import (
     verdict_of,
     with_paper_cost,
 )
-from liptest.privacy.search_explorer import Explorer, Proposals, constant, path, structured
+from liptest.privacy.search_explorer import (
+    Explorer,
+    Proposals,
+    constant_dataset,
+    find_path,
+    structured_datasets,
+)
 from liptest.privacy.verdicts import BY_SEARCH, PrivacyPlan, PrivacyVerdict, counted
 from liptest.runs.driver import Judgement, Outcome
 from liptest.runs.workers import elsewhere, has_processes
@@ -98,8 +104,11 @@ class _Search:
 
     def run(self) -> None:
         """Structured starts, walks, then rounds until the budget ends."""
-        self._visit(structured(self._task.distribution, self._rng))
-        self._walk(constant(self._domain, 0), constant(self._domain, max(self._domain.sizes) - 1))
+        self._visit(structured_datasets(self._task.distribution, self._rng))
+        self._walk(
+            constant_dataset(self._domain, 0),
+            constant_dataset(self._domain, max(self._domain.sizes) - 1),
+        )
         idle = 0
         rounds = 0
         while not self._explorer.is_over and idle < _WALK_EVERY:
@@ -151,7 +160,7 @@ class _Search:
         steps = int(self._domain.distance(start[None, :], end[None, :])[0])
         if self._explorer.is_over or steps == 0 or steps > self._explorer.left // _WALK_SHARE:
             return
-        way = path(self._domain, start, end, self._rng)
+        way = find_path(self._domain, start, end, self._rng)
         scores = self._explorer.walk(way)
         if len(scores) and not self._explorer.is_over:
             best = int(np.argmax(scores))

@@ -27,12 +27,12 @@ _MOST_VALUES, _MOST_PLACES = 16, 4
 _MOST_CELLS = 64
 
 
-def constant(domain: Domain, value: int) -> IntArray:
+def constant_dataset(domain: Domain, value: int) -> IntArray:
     """Every coordinate at one value, or at its highest where that is lower."""
     return np.asarray(np.minimum(value, domain.size_array - 1).astype(domain.dtype))
 
 
-def structured(distribution: Distribution, rng: np.random.Generator) -> IntArray:
+def structured_datasets(distribution: Distribution, rng: np.random.Generator) -> IntArray:
     """Datasets at which boundary faults show, (n, d).
 
     All equal records (empty, full, one distinct value), all but one equal, halves, every other
@@ -41,8 +41,8 @@ def structured(distribution: Distribution, rng: np.random.Generator) -> IntArray
     domain = distribution.domain
     most = max(domain.sizes)
     values = _spread(most, _MOST_VALUES)
-    found = [constant(domain, v) for v in (0, most - 1)]
-    found += [constant(domain, v) for v in values if v not in (0, most - 1)]
+    found = [constant_dataset(domain, v) for v in (0, most - 1)]
+    found += [constant_dataset(domain, v) for v in values if v not in (0, most - 1)]
     found += _odd_ones_out(domain, values, rng)
     found += _patterns(domain)
     if isinstance(domain, Hypergrid):
@@ -63,7 +63,7 @@ def _odd_ones_out(domain: Domain, values: list[int], rng: np.random.Generator) -
     for place in dict.fromkeys(ends):
         for base in (0, max(domain.sizes) - 1):
             for value in values:
-                point = constant(domain, base)
+                point = constant_dataset(domain, base)
                 point[place] = min(value, domain.sizes[place] - 1)
                 found.append(point)
     return found
@@ -73,15 +73,15 @@ def _single_cells(domain: Domain) -> list[IntArray]:
     # One cell holds everything; elsewhere such datasets are neighbours of constant ones.
     found = []
     for place in range(min(domain.dimension, _MOST_CELLS)):
-        point = constant(domain, 0)
+        point = constant_dataset(domain, 0)
         point[place] = domain.sizes[place] - 1
         found.append(point)
     return found
 
 
 def _patterns(domain: Domain) -> list[IntArray]:
-    d, low, high = domain.dimension, constant(domain, 0), constant(domain, max(domain.sizes) - 1)
-    places = np.arange(d)
+    d, places = domain.dimension, np.arange(domain.dimension)
+    low, high = (constant_dataset(domain, value) for value in (0, max(domain.sizes) - 1))
     masks = [places < d // 2, places >= d // 2, places % 2 == 0, places % 2 == 1]
     return [np.where(mask, high, low) for mask in masks]
 
@@ -93,7 +93,7 @@ def _likeliest(distribution: ProductDistribution) -> IntArray:
     return np.array(modes, dtype=distribution.domain.dtype)
 
 
-def path(domain: Domain, start: IntArray, end: IntArray, rng: np.random.Generator) -> IntArray:
+def find_path(domain: Domain, start: IntArray, end: IntArray, rng: np.random.Generator) -> IntArray:
     """A shortest path of neighbours, its coordinates in random order; (distance + 1, d)."""
     steps = []
     for r in rng.permutation(np.flatnonzero(start != end)):
@@ -147,9 +147,9 @@ class Proposals:
     def few_values(self) -> IntArray:
         """Two different values in random shares: repeated records, counts at any level."""
         values = self.rng.integers(0, max(self.domain.sizes), size=2)
-        first, second = (constant(self.domain, int(v)) for v in values)
+        first, second = (constant_dataset(self.domain, int(v)) for v in values)
         if values[0] == values[1]:
-            second = constant(self.domain, 0)
+            second = constant_dataset(self.domain, 0)
         chosen = self.rng.random(self.domain.dimension) < self._share()
         return np.where(chosen, first, second)
 
@@ -170,7 +170,7 @@ class Proposals:
             places = self.rng.permutation(d)[:size]
         fresh = self.uniform()
         if self.rng.random() < 0.5:
-            fresh = constant(self.domain, int(self.rng.integers(0, max(self.domain.sizes))))
+            fresh = constant_dataset(self.domain, int(self.rng.integers(0, max(self.domain.sizes))))
         moved = point.copy()
         moved[places] = fresh[places]
         return moved

@@ -179,7 +179,7 @@ class HammingWeights:
 
 
 @dataclass(frozen=True, eq=False)
-class Group:
+class RecordGroup:
     """Independent records of one class and one law.
 
     ``cells`` are the values of positive mass, as ``class * widest + value``; ``rates`` the chance
@@ -191,7 +191,7 @@ class Group:
     rates: Floats
 
     @classmethod
-    def of(cls, records: int, first: int, mass: Floats) -> Group:
+    def of(cls, records: int, first: int, mass: Floats) -> RecordGroup:
         values = np.flatnonzero(mass > 0)
         rest = np.cumsum(mass[values][::-1])[::-1]
         return cls(records, first + values, np.minimum(mass[values] / rest, 1.0))
@@ -210,7 +210,7 @@ class Group:
 class CountTables:
     """Draws how many records of each class have each value, as (n, cells) tables."""
 
-    groups: tuple[Group, ...]
+    groups: tuple[RecordGroup, ...]
     cells: int
 
     @classmethod
@@ -221,7 +221,7 @@ class CountTables:
             key = each, mass.tobytes()
             sizes[key] = sizes.get(key, 0) + 1
         groups = (
-            Group.of(records, each * changes.widest, np.frombuffer(mass))
+            RecordGroup.of(records, each * changes.widest, np.frombuffer(mass))
             for (each, mass), records in sizes.items()
         )
         return cls(tuple(groups), changes.cells)

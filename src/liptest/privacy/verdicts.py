@@ -174,11 +174,11 @@ def tested(verdict: PrivacyVerdict) -> str:
         clean = ""
     if verdict.decision is Decision.NO and cost.search_laws:
         # What was drawn was clean; the largest loss is that of the search.
-        return f"{done} No violation. {searched(verdict)} Largest loss {shown}."
+        return f"{done} No violation. {search_text(verdict)} Largest loss {shown}."
     return f"{done} Largest loss {shown} (tolerance {verdict.claim.tolerance:g}).{clean}"
 
 
-def searched(verdict: PrivacyVerdict) -> str:
+def search_text(verdict: PrivacyVerdict) -> str:
     """What a search after a sampled YES came to; it never adds to what is promised."""
     cost = verdict.cost
     done = (
@@ -201,7 +201,7 @@ def fine_print(verdict: PrivacyVerdict) -> list[str]:
             f" ({shown}); use method='neighbourhoods' for them."
         )
     if verdict.cost.search_laws and verdict.decision is Decision.YES:
-        lines.append(searched(verdict))
+        lines.append(search_text(verdict))
     if verdict.exception_mass_found is not None:
         lines.append(
             f"Exact: the claim holds off datasets of total probability "

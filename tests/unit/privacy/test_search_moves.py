@@ -9,7 +9,7 @@ import pytest
 
 import liptest as lt
 from liptest.data.domains import Domain
-from liptest.privacy.search_explorer import path
+from liptest.privacy.search_explorer import find_path
 
 
 class Ring(Domain):
@@ -47,7 +47,7 @@ def test_every_step_is_one_of_neighbours_and_none_is_wasted(domain: Domain) -> N
     rng = np.random.default_rng(0)
     for start, end in rng.integers(0, domain.size, (60, 2)):
         first, last = domain.points([start, end])
-        found = path(domain, first, last, rng)
+        found = find_path(domain, first, last, rng)
         assert np.array_equal(found[[0, -1]], [first, last])
         assert len(found) - 1 == domain.distance(first, last)[0]
         assert np.all(domain.distance(found[:-1], found[1:]) == 1)
