@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liptest.values.branching import Branching
+from liptest.values.faults import raises_as_numpy
 from liptest.values.protocol import (
     ARITHMETIC,
     COMPARISONS,
@@ -46,6 +47,8 @@ class Storage:
 
     branching: Branching
     dtype: np.dtype[Any]
+    #: Whether it is known that all entries can be concretised, at once.
+    is_discrete = False
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -56,6 +59,7 @@ class Storage:
         """The entries as an object array, to read: symbolic values and plain numbers."""
         raise NotImplementedError
 
+    @raises_as_numpy
     def moved(self, move: Move) -> Any:
         """Another storage, a view where NumPy's ``move`` of an array makes a view, else a copy.
 
@@ -64,10 +68,12 @@ class Storage:
         """
         raise NotImplementedError
 
+    @raises_as_numpy
     def write(self, index: Any, value: Any) -> None:
         """``array[index] = value``; both may be symbolic."""
         raise NotImplementedError
 
+    @raises_as_numpy
     def astype(self, dtype: np.dtype[Any]) -> Any:
         """An array of another type; NotImplemented for no own way."""
         return NotImplemented
@@ -114,12 +120,14 @@ class CellStorage(Storage):
     def cells(self) -> Cells:
         return self._cells
 
+    @raises_as_numpy
     def moved(self, move: Move) -> Any:
         found = move(self._cells)
         if isinstance(found, np.ndarray):
             return CellStorage(self.branching, found, self.dtype)
         return found.entry() if is_symbolic(found) else found
 
+    @raises_as_numpy
     def write(self, index: Any, value: Any) -> None:
         place = concretise_all(index, "an index")
         cells = self._cast(value)
@@ -130,12 +138,13 @@ class CellStorage(Storage):
         else:
             np.zeros(self.shape)[place] = np.zeros(cells.shape)  # raises NumPy's own error
 
+    @raises_as_numpy
     def _cast(self, value: Any) -> Cells:
         """Cells of this type of what is assigned, as NumPy casts it."""
         if not issubclass(type(value), Symbolic):
             plain = np.asarray(concretise_all(value, "an assignment"))
             return as_cells(plain.astype(self.dtype))
-        if np.result_type(value.dtype, self.dtype) != self.dtype:
+        if np.result_type(dtype_of(value), self.dtype) != self.dtype:
             if not all(one.is_discrete for one in cells_of(value).flat if is_symbolic(one)):
                 value.refuse(f"an assignment to an array of {self.dtype}")
             return self._cast(value.concretise("an assignment"))
@@ -161,9 +170,8 @@ class SymbolicArray(Symbolic):
     @property
     def described(self) -> str:  # type: ignore[override]
         """In refusals."""
-        return f"an array with {self._first.described.partition(' ')[2]}s".replace(
-            "noises", "noise"
-        )
+        words: str = self._first.described_in_arrays
+        return words
 
     @property
     def advice(self) -> str:  # type: ignore[override]
@@ -227,6 +235,7 @@ class SymbolicArray(Symbolic):
         """The entries in line, to read and to write."""
         return FlatEntries(self)
 
+    @raises_as_numpy
     def moved(self, move: Move) -> Any:
         """The array, a view or a copy, or the one entry, that NumPy makes of an array so."""
         found = self.storage.moved(move)
@@ -250,40 +259,49 @@ class SymbolicArray(Symbolic):
 
     # ---- entries and shapes
 
+    @raises_as_numpy
     def __len__(self) -> int:
         if not self.shape:
             raise TypeError("len() of unsized object")
         return self.shape[0]
 
+    @raises_as_numpy
     def __iter__(self) -> Iterator[Any]:
         return (self[place] for place in range(len(self)))
 
+    @raises_as_numpy
     def __getitem__(self, index: Any) -> Any:
         place = concretise_all(index, "an index")
         return self.moved(lambda array: array[place])
 
+    @raises_as_numpy
     def __setitem__(self, index: Any, value: Any) -> None:
         self.storage.write(index, value)
 
     def __contains__(self, value: Any) -> bool:
         return bool(np.any(self == value))
 
+    @raises_as_numpy
     def reshape(self, *shape: Any, **options: Any) -> Any:
         """The same entries in another shape."""
         return self.moved(lambda array: array.reshape(*shape, **options))
 
+    @raises_as_numpy
     def ravel(self, order: Any = "C") -> Any:
         """The same entries in one line."""
         return self.moved(lambda array: array.ravel(order))
 
+    @raises_as_numpy
     def flatten(self, order: Any = "C") -> Any:
         """A copy in one line."""
         return self.moved(lambda array: array.flatten(order))
 
+    @raises_as_numpy
     def transpose(self, *axes: Any) -> Any:
         """The same entries with their axes in another order."""
         return self.moved(lambda array: array.transpose(*axes))
 
+    @raises_as_numpy
     def copy(self, order: Any = "C") -> Any:
         """Another array of the same entries."""
         return self.moved(lambda array: array.copy(order))
@@ -296,6 +314,7 @@ class SymbolicArray(Symbolic):
 
     # ---- types and plain numbers
 
+    @raises_as_numpy
     def astype(self, dtype: Any, order: Any = "K", casting: Any = "unsafe", **options: Any) -> Any:
         """The same entries in another type: whole numbers are cut off, others are plain."""
         kind = np.dtype(dtype)
@@ -319,28 +338,39 @@ class SymbolicArray(Symbolic):
 
     def tolist(self) -> Any:
         """The entries as Python numbers, in lists of the same shape."""
+        if self.storage.is_discrete:
+            return self.concretise("tolist()").tolist()
         found = np.frompyfunc(lambda one: one.item(), 1, 1)(self.cells)
         return found.tolist() if isinstance(found, np.ndarray) else found
 
+    @raises_as_numpy
     def item(self, *place: Any) -> Any:
         """One entry as a Python number."""
         if not place and self.size != 1:
             raise ValueError("can only convert an array of size 1 to a Python scalar")
         return self.cells.item(*place).item()
 
+    @raises_as_numpy
+    def tobytes(self, order: Any = "C") -> bytes:
+        """A copy of the entries in memory."""
+        return self.concretise("tobytes()").tobytes(order)
+
     def fill(self, value: Any) -> None:
         """Put a number everywhere."""
         self[...] = value
 
+    @raises_as_numpy
     def sort(self, axis: Any = -1, **options: Any) -> None:
         """Put the entries in order, here and in all views."""
         self[...] = np.sort(self, axis=axis, **options)
 
+    @raises_as_numpy
     def put(self, indices: Any, values: Any, mode: Any = "raise") -> None:
         """As ``numpy.put``."""
         array: Any = self
         np.put(array, indices, values, mode=mode)
 
+    @raises_as_numpy
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         if copy is True or (dtype is not None and np.dtype(dtype) != self.dtype):
             return self.concretise("numpy.array()").astype(dtype or self.dtype)
@@ -348,6 +378,7 @@ class SymbolicArray(Symbolic):
         found.flags.writeable = False  # what is written would not be seen here
         return found
 
+    @raises_as_numpy
     def __bool__(self) -> bool:
         if self.size != 1:
             return bool(np.zeros(self.shape))  # NumPy's own error
@@ -371,6 +402,7 @@ class SymbolicArray(Symbolic):
     def __invert__(self) -> Any:
         return np.invert(self)
 
+    @raises_as_numpy
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or not hasattr(np.ndarray, name):
             raise AttributeError(f"'numpy.ndarray' object has no attribute {name!r}")
@@ -385,23 +417,29 @@ class FlatEntries:
     def __init__(self, array: SymbolicArray) -> None:
         self._array = array
 
+    @raises_as_numpy
     def __len__(self) -> int:
         return self._array.size
 
+    @raises_as_numpy
     def __iter__(self) -> Iterator[Any]:
         return iter(self._array.ravel())
 
+    @raises_as_numpy
     def __getitem__(self, index: Any) -> Any:
         return self._array.ravel()[index]
 
+    @raises_as_numpy
     def __setitem__(self, index: Any, value: Any) -> None:
         places = np.arange(len(self))[concretise_all(index, "an index")]
         self._array[np.unravel_index(places, self._array.shape)] = value
 
+    @raises_as_numpy
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         return np.array(self._array.ravel(), dtype=dtype)
 
 
+@raises_as_numpy
 def filled(values: list[Any], shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
     """An array of values, each one entry whatever it is."""
     array = np.empty(len(values), dtype=dtype)
@@ -415,6 +453,7 @@ def as_cells(array: NDArray[Any]) -> Cells:
     return filled(list(array.flat), array.shape, object)
 
 
+@raises_as_numpy
 def typed_cells(cells: Cells, dtype: np.dtype[Any]) -> Cells:
     """Cells that all stand for numbers of a type."""
     kind = dtype.type
@@ -429,6 +468,7 @@ def typed_cells(cells: Cells, dtype: np.dtype[Any]) -> Cells:
     return filled(found, cells.shape, object)
 
 
+@raises_as_numpy
 def cells_of(value: Any) -> Cells:
     """Entries as objects: symbolic values, or plain numbers."""
     kind = type(value)
@@ -441,6 +481,14 @@ def cells_of(value: Any) -> Cells:
     return array if array.dtype == object else as_cells(array)
 
 
+def dtype_of(value: Any) -> np.dtype[Any]:
+    """The type of an array, or of a number, symbolic or plain."""
+    if is_symbolic(value):
+        return np.dtype(value.kind)  # type: ignore[no-any-return]
+    return value.dtype if type(value) is SymbolicArray else np.asarray(value).dtype
+
+
+@raises_as_numpy
 def model_of(value: Any) -> Any:
     """Plain numbers of the type and shape that NumPy would see."""
     if type(value) is SymbolicArray:
@@ -453,6 +501,7 @@ def model_of(value: Any) -> Any:
     return np.ones(array.shape) if array.dtype == object else array
 
 
+@raises_as_numpy
 def array_of(branching: Branching, cells: Any, dtype: Any) -> Any:
     """Cells as an array, a plain one where nothing is random; one entry for no array."""
     kind = np.dtype(dtype)
@@ -501,5 +550,15 @@ for _ufunc, _operation in ARITHMETIC.items():
     setattr(SymbolicArray, f"__i{_name}__", _in_place(_ufunc))
 
 
+def _comparison(ufunc: Any, operation: Any) -> Callable[[Any, Any], Any]:
+    def method(self: SymbolicArray, other: Any) -> Any:
+        if (other is None or isinstance(other, (str, bytes))) and self.dtype.kind in "biuf":
+            # No number is equal to it, and none is smaller or larger.
+            return operation(np.ones(self.shape, self.dtype), other)
+        return ufunc(self, other)
+
+    return method
+
+
 for _ufunc, _operation in COMPARISONS.items():
-    setattr(SymbolicArray, f"__{_operation.__name__}__", _operator(_ufunc))
+    setattr(SymbolicArray, f"__{_operation.__name__}__", _comparison(_ufunc, _operation))

@@ -22,6 +22,7 @@ import numpy as np
 from liptest.symbolic.forms import Form, Rational, lean
 from liptest.symbolic.noise import Noise
 from liptest.values.branching import Branching
+from liptest.values.faults import raises_as_numpy
 from liptest.values.noise_run import NoiseRun, NoisyValue, bounded
 from liptest.values.promotion import as_noise
 from liptest.values.protocol import REFLECTED, Operation, SymbolicValue
@@ -82,6 +83,11 @@ class AnyNoise(SymbolicValue):
         return self.run.tree
 
     @property
+    def __array__(self) -> Any:
+        """None: an array of such numbers is an array of objects."""
+        raise AttributeError("__array__")
+
+    @property
     def is_precise(self) -> bool:
         """Whether no float is rounded on its way, or that has probability 0 to matter."""
         return True
@@ -90,6 +96,7 @@ class AnyNoise(SymbolicValue):
         """What it is as a sum of noise; None where it is rounded."""
         raise NotImplementedError
 
+    @raises_as_numpy
     def binary(self, operation: Operation, other: Any, *, swapped: bool) -> Any:
         if isinstance(other, AnyNoise):
             return self._with_noise(operation, other)
@@ -120,12 +127,14 @@ class AnyNoise(SymbolicValue):
             self.refuse(f"{operation.__name__} that gives a {kind.__name__}")
         return kind
 
+    @raises_as_numpy
     def with_constant(
         self, operation: Operation, constant: Any, kind: Any, *, swapped: bool
     ) -> Any:
         """Arithmetic with a finite number, which gives a number of a type."""
         raise NotImplementedError
 
+    @raises_as_numpy
     def compare(self, comparison: Operation, other: Any) -> bool:
         if not isinstance(other, AnyNoise):
             if not isfinite(other):
@@ -168,6 +177,7 @@ class NoiseValue(AnyNoise):
     def compared(self, comparison: Operation, bound: Any) -> bool:
         return self.run.holds(comparison, self.form - rational(bound))
 
+    @raises_as_numpy
     def typed(self, kind: Any) -> Any:
         if kind is self.kind:
             return self
@@ -187,6 +197,7 @@ class NoiseValue(AnyNoise):
             return self.rounded("rint", kind)
         return _rounded_to_places(self, decimals, kind)
 
+    @raises_as_numpy
     def with_constant(
         self, operation: Operation, constant: Any, kind: Any, *, swapped: bool
     ) -> Any:
@@ -205,6 +216,7 @@ class NoiseValue(AnyNoise):
             return self
         return self.refuse(f"{operation.__name__} with a number")
 
+    @raises_as_numpy
     def concretise(self, use: str) -> Any:
         if use != "the output":
             self.refuse(use)
@@ -265,6 +277,7 @@ class RoundedValue(AnyNoise):
     def is_precise(self) -> bool:
         return self._precise and self._how == "exact"
 
+    @raises_as_numpy
     def value(self, k: int) -> Any:
         """The program's number where the whole number is k."""
         found: Any = k
@@ -279,6 +292,7 @@ class RoundedValue(AnyNoise):
             return Form(self.form.constant + self._shift, self.form.terms)
         return self.form * self._slope + self._shift
 
+    @raises_as_numpy
     def typed(self, kind: Any) -> Any:
         if kind is self.kind:
             return self
@@ -306,6 +320,7 @@ class RoundedValue(AnyNoise):
             return kind(own(self.concretise("round()"), decimals))
         return _rounded_to_places(self, decimals, kind)
 
+    @raises_as_numpy
     def with_constant(
         self, operation: Operation, constant: Any, kind: Any, *, swapped: bool
     ) -> Any:
@@ -378,6 +393,7 @@ class RoundedValue(AnyNoise):
             return _ROUNDED[self._how](form.constant)
         return self.run.known.get((form, self._how))
 
+    @raises_as_numpy
     def concretise(self, use: str) -> Any:
         self.run.check_current()
         k = self._known()

@@ -15,6 +15,7 @@ function here, and its name leaves the other sets.
 from __future__ import annotations
 
 import inspect
+import math
 import operator
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator
@@ -25,12 +26,14 @@ import numpy as np
 
 from liptest.values.array import Cells, SymbolicArray, array_of, cells_of, filled, model_of
 from liptest.values.booleans import decide, truth_of
+from liptest.values.faults import raises_as_numpy
 from liptest.values.ordering import order_of, place_of_largest
 from liptest.values.protocol import (
     NUMPY,
     Symbolic,
     calculate,
     concretise_all,
+    is_nan,
     is_symbolic,
     round_to,
 )
@@ -53,6 +56,7 @@ Handler = Callable[..., Any]
 FOLLOWED: dict[Any, Handler] = {}
 
 
+@raises_as_numpy
 def answer_function(function: Any, arguments: tuple[Any, ...], options: dict[str, Any]) -> Any:
     """A function of NumPy with something symbolic among its arguments."""
     use = f"numpy.{function.__name__}"
@@ -146,12 +150,14 @@ SHAPES = _functions(
 WITH_OUT = _functions("clip", "round", "around", "sum", "cumsum", "max", "min", "amax", "amin")
 
 
+@raises_as_numpy
 def _moved(function: Any, array: Any, *arguments: Any, **options: Any) -> Any:
     use = f"numpy.{function.__name__}"
     rest, more = concretise_all(arguments, use), concretise_all(options, use)
     return array.moved(lambda cells: function(cells, *rest, **more))
 
 
+@raises_as_numpy
 def _splitting(function: Any) -> Handler:
     def split(array: Any, *arguments: Any, **options: Any) -> Any:
         if type(array) is not SymbolicArray:
@@ -173,6 +179,7 @@ for _function in _functions("array_split", "split", "hsplit", "vsplit", "dsplit"
 # ---- reductions
 
 
+@raises_as_numpy
 def _reducing(reduce: Callable[[Cells], Any], function: Any) -> Handler:
     """A reduction of all entries, or along one axis."""
 
@@ -185,7 +192,7 @@ def _reducing(reduce: Callable[[Cells], Any], function: Any) -> Handler:
         **options: Any,
     ) -> Any:
         given = [one for one in options.values() if one is not None and one is not _NO_VALUE]
-        if given or dtype is not None or isinstance(axis, tuple):
+        if given or dtype is not None:
             return _NOT
         cells = cells_of(array)
         if not _is_followed(cells):
@@ -196,8 +203,9 @@ def _reducing(reduce: Callable[[Cells], Any], function: Any) -> Handler:
         )
         lanes = cells.reshape(1, -1)
         if axis is not None:
-            lanes = np.moveaxis(cells, axis, -1)
-            lanes = lanes.reshape(-1, lanes.shape[-1])
+            axes = axis if isinstance(axis, tuple) else (axis,)
+            lanes = np.moveaxis(cells, axes, range(-len(axes), 0))
+            lanes = lanes.reshape(-1, math.prod(lanes.shape[cells.ndim - len(axes) :]))
         found = filled([reduce(lane) for lane in lanes], (len(lanes),), object)
         shape = np.shape(model)
         reduced = found.reshape(shape) if shape else found[0]
@@ -256,6 +264,7 @@ def _first_where(cells: Cells, wanted: bool) -> int | None:
     return next((k for k, one in enumerate(cells.flat) if decide(truth_of(one)) is wanted), None)
 
 
+@raises_as_numpy
 def _searching(function: Any, wanted: bool, answer: Callable[[int | None], Any]) -> Handler:
     """any() and all(): nothing is looked at that does not count; along an axis by lanes."""
 
@@ -284,6 +293,7 @@ follows(np.any)(_searching(np.any, True, lambda place: place is not None))
 follows(np.all)(_searching(np.all, False, lambda place: place is None))
 
 
+@raises_as_numpy
 def _place(sign: int, function: Any) -> Handler:
     by_value = _reducing(lambda lane: place_of_largest(lane, sign), function)
 
@@ -310,12 +320,14 @@ follows(np.argmin)(_place(-1, np.argmin))
 
 
 @follows(np.count_nonzero)
+@raises_as_numpy
 def _count_nonzero(array: Any, axis: Any = None, **options: Any) -> Any:
     if axis is not None or options:
         return _NOT
     return sum(decide(truth_of(one)) for one in cells_of(array).flat)
 
 
+@raises_as_numpy
 def _of_truths(function: Any) -> Handler:
     def of_truths(array: Any) -> Any:
         cells = cells_of(array)
@@ -330,6 +342,7 @@ for _function in _functions("nonzero", "flatnonzero", "argwhere"):
 
 
 @follows(np.cumsum)
+@raises_as_numpy
 def _cumsum(array: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
     cells = cells_of(array)
     if dtype is not None or (axis is not None and cells.ndim != 1) or not _is_followed(cells):
@@ -347,6 +360,7 @@ def _cumsum(array: Any, axis: Any = None, dtype: Any = None, out: Any = None) ->
 
 
 @follows(np.dot)
+@raises_as_numpy
 def _dot(left: Any, right: Any, out: Any = None) -> Any:
     pair = cells_of(left), cells_of(right)
     if not any(map(_is_followed, pair)):
@@ -374,6 +388,7 @@ def _inner(left: Any, right: Any) -> Any:
 
 
 @follows(np.diff)
+@raises_as_numpy
 def _diff(array: Any, n: int = 1, axis: int = -1, **options: Any) -> Any:
     if options or n != 1 or np.ndim(array) != 1:
         return _NOT
@@ -384,6 +399,7 @@ def _diff(array: Any, n: int = 1, axis: int = -1, **options: Any) -> Any:
 
 
 @follows(np.sort)
+@raises_as_numpy
 def _sort(array: Any, axis: Any = -1, kind: Any = None, order: Any = None, **options: Any) -> Any:
     cells = cells_of(array)
     if order is not None or any(options.values()) or not _is_followed(cells):
@@ -398,6 +414,7 @@ def _sort(array: Any, axis: Any = -1, kind: Any = None, order: Any = None, **opt
 
 
 @follows(np.argsort)
+@raises_as_numpy
 def _argsort(array: Any, axis: Any = -1, kind: Any = None, order: Any = None, **more: Any) -> Any:
     cells = cells_of(array)
     if (
@@ -410,13 +427,16 @@ def _argsort(array: Any, axis: Any = -1, kind: Any = None, order: Any = None, **
     if not _is_followed(cells):
         return _NOT
     stable = kind in ("stable", "mergesort") or more.get("stable")
-    plain = any(not is_symbolic(one) or one.is_discrete for one in cells)
-    if not stable and plain:
+    values = [one for one in cells if is_symbolic(one)]
+    numbers = [one for one in cells if not is_symbolic(one) and not is_nan(one)]
+    tied = any(one.is_discrete for one in values) or len(set(numbers)) < len(numbers)
+    if not stable and tied:
         return _NOT  # the order of equal ones is not known
     return np.array(order_of(cells), dtype=np.intp)
 
 
 @follows(np.searchsorted)
+@raises_as_numpy
 def _searchsorted(entries: Any, number: Any, side: str = "left", sorter: Any = None) -> Any:
     if sorter is not None or issubclass(type(entries), Symbolic) or not is_symbolic(number):
         return _NOT
@@ -438,6 +458,7 @@ def _digitize(number: Any, bins: Any, right: Any = False) -> Any:
 
 
 @follows(np.clip)
+@raises_as_numpy
 def _clip(array: Any, *bounds: Any, out: Any = None, **options: Any) -> Any:
     given = {name: one for name, one in options.items() if one is not _NO_VALUE}
     if len(bounds) > 2 and out is None:
@@ -463,6 +484,7 @@ def _any_symbolic(*values: Any) -> bool:
 
 
 @follows(*_functions("round", "around"))
+@raises_as_numpy
 def _round(array: Any, decimals: Any = 0, out: Any = None) -> Any:
     dtype = np.round(np.asarray(model_of(array)), decimals).dtype
     if is_symbolic(array):
@@ -486,6 +508,7 @@ def _fix(array: Any, out: Any = None) -> Any:
 
 
 @follows(np.where)
+@raises_as_numpy
 def _where(condition: Any, *pair: Any) -> Any:
     if len(pair) != 2:
         return _of_truths(np.where)(condition)
@@ -503,6 +526,7 @@ def _where(condition: Any, *pair: Any) -> Any:
 # ---- joining
 
 
+@raises_as_numpy
 def _joining(function: Any) -> Handler:
     def join(arrays: Any, *arguments: Any, **options: Any) -> Any:
         if any(options.get(name) is not None for name in ("out", "dtype")):
@@ -520,6 +544,7 @@ for _function in _functions("concatenate", "stack", "hstack", "vstack", "dstack"
 
 
 @follows(np.append)
+@raises_as_numpy
 def _append(array: Any, values: Any, axis: Any = None) -> Any:
     model = np.append(np.asarray(model_of(array)), np.asarray(model_of(values)), axis)
     cells = np.append(cells_of(array), cells_of(values), axis)
@@ -527,6 +552,7 @@ def _append(array: Any, values: Any, axis: Any = None) -> Any:
 
 
 @follows(np.insert)
+@raises_as_numpy
 def _insert(array: Any, places: Any, values: Any, axis: Any = None) -> Any:
     if issubclass(type(places), Symbolic):
         return _NOT
@@ -546,6 +572,7 @@ def _copyto(target: Any, source: Any, casting: Any = "same_kind", where: Any = T
 
 
 @follows(np.put)
+@raises_as_numpy
 def _put(array: Any, places: Any, values: Any, mode: Any = "raise") -> None:
     if type(array) is not SymbolicArray or mode != "raise":
         _refuse((array, places, values), "numpy.put")
@@ -559,6 +586,7 @@ def _put(array: Any, places: Any, values: Any, mode: Any = "raise") -> None:
 
 
 @follows(np.array_equal)
+@raises_as_numpy
 def _array_equal(left: Any, right: Any, equal_nan: bool = False) -> Any:
     if equal_nan:
         return _NOT
@@ -566,6 +594,7 @@ def _array_equal(left: Any, right: Any, equal_nan: bool = False) -> Any:
 
 
 @follows(np.result_type)
+@raises_as_numpy
 def _result_type(*values: Any) -> Any:
     return np.result_type(*(model_of(one) if _any_symbolic(one) else one for one in values))
 

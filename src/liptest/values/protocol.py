@@ -23,6 +23,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from liptest.values.branching import Branching
+from liptest.values.faults import raises_as_numpy
 from liptest.values.lines import line_in_words, place_of
 from liptest.values.promotion import meet
 
@@ -76,6 +77,8 @@ REFLECTED: dict[Operation, Operation] = {
 NUMBERS = (int, float, np.integer, np.floating, np.bool_, Fraction)
 
 
+# Of a number of NumPy.
+_OF_NUMPY = frozenset({"shape", "ndim", "size", "dtype", "itemsize", "nbytes"})
 # What NumPy asks of the entries of an array of objects.
 _ASKED_OF_OBJECTS = frozenset(
     {"sqrt", "cbrt", "square", "reciprocal", "fabs", "rint", "floor", "ceil", "trunc", "sign"}
@@ -160,6 +163,7 @@ class Symbolic:
     ) -> Any:
         return NUMPY.function(function, arguments, options)
 
+    @raises_as_numpy
     def __getattr__(self, name: str) -> Any:
         if name in _ASKED_OF_OBJECTS:
             return lambda *more: getattr(np, name)(self, *more)
@@ -190,11 +194,13 @@ class SymbolicValue(Symbolic):
         """What it is by now: itself, or what its base was promoted to."""
         return self
 
+    @raises_as_numpy
     def binary(self, operation: Operation, other: Any, *, swapped: bool) -> Any:
         """``operation(self, other)``; ``other`` is a plain number or of the same family."""
         plain = self.concretise(operation.__name__)
         return operation(other, plain) if swapped else operation(plain, other)
 
+    @raises_as_numpy
     def compare(self, comparison: Operation, other: Any) -> Any:
         """``comparison(self, other)``; ``other`` is a plain number or of the same family."""
         return comparison(self.concretise("a comparison"), other)
@@ -203,52 +209,39 @@ class SymbolicValue(Symbolic):
         """A function of NumPy of numbers, this one among them; NotImplemented for no own way."""
         return NotImplemented
 
+    @raises_as_numpy
     def typed(self, kind: Any) -> Any:
         """The same number, standing for another type."""
         return kind(self.concretise(f"{kind.__name__}()"))
 
+    @raises_as_numpy
     def rounded(self, how: str, kind: Any) -> Any:
         """ "floor", "ceil", "rint" or "trunc" of it, as a number of a type."""
         return kind(getattr(np, how)(self.concretise(how)))
 
+    @raises_as_numpy
     def rounded_to(self, decimals: int, kind: Any, own: Any) -> Any:
         """Rounded to decimals; ``own`` is round or numpy.round, whichever was called."""
         return kind(own(self.concretise("round()"), decimals))
 
     # ---- the same for all
 
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Of a number of NumPy."""
-        return ()
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        return np.array(self.concretise("numpy.array()"), dtype=dtype)
 
-    @property
-    def ndim(self) -> int:
-        """Of a number of NumPy."""
-        return 0
-
-    @property
-    def size(self) -> int:
-        """Of a number of NumPy."""
-        return 1
-
-    @property
-    def dtype(self) -> Any:
-        """Of a number of NumPy."""
-        return np.dtype(self.kind)
-
-    @property
-    def __array__(self) -> NoReturn:
-        """None: an array of such numbers is an array of objects."""
-        raise AttributeError("__array__")
+    @raises_as_numpy
+    def __getattr__(self, name: str) -> Any:
+        if name in _OF_NUMPY and issubclass(self.kind, np.generic):
+            return getattr(self.kind(1), name)
+        return super().__getattr__(name)
 
     def entry(self) -> Any:
         """The same as an entry of an array."""
-        return current(self).typed(self.dtype.type)
+        return current(self).typed(np.dtype(self.kind).type)
 
     def item(self) -> Any:
         """The same as a Python number."""
-        return current(self).typed(type(self.dtype.type(1).item()))
+        return current(self).typed(type(np.dtype(self.kind).type(1).item()))
 
     def tolist(self) -> Any:
         """The same as a Python number."""
@@ -272,6 +265,7 @@ class SymbolicValue(Symbolic):
         """As ``numpy.clip``."""
         return np.clip(self, *bounds, **options)
 
+    @raises_as_numpy
     def is_integer(self) -> bool:
         """Of a float."""
         return bool(self.concretise("is_integer").is_integer())
@@ -334,6 +328,7 @@ def concretise_all(value: Any, use: str) -> Any:
     return value
 
 
+@raises_as_numpy
 def calculate(operation: Operation, left: Any, right: Any) -> Any:
     """Arithmetic of two numbers, at least one symbolic; NotImplemented for what is no number."""
     left, right = current(left), current(right)
@@ -351,6 +346,7 @@ def calculate(operation: Operation, left: Any, right: Any) -> Any:
     return value.binary(operation, other, swapped=swapped)
 
 
+@raises_as_numpy
 def _with_other(operation: Operation, value: Any, other: Any, swapped: bool) -> Any:
     if isinstance(other, _OTHER_NUMBERS):
         # Where a number fails, so does this; what a number can do is not followed.
@@ -361,6 +357,7 @@ def _with_other(operation: Operation, value: Any, other: Any, swapped: bool) -> 
     return NotImplemented
 
 
+@raises_as_numpy
 def compare(comparison: Operation, left: Any, right: Any) -> Any:
     """A comparison of two numbers, symbolic or not; NotImplemented for what is no number."""
     left, right = current(left), current(right)
@@ -391,11 +388,13 @@ def _is_array(value: Any) -> bool:
     return isinstance(value, np.ndarray)  # symbolic ones say so, too
 
 
+@raises_as_numpy
 def round_to(value: Any, decimals: Any, kind: Any, own: Any = np.round) -> Any:
     """A symbolic value rounded to decimals; ``own`` is what the program called."""
     return current(value).rounded_to(operator.index(decimals), kind, own)
 
 
+@raises_as_numpy
 def truncate(value: Any, kind: Any) -> Any:
     """Cut off towards 0, a symbolic value or a plain number."""
     return current(value).rounded("trunc", kind) if is_symbolic(value) else kind(math.trunc(value))
@@ -412,6 +411,7 @@ def _comparison(comparison: Operation) -> Any:
     return lambda self, other: compare(comparison, self, other)
 
 
+@raises_as_numpy
 def _with_plain_number(name: str) -> Callable[..., Any]:
     method = f"__{name}__"
 

@@ -15,8 +15,17 @@ from typing import Any
 
 import numpy as np
 
-from liptest.values.array import DTYPES, SymbolicArray, array_of, as_cells, cells_of, model_of
+from liptest.values.array import (
+    DTYPES,
+    SymbolicArray,
+    array_of,
+    as_cells,
+    cells_of,
+    dtype_of,
+    model_of,
+)
 from liptest.values.booleans import compare_later, conjoin, differ, disjoin, negate
+from liptest.values.faults import raises_as_numpy
 from liptest.values.in_place import check_as_numpy, is_seen_once
 from liptest.values.protocol import (
     ARITHMETIC,
@@ -33,6 +42,8 @@ from liptest.values.protocol import (
 )
 from liptest.values.transforms import BINARY, UNARY
 
+#: Methods of ufuncs that give something new.
+_PURE = frozenset({"reduce", "accumulate", "outer", "reduceat"})
 _SCALARS = (np.float64, np.int64, float, int)
 
 
@@ -53,6 +64,8 @@ def answer_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], options: dict
         return entrywise(ufunc, inputs)
     if type(out) is SymbolicArray:
         return write_into(out, entrywise(ufunc, inputs))
+    if all(_is_discrete(one) for one in inputs):
+        return ufunc(*concretise_all(inputs, use), out=out)
     if not is_seen_once(out, inputs):
         first_symbolic(inputs).refuse(f"{use} into an array of plain numbers")
     check_as_numpy(ufunc, out, model_of(inputs[1]))
@@ -62,6 +75,7 @@ def answer_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], options: dict
     return array_of(first_symbolic(inputs).branching, as_objects(found), out.dtype)
 
 
+@raises_as_numpy
 def _of_two_numbers(ufunc: Any, left: Any, right: Any) -> Any:
     """Short cut where both are numbers, one of them of NumPy: what most programs do."""
     for one in (left, right):
@@ -79,6 +93,7 @@ def _of_two_numbers(ufunc: Any, left: Any, right: Any) -> Any:
     return NotImplemented
 
 
+@raises_as_numpy
 def _of_method(
     ufunc: Any, method: str, inputs: tuple[Any, ...], options: dict[str, Any], out: Any
 ) -> Any:
@@ -90,13 +105,24 @@ def _of_method(
         return _REDUCTIONS[ufunc](inputs[0], **given)
     if method == "accumulate" and ufunc is np.add and out is None and not given:
         return np.cumsum(*inputs)
+    use = f"numpy.{ufunc.__name__}.{method}()"
+    if method in _PURE and out is None:
+        return getattr(ufunc, method)(*concretise_all(inputs, use), **concretise_all(given, use))
     first = first_symbolic((*inputs, out, *options.values()))
     return first.refuse(f"numpy.{ufunc.__name__}{'' if method == '__call__' else f'.{method}'}()")
 
 
+def _is_discrete(value: Any) -> bool:
+    """Whether it is a plain number or array, or packed so that all of it can be concretised."""
+    if type(value) is SymbolicArray:
+        return value.storage.is_discrete
+    return not is_symbolic(value) or (value.is_discrete and value.family != "noise")
+
+
+@raises_as_numpy
 def write_into(out: SymbolicArray, found: Any) -> SymbolicArray:
     """A result as ``out=``: cast and shaped as NumPy does, seen by all views."""
-    kind = getattr(found, "dtype", np.dtype(type(found)))
+    kind = dtype_of(found)
     if not np.can_cast(kind, out.dtype, "same_kind"):
         model = np.zeros(1, dtype=out.dtype)
         np.add(np.zeros(1, dtype=kind), 0, out=model)  # raises NumPy's own error
@@ -106,6 +132,7 @@ def write_into(out: SymbolicArray, found: Any) -> SymbolicArray:
     return out
 
 
+@raises_as_numpy
 def entrywise(ufunc: Any, inputs: tuple[Any, ...]) -> Any:
     """The results as an array, a plain one where nothing is random, or as one number."""
     for one in inputs:
@@ -130,6 +157,9 @@ def entrywise(ufunc: Any, inputs: tuple[Any, ...]) -> Any:
         if all(one.is_discrete for array in cells for one in array.flat if is_symbolic(one)):
             return ufunc(*concretise_all(inputs, use))
         _refuse(inputs, f"{use} to {model.dtype}")
+    if not isinstance(model, np.ndarray):
+        made = _of_cells(ufunc)(*(array.item() for array in cells))
+        return array_of(first_symbolic(inputs).branching, made, model.dtype)
     with np.errstate(all="ignore"):
         made = np.frompyfunc(_of_cells(ufunc), len(inputs), 1)(*cells)
     return array_of(first_symbolic(inputs).branching, made, model.dtype)
@@ -145,6 +175,7 @@ def _cells(value: Any, inputs: tuple[Any, ...]) -> Any:
     return cells_of(value)
 
 
+@raises_as_numpy
 def _of_cells(ufunc: Any) -> Callable[..., Any]:
     rule = FOLLOWED[ufunc]
 
@@ -205,6 +236,7 @@ def _is_truth(cell: Any) -> bool:
     return (cell.kind if is_symbolic(cell) else type(cell)) in (bool, np.bool_)
 
 
+@raises_as_numpy
 def _invert(cell: Any) -> Any:
     return negate(cell) if _is_truth(cell) else ~cell.concretise("numpy.invert")
 
@@ -213,6 +245,7 @@ def _rounding(how: str) -> Callable[[Any], Any]:
     return lambda one: one.rounded(how, one.kind)
 
 
+@raises_as_numpy
 def _concretised(ufunc: Any) -> Callable[..., Any]:
     """For ufuncs that only some kinds follow."""
     return lambda *cells: ufunc(*concretise_all(cells, f"numpy.{ufunc.__name__}"))

@@ -36,7 +36,7 @@ class Noted:
 
     def hand_out(self, number: Any) -> Any:
         """Note a number or an array of numbers."""
-        self.born.append(number.as_born())
+        self.born.append(number.as_drawn())
         return number
 
 
@@ -44,9 +44,7 @@ class Given:
     """Hands out real floats in place of those that were noted, in their order."""
 
     def __init__(self, noted: Noted, rng: np.random.Generator) -> None:
-        self._real = [
-            born.concrete(lambda low, high: _point(rng, low, high)) for born in noted.born
-        ]
+        self._real = [born.replay(lambda low, high: _point(rng, low, high)) for born in noted.born]
         self._next = 0
 
     def hand_out(self, number: Any) -> Any:
@@ -76,7 +74,7 @@ def _repeat_for_real(tree: ChoiceTree, run: Run, path: Path, output: Output, not
     # The same floats whenever the leaf is met again, other ones for other leaves.
     seed = crc32(repr([taken for _, taken in path]).encode())
     real.draw_log = Given(noted, _GENERATOR(_BITS(seed)))
-    noise = next((one._run for one in noted.born if hasattr(one, "_run")), None)
+    noise = tree.noise
     if noise is not None:
         # Real numbers of an output are near those that the analysis has, not equal.
         output = nearby(output, noise.value_at_point)

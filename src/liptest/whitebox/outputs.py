@@ -14,7 +14,7 @@ import numpy as np
 from liptest.errors import MechanismError
 from liptest.mechanisms.laws import Output, Raised
 from liptest.values.noise_run import NoisyValue
-from liptest.whitebox.ducks import Duck
+from liptest.values.protocol import Symbolic
 
 _PLAIN = frozenset({int, str, bool, bytes, type(None)})
 
@@ -88,8 +88,8 @@ def canonical(output: Any, name: str, *, typed: bool = False) -> Output:
         return output  # type: ignore[no-any-return]
     if kind is float:
         return output if output == output else math.nan
-    if issubclass(kind, Duck):
-        return canonical(output.settled("the output"), name)
+    if issubclass(kind, Symbolic):
+        return canonical(output.concretise("the output"), name)
     if isinstance(output, np.generic):
         plain = output.item()
         return _hashable(plain, name) if isinstance(plain, np.generic) else canonical(plain, name)
@@ -130,11 +130,12 @@ def _container(output: Any, entry: Any) -> Output | None:
 
 def _typed(output: Any, name: str) -> Output:
     kind = type(output)
-    if issubclass(kind, Duck):
-        return _typed_duck(output, name)
+    if issubclass(kind, Symbolic):
+        return _typed_symbolic(output, name)
     words = _name_of(kind)
     if isinstance(output, np.ndarray):
-        if output.dtype == object and any(issubclass(type(one), Duck) for one in output.flat):
+        kinds = {type(one) for one in output.flat} if output.dtype == object else set()
+        if any(issubclass(kind, Symbolic) for kind in kinds):
             dtype = np.result_type(*(getattr(one, "dtype", type(one)) for one in output.flat))
             return Typed(f"{words} of {dtype} {output.shape}", canonical(output, name))
         return Typed(f"{words} of {output.dtype} {output.shape}", canonical(output, name))
@@ -151,14 +152,14 @@ def _typed(output: Any, name: str) -> Output:
     return Typed(f"-{words}" if negative else words, value)
 
 
-def _typed_duck(output: Any, name: str) -> Output:
+def _typed_symbolic(output: Any, name: str) -> Output:
     """A number that stays symbolic has the type that it stands for."""
-    settled = output.settled("the output")
+    settled = output.concretise("the output")
     if isinstance(settled, np.ndarray):
         words = _name_of(np.ndarray)
         return Typed(f"{words} of {output.dtype} {output.shape}", canonical(settled, name))
     if isinstance(settled, NoisyValue):
-        return Typed(_name_of(output._looks_like), settled)
+        return Typed(_name_of(output.kind), settled)
     return _typed(settled, name)
 
 

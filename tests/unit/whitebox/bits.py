@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from liptest.whitebox.ducks import settled_in
+from liptest.values.protocol import concretise_all
 from liptest.whitebox.stand_ins.generator import ChoiceGenerator
 from liptest.whitebox.tree.choices import ChoiceTree
 
@@ -51,7 +51,7 @@ def law_of(program: Callable[[Any], Any], **budgets: int) -> dict[Any, Fraction]
 
     def run() -> Any:
         try:
-            return settled_in(program(rng), "the output")
+            return concretise_all(program(rng), "the output")
         except Exception as error:
             return type(error)
 

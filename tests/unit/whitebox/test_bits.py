@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import liptest as lt
+from liptest.values import sum_laws
 from liptest.values.grid import GRID, UNIT
-from liptest.whitebox.bits import laws as bit_laws
 from liptest.whitebox.outputs import canonical
 from liptest.whitebox.stand_ins.generator import ChoiceGenerator
 from liptest.whitebox.tree.choices import ChoiceTree
@@ -216,14 +216,14 @@ def test_too_many_totals_are_chosen_entry_by_entry(monkeypatch: pytest.MonkeyPat
     weights = np.array([1, 10**6, 10**12, 10**15])
     law = law_of(lambda rng: int((rng.random(4) < 0.5) @ weights))
     assert len(law) == 16
-    monkeypatch.setattr(bit_laws, "MOST_TOTALS", 3)
-    bit_laws.forget()
+    monkeypatch.setattr(sum_laws, "MOST_TOTALS", 3)
+    sum_laws.forget()
     assert law_of(lambda rng: int((rng.random(4) < 0.5).sum()))[2] == Fraction(6, 16)
-    bit_laws.forget()
+    sum_laws.forget()
 
 
 def test_laws_beyond_the_memory_are_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bit_laws, "KEPT_DIGITS", 0)
+    monkeypatch.setattr(sum_laws, "KEPT_DIGITS", 0)
     assert law_of(lambda rng: int((rng.random(3) < 0.5).sum()))[3] == Fraction(1, 8)
 
 

@@ -104,9 +104,15 @@ def by_masks(bits: Any) -> Any:
     return plain, whole, DATA[bits]
 
 
+def put(bits: Any) -> Any:
+    np.put(bits, [0, 2], [True, False])
+    bits.flat[1] = bits[0] ^ bits[1]
+    return bits, list(bits.flat)
+
+
 PROGRAMS: list[Callable[[Any], Any]] = [
     *(written, written_through_a_view, copies_are_apart, sorted_in_place, filled, in_place),
-    *(in_place_of_another_type, out_arguments, by_masks),
+    *(in_place_of_another_type, out_arguments, by_masks, put),
     lambda b: (b.shape, b.ndim, b.size, b.dtype, len(b), b.itemsize, b.nbytes),
     lambda b: (np.shape(b), np.ndim(b), np.size(b), np.zeros_like(b), np.ones_like(b, dtype=int)),
     lambda b: isinstance(b, np.ndarray),
@@ -266,7 +272,12 @@ def test_it_answers_as_a_matrix(place: int, program: Callable[[Any], Any]) -> No
 
 @pytest.mark.parametrize(
     "program",
-    [lambda b: b.view(np.uint8), lambda b: b.flat, lambda b: b.data, lambda b: np.put(b, 0, 1)],
+    [
+        lambda b: b.view(np.uint8),
+        lambda b: b.ctypes,
+        lambda b: b.data,
+        lambda b: np.put_along_axis(b, np.array([0]), 1, 0),
+    ],
 )
 def test_ways_into_its_memory_are_refused(program: Callable[[Any], Any]) -> None:
     with pytest.raises(lt.errors.UnsupportedRandomnessError):

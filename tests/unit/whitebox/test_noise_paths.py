@@ -77,7 +77,7 @@ def test_what_would_be_one_value_out_of_many_is_refused(program: Program) -> Non
 def test_a_refusal_at_the_end_of_a_run_names_the_line_that_asked_last() -> None:
     def program(data: Any, rng: Any) -> Any:
         first, second = rng.laplace(), rng.laplace()
-        answer = first + rng.geometric(0.5) + second > 0  # here
+        answer = first + rng.gumbel() + rng.normal() + second > 0  # here
         return bool(answer)
 
     with pytest.raises(

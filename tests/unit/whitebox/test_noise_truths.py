@@ -141,18 +141,38 @@ def test_many_answers_against_one_noisy_threshold() -> None:
     assert found[False] == pytest.approx(float(none), rel=1e-9)
 
 
-REFUSED = {
-    "fill": lambda b: b.fill(True),
-    "a flat iterator": lambda b: b.flat,
-    "put": lambda b: np.put(b, 0, True),
-    "out": lambda b: np.logical_not(b, out=b),
+def flat(b: Any) -> None:
+    b.flat[0] = True
+
+
+def negated(b: Any) -> None:
+    np.logical_not(b, out=b)
+
+
+WRITING = {
+    "fill": (lambda b: b.fill(True), [True, True]),
+    "a flat iterator": (flat, [True, False]),
+    "put": (lambda b: np.put(b, 0, True), [True, False]),
+    "out": (negated, [True, True]),
 }
 
 
-@pytest.mark.parametrize("use", REFUSED.values(), ids=REFUSED)
-def test_writing_in_other_ways_is_refused_with_its_name(use: Any) -> None:
-    with pytest.raises(lt.errors.UnsupportedRandomnessError, match="comparisons of noise used in"):
-        law(lambda d, g: use(d + g.laplace(size=2) > 0), 0, 1)
+@pytest.mark.parametrize(("write", "expected"), WRITING.values(), ids=WRITING)
+def test_what_is_written_is_seen_by_all(write: Any, expected: list[bool]) -> None:
+    def program(d: Any, g: Any) -> Any:
+        compared = np.minimum(d + g.geometric(0.5, size=2), 5) > 9
+        view = compared[:]
+        write(compared)
+        return view.tolist()
+
+    assert law(program, 0, 1) == {tuple(expected): 1}
+
+
+def test_writing_in_other_ways_is_refused_with_its_name() -> None:
+    with pytest.raises(
+        lt.errors.UnsupportedRandomnessError, match=r"comparisons of .* used in \.view"
+    ):
+        law(lambda d, g: (d + g.laplace(size=2) > 0).view(np.int8), 0, 1)
 
 
 def test_a_written_copy_is_not_lost_silently() -> None:

@@ -12,10 +12,10 @@ import numpy as np
 
 from liptest.symbolic.forms import Form
 from liptest.symbolic.noise import Noise
+from liptest.values.array import array_of
 from liptest.values.branching import Branching
+from liptest.values.noise import value_of
 from liptest.values.noise_run import NoiseRun
-from liptest.whitebox.noise.arrays import array_of
-from liptest.whitebox.noise.numbers import number_of
 from liptest.whitebox.stand_ins.finite import NUMPY
 
 _ADVICE = "give a finite scale"
@@ -83,7 +83,7 @@ class NoiseDraws:
             form = draw(run, *map(float, entry))
             if form is None:
                 tree.unsupported(f"rng.{method} of infinite scale", _ADVICE)
-            return number_of(run, form, kind) if isinstance(form, Form) else form
+            return value_of(run, form, kind) if isinstance(form, Form) else form
 
         if not isinstance(model, np.ndarray):
             found = one(*parameters)
@@ -92,7 +92,7 @@ class NoiseDraws:
             drawn = np.empty(model.size, dtype=object)
             for place, entry in enumerate(zip(*cells, strict=True)):
                 drawn[place] = one(*entry)
-            found = array_of(run, drawn.reshape(model.shape), model.dtype)
+            found = array_of(tree, drawn.reshape(model.shape), model.dtype)
         if tree.draw_log is None or type(found) in (float, int, np.ndarray):
             return found
         return tree.draw_log.hand_out(found)

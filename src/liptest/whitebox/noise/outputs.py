@@ -13,15 +13,9 @@ from liptest.mechanisms.laws import Output, OutputLaw
 from liptest.symbolic.forms import Constraint, Form
 from liptest.symbolic.noise import Noise
 from liptest.values.branching import Branching
+from liptest.values.noise import ADVICE
 from liptest.values.noise_run import NoisyValue
 from liptest.whitebox.outputs import Items, Typed
-
-ADVICE = (
-    "round it (numpy.round(x), or to a grid: step * round(x / step)), answer only comparisons of "
-    "it, draw discrete noise (rng.geometric(p) - rng.geometric(p)), or sample the mechanism with "
-    "lt.check_samples"
-)
-
 
 # Floats of the code differ from exact values by their rounding; more is another output.
 _ROUNDING, _ONE = Fraction(1, 10**9), Fraction(1)

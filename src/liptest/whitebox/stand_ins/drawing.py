@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liptest.errors import BudgetError
+from liptest.values.bits import draw_bits
 from liptest.values.branching import Branches, Branching
 from liptest.values.faults import raises_as_numpy
-from liptest.whitebox.bits.draws import drawn_bits
 from liptest.whitebox.stand_ins.finite import cdf_weights
 
 # Weights of one binomial draw: 64 MiB.
@@ -96,7 +96,7 @@ def ranged(tree: Branching, model: Any, lows: Any, highs: Any, *, endpoint: bool
     drawn = np.asarray(model)
     ends = [np.broadcast_to(np.asarray(a, dtype=object), drawn.shape) for a in (lows, highs)]
     if drawn.size and np.all(ends[1] - ends[0] + endpoint == 2):
-        two = drawn_bits(tree, [(1, 1)], np.stack([ends[0], ends[0] + 1], -1).astype(drawn.dtype))
+        two = draw_bits(tree, [(1, 1)], np.stack([ends[0], ends[0] + 1], -1).astype(drawn.dtype))
         if two is not None:
             return two
     for cell, (first, last) in enumerate(zip(ends[0].flat, ends[1].flat, strict=True)):
@@ -114,7 +114,7 @@ def of_two(
         return None
     pair = weights if isinstance(weights, tuple) else (1, 1)
     values = np.arange(2) if items.ndim == 0 else items
-    return drawn_bits(tree, [pair], np.broadcast_to(values, (*shape, 2)))
+    return draw_bits(tree, [pair], np.broadcast_to(values, (*shape, 2)))
 
 
 def trials_of_one(tree: Branching, model: NDArray[Any], n: Any, p: Any) -> Any:
@@ -125,4 +125,4 @@ def trials_of_one(tree: Branching, model: NDArray[Any], n: Any, p: Any) -> Any:
     ratios = [float(one).as_integer_ratio() for one in np.atleast_1d(each)]
     weights = [(whole - part, part) for part, whole in ratios]
     values = np.arange(2).astype(model.dtype)
-    return drawn_bits(tree, weights, np.broadcast_to(values, (*model.shape, 2)))
+    return draw_bits(tree, weights, np.broadcast_to(values, (*model.shape, 2)))

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from liptest.whitebox.noise.numbers import Real
+from liptest.values.noise import NoiseValue
 from liptest.whitebox.stand_ins.numpy_random import class_for
 from liptest.whitebox.stand_ins.session import Session
 from liptest.whitebox.stand_ins.sites import MOST, is_foreign, names_in, numba_source
@@ -50,7 +50,7 @@ _SILENT = frozenset({"EXTENDED_ARG", "NOP", "CACHE"})
 
 def _of_noise(session: Session, *arguments: Any, **options: Any) -> Any:
     # Whole numbers are branched over: what takes real floats only can take them from there.
-    if len(arguments) == 1 and not options and type(arguments[0]) is Real:
+    if len(arguments) == 1 and not options and type(arguments[0]) is NoiseValue:
         return arguments[0].typed(float)
     return None
 

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from liptest.values.branching import Branches, Branching
 from liptest.values.faults import raises_as_numpy
 from liptest.values.grid import GRID, UNIT, Line, exact_line
-from liptest.whitebox.bits.draws import drawn_floats
-from liptest.whitebox.floats.uniforms import Uniform
+from liptest.values.packed_uniforms import draw_floats
+from liptest.values.uniform import UniformValue
 from liptest.whitebox.noise.draws import NoiseDraws
 from liptest.whitebox.stand_ins.count_vectors import CountVectorDraws
 from liptest.whitebox.stand_ins.drawing import (
@@ -55,7 +55,7 @@ _WHOLE = (int, np.integer)
 _FLOAT64 = np.float64
 
 
-_NEW: Callable[[type[Uniform]], Uniform] = object.__new__
+_NEW: Callable[[type[UniformValue]], UniformValue] = object.__new__
 
 
 class ChoiceGenerator(NoiseDraws, TailedDraws, CountVectorDraws, np.random.Generator):
@@ -80,13 +80,14 @@ class ChoiceGenerator(NoiseDraws, TailedDraws, CountVectorDraws, np.random.Gener
             if np.dtype(dtype) != _FLOAT64 or out is not None:
                 tree.unsupported("rng.random(dtype=, out=)", "leave both away")
             if size is not None:
-                return drawn_floats(tree, self.shape_of(size))
+                return draw_floats(tree, self.shape_of(size))
         tree.draws += 1
         if tree.draws > MAX_DRAWS:
             tree.count_draws(0)
-        # Uniform(tree), without the call of __init__: most draws are made here.
-        number = _NEW(Uniform)
-        number._tree, number._line, number._low, number._high = tree, UNIT, 0, GRID
+        # UniformValue(tree), without the call of __init__: most draws are made here.
+        number = _NEW(UniformValue)
+        number.branching, number.line, number.noise = tree, UNIT, None
+        number.low, number.high = 0, GRID
         return number if tree.draw_log is None else tree.draw_log.hand_out(number)
 
     def uniform(self, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Any:
@@ -94,13 +95,13 @@ class ChoiceGenerator(NoiseDraws, TailedDraws, CountVectorDraws, np.random.Gener
             self._guard(size)
             limits = np.broadcast_arrays(low, high, NUMPY.uniform(low, high, size))[:2]
             lines = [self._line(*ends) for ends in zip(*(a.flat for a in limits), strict=True)]
-            return drawn_floats(self._tree, limits[0].shape, *lines)
+            return draw_floats(self._tree, limits[0].shape, *lines)
         line = self._line(low, high)
         self._tree.count_draws(1)
         if size is None:
-            number = Uniform(self._tree, line)
+            number = UniformValue(self._tree, line)
             return number if self._tree.draw_log is None else self._tree.draw_log.hand_out(number)
-        return drawn_floats(self._tree, self.shape_of(size), line)
+        return draw_floats(self._tree, self.shape_of(size), line)
 
     def integers(
         self,

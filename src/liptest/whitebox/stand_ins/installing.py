@@ -18,7 +18,7 @@ import numpy as np
 from liptest.balls import outside_precision
 from liptest.errors import MechanismError
 from liptest.values.transforms import MATH, MATH_OF_TWO
-from liptest.whitebox.floats.monotone import of_math
+from liptest.values.uniform import of_math
 from liptest.whitebox.stand_ins import numpy_random, python_random
 from liptest.whitebox.stand_ins.float_calls import FloatCalls
 from liptest.whitebox.stand_ins.generator import ChoiceGenerator

@@ -9,7 +9,7 @@ import numpy as np
 
 from liptest.values.branching import Branching
 from liptest.values.faults import RaisesAsNumPy, raises_as_numpy
-from liptest.whitebox.floats.uniforms import uniform_below
+from liptest.values.uniform import uniform_below
 from liptest.whitebox.stand_ins.drawing import ranged
 from liptest.whitebox.stand_ins.generator import UNUSED_BITS, ChoiceGenerator
 

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from liptest.values.faults import raises_as_numpy
-from liptest.whitebox.floats.uniforms import uniform_below
+from liptest.values.uniform import uniform_below
 from liptest.whitebox.stand_ins.session import Session, follower
 
 #: (class, name, stand-in)

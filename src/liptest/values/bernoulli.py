@@ -1,7 +1,7 @@
-"""Independent 0/1 variables of one run: what is known of them, and sums that were asked for.
+"""Independent Bernoulli variables of one run: what is known of them, and sums asked for.
 
 A variable has whole-number weights and is free, known, or in a group: variables of which the sum
-of a function of them is known to be one of some totals (``bit_laws.SumLaw``). Every question
+of a function of them is known to be one of some totals (``sum_laws.SumLaw``). Every question
 chooses in the tree by exact weights given all that was answered before.
 """
 
@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from liptest.values.branching import Branching, used_again
 from liptest.values.grid import split_weights
-from liptest.whitebox.bits.laws import SumLaw, sum_law
-from liptest.whitebox.bits.rows import Row, Rows, rows_of
-from liptest.whitebox.bits.tables import Entries
+from liptest.values.sum_laws import SumLaw, sum_law
+from liptest.values.sum_rows import Row, Rows, rows_of
+from liptest.values.truth_tables import TruthTables
 
 
 @dataclass(eq=False)
@@ -50,8 +50,8 @@ class Match:
         return int(self.shift + self.slope * exponent)
 
 
-class Bits:
-    """All variables of one run. ``Bits.of(tree)`` is that of the run that is under way."""
+class BernoulliVariables:
+    """All variables of one run; ``of(branching)`` gives those of the run that is under way."""
 
     def __init__(self, tree: Branching) -> None:
         self.tree = tree
@@ -66,11 +66,11 @@ class Bits:
         self.some_known = False
 
     @classmethod
-    def of(cls, tree: Branching) -> Bits:
+    def of(cls, tree: Branching) -> BernoulliVariables:
         """Of the run that is under way."""
         if tree.bits is None:
             tree.bits = cls(tree)
-        found: Bits = tree.bits
+        found: BernoulliVariables = tree.bits
         return found
 
     def new(self, zeros: NDArray[np.int64], ones: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -93,7 +93,7 @@ class Bits:
     def _stale(self) -> NoReturn:
         self.tree.fail(used_again(self.tree.name))
 
-    def current(self, entries: Entries) -> Entries:
+    def current(self, entries: TruthTables) -> TruthTables:
         """Entries with all that is known."""
         self.check_current()
         return entries.given(self.known) if self.some_known else entries
@@ -130,7 +130,9 @@ class Bits:
         for variable in unknown:
             self.resolve(variable)
 
-    def decide(self, entries: Entries, key: Hashable, function: Callable[[int], Hashable]) -> int:
+    def decide(
+        self, entries: TruthTables, key: Hashable, function: Callable[[int], Hashable]
+    ) -> int:
         """Choose what a function of the sum of entries, whole numbers, is.
 
         ``key`` stands for the function. Returns one of the totals that lead to its result.
@@ -186,7 +188,7 @@ class Bits:
         self._place[group.variables[places]] = places
         self._groups.append(group)
 
-    def _settled_groups(self, rows: Rows) -> tuple[int, Entries]:
+    def _settled_groups(self, rows: Rows) -> tuple[int, TruthTables]:
         """Choose the sums of all rows in groups; their total, and the rows that are left."""
         by_group: dict[int, list[Row]] = {}
         for row in rows.listed():

@@ -1,4 +1,4 @@
-"""Entries that are functions of a few 0/1 variables, as arrays: variables and truth tables.
+"""Truth tables: entries of an array as functions of a few Bernoulli variables.
 
 Entries of one shape have ``variables`` (shape, k), identities or -1, and ``table`` (shape, 2**k),
 the value of the entry by the bits of its variables, the first foremost. Where a variable is -1
@@ -24,7 +24,7 @@ NO_VARIABLE = -1
 
 
 @dataclass(frozen=True, eq=False)
-class Entries:
+class TruthTables:
     """See the module. Nothing is written into the arrays of one that is shared."""
 
     variables: NDArray[np.int64]
@@ -40,14 +40,14 @@ class Entries:
         """Variables for each entry."""
         return int(self.variables.shape[-1])
 
-    def at(self, index: Any) -> Entries:
+    def at(self, index: Any) -> TruthTables:
         """Entries at an index of their array."""
-        return Entries(self.variables[index], self.table[index])
+        return TruthTables(self.variables[index], self.table[index])
 
-    def flat(self) -> Entries:
+    def flat(self) -> TruthTables:
         """In one line."""
         length = math.prod(self.shape)
-        return Entries(
+        return TruthTables(
             self.variables.reshape(length, self.count),
             self.table.reshape(length, 1 << self.count),
         )
@@ -56,13 +56,13 @@ class Entries:
         """A plain array of the same type and shape."""
         return self.table[..., 0]
 
-    def padded(self, count: int) -> Entries:
+    def padded(self, count: int) -> TruthTables:
         """With more variables, on which nothing depends."""
         more = count - self.count
         if more == 0:
             return self
         free = np.full((*self.shape, more), NO_VARIABLE)
-        return Entries(
+        return TruthTables(
             np.concatenate([self.variables, free], axis=-1),
             np.repeat(self.table, 1 << more, axis=-1),
         )
@@ -75,7 +75,7 @@ class Entries:
         """Ways of the bits of the variables after a column."""
         return 1 << (self.count - 1 - column)
 
-    def given(self, known: NDArray[np.int8]) -> Entries:
+    def given(self, known: NDArray[np.int8]) -> TruthTables:
         """With what is known of the variables, by their identities; -1 is unknown."""
         bits = np.where(self.variables >= 0, known[self.variables], -1)
         if (bits < 0).all():
@@ -87,9 +87,19 @@ class Entries:
                 hit = bits[..., column] == bit
                 halves[hit] = halves[hit][..., bit : bit + 1, :]
                 variables[hit, column] = NO_VARIABLE
-        return Entries(variables, table).used()
+        return TruthTables(variables, table).used()
 
-    def used(self) -> Entries:
+    def written(self, places: NDArray[np.int64], value: TruthTables) -> TruthTables:
+        """A copy with other entries at places in line, of the same type."""
+        count = max(self.count, value.count)
+        line, value = self.flat().padded(count), value.padded(count)
+        variables, table = line.variables.copy(), line.table.copy()
+        variables[places], table[places] = value.variables, value.table
+        return TruthTables(
+            variables.reshape(*self.shape, count), table.reshape(*self.shape, 1 << count)
+        )
+
+    def used(self) -> TruthTables:
         """Without the variables on which no entry depends; -1 where one does not."""
         variables, kept = self.variables, []
         for column in range(self.count):
@@ -102,10 +112,10 @@ class Entries:
             if (variables[..., column] >= 0).any():
                 kept.append(column)
         if len(kept) == self.count:
-            return Entries(variables, self.table)
+            return TruthTables(variables, self.table)
         which = tuple(slice(None) if c in kept else 0 for c in range(self.count))
         table = self.split()[(..., *which)]
-        return Entries(variables[..., kept], table.reshape(*self.shape, 1 << len(kept)))
+        return TruthTables(variables[..., kept], table.reshape(*self.shape, 1 << len(kept)))
 
 
 def _differ(left: NDArray[Any], right: NDArray[Any]) -> NDArray[np.bool_]:
@@ -118,14 +128,14 @@ def _differ(left: NDArray[Any], right: NDArray[Any]) -> NDArray[np.bool_]:
     return np.asarray(different, dtype=np.bool_)
 
 
-def combined(function: Callable[..., Any], inputs: tuple[Any, ...]) -> Entries | None:
-    """A function that NumPy calculates entry by entry, of Entries and plain arrays or numbers.
+def combined(function: Callable[..., Any], inputs: tuple[Any, ...]) -> TruthTables | None:
+    """A function that NumPy calculates entry by entry, of entries and plain arrays or numbers.
 
     None where the result may depend on more than the entries: too many variables, an error or a
     warning for values that need not occur, a type that depends on values. An error that occurs
     for all values is raised as NumPy does.
     """
-    models = [one.model() if isinstance(one, Entries) else one for one in inputs]
+    models = [one.model() if isinstance(one, TruthTables) else one for one in inputs]
     try:
         shape = np.broadcast_shapes(*map(_shape, inputs))
     except ValueError:
@@ -154,12 +164,12 @@ def combined(function: Callable[..., Any], inputs: tuple[Any, ...]) -> Entries |
 
 
 def _shape(one: Any) -> tuple[int, ...]:
-    return one.shape if isinstance(one, Entries) else np.shape(one)
+    return one.shape if isinstance(one, TruthTables) else np.shape(one)
 
 
 def _places(one: Any, shape: tuple[int, ...], columns: list[NDArray[np.int64]]) -> list[int]:
     """Where the variables of an input are among the columns of all, which grow."""
-    if not isinstance(one, Entries):
+    if not isinstance(one, TruthTables):
         return []
     found = []
     for column in range(one.count):
@@ -175,7 +185,7 @@ def _places(one: Any, shape: tuple[int, ...], columns: list[NDArray[np.int64]]) 
 
 def _spread(one: Any, places: list[int], count: int) -> Any:
     """A table, or a plain input, with an axis for each of all variables."""
-    if not isinstance(one, Entries):
+    if not isinstance(one, TruthTables):
         return one if np.ndim(one) == 0 else one.reshape((*one.shape, *(1,) * count))
     first = len(one.shape)
     order = sorted(range(one.count), key=lambda column: places[column])
@@ -184,7 +194,7 @@ def _spread(one: Any, places: list[int], count: int) -> Any:
     return table.reshape((*one.shape, *axes))
 
 
-def _without_repetitions(variables: NDArray[np.int64], split: NDArray[Any]) -> Entries:
+def _without_repetitions(variables: NDArray[np.int64], split: NDArray[Any]) -> TruthTables:
     """One variable has one bit: what another bit of it would give is dropped."""
     count, first = variables.shape[-1], variables.ndim - 1
     for one in range(count):
@@ -196,18 +206,23 @@ def _without_repetitions(variables: NDArray[np.int64], split: NDArray[Any]) -> E
             for bit in (0, 1):
                 table[twice, bit, 1 - bit] = table[twice, bit, bit]
             variables[twice, other] = NO_VARIABLE
-    return Entries(variables, split.reshape(*variables.shape[:-1], 1 << count))
+    return TruthTables(variables, split.reshape(*variables.shape[:-1], 1 << count))
 
 
-def placed(into: Entries, index: Any, value: Entries) -> Entries:
-    """A copy of entries with others at an index, their types cast as by assignment."""
-    count = max(into.count, value.count)
-    into, value = into.padded(count), value.padded(count)
-    variables, table = into.variables.copy(), into.table.copy()
-    variables[index], table[index] = value.variables, value.table
-    return Entries(variables, table)
-
-
-def plain_entries(array: NDArray[Any]) -> Entries:
+def plain_tables(array: NDArray[Any]) -> TruthTables:
     """A plain array as entries without variables."""
-    return Entries(np.empty((*array.shape, 0), dtype=np.int64), array[..., None])
+    return TruthTables(np.empty((*array.shape, 0), dtype=np.int64), array[..., None])
+
+
+def is_ordered(table: NDArray[Any]) -> bool:
+    """Whether equal numbers are the same, and there is no NaN."""
+    if table.dtype.kind == "f":
+        return not bool(np.isnan(table).any() or (np.signbit(table) & (table == 0)).any())
+    return table.dtype.kind in "biu"
+
+
+def as_input(one: Any) -> Any:
+    """Constants as they are, all other as plain arrays."""
+    if isinstance(one, (bool, int, float, complex, str, bytes, np.generic, np.ndarray)):
+        return one if type(one).__module__ in ("builtins", "numpy") else np.asarray(one)
+    return np.asarray(one)

@@ -1,17 +1,120 @@
-"""A number as a function of a sum of rows of 0/1 variables, and what is calculated from it."""
+"""Numbers that are functions of a sum of Bernoulli variables, and what is calculated from them.
+
+A number is some steps after a base: a whole number times a power of two, or a place in a list.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from liptest.whitebox.bits.numbers import MOST, Listed, Scaled, Step, fits, token, whole_numbers
-from liptest.whitebox.bits.rows import joined_entries
-from liptest.whitebox.bits.tables import Entries, combined
+from liptest.values.sum_rows import join_tables
+from liptest.values.truth_tables import TruthTables, combined
+
+#: Whole numbers that are summed stay below this.
+MOST = 1 << 62
+
+
+def token(value: Any) -> Hashable:
+    """Equal for values that no program can tell apart."""
+    if isinstance(value, np.generic):
+        return type(value), value.tobytes()
+    return type(value), value.hex() if isinstance(value, float) else value
+
+
+@dataclass(frozen=True)
+class Step:
+    """A function of a number, and of a constant with it."""
+
+    function: Callable[..., Any]
+    constant: Any = field(default=None, compare=False)
+    swapped: bool = False
+    known_by: Hashable = None
+
+    @classmethod
+    def of(cls, function: Callable[..., Any], constant: Any, swapped: bool) -> Step:
+        """With a constant, on the left where it is swapped."""
+        return cls(function, constant, swapped, token(constant))
+
+    def __call__(self, value: Any) -> Any:
+        if self.known_by is None:
+            return self.function(value)
+        if self.swapped:
+            return self.function(self.constant, value)
+        return self.function(value, self.constant)
+
+
+@dataclass(frozen=True)
+class Scaled:
+    """The value ``kind((offset + factor * total) * 2**-shift)``, exactly."""
+
+    kind: type
+    shift: int = 0
+    factor: int = 1
+    offset: int = 0
+
+    def __call__(self, total: int) -> Any:
+        number = self.offset + self.factor * total
+        return self.kind(math.ldexp(number, -self.shift) if self.shift else number)
+
+
+@dataclass(frozen=True)
+class Listed:
+    """The value in a list."""
+
+    values: tuple[Any, ...] = field(compare=False)
+    known_by: Hashable
+
+    @classmethod
+    def of(cls, values: NDArray[Any]) -> Listed:
+        """From an array."""
+        return cls(tuple(values), (values.dtype.str, values.tobytes()))
+
+    def __call__(self, total: int) -> Any:
+        return self.values[total]
+
+
+def whole_numbers(table: NDArray[Any]) -> tuple[NDArray[np.int64], int] | None:
+    """Numbers as whole ones and a power of two that divides them; None where there is none."""
+    if table.dtype.kind in "biu":
+        if table.dtype == np.uint64 and table.size and int(table.max()) >= MOST:
+            return None
+        return table.astype(np.int64), 0
+    if table.dtype not in (np.float64, np.float32) or not np.isfinite(table).all():
+        return None
+    if (np.signbit(table) & (table == 0)).any():
+        return None
+    fractions, exponents = np.frexp(table.astype(np.float64))
+    used = np.where(table == 0, 0, 53 - exponents)
+    shift = max(0, int(used.max(initial=0)))
+    # The last of 53 digits that is not 0, over all of them.
+    digits = (np.abs(fractions) * 2.0**53).astype(np.int64)
+    zeros = np.array([(d & -d).bit_length() - 1 if d else 53 for d in digits.ravel().tolist()])
+    needed = np.where(digits.ravel() == 0, 0, used.ravel() - zeros)
+    shift = max(0, int(needed.max(initial=0)))
+    scaled = np.ldexp(table.astype(np.float64), shift)
+    if shift > 1000 or not (np.abs(scaled) < 2.0**53).all():
+        return None
+    return scaled.astype(np.int64), shift
+
+
+def fits(kind: Any, least: int, most: int) -> bool:
+    """Whether whole numbers up to these, in absolute value too, are exact in a type."""
+    if kind is int:
+        return True
+    if issubclass(kind, np.integer):
+        limits = np.iinfo(kind)
+        return limits.min <= least and most <= limits.max and max(-least, most) < MOST
+    if kind in (float, np.float64, np.float32):
+        return max(-least, most) <= 1 << (24 if kind is np.float32 else 53)
+    return False
+
 
 COMPARISONS = ("lt", "le", "gt", "ge", "eq", "ne")
 
@@ -27,17 +130,17 @@ _FAILURES = (ArithmeticError, TypeError, ValueError, Warning)
 class Formula:
     """``steps`` after ``base`` of the sum of ``entries``, whole numbers in one line."""
 
-    entries: Entries
+    entries: TruthTables
     base: Scaled | Listed
     steps: tuple[Step, ...] = ()
 
     @classmethod
-    def of_entry(cls, entry: Entries) -> Formula:
+    def of_entry(cls, entry: TruthTables) -> Formula:
         """An entry of an array, of no dimensions, that depends on some variables."""
         numbers: dict[Hashable, int] = {}
         places = [numbers.setdefault(token(value), len(numbers)) for value in entry.table]
         kept = [places.index(number) for number in range(len(numbers))]
-        row = Entries(entry.variables[None], np.array([places], dtype=np.int64))
+        row = TruthTables(entry.variables[None], np.array([places], dtype=np.int64))
         return cls(row, Listed.of(entry.table[kept]))
 
     @property
@@ -58,7 +161,7 @@ class Formula:
             value = step(value)
         return value
 
-    @property
+    @cached_property
     def example(self) -> Any:
         """One of the values."""
         return self.at(self.ends[0])
@@ -82,16 +185,16 @@ class Formula:
             return None
         return made if all(isinstance(one, (int, float, np.generic)) for one in found) else None
 
-    def entry(self) -> Entries | None:
+    def entry(self) -> TruthTables | None:
         """As an entry of an array; None where it is more, or a Python number."""
         if not self.is_one_entry:
             return None
         values = [self.at(total) for total in self.entries.table[0].tolist()]
         if not all(isinstance(value, np.generic) for value in values):
             return None
-        return Entries(self.entries.variables[0], np.array(values))
+        return TruthTables(self.entries.variables[0], np.array(values))
 
-    def linear(self) -> tuple[Entries, Scaled] | None:
+    def linear(self) -> tuple[TruthTables, Scaled] | None:
         """As a multiple of a sum; None where it is none."""
         if isinstance(self.base, Scaled) and not self.steps:
             return self.entries, self.base
@@ -100,7 +203,9 @@ class Formula:
         if entry is None or found is None:
             return None
         whole, shift = found
-        return Entries(entry.variables[None], whole[None]), Scaled(entry.table.dtype.type, shift)
+        return TruthTables(entry.variables[None], whole[None]), Scaled(
+            entry.table.dtype.type, shift
+        )
 
     def folded(self, name: str, step: Step) -> Formula | None:
         """A whole multiple after adding, subtracting or multiplying a whole number, as one."""
@@ -132,8 +237,8 @@ def _line(base: Scaled, name: str, constant: int, swapped: bool) -> tuple[int, i
 
 
 def entry_of_two(
-    name: str, function: Callable[..., Any], left: Entries, right: Entries
-) -> Entries | None:
+    name: str, function: Callable[..., Any], left: TruthTables, right: TruthTables
+) -> TruthTables | None:
     """An operation on two entries of no dimensions; None where it is none of few variables."""
     if name in ("add", "sub", "mul") or not name:
         # Where a number overflows, NumPy warns, but not in arrays.
@@ -162,11 +267,18 @@ def combination(
             return None
         offset += sign * scaled.offset << (shift - scaled.shift)
         ends = [ends[0] + own[0], ends[1] + own[1]]
-        lines.append(Entries(entries.variables, entries.table * factor))
-    joined = joined_entries(lines)
+        lines.append(TruthTables(entries.variables, entries.table * factor))
+    joined = join_tables(lines)
     if name in COMPARISONS:
         base = Scaled(np.int64 if kind is np.bool_ else int, 0, 1, offset)
         return Formula(joined, base, (Step.of(function, 0, False),))
     if not fits(kind, *ends):
         return None
     return Formula(joined, Scaled(kind, shift, 1, offset))
+
+
+def has_ends(name: str, constant: Any, swapped: bool) -> bool:
+    """Whether an operation with a constant grows or falls with the number, without a gap."""
+    if name in ("truediv", "floordiv") and (swapped or not constant):
+        return False
+    return bool(name) and math.isfinite(constant)

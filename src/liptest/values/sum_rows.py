@@ -10,8 +10,8 @@ from itertools import product as combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.whitebox.bits.laws import Key
-from liptest.whitebox.bits.tables import Entries
+from liptest.values.sum_laws import Key
+from liptest.values.truth_tables import TruthTables
 
 # Entries that share variables are joined into one row of at most so many variables.
 _MOST_JOINED = 8
@@ -49,7 +49,7 @@ class Rows:
     ``blocks`` are rows of equally many variables each, all of which count.
     """
 
-    blocks: tuple[Entries, ...]
+    blocks: tuple[TruthTables, ...]
     constant: int
 
     @classmethod
@@ -59,7 +59,7 @@ class Rows:
         for row in rows:
             counts.setdefault(len(row.variables), []).append(row)
         blocks = (
-            Entries(
+            TruthTables(
                 np.array([row.variables for row in some], dtype=np.int64).reshape(-1, count),
                 np.array([row.values for row in some], dtype=np.int64),
             )
@@ -102,26 +102,26 @@ class Rows:
             )
         ]
 
-    def entries(self) -> Entries:
+    def entries(self) -> TruthTables:
         """The rows as entries of an array in one line."""
         count = max((block.count for block in self.blocks), default=0)
         padded = [block.padded(count) for block in self.blocks]
         if not padded:
-            return Entries(np.empty((0, 0), dtype=np.int64), np.empty((0, 1), dtype=np.int64))
-        return joined_entries(padded)
+            return TruthTables(np.empty((0, 0), dtype=np.int64), np.empty((0, 1), dtype=np.int64))
+        return join_tables(padded)
 
 
-def joined_entries(several: list[Entries]) -> Entries:
+def join_tables(several: list[TruthTables]) -> TruthTables:
     """Entries in lines, one line after the other."""
     count = max(one.count for one in several)
     padded = [one.padded(count) for one in several]
-    return Entries(
+    return TruthTables(
         np.concatenate([one.variables for one in padded]),
         np.concatenate([one.table for one in padded]),
     )
 
 
-def rows_of(entries: Entries) -> Rows | int:
+def rows_of(entries: TruthTables) -> Rows | int:
     """The rows of a sum of entries in one line, whole numbers of 64 bits.
 
     Where too many entries share variables, one of these, which must be known first.
@@ -135,14 +135,14 @@ def rows_of(entries: Entries) -> Rows | int:
     return _joined(rows)
 
 
-def _blocks(entries: Entries) -> tuple[list[Entries], int]:
+def _blocks(entries: TruthTables) -> tuple[list[TruthTables], int]:
     """Entries by the number of variables that count, and the sum of those without any."""
     counts = entries.variables >= 0
     if counts.all() and entries.count:
         return [entries], 0
     patterns, which = np.unique(counts, axis=0, return_inverse=True)
     which = which.reshape(-1)
-    by_count: dict[int, list[Entries]] = {}
+    by_count: dict[int, list[TruthTables]] = {}
     constant = 0
     for number, pattern in enumerate(patterns):
         hit = which == number
@@ -150,11 +150,11 @@ def _blocks(entries: Entries) -> tuple[list[Entries], int]:
         index = tuple(slice(None) if column else 0 for column in pattern)
         table = entries.at(hit).split()[(slice(None), *index)].reshape(-1, 1 << len(kept))
         if len(kept):
-            some = Entries(entries.variables[hit][:, kept], table)
+            some = TruthTables(entries.variables[hit][:, kept], table)
             by_count.setdefault(len(kept), []).append(some)
         else:
             constant = sum(table[:, 0].tolist())
-    return [joined_entries(some) for _, some in sorted(by_count.items())], constant
+    return [join_tables(some) for _, some in sorted(by_count.items())], constant
 
 
 def _joined(rows: Rows) -> Rows | int:

@@ -1,1 +1,0 @@
-"""Random floats as intervals of NumPy's grid, and monotone functions of them."""
