@@ -14,10 +14,16 @@ import numpy as np
 import pytest
 
 import liptest as lt
+from liptest import testing
 from liptest.privacy.check import check_privacy
+from liptest.testing.contract import check_tester
 from liptest.testing.pytest_plugin import SEED, ClaimNotConfirmed, assert_private
 
 pytest_plugins = ["pytester"]
+
+# A session inside of this one forgets the modules that it was the first to load; records that are
+# read later would no longer find their classes.
+PRELOADED = [getattr(lt, name) for name in ("mechanism", "check_samples", "verify")]
 
 PROJECT = """
 import numpy as np
@@ -385,6 +391,15 @@ def test_the_exception_holds_the_verdict_and_is_an_assertion_error():
         assert_private(leak, bits, epsilon=1)
     assert isinstance(caught.value, ClaimNotConfirmed)
     assert caught.value.verdict.witness.verify(leak)
+
+
+def test_the_testing_package_has_the_names_of_its_parts():
+    for name in testing.__all__:
+        assert getattr(testing, name).__name__ == name
+    assert testing.assert_private is assert_private
+    assert testing.check_tester is check_tester
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = testing.nothing
 
 
 def test_loading_the_plugin_costs_strangers_nothing():

@@ -71,7 +71,7 @@ def test_a_result_has_a_proof_a_function_and_a_test(
 
 def test_a_name_that_does_not_exist_is_noticed() -> None:
     with pytest.raises(AttributeError):
-        resolve("ground_truth.exact.nothing")
+        resolve("lipschitz.distance.nothing")
     with pytest.raises(AssertionError):
         resolve("nothing.at_all")
 

@@ -2,7 +2,7 @@
 
 ::
 
-    from liptest.testing.contract import check_statistic, check_tester
+    from liptest.testing import check_statistic, check_tester
 
     def test_my_tester():
         check_tester(MyTester())
