@@ -14,8 +14,7 @@ import liptest as lt
 from liptest.data.domains import Domain
 from liptest.mechanisms.laws import LawTable
 from liptest.privacy import domain_laws
-from liptest.privacy.comparison import DistinctLaws, compacted
-from liptest.privacy.domain_laws import marked_pairs
+from liptest.privacy.domain_laws import DistinctLaws, drop_repeated_laws, marked_pairs
 from liptest.privacy.exhaustive import _domain_blocks, neighbour_rows
 from liptest.statistics.protocol import Statistic
 from liptest.statistics.user_statistic import UserStatistic
@@ -77,12 +76,12 @@ def test_a_walk_has_the_values_of_all_points(domain: Domain, block: int) -> None
 
 
 @given(st.integers(1, 40), st.integers(1, 3), st.integers(0, 2**32), st.booleans())
-def test_compacted_tables_have_the_same_laws(n: int, k: int, seed: int, shared: bool) -> None:
+def test_no_law_is_lost_with_its_repetitions(n: int, k: int, seed: int, shared: bool) -> None:
     rng = np.random.default_rng(seed)
     logs = np.log(rng.dirichlet(np.ones(k), 3)[rng.integers(0, 3, n)])
     rows = rng.integers(0, n, 2 * n) if shared else None
     table = LawTable(tuple(range(k)), logs, rows, rng.random(n))
-    small = compacted(table)
+    small = drop_repeated_laws(table)
     places = np.arange(2 * n if shared else n)
     old, new = table.distinct(places), small.distinct(places)
     assert np.array_equal(small.logs[new], table.logs[old])

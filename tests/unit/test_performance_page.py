@@ -19,7 +19,7 @@ import pytest
 
 import liptest as lt
 from liptest.lipschitz.oracles import SLICE_BYTES
-from liptest.privacy import comparison, sampling_run
+from liptest.privacy import domain_laws, sampling_run
 from liptest.privacy.methods import edges, group, light, neighbourhoods, paper_laws
 from liptest.runs import driver
 from liptest.runs import workers as executors
@@ -104,7 +104,7 @@ def test_other_exact_numbers_of_the_page() -> None:
 
 def test_what_the_page_says_of_the_code() -> None:
     assert f"two chunks of about {SLICE_BYTES >> 20} MiB" in PAGE
-    assert comparison._MEMORY == 1 << 30
+    assert domain_laws._MEMORY == 1 << 30
     assert "at 1 GiB of different laws" in PAGE
     assert f"{sampling_run._CHUNK_POINTS['enumerated']} laws of enumerated code" in PAGE
     assert f"{driver._CHUNK_POINTS:,} laws of a formula" in PAGE

@@ -24,8 +24,8 @@ from liptest.mechanisms.base import Mechanism
 from liptest.mechanisms.laws import ZERO_LOG, ComparableLaws, LawTable
 from liptest.mechanisms.shift import ShiftMechanism
 from liptest.privacy.claims import Claim
-from liptest.privacy.comparison import DistinctLaws, check_same_law, rounding_of
-from liptest.privacy.domain_laws import DomainLaws, StatisticLaws, marked_pairs
+from liptest.privacy.comparison import check_same_law, rounding_of
+from liptest.privacy.domain_laws import DistinctLaws, DomainLaws, StatisticLaws, marked_pairs
 from liptest.statistics.code_sets import DifferenceSets, bit_bytes, bit_positions
 from liptest.statistics.protocol import EDGE_BUDGET, Statistic, check_seen_statistic
 

@@ -20,7 +20,7 @@ from liptest.mechanisms.declared import StatisticMechanism
 from liptest.mechanisms.laws import LawTable, Output, default_error
 from liptest.mechanisms.neighbourhoods import laws_of_batch
 from liptest.mechanisms.shift import ShiftMechanism
-from liptest.privacy.comparison import DistinctLaws
+from liptest.privacy.domain_laws import DistinctLaws
 from liptest.privacy.exhaustive import law_rows
 from liptest.statistics.protocol import Statistic, has_values_of
 from liptest.statistics.sums import Count, WeightedSum

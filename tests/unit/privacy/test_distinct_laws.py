@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from liptest.mechanisms.laws import ZERO_LOG, LawTable
-from liptest.privacy import comparison
-from liptest.privacy.comparison import DistinctLaws
+from liptest.privacy import domain_laws
+from liptest.privacy.domain_laws import DistinctLaws
 
 
 def table(outputs, logs, rows=None, errors=None, zeros_exact=True):
@@ -73,7 +73,7 @@ def test_one_table_of_uncertain_zeros_makes_all_zeros_uncertain():
 @pytest.mark.parametrize("collide", [False, True])
 def test_colliding_hashes_merge_nothing(collide, monkeypatch):
     if collide:
-        monkeypatch.setattr(comparison, "_keys", lambda logs, _: np.zeros(len(logs), np.uint64))
+        monkeypatch.setattr(domain_laws, "_keys", lambda logs, _: np.zeros(len(logs), np.uint64))
     distinct = DistinctLaws()
     logs = np.random.default_rng(1).integers(0, 3, (20, 2)) * -1.0
     ids = distinct.add(table("ab", logs), 20)
