@@ -25,6 +25,7 @@ from liptest.cli.data_options import (
 )
 from liptest.cli.jobs import muted
 from liptest.cli.loading import load_object
+from liptest.cli.options import RUN, Seed, Workers
 from liptest.cli.workers import pool
 from liptest.data.distributions import ProductDistribution
 from liptest.data.domains import Hypercube, IntArray
@@ -43,19 +44,10 @@ from liptest.report.text import Screen, plan_text, privacy_plan_text
 from liptest.verdicts import Decision
 
 _TASK = Group("Task")
-
-
 _DATA = Group("Domain and distribution of the points")
-
-
-_RUN = Group("Running")
-
-
 Function = Annotated[
     str, Parameter(help="file.py:name, package.module:name, or a table in a .npy file.")
 ]
-
-
 Kind = Annotated[
     Literal["cube", "grid", "records"],
     Parameter(
@@ -64,16 +56,10 @@ Kind = Annotated[
         help="Neighbours: bits flipped, counts moved by 1, or records replaced.",
     ),
 ]
-
-
 Dimension = Annotated[int | None, Parameter(group=_DATA, help="Number of bits of a cube.")]
-
-
 Sizes = Annotated[
     list[int] | None, Parameter(group=_DATA, help="Values per coordinate: 3,3,2.", **WHOLE_NUMBERS)
 ]
-
-
 Probabilities = Annotated[
     float | list[float] | None,
     Parameter(
@@ -82,42 +68,20 @@ Probabilities = Annotated[
         **ONE_OR_MORE,
     ),
 ]
-
-
 Proximity = Annotated[
     float, Parameter(group=_TASK, help="Mass off which an accepted function is Lipschitz.")
 ]
-
-
 Failure = Annotated[float, Parameter(group=_TASK, help="Chance of a wrong acceptance.")]
-
-
 Constant = Annotated[float, Parameter(group=_TASK, help="The Lipschitz constant.")]
-
-
 Tolerance = Annotated[
     float, Parameter(group=_TASK, help="Relative; 0 decides ties to the last bit.")
 ]
-
-
 Tester = Annotated[str, Parameter(group=_TASK, help="auto, or a name such as VarianceEdges.")]
-
-
 Step = Annotated[
     float | None,
     Parameter(group=_TASK, help="For testers that round values: 1 over a whole number."),
 ]
-
-
-Seed = Annotated[
-    int | None, Parameter(group=_RUN, help="For reproduction; default: operating system.")
-]
-
-
-Json = Annotated[Path | None, Parameter(group=_RUN, name="--json", help="Write the answer.")]
-
-
-Workers = Annotated[int, Parameter(group=_RUN, help="Processes; results do not depend on it.")]
+Json = Annotated[Path | None, Parameter(group=RUN, name="--json", help="Write the answer.")]
 
 
 @Parameter(name="*")
@@ -226,7 +190,7 @@ def plan(
 def paper(
     *,
     share: Annotated[
-        float, Parameter(group=_RUN, help="Part of the cases to look at, up to 1.")
+        float, Parameter(group=RUN, help="Part of the cases to look at, up to 1.")
     ] = 1.0,
     json: Json = None,
 ) -> int:

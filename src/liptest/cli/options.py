@@ -10,104 +10,63 @@ from cyclopts import Group, Parameter
 
 from liptest.cli.data_options import NOTHING, DataOptions
 
-_CLAIM = Group("Claim")
-
-
-_RUN = Group("Running")
-
-
-_OUT = Group("What is kept")
-
+CLAIM = Group("Claim")
+RUN = Group("Running")
+OUT = Group("What is kept")
 
 Mechanism = Annotated[str | None, Parameter(help="file.py:name or package.module:name.")]
-
-
-Epsilon = Annotated[str | None, Parameter(group=_CLAIM, help="Number above 0, or log(3).")]
-
-
-Delta = Annotated[float, Parameter(group=_CLAIM, help="In [0, 1).")]
-
-
+Epsilon = Annotated[str | None, Parameter(group=CLAIM, help="Number above 0, or log(3).")]
+Delta = Annotated[float, Parameter(group=CLAIM, help="In [0, 1).")]
 Mass = Annotated[
     float,
-    Parameter(group=_CLAIM, help="Probability of the datasets a sampled YES says nothing about."),
+    Parameter(group=CLAIM, help="Probability of the datasets a sampled YES says nothing about."),
 ]
-
-
-Failure = Annotated[float, Parameter(group=_CLAIM, help="Chance of a wrong YES.")]
-
-
+Failure = Annotated[float, Parameter(group=CLAIM, help="Chance of a wrong YES.")]
 Method = Annotated[
     str,
     Parameter(
-        group=_CLAIM,
+        group=CLAIM,
         help="auto, exhaustive, neighbourhoods, light-neighbourhoods, edges, group, search, or a "
         "tester such as VarianceEdges.",
     ),
 ]
-
-
-Config = Annotated[Path | None, Parameter(group=_RUN, help="Default: liptest.toml beside you.")]
-
-
-Budget = Annotated[int | None, Parameter(group=_RUN, help="Most output laws to ask for.")]
-
-
+Config = Annotated[Path | None, Parameter(group=RUN, help="Default: liptest.toml beside you.")]
+Budget = Annotated[int | None, Parameter(group=RUN, help="Most output laws to ask for.")]
 SearchLaws = Annotated[
     int | None,
     Parameter(
-        group=_RUN,
+        group=RUN,
         help="Most output laws of the search after a YES by sampling; 0: no search. Default: a "
         "tenth of the test, at most 20,000.",
     ),
 ]
-
-
 Seed = Annotated[
-    int | None, Parameter(group=_RUN, help="For reproduction; default: operating system.")
+    int | None, Parameter(group=RUN, help="For reproduction; default: operating system.")
 ]
-
-
-Json = Annotated[Path | None, Parameter(group=_OUT, name="--json", help="Write certificates.")]
-
-
-Html = Annotated[Path | None, Parameter(group=_OUT, name="--html", help="Write a report.")]
-
-
+Json = Annotated[Path | None, Parameter(group=OUT, name="--json", help="Write certificates.")]
+Html = Annotated[Path | None, Parameter(group=OUT, name="--html", help="Write a report.")]
 Junit = Annotated[
-    Path | None, Parameter(group=_OUT, name="--junit", help="Write a test report, JUnit XML.")
+    Path | None, Parameter(group=OUT, name="--junit", help="Write a test report, JUnit XML.")
 ]
-
-
 Sarif = Annotated[
-    Path | None, Parameter(group=_OUT, name="--sarif", help="Write findings, SARIF 2.1.0.")
+    Path | None, Parameter(group=OUT, name="--sarif", help="Write findings, SARIF 2.1.0.")
 ]
-
-
 LedgerFile = Annotated[
     Path | None,
-    Parameter(group=_OUT, name="--ledger", help="Note attempts and releases in this file."),
+    Parameter(group=OUT, name="--ledger", help="Note attempts and releases in this file."),
 ]
-
-
 Vendor = Annotated[
     str | None,
-    Parameter(group=_OUT, help="Whose attempt it is in the ledger; default: the mechanism."),
+    Parameter(group=OUT, help="Whose attempt it is in the ledger; default: the mechanism."),
 ]
-
-
 Checkpoint = Annotated[
     Path | None,
-    Parameter(group=_RUN, help="Keep what is done in this file; it goes after the last answer."),
+    Parameter(group=RUN, help="Keep what is done in this file; it goes after the last answer."),
 ]
-
-
 Resume = Annotated[
-    bool, Parameter(group=_RUN, help="Go on where the run of --checkpoint ended.", negative="")
+    bool, Parameter(group=RUN, help="Go on where the run of --checkpoint ended.", negative="")
 ]
-
-
-Workers = Annotated[int, Parameter(group=_RUN, help="Processes; results do not depend on it.")]
+Workers = Annotated[int, Parameter(group=RUN, help="Processes; results do not depend on it.")]
 
 
 @Parameter(name="*")

@@ -13,6 +13,7 @@ from cyclopts import Group, Parameter
 from liptest.cli.config import CheckModel
 from liptest.cli.data_options import NOTHING, DataOptions, read_numbers
 from liptest.cli.jobs import code_of, load_job, muted, read_task
+from liptest.cli.options import RUN, Config, Seed, Workers
 from liptest.cli.workers import pool
 from liptest.errors import LiptestError
 from liptest.privacy.profile import privacy_profile
@@ -21,9 +22,6 @@ from liptest.report.text import Screen
 from liptest.verdicts import Decision
 
 _PROFILE = Group("Profile")
-
-
-_RUN = Group("Running")
 
 
 def profile(
@@ -51,22 +49,16 @@ def profile(
         Parameter(group=_PROFILE, help="auto, exact, neighbourhoods or light-neighbourhoods."),
     ] = "auto",
     data: DataOptions = NOTHING,
-    config: Annotated[
-        Path | None, Parameter(group=_RUN, help="Default: liptest.toml beside you.")
-    ] = None,
-    draws: Annotated[int | None, Parameter(group=_RUN, help="Datasets to draw.")] = None,
+    config: Config = None,
+    draws: Annotated[int | None, Parameter(group=RUN, help="Datasets to draw.")] = None,
     budget: Annotated[
-        int | None, Parameter(group=_RUN, help="Most output laws to ask for, on average.")
+        int | None, Parameter(group=RUN, help="Most output laws to ask for, on average.")
     ] = None,
-    seed: Annotated[
-        int | None, Parameter(group=_RUN, help="For reproduction; default: operating system.")
-    ] = None,
+    seed: Seed = None,
     json: Annotated[
-        Path | None, Parameter(group=_RUN, name="--json", help="Write the profiles.")
+        Path | None, Parameter(group=RUN, name="--json", help="Write the profiles.")
     ] = None,
-    workers: Annotated[
-        int, Parameter(group=_RUN, help="Processes; results do not depend on it.")
-    ] = 1,
+    workers: Workers = 1,
 ) -> int:
     """Print the exception mass against epsilon; with --claim, exit code 0 YES, 1 NO, 3 open.
 

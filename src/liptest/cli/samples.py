@@ -16,6 +16,7 @@ from liptest.cli.config import CheckModel, build_data, validated
 from liptest.cli.data_options import NOTHING, DataOptions
 from liptest.cli.jobs import code_of, muted
 from liptest.cli.loading import load_object
+from liptest.cli.options import CLAIM, RUN, Seed, Workers
 from liptest.cli.workers import pool
 from liptest.data.distributions import Distribution
 from liptest.errors import LiptestError
@@ -27,12 +28,6 @@ from liptest.report.text import Screen
 from liptest.runs.fingerprints import fingerprint
 from liptest.verdicts import Decision
 
-_CLAIM = Group("Claim")
-
-
-_RUN = Group("Running")
-
-
 _OUT = Group("Results")
 
 
@@ -40,26 +35,22 @@ def samples(
     sampler: Annotated[str, Parameter(help="file.py:name or package.module:name.")],
     /,
     *,
-    epsilon: Annotated[str, Parameter(group=_CLAIM, help="Number above 0, or log(3).")],
-    delta: Annotated[float, Parameter(group=_CLAIM, help="In [0, 1).")] = 0.0,
+    epsilon: Annotated[str, Parameter(group=CLAIM, help="Number above 0, or log(3).")],
+    delta: Annotated[float, Parameter(group=CLAIM, help="In [0, 1).")] = 0.0,
     resolution: Annotated[
-        float, Parameter(group=_CLAIM, help="What a YES may add to delta.")
+        float, Parameter(group=CLAIM, help="What a YES may add to delta.")
     ] = 0.05,
     failure_probability: Annotated[
-        float, Parameter(group=_CLAIM, help="Chance of a wrong answer.")
+        float, Parameter(group=CLAIM, help="Chance of a wrong answer.")
     ] = 1e-6,
     data: DataOptions = NOTHING,
-    samples: Annotated[int, Parameter(group=_RUN, help="Outputs to draw at most.")] = 1_000_000,
+    samples: Annotated[int, Parameter(group=RUN, help="Outputs to draw at most.")] = 1_000_000,
     scalar: Annotated[
         bool,
-        Parameter(group=_RUN, help="(dataset, rng) gives one output, not n.", negative=""),
+        Parameter(group=RUN, help="(dataset, rng) gives one output, not n.", negative=""),
     ] = False,
-    seed: Annotated[
-        int | None, Parameter(group=_RUN, help="For reproduction; default: operating system.")
-    ] = None,
-    workers: Annotated[
-        int, Parameter(group=_RUN, help="Processes; results do not depend on it.")
-    ] = 1,
+    seed: Seed = None,
+    workers: Workers = 1,
     json: Annotated[
         Path | None, Parameter(group=_OUT, name="--json", help="Write the certificate.")
     ] = None,
