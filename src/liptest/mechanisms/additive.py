@@ -228,8 +228,8 @@ class DiscreteGaussian(AdditiveNoise):
     def hockey_stick(self, shift: ArrayLike, epsilon: float) -> FloatArray:
         """As ``hockey_stick_at``, in floats, each different shift summed once."""
         sizes, where = np.unique(np.abs(np.asarray(shift)), return_inverse=True)
-        found = np.array([self._hockey_stick(int(size), epsilon) for size in sizes])
-        return np.asarray(found[where].reshape(np.shape(shift)))
+        sums = np.array([self._hockey_stick(int(size), epsilon) for size in sizes])
+        return np.asarray(sums[where].reshape(np.shape(shift)))
 
     def loss_ball(self, shift: int) -> arb:
         return arb("+inf") if shift else arb(0)

@@ -27,7 +27,7 @@ from liptest.mechanisms.laws import (
     normalised_logs,
 )
 from liptest.mechanisms.neighbourhoods import Changes
-from liptest.statistics.protocol import Statistic, check_is_statistic
+from liptest.statistics.protocol import Statistic, changed_values_at, check_is_statistic, values_at
 
 # Mechanisms whose output law is declared as a formula.
 
@@ -218,10 +218,8 @@ def distinct_values(
     statistic: Statistic, points: PointBatch
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Distinct statistic values of a batch, and which of them each point has."""
-    name = statistic.name
-    centres = call_user_code(name, "the statistic", statistic.values, points.centres)
-    changed = call_user_code(name, "the statistic", statistic.changed_values, points, centres)
-    return distinct_rows(np.concatenate([centres, changed]))
+    centres = values_at(statistic, points.centres)
+    return distinct_rows(np.concatenate([centres, changed_values_at(statistic, points, centres)]))
 
 
 def distinct_rows(values: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -236,9 +234,7 @@ def distinct_rows(values: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray
 
 def value_of(statistic: Statistic, dataset: IntArray) -> NDArray[np.int64]:
     """Value of the statistic at one dataset, (1,) or (1, k)."""
-    return call_user_code(
-        statistic.name, "the statistic", statistic.values, np.asarray(dataset)[None, :]
-    )
+    return values_at(statistic, np.asarray(dataset)[None, :])
 
 
 def _fill(

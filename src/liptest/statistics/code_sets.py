@@ -124,13 +124,13 @@ class ListedCodes:
             own = sums_of(terms, times)
             small = len(self) * len(own) <= most
             return ListedCodes(_added(self.codes, own)) if small else None
-        found, looked_at = self, 0
+        reached, looked_at = self, 0
         for _ in range(times):
-            looked_at += len(found) * len(terms)
+            looked_at += len(reached) * len(terms)
             if looked_at > most:
                 return None
-            found = found.plus(terms)
-        return found
+            reached = reached.plus(terms)
+        return reached
 
     def shifted(self, by: int) -> ListedCodes:
         return ListedCodes(self.codes + by)
@@ -183,9 +183,9 @@ def term_counts(total: int, terms: Sequence[int], times: int) -> list[int] | Non
         second, odd = divmod(total - first * times, rest[0] - first)
         return None if odd or not 0 <= second <= times else [times - second, second]
     for taken in range(times + 1):
-        found = term_counts(total - first * taken, rest, times - taken)
-        if found is not None:
-            return [taken, *found]
+        others = term_counts(total - first * taken, rest, times - taken)
+        if others is not None:
+            return [taken, *others]
     return None
 
 
@@ -223,10 +223,10 @@ def are_members(bits: int, numbers: Codes) -> NDArray[np.bool_]:
     """Which numbers of 0 or more are members of a set of bits; (n,)."""
     raw = bit_bytes(bits)
     inside = numbers < 8 * len(raw)
-    found = np.zeros(len(numbers), dtype=bool)
+    members = np.zeros(len(numbers), dtype=bool)
     kept = numbers[inside]
-    found[inside] = (raw[kept >> 3] >> (kept & 7).astype(np.uint8)) & 1
-    return found
+    members[inside] = (raw[kept >> 3] >> (kept & 7).astype(np.uint8)) & 1
+    return members
 
 
 @dataclass(frozen=True)

@@ -41,13 +41,13 @@ class Coordinates(Statistic):
         return points[:, list(self.chosen)].astype(np.int64) + self.constant
 
     def changed_values(self, batch: PointBatch, values: Values) -> Values:
-        found = values[batch.rows]
+        changed = values[batch.rows]
         places = np.full(batch.centres.shape[1], -1)
         places[list(self.chosen)] = np.arange(len(self.chosen))
         column = places[batch.coordinates]
         hit = np.flatnonzero(column >= 0)
-        found[hit, column[hit]] = batch.values[hit] + self.constant
-        return found
+        changed[hit, column[hit]] = batch.values[hit] + self.constant
+        return changed
 
     def edge_count(self, domain: Domain) -> int | None:
         return self.inner(domain).neighbouring_pairs
@@ -64,9 +64,9 @@ class Coordinates(Statistic):
             yield block[rows[up]].astype(np.int64) + self.constant, ends[up] + self.constant
 
     def realise(self, domain: Domain, left: Values, right: Values) -> tuple[IntArray, IntArray]:
-        found = np.zeros((2, domain.dimension), dtype=domain.dtype)
-        found[:, list(self.chosen)] = np.array([left, right]) - self.constant
-        return found[0], found[1]
+        datasets = np.zeros((2, domain.dimension), dtype=domain.dtype)
+        datasets[:, list(self.chosen)] = np.array([left, right]) - self.constant
+        return datasets[0], datasets[1]
 
     def inner(self, domain: Domain) -> Domain:
         """The domain of these coordinates alone."""

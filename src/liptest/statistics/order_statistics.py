@@ -95,20 +95,20 @@ class OrderStatistic(Statistic):
 
     def values(self, points: IntArray) -> Values:
         places = np.array(self.ranks) - 1
-        found = np.partition(points, places, axis=1)[:, places].astype(np.int64)
-        return self._shaped(found)
+        ranked = np.partition(points, places, axis=1)[:, places].astype(np.int64)
+        return self._shaped(ranked)
 
     def changed_values(self, batch: PointBatch, values: Values) -> Values:
         """Each changed value from at most three entries beside its rank, not from d of them."""
         ordered = np.sort(batch.centres, axis=1).astype(np.int64)
         old = batch.centres[batch.rows, batch.coordinates].astype(np.int64)
-        found = np.empty((len(batch.rows), len(self.ranks)), dtype=np.int64)
+        changed = np.empty((len(batch.rows), len(self.ranks)), dtype=np.int64)
         for k, rank in enumerate(self.ranks):
             low = self._without(ordered, batch.rows, old, rank - 1)
             high = self._without(ordered, batch.rows, old, rank)
             clipped = batch.values if low is None else np.maximum(batch.values, low)
-            found[:, k] = clipped if high is None else np.minimum(clipped, high)
-        return self._shaped(found)
+            changed[:, k] = clipped if high is None else np.minimum(clipped, high)
+        return self._shaped(changed)
 
     def kinds(self, domain: Domain) -> NDArray[np.int64]:
         """Records of one size are of one kind."""
@@ -132,14 +132,14 @@ class OrderStatistic(Statistic):
         self.check(domain)
         ends = [np.asarray(end, dtype=np.int64).reshape(-1) for end in (left, right)]
         swapped = ends[0].tolist() > ends[1].tolist()
-        found = self._pair(domain, *(reversed(ends) if swapped else ends))
-        if found is None:
+        pair = self._pair(domain, *(reversed(ends) if swapped else ends))
+        if pair is None:
             raise InputError(
                 f"no two neighbouring datasets of {domain} have the order statistics "
                 f"{ends[0].tolist()} and {ends[1].tolist()}",
                 name="statistic",
             )
-        lower, upper = (row.astype(domain.dtype) for row in found)
+        lower, upper = (row.astype(domain.dtype) for row in pair)
         return (upper, lower) if swapped else (lower, upper)
 
     def _shaped(self, values: Values) -> Values:
@@ -237,13 +237,13 @@ class OrderStatistic(Statistic):
 @lru_cache(maxsize=4)
 def _pair_codes(statistic: OrderStatistic, domain: Domain) -> NDArray[np.int64]:
     """Pairs that differ as numbers in base m, both ends one after the other; sorted, each once."""
-    m, found, fresh = domain.sizes[0], np.zeros(0, dtype=np.int64), []
+    m, codes, fresh = domain.sizes[0], np.zeros(0, dtype=np.int64), []
     weights = m ** np.arange(2 * len(statistic.ranks))[::-1]
     for _, _, left, right in statistic._blocks(domain):
         both = np.concatenate([left, right], axis=2).reshape(-1, len(weights))
         kept = (left != right).any(axis=2).reshape(-1)
         fresh.append(both[kept] @ weights)
         # Now and then, so that each number is sorted a few times only.
-        if sum(map(len, fresh)) > max(_FRESH, len(found)):
-            found, fresh = sort_distinct(np.concatenate([found, *fresh])), []
-    return sort_distinct(np.concatenate([found, *fresh]))
+        if sum(map(len, fresh)) > max(_FRESH, len(codes)):
+            codes, fresh = sort_distinct(np.concatenate([codes, *fresh])), []
+    return sort_distinct(np.concatenate([codes, *fresh]))

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from liptest.data.domains import Domain, IntArray, require_one_at_a_time
 from liptest.data.points import PointBatch
-from liptest.errors import BudgetError, InputError, shown
+from liptest.errors import BudgetError, InputError, call_user_code, shown
 from liptest.lipschitz.oracles import SLICE_BYTES
 from liptest.statistics.code_sets import DifferenceSets
 
@@ -29,6 +29,7 @@ EDGE_CHUNK = 1 << 16
 
 # Neighbouring pairs that are searched for datasets that realise a pair of values.
 _SEARCH_BUDGET = 50_000_000
+_LARGEST = 2**61
 
 # Answers that hold for the values of a class alone.
 _ABOUT_VALUES = (
@@ -78,7 +79,7 @@ class Statistic(ABC):
         changed = [values[:0]]
         for _, _, part in batch.parts(limit):
             if len(part.rows):
-                changed.append(self.values(part.array()[len(part.centres) :]))
+                changed.append(values_at(self, part.array()[len(part.centres) :]))
         return np.concatenate(changed)
 
     def edge_count(self, domain: Domain) -> int | None:
@@ -150,6 +151,38 @@ class Statistic(ABC):
         if len(hits) == 0:
             return None
         return batch.point(int(batch.rows[hits[0]])), batch.point(len(starts) + int(hits[0]))
+
+
+def values_at(statistic: Statistic, points: IntArray) -> Values:
+    """Values at (n, d) points, int64; MechanismError for what code of a user raises."""
+    values = call_user_code(statistic.name, "the statistic", statistic.values, points)
+    return as_whole_numbers(statistic.name, values, len(points))
+
+
+def changed_values_at(statistic: Statistic, batch: PointBatch, values: Values) -> Values:
+    """Values at the changed points of a batch, given those at its centres; as ``values_at``."""
+    function = statistic.changed_values
+    changed = call_user_code(statistic.name, "the statistic", function, batch, values)
+    return as_whole_numbers(statistic.name, changed, len(batch.rows))
+
+
+def as_whole_numbers(name: str, values: Any, rows: int) -> Values:
+    """(rows,) or (rows, k) whole numbers as int64, or InputError."""
+    array = np.asarray(values)
+    if array.dtype.kind not in "iub" or array.ndim not in (1, 2) or len(array) != rows:
+        raise InputError(
+            f"statistic={name}: shape={array.shape}, dtype={array.dtype} for {rows} datasets; "
+            f"return ({rows},) or ({rows}, k) whole numbers",
+            name="statistic",
+        )
+    # Differences of values must stay exact in 64 bits: no wrapped leak may look close.
+    if array.size and max(-int(array.min()), int(array.max())) >= _LARGEST:
+        raise InputError(
+            f"statistic={name}: a value is 2**61 or more in size; its differences would not fit "
+            f"into 64 bits. Use a coarser statistic",
+            name="statistic",
+        )
+    return array.astype(np.int64, copy=False)
 
 
 def has_values_of(statistic: object, kind: type[T]) -> TypeGuard[T]:

@@ -104,14 +104,14 @@ class Reach(EdgeSet):
     @cached_property
     def differences(self) -> dict[int, list[tuple[int, int]]]:
         """Difference of codes -> (kind, smaller code) of the values that have it."""
-        found: dict[int, list[tuple[int, int]]] = {}
+        places: dict[int, list[tuple[int, int]]] = {}
         for t, kind in enumerate(self.kinds):
             for a, b in kind.pairs.tolist():
                 low, high = sorted((kind.options[a], kind.options[b]))
-                where = found.setdefault(high - low, []) if low != high else []
+                where = places.setdefault(high - low, []) if low != high else []
                 if (t, low) not in where:
                     where.append((t, low))
-        return found
+        return places
 
     @cached_property
     def too_dear(self) -> bool:
@@ -149,7 +149,7 @@ class Reach(EdgeSet):
         if not fit_in_memory(len(self.differences), top):
             return None
         every = self._add_all(zero_set(self.volume), range(len(self.kinds)))
-        lower = {k: found.bits for k, found in self.edge_sets() if isinstance(found, BitCodes)}
+        lower = {k: ends.bits for k, ends in self.edge_sets() if isinstance(ends, BitCodes)}
         assert isinstance(every, BitCodes)
         return DifferenceSets(int(self.base[0]), 1, top, every.bits, lower)
 
@@ -189,15 +189,15 @@ class Reach(EdgeSet):
     @cached_property
     def _rest(self) -> list[CodeSet] | None:
         """For each kind the sums of all coordinates but one of it; None when too many."""
-        found: list[CodeSet] = []
+        rest: list[CodeSet] = []
         members = 0
         # Kinds come in their order.
         for sums in self._leave_one_out(0, len(self.kinds), zero_set(self.volume)):
             members += self.volume >= MOST_BITS and sums is not None and len(sums)
             if sums is None or members > _MOST_MEMBERS:
                 return None
-            found.append(sums)
-        return found
+            rest.append(sums)
+        return rest
 
     def _leave_one_out(
         self, first: int, stop: int, sums: CodeSet | None
@@ -251,10 +251,10 @@ class Reach(EdgeSet):
             yield from reversed(self._after(kept[number], inside))
 
     def _after(self, sums: CodeSet, steps: list[_Step]) -> list[CodeSet]:
-        found = [sums]
+        partial_sums = [sums]
         for step in steps:
-            found.append(found[-1].plus(step.kind.options, len(step.coordinates)))
-        return found
+            partial_sums.append(partial_sums[-1].plus(step.kind.options, len(step.coordinates)))
+        return partial_sums
 
 
 @dataclass(frozen=True)

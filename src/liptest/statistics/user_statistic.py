@@ -10,9 +10,13 @@ from numpy.typing import ArrayLike
 
 from liptest.data.domains import Domain, IntArray
 from liptest.errors import InputError, call_user_code, shown
-from liptest.statistics.protocol import EDGE_CHUNK, Statistic, Values, check_edge_budget
-
-_LARGEST = 2**61
+from liptest.statistics.protocol import (
+    EDGE_CHUNK,
+    Statistic,
+    Values,
+    as_whole_numbers,
+    check_edge_budget,
+)
 
 
 @dataclass(frozen=True)
@@ -46,23 +50,8 @@ class UserStatistic(Statistic):
 
     def values(self, points: IntArray) -> Values:
         """Raises InputError when ``compute`` gives anything but whole numbers, one row each."""
-        found = call_user_code(self.name, "compute", lambda: np.asarray(self.compute(points)))
-        if found.dtype.kind not in "iub" or found.ndim not in (1, 2) or len(found) != len(points):
-            raise InputError(
-                f"statistic={self.name}: shape={found.shape}, dtype={found.dtype} for "
-                f"{len(points)} datasets; return ({len(points)},) or ({len(points)}, k) whole "
-                f"numbers",
-                name="statistic",
-            )
-        # Differences of values must stay exact in 64 bits: no wrapped leak may look close.
-        ends = [int(found.min()), int(found.max())] if found.size else [0]
-        if max(map(abs, ends)) >= _LARGEST:
-            raise InputError(
-                f"statistic={self.name}: a value is 2**61 or more in size; its differences "
-                f"would not fit into 64 bits. Use a coarser statistic",
-                name="statistic",
-            )
-        return found.astype(np.int64)
+        values = call_user_code(self.name, "compute", lambda: np.asarray(self.compute(points)))
+        return as_whole_numbers(self.name, values, len(points))
 
     def edge_count(self, domain: Domain) -> int | None:
         return None if self.edge_pairs is None else len(self._pairs(domain))

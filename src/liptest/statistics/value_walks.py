@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from liptest.data.domains import Domain, IntArray
 from liptest.data.points import PointBatch
-from liptest.errors import call_user_code
-from liptest.statistics.protocol import Statistic, Values
+from liptest.statistics.protocol import Statistic, Values, changed_values_at, values_at
 
 #: Most points of a block; one coordinate with more values is a block all the same.
 BLOCK = 1 << 16
@@ -30,7 +29,7 @@ def values_by_block(
     first = suffix_start(domain, block)
     count = domain.size if first == 0 else int(domain.strides[first - 1])
     points = domain.points(np.arange(count))
-    values = call_user_code(statistic.name, "the statistic", statistic.values, points)
+    values = values_at(statistic, points)
     yield from _Walk(statistic, domain, points, np.arange(count)).below(0, first, values)
 
 
@@ -64,5 +63,4 @@ class _Walk:
     def _changed(self, coordinate: int, value: int, values: Values) -> Values:
         column = np.full(len(self._rows), coordinate)
         batch = PointBatch(self._points, self._rows, column, np.full(len(self._rows), value))
-        name, changed = self._statistic.name, self._statistic.changed_values
-        return call_user_code(name, "the statistic", changed, batch, values)
+        return changed_values_at(self._statistic, batch, values)

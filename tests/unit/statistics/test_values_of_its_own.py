@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
+from liptest import statistics
 from liptest.data.points import PointBatch
 from liptest.errors import InputError
 from liptest.privacy import exhaustive
@@ -105,3 +106,38 @@ def test_edges_by_difference_are_those_of_the_class(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(exhaustive, "FEW_EDGES", 0)
     mechanism = lt.ShiftMechanism(Squared([1] * 5), lt.DiscreteLaplace(1))
     assert lt.exact_epsilon(mechanism, CUBE).value == pytest.approx(9.0)
+
+
+class Narrow(statistics.Statistic):
+    """Values in a type that their differences do not fit into."""
+
+    name = "narrow"
+
+    def __init__(self, ends: tuple[Any, Any], kind: Any) -> None:
+        self.ends, self.kind = ends, kind
+
+    def values(self, points: np.ndarray) -> np.ndarray:
+        return np.where(points[:, 0] == 1, self.ends[1], self.ends[0]).astype(self.kind)
+
+
+@pytest.mark.parametrize(
+    ("ends", "kind"), [((-128, 127), np.int8), ((0, 255), np.uint8), ((0, 255), np.uint64)]
+)
+def test_differences_are_those_of_whole_numbers_whatever_their_type(ends: Any, kind: Any) -> None:
+    mechanism = lt.ShiftMechanism(Narrow(ends, kind), lt.DiscreteLaplace(1))
+    found = lt.check_privacy(mechanism, UNIFORM, epsilon=1.0, seed=1)
+    assert str(found.decision) == "NO"
+    assert found.largest_loss == pytest.approx(255.0)
+    table = lt.StatisticMechanism(Narrow(ends, kind), [0, 1], lambda v: logs_by_size(v + 1))
+    assert lt.exact_epsilon(table, CUBE).value > 5
+
+
+@pytest.mark.parametrize(
+    ("ends", "kind"), [((0, 1), float), ((0, 2**61), np.int64), ((0, 2**63), np.uint64)]
+)
+def test_values_that_are_not_whole_numbers_below_2_to_the_61_are_refused(
+    ends: Any, kind: Any
+) -> None:
+    mechanism = lt.ShiftMechanism(Narrow(ends, kind), lt.DiscreteLaplace(1))
+    with pytest.raises(InputError, match="statistic=narrow"):
+        lt.check_privacy(mechanism, UNIFORM, epsilon=1.0, seed=1)
