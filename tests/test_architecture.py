@@ -33,7 +33,7 @@ CIRCLES: list[int] = []
 # Files of which each imports the next; a circle counts with all its files.
 CHAIN = 45
 # Attributes asked for by name, public names in two files or more, names of the package.
-PROBES = 22
+PROBES = 9
 DEFINED_TWICE = 70
 PUBLIC_NAMES = 50
 # Lines of a file, which holds one concept.

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from liptest.data.domains import Domain, Hypercube, IntArray
 from liptest.data.points import PointBatch
-from liptest.errors import LawError, call_user_code
+from liptest.errors import LawError, call_user_code, shown
 from liptest.mechanisms.base import Mechanism
 from liptest.mechanisms.laws import ComparableLaws, LawTable
 
@@ -67,10 +67,17 @@ def uses_neighbours(mechanism: Mechanism) -> bool:
 def laws_of_batch(mechanism: Mechanism, batch: PointBatch) -> ComparableLaws:
     """``mechanism.laws(batch)``, through ``neighbour_laws`` where the mechanism has it.
 
-    Raises LawError when the tables of two neighbourhoods have different outputs.
+    Raises LawError for what is not a table of laws, and when the tables of two neighbourhoods have
+    different outputs.
     """
     if not uses_neighbours(mechanism) or len(batch.rows) == 0:
-        return mechanism.laws(batch)
+        table = mechanism.laws(batch)
+        if not isinstance(table, ComparableLaws):
+            raise LawError(
+                f"{mechanism.name}: laws gave {shown(table)}; return a LawTable, or another "
+                f"subclass of ComparableLaws"
+            )
+        return table
     assert isinstance(mechanism, KnowsNeighbours)
     cuts = np.searchsorted(batch.rows, np.arange(len(batch.centres) + 1))
     tables: list[LawTable] = []

@@ -136,6 +136,7 @@ def _typed(output: Any, name: str) -> Output:
     if isinstance(output, np.ndarray):
         kinds = {type(one) for one in output.flat} if output.dtype == object else set()
         if any(issubclass(kind, Symbolic) for kind in kinds):
+            # Plain entries have no dtype; symbolic ones and NumPy's have.
             dtype = np.result_type(*(getattr(one, "dtype", type(one)) for one in output.flat))
             return Typed(f"{words} of {dtype} {output.shape}", canonical(output, name))
         return Typed(f"{words} of {output.dtype} {output.shape}", canonical(output, name))

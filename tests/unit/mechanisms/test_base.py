@@ -103,6 +103,16 @@ def test_a_statistic_needs_laws_of_its_values() -> None:
         lt.check_privacy(Seen(0.25), LAW, epsilon=2.0, method="exhaustive")
 
 
+def test_what_laws_gives_must_be_a_table_of_laws() -> None:
+    class Listing(Least):
+        def laws(self, points: PointBatch) -> Any:
+            return [self.law(point) for point in points.array()]
+
+    for method in ("exhaustive", "neighbourhoods"):
+        with pytest.raises(lt.errors.LawError, match=r"laws gave .*; return a LawTable"):
+            lt.check_privacy(Listing(0.25), LAW, epsilon=1.0, method=method)
+
+
 def test_an_object_with_its_methods_is_taken_for_one_more_version() -> None:
     with pytest.warns(DeprecationWarning, match=r"Flips should be a subclass of lt\.Mechanism"):
         taken = check_mechanism(Flips(0.25))

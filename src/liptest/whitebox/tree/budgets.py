@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -138,11 +139,9 @@ _watches: list[Any] = []
 
 
 def _timer_is_free() -> bool:
-    if threading.current_thread() is not threading.main_thread():
+    if sys.platform == "win32" or threading.current_thread() is not threading.main_thread():
         return False
-    known = getattr(signal, "SIGALRM", None)
     return (
-        known is not None
-        and signal.getsignal(known) is signal.SIG_DFL
+        signal.getsignal(signal.SIGALRM) is signal.SIG_DFL
         and signal.getitimer(signal.ITIMER_REAL)[0] == 0.0
     )
