@@ -36,14 +36,14 @@ def run_in(folder: Path, files: dict[str, str]) -> subprocess.CompletedProcess[s
 def test_the_package_of_the_page_passes_its_tests(tmp_path: Path) -> None:
     assert f"\n```\n{COMMAND}\n```\n" in PAGE
     tests = [name for name in FILES if name.startswith("tests/")]
-    assert len(FILES) == 13
-    assert len(tests) == 5
+    assert len(FILES) == 17
+    assert len(tests) == 7
     # No block of the page is left out.
     assert PAGE.count("\n```python\n") + PAGE.count("\n```toml\n") == len(FILES)
     done = run_in(tmp_path, FILES)
     count = sum(text.count("\ndef test_") for name, text in FILES.items() if name in tests)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert re.search(rf"\b{count + 5} passed", done.stdout), done.stdout
+    assert re.search(rf"\b{count + 7} passed", done.stdout), done.stdout
 
 
 @pytest.mark.slow
