@@ -2,6 +2,11 @@
 
 Pairs come in blocks, either from the edges of a statistic or from all points of a domain.
 Points with equal laws share one row of a table, so that most pairs are repetitions of few.
+
+Very many edges of a whole-number statistic are not visited one by one. For a range of differences
+the loss of (v, v + w) is at most what the largest and smallest log probabilities in the window
+v + range allow. Ranges are halved only where that bound exceeds the largest loss found so far, or
+the claim: branch and bound, whose answer is that of a plain loop.
 """
 
 from __future__ import annotations
@@ -29,14 +34,28 @@ from liptest.privacy.domain_laws import DistinctLaws, DomainLaws, StatisticLaws,
 from liptest.statistics.code_sets import DifferenceSets, bit_bytes, bit_positions
 from liptest.statistics.protocol import EDGE_BUDGET, Statistic, check_seen_statistic
 
-# Pairs of laws at the edges of a statistic, in blocks (theory 3.8).
-
-
 Indices = NDArray[np.int64]
+Floats = NDArray[np.float64]
 Locate = Callable[[int], tuple[IntArray, IntArray]]
 
 #: So many edges are visited one by one without another thought.
 FEW_EDGES = 1 << 20
+#: Probabilities of all laws together that are held at once.
+MOST_ENTRIES = 1 << 26
+# Values whose laws are asked for at once, rows of one block, and the widest window.
+_SLICE = 1 << 15
+_ROWS = 1 << 13
+_WINDOW = 1 << 10
+#: Pairs near the claim that are kept to be certified.
+MOST_KEPT = 1 << 20
+# Pairs whose visit takes an hour.
+_MOST_PAIRS = 10**11
+# So many datasets are visited themselves, where a statistic's values have too many edges.
+_FEW_POINTS = 1 << 26
+# Windows that are compared for each value of a statistic, about.
+_VISITS = 32
+# Pairs of distinct laws are marked in a table of u * u bytes while that is small.
+_MARKED_LAWS = 4096
 
 
 @dataclass(frozen=True)
@@ -149,25 +168,6 @@ def _check_value(
     except InputError:
         return  # declared edges may be realised by no dataset
     check_same_law(mechanism, laws, dataset, row)
-
-
-# The worst of very many edges of a whole-number statistic, without visiting them one by one.
-#
-# For a range of differences the loss of (v, v + w) is at most what the largest and smallest log
-# probabilities in the window v + range allow. Ranges are halved only where that bound exceeds the
-# largest loss found so far, or the claim: branch and bound, whose answer is that of a plain loop.
-
-
-Floats = NDArray[np.float64]
-
-#: Probabilities of all laws together that are held at once.
-MOST_ENTRIES = 1 << 26
-# Values whose laws are asked for at once, rows of one block, and the widest window.
-_SLICE = 1 << 15
-_ROWS = 1 << 13
-_WINDOW = 1 << 10
-#: Pairs near the claim that are kept to be certified.
-MOST_KEPT = 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -389,16 +389,6 @@ class _Windows:
             np.maximum(high[:, first], high[:, second]),
             np.minimum(low[:, first], low[:, second]),
         )
-
-
-# Pairs whose visit takes an hour.
-_MOST_PAIRS = 10**11
-# So many datasets are visited themselves, where a statistic's values have too many edges.
-_FEW_POINTS = 1 << 26
-# Windows that are compared for each value of a statistic, about.
-_VISITS = 32
-# Pairs of distinct laws are marked in a table of u * u bytes while that is small.
-_MARKED_LAWS = 4096
 
 
 @dataclass(frozen=True)

@@ -28,8 +28,6 @@ from liptest.privacy.verdicts import in_words
 from liptest.statistics.protocol import Statistic
 from liptest.verdicts import Number, Record, Text, Whole, rounded_up
 
-# What is said about noiseless privacy (theory 3.15).
-
 
 @dataclass(frozen=True)
 class NoiselessPrivacy(Record):

@@ -1,4 +1,11 @@
-"""The exact laws behind noiseless privacy: sums with one record left out or given (theory 3.15)."""
+"""The exact laws behind noiseless privacy: sums with one record left out or given (theory 3.15).
+
+The law of a sum of independent whole numbers, each of them left out in turn, comes by halving:
+what is outside of a half is what is outside of the whole times the other half. Every number is a
+product or sum of positive ones, so each probability keeps a small relative error, however small it
+is itself (``relative_error``); dividing one factor out of the total would not. The law of an output
+given the value of one record is a mixture over the other records.
+"""
 
 from __future__ import annotations
 
@@ -25,19 +32,25 @@ from liptest.privacy.exhaustive import law_rows
 from liptest.statistics.protocol import Statistic, has_values_of
 from liptest.statistics.sums import Count, WeightedSum
 
-# Law of a sum of independent whole numbers, each of them left out in turn (theory 3.15).
-#
-# By halving: what is outside of a half is what is outside of the whole times the other half. Every
-# number is a product or sum of positive ones, so each probability keeps a small relative error,
-# however small it is itself (``relative_error``); dividing one factor out of the total would not.
-
-
 FloatArray = NDArray[np.float64]
 
 #: Values that a sum may range over.
 MAX_RANGE = 1 << 20
 # Below this a probability is set to 0: subnormal floats are slow, and nothing adds up to 1e-200.
 _NEGLIGIBLE = 1e-290
+#: Domains up to this size are enumerated.
+MAX_POINTS = 1 << 14
+# Values that are asked for together; positive probabilities that are kept; products with them.
+_TOGETHER = 256
+_MOST_ENTRIES = 1 << 26
+_MOST_PRODUCTS = 1 << 33
+# Ways that the random choices of code fall out, over all values.
+_MOST_LEAVES = 1 << 21
+_MOST_TABLE_PRODUCTS = 1 << 37
+# Far more than all probabilities together that are set to 0 because they are too small.
+_UNDERFLOW = 1e-270
+_NOISE_WINDOW = 1 << 16
+_NOISE_LEFT_OUT = 2.0**-60
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,13 +164,6 @@ def relative_error(dimension: int, spread: int) -> float:
     """
     size = dimension + spread + 1
     return 2.0**-53 * size * (4 * math.ceil(math.log2(size)) + 8)
-
-
-# Output laws given the value of one record: mixtures over the other records (theory 3.15).
-
-
-#: Domains up to this size are enumerated.
-MAX_POINTS = 1 << 14
 
 
 @dataclass(frozen=True)
@@ -311,17 +317,6 @@ def _errors(table: LawTable) -> tuple[float, float]:
     return math.expm1(min(error, 700.0)), missing
 
 
-# The output laws of code given the value of a sum, kept sparsely: for noiseless privacy.
-
-
-# Values that are asked for together; positive probabilities that are kept; products with them.
-_TOGETHER = 256
-_MOST_ENTRIES = 1 << 26
-_MOST_PRODUCTS = 1 << 33
-# Ways that the random choices of code fall out, over all values.
-_MOST_LEAVES = 1 << 21
-
-
 @dataclass(frozen=True, eq=False)
 class ReleaseTable:
     """Positive probabilities of outputs given the value of a sum.
@@ -397,13 +392,6 @@ def release_table(mechanism: Any, lowest: int, spread: int, parts: int) -> Relea
     values, outputs, chances = map(np.concatenate, zip(*found, strict=True))
     relative = math.expm1(min(error + 2.0**-52 * spread, 700.0))
     return ReleaseTable(values, outputs, chances, len(known), relative, missing)
-
-
-_MOST_PRODUCTS_OF_NOISELESS_SUMS = 1 << 37
-# Far more than all probabilities together that are set to 0 because they are too small.
-_UNDERFLOW = 1e-270
-_NOISE_WINDOW = 1 << 16
-_NOISE_LEFT_OUT = 2.0**-60
 
 
 def _noise_window(mechanism: ShiftMechanism) -> tuple[FloatArray, float, float]:
@@ -492,13 +480,13 @@ class Sums:
 
     def _table(self, lowest: int, spread: int, parts: int) -> tuple[FloatArray, float]:
         entries = spread * len(self.mechanism.outputs)
-        if entries > _MOST_ENTRIES or 2 * parts * entries > _MOST_PRODUCTS_OF_NOISELESS_SUMS:
+        if entries > _MOST_ENTRIES or 2 * parts * entries > _MOST_TABLE_PRODUCTS:
             raise BudgetError(
                 f"mechanism: {spread:,} values of the statistic times "
                 f"{len(self.mechanism.outputs):,} outputs, for {parts:,} different records, are "
                 f"too many; use fewer outputs",
                 needed=2 * parts * entries,
-                budget=_MOST_PRODUCTS_OF_NOISELESS_SUMS,
+                budget=_MOST_TABLE_PRODUCTS,
             )
         laws = self.mechanism.laws_of(lowest + np.arange(spread))
         assert isinstance(laws, LawTable)

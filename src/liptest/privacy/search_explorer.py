@@ -1,4 +1,8 @@
-"""What a search has looked at: laws and datasets counted, losses learnt, violations certified."""
+"""What a search tries, and what it has looked at.
+
+Structured datasets come first, then moves from what was learnt. Laws and datasets are counted,
+losses learnt, violations certified.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +23,15 @@ from liptest.privacy.judge import LossJudge
 from liptest.privacy.symmetric_records import SymmetricChanges, find_symmetries
 from liptest.runs.driver import Judgement, QueryBatch
 
-# Datasets that a search tries: structured ones first, then moves from what it has learnt.
+Indices = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Keys = NDArray[np.uint64]
 
-
+# Neighbours of one dataset that are looked at, where it has more.
+_LEAST_DIRECTIONS, _MOST_DIRECTIONS = 16, 512
+# Coordinates that are held at once.
+_SLICE = 1 << 22
+_MIX = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
 # Constant datasets and single odd coordinates are tried for so many values and places.
 _MOST_VALUES, _MOST_PLACES = 16, 4
 _MOST_CELLS = 64
@@ -196,17 +206,6 @@ class Proposals:
 
     def _values(self, uniform: NDArray[np.float64]) -> IntArray:
         return np.asarray((uniform * self.domain.size_array).astype(self.domain.dtype))
-
-
-Indices = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Keys = NDArray[np.uint64]
-
-# Neighbours of one dataset that are looked at, where it has more.
-_LEAST_DIRECTIONS, _MOST_DIRECTIONS = 16, 512
-# Coordinates that are held at once.
-_SLICE = 1 << 22
-_MIX = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
 
 
 @dataclass(frozen=True, eq=False)
