@@ -63,6 +63,10 @@ def test_the_design_page_has_the_rooms_in_their_order() -> None:
     drawn = [name.rstrip("/") for cell in cells for name in re.findall(r"`([^`]+)`", cell)]
     there = {module.split(".")[0] for module in HOUSE.files} - {"", "__main__"}
     assert drawn == [name for name in ROOMS if name in there]
+    files = set(re.findall(r"`(\w+/[\w/]+\.py)`", page)) - {"tests/test_architecture.py"}
+    assert len(files) > 10
+    gone = [name for name in files if not (house.SOURCE / name).exists()]
+    assert not gone, f"docs/design.md names what is not there: {gone}"
 
 
 def test_no_import_cycles() -> None:
