@@ -8,9 +8,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from liptest.data.distributions import ProductDistribution
 from liptest.data.domains import Domain, Hypercube, Hypergrid, RecordGrid
 from liptest.data.draws import hamming_weight_masses
+from liptest.data.product import ProductDistribution
 from liptest.lipschitz.covers import minimum_cover_of_pairs
 from liptest.privacy.exception_mass import lightest_cover
 from paper.rows import (

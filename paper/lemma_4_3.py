@@ -7,8 +7,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from liptest.data.distributions import ProductDistribution
 from liptest.data.domains import Hypercube
+from liptest.data.product import ProductDistribution
 from paper.repairing import repairs
 from paper.rows import (
     ClaimRow,

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.data.distributions import ProductDistribution
+from liptest.data.product import ProductDistribution
 from liptest.lipschitz.covers import minimum_cover_of_pairs
 from liptest.lipschitz.plans import with_step
 from liptest.lipschitz.testers.base import LipschitzTester

@@ -7,8 +7,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from liptest.data.distributions import ProductDistribution
 from liptest.data.domains import Hypercube
+from liptest.data.product import ProductDistribution
 from liptest.lipschitz.check import check_lipschitz
 from liptest.lipschitz.testers.djt12 import DJT12
 from liptest.verdicts import Decision

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from liptest.data.distributions import ProductDistribution
+from liptest.data.product import ProductDistribution
 from liptest.lipschitz.repair import Table, repeated_operator, round_to_step, violation_scores
 from paper.rows import ClaimRow, cube_law, in_steps, random_table, scaled
 

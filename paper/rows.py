@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.data.distributions import ProductDistribution
 from liptest.data.domains import Domain
+from liptest.data.product import ProductDistribution
 from liptest.lipschitz.distance import distance_to_lipschitz
 from liptest.verdicts import Flag, Record, Text
 

@@ -7,8 +7,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from liptest.data.distributions import ProductDistribution
 from liptest.data.domains import Hypercube
+from liptest.data.product import ProductDistribution
 from liptest.lipschitz.covers import minimum_cover_of_pairs
 from liptest.mechanisms.declared import ExactForm
 from liptest.privacy.proof import exact_epsilon

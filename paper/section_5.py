@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from liptest.data.distributions import ProductDistribution
 from liptest.data.domains import Hypercube, Hypergrid
+from liptest.data.product import ProductDistribution
 from liptest.lipschitz.testers.ajmr12 import AJMR12
 from liptest.lipschitz.testers.base import LipschitzTester
 from liptest.lipschitz.testers.cs12 import CS12

@@ -17,12 +17,13 @@ if _TYPE_CHECKING:
     from liptest.blackbox.check import check_samples as check_samples
     from liptest.blackbox.samplers import Sampler as Sampler
     from liptest.blackbox.verdicts import BlackBoxVerdict as BlackBoxVerdict
-    from liptest.data.distributions import ProductDistribution as ProductDistribution
     from liptest.data.domains import AnswerGrid as AnswerGrid
     from liptest.data.domains import Hypercube as Hypercube
     from liptest.data.domains import Hypergrid as Hypergrid
     from liptest.data.domains import RecordGrid as RecordGrid
+    from liptest.data.product import ProductDistribution as ProductDistribution
     from liptest.data.sampled import SampledDistribution as SampledDistribution
+    from liptest.enumerate.python_function import mechanism as mechanism
     from liptest.evidence.certificate import Certificate as Certificate
     from liptest.evidence.ledger import Ledger as Ledger
     from liptest.evidence.verify import verify as verify
@@ -60,7 +61,6 @@ if _TYPE_CHECKING:
     from liptest.statistics.sums import Histogram as Histogram
     from liptest.statistics.sums import WeightedSum as WeightedSum
     from liptest.testing import strategies as strategies
-    from liptest.whitebox.decorator import mechanism as mechanism
 
 __version__ = "0.1.0"
 
@@ -78,47 +78,33 @@ _HOME = {
     "check_samples": "blackbox.check",
     "Sampler": "blackbox.samplers",
     "BlackBoxVerdict": "blackbox.verdicts",
-    "ProductDistribution": "data.distributions",
-    "AnswerGrid": "data.domains",
-    "Hypercube": "data.domains",
-    "Hypergrid": "data.domains",
-    "RecordGrid": "data.domains",
+    **dict.fromkeys(("AnswerGrid", "Hypercube", "Hypergrid", "RecordGrid"), "data.domains"),
+    "ProductDistribution": "data.product",
     "SampledDistribution": "data.sampled",
+    "mechanism": "enumerate.python_function",
     "Certificate": "evidence.certificate",
     "Ledger": "evidence.ledger",
     "verify": "evidence.verify",
-    "PrivacyGate": "gate.gate",
-    "Refused": "gate.gate",
-    "Released": "gate.gate",
-    "FilterGate": "gate.routes",
-    "SensitivityGate": "gate.routes",
+    **dict.fromkeys(("PrivacyGate", "Refused", "Released"), "gate.gate"),
+    **dict.fromkeys(("FilterGate", "SensitivityGate"), "gate.routes"),
     "check_lipschitz": "lipschitz.check",
     "distance_to_lipschitz": "lipschitz.distance",
-    "packed": "lipschitz.oracles",
-    "scalar": "lipschitz.oracles",
+    **dict.fromkeys(("packed", "scalar"), "lipschitz.oracles"),
     "plan_table": "lipschitz.plans",
     "repair": "lipschitz.repair",
-    "DiscreteGaussian": "mechanisms.additive",
-    "DiscreteLaplace": "mechanisms.additive",
-    "Mechanism": "mechanisms.base",
-    "output_law": "mechanisms.base",
-    "ClosedForm": "mechanisms.declared",
-    "StatisticMechanism": "mechanisms.declared",
+    "LipschitzVerdict": "lipschitz.verdicts",
+    **dict.fromkeys(("DiscreteGaussian", "DiscreteLaplace"), "mechanisms.additive"),
+    **dict.fromkeys(("Mechanism", "output_law"), "mechanisms.base"),
+    **dict.fromkeys(("ClosedForm", "StatisticMechanism"), "mechanisms.declared"),
     "ShiftMechanism": "mechanisms.shift",
     "check_privacy": "privacy.check",
     "log": "privacy.claims",
     "exception_mass": "privacy.exception_mass",
     "noiseless_privacy": "privacy.noiseless",
     "privacy_profile": "privacy.profile",
-    "exact_epsilon": "privacy.proof",
-    "exact_loss": "privacy.proof",
+    **dict.fromkeys(("exact_epsilon", "exact_loss"), "privacy.proof"),
     "PrivacyVerdict": "privacy.verdicts",
-    "Contributions": "statistics.sums",
-    "Count": "statistics.sums",
-    "Histogram": "statistics.sums",
-    "WeightedSum": "statistics.sums",
-    "LipschitzVerdict": "lipschitz.verdicts",
-    "mechanism": "whitebox.decorator",
+    **dict.fromkeys(("Contributions", "Count", "Histogram", "WeightedSum"), "statistics.sums"),
 }
 #: Names of version 0.1 that moved, and where they are now; until version 0.3.
 _MOVED = {

@@ -20,12 +20,8 @@ from flint import ctx
 
 #: For sums of probabilities and what is printed of them: many more bits than a loss is known to.
 CERTIFIED_BITS = 256
-
-
 #: As many as a float has, and what flint starts with.
 FLOAT_BITS = 53
-
-
 _LOCK = threading.RLock()
 
 

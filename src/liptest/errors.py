@@ -31,8 +31,6 @@ from typing import Any, TypeVar
 import numpy as np
 
 T = TypeVar("T")
-
-
 _LONGEST_MESSAGE = 200
 
 

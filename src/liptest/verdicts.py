@@ -148,44 +148,20 @@ def _scalar(core: Any, handler: Any) -> Any:
 
 
 Text = Annotated[str, as_text()]
-
-
 Words = Annotated[str, as_text(min_length=1)]
-
-
 Flag = Annotated[bool, Json(lambda core, handler: core.bool_schema(strict=True))]
-
-
 Whole = Annotated[int, as_whole()]
-
-
 Count = Annotated[int, as_whole(ge=0)]
-
-
 Positive = Annotated[int, as_whole(ge=1)]
-
-
 Share = Annotated[float, as_number(ge=0, le=1)]
-
-
 #: In [0, 1).
 BelowOne = Annotated[float, as_number(ge=0, lt=1)]
-
-
 #: 0 or more, possibly infinite.
 Size = Annotated[float, as_number("inf", ge=0)]
-
-
 Number = Annotated[float, as_number("inf", "-inf", "nan")]
-
-
 #: None, a flag, a finite number or a text.
 Scalar = Annotated[Any, Json(_scalar)]
-
-
 Exact = Annotated[Fraction, Json(_exact)]
-
-
 Indices = Annotated[NDArray[np.int64], Json(_indices)]
 
 

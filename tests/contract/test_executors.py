@@ -347,7 +347,7 @@ def test_a_dask_cluster_that_grows_gets_more_work(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(crews, "_RECOUNT_SECONDS", 0.0)
     options = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": ":0"}
     with LocalCluster(silence_logs=50, **options) as cluster, Client(cluster) as client:
-        crew = crews.Crew(client.get_executor(pure=False))
+        crew = crews.WorkerPool(client.get_executor(pure=False))
         assert crew.workers == 1
         cluster.scale(2)
         client.wait_for_workers(2, timeout=60)

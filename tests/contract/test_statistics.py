@@ -11,14 +11,11 @@ import pytest
 import liptest as lt
 from liptest import statistics
 from liptest.data.domains import Domain
-from liptest.statistics import (
-    ContingencyTables,
-    CountingQueries,
-    OrderStatistic,
-    Statistic,
-    UserStatistic,
-)
 from liptest.statistics.coordinates import Coordinates
+from liptest.statistics.order_statistics import OrderStatistic
+from liptest.statistics.protocol import Statistic
+from liptest.statistics.sums import ContingencyTables, CountingQueries
+from liptest.statistics.user_statistic import UserStatistic
 from liptest.testing.contract import check_statistic
 
 CASES: list[tuple[Statistic, Domain]] = [

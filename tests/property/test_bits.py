@@ -14,11 +14,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from liptest.enumerate.choice_tree import ChoiceTree
+from liptest.enumerate.enumeration import repeat
+from liptest.enumerate.generator import ChoiceGenerator
+from liptest.enumerate.outputs import canonical_output as canonical
+from liptest.enumerate.outputs import raised
 from liptest.values.grid import GRID, UNIT
-from liptest.whitebox.honesty import repeat
-from liptest.whitebox.outputs import canonical, raised
-from liptest.whitebox.stand_ins.generator import ChoiceGenerator
-from liptest.whitebox.tree.choices import ChoiceTree
 
 #: A step: what is done, with which of the values so far, and a constant.
 Program = list[tuple[str, int, int, int]]

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 import liptest as lt
 from liptest.evidence.certificate import form_problems
-from liptest.evidence.check_witness import BREAKS, check
+from liptest.evidence.check_witness import BREAKS
+from liptest.evidence.check_witness import check_certificate as check
 from liptest.evidence.verify import examine
 from tests.unit.privacy.cases import closed, exact, from_weights
 

@@ -8,8 +8,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from liptest.data.distributions import ProductDistribution
 from liptest.data.domains import Domain, Hypercube, Hypergrid, RecordGrid
+from liptest.data.product import ProductDistribution
 from liptest.lipschitz.covers import ExactTable, exact_masses, minimum_cover
 from liptest.lipschitz.distance import bounds, distance_to_lipschitz
 from liptest.lipschitz.repair import mcshane

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from liptest.data.distributions import ProductDistribution
 from liptest.data.domains import Hypercube
+from liptest.data.product import ProductDistribution
 from liptest.lipschitz.distance import distance_to_lipschitz
 from liptest.lipschitz.repair import (
     basic_operator,

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 import liptest as lt
 from liptest.data.points import from_array
+from liptest.enumerate.choice_tree import ChoiceTree
 from liptest.values.grid import GRID, Line
-from liptest.whitebox.tree.choices import ChoiceTree
 from tests.unit.whitebox.bits import generator_at, law_of
 
 PROBABILITIES = st.floats(0.0, 1.0)

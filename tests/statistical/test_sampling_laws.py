@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from liptest.data.distributions import ProductDistribution
 from liptest.data.domains import Hypercube, Hypergrid, RecordGrid
 from liptest.data.edges import EdgeLaw, edge_distribution, min_mass_edges, variance_edges
+from liptest.data.product import ProductDistribution
 from tests.statistical.binomial import DRAWS, fits
 
 pytestmark = pytest.mark.slow

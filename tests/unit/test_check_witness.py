@@ -18,14 +18,14 @@ from liptest.evidence.check_witness import (
     BREAKS,
     KEEPS,
     OPEN,
-    Claim,
     Unreadable,
-    check,
-    decide,
     exp_bounds,
     log_bounds,
     read,
 )
+from liptest.evidence.check_witness import StatedClaim as Claim
+from liptest.evidence.check_witness import check_certificate as check
+from liptest.evidence.check_witness import decide_event as decide
 from tests.unit.certificates.certificate_cases import NO, YES, case
 from tests.unit.privacy.cases import breaks, exact
 

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from liptest.data.distributions import ProductDistribution, check_distribution, require_product
+from liptest.data.distributions import check_distribution, require_product
 from liptest.data.domains import Hypercube, Hypergrid, RecordGrid
+from liptest.data.product import ProductDistribution
 from liptest.data.sampled import SampledDistribution
 from liptest.errors import InputError
 

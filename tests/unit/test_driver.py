@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from liptest.data.distributions import ProductDistribution
 from liptest.data.domains import Hypercube
 from liptest.data.edges import edge_distribution
 from liptest.data.points import PointBatch, from_array
+from liptest.data.product import ProductDistribution
 from liptest.lipschitz.check import DifferenceJudge
 from liptest.lipschitz.oracles import as_oracle
-from liptest.runs.driver import Finding, Judgement, Outcome, QueryBatch, Sampling, run
+from liptest.runs.driver import Finding, Judgement, QueryBatch, Sampling, run
+from liptest.runs.driver import RunOutcome as Outcome
 
 D = 12
 LAW = ProductDistribution.uniform(Hypercube(D))

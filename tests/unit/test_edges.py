@@ -9,9 +9,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from liptest.data.distributions import ProductDistribution
 from liptest.data.domains import Domain, Hypercube, Hypergrid, RecordGrid
 from liptest.data.edges import EdgeLaw, edge_distribution, min_mass_edges, variance_edges
+from liptest.data.product import ProductDistribution
 from liptest.errors import InputError
 
 Pair = tuple[tuple[int, ...], tuple[int, ...]]

@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.runs.interrupts import interruptions, uninterrupted
+from liptest.runs.interrupts import interruptions
+from liptest.runs.interrupts import until_interrupted as uninterrupted
 
 ARGUMENTS = "--epsilon 1 --dimension 200 --probabilities 0.3 --seed 5"
 SLOW = """

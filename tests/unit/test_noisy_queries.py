@@ -8,8 +8,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from liptest.data.distributions import ProductDistribution
 from liptest.data.domains import Hypercube, Hypergrid, RecordGrid
+from liptest.data.product import ProductDistribution
 from liptest.errors import FunctionError, InputError
 from liptest.lipschitz.local_filter import LocalFilter
 from liptest.lipschitz.oracles import as_oracle, scalar

@@ -15,8 +15,8 @@ from typing import Any
 
 from liptest.adapters.shared import AdaptedMechanism, Terms, attach, library
 from liptest.data.domains import Domain, Hypercube, Hypergrid, RecordGrid
+from liptest.enumerate.python_function import PythonFunction
 from liptest.errors import InputError, shown
-from liptest.whitebox.function import PythonFunction
 
 #: Mechanisms whose samplers loop without end: each law would need infinitely many runs.
 _ENDLESS = {
@@ -24,8 +24,6 @@ _ENDLESS = {
     "GaussianDiscrete": "it rejects candidates in a loop without an end",
     "LaplaceBoundedDomain": "it rejects candidates in a loop without an end",
 }
-
-
 #: Mechanisms that draw one random number, or a few, and answer one of countably many outputs.
 _KNOWN = {"Binary", "Geometric", "Exponential", "ExponentialCategorical"}
 

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from liptest.adapters import opendp_laws as domains
-from liptest.adapters.opendp_laws import Chained, chained, refused, require_metric
+from liptest.adapters.opendp_laws import Chained, chained, refuse_measurement, require_metric
 from liptest.adapters.shared import (
     RADIUS_FAILURE,
     AdaptedMechanism,
@@ -94,15 +94,11 @@ _CALIBRATIONS = (
     "make_pureDP_to_zCDP",
     "make_approximate",
 )
-
-
 _NOISES: dict[str, Callable[[float], AdditiveNoise]] = {
     "make_laplace": DiscreteLaplace,
     "make_geometric": DiscreteLaplace,
     "make_gaussian": DiscreteGaussian,
 }
-
-
 _BY_MEASURE: dict[str, Callable[[float], AdditiveNoise]] = {
     "MaxDivergence": DiscreteLaplace,
     "ZeroConcentratedDivergence": DiscreteGaussian,
@@ -110,7 +106,7 @@ _BY_MEASURE: dict[str, Callable[[float], AdditiveNoise]] = {
 
 
 @dataclass(frozen=True)
-class Record:
+class ConstructorRecord:
     """The constructor that made a measurement, and its arguments."""
 
     function: str
@@ -141,7 +137,7 @@ class Adapted:
     datasets: tuple[Any, ...] = ()
 
 
-def record_of(made: Any) -> Record:
+def record_of(made: Any) -> ConstructorRecord:
     """The record that OpenDP's Python object keeps of its constructor, or InputError."""
     kept = getattr(made, "__opendp_dict__", None)
     if not isinstance(kept, dict) or not {"__function__", "__kwargs__"} <= kept.keys():
@@ -150,7 +146,7 @@ def record_of(made: Any) -> Record:
             f"its law is not known; build it with OpenDP 0.16 or newer, in this process",
             name="measurement",
         )
-    return Record(str(kept["__function__"]), dict(kept["__kwargs__"]))
+    return ConstructorRecord(str(kept["__function__"]), dict(kept["__kwargs__"]))
 
 
 def uncalibrated(measurement: Any) -> Any:
@@ -160,23 +156,25 @@ def uncalibrated(measurement: Any) -> Any:
     return measurement
 
 
-def noise_of(record: Record, measurement: Any) -> AdditiveNoise:
+def noise_of(record: ConstructorRecord, measurement: Any) -> AdditiveNoise:
     """The noise that a measurement on whole numbers adds, or InputError."""
     made = _NOISES.get(record.function)
     if record.function == "make_noise":
         made = _BY_MEASURE.get(str(record.arguments["output_measure"]))
     if made is None:
-        raise refused(record.function)
+        raise refuse_measurement(record.function)
     if domains.ends_of_type(str(measurement.input_domain)) is None:
-        raise refused(f"{record.function} on {measurement.input_domain}, which is no whole number")
+        raise refuse_measurement(
+            f"{record.function} on {measurement.input_domain}, which is no whole number"
+        )
     scale = record.arguments["scale"]
     if not scale > 0:
-        raise refused(f"{record.function} with scale={scale}, which adds no noise,")
+        raise refuse_measurement(f"{record.function} with scale={scale}, which adds no noise,")
     return made(scale)
 
 
 def terms_of(
-    measurement: Any, record: Record, domain: Domain, distance: int, delta: float | None
+    measurement: Any, record: ConstructorRecord, domain: Domain, distance: int, delta: float | None
 ) -> Terms:
     """Domain, claim of inputs at this distance, and where both come from."""
     epsilon, found = claim(measurement, distance, delta)
@@ -196,7 +194,7 @@ def no_category(categories: Sequence[Any]) -> Any:
     if isinstance(categories[0], str):
         return "".join(categories) + "?"
     if isinstance(categories[0], bool):
-        raise refused("a list of categories that are bools")
+        raise refuse_measurement("a list of categories that are bools")
     return next(i for i in range(len(categories) + 1) if i not in categories)
 
 
@@ -276,7 +274,7 @@ class _Clipped:
 
 
 def _of_core(
-    measurement: Any, record: Record, domain: Domain | None, delta: float | None
+    measurement: Any, record: ConstructorRecord, domain: Domain | None, delta: float | None
 ) -> Adapted:
     if record.function == "make_randomized_response_bool":
         return _of_response([False, True], False, measurement, record, domain)
@@ -287,13 +285,13 @@ def _of_core(
         return _of_selection(measurement, record, domain, delta)
     noise = noise_of(record, measurement)
     require_metric(measurement, "AbsoluteDistance", "L1Distance", "L2Distance")
-    where = domains.chosen(domain, inner, Hypergrid)
-    lowest = domains.numbers(inner)[0]
+    where = domains.choose_domain(domain, inner, Hypergrid)
+    lowest = domains.number_bounds(inner)[0]
     terms = terms_of(measurement, record, where, 1, delta)
     bounds, name = record.arguments.get("bounds"), str(record)
     if not inner.startswith("AtomDomain"):
         if bounds is not None:
-            raise refused(f"{name}: bounded noise on a vector")
+            raise refuse_measurement(f"{name}: bounded noise on a vector")
         made = domains.noisy_vector(noise, where, lowest, name)
         return Adapted(
             made, terms, lambda data: tuple(measurement([int(x) + lowest for x in data])), inner
@@ -306,7 +304,11 @@ def _of_core(
 
 
 def _of_response(
-    categories: Sequence[Any], others: bool, measurement: Any, record: Record, domain: Any
+    categories: Sequence[Any],
+    others: bool,
+    measurement: Any,
+    record: ConstructorRecord,
+    domain: Any,
 ) -> Adapted:
     require_metric(measurement, "DiscreteDistance")
     own: Domain = RecordGrid([len(categories) + 1]) if others else Hypercube(1)
@@ -319,16 +321,18 @@ def _of_response(
 
 
 def _of_selection(
-    measurement: Any, record: Record, domain: Domain | None, delta: float | None
+    measurement: Any, record: ConstructorRecord, domain: Domain | None, delta: float | None
 ) -> Adapted:
     inner, arguments = str(measurement.input_domain), record.arguments
     require_metric(measurement, "LInfDistance")
     if "monotonic" in str(measurement.input_metric):
-        raise refused(f"{record}: scores that all move in one direction")
+        raise refuse_measurement(f"{record}: scores that all move in one direction")
     if domains.ends_of_type(inner) is None or not arguments["scale"] > 0:
-        raise refused(f"{record} on {inner}: scores that are no whole numbers, or no noise,")
+        raise refuse_measurement(
+            f"{record} on {inner}: scores that are no whole numbers, or no noise,"
+        )
     where = domains.answers(inner, domain)
-    lowest = domains.numbers(inner)[0]
+    lowest = domains.number_bounds(inner)[0]
     gumbel = str(arguments["output_measure"]) == "ZeroConcentratedDivergence"
     made = domains.noisy_max(
         arguments["scale"], where.dimension, arguments["negate"], gumbel, str(record)
@@ -344,13 +348,13 @@ def _of_selection(
 
 
 def _of_chain(
-    measurement: Any, record: Record, domain: Domain | None, delta: float | None
+    measurement: Any, record: ConstructorRecord, domain: Domain | None, delta: float | None
 ) -> Adapted:
     second = record.arguments["measurement1"]
     noisy = record_of(second)
     noise = noise_of(noisy, second)
     if noisy.arguments.get("bounds") is not None:
-        raise refused("make_geometric with bounds after a transformation")
+        raise refuse_measurement("make_geometric with bounds after a transformation")
     first = record.arguments["transformation0"]
     require_metric(measurement, "SymmetricDistance")
     if record_of(first).function == "make_count_by_categories":
@@ -363,7 +367,7 @@ def _of_chain(
     return Adapted(made, terms, lambda data: measurement(step.records(data)), kind)
 
 
-def _after_clamp(first: Any, inner: str) -> tuple[Record, str, bool]:
+def _after_clamp(first: Any, inner: str) -> tuple[ConstructorRecord, str, bool]:
     """The step after a clamp, the records that it gets, and whether there is a clamp."""
     record = record_of(first)
     if record.function == "make_chain_tt":
@@ -375,14 +379,14 @@ def _after_clamp(first: Any, inner: str) -> tuple[Record, str, bool]:
 
 def _of_histogram(
     measurement: Any,
-    noisy: Record,
+    noisy: ConstructorRecord,
     noise: AdditiveNoise,
-    step: Record,
+    step: ConstructorRecord,
     domain: Domain | None,
     delta: float | None,
 ) -> Adapted:
     if "size=" in str(measurement.input_domain):
-        raise refused("make_count_by_categories of a fixed number of records")
+        raise refuse_measurement("make_count_by_categories of a fixed number of records")
     categories = list(step.arguments["categories"])
     values = [*categories, *([no_category(categories)] if step.arguments["null_category"] else [])]
     where = domain or Hypergrid([2] * len(values))

@@ -26,7 +26,7 @@ from liptest.statistics.sums import WeightedSum
 _TYPE = re.compile(r"\bT=([iu])(8|16|32|64|128|size)\b")
 
 
-def refused(what: str) -> InputError:
+def refuse_measurement(what: str) -> InputError:
     """The error of a measurement whose law is not known here."""
     return InputError(
         f"measurement: {what} has no closed form here; known are randomised response (bool, "
@@ -41,19 +41,19 @@ def require_metric(measurement: Any, *known: str) -> None:
     """InputError when inputs are not as far apart as one of the known metrics says."""
     metric = str(measurement.input_metric)
     if metric.partition("(")[0] not in known:
-        raise refused(f"the input metric {metric}")
+        raise refuse_measurement(f"the input metric {metric}")
 
 
-def numbers(inner: str) -> tuple[int, Domain | None]:
+def number_bounds(inner: str) -> tuple[int, Domain | None]:
     """Lower bound of each number of a domain as OpenDP prints it, and the smallest datasets."""
-    low, high = bounds_of(inner) or (0, 1)
+    low, high = domain_bounds(inner) or (0, 1)
     size = re.search(r"size=(\d+)", inner)
     if inner.startswith("AtomDomain"):
         return low, Hypergrid([high - low + 1])
     return low, Hypergrid([min(high - low + 1, 2)] * int(size.group(1))) if size else None
 
 
-def bounds_of(inner: str) -> tuple[int, int] | None:
+def domain_bounds(inner: str) -> tuple[int, int] | None:
     """Least and largest whole number of a domain as OpenDP prints it, where it has bounds."""
     found = re.search(r"bounds=\[(-?\d+), (-?\d+)\]", inner)
     return (int(found[1]), int(found[2])) if found else None
@@ -70,8 +70,8 @@ def ends_of_type(inner: str) -> tuple[int, int] | None:
 
 def answers(inner: str, given: Domain | None) -> Domain:
     """The vectors of scores of a selection; InputError unless every score may move by 1."""
-    low, default = numbers(inner)
-    within = bounds_of(inner)
+    low, default = number_bounds(inner)
+    within = domain_bounds(inner)
     if given is None and within and default is not None:
         given = AnswerGrid([within[1] - low + 1] * default.dimension, relation="all")
     if given is None:
@@ -86,9 +86,9 @@ def answers(inner: str, given: Domain | None) -> Domain:
     return given
 
 
-def chosen(given: Domain | None, inner: str, kind: type[Domain]) -> Domain:
+def choose_domain(given: Domain | None, inner: str, kind: type[Domain]) -> Domain:
     """The domain that was given, or the smallest that shows all pairs of the noise."""
-    default = numbers(inner)[1]
+    default = number_bounds(inner)[1]
     found = given or default
     if found is None:
         raise InputError(
@@ -103,7 +103,7 @@ def chosen(given: Domain | None, inner: str, kind: type[Domain]) -> Domain:
 
 
 def _fits(domain: Domain, default: Domain | None, inner: str) -> None:
-    within = bounds_of(inner)
+    within = domain_bounds(inner)
     if default is not None and default.dimension != domain.dimension:
         raise misfit(domain, f"it has {default.dimension} numbers")
     if within and max(domain.sizes) > within[1] - within[0] + 1:
@@ -250,8 +250,6 @@ def _compare(transformation: Any, step: Chained) -> None:
 # For so many scores the nodes next to 1 are 0.002 off it, so that 40 factors 1 - t q are known to
 # 40 x 1e-13 each: well below the error that is declared.
 _MOST_SCORES = 40
-
-
 _SELECTION_ERROR = 1e-10
 
 

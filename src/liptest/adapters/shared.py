@@ -69,12 +69,8 @@ def library(extra: str, module: str) -> Any:
 
 #: Probability, at most, that draws from the right law are taken for draws from another one.
 RADIUS_FAILURE = 1e-12
-
-
 # Rounding of sums of floats.
 _ROUNDING = 1e-9
-
-
 # Outputs that are looked at one by one.
 _MOST_CELLS = 15
 

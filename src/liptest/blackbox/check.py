@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from liptest.blackbox.learning import Aim, hockey_stick, normal_quantile, radius
+from liptest.blackbox.learning import Aim, empirical_divergence, normal_quantile, radius
 from liptest.blackbox.race import LEAST_DRAWS, Look, Pairs, Progress, Round, Tested, choose_pairs
 from liptest.blackbox.samplers import Sampler, Source, check_sampler
 from liptest.blackbox.verdicts import (
@@ -34,13 +34,11 @@ from liptest.verdicts import Cost, Decision, Guarantee
 
 #: Fewer samples than this are refused.
 LEAST_SAMPLES = 2_000
-
-
 _PAIRING = 9998
 
 
 @dataclass(frozen=True, eq=False)
-class Task:
+class SampleTask:
     """A sampler with its seed, the pairs to try, and the samples to draw at most."""
 
     source: Source
@@ -50,7 +48,7 @@ class Task:
 
 def task_of(
     sampler: Sampler, data: Any, samples: int, seed: int | None, executor: Executor | None
-) -> Task:
+) -> SampleTask:
     """The pairs are chosen, the seed is drawn where none is given; raises InputError."""
     budget = check_count("samples", samples, least=LEAST_SAMPLES)
     given = check_seed(seed)
@@ -69,11 +67,11 @@ def task_of(
             name="samples",
             value=samples,
         )
-    return Task(source, pairs, budget)
+    return SampleTask(source, pairs, budget)
 
 
 @dataclass(frozen=True)
-class Asked:
+class SampleRequest:
     """What ``check_samples`` is asked for, checked."""
 
     claim: Claim
@@ -92,14 +90,14 @@ def asked_for(
     samples: int = 1_000_000,
     tolerance: float = 1e-9,
     seed: int | None = None,
-) -> Asked:
+) -> SampleRequest:
     """What is asked for; nothing is drawn from the sampler.
 
     Who counts attempts asks for it first: what it refuses is none. Raises InputError.
     """
     # Which pairs are chosen depends on the seed, whether they can be had does not.
     task_of(sampler, data, samples, 0 if seed is None else seed, None)
-    return Asked(
+    return SampleRequest(
         claim=Claim(parse_epsilon(epsilon), delta, tolerance),
         resolution=check_open_unit("resolution", resolution),
         failure_probability=check_open_unit("failure_probability", failure_probability),
@@ -108,16 +106,10 @@ def asked_for(
 
 # Share of the failure probability that a NO may spend; a YES has the rest.
 _REFUTING = 0.9
-
-
 # Rounds: share of the samples, and of what a NO may spend. Gross violations end the first ones.
 _ROUNDS = ((1 / 64, 0.05), (1 / 8, 0.05), (1.0, 0.9))
-
-
 # Share of a round that is tested, for the aim of learning.
 _TESTED = 0.6
-
-
 _SOURCE = "theory 3.14"
 
 
@@ -277,7 +269,7 @@ def _is_pair(data: Any) -> bool:
     )
 
 
-def _rounds(task: Task) -> list[tuple[float, float]]:
+def _rounds(task: SampleTask) -> list[tuple[float, float]]:
     """The rounds that have enough samples for every dataset; the last takes what others leave."""
     least = 5 * LEAST_DRAWS * len(task.pairs.datasets)
     kept = [item for item in _ROUNDS[:-1] if item[0] * task.samples >= least]
@@ -288,21 +280,21 @@ def _comparisons(pairs: Pairs, views: int) -> int:
     return 2 * len(pairs.pairs) * max(1, views)
 
 
-def _least_yes(task: Task, claim: Claim, eta: float, failure: float) -> int:
+def _least_yes(task: SampleTask, claim: Claim, eta: float, failure: float) -> int:
     """Draws on each dataset so that radius and bias together are likely to stay below eta."""
     log_level = math.log(failure * (1 - _REFUTING) / _comparisons(task.pairs, 1))
     spread = 1.0 + math.exp(min(2.0 * claim.threshold, 700.0))
     return math.ceil(min(1e15, 2.0 * spread * -log_level / (2.0 * eta**2)))
 
 
-def _needed(task: Task, claim: Claim, eta: float, failure: float) -> int:
+def _needed(task: SampleTask, claim: Claim, eta: float, failure: float) -> int:
     """Samples with which the last round, after the others, has the draws of a YES."""
     last = math.prod(1.0 - share for share, _ in _ROUNDS[:-1])
     draws = 2 * len(task.pairs.datasets) * (_least_yes(task, claim, eta, failure) + 1)
     return math.ceil(draws / last) + 1
 
 
-def _yes_draws(task: Task, claim: Claim, eta: float, failure: float, size: int) -> int:
+def _yes_draws(task: SampleTask, claim: Claim, eta: float, failure: float, size: int) -> int:
     """Draws of the first look that a YES needs; 0 when they would not leave half for a NO."""
     draws = _least_yes(task, claim, eta, failure)
     return draws if 2 * draws * len(task.pairs.datasets) <= size else 0
@@ -316,7 +308,7 @@ def _reached(look: Look, pairs: Pairs, claim: Claim, failure: float) -> float:
     log_level = math.log(failure / _comparisons(pairs, len(tables)))
     margin = radius(look.draws, look.draws, claim.threshold, log_level)
     largest = max(
-        hockey_stick(table[a], table[b], claim.threshold)
+        empirical_divergence(table[a], table[b], claim.threshold)
         for table in tables
         for a, b in pairs.pairs
     )

@@ -25,12 +25,8 @@ from liptest.verdicts import Json, Number, Record, Text
 
 
 FloatArray = NDArray[np.float64]
-
-
 # Wider vectors are not compared coordinate by coordinate, or at all beyond the second number.
 _MOST_COMPARED = 6
-
-
 _MOST_SINGLE = 32
 
 
@@ -90,8 +86,6 @@ _WHOLE: dict[str, Callable[[FloatArray], Any]] = {
     "argmin": lambda numbers: _high(numbers).argmin(axis=1),
     "nonzeros": _nonzeros,
 }
-
-
 # Views: ways to sort outputs into finitely many cells; an event is a set of cells.
 #
 # A view is fixed on some samples and used on others, so that what is claimed about its cells does
@@ -99,20 +93,10 @@ _WHOLE: dict[str, Callable[[FloatArray], Any]] = {
 
 
 Codes = NDArray[np.int64]
-
-
 _ATOMS = 64
-
-
 _BINS = 32
-
-
 _LEAST_TAIL = 16
-
-
 _DEPTH = 6
-
-
 _LEAST_LEAF = 64
 
 
@@ -212,7 +196,7 @@ class Bins(Record):
 
 
 @dataclass(frozen=True)
-class Tree(Record):
+class CellTree(Record):
     """A binary tree of comparisons; the leaves are the cells, numbered in order of ``cells``.
 
     Node k asks ``feature[k] < threshold[k]`` and goes on to 2k+1 (yes) or 2k+2 (no, or NaN);
@@ -276,7 +260,7 @@ def view_from_dict(data: dict[str, Any]) -> View:
     return found
 
 
-_VIEWS: dict[str, Any] = {kind.view: kind for kind in (Values, Bins, Tree)}
+_VIEWS: dict[str, Any] = {kind.view: kind for kind in (Values, Bins, CellTree)}
 
 
 def fit_bins(outputs: Outputs, name: str) -> Bins:
@@ -297,7 +281,7 @@ def fit_bins(outputs: Outputs, name: str) -> Bins:
     return Bins(name, tuple(edges[np.isfinite(edges)].tolist()), tuple(atoms.tolist()))
 
 
-def fit_tree(left: Outputs, right: Outputs) -> Tree:
+def fit_tree(left: Outputs, right: Outputs) -> CellTree:
     """A tree that tells two samples apart: greedy splits of largest drop in Gini impurity."""
     names = feature_names(left)
     columns: list[Codes] = []
@@ -322,7 +306,7 @@ def fit_tree(left: Outputs, right: Outputs) -> Tree:
         features[node], thresholds[node] = names[which], float(edges[which][cut])
         below = columns[which][rows] <= cut
         todo += [(2 * node + 1, rows[below]), (2 * node + 2, rows[~below])]
-    return Tree(tuple(features), tuple(thresholds))
+    return CellTree(tuple(features), tuple(thresholds))
 
 
 def _best_split(
@@ -366,8 +350,6 @@ def _interval(name: str, low: float, high: float, has_atoms: bool) -> str:
 
 # Longer vectors are looked at through their first coordinates; keys keep all of them.
 _MOST_COORDINATES = 64
-
-
 _NAN = ("nan",)
 
 
@@ -418,11 +400,11 @@ class Outputs:
     def distinct(self) -> tuple[list[Output], NDArray[np.int64]]:
         """Keys of the distinct outputs, and which of them each output is."""
         if not self.is_numeric:
-            return _distinct_keys(canonical(output) for output in self.array)
+            return _distinct_keys(canonical_key(output) for output in self.array)
         array = self.array + 0.0 if self.array.dtype.kind == "f" else self.array
         if array.ndim == 1:
             values, rows = np.unique(array, return_inverse=True)
-            return [canonical(value) for value in values.tolist()], rows.reshape(-1)
+            return [canonical_key(value) for value in values.tolist()], rows.reshape(-1)
         return _distinct_rows(np.ascontiguousarray(array))
 
 
@@ -434,7 +416,7 @@ def _distinct_rows(array: NDArray[Any]) -> tuple[list[Output], NDArray[np.int64]
     whole = np.ascontiguousarray(array)
     packed = whole.view(np.dtype((np.void, whole.dtype.itemsize * whole.shape[1]))).reshape(-1)
     _, first, rows = np.unique(packed, return_index=True, return_inverse=True)
-    return [canonical(tuple(row)) for row in array[first].tolist()], rows.reshape(-1)
+    return [canonical_key(tuple(row)) for row in array[first].tolist()], rows.reshape(-1)
 
 
 def _distinct_keys(keys: Iterable[Output]) -> tuple[list[Output], NDArray[np.int64]]:
@@ -443,12 +425,12 @@ def _distinct_keys(keys: Iterable[Output]) -> tuple[list[Output], NDArray[np.int
     return list(known), np.array(rows, dtype=np.int64)
 
 
-def canonical(output: Any) -> Output:
+def canonical_key(output: Any) -> Output:
     """A hashable key, equal for equal outputs: lists and arrays become tuples."""
     if isinstance(output, (np.ndarray, np.generic)):
         output = output.tolist()
     if isinstance(output, (list, tuple)):
-        return tuple(canonical(item) for item in output)
+        return tuple(canonical_key(item) for item in output)
     if isinstance(output, float) and math.isnan(output):
         return _NAN
     if isinstance(output, Hashable):

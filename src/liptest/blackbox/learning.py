@@ -31,11 +31,7 @@ from liptest.mechanisms.laws import Output
 
 # Bits of the certified arithmetic, and the widest relative error that a tail may have.
 _PRECISIONS = tuple(1 << power for power in range(6, 14))
-
-
 _STEP = 1e-4
-
-
 # A bound is never quoted above this: e^50 exceeds every number of samples.
 _LARGEST = 50.0
 
@@ -141,15 +137,9 @@ def plan_sides(
 
 
 Counts = NDArray[np.int64]
-
-
 #: More distinct outputs than this, or counters than that, are not kept apart.
 MAX_DISTINCT = 1 << 14
-
-
 MAX_COUNTERS = 1 << 23
-
-
 # Few outputs that are no vectors need no other view.
 _FEW = 64
 
@@ -238,7 +228,7 @@ def joined(parts: Iterable[Outputs]) -> Outputs:
     return Outputs(whole)
 
 
-def hockey_stick(left: Counts, right: Counts, epsilon: float) -> float:
+def empirical_divergence(left: Counts, right: Counts, epsilon: float) -> float:
     """Divergence of two empirical laws, the larger direction."""
     p, q = left / max(1, int(left.sum())), right / max(1, int(right.sum()))
     factor = math.exp(min(epsilon, 700.0))
@@ -341,7 +331,7 @@ class Event:
 
 
 @dataclass(frozen=True)
-class Choice:
+class ScoredEvent:
     """An event with the score that it was chosen for; ``forward``: more likely on the left."""
 
     score: float
@@ -351,7 +341,7 @@ class Choice:
 
 def best_cells(
     order: tuple[Counts, Counts], judged: tuple[Counts, Counts], aim: Aim
-) -> Choice | None:
+) -> ScoredEvent | None:
     """The best event of both directions.
 
     ``order`` and ``judged`` are (cells,) counts of left and right: the first sorts the cells by
@@ -361,7 +351,7 @@ def best_cells(
     for forward in (True, False):
         choice = _best_prefix(*((order, judged) if forward else (order[::-1], judged[::-1])), aim)
         if choice is not None:
-            found.append(Choice(*choice, forward))
+            found.append(ScoredEvent(*choice, forward))
     return max(found, key=lambda choice: choice.score, default=None)
 
 
@@ -372,7 +362,7 @@ def _best_prefix(
     draws = [max(1, int(counts.sum())) for counts in judged]
     if len(seen) < 1:
         return None
-    ratio = ratios(order[0][seen], order[1][seen])
+    ratio = log_ratios(order[0][seen], order[1][seen])
     ranked = seen[np.argsort(-ratio, kind="stable")]
     left, right = (np.cumsum(counts[ranked]) for counts in judged)
     # The luckiest of k events is about so many standard errors above what it deserves.
@@ -382,7 +372,7 @@ def _best_prefix(
     return float(scores[best]), tuple(sorted(ranked[: best + 1].tolist()))
 
 
-def ratios(left: Counts, right: Counts) -> NDArray[np.float64]:
+def log_ratios(left: Counts, right: Counts) -> NDArray[np.float64]:
     """Log ratios, drawn towards 0 where counts are small: no luck of few draws comes first."""
     p, q = (side / max(1, int(side.sum())) for side in (left, right))
     spread = 1.0 / np.sqrt(left + right + 1.0)

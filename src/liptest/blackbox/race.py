@@ -37,15 +37,9 @@ from liptest.errors import InputError, shown
 
 # Small domains are tried whole: as many datasets and pairs as this at most.
 MAX_DATASETS = 4096
-
-
 MAX_PAIRS = 20_000
-
-
 # Draws on each dataset below which nothing can be learnt.
 LEAST_DRAWS = 100
-
-
 _NEIGHBOURS = 4
 
 
@@ -189,39 +183,21 @@ def _frozen(point: IntArray) -> IntArray:
 
 
 Counts = NDArray[np.int64]
-
-
 _PILOT_DATASETS, _PILOT_DRAWS = 16, 1 << 11
-
-
 # Pairs that go on to the second and to the third stage.
 _SUSPECTS, _FINALISTS = 16, 4
-
-
 # Shares of a round: all pairs, the suspects, the finalists, their best events; the rest is tested.
 _FIRST, _SECOND, _THIRD, _FOURTH = 0.15, 0.05, 0.1, 0.1
-
-
 # Draws of one side beyond which learning gains nothing.
 _MOST_LEARNT = 1 << 19
-
-
 # Events that are judged on fresh draws, and how many standard errors those are worsened by.
 _CANDIDATES, _CAUTION = 24, 2.5
-
-
 # Scores closer than this, divided by the root of the draws, count as equal.
 _ALIKE = 2.0
-
-
 # So few cells can be put in order and cut on the same samples: luck gains little.
 _FEW_CELLS = 64
-
-
 # Raw outputs that are kept to fit views on, per side.
 _KEPT = 1 << 17
-
-
 _PILOT, _LOOK, _RACE, _LEARN, _JUDGE, _TEST = range(6)
 
 

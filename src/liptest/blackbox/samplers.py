@@ -18,8 +18,6 @@ from liptest.runs.workers import ordered_map
 
 #: Draws of one call of a vectorised sampler; part of what a seed means.
 CHUNK = 1 << 16
-
-
 # Of a scalar one: a task of a pool.
 _SCALAR_CHUNK = 1 << 12
 

@@ -36,11 +36,7 @@ from liptest.verdicts import (
 )
 
 _VERIFY = 9999
-
-
 _COORDINATES = "  (x[k]: number k of the output, from 0; x[0] is an output that is one number.)"
-
-
 Level = Annotated[float, as_number(gt=0, lt=1)]
 
 

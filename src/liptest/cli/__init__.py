@@ -14,7 +14,7 @@ def main(arguments: list[str] | None = None) -> int:
     Exit codes are those of ``liptest.cli.app``; 130 after Ctrl-C.
     """
     try:
-        from liptest.cli.app import run
+        from liptest.cli.app import run_command as run
 
         typed[:] = sys.argv[1:] if arguments is None else arguments
         return run(typed)

@@ -82,7 +82,7 @@ def completion(shell: Literal["bash", "zsh", "fish", "powershell"], /) -> int:
     return 0
 
 
-def run(tokens: list[str]) -> int:
+def run_command(tokens: list[str]) -> int:
     """Run what was typed and return the exit code."""
     if not tokens:
         from liptest.cli.first_contact import run_welcome

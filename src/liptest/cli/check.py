@@ -16,13 +16,13 @@ from cyclopts import Parameter
 
 from liptest.cli import typed
 from liptest.cli.config import CheckModel
-from liptest.cli.jobs import Job, Task, code_of, load_job, muted, read_task, settings_of
-from liptest.cli.loading import defined_at, read_column, whole_numbers
+from liptest.cli.jobs import CommandJob, Job, code_of, load_job, muted, read_task, settings_of
+from liptest.cli.loading import defined_at, read_column, read_whole_numbers
 from liptest.cli.options import DEFAULTS, Checkpoint, Mechanism, Options, Resume
 from liptest.cli.workers import pool
 from liptest.errors import BudgetError, InputError, LiptestError
 from liptest.evidence.certificate import Certificate, certify
-from liptest.evidence.ledger import Bookkeeper
+from liptest.evidence.ledger import LedgerRecorder
 from liptest.evidence.ledger_entries import clean_name
 from liptest.gate.gate import PrivacyGate, Released
 from liptest.privacy.check import check_with_settings
@@ -78,8 +78,6 @@ def release(
 
 # Worst first.
 _SEVERITY = (4, 1, 3, 2, 0)
-
-
 _CODES = {Decision.YES: 0, Decision.NO: 1, Decision.INCONCLUSIVE: 3}
 
 
@@ -105,7 +103,7 @@ def run_check(options: dict[str, Any]) -> int:
     return next(code for code in _SEVERITY if code in codes)
 
 
-def _checked(screen: Screen, task: Task, files: list[Path | None]) -> list[Outcome]:
+def _checked(screen: Screen, task: CommandJob, files: list[Path | None]) -> list[Outcome]:
     outcomes: list[Outcome] = []
     before = interruptions()
     for model, file in zip(task.models, files, strict=True):
@@ -134,7 +132,7 @@ def run_release(options: dict[str, Any]) -> int:
         return screen.error(error, code_of(error))
 
 
-def _check(screen: Screen, model: CheckModel, task: Task, checkpoint: Path | None) -> Outcome:
+def _check(screen: Screen, model: CheckModel, task: CommandJob, checkpoint: Path | None) -> Outcome:
     started = time.perf_counter()
     outcome = Outcome(model.mechanism, 2)
     try:
@@ -156,10 +154,10 @@ def _check(screen: Screen, model: CheckModel, task: Task, checkpoint: Path | Non
     return replace(outcome, code=done, certificate=certificate, seconds=_since(started))
 
 
-def _tested(screen: Screen, job: Job, task: Task, checkpoint: Path | None) -> Certificate:
+def _tested(screen: Screen, job: Job, task: CommandJob, checkpoint: Path | None) -> Certificate:
     model = job.model
     code = fingerprint(job.mechanism)
-    books = Bookkeeper(task.ledger, vendor=model.vendor or clean_name(model.mechanism))
+    books = LedgerRecorder(task.ledger, vendor=model.vendor or clean_name(model.mechanism))
     settings = settings_of(model)
     validated_request(job.mechanism, job.distribution, settings)
     with screen.progress(job.label) as progress, muted(), pool(task.workers) as executor:
@@ -182,7 +180,7 @@ def _since(started: float) -> float:
     return time.perf_counter() - started
 
 
-def _release(screen: Screen, model: CheckModel, task: Task, options: dict[str, Any]) -> int:
+def _release(screen: Screen, model: CheckModel, task: CommandJob, options: dict[str, Any]) -> int:
     job = load_job(model, task.folder)
     vendor = model.vendor or clean_name(model.mechanism)
     with screen.progress(job.label) as progress, muted(), pool(task.workers) as executor:
@@ -208,7 +206,7 @@ def _release(screen: Screen, model: CheckModel, task: Task, options: dict[str, A
         return code
     private: Path = options["private"]
     column = read_column(private, options["private_column"], options["private_rows"], private=True)
-    answer = gate.release(whole_numbers(column, private, private=True))
+    answer = gate.release(read_whole_numbers(column, private, private=True))
     assert isinstance(answer, Released)
     screen.paragraph(f"RELEASED {answer.output!r}")
     screen.paragraph(f"({gate.certificate.release_guarantee})")

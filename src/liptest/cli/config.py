@@ -34,7 +34,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from liptest.cli.data_options import DataOptions, DistributionOptions, DomainOptions
-from liptest.data.distributions import ProductDistribution
+from liptest.data.product import ProductDistribution
 from liptest.errors import ConfigError, InputError
 
 Model = TypeVar("Model")

@@ -17,9 +17,9 @@ from typing import Annotated, Any, ClassVar, Literal
 import numpy as np
 from cyclopts import Group, Parameter, Token
 
-from liptest.cli.loading import read_column, whole_numbers
-from liptest.data.distributions import ProductDistribution
+from liptest.cli.loading import read_column, read_whole_numbers
 from liptest.data.domains import AnswerGrid, Domain, Hypercube, Hypergrid, RecordGrid
+from liptest.data.product import ProductDistribution
 from liptest.data.sources import SqlTable, as_source
 from liptest.errors import ConfigError, InputError
 
@@ -208,7 +208,7 @@ class DistributionOptions:
     def _fitted(self, domain: Domain | None, folder: Path) -> ProductDistribution:
         assert self.table is not None
         path = folder / self.table
-        values = whole_numbers(read_column(path, self.column, self.rows), path)
+        values = read_whole_numbers(read_column(path, self.column, self.rows), path)
         rows = f"public rows {self.rows}" if self.rows else "all rows"
         source = f"the distribution fitted on {rows} of {self.table.name}"
         if self.group is None:

@@ -10,9 +10,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.cli.loading import load_mechanism, read_column, whole_numbers
-from liptest.data.distributions import ProductDistribution
+from liptest.cli.loading import load_mechanism, read_column, read_whole_numbers
 from liptest.data.domains import Hypercube
+from liptest.data.product import ProductDistribution
 from liptest.gate.gate import PrivacyGate, Released
 from liptest.privacy.check import check_privacy
 from liptest.privacy.verdicts import PrivacyVerdict
@@ -21,24 +21,12 @@ from liptest.runs.driver import Progress
 from liptest.verdicts import Decision
 
 FOLDER = Path(__file__).parents[1] / "examples" / "clicks"
-
-
 TABLE = FOLDER / "open_bandit_clicks.csv"
-
-
 PUBLIC, PRIVATE = "0:5000", "5000:10000"
-
-
 EPSILON = 1.0
-
-
 # The sampled verdicts are reproducible; the gate draws its own seed from the operating system.
 SEED = 20120918
-
-
 Print = Callable[[str], None]
-
-
 Show = Callable[[PrivacyVerdict], None]
 
 
@@ -57,15 +45,11 @@ CHECKS = (
     Expected("vendor_c", "neighbourhoods", Decision.YES),
     Expected("vendor_c", "exhaustive", Decision.NO),
 )
-
-
 _INTRODUCTION = """\
 A platform holds 5,000 ad impressions (Open Bandit Dataset, rows 5000-9999) and wants to know how
 many were clicked. Three vendors send code and claim epsilon = 1. The claims are tested on tables
 drawn from a distribution fitted on the public rows 0-4999: one click rate per item, {expected:.1f}
 clicks expected. The private table is not touched before a YES."""
-
-
 _DIFFERENCE = """\
 Vendor C gets both answers, and both are right. Its bug sits on tables with more than 50 clicks,
 to which the fitted distribution gives a total probability of {mass:.2g}. Sampling promises nothing
@@ -75,7 +59,7 @@ proof is affordable a gate should rest on the proof: with method="auto" it does.
 
 def public_distribution() -> ProductDistribution:
     """Per-item click rates of the public rows, shrunk towards the overall rate."""
-    clicks = whole_numbers(read_column(TABLE, "click", PUBLIC), TABLE)
+    clicks = read_whole_numbers(read_column(TABLE, "click", PUBLIC), TABLE)
     items = [read_column(TABLE, "item", rows).astype(str) for rows in (PUBLIC, PRIVATE)]
     return ProductDistribution.fit(
         clicks,
@@ -89,7 +73,7 @@ def public_distribution() -> ProductDistribution:
 
 def private_clicks() -> NDArray[np.int64]:
     """The private table: the clicks of rows 5000-9999."""
-    return whole_numbers(read_column(TABLE, "click", PRIVATE), TABLE, private=True)
+    return read_whole_numbers(read_column(TABLE, "click", PRIVATE), TABLE, private=True)
 
 
 def run_clicks(

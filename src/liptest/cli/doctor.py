@@ -25,8 +25,6 @@ def doctor() -> int:
 
 
 _REQUIREMENT = re.compile(r"([\w.-]+)(?:\[.*?\])?\s*([^;]*)(?:;.*extra\s*==\s*['\"]([\w-]+)['\"])?")
-
-
 _SECONDS = 60.0
 
 

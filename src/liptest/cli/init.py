@@ -18,8 +18,8 @@ from cyclopts import Group, Parameter
 from liptest.cli.config import FileModel, validated
 from liptest.cli.data_options import DistributionOptions, DomainOptions, read_numbers
 from liptest.cli.jobs import muted
-from liptest.cli.loading import load_mechanism, read_column, whole_numbers
-from liptest.data.distributions import ProductDistribution
+from liptest.cli.loading import load_mechanism, read_column, read_whole_numbers
+from liptest.data.product import ProductDistribution
 from liptest.errors import InputError, LiptestError, check_count
 from liptest.mechanisms.base import Mechanism, through_reads
 from liptest.privacy.check import choose_method
@@ -78,18 +78,12 @@ def init(
 
 
 _MARK = "FILL IN"
-
-
 _KINDS = """\
 # cube: records of one bit, one of which is flipped. grid: counts, one of which moves by 1.
 # records: records of several values (sizes), one of which is replaced."""
-
-
 _OTHER_LAWS = """\
 # Others: probabilities = 0.1 (of a 1; or a list, one number per record), or fitted on public rows:
 # table = "public.csv", column = "click", and if you like group = "item" for one rate per item."""
-
-
 _DEFAULTS = """\
 # exception_mass = 0.001        # a YES by sampling says nothing about datasets of this probability
 # failure_probability = 1e-6    # chance of a wrong YES by sampling
@@ -220,7 +214,7 @@ def _cells(statistic: Any, known: Known) -> int | None:
 
 def _values(known: Known) -> Any:
     assert known.table is not None
-    return whole_numbers(read_column(known.table, known.column), known.table)
+    return read_whole_numbers(read_column(known.table, known.column), known.table)
 
 
 def _domain_lines(kind: str, dimension: int | None, sizes: list[int] | None, known: Known) -> str:
@@ -310,8 +304,6 @@ def _printable(text: str) -> str:
 
 # What is faster needs no warning.
 _PATIENCE = 60.0
-
-
 _ADVICE = (
     "If the function needs only the number of ones, let it say so: "
     "@lt.mechanism(statistic=lt.Count()) above def {name}(count, rng); each count is then asked "

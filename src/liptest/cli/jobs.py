@@ -12,7 +12,7 @@ from typing import Any
 from liptest.cli.config import CheckModel, read_config, validated
 from liptest.cli.data_options import DistributionOptions, DomainOptions
 from liptest.cli.loading import load_mechanism
-from liptest.data.distributions import ProductDistribution
+from liptest.data.product import ProductDistribution
 from liptest.errors import BudgetError, GateError, InputError, LiptestError, MechanismError
 from liptest.lipschitz import testers
 from liptest.mechanisms.base import Mechanism
@@ -20,7 +20,7 @@ from liptest.privacy.settings import METHODS, CheckSettings
 
 
 @dataclass(frozen=True)
-class Task:
+class CommandJob:
     """What one command was asked: checks, the folder that their paths start from, and how."""
 
     models: list[CheckModel]
@@ -47,14 +47,14 @@ def muted() -> Iterator[None]:
         yield
 
 
-def read_task(options: dict[str, Any]) -> Task:
+def read_task(options: dict[str, Any]) -> CommandJob:
     """The checks asked for, from arguments or from a file."""
     workers, ledger = options["workers"], options["ledger"]
     if options["mechanism"] is not None:
         if options["epsilon"] is None:
             raise InputError("epsilon: the claim is missing; give --epsilon 1", name="epsilon")
         model = validated(CheckModel, _from_arguments(options), "arguments")
-        return Task([model], Path(), workers, ledger)
+        return CommandJob([model], Path(), workers, ledger)
     path = options["config"] or Path("liptest.toml")
     if options["config"] is None and not path.is_file():
         raise InputError(
@@ -73,7 +73,7 @@ def read_task(options: dict[str, Any]) -> Task:
     ]
     if ledger is None and whole.ledger is not None:
         ledger = path.parent / whole.ledger
-    return Task(models, path.parent, workers, ledger)
+    return CommandJob(models, path.parent, workers, ledger)
 
 
 def _from_arguments(options: dict[str, Any]) -> dict[str, Any]:

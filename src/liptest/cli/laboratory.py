@@ -27,8 +27,8 @@ from liptest.cli.jobs import muted
 from liptest.cli.loading import load_object
 from liptest.cli.options import RUN, Seed, Workers
 from liptest.cli.workers import pool
-from liptest.data.distributions import ProductDistribution
 from liptest.data.domains import Hypercube, IntArray
+from liptest.data.product import ProductDistribution
 from liptest.errors import BudgetError, FunctionError, InputError, LiptestError, shown
 from liptest.lipschitz.check import check_lipschitz
 from liptest.lipschitz.covers import ExactTable
@@ -204,11 +204,7 @@ def paper(
 
 
 Options = dict[str, Any]
-
-
 _BROKEN_TIES = ", which moves {} edges over the line by a unit in the last place"
-
-
 _CODES = {Decision.ACCEPT: 0, Decision.REJECT: 1, Decision.INCONCLUSIVE: 3}
 
 

@@ -12,11 +12,11 @@ from cyclopts import Parameter
 from liptest.cli.data_options import read_numbers
 from liptest.cli.jobs import code_of, muted
 from liptest.cli.loading import load_mechanism
+from liptest.enumerate.tracing import MAX_RUNS
 from liptest.errors import BudgetError, InputError, LiptestError, check_count, shown
 from liptest.mechanisms.laws import Output, OutputLaw
 from liptest.privacy.witnesses import fraction_text
 from liptest.report.text import Screen
-from liptest.whitebox.tree.tracing import MAX_RUNS
 
 
 def law(

@@ -16,8 +16,6 @@ from liptest.evidence.ledger_entries import Attempt, Totals, attempt_text, decim
 from liptest.report.text import Screen
 
 ledger = App(name="ledger", help="Read a ledger of attempts and releases.")
-
-
 File = Annotated[Path, Parameter(help="The ledger.")]
 
 
@@ -51,7 +49,7 @@ def verify(
 
     Example: liptest ledger verify ledger.db
     """
-    return run_verify(file, head)
+    return run_ledger_verify(file, head)
 
 
 _MOST_PROBLEMS = 20
@@ -86,7 +84,7 @@ def _show(screen: Screen, ledger: Ledger, vendor: str | None, as_json: bool) -> 
         screen.paragraph("\n".join([vendor_text(f"vendor {vendor}", Totals.of(found)), *lines]))
 
 
-def run_verify(file: Path, head: str | None) -> int:
+def run_ledger_verify(file: Path, head: str | None) -> int:
     """``liptest ledger verify``."""
     screen = Screen()
     try:

@@ -61,7 +61,7 @@ def load_mechanism(where: str) -> tuple[Mechanism, str]:
             value=found,
         )
     if not isinstance(found, Mechanism) and callable(found) and not isinstance(found, type):
-        from liptest.whitebox.decorator import mechanism
+        from liptest.enumerate.python_function import mechanism
 
         return mechanism(found), label
     return check_mechanism(found), label
@@ -164,7 +164,9 @@ def read_column(
     return values
 
 
-def whole_numbers(values: NDArray[Any], path: Path, *, private: bool = False) -> NDArray[np.int64]:
+def read_whole_numbers(
+    values: NDArray[Any], path: Path, *, private: bool = False
+) -> NDArray[np.int64]:
     """The column as whole numbers, or InputError (that quotes nothing if ``private``)."""
     try:
         numbers = values.astype(np.float64)
@@ -248,18 +250,10 @@ def _slice(rows: str | None) -> slice:
 
 
 Modules = dict[str, ModuleType]
-
-
 _shelves: dict[Path, Modules] = {}
-
-
 # Modules from elsewhere that have the name of a file in the folder in use.
 _hidden: Modules = {}
-
-
 _in_use: Path | None = None
-
-
 # Modules that were there before any vendor's are never taken away.
 _before: frozenset[str] = frozenset()
 

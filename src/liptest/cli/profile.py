@@ -69,8 +69,6 @@ def profile(
 
 # As for ``liptest check``: worst first.
 _SEVERITY = (4, 1, 3, 2, 0)
-
-
 _CODES = {Decision.YES: 0, Decision.NO: 1, Decision.INCONCLUSIVE: 3}
 
 

@@ -21,7 +21,7 @@ from liptest.cli.workers import pool
 from liptest.data.distributions import Distribution
 from liptest.errors import LiptestError
 from liptest.evidence.certificate import Certificate, certify_samples
-from liptest.evidence.ledger import Bookkeeper
+from liptest.evidence.ledger import LedgerRecorder
 from liptest.evidence.ledger_entries import clean_name
 from liptest.report.html import report_html
 from liptest.report.text import Screen
@@ -86,7 +86,7 @@ def run_samples(options: dict[str, Any]) -> int:
         sampler, label = load_sampler(options["sampler"], scalar=options["scalar"])
         data = build_data(options["data"])
         vendor = options["vendor"] or clean_name(options["sampler"])
-        books = Bookkeeper(options["ledger"], vendor=vendor)
+        books = LedgerRecorder(options["ledger"], vendor=vendor)
         verdict = _verdict(screen, sampler, label, data, books, options)
     except LiptestError as error:
         return screen.error(error, code_of(error), options["sampler"])
@@ -120,7 +120,7 @@ def _verdict(
     sampler: Sampler,
     label: str,
     data: Distribution,
-    books: Bookkeeper,
+    books: LedgerRecorder,
     options: dict[str, Any],
 ) -> BlackBoxVerdict:
     claim = validated(

@@ -50,8 +50,6 @@ def verify(
 
 # The worst of several wins.
 _SEVERITY = (1, 3, 2, 0)
-
-
 _WORDS = {
     0: "HOLDS",
     1: "DOES NOT HOLD",

@@ -19,8 +19,6 @@ from liptest.errors import InputError, shown
 
 #: A category: a number, a text, a date; None stands for a missing value.
 Value = Hashable
-
-
 #: Joint values of some columns -> how many rows have them.
 Cells = dict[tuple[Value, ...], int]
 
@@ -44,7 +42,7 @@ def plain(value: Any) -> Value:
     return None if type(value).__name__ in ("NAType", "NaTType") else value
 
 
-def add_up(rows: Iterable[tuple[Any, ...]]) -> Cells:
+def add_up_cells(rows: Iterable[tuple[Any, ...]]) -> Cells:
     """Cells from rows (values .., count); values that are one in plain form are added up."""
     cells: Cells = {}
     for *values, count in rows:
@@ -102,8 +100,6 @@ def changed(words: str) -> InputError:
 
 #: The values of one column; value ``categories[i]`` has the code i.
 Categories = tuple[Value, ...]
-
-
 BITS: Categories = (0, 1)
 
 

@@ -22,17 +22,15 @@ from liptest.data.coding import (
     empty,
     only_known,
 )
-from liptest.data.distributions import ProductDistribution
 from liptest.data.fitted import DATASETS, Fitted, counts_hash
-from liptest.data.sources import TableSource, as_source, chosen
+from liptest.data.product import ProductDistribution
+from liptest.data.sources import TableSource, as_source, choose_columns
 from liptest.errors import InputError, check_open_unit, shown
 
 # How far the shares of independent rows may be from their probabilities.
 
 
 _STEPS = 60
-
-
 # Far above what the floats below can lose.
 _SLACK = 1e-12
 
@@ -186,11 +184,7 @@ def _sure(found: Dependence) -> str:
 
 
 Table = NDArray[np.float64]
-
-
 _MAX_PAIRS = 5000
-
-
 # Joint cells of all columns together that are counted, for an upper bound on tau.
 _MAX_JOINT = 1_000_000
 
@@ -239,7 +233,7 @@ def column_dependence(
     known_from = None if distribution is None else distribution.fitted
     if columns is None and known_from is not None and known_from.columns:
         columns = list(known_from.columns)
-    names = chosen(source, columns)
+    names = choose_columns(source, columns)
     count = len(names) * (len(names) - 1) // 2
     if not 1 <= count <= _MAX_PAIRS:
         raise InputError(

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from liptest.data.domains import Domain, require_one_at_a_time
-from liptest.data.product import ProductDistribution as ProductDistribution
-from liptest.data.sampled import SampledDistribution as SampledDistribution
+from liptest.data.product import ProductDistribution
+from liptest.data.sampled import SampledDistribution
 from liptest.errors import InputError, shown
 
 Distribution = ProductDistribution | SampledDistribution

@@ -22,8 +22,6 @@ from numpy.typing import ArrayLike, NDArray
 from liptest.errors import DatasetError, InputError, check_count, shown
 
 IntArray = NDArray[np.signedinteger[Any]]
-
-
 # Points per array that the index <-> point maps can address in 64 bits.
 _MAX_INDEXED = 2**62
 
@@ -397,8 +395,6 @@ def _first_outside(array: NDArray[Any], sizes: NDArray[np.int64]) -> str:
 
 
 Indices = NDArray[np.int64]
-
-
 # Neighbours of one point that are listed at once: 3^11 - 1 fit, 3^12 - 1 do not.
 _MOST_NEIGHBOURS = 1 << 18
 

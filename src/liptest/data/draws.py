@@ -87,25 +87,13 @@ def _law(row: ArrayLike, coordinate: int, size: int) -> NDArray[np.float64]:
 
 
 GRID_BITS = 53
-
-
 GRID = 1 << GRID_BITS
-
-
 _LOW_BITS = GRID_BITS - 8
-
-
 _LOW_MASK = (1 << _LOW_BITS) - 1
-
-
 # Threshold rows are tiled to about this many columns: NumPy is slow on short inner loops.
 _TILE = 4096
-
-
 # Random bytes are drawn and compared in pieces of this size, which stay in the cache.
 _BLOCK = 1 << 18
-
-
 _NOWHERE = np.zeros(0, dtype=np.int64)
 
 
@@ -228,15 +216,9 @@ class IndexSampler:
 
 
 Floats = NDArray[np.float64]
-
-
 # Up to so many bits nothing is left out, at a cost of d^2 additions.
 _FEW_BITS = 20_000
-
-
 _LEAF = 64
-
-
 # Masses below this are left out of the law of a part.
 _SMALL = 1e-45
 

@@ -12,10 +12,10 @@ from functools import cached_property, lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.data.distributions import ProductDistribution
 from liptest.data.domains import Hypercube
 from liptest.data.draws import IndexSampler
 from liptest.data.points import PointBatch
+from liptest.data.product import ProductDistribution
 from liptest.errors import InputError
 
 # Every chunk of a run asks for the same law again.

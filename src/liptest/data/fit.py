@@ -31,12 +31,12 @@ from liptest.data.fitted import (
     DATASETS,
     MAX_READ,
     RECORDS,
+    FitRequest,
+    FitResult,
     Fitted,
-    Found,
-    Wanted,
-    cells_of,
     counts_hash,
     fit_marginals,
+    histogram_cells,
     joint_codes,
     log_chance,
     overall_law,
@@ -44,7 +44,7 @@ from liptest.data.fitted import (
     rows_hash,
     shrunk,
 )
-from liptest.data.sources import TableSource, as_source, chosen, is_table, require_array
+from liptest.data.sources import TableSource, as_source, choose_columns, is_table, require_array
 from liptest.errors import InputError, check_count, check_positive, shown
 
 # Laws of the counts of a histogram whose number of records is random.
@@ -52,8 +52,6 @@ from liptest.errors import InputError, check_count, check_positive, shown
 
 # Probability that some count of a histogram lies above its grid, where the grid is chosen here.
 CUT = 1e-9
-
-
 _LARGEST = 10**6
 
 
@@ -107,9 +105,9 @@ def _tail_bound(mean: float, size: int) -> float:
 _MAX_CELLS = 4_000_000
 
 
-def fit_records(source: TableSource, wanted: Wanted) -> Found:
+def fit_records(source: TableSource, wanted: FitRequest) -> FitResult:
     """Each row is a record: a law per group, as many coordinates as records are modelled."""
-    columns = chosen(source, wanted.columns)
+    columns = choose_columns(source, wanted.columns)
     group = _group_column(source, columns, wanted)
     # Without named columns a record is all that is not its group.
     columns = [name for name in columns if name != group] if wanted.columns is None else columns
@@ -178,12 +176,12 @@ def fit_records(source: TableSource, wanted: Wanted) -> Found:
     )
     how = "" if group is None else f", one law per {group}"
     words = f"the distribution fitted on the rows of {source.words}, each a record{how}"
-    return Found(domain, chosen_laws, fitted, words)
+    return FitResult(domain, chosen_laws, fitted, words)
 
 
-def fit_arrivals(source: TableSource, wanted: Wanted) -> Found:
+def fit_arrivals(source: TableSource, wanted: FitRequest) -> FitResult:
     """Each row is a record, a dataset the histogram of a Poisson number of such records."""
-    columns = chosen(source, wanted.columns)
+    columns = choose_columns(source, wanted.columns)
     expected = check_positive("histogram_of", wanted.histogram_of or 0.0)
     cells = source.cells(columns, _MAX_CELLS)
     if not cells:
@@ -207,14 +205,14 @@ def fit_arrivals(source: TableSource, wanted: Wanted) -> Found:
         ARRIVALS,
         tuple(columns),
         known,
-        counts_hash(cells_of(counts)),
+        counts_hash(histogram_cells(counts)),
         notes=(f"left out are counts above the grid, of probability <= {cut:.2g}",),
     )
     words = (
         f"the distribution fitted on the rows of {source.words}: histograms of a Poisson number "
         f"of records, {expected:g} on average"
     )
-    return Found(wanted.domain or Hypergrid(sizes), [law for law, _ in pairs], fitted, words)
+    return FitResult(wanted.domain or Hypergrid(sizes), [law for law, _ in pairs], fitted, words)
 
 
 def _grid_sizes(domain: Domain | None, means: list[float]) -> list[int]:
@@ -264,7 +262,7 @@ def _grouped(
     return table, list(place)
 
 
-def _group_column(source: TableSource, columns: Sequence[str], wanted: Wanted) -> str | None:
+def _group_column(source: TableSource, columns: Sequence[str], wanted: FitRequest) -> str | None:
     if wanted.groups is None:
         if wanted.record_groups is not None:
             raise InputError("record_groups is given without groups; give both or neither")
@@ -274,17 +272,19 @@ def _group_column(source: TableSource, columns: Sequence[str], wanted: Wanted) -
             f"groups={shown(wanted.groups)} must be the name of a column of the table",
             name="groups",
         )
-    return chosen(source, wanted.groups)[0]
+    return choose_columns(source, wanted.groups)[0]
 
 
-def _targets(source: TableSource, group: str | None, wanted: Wanted, cells: Cells) -> list[Value]:
+def _targets(
+    source: TableSource, group: str | None, wanted: FitRequest, cells: Cells
+) -> list[Value]:
     if group is None:
         return [None] * check_count("records", wanted.records or 0)
     if wanted.record_groups is None:
         return _labels(source, group, cells)
     if is_table(wanted.record_groups):
         other = as_source(wanted.record_groups)
-        chosen(other, group)
+        choose_columns(other, group)
         return _labels(other, group, {} if other.is_ordered else other.cells([group], _MAX_CELLS))
     return _given(wanted.record_groups)
 
@@ -339,7 +339,7 @@ def _record_notes(
     return tuple(notes)
 
 
-def fit(table: Any, wanted: Wanted) -> Found:
+def fit(table: Any, wanted: FitRequest) -> FitResult:
     """Count what is wanted and fit it; InputError as ``ProductDistribution.fit``."""
     wanted.check()
     if not is_table(table):
@@ -355,7 +355,7 @@ def fit(table: Any, wanted: Wanted) -> Found:
     return _datasets(source, wanted)
 
 
-def _array(table: Any, domain: Domain, wanted: Wanted) -> Found:
+def _array(table: Any, domain: Domain, wanted: FitRequest) -> FitResult:
     tables_only = ("columns", "records", "histogram_of")
     given = [name for name in tables_only if getattr(wanted, name) is not None]
     if given or wanted.categories:
@@ -375,11 +375,11 @@ def _array(table: Any, domain: Domain, wanted: Wanted) -> Found:
         fitted = Fitted(len(points), DATASETS, row_hashes=row_hashes(points))
     else:
         fitted = Fitted(len(values), RECORDS, rows_hash=rows_hash(values))
-    return Found(domain, cut, fitted, "a product law fitted on a table")
+    return FitResult(domain, cut, fitted, "a product law fitted on a table")
 
 
-def _datasets(source: TableSource, wanted: Wanted) -> Found:
-    columns = chosen(source, wanted.columns)
+def _datasets(source: TableSource, wanted: FitRequest) -> FitResult:
+    columns = choose_columns(source, wanted.columns)
     found = source.marginals(columns, wanted.max_values)
     rows = _same_total(source, found)
     domain, known = coordinates(columns, found, wanted.categories, wanted.domain)
@@ -398,7 +398,7 @@ def _datasets(source: TableSource, wanted: Wanted) -> Found:
         notes=_zeros(columns, laws),
         row_hashes=_read_again(source, columns, known, rows),
     )
-    return Found(
+    return FitResult(
         domain,
         laws,
         fitted,

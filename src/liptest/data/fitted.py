@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from liptest.data.coding import Categories, Value, codes
 from liptest.data.domains import Domain, rectangular
-from liptest.data.sources import as_source, chosen, is_table
+from liptest.data.sources import as_source, choose_columns, is_table
 from liptest.errors import InputError, check_count, check_non_negative, check_positive, shown
 
 # Marginal laws from public tables, shrunk towards the law of all data together.
@@ -139,7 +139,7 @@ def _codes(values: NDArray[Any], size: int) -> NDArray[np.int64]:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class FitRequest:
     """The arguments of ``ProductDistribution.fit``."""
 
     domain: Domain | None = None
@@ -178,7 +178,7 @@ class Wanted:
 
 
 @dataclass(frozen=True)
-class Found:
+class FitResult:
     """A domain and the law of each coordinate, what was read, and where from in words.
 
     ``laws`` is an array (d, values) or a list of d laws.
@@ -204,12 +204,8 @@ class Found:
 
 #: What a row of the table is; the first word of a unit.
 DATASETS, RECORDS, ARRIVALS = "datasets", "records", "arrivals"
-
-
 #: Values of a table whose rows are datasets that are read once more to recognise its rows.
 MAX_READ = 500_000
-
-
 # A row that a table has anyhow, with a greater probability than this, is no sign of anything.
 _MOST_CHANCE = 0.01
 
@@ -300,7 +296,7 @@ class Fitted:
         if array.ndim != 1:
             return ""
         if self.unit == ARRIVALS:
-            same = counts_hash(cells_of(array)) == self.counts_hash
+            same = counts_hash(histogram_cells(array)) == self.counts_hash
             return _recognised("in all counts with", log_mass) if same else ""
         if len(array) != self.rows:
             return ""
@@ -329,7 +325,7 @@ def _values(table: Any, columns: list[str]) -> list[list[Value]]:
             name="table",
         )
     source = as_source(table)
-    chosen(source, columns)
+    choose_columns(source, columns)
     try:
         return source.rows(columns)
     except InputError:
@@ -381,7 +377,7 @@ def row_hash(row: NDArray[Any]) -> bytes:
     return hashlib.blake2b(data, digest_size=12).digest()
 
 
-def cells_of(counts: NDArray[Any]) -> dict[tuple[int], int]:
+def histogram_cells(counts: NDArray[Any]) -> dict[tuple[int], int]:
     """The counts of a histogram by their place."""
     return {(place,): int(count) for place, count in enumerate(counts.tolist())}
 

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from liptest.data.domains import Domain, Hypercube, IntArray, check_domain
 from liptest.data.draws import BitSampler, ValueSampler, check_floats, check_marginals
 from liptest.data.fit import fit
-from liptest.data.fitted import Fitted, Wanted
+from liptest.data.fitted import FitRequest, Fitted
 from liptest.errors import InputError, check_count
 
 _CHUNK_BYTES = 1 << 22
@@ -167,7 +167,7 @@ class ProductDistribution:
             a database that fails; nothing is fitted then.
         """
         rest = (records, histogram_of, categories or {}, shrinkage, smoothing, max_values)
-        found = fit(table, Wanted(domain, columns, groups, record_groups, *rest))
+        found = fit(table, FitRequest(domain, columns, groups, record_groups, *rest))
         words = found.words(source)
         if isinstance(found.domain, Hypercube):
             law = cls._of_bits(found.bits(), words)

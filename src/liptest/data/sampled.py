@@ -32,9 +32,9 @@ from liptest.data.draws import (
     cumulative_thresholds,
     uniform_integers,
 )
-from liptest.data.fitted import DATASETS, Fitted, Wanted, counts_hash, overall_law, shrunk
+from liptest.data.fitted import DATASETS, FitRequest, Fitted, counts_hash, overall_law, shrunk
 from liptest.data.product import ProductDistribution
-from liptest.data.sources import TableSource, as_source, chosen, is_table, require_array
+from liptest.data.sources import TableSource, as_source, choose_columns, is_table, require_array
 from liptest.errors import InputError, check_count, shown
 
 
@@ -156,7 +156,7 @@ class SampledDistribution:
         """
         rest = (None, None, categories or {}, shrinkage, smoothing)
         where, law, fitted, words = fit_mixture(
-            table, by, Wanted(domain, columns, None, None, *rest)
+            table, by, FitRequest(domain, columns, None, None, *rest)
         )
         return cls._fitted(where, law, fitted, source or words)
 
@@ -179,7 +179,7 @@ class SampledDistribution:
         ``ProductDistribution.fit``.
         """
         rest = (None, None, None, None, categories or {}, shrinkage, smoothing)
-        where, law, fitted, words = fit_chain(table, Wanted(domain, columns, *rest))
+        where, law, fitted, words = fit_chain(table, FitRequest(domain, columns, *rest))
         return cls._fitted(where, law, fitted, source or words)
 
     @classmethod
@@ -452,7 +452,7 @@ def bootstrap(
         require_array(table)
         return _of_array(table, check_domain(domain))
     source = as_source(table)
-    names = chosen(source, columns)
+    names = choose_columns(source, columns)
     cells = source.cells(names, _MAX_ROWS)
     if not cells:
         raise empty(source.words)
@@ -483,12 +483,10 @@ def _of_array(table: Any, domain: Domain) -> Resampled:
 
 
 _MAX_CLASSES = 100
-
-
 Table = NDArray[np.float64]
 
 
-def fit_chain(table: Any, wanted: Wanted) -> tuple[Domain, MarkovChain, Fitted, str]:
+def fit_chain(table: Any, wanted: FitRequest) -> tuple[Domain, MarkovChain, Fitted, str]:
     """A chain along the columns: each step's matrix shrunk towards the law of its column."""
     wanted.check()
     source = as_source(table)
@@ -508,14 +506,14 @@ def fit_chain(table: Any, wanted: Wanted) -> tuple[Domain, MarkovChain, Fitted, 
     return domain, MarkovChain(laws[0], tuple(steps), domain.dtype.str), fitted, words
 
 
-def fit_mixture(table: Any, by: str, wanted: Wanted) -> tuple[Domain, Mixture, Fitted, str]:
+def fit_mixture(table: Any, by: str, wanted: FitRequest) -> tuple[Domain, Mixture, Fitted, str]:
     """A product law for each value of the column ``by``, shrunk towards that of all rows."""
     wanted.check()
     source = as_source(table)
     if not isinstance(by, str):
         raise InputError(f"by={shown(by)} must be the name of a column", name="by")
-    chosen(source, by)
-    columns = [name for name in chosen(source, wanted.columns) if name != by]
+    choose_columns(source, by)
+    columns = [name for name in choose_columns(source, wanted.columns) if name != by]
     if not columns:
         raise InputError(f"columns: nothing is left beside by={by!r}; name columns", name="columns")
     names, found, rows = _counted(source, wanted, columns)
@@ -541,9 +539,9 @@ def fit_mixture(table: Any, by: str, wanted: Wanted) -> tuple[Domain, Mixture, F
 
 
 def _counted(
-    source: TableSource, wanted: Wanted, columns: Sequence[str] | None = None
+    source: TableSource, wanted: FitRequest, columns: Sequence[str] | None = None
 ) -> tuple[list[str], list[dict[Value, int]], int]:
-    names = chosen(source, wanted.columns if columns is None else columns)
+    names = choose_columns(source, wanted.columns if columns is None else columns)
     found = source.marginals(names, wanted.max_values)
     rows = sum(found[0].values())
     if rows == 0:
@@ -555,7 +553,7 @@ def _joint(
     source: TableSource,
     names: tuple[str, str],
     known: tuple[Categories, Categories],
-    wanted: Wanted,
+    wanted: FitRequest,
 ) -> Table:
     cells = source.cells(names, wanted.max_values**2)
     left, right = (codes(n, [key[i] for key in cells], known[i]) for i, n in enumerate(names))

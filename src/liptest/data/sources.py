@@ -11,7 +11,7 @@ from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
-from liptest.data.coding import Cells, Value, add_up, extra, plain, too_many
+from liptest.data.coding import Cells, Value, add_up_cells, extra, plain, too_many
 from liptest.errors import InputError, shown
 
 
@@ -85,7 +85,7 @@ def _no_table(table: Any) -> InputError:
     )
 
 
-def chosen(source: TableSource, columns: str | Sequence[str] | None) -> list[str]:
+def choose_columns(source: TableSource, columns: str | Sequence[str] | None) -> list[str]:
     """Names of the columns that are meant; None means all; InputError names an unknown one."""
     known = source.names()
     if columns is not None and not isinstance(columns, Iterable):
@@ -113,22 +113,14 @@ def chosen(source: TableSource, columns: str | Sequence[str] | None) -> list[str
 
 
 _COUNT = "liptest count"
-
-
 _PARQUET = (".parquet", ".pq")
-
-
 # Nothing about the form is guessed but the types, and those from all rows. The name of a folder,
 # such as day=1, is no column.
 _READ_CSV = (
     "SELECT * FROM read_csv(?, header = true, skip = 0, delim = ',', quote = '\"', "
     "escape = '\"', comment = '', sample_size = -1, hive_partitioning = false)"
 )
-
-
 _SEPARATORS = (";", "\t", "|")
-
-
 # What duckdb takes for a pattern of file names.
 _PATTERN = re.compile(r"[*?\[]")
 
@@ -199,7 +191,7 @@ class FrameTable:
         )
         if len(found) > limit:
             raise too_many(columns, limit)
-        return add_up(found.iter_rows())
+        return add_up_cells(found.iter_rows())
 
     def rows(self, columns: Sequence[str]) -> list[list[Value]]:
         """The values of each column, in the order of the rows; InputError without an order."""
@@ -272,12 +264,8 @@ def _require_commas(path: Path, columns: Sequence[str]) -> None:
 
 
 Answer = TypeVar("Answer")
-
-
 # One statement counts all columns where the database has grouping sets.
 _GROUPING_SETS = ("postgresql",)
-
-
 _SNAPSHOT = {"postgresql": "REPEATABLE READ"}
 
 
@@ -366,7 +354,7 @@ class SqlTable:
         found = connection.execute(statement).all()
         if len(found) > limit:
             raise too_many(columns, limit)
-        return add_up(tuple(row) for row in found)
+        return add_up_cells(tuple(row) for row in found)
 
     def _all_at_once(
         self, connection: Any, columns: Sequence[str], limit: int

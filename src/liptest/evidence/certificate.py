@@ -25,8 +25,9 @@ from typing_extensions import TypeVar
 import liptest
 from liptest.blackbox.samplers import check_sampler
 from liptest.blackbox.verdicts import BlackBoxVerdict
-from liptest.data.distributions import Distribution, ProductDistribution
+from liptest.data.distributions import Distribution
 from liptest.data.domains import AllAnswers, Domain, Hypercube, Hypergrid, OneAnswer, RecordGrid
+from liptest.data.product import ProductDistribution
 from liptest.data.sampled import SampledDistribution
 from liptest.errors import InputError, shown
 from liptest.evidence.check_witness import Unreadable, strict_json
@@ -60,30 +61,14 @@ from liptest.verdicts import (
 )
 
 VERSION = 1
-
-
 _OS_SEED = "operating system, drawn after the code was hashed"
-
-
 _CALLER_SEED = "caller: valid only if the code was written without knowing this seed"
-
-
 _NO_SEED = "none: nothing was drawn"
-
-
 _OS_SEED_OF_SAMPLES = "operating system"
-
-
 _CALLER_SEED_OF_SAMPLES = "caller: valid only if the code did not know it"
-
-
 #: Who may have chosen a seed.
 SEED_SOURCES = (_OS_SEED, _CALLER_SEED, _NO_SEED, _OS_SEED_OF_SAMPLES, _CALLER_SEED_OF_SAMPLES)
-
-
 _LISTED = "pairs that the caller listed"
-
-
 V = TypeVar("V", bound=PrivacyVerdict | BlackBoxVerdict, default=PrivacyVerdict)
 
 
@@ -143,7 +128,7 @@ class Certificate(Generic[V]):
             else _Document.of(self, verdict)
         )
         document = made.to_dict()
-        return document | {"digest": digest(document)}
+        return document | {"digest": document_digest(document)}
 
     def to_json(self) -> str:
         """One JSON object."""
@@ -236,14 +221,10 @@ def versions_here() -> dict[str, str]:
 
 
 Sha256 = Annotated[str, as_text(pattern="^[0-9a-f]{64}$")]
-
-
 Attempts = Annotated[
     Positive | None,
     Described("Which of the vendor's attempts this was, as a ledger counted; null without one."),
 ]
-
-
 Digest = Annotated[
     str,
     as_text(pattern="^sha256:[0-9a-f]{64}$"),
@@ -252,8 +233,6 @@ Digest = Annotated[
         "shows accidents; it is not a signature."
     ),
 ]
-
-
 SeedSource = Annotated[
     Words,
     Described("Who chose it. A seed that the author of the code could know proves nothing."),
@@ -523,7 +502,7 @@ def document_problems(document: dict[str, Any]) -> list[str]:
     wrong = form_problems(document)
     if wrong:
         return wrong
-    if document["digest"] != digest(document):
+    if document["digest"] != document_digest(document):
         wrong.append("the document was changed after it was written (its digest differs)")
     try:
         made = certificate_of(document).to_dict()
@@ -540,7 +519,7 @@ def _departures(stated: Any, made: Any, place: str) -> Iterator[str]:
         yield f"{place}: {shown(stated)} does not follow from the rest, which gives {shown(made)}"
 
 
-def digest(document: dict[str, Any]) -> str:
+def document_digest(document: dict[str, Any]) -> str:
     """sha256 of a document without its key "digest": sorted keys, no spaces, ASCII."""
     rest = {key: value for key, value in document.items() if key != "digest"}
     text = json.dumps(rest, sort_keys=True, separators=(",", ":"), allow_nan=False)

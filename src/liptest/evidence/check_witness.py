@@ -25,30 +25,14 @@ from pathlib import Path
 from typing import Any
 
 VERSION = 1
-
-
 BREAKS, KEEPS, OPEN = "breaks", "keeps", "open"
-
-
 _FRACTION = re.compile(r"[0-9]{1,4000}(/[0-9]{1,4000})?")
-
-
 _DECIMAL = re.compile(r"[0-9](\.[0-9]{1,80})?e-?[0-9]{1,6}")
-
-
 _LOGARITHM = re.compile(r"log\(([0-9]{1,4000}(?:/[0-9]{1,4000})?)\)")
-
-
 _SMALLEST_EXPONENT = 100_000
-
-
 _BITS = (128, 512, 2048, 16384)
-
-
 # No ratio of stated probabilities is larger: from there on only a probability 0 breaks a claim.
 LARGEST_EXPONENT = 1_000_000
-
-
 # Distance of two datasets from how far each coordinate moves.
 _METRICS: dict[str, Callable[[list[int]], int]] = {
     "cube": lambda moves: sum(move != 0 for move in moves),
@@ -57,8 +41,6 @@ _METRICS: dict[str, Callable[[list[int]], int]] = {
     "answers, all move": lambda moves: max(moves, default=0),
     "answers, one moves": sum,
 }
-
-
 Interval = tuple[Fraction, Fraction]
 
 
@@ -67,7 +49,7 @@ class Unreadable(ValueError):
 
 
 @dataclass(frozen=True)
-class Claim:
+class StatedClaim:
     """(epsilon, delta) at a tolerance; ``epsilon`` is rational, or the log of ``argument``."""
 
     epsilon: Fraction | None
@@ -147,7 +129,7 @@ def _atanh(z: Fraction, bits: int) -> Interval:
     return Fraction(low, one), Fraction(high + power_high, one)
 
 
-def decide(claim: Claim, first: Interval, second: Interval, distance: int) -> str:
+def decide_event(claim: StatedClaim, first: Interval, second: Interval, distance: int) -> str:
     """Whether an event of these probabilities breaks the claim: BREAKS, KEEPS or OPEN.
 
     It breaks it when P > e^(epsilon' distance) Q + delta' one way or the other.
@@ -167,7 +149,7 @@ def decide(claim: Claim, first: Interval, second: Interval, distance: int) -> st
     return OPEN
 
 
-def check(document: Any) -> str:
+def check_certificate(document: Any) -> str:
     """Decide the witness of one certificate; Unreadable when it has none or contradicts itself."""
     verdict = _at(document, "verdict")
     witness = _at(verdict, "witness")
@@ -178,16 +160,16 @@ def check(document: Any) -> str:
     if claim.delta > 0 and distance != 1:
         raise Unreadable("a claim with delta > 0 is about neighbours, not about a larger distance")
     first, second = masses(witness)
-    return decide(claim, first, second, distance)
+    return decide_event(claim, first, second, distance)
 
 
-def claim_of(data: Any) -> Claim:
+def claim_of(data: Any) -> StatedClaim:
     """The claim, exactly: a JSON number stands for the binary fraction that it is."""
     epsilon, delta, tolerance = (_at(data, key) for key in ("epsilon", "delta", "tolerance"))
     match = _LOGARITHM.fullmatch(epsilon) if isinstance(epsilon, str) else None
-    argument = None if match is None else rational(match[1])
+    argument = None if match is None else read_rational(match[1])
     number = None if argument is not None else _number(epsilon)
-    found = Claim(number, argument, _number(delta), _number(tolerance))
+    found = StatedClaim(number, argument, _number(delta), _number(tolerance))
     too_small = (number is not None and number <= 0) or (argument is not None and argument <= 1)
     if too_small or not 0 <= found.delta < 1 or not 0 <= found.tolerance < 1:
         raise Unreadable(f"claim={data}: epsilon must be above 0, delta and tolerance in [0, 1)")
@@ -208,12 +190,12 @@ def masses(witness: Any) -> tuple[Interval, Interval]:
         low, high = (sum((row[side + end] for row in rows), Fraction(0)) for end in (0, 1))
         if low > 1:
             raise Unreadable("the probabilities of one law sum to more than 1")
-        sides.append((low, min(high + rational(left_over), Fraction(1))))
+        sides.append((low, min(high + read_rational(left_over), Fraction(1))))
     return sides[0], sides[1]
 
 
 def _row(ends: Any) -> list[Fraction]:
-    row = [rational(end) for end in ends]
+    row = [read_rational(end) for end in ends]
     if len(row) != 4 or not (row[0] <= row[1] <= 1 and row[2] <= row[3] <= 1):
         raise Unreadable(f"bounds={ends}: four numbers, 0 <= lower <= upper <= 1 twice")
     return row
@@ -261,7 +243,7 @@ def _number(value: Any) -> Fraction:
         raise Unreadable(f"{value!r} is no finite number") from None
 
 
-def rational(text: Any) -> Fraction:
+def read_rational(text: Any) -> Fraction:
     """A stated probability; Unreadable when it is no fraction and no decimal."""
     known = isinstance(text, str) and (_FRACTION.fullmatch(text) or _DECIMAL.fullmatch(text))
     if not known or abs(int(text.partition("e")[2] or 0)) > _SMALLEST_EXPONENT:
@@ -313,12 +295,12 @@ def _told(document: Any) -> tuple[int, str]:
             BREAKS: (0, "the stated probabilities break the stated claim"),
             KEEPS: (1, "the stated probabilities do NOT break the stated claim"),
             OPEN: (3, "the stated intervals are too wide to decide"),
-        }[check(document)]
+        }[check_certificate(document)]
     except (TypeError, ValueError) as error:
         return 1, f"the certificate contradicts itself: {error}"
 
 
-def main(arguments: list[str]) -> int:
+def check_files(arguments: list[str]) -> int:
     """Check the files named; prints a line for each certificate, returns the exit code."""
     if not arguments or arguments[0].startswith("-"):
         print("usage: python check_witness.py certificate.json ...", file=sys.stderr)
@@ -339,4 +321,4 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(check_files(sys.argv[1:]))

@@ -210,7 +210,7 @@ class Named(Protocol):
     def name(self) -> str: ...
 
 
-class Bookkeeper:
+class LedgerRecorder:
     """What one test and the releases after it write to a ledger, if there is one.
 
     A verdict that cannot be written is kept, and is written at the next chance: ``settle`` says
@@ -239,7 +239,7 @@ class Bookkeeper:
     @classmethod
     def of_gate(
         cls, ledger: LedgerLike, *, vendor: str | None, private_table: str | None
-    ) -> Bookkeeper:
+    ) -> LedgerRecorder:
         """The books of a gate; InputError for names without a ledger."""
         if ledger is None and (vendor, private_table) != (None, None):
             raise InputError(

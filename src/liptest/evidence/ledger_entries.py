@@ -183,8 +183,6 @@ def printed(value: Fraction) -> str:
 
 #: The decision of a test that began and of which no verdict came: interrupted, failed or running.
 NO_VERDICT = "none"
-
-
 _WORDS = {NO_VERDICT: "without a verdict", **{str(one): str(one) for one in Decision}}
 
 
@@ -201,15 +199,9 @@ def _sum(values: Iterable[Fraction]) -> Fraction:
 
 #: Methods that look at every case: whatever they answer, no wrong YES was possible.
 _CERTAIN = ("exhaustive", BY_FILTER)
-
-
 #: What reading a row raises that no ledger wrote.
 NOT_OURS = (KeyError, TypeError, ValueError, AttributeError)
-
-
 _LONGEST_NAME = 200
-
-
 _DECIMAL = re.compile(r"[0-9]{1,400}(\.[0-9]{1,1200})?(e[+-]?[0-9]{1,3})?")
 
 

@@ -31,14 +31,8 @@ from liptest.errors import LedgerError
 
 #: Stands before the first row.
 START = "0" * 64
-
-
 VERSION = 1
-
-
 APPLICATION = 0x4C49_5054  # "LIPT"
-
-
 SCHEMA = (
     """CREATE TABLE entries (
     number INTEGER PRIMARY KEY CHECK (number > 0),
@@ -62,8 +56,6 @@ WHEN NEW.number IS NOT (SELECT coalesce(max(number), 0) + 1 FROM entries)
     coalesce((SELECT hash FROM entries ORDER BY number DESC LIMIT 1), '{START}')
 BEGIN SELECT RAISE(ABORT, 'a ledger is append-only: a row follows the last one'); END""",
 )  # fmt: skip
-
-
 COLUMNS = "number, kind, vendor, attempt, entry, previous, hash"
 
 
@@ -118,12 +110,12 @@ class Past:
         return list(stored_rows(self._connection, "WHERE attempt = ? ORDER BY number", attempt))
 
 
-def canonical(value: Any) -> str:
+def canonical_json(value: Any) -> str:
     """One text for one JSON value: sorted keys, no spaces, ASCII."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
-def digest(text: str) -> str:
+def text_digest(text: str) -> str:
     """sha256 of a text, in hex."""
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
 
@@ -142,8 +134,8 @@ def row_after(draft: Draft, last: Row | None) -> Row:
         "time": datetime.now(UTC).isoformat(timespec="seconds"),
         "liptest": liptest.__version__,
     }
-    entry = canonical(fields)
-    return Row(number, draft.kind, draft.vendor, attempt, entry, previous, digest(entry))
+    entry = canonical_json(fields)
+    return Row(number, draft.kind, draft.vendor, attempt, entry, previous, text_digest(entry))
 
 
 def row_problems(row: Row, number: int, previous: str) -> list[str]:
@@ -153,7 +145,7 @@ def row_problems(row: Row, number: int, previous: str) -> list[str]:
         wrong.append(f"it follows row {number}: rows are missing")
     if row.previous != previous:
         wrong.append("it does not hold the hash of the row before")
-    if digest(str(row.entry)) != row.hash:
+    if text_digest(str(row.entry)) != row.hash:
         wrong.append("its text does not fit its hash")
     return wrong + _text_problems(row)
 
@@ -161,7 +153,7 @@ def row_problems(row: Row, number: int, previous: str) -> list[str]:
 def _text_problems(row: Row) -> list[str]:
     try:
         fields = row.fields
-        if canonical(fields) != row.entry:
+        if canonical_json(fields) != row.entry:
             return ["its text is not canonical JSON"]
     except (TypeError, ValueError):
         return ["its text is no JSON object"]
@@ -218,12 +210,8 @@ def is_new(connection: sqlite3.Connection) -> bool:
 
 
 T = TypeVar("T")
-
-
 # Somebody else writes; everything else is final. PROTOCOL: the same, while a file is recovered.
 _BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL}
-
-
 # WAL needs two files beside the ledger, even to read it.
 _NO_FOLDER = {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY}
 
@@ -278,7 +266,7 @@ class Chain:
             self._check_ours(connection)
             past = Past(connection)
             last = past.last()
-            if last is not None and digest(last.entry) != last.hash:
+            if last is not None and text_digest(last.entry) != last.hash:
                 raise self._error("its last row was changed; see liptest ledger verify")
             row = row_after(compose(past), last)
             values = (row.number, row.kind, row.vendor, row.attempt, row.entry)

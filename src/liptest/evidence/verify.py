@@ -16,8 +16,9 @@ import numpy as np
 from liptest.blackbox.check import check_samples
 from liptest.blackbox.samplers import Sampler, check_sampler
 from liptest.blackbox.verdicts import BlackBoxVerdict, count_problems
-from liptest.data.distributions import Distribution, ProductDistribution
+from liptest.data.distributions import Distribution
 from liptest.data.domains import Domain
+from liptest.data.product import ProductDistribution
 from liptest.errors import InputError, LiptestError, shown
 from liptest.evidence import check_witness
 from liptest.evidence.certificate import (
@@ -30,7 +31,7 @@ from liptest.evidence.certificate import (
     sentence_follows,
     versions_here,
 )
-from liptest.evidence.check_witness import rational
+from liptest.evidence.check_witness import read_rational
 from liptest.lipschitz.testers import ALL_TESTERS
 from liptest.lipschitz.testers.base import LipschitzTester
 from liptest.mechanisms.additive import DiscreteLaplace
@@ -57,8 +58,6 @@ _KINDS = {
     Decision.NO: ("refutation",),
     Decision.INCONCLUSIVE: ("none",),
 }
-
-
 # Floats of a verdict are rounded, and another processor may round them otherwise.
 _CLOSE = 1e-9
 
@@ -187,7 +186,7 @@ def _about_domain(verdict: PrivacyVerdict, domain: Domain) -> Iterator[str]:
 def witness_problems(document: dict[str, Any], witness: PrivacyWitness) -> tuple[list[str], bool]:
     """What is wrong with the witness of a NO, and whether its numbers alone decide."""
     try:
-        answer = check_witness.check(document)
+        answer = check_witness.check_certificate(document)
         masses = check_witness.masses(document["verdict"]["witness"])
     except check_witness.Unreadable as error:
         return [f"witness: {error}"], False
@@ -232,8 +231,6 @@ def _stated_loss(witness: PrivacyWitness, masses: tuple[Any, Any]) -> Iterator[s
 
 
 _FILTER_SOURCE = "theory 3.13"
-
-
 # What the clock decides, and what a gate says of its own in other words.
 _NOT_COMPARED = ("mechanism", "distribution", "law_source", "witness")
 
@@ -435,7 +432,7 @@ def _close_ends(before: list[str], after: list[str]) -> bool:
     """Whether bounds are the same: fractions exactly, ends of intervals to nine digits."""
     for old, new in zip(before, after, strict=True):
         exact = "e" not in old or "e" not in new
-        a, b = rational(old), rational(new)
+        a, b = read_rational(old), read_rational(new)
         if a != b and (exact or abs(a - b) > Fraction(_CLOSE) * max(a, b)):
             return False
     return True

@@ -23,7 +23,7 @@ from liptest.data.domains import Domain, IntArray
 from liptest.data.fitted import recognised
 from liptest.errors import CodeChangedError, GateError, check_count
 from liptest.evidence.certificate import Certificate, certify
-from liptest.evidence.ledger import Bookkeeper, LedgerLike
+from liptest.evidence.ledger import LedgerLike, LedgerRecorder
 from liptest.lipschitz.testers.base import LipschitzTester
 from liptest.mechanisms.additive import DiscreteGaussian, DiscreteLaplace
 from liptest.mechanisms.base import Mechanism, check_mechanism, require_probabilities
@@ -76,7 +76,7 @@ class Gate:
         domain: Domain,
         code: Fingerprint,
         certificate: Certificate,
-        books: Bookkeeper,
+        books: LedgerRecorder,
     ) -> None:
         self._mechanism = mechanism
         self._domain = domain
@@ -228,7 +228,7 @@ class PrivacyGate(Gate):
             progress=progress,
         )
         validated_request(checked, distribution, settings)
-        books = Bookkeeper.of_gate(ledger, vendor=vendor, private_table=private_table)
+        books = LedgerRecorder.of_gate(ledger, vendor=vendor, private_table=private_table)
         code = fingerprint(checked)
         books.begin(checked, code, distribution, settings.claim, settings.failure_probability)
         drawn = secrets.randbits(128) if seed is None else seed

@@ -13,15 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from liptest.data.distributions import (
-    Distribution,
-    ProductDistribution,
-    check_distribution,
-    require_product,
-)
+from liptest.data.distributions import Distribution, check_distribution, require_product
+from liptest.data.product import ProductDistribution
 from liptest.errors import InputError, check_count, check_open_unit
 from liptest.evidence.certificate import certify
-from liptest.evidence.ledger import Bookkeeper, LedgerLike
+from liptest.evidence.ledger import LedgerLike, LedgerRecorder
 from liptest.gate.gate import Gate, PrivacyGate, Refused, Released
 from liptest.lipschitz.local_filter import MAX_REFERENCES
 from liptest.lipschitz.oracles import as_oracle
@@ -197,7 +193,7 @@ class FilterGate(Gate):
         self._query = grid.noisy(filtered, claim.epsilon, f"filtered {single.oracle.name}")
         code = fingerprint(self._query)
         verdict = _by_construction(self._query, law, claim, excepted, most, limit)
-        books = Bookkeeper.of_gate(ledger, vendor=vendor, private_table=private_table)
+        books = LedgerRecorder.of_gate(ledger, vendor=vendor, private_table=private_table)
         books.begin(self._query, code, law, claim, 0.0)
         certificate = certify(verdict, code, law, own_seed=True, releases=count)
         super().__init__(self._query, law.domain, code, certificate, books)

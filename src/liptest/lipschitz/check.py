@@ -22,7 +22,7 @@ from liptest.lipschitz.testers import resolve_tester
 from liptest.lipschitz.testers.base import LipschitzTester, PairTester
 from liptest.lipschitz.testers.diameter import DiameterTester
 from liptest.lipschitz.verdicts import LipschitzVerdict, QueryPlan, Witness
-from liptest.runs.driver import Finding, Judgement, Outcome, Progress, QueryBatch, Sampling, run
+from liptest.runs.driver import Finding, Judgement, Progress, QueryBatch, RunOutcome, Sampling, run
 from liptest.verdicts import Cost, Decision, Guarantee, rounded_up
 
 # Judges of function values: do two values differ by more than a Lipschitz function's may?
@@ -30,8 +30,6 @@ from liptest.verdicts import Cost, Decision, Guarantee, rounded_up
 
 # Float differences and products are off by at most a few units in the last place.
 _SCREEN = 1.0 - 2.0**-50
-
-
 # The same function may round otherwise on an array of another length (matrix products do).
 _SAME_VALUE = 1e-9
 
@@ -89,7 +87,7 @@ class DifferenceJudge:
 
 
 @dataclass(frozen=True, eq=False)
-class Extremes:
+class ValueExtremes:
     """The first smallest and the first largest of a sequence of values, and where they are."""
 
     low: float
@@ -97,10 +95,10 @@ class Extremes:
     low_point: IntArray
     high_point: IntArray
 
-    def __add__(self, later: Extremes) -> Extremes:
+    def __add__(self, later: ValueExtremes) -> ValueExtremes:
         first_low = self.low <= later.low
         first_high = self.high >= later.high
-        return Extremes(
+        return ValueExtremes(
             self.low if first_low else later.low,
             self.high if first_high else later.high,
             self.low_point if first_low else later.low_point,
@@ -135,7 +133,7 @@ class ExtremesJudge:
         values = self.oracle.values(batch.points)
         ask_again(self.oracle, batch.points.centres[:1], [float(values[0])], self.limit)
         low, high = int(np.argmin(values)), int(np.argmax(values))
-        found = Extremes(
+        found = ValueExtremes(
             float(values[low]),
             float(values[high]),
             batch.points.point(low),
@@ -265,7 +263,7 @@ class TesterTask:
         return self.plan.diameter_draws + self.plan.draws
 
 
-def run_tester(task: TesterTask) -> Outcome:
+def run_tester(task: TesterTask) -> RunOutcome:
     """Run a tester; a violated pair is narrowed to neighbours (theory 1.2).
 
     Raises FunctionError when the function gives NaN, infinity or a wrong shape, or changes its
@@ -277,13 +275,13 @@ def run_tester(task: TesterTask) -> Outcome:
     return replace(outcome, total=_narrowed(task, outcome.total, outcome.total.violation))
 
 
-def _run(task: TesterTask) -> Outcome:
+def _run(task: TesterTask) -> RunOutcome:
     if not isinstance(task.tester, DiameterTester):
         return _pairs(task, task.plan.draws)
     first = _diameter(task)
     if first.ended != "complete" or first.total.draws == 0:
         return first
-    extremes: Extremes = first.total.evidence
+    extremes: ValueExtremes = first.total.evidence
     diameter = extremes.diameter(task.limit, task.tester.steps_per_unit)
     if diameter > task.tester.largest_diameter(task.distribution):
         return _too_wide(task, first, extremes)
@@ -291,10 +289,10 @@ def _run(task: TesterTask) -> Outcome:
         task.distribution, Fraction(diameter), task.proximity, task.failure
     )
     second = _pairs(task, pairs, first.total.draws)
-    return Outcome(first.total + second.total, second.ended, first.seconds + second.seconds)
+    return RunOutcome(first.total + second.total, second.ended, first.seconds + second.seconds)
 
 
-def _pairs(task: TesterTask, draws: int, before: int = 0) -> Outcome:
+def _pairs(task: TesterTask, draws: int, before: int = 0) -> RunOutcome:
     """Draw pairs (or lines) and compare them; ``before`` draws were made in an earlier stage."""
     per_draw = task.plan.points_per_draw
     if isinstance(task.tester, PairTester):
@@ -314,7 +312,7 @@ def _pairs(task: TesterTask, draws: int, before: int = 0) -> Outcome:
     )
 
 
-def _diameter(task: TesterTask) -> Outcome:
+def _diameter(task: TesterTask) -> RunOutcome:
     """Draw points and find the smallest and the largest value."""
     return run(
         Sampling(
@@ -338,7 +336,7 @@ def _shifted(progress: Progress | None, before: int, planned: int) -> Progress |
     return None if progress is None else lambda done, _: progress(before + done, planned)
 
 
-def _too_wide(task: TesterTask, first: Outcome, extremes: Extremes) -> Outcome:
+def _too_wide(task: TesterTask, first: RunOutcome, extremes: ValueExtremes) -> RunOutcome:
     """The diameter rejects: no Lipschitz function has two values so far apart."""
     high, low = extremes.high_point, extremes.low_point
     distance = int(task.distribution.domain.distance(high, low)[0])
@@ -438,7 +436,7 @@ def check_lipschitz(
     return _verdict(task, run_tester(task))
 
 
-def _verdict(task: TesterTask, outcome: Outcome) -> LipschitzVerdict:
+def _verdict(task: TesterTask, outcome: RunOutcome) -> LipschitzVerdict:
     decision, reason, guarantee = _meaning(task, outcome)
     return LipschitzVerdict(
         decision=decision,
@@ -454,7 +452,7 @@ def _verdict(task: TesterTask, outcome: Outcome) -> LipschitzVerdict:
     )
 
 
-def _cost(outcome: Outcome) -> Cost:
+def _cost(outcome: RunOutcome) -> Cost:
     total = outcome.total
     return Cost(
         queries=total.queries,
@@ -478,7 +476,7 @@ def _witness(finding: Finding | None, limit: float) -> Witness | None:
     )
 
 
-def _meaning(task: TesterTask, outcome: Outcome) -> tuple[Decision, str, Guarantee]:
+def _meaning(task: TesterTask, outcome: RunOutcome) -> tuple[Decision, str, Guarantee]:
     if outcome.ended == "violation":
         sentence = f"the function is not {task.constant:g}-Lipschitz; the witness proves it."
         return (

@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from liptest.data.distributions import Distribution, ProductDistribution, check_distribution
+from liptest.data.distributions import Distribution, check_distribution
 from liptest.data.domains import Domain, IntArray, RecordGrid, require_one_at_a_time
 from liptest.data.points import from_array
+from liptest.data.product import ProductDistribution
 from liptest.errors import (
     BudgetError,
     FunctionError,
@@ -51,7 +52,7 @@ def violation_limit(lipschitz_constant: float, tolerance: float) -> Fraction:
     return Fraction(constant * (1.0 + slack) + constant * slack)
 
 
-def whole_numbers(values: Iterable[Any]) -> tuple[NDArray[Any], int]:
+def to_integers(values: Iterable[Any]) -> tuple[NDArray[Any], int]:
     """Integers a and one denominator b with ``values[i] = a[i] / b`` exactly.
 
     ``values`` are finite ints, floats or Fractions; ``a`` is an object array of Python ints.
@@ -118,11 +119,11 @@ def exact_masses(distribution: Distribution, points: IntArray) -> tuple[NDArray[
     taken at face value. InputError when the law has no masses.
     """
     if not isinstance(distribution, ProductDistribution):
-        return whole_numbers(np.exp(distribution.log_mass(points)).tolist())
+        return to_integers(np.exp(distribution.log_mass(points)).tolist())
     masses = np.full(len(points), 1, dtype=object)
     denominator = 1
     for r in range(distribution.domain.dimension):
-        numerators, bottom = whole_numbers(distribution.exact_marginal(r))
+        numerators, bottom = to_integers(distribution.exact_marginal(r))
         masses *= numerators[points[:, r]]
         denominator *= bottom
     return masses, denominator
@@ -152,7 +153,7 @@ class ExactTable:
     @classmethod
     def of(cls, function: Any, domain: Domain, limit: Fraction) -> ExactTable:
         """The table of a function; raises as ``exact_values``."""
-        numbers, denominator = whole_numbers([*exact_values(function, domain), limit])
+        numbers, denominator = to_integers([*exact_values(function, domain), limit])
         return cls(domain, numbers[:-1].reshape(domain.sizes), denominator, int(numbers[-1]))
 
     def fractions(self, numerators: NDArray[Any]) -> NDArray[Any]:
@@ -395,7 +396,7 @@ def _check_weight(masses: NDArray[Any], flow: int) -> None:
 
 def _checked_weights(weights: Sequence[Any]) -> tuple[NDArray[Any], int]:
     try:
-        masses, denominator = whole_numbers(weights)
+        masses, denominator = to_integers(weights)
     except (TypeError, ValueError, OverflowError):
         raise InputError(
             f"weights={shown(weights)} must be finite numbers", name="weights", value=weights

@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.data.distributions import Distribution, ProductDistribution, check_distribution
+from liptest.data.distributions import Distribution, check_distribution
 from liptest.data.domains import Domain, Hypercube
 from liptest.data.points import from_array
+from liptest.data.product import ProductDistribution
 from liptest.errors import InputError, check_count, check_seed, shown
 from liptest.lipschitz.covers import (
     Cover,
@@ -225,8 +226,6 @@ def sample_diameter(
 
 #: Ordered pairs of points that ``distance_to_lipschitz`` compares before it falls back on bounds.
 MAX_PAIRS = 2**26
-
-
 _BLOCK = 2**20
 
 

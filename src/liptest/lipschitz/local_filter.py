@@ -24,12 +24,8 @@ from liptest.lipschitz.testers.search_trees import search_tree
 
 #: Every float is a whole multiple of 1 / _UNIT, so the filter computes with Python ints.
 _UNIT = 1 << 1074
-
-
 #: Points that the value at one point may depend on.
 MAX_REFERENCES = 2**16
-
-
 _LITTLE = 1e-9
 
 

@@ -16,8 +16,6 @@ from liptest.errors import FunctionError, InputError, shown
 
 # Arrays handed to a function stay near this size, so that they and the results fit in cache.
 SLICE_BYTES = 1 << 21
-
-
 # From here on floats skip whole numbers, and rounding could break a Lipschitz function.
 _EXACT_INTEGERS = 1 << 53
 

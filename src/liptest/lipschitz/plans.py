@@ -24,8 +24,6 @@ _SECTION_FIVE = {
         "O(d ImD(f) / ((proximity - d^2 range_step) range_step))",
     ),
 }
-
-
 _OURS = {
     "CDJS15": ("[n_1] x .. x [n_d]", "product", "O(sum of expected depths / proximity)"),
     "VarianceEdges": ("{0,1}^d", "product", "O(sum of p(1-p) / proximity)"),

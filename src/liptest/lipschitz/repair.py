@@ -13,21 +13,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from liptest.data.distributions import Distribution, ProductDistribution, check_distribution
+from liptest.data.distributions import Distribution, check_distribution
 from liptest.data.domains import Domain, Hypercube
+from liptest.data.product import ProductDistribution
 from liptest.errors import InputError, shown
 from liptest.lipschitz.covers import ExactTable, exact_values, violation_limit
 from liptest.lipschitz.testers.diameter import steps_per_unit
 
 Table = NDArray[Any]
-
-
 _HALF = Fraction(1, 2)
-
-
 _FLOOR = np.frompyfunc(math.floor, 1, 1)
-
-
 _CEILING = np.frompyfunc(math.ceil, 1, 1)
 
 

@@ -25,11 +25,7 @@ from liptest.errors import ContinuousOutputs, GateError, InputError, LiptestErro
 from liptest.mechanisms.laws import ComparableLaws, Output, OutputLaw
 
 Balls = tuple[arb, arb]
-
-
 T = TypeVar("T")
-
-
 # The answers without which nothing is a mechanism.
 _NEEDED = ("name", "outputs", "source", "statistic", "points_per_slice", "laws", "law")
 

@@ -211,7 +211,7 @@ class StatisticMechanism(_Declared):
 
     def law(self, dataset: IntArray) -> OutputLaw:
         """The law on one dataset."""
-        return self._single(value_of(self.statistic, dataset))
+        return self._single(statistic_value(self.statistic, dataset))
 
 
 def distinct_values(
@@ -232,7 +232,7 @@ def distinct_rows(values: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray
     return distinct, rows.reshape(-1)
 
 
-def value_of(statistic: Statistic, dataset: IntArray) -> NDArray[np.int64]:
+def statistic_value(statistic: Statistic, dataset: IntArray) -> NDArray[np.int64]:
     """Value of the statistic at one dataset, (1,) or (1, k)."""
     return values_at(statistic, np.asarray(dataset)[None, :])
 

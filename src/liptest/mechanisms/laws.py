@@ -23,34 +23,16 @@ from liptest.balls import precision
 from liptest.errors import InputError, LawError, shown
 
 Output = Hashable
-
-
 FloatArray = NDArray[np.float64]
-
-
 Indices = NDArray[np.int64]
-
-
 #: -inf as a finite number: differences stay free of NaN (theory 1.4).
 ZERO_LOG = -1e300
-
-
 #: Losses beyond this are infinite: only a difference with ZERO_LOG is that large.
 INFINITE_LOSS = 1e299
-
-
 _ULP = 2.0**-52
-
-
 _RELEASED_BITS = 200
-
-
 _SMALLEST_NORMAL = math.log(2.0**-1022)
-
-
 _SMALLEST_POSITIVE = math.log(2.0**-1074) - 0.5
-
-
 # NumPy reduces short rows slowly: narrower tables are reduced along their long axis.
 _NARROW = 64
 

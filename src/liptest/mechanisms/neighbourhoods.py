@@ -22,8 +22,6 @@ from liptest.mechanisms.base import Mechanism
 from liptest.mechanisms.laws import ComparableLaws, LawTable
 
 Indices = NDArray[np.int64]
-
-
 _SLICE = 1 << 16
 
 

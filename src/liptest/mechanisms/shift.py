@@ -21,7 +21,7 @@ from liptest.data.points import PointBatch
 from liptest.errors import InputError, call_user_code, shown
 from liptest.mechanisms.additive import AdditiveNoise, RandBelow
 from liptest.mechanisms.base import ClosedFormLosses
-from liptest.mechanisms.declared import distinct_values, value_of
+from liptest.mechanisms.declared import distinct_values, statistic_value
 from liptest.mechanisms.laws import ComparableLaws, FloatArray, Output, OutputLaw, default_error
 from liptest.mechanisms.neighbourhoods import Changes
 from liptest.statistics.protocol import Statistic, check_is_statistic
@@ -192,11 +192,13 @@ class _Shift(ClosedFormLosses):
         """The output of these numbers."""
 
     def _pair(self, dataset: IntArray, neighbour: IntArray) -> ShiftTable:
-        ends = [value_of(self.statistic, end) for end in (dataset, neighbour)]
+        ends = [statistic_value(self.statistic, end) for end in (dataset, neighbour)]
         return self.laws_of(np.concatenate(ends))
 
     def _numbers(self, dataset: IntArray) -> list[int]:
-        numbers: list[int] = self._checked(value_of(self.statistic, dataset)).reshape(-1).tolist()
+        numbers: list[int] = (
+            self._checked(statistic_value(self.statistic, dataset)).reshape(-1).tolist()
+        )
         return numbers
 
     def _window(self, count: int) -> int:

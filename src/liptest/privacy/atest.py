@@ -24,7 +24,7 @@ from liptest.privacy.request import (
 )
 from liptest.privacy.sampling_run import run_draws, sampled_promise
 from liptest.privacy.verdicts import PrivacyPlan, PrivacyVerdict
-from liptest.runs.driver import Judgement, Outcome
+from liptest.runs.driver import Judgement, RunOutcome
 
 
 def run_atest(task: Task, tester: LipschitzTester) -> PrivacyVerdict:
@@ -77,7 +77,7 @@ def _run_outputs(
     tester: LipschitzTester,
     plan: PrivacyPlan,
     outputs: list[tuple[Output] | None],
-) -> Outcome:
+) -> RunOutcome:
     total, seconds, ended = Judgement(), 0.0, "complete"
     draw = partial(tester.draw, task.distribution)
     pairs = tester.pairs_per_draw(task.distribution) if isinstance(tester, PairTester) else 1
@@ -94,10 +94,12 @@ def _run_outputs(
         if outcome.ended != "complete":
             ended = outcome.ended
             break
-    return Outcome(total, ended, seconds)
+    return RunOutcome(total, ended, seconds)
 
 
-def _meaning(task: Task, tester: LipschitzTester, plan: PrivacyPlan, outcome: Outcome) -> Meaning:
+def _meaning(
+    task: Task, tester: LipschitzTester, plan: PrivacyPlan, outcome: RunOutcome
+) -> Meaning:
     found = meaning_of_pair(task, plan.source, outcome.total)
     if found is not None:
         return found

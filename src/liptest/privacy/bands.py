@@ -15,9 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from liptest.data.distributions import Distribution, ProductDistribution
+from liptest.data.distributions import Distribution
 from liptest.data.edges import min_mass_edges
 from liptest.data.points import PointBatch
+from liptest.data.product import ProductDistribution
 from liptest.mechanisms.base import Mechanism
 from liptest.privacy.claims import Claim
 from liptest.privacy.comparison import Screened, ask_laws, screen_batch, shown_loss
@@ -32,7 +33,7 @@ from liptest.privacy.methods import SamplingMethod, light, neighbourhoods
 from liptest.privacy.pair_roles import Floats, Geometry, Indices, Roles
 from liptest.privacy.request import Task, check_answered
 from liptest.privacy.sampling_run import run_draws
-from liptest.runs.driver import Judgement, Outcome, QueryBatch
+from liptest.runs.driver import Judgement, QueryBatch, RunOutcome
 
 #: Claims of a profile: they ascend by epsilon, differ in nothing else, and are fixed before the
 #: data is looked at.
@@ -153,7 +154,7 @@ def sampled_bands(profiling: Profiling, grid: Grid, draws: int) -> Bands:
     )
 
 
-def _run(profiling: Profiling, judge: BandJudge, draws: int, stage: int) -> Outcome:
+def _run(profiling: Profiling, judge: BandJudge, draws: int, stage: int) -> RunOutcome:
     plan = replace(profiling.method.plan, draws=draws)
     outcome = run_draws(
         profiling.task,

@@ -8,8 +8,9 @@ from concurrent.futures import Executor
 from dataclasses import replace
 from typing import Any
 
-from liptest.data.distributions import Distribution, ProductDistribution
+from liptest.data.distributions import Distribution
 from liptest.data.domains import require_one_at_a_time
+from liptest.data.product import ProductDistribution
 from liptest.errors import InputError, shown
 from liptest.lipschitz.testers.base import LipschitzTester
 from liptest.mechanisms.base import SamplesOnly, check_by_samples, through_reads

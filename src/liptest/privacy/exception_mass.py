@@ -18,9 +18,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.data.distributions import Distribution, ProductDistribution, check_distribution
+from liptest.data.distributions import Distribution, check_distribution
 from liptest.data.domains import Domain
 from liptest.data.draws import hamming_weight_masses
+from liptest.data.product import ProductDistribution
 from liptest.errors import BudgetError, InputError
 from liptest.lipschitz.covers import minimum_cover_of_pairs
 from liptest.mechanisms.base import ClosedFormLosses, Mechanism, check_mechanism

@@ -37,10 +37,10 @@ from liptest.privacy.witnesses import (
     PrivacyWitness,
     Trace,
     ball_bounds,
-    bounds_of,
     event_bounds,
     find_distinguishing_event,
     fraction_text,
+    probability_bounds,
 )
 from liptest.runs.driver import Finding, Judgement, QueryBatch
 
@@ -229,7 +229,10 @@ def witness_of(
         laws = [exact_law(mechanism, side) for side in (dataset, neighbour)]
         masses = [event_mass(law, found.event) for law in laws]
         bounds = event_bounds(laws[0], laws[1], found.event)
-        unexplored = bounds_of(laws[0].unexplored)[1], bounds_of(laws[1].unexplored)[1]
+        unexplored = (
+            probability_bounds(laws[0].unexplored)[1],
+            probability_bounds(laws[1].unexplored)[1],
+        )
     return PrivacyWitness(
         dataset=tuple(dataset.tolist()),
         neighbour=tuple(neighbour.tolist()),

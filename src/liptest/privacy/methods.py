@@ -10,10 +10,11 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.data.distributions import Distribution, ProductDistribution, require_product
+from liptest.data.distributions import Distribution, require_product
 from liptest.data.domains import AllAnswers, Hypercube, Hypergrid
 from liptest.data.edges import min_mass_edges
 from liptest.data.points import PointBatch
+from liptest.data.product import ProductDistribution
 from liptest.errors import InputError
 from liptest.lipschitz.testers import cheapest_tester
 from liptest.lipschitz.testers.base import PairTester

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.data.distributions import Distribution, ProductDistribution, check_distribution
+from liptest.data.distributions import Distribution, check_distribution
+from liptest.data.product import ProductDistribution
 from liptest.errors import InputError, check_count, check_non_negative, check_open_unit, check_seed
 from liptest.mechanisms.base import Mechanism, check_mechanism, through_reads
 from liptest.privacy.claims import ExactLog, parse_epsilon

@@ -18,9 +18,10 @@ from typing import Any, TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.data.distributions import Distribution, ProductDistribution
+from liptest.data.distributions import Distribution
 from liptest.data.domains import Domain
 from liptest.data.points import PointBatch
+from liptest.data.product import ProductDistribution
 from liptest.errors import BudgetError, InputError
 from liptest.mechanisms.base import Mechanism
 from liptest.mechanisms.declared import StatisticMechanism

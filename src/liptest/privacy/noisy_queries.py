@@ -15,9 +15,9 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from liptest.data.distributions import ProductDistribution
 from liptest.data.domains import Hypergrid, IntArray
 from liptest.data.points import from_array
+from liptest.data.product import ProductDistribution
 from liptest.errors import FunctionError, InputError, check_positive, shown
 from liptest.lipschitz.check import ask_again
 from liptest.lipschitz.local_filter import LocalFilter, reference_chains
@@ -29,23 +29,13 @@ from liptest.privacy.claims import Claim, ExactLog
 from liptest.statistics.user_statistic import UserStatistic
 
 Number = float | Fraction
-
-
 _HALF = Fraction(1, 2)
-
-
 # From here on floats are too coarse to be rounded to whole steps.
 _MOST_STEPS = 1 << 50
-
-
 # value / step + 1/2 in floats is off by less than this times (|value / step| + 1).
 _ROUNDING = 2.0**-50
-
-
 # Steps and scales stay far inside the range of floats, so that no release overflows.
 _LEAST, _MOST = 1e-200, 1e200
-
-
 # Sums and products of up to millions of masses are off by less, relatively.
 _MASSES = 1e-9
 

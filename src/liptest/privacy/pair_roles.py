@@ -13,9 +13,10 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.data.distributions import Distribution, ProductDistribution
+from liptest.data.distributions import Distribution
 from liptest.data.domains import Hypercube, Hypergrid
 from liptest.data.points import PointBatch
+from liptest.data.product import ProductDistribution
 from liptest.errors import InputError
 from liptest.privacy.methods import is_lighter_end, pad_marginals
 

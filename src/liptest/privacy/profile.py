@@ -9,13 +9,9 @@ from concurrent.futures import Executor
 from dataclasses import replace
 from typing import Any
 
-from liptest.data.distributions import (
-    Distribution,
-    ProductDistribution,
-    check_distribution,
-    require_product,
-)
+from liptest.data.distributions import Distribution, check_distribution, require_product
 from liptest.data.domains import require_one_at_a_time
+from liptest.data.product import ProductDistribution
 from liptest.errors import BudgetError, InputError, check_count, shown
 from liptest.mechanisms.base import ClosedFormLosses, Mechanism, check_mechanism
 from liptest.privacy.bands import (

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from liptest.balls import CERTIFIED_BITS, precision
-from liptest.data.distributions import ProductDistribution
 from liptest.data.domains import Domain, IntArray
 from liptest.data.points import PointBatch
+from liptest.data.product import ProductDistribution
 from liptest.errors import InputError, LiptestError, check_count, shown
 from liptest.mechanisms.base import (
     ClosedFormLosses,
@@ -59,8 +59,8 @@ from liptest.privacy.verdicts import (
     statistic_sentence,
 )
 from liptest.privacy.witnesses import PrivacyWitness
-from liptest.runs.driver import Finding, Judgement, Outcome
-from liptest.runs.interrupts import uninterrupted
+from liptest.runs.driver import Finding, Judgement, RunOutcome
+from liptest.runs.interrupts import until_interrupted
 from liptest.runs.workers import elsewhere, has_processes
 from liptest.verdicts import Decision
 
@@ -102,7 +102,7 @@ def run_exhaustive(task: Task) -> PrivacyVerdict:
         blocks = pair_blocks(task.mechanism, domain, task.claim, task.settings.executor)
         judge = LossJudge(task.mechanism, domain, task.claim)
         judged = (judge_block(judge, block) for block in blocks)
-        with closing(uninterrupted(judged)) as results:
+        with closing(until_interrupted(judged)) as results:
             for result in results:
                 total += result
                 if task.settings.progress is not None:
@@ -112,7 +112,7 @@ def run_exhaustive(task: Task) -> PrivacyVerdict:
                     break
     except KeyboardInterrupt:
         ended = "interrupted"
-    outcome = Outcome(total, ended, time.perf_counter() - started)
+    outcome = RunOutcome(total, ended, time.perf_counter() - started)
     verdict = verdict_of(task, plan, outcome, *_meaning(task, outcome, size))
     if isinstance(total.evidence, Unexplored):
         return verdict  # the exact exception mass would ask for laws that cost most
@@ -169,7 +169,7 @@ def judge_block(judge: LossJudge, block: PairBlock) -> Judgement:
     return replace(total, doubt=doubt, largest=max(total.largest, known))
 
 
-def _meaning(task: Task, outcome: Outcome, size: ExhaustiveSize) -> Meaning:
+def _meaning(task: Task, outcome: RunOutcome, size: ExhaustiveSize) -> Meaning:
     doubt = outcome.total.doubt
     if outcome.total.violation is None and outcome.ended == "interrupted":
         return nothing("nothing is promised before every pair was visited.", _SOURCE), "interrupted"

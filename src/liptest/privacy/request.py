@@ -19,8 +19,8 @@ from liptest.privacy.methods import finite_outputs, paper_laws
 from liptest.privacy.settings import BLACK_BOX, CheckSettings, unknown_method
 from liptest.privacy.verdicts import PrivacyPlan, PrivacyVerdict, Settings
 from liptest.privacy.witnesses import PrivacyWitness
-from liptest.runs.checkpoints import Checkpoint, Journal
-from liptest.runs.driver import Judgement, Outcome
+from liptest.runs.checkpoints import Checkpoint, StageJournal
+from liptest.runs.driver import Judgement, RunOutcome
 from liptest.statistics.protocol import check_seen_statistic
 from liptest.verdicts import Cost, Decision, Guarantee, GuaranteeKind
 
@@ -72,7 +72,7 @@ class Task:
             "seed": str(self.seed),
         }
 
-    def journal(self, method: str, stage: int) -> Journal | None:
+    def journal(self, method: str, stage: int) -> StageJournal | None:
         """What a checkpoint keeps of one stage; None without a checkpoint.
 
         A mechanism that is seen through what it reads has a journal of its own.
@@ -167,7 +167,7 @@ def with_paper_cost(task: Task, plan: PrivacyPlan) -> PrivacyPlan:
 
 
 def verdict_of(
-    task: Task, plan: PrivacyPlan, outcome: Outcome, guarantee: Guarantee, reason: str
+    task: Task, plan: PrivacyPlan, outcome: RunOutcome, guarantee: Guarantee, reason: str
 ) -> PrivacyVerdict:
     """Assemble a verdict; MechanismError when nothing but exceptions came back."""
     total = outcome.total
@@ -218,7 +218,7 @@ def found_mass(task: Task, plan: PrivacyPlan, decision: Decision) -> float | Non
 
 def vacuous_verdict(task: Task, plan: PrivacyPlan, sentence: str, reason: str) -> PrivacyVerdict:
     """The verdict of a test that every mechanism passes: nothing is run."""
-    empty = Outcome(Judgement(answered=True), "vacuous", 0.0)
+    empty = RunOutcome(Judgement(answered=True), "vacuous", 0.0)
     return verdict_of(task, plan, empty, nothing(sentence, plan.source), reason)
 
 

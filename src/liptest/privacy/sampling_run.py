@@ -23,7 +23,7 @@ from liptest.privacy.request import (
 )
 from liptest.privacy.symmetric_records import symmetric_sampling
 from liptest.privacy.verdicts import PrivacyPlan, PrivacyVerdict
-from liptest.runs.driver import Judge, Outcome, PieceJudge, Sampling, run
+from liptest.runs.driver import Judge, PieceJudge, RunOutcome, Sampling, run
 from liptest.verdicts import Guarantee, rounded_up
 
 # Enumerated laws may take long: small chunks, so that little is lost when a run stops.
@@ -58,7 +58,7 @@ def run_draws(
     pairs_per_draw: float = 1.0,
     stage: int = 0,
     chunk_points: Mapping[str, int] = _CHUNK_POINTS,
-) -> Outcome:
+) -> RunOutcome:
     """Hand a law of batches to the driver; ``chunk_points`` for sources whose laws take long."""
     domain = task.distribution.domain
     sampling = Sampling(
@@ -85,7 +85,7 @@ def _paced(sampling: Sampling, limit: int | None) -> Sampling:
     return replace(sampling, pieces=min(pieces, sampling.chunk_draws))
 
 
-def _run_within_budget(task: Task, sampling: Sampling, plan: PrivacyPlan) -> Outcome:
+def _run_within_budget(task: Task, sampling: Sampling, plan: PrivacyPlan) -> RunOutcome:
     if task.settings.budget is not None and plan.laws > task.settings.budget:
         # No more than the budget pays for, also within the first chunk.
         most = max(1, int(task.settings.budget / plan.laws_per_draw))
@@ -121,7 +121,7 @@ def sampled_promise(
     )
 
 
-def _meaning(task: Task, method: SamplingMethod, outcome: Outcome) -> Meaning:
+def _meaning(task: Task, method: SamplingMethod, outcome: RunOutcome) -> Meaning:
     source = method.plan.source
     found = meaning_of_pair(task, source, outcome.total)
     if found is not None:
@@ -138,7 +138,7 @@ def _meaning(task: Task, method: SamplingMethod, outcome: Outcome) -> Meaning:
     return guarantee, ""
 
 
-def _partial(task: Task, method: SamplingMethod, outcome: Outcome) -> Meaning:
+def _partial(task: Task, method: SamplingMethod, outcome: RunOutcome) -> Meaning:
     done, failure = outcome.total.draws, task.settings.failure_probability
     why = "the budget ended" if outcome.ended == "budget" else outcome.ended
     reason = f"{why} after {done:,} of {method.plan.draws:,} draws, all clean"

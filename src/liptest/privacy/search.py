@@ -35,7 +35,7 @@ from liptest.privacy.search_explorer import (
     structured_datasets,
 )
 from liptest.privacy.verdicts import BY_SEARCH, PrivacyPlan, PrivacyVerdict, counted
-from liptest.runs.driver import Judgement, Outcome
+from liptest.runs.driver import Judgement, RunOutcome
 from liptest.runs.workers import elsewhere, has_processes
 from liptest.verdicts import Decision
 
@@ -216,7 +216,7 @@ def run_search(task: Task) -> PrivacyVerdict:
     plan = with_paper_cost(task, PrivacyPlan(BY_SEARCH, 0, float(budget), 0.0, _SOURCE))
     found = search(task, budget)
     verdict = verdict_of(
-        task, plan, Outcome(found.total, found.ended, found.seconds), *_meaning(task, found)
+        task, plan, RunOutcome(found.total, found.ended, found.seconds), *_meaning(task, found)
     )
     return replace(verdict, cost=replace(verdict.cost, search_datasets=found.datasets))
 

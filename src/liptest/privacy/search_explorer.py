@@ -12,9 +12,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.data.distributions import Distribution, ProductDistribution
+from liptest.data.distributions import Distribution
 from liptest.data.domains import Domain, Hypercube, Hypergrid, IntArray, RecordGrid
 from liptest.data.points import PointBatch
+from liptest.data.product import ProductDistribution
 from liptest.mechanisms.base import Mechanism
 from liptest.mechanisms.laws import ComparableLaws
 from liptest.privacy.claims import Claim

@@ -25,10 +25,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.data.distributions import Distribution, ProductDistribution
+from liptest.data.distributions import Distribution
 from liptest.data.domains import Domain, Hypercube, Hypergrid, IntArray, RecordGrid
 from liptest.data.draws import IndexSampler, hamming_weight_masses
 from liptest.data.points import PointBatch
+from liptest.data.product import ProductDistribution
 from liptest.mechanisms.base import Mechanism
 from liptest.privacy.claims import Claim
 from liptest.privacy.judge import LossJudge, witness_of

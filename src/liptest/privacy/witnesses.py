@@ -241,17 +241,20 @@ def event_bounds(
     """Bounds of what both laws give to each output of an event, unexplored mass apart."""
     with precision(CERTIFIED_BITS):
         return tuple(
-            (*bounds_of(left.exact(output)), *bounds_of(right.exact(output))) for output in event
+            (*probability_bounds(left.exact(output)), *probability_bounds(right.exact(output)))
+            for output in event
         )
 
 
 def ball_bounds(balls: list[tuple[arb, arb]]) -> tuple[Bounds, ...]:
     """Bounds of probabilities that are balls already, one pair for each output."""
     with precision(CERTIFIED_BITS):
-        return tuple((*bounds_of(left), *bounds_of(right)) for left, right in balls)
+        return tuple(
+            (*probability_bounds(left), *probability_bounds(right)) for left, right in balls
+        )
 
 
-def bounds_of(value: Fraction | arb) -> tuple[str, str]:
+def probability_bounds(value: Fraction | arb) -> tuple[str, str]:
     """Lower and upper bound of a probability as text; equal for a fraction."""
     if isinstance(value, Fraction):
         text = fraction_text(value)

@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liptest.blackbox.verdicts import BlackBoxVerdict
-from liptest.data.distributions import Distribution, ProductDistribution
+from liptest.data.distributions import Distribution
 from liptest.data.domains import Domain
+from liptest.data.product import ProductDistribution
 from liptest.errors import BudgetError, ContinuousOutputs, LiptestError, MechanismError
 from liptest.evidence.certificate import Certificate
 from liptest.mechanisms.base import ClosedFormLosses, Mechanism, through_reads
@@ -73,30 +74,16 @@ class Missing(Exception):
 
 #: Datasets that are looked at for a picture: a second or two.
 MOST_DATASETS = 1 << 12
-
-
 #: How exactly a loss must be known, at least, to be shown.
 CLOSE = 1e-6
-
-
 # Records that get a row each; more are taken together where their losses are equal.
 _MOST_ROWS = 20
-
-
 # More records than this are not drawn one by one where all are alike.
 _FEW = 5
-
-
 _MOST_LEVELS = 1 << 15
-
-
 _SLICE = 1 << 9
-
-
 # Probabilities in one table of laws: 256 MiB.
 _MOST_NUMBERS = 1 << 25
-
-
 # Ways that the random choices of code fall out, over all counts.
 _MOST_LEAVES = 1 << 18
 
@@ -250,12 +237,8 @@ def _largest(laws: ComparableLaws, left: NDArray[np.int64], right: NDArray[np.in
 
 # Outputs that are drawn one by one: all of few; of more the likelier ones.
 _FEW_OF_LAW_ROWS, _MOST_ROWS_OF_LAW_ROWS, _FAINT = 8, 14, 1e-3
-
-
 # Where they would show less than this of a law, runs of neighbouring numbers are drawn.
 _ENOUGH = 0.5
-
-
 # Two evaluations of one law agree to this, as when a mechanism is tested.
 _SAME = 1e-6
 
@@ -386,17 +369,9 @@ def _is_number(output: Output) -> bool:
 
 # Neighbouring pairs that are looked at for a picture, and epsilons of a curve.
 _MOST_PAIRS = 1 << 15
-
-
 _GRID = 60
-
-
 _NOT_AT_HAND = "the mechanism is not at hand"
-
-
 _NO_DISTRIBUTION = "the distribution is not at hand"
-
-
 T = TypeVar("T")
 
 
@@ -510,7 +485,7 @@ def _steps(losses: NDArray[np.float64], claimed: float) -> list[float]:
 # What a check found, for reports that machines read: its kind, its numbers, its words.
 
 
-class Kind(StrEnum):
+class OutcomeKind(StrEnum):
     """What became of a check; only CONFIRMED may look green anywhere."""
 
     CONFIRMED = "YES"
@@ -522,24 +497,24 @@ class Kind(StrEnum):
 
 
 KINDS = {
-    Decision.YES: Kind.CONFIRMED,
-    Decision.NO: Kind.REFUTED,
-    Decision.INCONCLUSIVE: Kind.UNDECIDED,
+    Decision.YES: OutcomeKind.CONFIRMED,
+    Decision.NO: OutcomeKind.REFUTED,
+    Decision.INCONCLUSIVE: OutcomeKind.UNDECIDED,
 }
 
 
-def kind_of(outcome: Outcome) -> Kind:
+def kind_of(outcome: Outcome) -> OutcomeKind:
     """The kind of an outcome; one without certificate and error is a check that was not run."""
     if outcome.certificate is not None:
         return kind_of_verdict(outcome.certificate.verdict)
     if outcome.error is None:
-        return Kind.NOT_RUN
+        return OutcomeKind.NOT_RUN
     if isinstance(outcome.error, MechanismError):
-        return Kind.BROKEN
-    return Kind.UNDECIDED if isinstance(outcome.error, BudgetError) else Kind.UNUSABLE
+        return OutcomeKind.BROKEN
+    return OutcomeKind.UNDECIDED if isinstance(outcome.error, BudgetError) else OutcomeKind.UNUSABLE
 
 
-def kind_of_verdict(verdict: PrivacyVerdict) -> Kind:
+def kind_of_verdict(verdict: PrivacyVerdict) -> OutcomeKind:
     """The kind of a check that came to a verdict."""
     return KINDS[verdict.decision]
 

@@ -34,32 +34,25 @@ from liptest.report.findings import (
     CLOSE,
     KINDS,
     Findings,
-    Kind,
     LawRow,
     Outcome,
+    OutcomeKind,
     exposure_rows,
     findings,
     kind_of,
     kind_of_verdict,
 )
-from liptest.report.svg import (
-    Bar,
-    Drawing,
-    bars,
-    law_bars,
-    number,
-    profile_curve,
-    visible,
-)
+from liptest.report.svg import Bar, Drawing, bars, law_bars, number, profile_curve, visible
 from liptest.runs.fingerprints import distribution_hash, fingerprint
 from liptest.verdicts import Decision
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
+
 #: Letters of a sentence of ours that are shown.
 OWN_WORDS = 4000
-_CLASSES = {Kind.CONFIRMED: "yes", Kind.REFUTED: "no", Kind.UNDECIDED: "open"}
+_CLASSES = {OutcomeKind.CONFIRMED: "yes", OutcomeKind.REFUTED: "no", OutcomeKind.UNDECIDED: "open"}
 _NO_VERDICT = "There is no verdict: nothing is promised and nothing is refuted."
 # Records shown of a dataset: all of a short one, else some around each of the first changes.
 _WHOLE, _AROUND, _CHANGES = 9, 3, 3
@@ -127,7 +120,7 @@ def page(outcomes: Sequence[Outcome]) -> str:
     if len(outcomes) == 1:
         return _rendered(f"{kind_of(outcomes[0])}: {outcomes[0].asked}", articles)
     kinds = [kind_of(outcome) for outcome in outcomes]
-    counts = ", ".join(f"{kinds.count(kind)} {kind}" for kind in Kind if kind in kinds)
+    counts = ", ".join(f"{kinds.count(kind)} {kind}" for kind in OutcomeKind if kind in kinds)
     return _rendered(f"{len(outcomes)} checks", articles, many=True, counts=counts)
 
 
@@ -205,12 +198,12 @@ def _templates() -> Environment:
         lstrip_blocks=True,
         undefined=StrictUndefined,
     )
-    made.filters["shown"] = shown
+    made.filters["shown"] = visible_text
     made.globals |= {"OWN_WORDS": OWN_WORDS, "many": False}
     return made
 
 
-def shown(text: str, most: int = 300) -> str:
+def visible_text(text: str, most: int = 300) -> str:
     """What can be seen; of a longer text the beginning, and how long it is."""
     if len(text) > most:
         return f"{visible(text[:most])}… ({len(text):,} characters)"
@@ -227,7 +220,7 @@ def _of(name: str, outcome: Outcome) -> Article:
     return _article(name, outcome.asked, kind, given)
 
 
-def _article(name: str, asked: str, kind: Kind, given: _Tested) -> Article:
+def _article(name: str, asked: str, kind: OutcomeKind, given: _Tested) -> Article:
     verdict = given.verdict
     found = findings(verdict, given.mechanism, given.distribution)
     sections = [
@@ -348,8 +341,8 @@ def _profile_figure(profile: PrivacyProfile, picture: Drawing) -> Figure:
     is_exact = all(point.lower == point.upper for point in points)
     caption = (
         f"{'Exact' if is_exact else 'Upper bound of the'} total probability, under "
-        f"{shown(profile.distribution)}, of the datasets that must be left out for a smaller or "
-        f"larger epsilon to hold for all others."
+        f"{visible_text(profile.distribution)}, of the datasets that must be left out for a "
+        f"smaller or larger epsilon to hold for all others."
     )
     if is_exact:
         exact: Rows = [[number(point.epsilon), number(point.upper)] for point in points]
@@ -501,7 +494,7 @@ def _cost(verdict: PrivacyVerdict) -> dict[str, Any]:
     """What was asked for, and what the paper's algorithm would have asked for."""
     cost = verdict.cost
     rows = [
-        ["method", shown(verdict.method)],
+        ["method", visible_text(verdict.method)],
         ["output laws", f"{cost.laws:,}"],
         ["pairs compared", f"{cost.pairs:,}"],
         ["datasets drawn", f"{cost.draws:,}"],
@@ -517,14 +510,14 @@ def _cost(verdict: PrivacyVerdict) -> dict[str, Any]:
 def _fine_print(verdict: PrivacyVerdict, certificate: Certificate | None) -> dict[str, Any]:
     """What is not covered, and everything that identifies the test."""
     facts: dict[str, Cell] = {
-        "data": shown(verdict.distribution),
-        "neighbours": shown(verdict.relation),
+        "data": visible_text(verdict.distribution),
+        "neighbours": visible_text(verdict.relation),
         "tolerance": f"{verdict.claim.tolerance:g}",
         "seed": str(verdict.seed),
     }
     if certificate is not None:
         hashed = {"distribution, sha256": Code(certificate.data_hash)}
-        promised = {"release": shown(certificate.release_guarantee, OWN_WORDS)}
+        promised = {"release": visible_text(certificate.release_guarantee, OWN_WORDS)}
         facts |= _certified_facts(certificate, hashed, promised)
     # Cost and seed have their places on the page.
     said = [line for line in fine_print(verdict) if not line.startswith(("Cost:", "Seed:"))]
@@ -546,13 +539,13 @@ def _certified_facts(
     files = ", ".join(sorted(certificate.code.files))
     versions = ", ".join(f"{k} {v}" for k, v in sorted(certificate.versions.items()))
     facts: dict[str, Cell] = {
-        "seed": f"{certificate.verdict.seed} ({shown(certificate.seed_source)})",
+        "seed": f"{certificate.verdict.seed} ({visible_text(certificate.seed_source)})",
         "code, sha256": Code(certificate.code.code),
-        "files": shown(files, 600) if files else "none",
+        "files": visible_text(files, 600) if files else "none",
         **hashed,
-        "versions": shown(versions, 600),
+        "versions": visible_text(versions, 600),
         **promised,
-        "decided": shown(certificate.decided),
+        "decided": visible_text(certificate.decided),
     }
     if certificate.attempts is not None:
         facts["attempts"] = f"{certificate.attempts:,} by this vendor, as the ledger counts"
@@ -646,12 +639,12 @@ def _sampled_fine_print(
         NOT_COVERED,
     ]
     facts: dict[str, Cell] = {
-        "neighbours": shown(verdict.relation),
+        "neighbours": visible_text(verdict.relation),
         "tolerance": f"{verdict.claim.tolerance:g}",
         "failure probability": number(float(verdict.guarantee.failure_probability or 0.0)),
         "seed": str(verdict.seed),
     }
     if certificate is not None:
-        facts["data"] = shown(certificate.data_source)
+        facts["data"] = visible_text(certificate.data_source)
         facts |= _certified_facts(certificate, {"data, sha256": Code(certificate.data_hash)}, {})
     return _fine_print_of(said, facts, certificate)

@@ -13,7 +13,7 @@ from urllib.parse import quote
 from xml.etree import ElementTree
 
 import liptest
-from liptest.report.findings import Kind, Outcome, check_facts, explanation, kind_of, summary
+from liptest.report.findings import Outcome, OutcomeKind, check_facts, explanation, kind_of, summary
 
 
 def relative_place(file: Path, root: Path | None = None) -> str | None:
@@ -32,11 +32,11 @@ def relative_uri(file: Path, root: Path | None = None) -> str | None:
 # NO and INCONCLUSIVE are failures, bad input and broken mechanisms errors. Only a check that was
 # not run is skipped: most servers show a skipped case as success.
 _ELEMENT = {
-    Kind.REFUTED: "failure",
-    Kind.UNDECIDED: "failure",
-    Kind.BROKEN: "error",
-    Kind.UNUSABLE: "error",
-    Kind.NOT_RUN: "skipped",
+    OutcomeKind.REFUTED: "failure",
+    OutcomeKind.UNDECIDED: "failure",
+    OutcomeKind.BROKEN: "error",
+    OutcomeKind.UNUSABLE: "error",
+    OutcomeKind.NOT_RUN: "skipped",
 }
 # What XML 1.0 cannot hold, not even escaped; carriage returns would be read as line ends.
 _FORBIDDEN = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -103,17 +103,13 @@ def _clean(text: str) -> str:
 
 
 Json = dict[str, Any]
-
-
 _SCHEMA = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 )
-
-
 _BASE = "%SRCROOT%"
 # identifier, name, level, what it means, what to do
 _RULES = {
-    Kind.REFUTED: (
+    OutcomeKind.REFUTED: (
         "claim-refuted",
         "ClaimRefuted",
         "error",
@@ -123,7 +119,7 @@ _RULES = {
         "exactly or in certified bounds, and `liptest law` prints both output laws again. "
         "Correct the mechanism, or claim a larger epsilon.",
     ),
-    Kind.UNDECIDED: (
+    OutcomeKind.UNDECIDED: (
         "claim-undecided",
         "ClaimUndecided",
         "warning",
@@ -131,7 +127,7 @@ _RULES = {
         "The message says why: a budget ended, the declared errors of the probabilities are too "
         "large to tell, or the method says nothing at these numbers. Nothing is promised.",
     ),
-    Kind.BROKEN: (
+    OutcomeKind.BROKEN: (
         "mechanism-broken",
         "MechanismBroken",
         "error",
@@ -152,7 +148,11 @@ def write_sarif(outcomes: Sequence[Outcome], *, root: Path | None = None) -> str
     File names are URIs relative to ``root``, the current folder by default; a file that lies
     elsewhere has an absolute one.
     """
-    bad = [outcome for outcome in outcomes if kind_of(outcome) in (Kind.UNUSABLE, Kind.NOT_RUN)]
+    bad = [
+        outcome
+        for outcome in outcomes
+        if kind_of(outcome) in (OutcomeKind.UNUSABLE, OutcomeKind.NOT_RUN)
+    ]
     run = {
         "tool": {"driver": _driver()},
         "invocations": [
@@ -180,7 +180,7 @@ def _driver() -> Json:
     }
 
 
-def _rule(kind: Kind) -> Json:
+def _rule(kind: OutcomeKind) -> Json:
     identifier, name, level, meaning, advice = _RULES[kind]
     return {
         "id": identifier,

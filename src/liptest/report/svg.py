@@ -20,13 +20,13 @@ _UNSEEN = ("Cc", "Cs", "Cf")
 
 
 @dataclass(frozen=True)
-class Shape:
+class Drawn:
     """One element of a drawing."""
 
     tag: str
     attributes: dict[str, str]
     text: str = ""
-    inside: tuple[Shape, ...] = ()
+    inside: tuple[Drawn, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Drawing:
     description: str
     height: str
     style: str
-    shapes: tuple[Shape, ...]
+    shapes: tuple[Drawn, ...]
 
 
 def drawing(
@@ -46,7 +46,7 @@ def drawing(
     title: str,
     description: str,
     height: float,
-    body: Sequence[Shape],
+    body: Sequence[Drawn],
     *,
     before: float = 0,
     after: float = 0,
@@ -61,42 +61,42 @@ def percent(share: float) -> str:
     return f"{100 * min(1.0, max(0.0, share)):.2f}%"
 
 
-def bar(share: float, y: float, height: float, kind: str, *, fill: str = "") -> Shape:
+def bar(share: float, y: float, height: float, kind: str, *, fill: str = "") -> Drawn:
     """A bar from the left edge; a positive one is never invisible."""
     width = percent(max(share, 0.003) if share > 0 else 0.0)
     placed = {"class": kind, "y": f"{y:g}", "width": width, "height": f"{height:g}"}
-    return Shape("rect", placed | ({"style": f"fill:{fill}"} if fill else {}))
+    return Drawn("rect", placed | ({"style": f"fill:{fill}"} if fill else {}))
 
 
-def arrow(y: float, height: float, kind: str) -> Shape:
+def arrow(y: float, height: float, kind: str) -> Drawn:
     """The tip of a bar that runs off the right edge: it has no end."""
-    tip = Shape("path", {"class": kind, "d": f"M0 -3 L9 {height / 2:g} L0 {height + 3:g}Z"})
+    tip = Drawn("path", {"class": kind, "d": f"M0 -3 L9 {height / 2:g} L0 {height + 3:g}Z"})
     placed = {"x": "100%", "y": f"{y:g}", "overflow": "visible", "aria-hidden": "true"}
-    return Shape("svg", placed, inside=(tip,))
+    return Drawn("svg", placed, inside=(tip,))
 
 
-def line(x1: float, y1: float, x2: float, y2: float, kind: str) -> Shape:
+def line(x1: float, y1: float, x2: float, y2: float, kind: str) -> Drawn:
     """A line; x as shares of the width, y in pixels."""
     start = {"class": kind, "x1": percent(x1), "y1": f"{y1:g}"}
-    return Shape("line", {**start, "x2": percent(x2), "y2": f"{y2:g}"})
+    return Drawn("line", {**start, "x2": percent(x2), "y2": f"{y2:g}"})
 
 
-def area(left: float, right: float, top: float, bottom: float, kind: str) -> Shape:
+def area(left: float, right: float, top: float, bottom: float, kind: str) -> Drawn:
     """A rectangle; left and right as shares of the width."""
     size = {"width": percent(max(0.0, right - left)), "height": f"{max(0.0, bottom - top):g}"}
-    return Shape("rect", {"class": kind, "x": percent(left), "y": f"{top:g}", **size})
+    return Drawn("rect", {"class": kind, "x": percent(left), "y": f"{top:g}", **size})
 
 
 def words(
     share: float, y: float, text: str, kind: str = "", *, dx: float = 0, anchor: str = "start"
-) -> Shape:
+) -> Drawn:
     """Letters at a share of the width, ``dx`` pixels further on."""
     placed = {"class": kind, "x": percent(share), "y": f"{y:g}"}
     shift = {"dx": f"{dx:g}"} if dx else {}
-    return Shape("text", {**placed, **shift, "text-anchor": anchor}, short(text))
+    return Drawn("text", {**placed, **shift, "text-anchor": anchor}, short(text))
 
 
-def mark(share: float, top: float, bottom: float, text: str) -> list[Shape]:
+def mark(share: float, top: float, bottom: float, text: str) -> list[Drawn]:
     """A dashed line across a drawing with its name above it."""
     anchor = "start" if share < 0.2 else "end" if share > 0.8 else "middle"
     named = words(share, top - 6, text, "strong", anchor=anchor)
@@ -159,7 +159,7 @@ def bars(
     before, label_line = _gutter([row.label for row in rows])
     step = height + 12 + label_line
     start = 28 if claimed is not None else 6
-    body: list[Shape] = []
+    body: list[Drawn] = []
     for place, row in enumerate(rows):
         y = start + step * place + label_line
         body.append(_label(row.label, y, height, before))
@@ -231,7 +231,7 @@ def profile_curve(
     def y(value: float) -> float:
         return round(bottom - (bottom - top) * value / high, 2)
 
-    body: list[Shape] = []
+    body: list[Drawn] = []
     for tick in ticks(high, 4):
         body.append(line(0, y(tick), 1, y(tick), "grid" if tick else "axis"))
         body.append(words(0, y(tick) + 4, number(tick, 3), "small soft", dx=-8, anchor="end"))
@@ -245,7 +245,7 @@ def profile_curve(
     at = claimed / far
     body.append(line(at, top - 4, at, bottom, "mark"))
     dot = {"class": "dot", "cx": percent(at), "cy": f"{y(mass[1]):g}", "r": "4.5"}
-    body.append(Shape("circle", dot))
+    body.append(Drawn("circle", dot))
     side = "end" if at > 0.5 else "start"
     shift = -9 if side == "end" else 9
     at_claim = " to ".join(dict.fromkeys(number(bound, 4) for bound in mass))
@@ -268,7 +268,7 @@ def _steps(
     far: float,
     y: Callable[[float], float],
     bottom: float,
-) -> list[Shape]:
+) -> list[Drawn]:
     body, outline = [], []
     ends = [epsilon for epsilon, _ in points[1:]] + [far]
     starts = [0.0, *(epsilon for epsilon, _ in points[1:])]
@@ -291,28 +291,28 @@ def _gutter(labels: Sequence[str]) -> tuple[float, float]:
     return 0, 17
 
 
-def _label(text: str, y: float, height: float, before: float, *, strong: bool = False) -> Shape:
+def _label(text: str, y: float, height: float, before: float, *, strong: bool = False) -> Drawn:
     kind = "strong" if strong else ""
     if before:
         return words(0, y + height / 2 + 4.5, text, kind, dx=-10, anchor="end")
     return words(0, y - 5, text, kind)
 
 
-def _ground(y: float, height: float, before: float) -> list[Shape]:
+def _ground(y: float, height: float, before: float) -> list[Drawn]:
     placed = {"x": f"{-before - 10:g}", "y": f"{y:g}"}
     width = f"width:calc(100% + {before + 10 + _AFTER:g}px)"
     tall = {"height": f"{height:g}"}
     return [
-        Shape("rect", {"class": "ground", **placed, **tall, "style": width}),
-        Shape("rect", {"class": "edge", **placed, "width": "4", **tall}),
+        Drawn("rect", {"class": "ground", **placed, **tall, "style": width}),
+        Drawn("rect", {"class": "edge", **placed, "width": "4", **tall}),
     ]
 
 
-def _hatching(name: str) -> Shape:
+def _hatching(name: str) -> Drawn:
     stripes = (
-        Shape("rect", {"class": "second", "width": "5", "height": "5"}),
-        Shape("rect", {"class": "stripe", "width": "1.6", "height": "5"}),
+        Drawn("rect", {"class": "second", "width": "5", "height": "5"}),
+        Drawn("rect", {"class": "stripe", "width": "1.6", "height": "5"}),
     )
     size = {"width": "5", "height": "5", "patternUnits": "userSpaceOnUse"}
     turned = {"id": name, **size, "patternTransform": "rotate(45)"}
-    return Shape("defs", {}, inside=(Shape("pattern", turned, inside=stripes),))
+    return Drawn("defs", {}, inside=(Drawn("pattern", turned, inside=stripes),))

@@ -41,8 +41,6 @@ from liptest.verdicts import Decision
 
 #: Least seconds between two lines where there is no terminal.
 SECONDS = 10.0
-
-
 # Less is no measurement: several chunks come at once.
 _LEAST_MEASURED = 1.0
 
@@ -103,17 +101,9 @@ def _duration(seconds: float) -> str:
 
 # A dataset of so many records is shown whole; of a longer one the records around the change.
 _WHOLE = 24
-
-
 _AROUND = 8
-
-
 _LONG_TEXT = 60
-
-
 _WIDTH = 92
-
-
 _MOST = 4
 
 
@@ -349,8 +339,6 @@ def _count(number: float) -> str:
 
 
 _COLOURS = {Decision.YES: "green", Decision.NO: "red", Decision.INCONCLUSIVE: "yellow"}
-
-
 _WORDS = {
     0: "YES",
     1: "NO",
@@ -358,14 +346,8 @@ _WORDS = {
     3: "INCONCLUSIVE or budget ended",
     4: "broken mechanism",
 }
-
-
 _MOST_OUTPUTS = 200
-
-
 _SHORT = 24
-
-
 _WIDTH_OF_TEXT = 100
 
 

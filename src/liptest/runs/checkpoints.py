@@ -25,18 +25,10 @@ from liptest.errors import InputError, shown
 from liptest.runs.driver import Judgement, Sampling
 
 _KIND = "liptest checkpoint"
-
-
 _FORMAT = 1
-
-
 # Least time between two writes, but for the last one of a stage.
 SECONDS = 1.0
-
-
 _DIGEST_LENGTH = 64
-
-
 Encode = Callable[[Any], Any]
 
 
@@ -123,13 +115,13 @@ class Checkpoint:
                 new.unlink()
             raise
 
-    def journal(self, stage: str, encode: Encode, decode: Encode) -> Journal:
+    def journal(self, stage: str, encode: Encode, decode: Encode) -> StageJournal:
         """The notes of one stage; ``encode`` and ``decode`` turn evidence into JSON and back."""
-        return Journal(self, stage, encode, decode)
+        return StageJournal(self, stage, encode, decode)
 
 
 @dataclass
-class Journal:
+class StageJournal:
     """What the driver tells about one stage; writes the file now and then."""
 
     checkpoint: Checkpoint

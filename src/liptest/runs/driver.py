@@ -20,18 +20,14 @@ from numpy.typing import NDArray
 
 from liptest.data.domains import IntArray
 from liptest.data.points import PointBatch
-from liptest.runs.interrupts import uninterrupted
+from liptest.runs.interrupts import until_interrupted
 from liptest.runs.workers import ordered_map
 
 #: Called as ``progress(draws done, draws planned)`` after each chunk.
 Progress = Callable[[int, int], None]
-
-
 # A chunk has its own seed, so its size is part of what a seed means: it may depend on the
 # task, never on the number of workers.
 _CHUNK_POINTS = 1 << 16
-
-
 _CHUNK_COORDINATES = 1 << 22
 
 
@@ -260,7 +256,7 @@ class Journal(Protocol):
 
 
 @dataclass(frozen=True)
-class Outcome:
+class RunOutcome:
     """How a run ended: ``ended`` is "complete", "violation", "budget" or "interrupted"."""
 
     total: Judgement
@@ -276,7 +272,7 @@ def run(
     progress: Progress | None = None,
     max_queries: int | None = None,
     journal: Journal | None = None,
-) -> Outcome:
+) -> RunOutcome:
     """Run a sampling task until it is complete, violated, interrupted or over budget.
 
     ``max_queries`` stops after the chunk that reaches it. Ctrl-C keeps what is complete: a
@@ -292,7 +288,7 @@ def run(
     results = ordered_map(sampling.chunk, chunks, executor, first=done, ends=ends_run)
     try:
         # Closed at once on any exit: cancels what has not started.
-        with closing(results), closing(uninterrupted(results)) as judged:
+        with closing(results), closing(until_interrupted(results)) as judged:
             for number, result in enumerate(judged, done + 1):
                 total += result
                 if journal is not None:
@@ -310,7 +306,7 @@ def run(
         ended = "violation"
     else:
         ended = "complete" if total.draws >= sampling.draws else stopped
-    return Outcome(total, ended, time.perf_counter() - started, sampling.draws)
+    return RunOutcome(total, ended, time.perf_counter() - started, sampling.draws)
 
 
 def _is_enough(total: Judgement, max_queries: int | None) -> bool:

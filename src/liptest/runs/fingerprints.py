@@ -25,19 +25,14 @@ from typing import Any
 
 import numpy as np
 
-from liptest.data.distributions import Distribution, ProductDistribution
+from liptest.data.distributions import Distribution
+from liptest.data.product import ProductDistribution
 from liptest.data.sampled import SampledDistribution
 
 _PARSING = threading.Lock()
-
-
 _PACKAGE = Path(__file__).resolve().parents[1]
-
-
 #: What was described so far: its number and itself, by id.
 Seen = dict[int, tuple[int, Any]]
-
-
 _STANDARD = {Path(sysconfig.get_paths()[key]).resolve() for key in ("stdlib", "platstdlib")}
 
 
@@ -269,7 +264,7 @@ def _described_function(function: types.FunctionType, seen: Seen) -> Iterator[st
 
 def _is_stand_in(value: Any) -> bool:
     """Whether an analysis in another thread has put it there, for as long as it lasts."""
-    module = sys.modules.get("liptest.whitebox.stand_ins.float_calls")
+    module = sys.modules.get("liptest.enumerate.float_calls")
     return module is not None and value is module.FLOAT
 
 

@@ -14,8 +14,6 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 T = TypeVar("T")
-
-
 _count = 0
 
 
@@ -24,7 +22,7 @@ def interruptions() -> int:
     return _count
 
 
-def uninterrupted(results: Iterable[T]) -> Generator[T, None, None]:
+def until_interrupted(results: Iterable[T]) -> Generator[T, None, None]:
     """The results, up to the one during which Ctrl-C came; then KeyboardInterrupt.
 
     Of code that goes on swallowing, the third Ctrl-C ends the process. Where signals are not ours

@@ -50,26 +50,20 @@ from liptest.errors import InputError, MechanismError, shown
 
 # Unpickled tasks that a process keeps: one run has one, its stages a few.
 _KEPT = 4
-
-
 _opened: OrderedDict[str, Any] = OrderedDict()
-
-
 _by_value: ContextVar[bool] = ContextVar("by_value", default=False)
-
-
 _PACKAGE = Path(__file__).resolve().parents[1]
 
 
 @dataclass(frozen=True)
-class Parcel:
+class TaskPayload:
     """A pickled task; ``digest`` is the sha256 of its bytes, which lie in ``data`` or a file."""
 
     digest: str
     data: bytes
     path: str = ""
 
-    def filed(self) -> Parcel:
+    def filed(self) -> TaskPayload:
         """The same, in a file: for workers on this machine that want it again and again."""
         handle, path = tempfile.mkstemp(prefix="liptest-")
         with os.fdopen(handle, "wb") as file:
@@ -91,7 +85,7 @@ def travels_by_value() -> bool:
     return _by_value.get()
 
 
-def pack(task: Any, *, by_name: bool = False) -> Parcel:
+def pack(task: Any, *, by_name: bool = False) -> TaskPayload:
     """Pickle a task.
 
     ``by_name`` is for workers that are known to have the modules of this process. Raises
@@ -105,7 +99,7 @@ def pack(task: Any, *, by_name: bool = False) -> Parcel:
         except Exception as error:  # picklers raise whatever the objects raise
             problem = problem or error
             continue
-        return Parcel(hashlib.sha256(data).hexdigest(), data)
+        return TaskPayload(hashlib.sha256(data).hexdigest(), data)
     advice = "" if len(ways) > 1 else "; install cloudpickle (extra 'cluster') for lambdas"
     raise InputError(
         f"executor: what is tested cannot be sent to another process "
@@ -186,12 +180,8 @@ def _installed() -> tuple[Path, ...]:
 
 
 _UNKNOWN_WORKERS = 4
-
-
 # How often to ask Dask for the number of its workers, which come and go.
 _RECOUNT_SECONDS = 1.0
-
-
 # From this size on a parcel goes apart from the tasks, in bytes: given to Dask once, or in a file.
 _LARGE_PARCEL = 1 << 18
 
@@ -214,7 +204,7 @@ class Renewable(Protocol):
         ...
 
 
-class Crew:
+class WorkerPool:
     """One executor while one map runs on it.
 
     ``deaths`` are the exceptions that say that a worker died. A pool that is broken is replaced by
@@ -310,7 +300,7 @@ class _Answer:
 
 
 def _unpacked(run: Callable[..., Any], packed: Any, *numbers: int) -> Any:
-    if not isinstance(packed, Parcel):
+    if not isinstance(packed, TaskPayload):
         return run(packed, *numbers)
     return _Answer(packed_answer(run(packed.open(), *numbers)))
 
@@ -363,23 +353,13 @@ def _like(executor: Executor, death: BaseException) -> Executor:
 
 
 T = TypeVar("T")
-
-
 #: Says of a result that those after it are probably not wanted; must pickle.
 Ends = Callable[[Any], bool]
-
-
 # Groups in flight per worker: enough to keep workers busy, few enough to stop early cheaply.
 _LOOK_AHEAD = 2
-
-
 # Seconds that a group is meant to take, and how fast groups may grow towards that.
 _GROUP_SECONDS = 0.1
-
-
 _GROWTH = 8
-
-
 # Deaths of workers without any result in between; from the second one on a chunk runs alone.
 _TRIES = 4
 
@@ -472,7 +452,7 @@ class _Flight(Generic[T]):
         self._task, self._ends = task, ends
         self._count, self._next = count, first
         self._groups: deque[_Group[T]] = deque()
-        self._crew = Crew(executor)
+        self._crew = WorkerPool(executor)
         self._packed: Any = None
         self._size = 1
         self._deaths = 0

@@ -11,7 +11,14 @@ import numpy as np
 from flint import fmpq
 
 from liptest.errors import UnsupportedForm
-from liptest.symbolic.elimination import Key, Step, components, exact, normalised, plan
+from liptest.symbolic.elimination import (
+    EliminationStep,
+    Key,
+    components,
+    exact,
+    normalised,
+    plan_elimination,
+)
 from liptest.symbolic.forms import Constraint
 from liptest.symbolic.noise import Noise
 
@@ -24,8 +31,6 @@ from liptest.symbolic.noise import Noise
 
 #: Inequalities of one elimination.
 MOST = 4000
-
-
 #: Of each direction (the first factor is 1 or -1) the smallest upper bound.
 Rows = dict[tuple[tuple[int, Any], ...], Any]
 
@@ -37,7 +42,7 @@ class Stage(NamedTuple):
     rows: Rows
 
 
-def added(rows: Rows, factors: dict[int, Any], bound: Any, whole: bool) -> bool:
+def add_inequality(rows: Rows, factors: dict[int, Any], bound: Any, whole: bool) -> bool:
     """Add sum of factor * variable < bound (whole: <=); False where that can never hold."""
     terms = sorted((one, factor) for one, factor in factors.items() if factor != 0)
     if not terms:
@@ -79,7 +84,7 @@ def _combined(rows: Rows, inside: Rows, variable: int, whole: bool) -> bool:
                     factors[one] = factors.get(one, fmpq(0)) + factor * scale
             factors[variable] = fmpq(0)
             bound = high_bound / above - low_bound / below
-            if not added(rows, factors, bound, whole):
+            if not add_inequality(rows, factors, bound, whole):
                 return False
     return True
 
@@ -118,8 +123,6 @@ def ends_of(stage: Stage, values: dict[int, Any]) -> tuple[Any, Any]:
 
 
 Range = tuple[Any, Any]
-
-
 Bounded = dict[Key, Range]
 
 
@@ -130,9 +133,9 @@ def rows_of(ranges: Bounded, supports: dict[int, Range], whole: bool) -> Rows:
     for form, (low, high) in [*every, *ranges.items()]:
         factors = _factors(form)
         if high is not None:
-            added(rows, factors, high, whole)
+            add_inequality(rows, factors, high, whole)
         if low is not None:
-            added(rows, {one: -factor for one, factor in factors.items()}, -low, whole)
+            add_inequality(rows, {one: -factor for one, factor in factors.items()}, -low, whole)
     return rows
 
 
@@ -318,7 +321,7 @@ class Ranges:
 class Tree(Ranges):
     """Their variables can be eliminated by ``steps``."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[EliminationStep, ...]
     #: What is left of each variable, and of the rest of its form, when it is eliminated.
     left: tuple[tuple[Range, Range | None], ...]
 
@@ -352,7 +355,7 @@ def _with_further(ranges: dict[Key, Range], further: Any, whole: bool) -> dict[K
             continue
         form, scale = normalised(terms, whole)
         ends = _divided((None, bound), exact(scale), whole)
-        found[form] = meet(found.get(form, (None, None)), ends)
+        found[form] = intersection(found.get(form, (None, None)), ends)
         if is_empty(found[form], whole):
             return None
     return found
@@ -365,7 +368,7 @@ def gathered(noises: tuple[Noise, ...], constraints: Iterable[Constraint]) -> li
         whole = all(noises[variable].is_discrete for variable, _ in one.terms)
         form, low, high = _prepared(one, whole)
         known = ranges.get(form)
-        found = (low, high) if known is None else meet(known, (low, high))
+        found = (low, high) if known is None else intersection(known, (low, high))
         if is_empty(found, whole):
             return None
         ranges[form] = found
@@ -397,7 +400,7 @@ def _prepared(one: Constraint, whole: bool) -> tuple[Key, Any, Any]:
     return form, low, high
 
 
-def meet(left: Range, right: Range) -> Range:
+def intersection(left: Range, right: Range) -> Range:
     """What is in both."""
     low = right[0] if left[0] is None else left[0] if right[0] is None else max(left[0], right[0])
     high = right[1] if left[1] is None else left[1] if right[1] is None else min(left[1], right[1])
@@ -416,7 +419,7 @@ def _connected(noises: tuple[Noise, ...], ranges: dict[Key, Range]) -> list[Rang
     variables = {variable for form in ranges for variable, _ in form}
     whole = _is_whole(noises, variables)
     smooth = frozenset(one for one in variables if noises[one].is_smooth)
-    steps = plan(frozenset(ranges), whole, smooth=smooth)
+    steps = plan_elimination(frozenset(ranges), whole, smooth=smooth)
     if steps is None:
         return _in_cycles(noises, whole, ranges, variables)
     left = _propagated(noises, whole, dict(ranges), steps)
@@ -450,13 +453,16 @@ def support(noise: Noise) -> Range:
 
 
 def _propagated(
-    noises: tuple[Noise, ...], whole: bool, ranges: dict[Key, Range], steps: tuple[Step, ...]
+    noises: tuple[Noise, ...],
+    whole: bool,
+    ranges: dict[Key, Range],
+    steps: tuple[EliminationStep, ...],
 ) -> tuple[tuple[Range, Range | None], ...] | None:
     found: list[tuple[Range, Range | None]] = []
     for step in steps:
         own = support(noises[step.variable])
         if step.alone in ranges:
-            own = meet(own, ranges.pop(step.alone))
+            own = intersection(own, ranges.pop(step.alone))
         if is_empty(own, whole):
             return None
         if step.outer is None:
@@ -464,16 +470,16 @@ def _propagated(
             continue
         outer = ranges.pop(step.outer)
         found.append((own, outer))
-        rest = _divided(minus(outer, times(own, step.factor)), step.scale, whole)
+        rest = _divided(minus(outer, multiply_rows(own, step.factor)), step.scale, whole)
         known = ranges.get(step.after)
-        rest = rest if known is None else meet(known, rest)
+        rest = rest if known is None else intersection(known, rest)
         if is_empty(rest, whole):
             return None
         ranges[step.after] = rest
     return tuple(found)
 
 
-def times(one: Range, factor: Any) -> Range:
+def multiply_rows(one: Range, factor: Any) -> Range:
     """All multiples."""
     if factor == 1:
         return one
@@ -491,7 +497,7 @@ def minus(left: Range, right: Range) -> Range:
 
 
 def _divided(one: Range, scale: Any, whole: bool) -> Range:
-    low, high = one if scale == 1 else times(one, _ONE / scale)
+    low, high = one if scale == 1 else multiply_rows(one, _ONE / scale)
     if not whole:
         return low, high
     return (
@@ -526,7 +532,7 @@ def _in_tree(
         if step.outer is not None:
             assert outer is not None
             rest = _sum(step.outer, values, step.variable)
-            own = meet(own, times(minus(outer, (rest, rest)), 1 / step.factor))
+            own = intersection(own, multiply_rows(minus(outer, (rest, rest)), 1 / step.factor))
         values[step.variable] = _chosen(noises[step.variable], own, rng)
 
 

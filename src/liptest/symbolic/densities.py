@@ -22,7 +22,7 @@ from liptest.errors import SymbolicError, UnsupportedForm
 from liptest.symbolic import elimination as shapes
 from liptest.symbolic import exponential_polynomials as functions
 from liptest.symbolic.constraints import Ranges, gathered
-from liptest.symbolic.elimination import exact, plan
+from liptest.symbolic.elimination import exact, plan_elimination
 from liptest.symbolic.exponential_polynomials import (
     Function,
     Piece,
@@ -31,8 +31,8 @@ from liptest.symbolic.exponential_polynomials import (
     derivative,
     integral,
     restricted,
+    scale_function,
     sum_of,
-    times,
     to_list,
     total,
     value_at,
@@ -83,29 +83,31 @@ def density_of(known: Joint, rates: Rates) -> functions.Function:
     if noise.family not in EXPONENTIAL:
         raise UnsupportedForm(f"{noise.family} noise that is both compared and answered")
     if known.part is None:
-        return function_of(shapes.density(rates, noise))
+        return function_of(shapes.variable_density(rates, noise))
     shape, shift = _product_at(known, rates)
     if shape.is_smooth:
         raise UnsupportedForm("noise that is compared with noise of another kind and answered")
-    return functions.stretched(rates, function_of(shape), fmpq(1), shift)
+    return functions.stretch_function(rates, function_of(shape), fmpq(1), shift)
 
 
 def _product_at(known: Joint, rates: Rates) -> shapes.Moved:
     part = known.part
     assert part is not None
-    steps = plan(frozenset(part.ranges), part.whole, known.root)
+    steps = plan_elimination(frozenset(part.ranges), part.whole, known.root)
     if steps is None:
         raise UnsupportedForm("several sums of the same noise variables are compared")
     factors: dict[Any, list[shapes.Moved]] = {
         form: [shapes.interval(rates, *ends)] for form, ends in part.half_open()
     }
     for step in steps:
-        own = [(shapes.density(rates, known.noises[step.variable]), _ZERO)]
-        inner = shapes.product(own + factors.pop(step.alone, []))
+        own = [(shapes.variable_density(rates, known.noises[step.variable]), _ZERO)]
+        inner = shapes.product_of_shapes(own + factors.pop(step.alone, []))
         if step.outer is None:
             return inner
-        left = shapes.convolution(inner, step.factor, shapes.product(factors.pop(step.outer)))
-        factors.setdefault(step.after, []).append(shapes.stretched(left, step.scale))
+        left = shapes.convolution(
+            inner, step.factor, shapes.product_of_shapes(factors.pop(step.outer))
+        )
+        factors.setdefault(step.after, []).append(shapes.stretch_shape(left, step.scale))
     raise AssertionError("the root is eliminated last")
 
 
@@ -114,7 +116,7 @@ def in_terms_of(
 ) -> functions.Function:
     """The density of factor * t + constant where t has the density ``function``."""
     inverse = 1 / exact(factor)
-    moved = functions.stretched(rates, function, inverse, inverse * exact(constant))
+    moved = functions.stretch_function(rates, function, inverse, inverse * exact(constant))
     return functions.enlarged(moved, arb(abs(inverse)))
 
 
@@ -128,21 +130,15 @@ def in_terms_of(
 
 
 _CLOSE = 1e-12
-
-
 # Intervals that are looked at on one piece.
 _MOST = 20_000
-
-
 # How far out to look where there is no bound, and where a bound is only approached.
 _FARTHER = tuple(2**k for k in range(31))
-
-
 _FAR = 60
 
 
 @dataclass(frozen=True)
-class Extremes:
+class RatioExtremes:
     """Largest and smallest ln(g / h), as balls; None for both where one of them is infinite.
 
     ``above`` and ``below`` are values of the variable at which the ratio comes close to them, or
@@ -155,7 +151,7 @@ class Extremes:
     below: tuple[Any, ...] = ()
 
 
-def extremes(rates: Rates, above: Function, below: Function) -> Extremes:
+def extremes(rates: Rates, above: Function, below: Function) -> RatioExtremes:
     """Of ln(above / below) over all t where one of them is not 0.
 
     Raises UnsupportedForm where tails are no sums of exponentials, SymbolicError where balls are
@@ -176,12 +172,12 @@ def extremes(rates: Rates, above: Function, below: Function) -> Extremes:
     for ratio in ratios:
         for side in (largest, smallest):
             side.look_at(ratio)
-    return Extremes(largest.ball(), smallest.ball(), (largest.at,), (smallest.at,))
+    return RatioExtremes(largest.ball(), smallest.ball(), (largest.at,), (smallest.at,))
 
 
-def without_bound(places: tuple[Any, ...], *, above: bool) -> Extremes:
+def without_bound(places: tuple[Any, ...], *, above: bool) -> RatioExtremes:
     """Of a log ratio that has no upper bound, or no lower one, on the way through some places."""
-    return Extremes(None, None, *((places, ()) if above else ((), places)))
+    return RatioExtremes(None, None, *((places, ()) if above else ((), places)))
 
 
 def stretches(above: Function, below: Function) -> list[tuple[Any, Any]]:
@@ -246,7 +242,7 @@ class _Bounded(_Ratio):
     def log_around(self, middle: Any, box: Any) -> Any:
         c = value_at(self.rates, self.p, middle) / value_at(self.rates, self.q, middle)
         p, q = self._slopes
-        gap = value_at(self.rates, sum_of([p, times(q, -c)]), box) * (box - middle)
+        gap = value_at(self.rates, sum_of([p, scale_function(q, -c)]), box) * (box - middle)
         return c.log() + (gap / (c * value_at(self.rates, self.q, box))).log1p()
 
     def place(self, coordinate: Any) -> Any:
@@ -387,16 +383,10 @@ class _Best:
 
 #: (power, rate, coefficient) of each term.
 Parts = list[tuple[int, Any, Any]]
-
-
 #: From one value to another, None where infinite.
 Stretch = tuple[Any, Any]
-
-
 # What stays open weighs less than this, together a little more.
 _NOTHING = arb(2) ** -220
-
-
 # An enclosure so much larger than a value is not made smaller.
 _SAME = 4
 
@@ -438,7 +428,7 @@ def _origin(low: Any, high: Any) -> Any:
 def _on(rates: Rates, one: Piece, other: Piece, factor: arb, stretch: Stretch) -> Excess:
     low, high = (_end(rates, one, stretch, side) for side in (0, 1))
     parts = [restricted(rates, piece, low, high, 0) for piece in (one, other)]
-    gap = sum_of([parts[0], times(parts[1], -factor)])
+    gap = sum_of([parts[0], scale_function(parts[1], -factor)])
     certain, open_ = _positive(rates, gap, high - low)
     size = open_ + sum((integral(rates, gap, *ends) for ends in certain), arb(0))
     for side, end in enumerate((low, high)):

@@ -32,7 +32,7 @@ from liptest.symbolic.noise import Noise
 Key = Terms
 
 
-class Step(NamedTuple):
+class EliminationStep(NamedTuple):
     """Eliminate ``variable`` from the form ``outer`` (None: it is alone), where it has ``factor``.
 
     What is left is ``rest``, which is ``scale`` times the form ``after``.
@@ -61,19 +61,17 @@ def normalised(terms: Key, whole: bool) -> tuple[Key, Rational]:
     return tuple((variable, lean(factor / size)) for variable, factor in terms), scale
 
 
-_PLANS: dict[Any, tuple[Step, ...] | None] = {}
-
-
+_PLANS: dict[Any, tuple[EliminationStep, ...] | None] = {}
 MOST_PLANS = 100_000
 
 
-def plan(
+def plan_elimination(
     forms: frozenset[Key],
     whole: bool,
     root: int | None = None,
     *,
     smooth: frozenset[int] = frozenset(),
-) -> tuple[Step, ...] | None:
+) -> tuple[EliminationStep, ...] | None:
     """The steps for connected forms, ``root`` the last, or None where there is no such order.
 
     Of the variables of one form those are next to each other that are ``smooth``, or that are not.
@@ -86,20 +84,20 @@ def plan(
     return _PLANS[key]
 
 
-def forget() -> None:
+def forget_plans() -> None:
     """Keep no plan."""
     _PLANS.clear()
 
 
 def _plan(
     forms: frozenset[Key], whole: bool, root: int | None, smooth: frozenset[int]
-) -> tuple[Step, ...] | None:
+) -> tuple[EliminationStep, ...] | None:
     around: dict[int, set[Key]] = {}
     for form in forms:
         _entered(around, form)
     busy = {one: len(some) for one, some in around.items()}
     alike = {one: _alike(one, some, smooth) for one, some in around.items()}
-    steps: list[Step] = []
+    steps: list[EliminationStep] = []
     while around:
         free = [
             one
@@ -153,14 +151,16 @@ def _factor(form: Key, variable: int) -> Rational:
     return next(factor for one, factor in form if one == variable)
 
 
-def _step(variable: int, around: set[Key], whole: bool) -> Step:
+def _step(variable: int, around: set[Key], whole: bool) -> EliminationStep:
     alone: Key = ((variable, 1),)
     if not around:
-        return Step(variable, alone, None, None, (), None)
+        return EliminationStep(variable, alone, None, None, (), None)
     (outer,) = around
     rest = tuple(term for term in outer if term[0] != variable)
     after, scale = normalised(rest, whole)
-    return Step(variable, alone, outer, exact(_factor(outer, variable)), after, exact(scale))
+    return EliminationStep(
+        variable, alone, outer, exact(_factor(outer, variable)), after, exact(scale)
+    )
 
 
 def exact(value: Rational) -> Any:
@@ -186,11 +186,7 @@ def components(forms: Iterable[Key]) -> list[list[Key]]:
 
 #: Shapes that are kept before all are forgotten.
 MOST_SHAPES = 30_000
-
-
 _ZERO = fmpq(0)
-
-
 _WITH_RATES = ("laplace", "exponential")
 
 
@@ -220,11 +216,7 @@ def _is_smooth(kind: str, arguments: tuple[Any, ...]) -> bool:
 
 #: A shape moved up.
 Moved = tuple[Shape, Any]
-
-
 _SHAPES: dict[Any, Shape] = {}
-
-
 _RATES: dict[Any, Rates] = {}
 
 
@@ -269,7 +261,7 @@ def rates_of(noises: frozenset[Noise]) -> Rates:
             key = tuple(sorted({q for q in map(ratio, noises) if q != 0}))
             made: type[Rates] | type[WholeRates] = WholeRates
         else:
-            key = common_base(rational(1 / n.parameter) for n in noises if n.family in _WITH_RATES)
+            key = common_base(to_fmpq(1 / n.parameter) for n in noises if n.family in _WITH_RATES)
             made = Rates
         if key not in _RATES:
             _RATES[key] = made(key)
@@ -282,12 +274,12 @@ def ratio(noise: Noise) -> Fraction:
     return noise.parameter if noise.family == "two-sided geometric" else 1 - noise.parameter
 
 
-def rational(value: Any) -> Any:
+def to_fmpq(value: Any) -> Any:
     """A fraction as a number of the flint library."""
     return fmpq(value.numerator, value.denominator)
 
 
-def density(rates: Rates, noise: Noise) -> Shape:
+def variable_density(rates: Rates, noise: Noise) -> Shape:
     """The density of a variable, or its probabilities."""
     return shape("density", rates, noise)
 
@@ -301,7 +293,7 @@ def interval(rates: Rates, low: Any, high: Any) -> Moved:
     return shape("interval", rates, "between", high - low), low
 
 
-def product(factors: list[Moved]) -> Moved:
+def product_of_shapes(factors: list[Moved]) -> Moved:
     """Of all, at least one."""
     flat: list[Moved] = []
     for one, shift in factors:
@@ -346,7 +338,7 @@ def stretching(one: Shape, factor: Any, shift: Any = _ZERO) -> Shape:
     return shape("stretching", one.rates, one, factor, shift)
 
 
-def stretched(one: Moved, factor: Any) -> Moved:
+def stretch_shape(one: Moved, factor: Any) -> Moved:
     """t -> one(factor * t)."""
     inner, shift = one
     if factor == 1:
@@ -368,7 +360,9 @@ def _mirrored(one: Shape, shift: Any) -> Moved:
         low, high = (None if end is None else one.rates.step - end - shift for end in ends)
         return interval(one.rates, high, low)
     if one.kind == "product":
-        return product([_mirrored(part, inner + shift) for part, inner in one.arguments[0]])
+        return product_of_shapes(
+            [_mirrored(part, inner + shift) for part, inner in one.arguments[0]]
+        )
     if one.kind == "convolution":
         (left, at), (right, other_at) = (_mirrored(part, _ZERO) for part in one.arguments[:2])
         found = _convolution(left, right, one.arguments[2])
@@ -405,7 +399,7 @@ def _smooth_law(one: Shape, shift: Any) -> tuple[smooth.Law, smooth.Range]:
     law: smooth.Law | None = None
     for part, inner in parts:
         if part.kind == "density":
-            law = smooth.law_of(part.arguments[0])
+            law = smooth.noise_law(part.arguments[0])
         else:
             kind, width = part.arguments
             at = inner + shift

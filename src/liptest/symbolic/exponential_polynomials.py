@@ -26,11 +26,7 @@ from flint import arb, arb_poly, ctx, fmpq
 
 #: Multiples of the base that the largest rate may be.
 _MOST_MULTIPLES = 64
-
-
 _DIGIT = 64
-
-
 _FAR = 128
 
 
@@ -227,8 +223,6 @@ def _gcd(left: Any, right: Any) -> Any:
 
 #: (power of t, number of the offset) -> (lowest exponent, polynomial).
 Terms = dict[tuple[int, int], tuple[int, Any]]
-
-
 #: The function 1; compared by identity where that saves a product.
 ONE: Terms = {(0, 0): (0, arb_poly([1]))}
 
@@ -269,7 +263,7 @@ def _add_to(found: Terms, key: tuple[int, int], low: int, poly: Any) -> None:
     found[key] = low, poly
 
 
-def product(rates: Rates, left: Terms, right: Terms) -> Terms:
+def product_of_functions(rates: Rates, left: Terms, right: Terms) -> Terms:
     """Of two functions of the same origin."""
     if left is ONE:
         return right
@@ -333,7 +327,7 @@ def scaled(rates: Rates, terms: Terms, factor: Any) -> Terms:
     )
 
 
-def times(terms: Terms, factor: Any) -> Terms:
+def scale_function(terms: Terms, factor: Any) -> Terms:
     """The function t -> factor * f(t)."""
     return {key: (low, poly * factor) for key, (low, poly) in terms.items()}
 
@@ -406,7 +400,7 @@ def multiplied(
         other_low, other_high = _plus(other.low, right_shift), _plus(other.high, right_shift)
         low, high = _upper(one_low, other_low), _lower(one_high, other_high)
         if low is None or high is None or low < high:
-            terms = product(
+            terms = product_of_functions(
                 rates,
                 restricted(rates, one, low, high, left_shift),
                 restricted(rates, other, low, high, right_shift),
@@ -431,7 +425,7 @@ def total(rates: Rates, function: Function) -> Any:
     return found
 
 
-def stretched(rates: Rates, function: Function, factor: Any, shift: Any) -> Function:
+def stretch_function(rates: Rates, function: Function, factor: Any, shift: Any) -> Function:
     """t -> function(factor * t - shift); over the integers factor and shift are whole."""
     if not rates.step:
         found = [_stretched(rates, piece, factor, shift) for piece in function]
@@ -549,10 +543,10 @@ def _at(
 
 def enlarged(function: Function, factor: Any) -> Function:
     """t -> factor * function(t)."""
-    return [piece._replace(terms=times(piece.terms, factor)) for piece in function]
+    return [piece._replace(terms=scale_function(piece.terms, factor)) for piece in function]
 
 
-def added(rates: Rates, several: list[Function]) -> Function:
+def add_functions(rates: Rates, several: list[Function]) -> Function:
     """The sum of functions."""
     return _joined(rates, [piece for one in several for piece in one])
 
@@ -575,6 +569,6 @@ def _covers(part: Piece, low: Any, high: Any) -> bool:
     return above and (part.high is None or (high is not None and part.high >= high))
 
 
-def constant(low: Any, high: Any) -> Function:
+def constant_on(low: Any, high: Any) -> Function:
     """1 on [low, high)."""
     return [Piece(low, high, origin_of(low, high), ONE)]

@@ -9,8 +9,6 @@ from fractions import Fraction
 from liptest.errors import InputError
 
 Rational = Fraction | int
-
-
 #: (variable, factor), sorted by variable, no factor 0.
 Terms = tuple[tuple[int, Rational], ...]
 

@@ -9,19 +9,11 @@ from liptest.errors import InputError, shown
 
 #: Families with a density, and what their parameter is.
 CONTINUOUS = ("laplace", "exponential", "uniform", "normal", "gumbel", "logistic")
-
-
 #: Families on the whole numbers.
 DISCRETE = ("geometric", "two-sided geometric")
-
-
 #: Continuous families whose densities are made of exponentials and powers.
 EXPONENTIAL = ("laplace", "exponential", "uniform")
-
-
 _ZERO, _ONE = Fraction(0), Fraction(1)
-
-
 _HALVES: dict[str, tuple[Fraction | None, Fraction | None]] = {
     "exponential": (_ZERO, None),
     "uniform": (_ZERO, _ONE),

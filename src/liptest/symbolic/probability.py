@@ -15,7 +15,7 @@ from liptest.symbolic import elimination as shapes
 from liptest.symbolic import exponential_polynomials as functions
 from liptest.symbolic import quadrature as smooth
 from liptest.symbolic.constraints import Cycle, Ranges, Tree, gathered, point_of
-from liptest.symbolic.elimination import Moved, Shape, ratio, rational, shape
+from liptest.symbolic.elimination import Moved, Shape, ratio, shape, to_fmpq
 from liptest.symbolic.exponential_polynomials import (
     Function,
     Piece,
@@ -31,8 +31,6 @@ from liptest.symbolic.noise import Noise
 
 
 _ZERO = fmpq(0)
-
-
 _FEW = 12
 
 
@@ -54,25 +52,25 @@ def integral_of(one: Shape) -> Any:
     return one.total[1]
 
 
-def parts_of(one: Shape) -> list[smooth.Part]:
+def analytic_parts(one: Shape) -> list[smooth.QuadraturePiece]:
     """As analytic functions on pieces."""
     key = (one, ctx.prec, "parts")
     found = one.rates.functions.get(key)
     if found is None:
         found = one.rates.functions[key] = _parts(one)
-    return cast("list[smooth.Part]", found)
+    return cast("list[smooth.QuadraturePiece]", found)
 
 
-def _parts(one: Shape) -> list[smooth.Part]:
+def _parts(one: Shape) -> list[smooth.QuadraturePiece]:
     if not one.is_smooth:
         return smooth.from_pieces(one.rates, function_of(one))
     if one.kind == "density":
-        return smooth.density_part(smooth.law_of(one.arguments[0]))
+        return smooth.density_part(smooth.noise_law(one.arguments[0]))
     if one.kind == "reach":
         return smooth.reach_parts(*one.arguments)
     if one.kind == "stretching":
         raise AssertionError("smooth shapes are stretched where they are made")
-    return smooth.product_parts([(parts_of(part), shift) for part, shift in one.arguments[0]])
+    return smooth.product_parts([(analytic_parts(part), shift) for part, shift in one.arguments[0]])
 
 
 def _smooth_integral(one: Shape) -> Any:
@@ -82,20 +80,20 @@ def _smooth_integral(one: Shape) -> Any:
     )
     others = [(part, at) for part, at in factors if part.kind != "density"]
     if len(others) <= 1 and all(part.kind == "interval" for part, _ in others):
-        ends = parts_of(others[0][0])[0][:2] if others else (None, None)
+        ends = analytic_parts(others[0][0])[0][:2] if others else (None, None)
         at = others[0][1] - shift if others else _ZERO
         low, high = (None if end is None else acb(arb(end + at)) for end in ends)
-        return smooth.between(smooth.law_of(noise), low, high).real
-    return smooth.integral(parts_of(one), noise, shift)
+        return smooth.between(smooth.noise_law(noise), low, high).real
+    return smooth.noise_integral(analytic_parts(one), noise, shift)
 
 
 def _density(rates: Rates, noise: Noise) -> Function:
-    parameter = rational(noise.parameter)
+    parameter = to_fmpq(noise.parameter)
     if rates.step:
         assert isinstance(rates, WholeRates)
         return _whole_density(rates, noise, parameter)
     if noise.family == "uniform":
-        return functions.constant(_ZERO, fmpq(1))
+        return functions.constant_on(_ZERO, fmpq(1))
     rate = 1 / parameter
     falling = Piece(_ZERO, None, _ZERO, from_list(rates, iter([(0, -rate, arb(rate))])))
     if noise.family == "exponential":
@@ -110,8 +108,8 @@ def _whole_density(rates: WholeRates, noise: Noise, parameter: Any) -> Function:
     two_sided = noise.family == "two-sided geometric"
     if falls == 0:
         at = _ZERO if two_sided else fmpq(1)
-        return functions.constant(at, at + 1)
-    rate = digit(rates.ratios.index(rational(falls)))
+        return functions.constant_on(at, at + 1)
+    rate = digit(rates.ratios.index(to_fmpq(falls)))
     if not two_sided:
         terms = from_list(rates, iter([(0, rate, arb(parameter))]))
         return [Piece(fmpq(1), None, fmpq(1), terms)]
@@ -122,8 +120,8 @@ def _whole_density(rates: WholeRates, noise: Noise, parameter: Any) -> Function:
 
 def _interval(rates: Rates, kind: str, width: Any) -> Function:
     if kind == "below":
-        return functions.constant(None, _ZERO)
-    return functions.constant(_ZERO, None if kind == "above" else width)
+        return functions.constant_on(None, _ZERO)
+    return functions.constant_on(_ZERO, None if kind == "above" else width)
 
 
 def _product(rates: Rates, parts: tuple[Moved, ...]) -> Function:
@@ -146,7 +144,7 @@ def _convolution(rates: Rates, one: Shape, other: Shape, factor: Any) -> Functio
 
 
 def _stretching(rates: Rates, one: Shape, factor: Any, shift: Any) -> Function:
-    return functions.stretched(rates, function_of(one), factor, shift)
+    return functions.stretch_function(rates, function_of(one), factor, shift)
 
 
 _MAKERS: dict[str, Any] = {
@@ -156,15 +154,9 @@ _MAKERS: dict[str, Any] = {
     "convolution": _convolution,
     "stretching": _stretching,
 }
-
-
 _PRECISIONS = (128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768)
-
-
 #: Binary digits of each factor that are certain: a product of a thousand is known to 1e-13.
 _ACCURACY = 56
-
-
 #: Variables that are taken out of cycles one after the other.
 _MOST_SPLITS = 4
 
@@ -223,7 +215,7 @@ def forget() -> None:
     """Empty all caches."""
     with precision(_PRECISIONS[0]):
         shapes.forget_of_shapes()
-        shapes.forget()
+        shapes.forget_plans()
 
 
 #: A sum of products of integrals, with signs, each of which may be such a sum itself.
@@ -274,13 +266,15 @@ def _totals(noises: tuple[Noise, ...], part: Tree) -> list[shapes.Shape]:
     }
     found = []
     for step in part.steps:
-        own = [(shapes.density(rates, noises[step.variable]), _ZERO_OF_PROBABILITY)]
-        inner = shapes.product(own + factors.pop(step.alone, []))
+        own = [(shapes.variable_density(rates, noises[step.variable]), _ZERO_OF_PROBABILITY)]
+        inner = shapes.product_of_shapes(own + factors.pop(step.alone, []))
         if step.outer is None:
             found.append(inner[0])
             continue
-        left = shapes.convolution(inner, step.factor, shapes.product(factors.pop(step.outer)))
-        factors.setdefault(step.after, []).append(shapes.stretched(left, step.scale))
+        left = shapes.convolution(
+            inner, step.factor, shapes.product_of_shapes(factors.pop(step.outer))
+        )
+        factors.setdefault(step.after, []).append(shapes.stretch_shape(left, step.scale))
     return found
 
 

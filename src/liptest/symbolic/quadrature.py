@@ -17,12 +17,10 @@ from liptest.symbolic.noise import Noise
 
 #: Lowest and highest value, None where infinite.
 Range = tuple[Any, Any]
-
-
 Analytic = Callable[[Any], Any]
 
 
-class Part(NamedTuple):
+class QuadraturePiece(NamedTuple):
     """A piece, in the variable of its function."""
 
     low: Any
@@ -34,7 +32,7 @@ class Part(NamedTuple):
 Law = tuple[str, Any]
 
 
-def law_of(noise: Noise) -> Law:
+def noise_law(noise: Noise) -> Law:
     """The law of a variable."""
     parameter = fmpq(noise.parameter.numerator, noise.parameter.denominator)
     return noise.family, parameter**2 if noise.family == "normal" else parameter
@@ -66,7 +64,7 @@ def between(law: Law, low: Any, high: Any) -> Any:
     return above(law, low) - above(law, high)
 
 
-def density(law: Law, z: Any) -> Any:
+def analytic_density(law: Law, z: Any) -> Any:
     """Of a variable, analytic in z."""
     family, parameter = law
     if family == "normal":
@@ -77,12 +75,12 @@ def density(law: Law, z: Any) -> Any:
     return scaled / (1 + scaled) ** 2 / arb(parameter)
 
 
-def density_part(law: Law) -> list[Part]:
+def density_part(law: Law) -> list[QuadraturePiece]:
     """The density, on all numbers."""
-    return [Part(None, None, lambda z: density(law, z))]
+    return [QuadraturePiece(None, None, lambda z: analytic_density(law, z))]
 
 
-def reach_parts(law: Law, own: Range, factor: Any, inside: Range) -> list[Part]:
+def reach_parts(law: Law, own: Range, factor: Any, inside: Range) -> list[QuadraturePiece]:
     """l -> P(x in own and factor * x + l in inside)."""
     turns = {
         end - factor * other
@@ -95,7 +93,9 @@ def reach_parts(law: Law, own: Range, factor: Any, inside: Range) -> list[Part]:
     return [part for part in made if part is not None]
 
 
-def _reach(law: Law, own: Range, factor: Any, inside: Range, low: Any, high: Any) -> Part | None:
+def _reach(
+    law: Law, own: Range, factor: Any, inside: Range, low: Any, high: Any
+) -> QuadraturePiece | None:
     middle = _middle(low, high)
     ends = inside if factor > 0 else inside[::-1]
     # Of the fixed end and the moving one, (end - l) / factor, that which counts on this piece.
@@ -117,7 +117,7 @@ def _reach(law: Law, own: Range, factor: Any, inside: Range, low: Any, high: Any
         highest = upper if upper is None else (arb(upper) - z) / slope if moves[1] else arb(upper)
         return between(law, lowest, highest)
 
-    return Part(low, high, value)
+    return QuadraturePiece(low, high, value)
 
 
 def _at(end: Any, moving: bool, factor: Any, place: Any) -> Any:
@@ -130,9 +130,9 @@ def _middle(low: Any, high: Any) -> Any:
     return low + 1 if high is None else (low + high) / 2
 
 
-def from_pieces(rates: Rates, function: Any) -> list[Part]:
+def from_pieces(rates: Rates, function: Any) -> list[QuadraturePiece]:
     """Of a function whose pieces are exponentials and powers."""
-    return [Part(piece.low, piece.high, _evaluated(rates, piece)) for piece in function]
+    return [QuadraturePiece(piece.low, piece.high, _evaluated(rates, piece)) for piece in function]
 
 
 def _evaluated(rates: Rates, piece: Any) -> Analytic:
@@ -152,26 +152,26 @@ def _evaluated(rates: Rates, piece: Any) -> Analytic:
     return value
 
 
-def product_parts(factors: list[tuple[list[Part], Any]]) -> list[Part]:
+def product_parts(factors: list[tuple[list[QuadraturePiece], Any]]) -> list[QuadraturePiece]:
     """The product of functions, each moved up by a number."""
-    found = [Part(None, None, lambda z: acb(1))]
+    found = [QuadraturePiece(None, None, lambda z: acb(1))]
     for parts, shift in factors:
         moved = [_moved(part, shift) for part in parts]
         found = [both for one in found for other in moved if (both := _both(one, other))]
     return found
 
 
-def _moved(part: Part, shift: Any) -> Part:
+def _moved(part: QuadraturePiece, shift: Any) -> QuadraturePiece:
     low, high, at = part
     step = arb(shift)
-    return Part(
+    return QuadraturePiece(
         None if low is None else low + shift,
         None if high is None else high + shift,
         lambda z: at(z - step),
     )
 
 
-def _both(one: Part, other: Part) -> Part | None:
+def _both(one: QuadraturePiece, other: QuadraturePiece) -> QuadraturePiece | None:
     low = (
         one.low if other.low is None else other.low if one.low is None else max(one.low, other.low)
     )
@@ -185,7 +185,7 @@ def _both(one: Part, other: Part) -> Part | None:
     if low is not None and high is not None and low >= high:
         return None
     first, second = one.at, other.at
-    return Part(low, high, lambda z: first(z) * second(z))
+    return QuadraturePiece(low, high, lambda z: first(z) * second(z))
 
 
 def tails(noise: Noise) -> tuple[Any, Any, Any]:
@@ -200,13 +200,13 @@ def tails(noise: Noise) -> tuple[Any, Any, Any]:
         return fmpq(0), high, arb(-size).exp()
     if noise.family == "laplace":
         return low, high, arb(-size).exp()
-    law = law_of(noise)
+    law = noise_law(noise)
     if noise.family == "gumbel":
         low = -fmpq(int(digits).bit_length()) * scale
     return low, high, (below(law, acb(arb(low))) + above(law, acb(arb(high)))).real
 
 
-def integral(parts: list[Part], noise: Noise, shift: Any) -> Any:
+def noise_integral(parts: list[QuadraturePiece], noise: Noise, shift: Any) -> Any:
     """The integral of a product, one factor of which is the density of noise moved by shift."""
     low, high, mass = tails(noise)
     low, high = low + shift, high + shift

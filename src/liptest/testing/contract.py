@@ -23,9 +23,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.data.distributions import Distribution, ProductDistribution
+from liptest.data.distributions import Distribution
 from liptest.data.domains import Domain, Hypercube, Hypergrid, IntArray, RecordGrid
 from liptest.data.points import PointBatch
+from liptest.data.product import ProductDistribution
 from liptest.data.sampled import SampledDistribution
 from liptest.errors import InputError
 from liptest.lipschitz.check import DifferenceJudge, check_lipschitz
@@ -40,12 +41,8 @@ Row = tuple[int, ...]
 Edge = tuple[Row, Row]
 
 _PROXIMITY, _FAILURE = 0.2, 0.1
-
-
 #: A power check fails only when chance explains it with probability below this.
 _TAIL = 1e-12
-
-
 _POWER_SEEDS = 60
 
 

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
 #: Seed of every check that names none, so that a test run can be repeated.
 SEED = 20120918
-
-
 _MARK = "private(mechanism, distribution, epsilon=1)"
 
 

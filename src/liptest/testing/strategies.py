@@ -27,8 +27,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.data.distributions import ProductDistribution
 from liptest.data.domains import Domain, Hypercube, Hypergrid, IntArray, RecordGrid
+from liptest.data.product import ProductDistribution
 from liptest.errors import InputError, check_count
 from liptest.mechanisms.base import Mechanism
 from liptest.mechanisms.declared import ClosedForm, ExactForm, StatisticMechanism
@@ -45,12 +45,8 @@ except ImportError:
 
 
 Row = tuple[Fraction, ...]
-
-
 # 2^-1100 is no float; 2^-1060 is one without full precision.
 _TINY = (Fraction(1, 2**1100), Fraction(1, 2**1060))
-
-
 _MOST_TUPLES = 64
 
 

@@ -31,11 +31,7 @@ from liptest.values.protocol import (
 )
 
 Cells = NDArray[Any]
-
-
 Move = Callable[[NDArray[Any]], Any]
-
-
 #: Types of arrays that are followed.
 DTYPES = (np.dtype(np.float64), np.dtype(np.int64), np.dtype(np.bool_))
 

@@ -43,13 +43,7 @@ from liptest.values.sum_formulas import (
     whole_numbers,
 )
 from liptest.values.sum_rows import join_tables
-from liptest.values.truth_tables import (
-    TruthTables,
-    as_input,
-    combined,
-    is_ordered,
-    plain_tables,
-)
+from liptest.values.truth_tables import TruthTables, as_input, combined, is_ordered, plain_tables
 
 # Different values among which a largest one is looked for one by one.
 _MOST_VALUES = 16

@@ -33,8 +33,6 @@ class UnweightedBranches:
 
 #: What can be chosen from: n branches of equal weight, whole-number weights, or unweighted ones.
 Branches = int | tuple[int, ...] | UnweightedBranches
-
-
 #: Choices from the root to a leaf, with the branches taken.
 Path = list[tuple[Branches, int]]
 

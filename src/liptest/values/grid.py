@@ -13,15 +13,9 @@ import numpy as np
 
 #: Points of the grid of ``random()``.
 GRID = 2**53
-
-
 # Draws by which two ways of rounding are told apart: they differ at some percent of all points.
 _PROBES = 512
-
-
 _MOST_HALVES = 4096
-
-
 # Kept: while a program is analysed the names stand for something else.
 _GENERATOR, _BITS = np.random.Generator, np.random.PCG64
 

@@ -23,31 +23,17 @@ from liptest.values.grid import Line, Split
 
 #: In place of a cut: the function is not monotone there.
 UNCERTAIN = -1
-
-
 #: Different values of one number that are told apart; if they are most of it, the rest is left out.
 MAX_PIECES = 1 << 14
-
-
 # After so many the rest may be left out if it is this part of all points ...
 _FIRST_PIECES = 1 << 12
-
-
 _REST_BITS = 64
-
-
 # ... and it is seen whether it will ever be the smaller half.
 
 _NOT_MONOTONE = "a function that is not monotone in its last digits"
-
-
 # Distances from a cut, and steps of a walk over a region that meets no regular pattern.
 _NEAR = (1, 2, 3, 4, 6, 9, 14, 21, 33, 64, 129, 1000, 1 << 16, 1 << 24, 1 << 34)
-
-
 _SAMPLES = 24
-
-
 _GOLDEN = 0x9E3779B97F4A7C15
 
 

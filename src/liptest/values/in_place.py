@@ -21,12 +21,8 @@ from numpy.typing import NDArray
 from liptest.values.faults import raises_as_numpy
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
-
-
 # What has a setter of its own may do anything with the result.
 _TO_NAMES = ("STORE_FAST", "STORE_NAME", "STORE_GLOBAL", "STORE_DEREF")
-
-
 _STATEMENTS = ("a += b", "a -= b", "a *= b", "a /= b")
 
 

@@ -13,11 +13,9 @@ from types import FrameType
 import numpy as np
 
 _PACKAGE = Path(__file__).resolve().parents[1]
-
-
 # Frames of these are not the program's own.
 _OURS = (
-    *(f"{_PACKAGE / room}{os.sep}" for room in ("values", "whitebox", "enumerate")),
+    *(f"{_PACKAGE / room}{os.sep}" for room in ("values", "enumerate")),
     os.path.dirname(os.path.abspath(np.__file__)) + os.sep,
     *(os.path.abspath(inspect.getfile(module)) for module in (random, secrets)),
 )

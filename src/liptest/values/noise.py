@@ -34,32 +34,18 @@ ADVICE = (
     "it, draw discrete noise (rng.geometric(p) - rng.geometric(p)), or sample the mechanism with "
     "lt.check_samples"
 )
-
-
 _NO_FLOAT = (
     "leave float() away, the number itself may be compared, rounded and answered; collect such "
     "numbers in a list, not in an array of floats"
 )
-
-
 #: Types that a number with noise may stand for.
 KINDS: frozenset[type] = frozenset({float, int, np.float64, np.int64})
-
-
 _ZERO, _ONE, _HALF = Fraction(0), Fraction(1), Fraction(1, 2)
-
-
 # Steps from where a comparison should turn to where it does, in floats.
 _MOST_STEPS = 64
-
-
 # 8 binary digits behind the point, and 44 before it for k up to 2**34.
 _SHORT = frozenset(1 << k for k in range(9))
-
-
 _MOST_SLOPE, _MOST_SHIFT = 1 << 10, 1 << 40
-
-
 Step = Callable[[Any], Any]
 
 
@@ -175,7 +161,7 @@ class NoiseValue(AnyNoise):
         return self.form
 
     def compared(self, comparison: Operation, bound: Any) -> bool:
-        return self.run.holds(comparison, self.form - rational(bound))
+        return self.run.holds(comparison, self.form - exact_number(bound))
 
     @raises_as_numpy
     def typed(self, kind: Any) -> Any:
@@ -201,7 +187,7 @@ class NoiseValue(AnyNoise):
     def with_constant(
         self, operation: Operation, constant: Any, kind: Any, *, swapped: bool
     ) -> Any:
-        form, number = self.form, rational(constant)
+        form, number = self.form, exact_number(constant)
         if operation is operator.add:
             return NoiseValue(self.run, form + number, kind)
         if operation is operator.sub:
@@ -324,7 +310,7 @@ class RoundedValue(AnyNoise):
     def with_constant(
         self, operation: Operation, constant: Any, kind: Any, *, swapped: bool
     ) -> Any:
-        number = Fraction(rational(constant))
+        number = Fraction(exact_number(constant))
         step = partial(_applied, operation, constant, swapped)
         slope, shift = self._slope, self._shift
         if kind in KINDS:
@@ -345,7 +331,7 @@ class RoundedValue(AnyNoise):
         return RoundedValue(self.run, self.form, self._how, kind, steps, slope, shift, precise)
 
     def compared(self, comparison: Operation, bound: Any) -> bool:
-        start = math.floor((rational(bound) - self._shift) / self._slope)
+        start = math.floor((exact_number(bound) - self._shift) / self._slope)
         first = self._turn(start, lambda value: bool(value >= bound))
         after = self._turn(start, lambda value: bool(value > bound))
         if comparison in (operator.eq, operator.ne):
@@ -456,7 +442,7 @@ def _itself(value: AnyNoise) -> Any:
 
 
 @lru_cache(maxsize=4096)
-def rational(value: Any) -> Rational:
+def exact_number(value: Any) -> Rational:
     """A finite number exactly, of Python's whole numbers."""
     whole = isinstance(value, (int, np.integer, np.bool_))
     return int(value) if whole else lean(Fraction(value))
@@ -527,23 +513,17 @@ def _above_rint(k: int) -> tuple[Fraction, bool]:
 
 
 _MEDIAN = Fraction(7, 10)
-
-
 _FINITE: dict[Any, Any] = {
     np.isnan: np.False_,
     np.isinf: np.False_,
     np.isfinite: np.True_,
 }
-
-
 _ROUNDED: dict[str, Callable[[Any], int]] = {
     "exact": int,
     "floor": math.floor,
     "ceil": math.ceil,
     "rint": round,
 }
-
-
 # From where on a sum is at least k, up to where it is below k, and whether that is included.
 _ENDS: dict[str, Any] = {
     "exact": (lambda k: (Fraction(k), True), lambda k: (Fraction(k - 1), True)),

@@ -33,15 +33,9 @@ _ADVICE = (
     "round the noise or draw discrete noise (rng.geometric(p) - rng.geometric(p)), compare fewer "
     "sums of the same noise, or sample with lt.check_samples"
 )
-
-
 # Kept: while a program is analysed the names stand for something else.
 _GENERATOR, _BITS = np.random.Generator, np.random.PCG64
-
-
 _ZERO = Fraction(0)
-
-
 _PACKAGE = str(Path(__file__).resolve().parents[1]) + os.sep
 
 

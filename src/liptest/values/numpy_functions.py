@@ -41,18 +41,10 @@ from liptest.values.ufuncs import entrywise, first_symbolic, write_into
 
 #: Not answered in a way of its own.
 _NOT = object()
-
-
 # What NumPy passes on for options that were not given.
 _NO_VALUE: Any = np._NoValue
-
-
 _ZERO: Any = 0
-
-
 Handler = Callable[..., Any]
-
-
 FOLLOWED: dict[Any, Handler] = {}
 
 
@@ -137,15 +129,11 @@ MOVES = _functions(
     *("repeat", "take", "compress", "atleast_1d", "atleast_2d", "atleast_3d", "copy", "delete"),
     *("diagonal", "resize"),
 )
-
-
 #: They look at shape and type of the first argument only.
 SHAPES = _functions(
     *("shape", "ndim", "size", "zeros_like", "ones_like", "empty_like", "full_like"),
     *("iscomplexobj", "isrealobj", "min_scalar_type"),
 )
-
-
 #: Functions whose ``out=`` may be a symbolic array.
 WITH_OUT = _functions("clip", "round", "around", "sum", "cumsum", "max", "min", "amax", "amin")
 
@@ -223,7 +211,7 @@ def _is_followed(cells: Cells) -> bool:
     return any(one.calculates_with_its_own or not one.is_discrete for one in values)
 
 
-def add_up(lane: Any) -> Any:
+def sum_cells(lane: Any) -> Any:
     """The sum of cells, in their order."""
     total: Any = 0
     for one in lane:
@@ -247,15 +235,9 @@ def _extreme(sign: int) -> Callable[[Cells], Any]:
     return lambda lane: lane[place_of_largest(lane, sign)]
 
 
-_sum = follows(np.sum)(_reducing(add_up, np.sum))
-
-
-_mean = follows(np.mean)(_reducing(lambda lane: add_up(lane) / len(lane), np.mean))
-
-
+_sum = follows(np.sum)(_reducing(sum_cells, np.sum))
+_mean = follows(np.mean)(_reducing(lambda lane: sum_cells(lane) / len(lane), np.mean))
 _max = follows(*_functions("max", "amax"))(_reducing(_extreme(1), np.max))
-
-
 _min = follows(*_functions("min", "amin"))(_reducing(_extreme(-1), np.min))
 
 
@@ -373,7 +355,7 @@ def _dot(left: Any, right: Any, out: Any = None) -> Any:
     rows, columns = np.atleast_2d(pair[0]), pair[1]
     columns = columns.reshape(-1, 1) if columns.ndim == 1 else columns
     products = [
-        add_up([_times(a, b) for a, b in zip(row, column, strict=True)])
+        sum_cells([_times(a, b) for a, b in zip(row, column, strict=True)])
         for row in rows
         for column in columns.T
     ]
@@ -628,8 +610,6 @@ CONCRETISED = frozenset(
         *("var", "vdot", "zeros"),
     }
 )
-
-
 #: They write into an argument, give views of it, or have to do with files, types and memory.
 REFUSED = frozenset(
     {
@@ -642,6 +622,4 @@ REFUSED = frozenset(
         *("tril_indices_from", "triu_indices_from"),
     }
 )
-
-
 NUMPY.function = answer_function

@@ -11,15 +11,13 @@ import numpy as np
 
 from liptest.symbolic.forms import Form
 from liptest.values.faults import raises_as_numpy
-from liptest.values.noise import rational
+from liptest.values.noise import exact_number
 from liptest.values.noise_run import NoiseRun, bounded
 from liptest.values.promotion import promote
 from liptest.values.protocol import compare, current, is_nan, is_symbolic
 from liptest.values.questions import Known
 
 _ZERO: Any = 0
-
-
 # So many numbers are sorted at once, with a branch for each order.
 _MOST_SORTED = 6
 
@@ -78,7 +76,7 @@ def _form_of(one: Any) -> Form | None:
         noise = promote(current(one))
         form: Form | None = None if noise is None else noise.linear()
         return form
-    return Form.of(rational(one)) if np.isfinite(one) else None
+    return Form.of(exact_number(one)) if np.isfinite(one) else None
 
 
 def _is_first(sums: list[Form], place: int) -> Known | None:

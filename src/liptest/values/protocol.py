@@ -28,8 +28,6 @@ from liptest.values.lines import line_in_words, place_of
 from liptest.values.promotion import meet
 
 Operation = Callable[[Any, Any], Any]
-
-
 #: NumPy's functions and operators of Python that do the same, entry by entry.
 COMPARISONS: dict[Any, Operation] = {
     np.less: operator.lt,
@@ -39,8 +37,6 @@ COMPARISONS: dict[Any, Operation] = {
     np.equal: operator.eq,
     np.not_equal: operator.ne,
 }
-
-
 ARITHMETIC: dict[Any, Operation] = {
     np.add: operator.add,
     np.subtract: operator.sub,
@@ -56,13 +52,9 @@ ARITHMETIC: dict[Any, Operation] = {
     np.right_shift: operator.rshift,
     np.matmul: operator.matmul,
 }
-
-
 UFUNC_OF: dict[Operation, Any] = {
     operation: ufunc for ufunc, operation in (ARITHMETIC | COMPARISONS).items()
 }
-
-
 REFLECTED: dict[Operation, Operation] = {
     operator.lt: operator.gt,
     operator.le: operator.ge,
@@ -71,12 +63,8 @@ REFLECTED: dict[Operation, Operation] = {
     operator.eq: operator.eq,
     operator.ne: operator.ne,
 }
-
-
 #: Numbers that values calculate with.
 NUMBERS = (int, float, np.integer, np.floating, np.bool_, Fraction)
-
-
 # Of a number of NumPy.
 _OF_NUMPY = frozenset({"shape", "ndim", "size", "dtype", "itemsize", "nbytes"})
 # What NumPy asks of the entries of an array of objects.
@@ -87,8 +75,6 @@ _ASKED_OF_OBJECTS = frozenset(
     | {"arccosh", "arctanh", "degrees", "radians", "deg2rad", "rad2deg", "hypot", "arctan2"}
     | {"isfinite", "logical_and", "logical_or", "logical_xor"}
 )
-
-
 _OTHER_NUMBERS = (complex, np.generic, Decimal, str, bytes, list, tuple, dict, set, type(None))
 
 

@@ -117,11 +117,7 @@ def fits(kind: Any, least: int, most: int) -> bool:
 
 
 COMPARISONS = ("lt", "le", "gt", "ge", "eq", "ne")
-
-
 _WIDE = (np.int64, np.int32)
-
-
 # What a step may fail with where it warns or is refused.
 _FAILURES = (ArithmeticError, TypeError, ValueError, Warning)
 

@@ -23,22 +23,12 @@ from liptest.values.grid import Split
 
 #: Totals of a sum that are told apart, and binary digits of all their weights together.
 MOST_TOTALS = 1 << 20
-
-
 MOST_DIGITS = 1 << 32
-
-
 #: Digits of the laws that are kept for the next run: 64 MiB.
 KEPT_DIGITS = 1 << 29
-
-
 T = TypeVar("T")
-
-
 #: Weights of 0 and of 1.
 Weights = tuple[int, int]
-
-
 #: What decides a sum, for each block of parts of k variables each: k; the weights of 0 and of 1 of
 #: the variables, and the values by their bits, all as bytes of int64.
 Key = tuple[tuple[int, bytes, bytes, bytes], ...]
@@ -258,8 +248,6 @@ def _product(polynomials: Iterable[Any]) -> Any:
 
 
 _LAWS: dict[Key, SumLaw | None] = {}
-
-
 _digits_kept = [0]
 
 

@@ -21,21 +21,11 @@ from liptest.values.grid import Split
 
 #: Values of one draw.
 MOST_VALUES = 1 << 13
-
-
 _UNIT_BITS = 192
-
-
 _TAIL_BITS = 64
-
-
 _PRECISION = 512
-
-
 # NumPy itself: checks parameters.
 _NUMPY = np.random.Generator(np.random.PCG64(0))
-
-
 #: First value and weights, the last of which is the tail's.
 Tailed = tuple[int, tuple[int, ...]]
 

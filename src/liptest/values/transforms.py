@@ -33,11 +33,7 @@ _GROWING = (
     *("positive", "floor", "ceil", "rint", "trunc", "sign", "sqrt", "cbrt"),
     *("log", "log1p", "log2", "log10", "exp", "exp2", "expm1", "tanh", "arctan", "sinh", "arcsinh"),
 )
-
-
 _ROUNDING = frozenset({"floor", "ceil", "rint", "trunc", "sign"})
-
-
 _EVEN = ("absolute", "fabs", "square")
 
 
@@ -58,8 +54,6 @@ UNARY: dict[Any, Step] = {
     getattr(np, name): _unary(name, getattr(np, name))
     for name in (*_GROWING, *_EVEN, "negative", "reciprocal")
 }
-
-
 #: Functions of the module math of one float.
 MATH: dict[Any, Step] = {
     getattr(math, name): _unary(name, getattr(math, name))
@@ -69,38 +63,20 @@ MATH: dict[Any, Step] = {
     )
     if hasattr(math, name)
 }
-
-
 #: Functions of the module math of one float and a constant.
 MATH_OF_TWO = (math.pow, math.copysign)
-
-
 #: What is known of every number that is followed: it is finite.
 FINITE: dict[Any, Any] = {
     **{math.isnan: False, math.isinf: False, math.isfinite: True},
     **{np.isnan: np.False_, np.isinf: np.False_, np.isfinite: np.True_},
 }
-
-
 _SAME = (Fraction(1), Fraction(0))
-
-
 _TURNED = (Fraction(-1), Fraction(0))
-
-
 NEGATIVE = Step("negation", operator.neg, _falls, linear=_TURNED)
-
-
 POSITIVE = Step("+", operator.pos, _grows, linear=_SAME)
-
-
 ABSOLUTE = Step("abs", abs, _away_from_zero, splits=True)
-
-
 #: What an entry of an array is, for the code that sees it.
 AS_ENTRY = Step("numpy.float64", np.float64, _grows, linear=_SAME)
-
-
 AS_FLOAT = Step("float", float, _grows, linear=_SAME)
 
 
@@ -146,21 +122,15 @@ _DIRECTIONS: dict[str, Callable[[Any, bool], Direction]] = {
     "float_power": _power,
     **dict.fromkeys(("maximum", "minimum", "fmax", "fmin"), _sum),
 }
-
-
 #: NumPy's functions of a float and a constant.
 BINARY = frozenset(
     getattr(np, name) for name in _DIRECTIONS if isinstance(getattr(np, name, None), np.ufunc)
 )
-
-
 #: Operators of Python on a float and a constant.
 OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     name: getattr(operator, name)
     for name in ("add", "sub", "mul", "truediv", "floordiv", "pow", "rshift")
 }
-
-
 _REAL = (int, float, np.integer, np.floating, np.bool_)
 
 

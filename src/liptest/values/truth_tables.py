@@ -18,8 +18,6 @@ from numpy.typing import NDArray
 
 #: Variables of one entry; with more its variables are chosen.
 MOST_VARIABLES = 4
-
-
 NO_VARIABLE = -1
 
 

@@ -45,8 +45,6 @@ from liptest.values.transforms import BINARY, UNARY
 #: Methods of ufuncs that give something new.
 _PURE = frozenset({"reduce", "accumulate", "outer", "reduceat"})
 _SCALARS = (np.float64, np.int64, float, int)
-
-
 _NARROW = (np.dtype(np.float16), np.dtype(np.float32))
 
 
@@ -305,8 +303,6 @@ FOLLOWED: dict[Any, Callable[..., Any]] = {
     np.sign: _sign,
     **{one: _concretised(one) for one in (np.isnan, np.isinf, np.isfinite)},
 }
-
-
 #: Functions that are what a ufunc's ``reduce`` is.
 _REDUCTIONS: Mapping[Any, Any] = {
     np.add: np.sum,
@@ -332,10 +328,6 @@ CONCRETISED = _named(
     *("copysign", "signbit", "nextafter", "spacing", "heaviside", "hypot", "gcd", "lcm"),
     *("logaddexp", "logaddexp2", "conjugate", "bitwise_count", "float_power"),
 ) - frozenset(FOLLOWED)
-
-
 #: Products of vectors by other names, dates and strings.
 REFUSED = _named("isnat", "vecdot", "matvec", "vecmat")
-
-
 NUMPY.ufunc = answer_ufunc

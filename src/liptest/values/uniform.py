@@ -51,25 +51,13 @@ from liptest.values.transforms import (
 
 # Python compares floats with these exactly.
 _EXACT = frozenset({float, int, bool, Fraction, Decimal})
-
-
 _ABSOLUTE = ("abs", "absolute", "fabs")
-
-
 _UNIFORM = Noise("uniform", Fraction(1))
-
-
 # In place of a choice that was made before.
 _NOTHING: tuple[Any, int] = (None, 0)
-
-
 # Kept: while a program is analysed the names stand for something else.
 _COPYSIGN, _LOG, _POW = math.copysign, math.log, math.pow
-
-
 _OPERATIONS = frozenset({"add", "sub", "mul", "truediv", "floordiv", "pow", "rshift"})
-
-
 _TO_WHOLE: dict[str, Callable[[Any], int]] = {
     "floor": math.floor,
     "ceil": math.ceil,

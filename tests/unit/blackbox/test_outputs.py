@@ -8,15 +8,10 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.blackbox.events import (
-    Outputs,
-    as_outputs,
-    canonical,
-    collected,
-    feature,
-    feature_names,
-)
-from liptest.blackbox.learning import Census, frequent_values, hockey_stick, joined, radius
+from liptest.blackbox.events import Outputs, as_outputs, collected, feature, feature_names
+from liptest.blackbox.events import canonical_key as canonical
+from liptest.blackbox.learning import Census, frequent_values, joined, radius
+from liptest.blackbox.learning import empirical_divergence as hockey_stick
 from liptest.mechanisms.laws import Raised
 
 

@@ -11,7 +11,8 @@ import pytest
 
 import liptest as lt
 from liptest.cli import main
-from liptest.evidence.certificate import Certificate, certify_samples, digest, is_of_samples, schema
+from liptest.evidence.certificate import Certificate, certify_samples, is_of_samples, schema
+from liptest.evidence.certificate import document_digest as digest
 from liptest.evidence.verify import examine
 
 DATA = lt.ProductDistribution.uniform(lt.Hypercube(2))

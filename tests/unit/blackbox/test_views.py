@@ -14,13 +14,13 @@ import liptest as lt
 from liptest.blackbox.events import (
     Bins,
     Outputs,
-    Tree,
     Values,
     collected,
     fit_bins,
     fit_tree,
     view_from_dict,
 )
+from liptest.blackbox.events import CellTree as Tree
 from liptest.blackbox.learning import Aim, Event, best_cells
 from liptest.mechanisms.laws import Raised
 

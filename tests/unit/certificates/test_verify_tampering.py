@@ -3,7 +3,7 @@
 import pytest
 
 import liptest as lt
-from liptest.evidence.certificate import digest
+from liptest.evidence.certificate import document_digest as digest
 from tests.unit.certificates.certificate_cases import document, held, places, put
 
 V, G, W, S = ("verdict",), ("verdict", "guarantee"), ("verdict", "witness"), ("verdict", "settings")

@@ -7,7 +7,7 @@ import pytest
 
 import liptest as lt
 from liptest.cli import main
-from liptest.evidence.ledger import Bookkeeper
+from liptest.evidence.ledger import LedgerRecorder as Bookkeeper
 from liptest.privacy.claims import Claim
 from tests.unit.ledger.ledgers import FAIR, UNIFORM, begin, certificate, filled, raw, tampered
 

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.cli.loading import load_mechanism, read_column, use_folder, whole_numbers
+from liptest.cli.loading import load_mechanism, read_column, use_folder
+from liptest.cli.loading import read_whole_numbers as whole_numbers
 
 
 @pytest.fixture(autouse=True)

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from liptest.cli import main
-from liptest.evidence.certificate import digest
+from liptest.evidence.certificate import document_digest as digest
 
 VENDOR = '''
 def shown(data, rng):

@@ -14,8 +14,8 @@ import pyarrow as pa
 import pytest
 import sqlalchemy as sa
 
-from liptest.data.distributions import ProductDistribution
 from liptest.data.domains import Hypercube, Hypergrid, RecordGrid
+from liptest.data.product import ProductDistribution
 from liptest.data.sources import SqlTable, as_source
 from liptest.errors import InputError
 from tests.unit.data.postgres import running_server

@@ -7,8 +7,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from liptest.data.distributions import ProductDistribution
 from liptest.data.domains import Domain, Hypercube, Hypergrid, RecordGrid
+from liptest.data.product import ProductDistribution
 from liptest.data.sampled import SampledDistribution
 from liptest.lipschitz.covers import ExactTable, exact_masses
 from liptest.lipschitz.distance import bounds, distance_to_lipschitz, violated_edges

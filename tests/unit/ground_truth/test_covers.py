@@ -8,8 +8,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from liptest.data.distributions import ProductDistribution
 from liptest.data.domains import Domain, Hypercube, Hypergrid, RecordGrid
+from liptest.data.product import ProductDistribution
 from liptest.errors import InputError
 from liptest.lipschitz.covers import Cover, minimum_cover, minimum_cover_of_pairs
 

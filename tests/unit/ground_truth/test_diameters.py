@@ -7,8 +7,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from liptest.data.distributions import ProductDistribution
 from liptest.data.domains import Hypercube, Hypergrid
+from liptest.data.product import ProductDistribution
 from liptest.data.sampled import SampledDistribution
 from liptest.errors import BudgetError, FunctionError, InputError
 from liptest.lipschitz.distance import image_diameter, sample_diameter

@@ -7,8 +7,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from liptest.data.distributions import ProductDistribution
 from liptest.data.domains import Hypercube, Hypergrid, RecordGrid
+from liptest.data.product import ProductDistribution
 from liptest.data.sampled import SampledDistribution
 from liptest.errors import BudgetError, InputError
 from liptest.lipschitz.covers import minimum_cover_of_pairs

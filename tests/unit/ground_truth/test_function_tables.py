@@ -7,8 +7,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from liptest.data.distributions import ProductDistribution
 from liptest.data.domains import Domain, Hypercube, Hypergrid, RecordGrid
+from liptest.data.product import ProductDistribution
 from liptest.data.sampled import SampledDistribution
 from liptest.errors import BudgetError, FunctionError, InputError
 from liptest.lipschitz.covers import (
@@ -19,8 +19,8 @@ from liptest.lipschitz.covers import (
     line_envelopes,
     lower_envelope,
     violation_limit,
-    whole_numbers,
 )
+from liptest.lipschitz.covers import to_integers as whole_numbers
 from liptest.lipschitz.oracles import scalar
 
 DOMAINS = [Hypercube(3), Hypergrid([4, 3]), RecordGrid([4, 3]), Hypergrid([5]), RecordGrid([1, 2])]

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.data.distributions import ProductDistribution
 from liptest.data.domains import Hypercube, Hypergrid, RecordGrid
+from liptest.data.product import ProductDistribution
 from liptest.data.sampled import SampledDistribution
 from liptest.errors import InputError
 from liptest.lipschitz.repair import (

@@ -10,7 +10,9 @@ import pytest
 import liptest as lt
 from liptest.errors import GateError, InputError, LedgerError
 from liptest.evidence.ledger_entries import decimal_text, printed
-from liptest.evidence.ledger_file import START, canonical, digest
+from liptest.evidence.ledger_file import START
+from liptest.evidence.ledger_file import canonical_json as canonical
+from liptest.evidence.ledger_file import text_digest as digest
 from liptest.privacy.claims import Claim
 from tests.unit.ledger.ledgers import begin, certificate, filled, raw, tampered
 

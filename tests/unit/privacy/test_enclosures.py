@@ -11,17 +11,19 @@ from hypothesis import strategies as st
 
 import liptest as lt
 from liptest.balls import CERTIFIED_BITS, precision
-from liptest.evidence.check_witness import BREAKS, check, rational
+from liptest.evidence.check_witness import BREAKS
+from liptest.evidence.check_witness import check_certificate as check
+from liptest.evidence.check_witness import read_rational as rational
 from liptest.mechanisms.declared import ExactForm
 from liptest.mechanisms.laws import OutputLaw, Raised
 from liptest.privacy.witnesses import (
     ball_bounds,
-    bounds_of,
     event_bounds,
     fraction_text,
     output_from_json,
     output_to_json,
 )
+from liptest.privacy.witnesses import probability_bounds as bounds_of
 
 UNIFORM = lt.ProductDistribution.uniform(lt.Hypercube(1))
 

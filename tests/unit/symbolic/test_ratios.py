@@ -41,7 +41,7 @@ def maximum(
         known = joint(noises, beaten, winner)
         assert known is not None
         parts.append(in_terms_of(rates, density_of(known, rates), Fraction(1), Fraction(count)))
-    return rates, functions.added(rates, parts)
+    return rates, functions.add_functions(rates, parts)
 
 
 def value_at(made: Made, t: float) -> float:

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 import liptest as lt
 from liptest.errors import InputError
-from liptest.lipschitz.check import Extremes, rounded_steps
+from liptest.lipschitz.check import ValueExtremes as Extremes
+from liptest.lipschitz.check import rounded_steps
 from liptest.lipschitz.testers.ajmr12 import AJMR12
 from liptest.lipschitz.testers.diameter import admissible_step, steps_per_unit
 from liptest.lipschitz.testers.djt12 import DJT12

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from liptest.enumerate.choice_tree import ChoiceTree
+from liptest.enumerate.generator import ChoiceGenerator
 from liptest.values.protocol import concretise_all
-from liptest.whitebox.stand_ins.generator import ChoiceGenerator
-from liptest.whitebox.tree.choices import ChoiceTree
 
 _WORDS = 624
 

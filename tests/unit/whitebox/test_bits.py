@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 import liptest as lt
+from liptest.enumerate.choice_tree import ChoiceTree
+from liptest.enumerate.generator import ChoiceGenerator
+from liptest.enumerate.outputs import canonical_output as canonical
 from liptest.values import sum_laws
 from liptest.values.grid import GRID, UNIT
-from liptest.whitebox.outputs import canonical
-from liptest.whitebox.stand_ins.generator import ChoiceGenerator
-from liptest.whitebox.tree.choices import ChoiceTree
 from tests.unit.whitebox.bits import law_of
 
 QUARTER = Fraction(1, 4)

@@ -13,9 +13,10 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.whitebox.outputs import canonical, raised
-from liptest.whitebox.stand_ins.generator import ChoiceGenerator
-from liptest.whitebox.tree.choices import ChoiceTree
+from liptest.enumerate.choice_tree import ChoiceTree
+from liptest.enumerate.generator import ChoiceGenerator
+from liptest.enumerate.outputs import canonical_output as canonical
+from liptest.enumerate.outputs import raised
 from tests.unit.whitebox.bits import law_of
 
 DATA = np.array([1, 0, 1])

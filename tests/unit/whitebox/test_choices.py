@@ -13,11 +13,9 @@ from typing import Any
 
 import pytest
 
+from liptest.enumerate import choice_tree as budgets
+from liptest.enumerate.choice_tree import MAX_DRAWS, Abort, ChoiceTree
 from liptest.errors import BudgetError, NonDeterministicError, UnsupportedRandomnessError
-from liptest.whitebox.tree import budgets
-from liptest.whitebox.tree.budgets import MAX_DRAWS
-from liptest.whitebox.tree.choices import ChoiceTree
-from liptest.whitebox.tree.paths import Abort
 
 Program = Callable[[ChoiceTree], Any]
 

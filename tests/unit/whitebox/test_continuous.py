@@ -15,10 +15,10 @@ import pytest
 
 import liptest as lt
 from liptest.cli import main
+from liptest.enumerate.noise_outputs import Between
 from liptest.evidence.certificate import certify
 from liptest.evidence.verify import examine
 from liptest.runs.fingerprints import fingerprint
-from liptest.whitebox.noise.outputs import Between
 
 CUBE = lt.Hypercube(3)
 LAW = lt.ProductDistribution.uniform(CUBE)

@@ -17,9 +17,9 @@ import numpy as np
 import pytest
 
 import liptest as lt
+from liptest.enumerate.float_calls import only_called
 from liptest.mechanisms.laws import OutputLaw, Raised
 from liptest.runs.fingerprints import fingerprint
-from liptest.whitebox.stand_ins.float_calls import only_called
 
 CUBE = lt.Hypercube(3)
 LAW = lt.ProductDistribution.uniform(CUBE)

@@ -15,11 +15,11 @@ import pytest
 
 import liptest as lt
 from liptest.data.points import PointBatch, from_array
+from liptest.enumerate import generator
+from liptest.enumerate.law_memory import LawMemo
+from liptest.enumerate.python_function import PythonFunction
 from liptest.mechanisms.base import check_mechanism
 from liptest.mechanisms.laws import ZERO_LOG, OutputLaw, Raised
-from liptest.whitebox.function import PythonFunction
-from liptest.whitebox.stand_ins import generator
-from liptest.whitebox.tree.memo import LawMemo
 
 BITS = np.array([0, 1, 1], dtype=np.int8)
 
@@ -422,7 +422,7 @@ def test_a_renamed_decorated_function_pickles() -> None:
 
 
 def test_the_memo_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("liptest.whitebox.tree.memo._MEMORY", 3000)
+    monkeypatch.setattr("liptest.enumerate.law_memory._MEMORY", 3000)
     memo = LawMemo()
     for number in range(20):
         law = OutputLaw.from_fractions({number: Fraction(1)})

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 import liptest as lt
 from liptest.evidence.certificate import certify
-from liptest.evidence.check_witness import BREAKS, check
+from liptest.evidence.check_witness import BREAKS
+from liptest.evidence.check_witness import check_certificate as check
 from liptest.evidence.verify import examine
 from liptest.runs.fingerprints import fingerprint
 

@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import liptest as lt
+from liptest.enumerate import generator
 from liptest.mechanisms.laws import OutputLaw
 from liptest.values.grid import GRID, Line
-from liptest.whitebox.stand_ins import generator
 
 DATA = np.array([1, 0, 1])
 

@@ -22,11 +22,11 @@ import numpy as np
 import pytest
 
 import liptest as lt
+from liptest.enumerate import replaceable_names as sites
+from liptest.enumerate.analysis_session import active
+from liptest.enumerate.interception import intercepted_randomness as stand_ins
 from liptest.errors import LiptestError, NonDeterministicError, UnsupportedRandomnessError
 from liptest.mechanisms.laws import Raised
-from liptest.whitebox.stand_ins import sites
-from liptest.whitebox.stand_ins.installing import stand_ins
-from liptest.whitebox.stand_ins.session import active
 from tests.unit.whitebox import global_names
 from tests.unit.whitebox.global_names import COINS, all_states
 
@@ -142,7 +142,7 @@ def test_an_interruption_of_installing_is_taken_back(monkeypatch: pytest.MonkeyP
     def interrupted(function: Any, wanted: Any) -> Any:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("liptest.whitebox.stand_ins.installing.reachable", interrupted)
+    monkeypatch.setattr("liptest.enumerate.interception.reachable", interrupted)
     with pytest.raises(KeyboardInterrupt):
         law(COINS["random.random"])
     monkeypatch.undo()

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from liptest.enumerate.choice_tree import ChoiceTree
+from liptest.enumerate.random_state import ChoiceRandomState
 from liptest.errors import UnsupportedRandomnessError
-from liptest.whitebox.stand_ins.legacy import ChoiceRandomState
-from liptest.whitebox.tree.choices import ChoiceTree
 from tests.unit.whitebox import bits
 
 

@@ -12,6 +12,10 @@ import pytest
 from flint import arb
 
 import liptest as lt
+from liptest.enumerate.choice_tree import ChoiceTree
+from liptest.enumerate.law_memory import LawMemo, agree, law_table
+from liptest.enumerate.noise_outputs import BallSum, law_of
+from liptest.enumerate.tracing import TracedChoice as Choice
 from liptest.errors import LawError, NonDeterministicError
 from liptest.mechanisms.laws import OutputLaw
 from liptest.symbolic.forms import Form
@@ -19,10 +23,6 @@ from liptest.symbolic.noise import Noise
 from liptest.values.noise_run import NoiseRun, bounded
 from liptest.values.questions import Asked, Listed
 from liptest.verdicts import Decision
-from liptest.whitebox.noise.laws import BallSum, law_of
-from liptest.whitebox.tree.choices import ChoiceTree
-from liptest.whitebox.tree.memo import LawMemo, agree, law_table
-from liptest.whitebox.tree.tracing import Choice
 
 Program = Callable[[Any, Any], Any]
 

@@ -14,9 +14,10 @@ import numpy as np
 import pytest
 
 import liptest as lt
+from liptest.enumerate.outputs import canonical_output as canonical
+from liptest.enumerate.outputs import raised
 from liptest.errors import MechanismError
 from liptest.mechanisms.laws import Raised
-from liptest.whitebox.outputs import canonical, raised
 
 
 class Colour(enum.Enum):

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 import liptest as lt
 from liptest.data.points import from_array
+from liptest.enumerate.narrowing import NarrowedFunction, narrowed
 from liptest.mechanisms.base import ReadsMore
-from liptest.whitebox.reading.narrowing import NarrowedFunction, narrowed
 
 CUBE = lt.Hypercube(6)
 

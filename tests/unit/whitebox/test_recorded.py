@@ -9,14 +9,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from liptest.whitebox.reading.reads import (
+from liptest.enumerate.access_tracking import (
     MAX_READS,
     WHOLE,
+    Reads,
     answer,
     coordinates_read,
     reads_only_a_count,
 )
-from liptest.whitebox.reading.recorded import Reads, Recorded
+from liptest.enumerate.access_tracking import TrackedArray as Recorded
 
 ARRAY = np.array([2, 0, 1, 1, 0, 3])
 ARRAY.flags.writeable = False

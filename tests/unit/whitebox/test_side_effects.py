@@ -18,8 +18,8 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.whitebox.watching import surroundings
-from liptest.whitebox.watching.side_effects import SideEffectWarning
+from liptest.enumerate import side_effects as surroundings
+from liptest.enumerate.side_effects import SideEffectWarning
 
 DATA = np.array([1, 0])
 

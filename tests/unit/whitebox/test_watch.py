@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import liptest as lt
+from liptest.enumerate.side_effects import RandomnessWatch
 from liptest.errors import NonDeterministicError
-from liptest.whitebox.watching.watch import RandomnessWatch
 
 
 @pytest.mark.parametrize(

@@ -23,8 +23,6 @@ ALL_TESTERS: tuple[LipschitzTester, ...] = (
     VarianceEdges(),
     HammingLines(),
 )
-
-
 # Only the order of the candidates' costs matters, and it is the same for all small values.
 _REFERENCE = {"proximity": 0.01, "failure_probability": 1e-6}
 

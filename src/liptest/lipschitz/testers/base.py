@@ -15,8 +15,9 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
-from liptest.data.distributions import Distribution, ProductDistribution
+from liptest.data.distributions import Distribution
 from liptest.data.domains import Domain, Hypercube
+from liptest.data.product import ProductDistribution
 from liptest.errors import InputError, check_open_unit, shown
 from liptest.lipschitz.verdicts import QueryPlan
 from liptest.runs.driver import QueryBatch

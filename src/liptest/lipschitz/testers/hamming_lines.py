@@ -9,10 +9,11 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.data.distributions import Distribution, ProductDistribution, require_product
+from liptest.data.distributions import Distribution, require_product
 from liptest.data.domains import RecordGrid
 from liptest.data.draws import IndexSampler
 from liptest.data.points import PointBatch
+from liptest.data.product import ProductDistribution
 from liptest.lipschitz.testers.base import PairTester, no_product, printed_draws
 from liptest.runs.driver import QueryBatch
 

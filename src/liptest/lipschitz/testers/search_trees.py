@@ -9,9 +9,9 @@ from functools import cached_property, lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.data.distributions import ProductDistribution
 from liptest.data.domains import Hypercube
 from liptest.data.edges import EdgeLaw, min_mass_edges
+from liptest.data.product import ProductDistribution
 
 #: Longest line whose tree is optimal; the tables of Knuth's recurrence take 12 n^2 bytes.
 MAX_OPTIMAL = 2000

@@ -7,9 +7,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from liptest.data.distributions import Distribution, ProductDistribution, require_product
+from liptest.data.distributions import Distribution, require_product
 from liptest.data.domains import Hypercube
 from liptest.data.edges import variance_edges
+from liptest.data.product import ProductDistribution
 from liptest.lipschitz.testers.base import PairTester
 from liptest.runs.driver import QueryBatch
 

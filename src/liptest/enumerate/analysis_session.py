@@ -1,0 +1,177 @@
+"""The analysis that is under way: what stand-ins for random numbers ask, and what they noticed.
+
+One analysis at a time follows the randomness of the process. Stand-ins that are called from
+another thread than the one that is analysed do what the original does.
+"""
+
+from __future__ import annotations
+
+import functools
+import random
+import threading
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, NoReturn
+
+import numpy as np
+
+from liptest.enumerate.choice_tree import ChoiceTree
+from liptest.enumerate.generator import ChoiceGenerator
+from liptest.enumerate.random_state import ChoiceRandomState
+from liptest.enumerate.side_effects import RandomnessWatch, drawn_elsewhere
+from liptest.values.faults import raises_as_numpy
+
+
+class Session:
+    """Answers of the stand-ins during one analysis: fresh randomness, or a seed given inside.
+
+    ``follow(tree)`` starts a law, ``begin()`` a run of it. A generator that the program seeds
+    with a number is followed as the determinism that it is, until the run ends.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.tree = ChoiceTree(name)
+        self.thread = threading.get_ident()
+        self.rng = ChoiceGenerator(self.tree)
+        #: Seeded in this run: by the id of the object that the program holds.
+        self.seeded: dict[int, random.Random] = {}
+        self._clock: str | None = None
+        self._states: dict[int, tuple[Any, ChoiceRandomState]] = {}
+        self._fresh: list[ChoiceRandomState] = []
+        self._bits: list[FreshBits] = []
+        #: Whether the last run seeded, read the clock or made bits.
+        self.touched = False
+        #: Takes the stand-in for ``float`` away for a time; set on installing.
+        self.real_floats: Callable[[], AbstractContextManager[None]] = nullcontext
+        #: Generators without a stand-in; set on installing.
+        self.watch = RandomnessWatch(name, [])
+
+    def follow(self, tree: ChoiceTree) -> None:
+        """Ask this tree from now on."""
+        self.tree = tree
+        self.rng._tree = tree
+        for _, state in self._states.values():
+            state._tree = tree
+
+    def begin(self) -> None:
+        """Forget what the last run seeded; needed where it was ``touched`` only."""
+        self.touched = False
+        self.end()
+        self._forget()
+
+    def _forget(self) -> None:
+        self._clock = None
+        self.seeded.clear()
+        self._fresh.clear()
+        for _, state in self._states.values():
+            state.forget_seed()
+
+    def state_for(self, original: np.random.RandomState) -> ChoiceRandomState:
+        """The stand-in for a RandomState that exists outside, always the same one."""
+        known = self._states.get(id(original))
+        if known is None:
+            known = original, ChoiceRandomState(self.tree, self.note_seed)
+            self._states[id(original)] = known
+        return known[1]
+
+    def fresh_state(self) -> ChoiceRandomState:
+        """A stand-in for a RandomState made inside without a seed."""
+        self._fresh.append(ChoiceRandomState(self.tree, self.note_seed))
+        return self._fresh[-1]
+
+    def note_clock(self, name: str) -> None:
+        """The program reads the time."""
+        self.touched = True
+        self._clock = name
+
+    def watch_bits(self, bits: FreshBits) -> None:
+        """Check at the end of the run that nothing drew from it."""
+        self.touched = True
+        self._bits.append(bits)
+
+    def end(self) -> None:
+        """Abort where the last run drew from bits that are there to be passed on only."""
+        bits, self._bits = self._bits, []
+        if any(one.drew() for one in bits):
+            self.drew_from("a bit generator, in compiled code")
+
+    def note_seed(self) -> None:
+        """The program seeds a generator: fails where the clock may be the seed."""
+        self.touched = True
+        if self._clock is not None:
+            self.drew_from(f"a generator seeded after reading the clock ({self._clock})")
+
+    def drew_from(self, where: str) -> NoReturn:
+        """Abort: the program uses randomness that cannot be followed."""
+        self.tree.fail(drawn_elsewhere(self.name, where))
+
+
+class FreshBits(np.random.PCG64):
+    """A bit generator made inside without a seed: for a Generator or a RandomState, not to draw."""
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(0)
+        self._session = session
+        session.watch_bits(self)
+
+    def random_raw(self, size: Any = None, output: bool = True) -> NoReturn:
+        self._session.tree.unsupported("random_raw of a bit generator", "draw from a Generator")
+
+    def drew(self) -> bool:
+        """Whether compiled code drew from it."""
+        return bool(_STATE.__get__(self)["state"] != _STATE.__get__(_UNUSED)["state"])
+
+
+_STATE = np.random.PCG64.__dict__["state"]
+_UNUSED = np.random.PCG64(0)
+
+
+def _hidden(self: FreshBits, *arguments: Any) -> NoReturn:
+    self._session.tree.unsupported("the state of a bit generator", "draw from a Generator")
+
+
+for _name in ("state", "seed_seq"):
+    setattr(FreshBits, _name, property(_hidden, _hidden))
+
+
+for _name in ("advance", "jumped", "spawn", "__reduce__", "__getstate__", "__setstate__"):
+    setattr(FreshBits, _name, _hidden)
+
+
+#: One analysis at a time, whichever thread it runs in; an analysis within one is another one.
+LOCK = threading.RLock()
+_ACTIVE: list[Session] = []
+
+
+def active() -> Session | None:
+    """The analysis of this thread, if there is one."""
+    if not _ACTIVE:
+        return None
+    session = _ACTIVE[-1]
+    return session if session.thread == threading.get_ident() else None
+
+
+def push(session: Session) -> None:
+    """Make an analysis the one that stand-ins ask."""
+    _ACTIVE.append(session)
+
+
+def pop(session: Session) -> None:
+    """End an analysis, and all that began within it."""
+    if session in _ACTIVE:
+        del _ACTIVE[_ACTIVE.index(session) :]
+
+
+def follower(original: Callable[..., Any], answer: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that calls ``answer(session, ...)`` while analysed, else the original."""
+
+    @functools.wraps(original, updated=())
+    @raises_as_numpy
+    def call(*arguments: Any, **options: Any) -> Any:
+        session = active()
+        if session is None:
+            return original(*arguments, **options)
+        return answer(session, *arguments, **options)
+
+    return call

@@ -1,0 +1,571 @@
+"""The choice tree of a random program, walked by replay: one run per leaf, depth first.
+
+A program that asks ``choose`` for every random decision has a law that is a finite tree. It is
+run again and again: the last open choice moves to its next branch, everything before it is
+answered as before, everything after it takes its first branch. Weights are whole numbers and
+multiply along the path; fractions appear only when all leaves are counted. Memory holds one
+path and one number for each output, never the tree. Where a budget ends, what was not walked
+stays as unexplored probability.
+"""
+
+from __future__ import annotations
+
+import dis
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from fractions import Fraction
+from types import CodeType, FrameType
+from typing import Any, NoReturn
+
+from flint import arb
+
+from liptest.enumerate.exact_sums import LawSum, multiply_all
+from liptest.errors import (
+    BudgetError,
+    LiptestError,
+    MechanismError,
+    NonDeterministicError,
+    UnsupportedRandomnessError,
+)
+from liptest.mechanisms.laws import Output, Raised
+from liptest.values.branching import Branches, DrawLog, Path, UnweightedBranches, used_again
+
+# What a path through the tree of choices is made of, and what ends it.
+
+
+# Leaves that are kept as samples: so many first ones, and those numbered 2, 4, 8, ..
+_SAMPLED = 4
+# Of each exception so many more.
+_RAISED = 16
+
+
+class Abort(BaseException):
+    """Ends a run. No ``except Exception`` of the program under analysis catches it."""
+
+    def __init__(self, error: LiptestError) -> None:
+        super().__init__(str(error))
+        self.error = error
+
+
+def differing(name: str, what: str) -> NonDeterministicError:
+    """The error of a program that answers otherwise after the same choices."""
+    return NonDeterministicError(
+        f"{name}: non-deterministic: {what} on one dataset; draw every random number "
+        f"from rng and keep no state between calls"
+    )
+
+
+def next_branch(branches: Branches, branch: int) -> int | None:
+    """The next branch after one that has a weight; None after the last."""
+    if isinstance(branches, int):
+        return branch + 1 if branch + 1 < branches else None
+    if isinstance(branches, UnweightedBranches):
+        return branches.following(branch)
+    for following in range(branch + 1, len(branches)):
+        if branches[following]:
+            return following
+    return None
+
+
+def is_sample(number: int, output: Output, samples: list[tuple[Path, Output]]) -> bool:
+    """Whether a leaf, the first of which has number 1, is one of those to repeat.
+
+    Exceptions are among them: what takes real floats only, as ``json.dumps``, may raise one just
+    because it meets what stands for a random number.
+    """
+    if number <= _SAMPLED or number & (number - 1) == 0:
+        return True
+    return isinstance(output, Raised) and [known for _, known in samples].count(output) < _RAISED
+
+
+def weight_of(path: Path) -> tuple[int, int]:
+    """The probability of a path as numerator and denominator, not reduced."""
+    weights = [1 if isinstance(branches, int) else branches[branch] for branches, branch in path]
+    return multiply_all(weights), multiply_all([total_of(branches) for branches, _ in path])
+
+
+def total_of(branches: Branches) -> int:
+    """The sum of the weights; 1 for ways, which have none."""
+    if isinstance(branches, int):
+        return branches
+    return 1 if isinstance(branches, UnweightedBranches) else sum(branches)
+
+
+# Ends loops that swallow what ends them: ``while True: try: ... except: pass``.
+#
+# An exception that is raised anywhere in the body of such a loop is caught by it. One that is
+# raised at a line of the ``except`` clause, or outside of the ``try``, is not. So the lines of the
+# program are traced until there is one.
+
+
+def runs(code: CodeType, frame: FrameType | None) -> bool:
+    """Whether a frame was called, directly or not, by a function with this code."""
+    while frame is not None and frame.f_code is not code:
+        frame = frame.f_back
+    return frame is not None
+
+
+def raise_soon(give_up: Callable[[], None], frame: FrameType | None, inside: CodeType) -> None:
+    """Call ``give_up``, which raises, at the next line where the frame does not catch it.
+
+    That holds for the frame and those that called it, up to the function with code ``inside``;
+    nothing is done where the code is traced already, as under a debugger. ``forget`` undoes it.
+    """
+    if sys.gettrace() is not None:
+        return
+
+    def trace(here: FrameType, event: str, argument: Any) -> Any:
+        if event == "line" and not _is_caught(here):
+            give_up()
+        return trace
+
+    _ours[:] = [lambda *call: None]  # what is called from now on is not traced
+    while frame is not None and frame.f_code is not inside:
+        frame.f_trace = trace
+        frame = frame.f_back
+    sys.settrace(_ours[0])
+
+
+def stop_tracing() -> None:
+    """Trace no more."""
+    if _ours and sys.gettrace() is _ours[0]:
+        sys.settrace(None)
+    _ours.clear()
+
+
+_ours: list[Any] = []
+# Between these two an exception is being handled. One that is raised where the interpreter is about
+# to begin or end that would leave it to be handled for ever.
+_BORDERS = {dis.opmap["PUSH_EXC_INFO"], dis.opmap["POP_EXCEPT"]}
+
+
+def _is_caught(frame: FrameType) -> bool:
+    """Whether the line that begins is in the body of a ``try``, and not within a clause of it."""
+    if frame.f_code.co_code[frame.f_lasti] in _BORDERS:
+        return True
+    for start, stop, restores in _handlers(frame.f_code.co_exceptiontable):
+        if start <= frame.f_lasti < stop:
+            return not restores
+    return False
+
+
+def _handlers(table: bytes) -> Iterator[tuple[int, int, bool]]:
+    """Bytes of code from start to stop that have a handler; no two of them overlap.
+
+    ``restores`` is whether it is one that cleans up after an ``except`` clause or ``with`` and
+    raises again. The format is described with CPython (``exception_handling_notes.txt``).
+    """
+    numbers = _varints(table)
+    for start in numbers:
+        length, _, depth_and_kind = next(numbers), next(numbers), next(numbers)
+        yield 2 * start, 2 * (start + length), bool(depth_and_kind & 1)
+
+
+def _varints(table: bytes) -> Iterator[int]:
+    value = 0
+    for byte in table:
+        value = value << 6 | byte & 63
+        if not byte & 64:
+            yield value
+            value = 0
+
+
+# What one law may cost, and what is said when it costs more.
+
+
+#: Runs for one law: twenty fair coins, under a minute and under 1 GB if all outputs differ.
+MAX_LEAVES = 1 << 20
+#: Choices in one run. A path of k choices has at least k leaves beside it, each replayed from
+#: the start with weights of up to 53 k digits: a loop that never ends is noticed in seconds.
+MAX_CHOICES = 1_000
+#: Draws in one run, whether they lead to a choice or not: ends ``while rng.random() < 1``.
+MAX_DRAWS = 1_000_000
+#: Runs that are cut off at ``max_choices`` before the law is given up, unless more runs end.
+MAX_CUTS = 16
+#: Once a run was cut off at ``max_choices`` the law is known in part only, and paths of a
+#: probability below 2**-LIGHT are not walked to their ends: two loops have a million of them.
+LIGHT = 64
+#: Seconds without the end of a run, after which a loop is taken for endless.
+MAX_SECONDS_A_RUN = 60.0
+_REMEDY = "or declare the law with lt.ClosedForm"
+
+
+def is_light(numerator: int, denominator: int) -> bool:
+    """Whether a probability is below 2**-LIGHT, or a little above."""
+    return denominator.bit_length() - numerator.bit_length() > LIGHT
+
+
+def too_many_draws(name: str) -> BudgetError:
+    """More than MAX_DRAWS in one run."""
+    return BudgetError(
+        f"{name}: more than {MAX_DRAWS:,} random numbers drawn in one run; does it loop for "
+        f"ever? Draw fewer, {_REMEDY}",
+        budget=MAX_DRAWS,
+    )
+
+
+def too_many_choices(name: str, max_choices: int) -> BudgetError:
+    """No run ends within ``max_choices``."""
+    return BudgetError(
+        f"{name}: more than max_choices={max_choices:,} random choices in one run; does it "
+        f"choose for ever? Bound the loop, raise it with @lt.mechanism(max_choices=...), {_REMEDY}",
+        budget=max_choices,
+    )
+
+
+def too_many_leaves(name: str, max_leaves: int, needed: int | None = None) -> BudgetError:
+    """More runs than ``max_leaves``; ``needed`` outcomes of one draw alone."""
+    what = f"more than max_leaves={max_leaves:,} runs"
+    if needed is not None:
+        what = "one draw has too many outcomes"
+        if needed < 10**30:
+            what = f"one draw has {needed:,} outcomes, more than max_leaves={max_leaves:,}"
+    return BudgetError(
+        f"{name}: {what} to enumerate its random choices on one dataset; draw from fewer values, "
+        f"hand it a statistic of the data only (statistic=lt.Count()), raise it with "
+        f"@lt.mechanism(max_leaves=...), {_REMEDY}",
+        needed=needed,
+        budget=max_leaves,
+    )
+
+
+def endless(name: str, seconds: float) -> BudgetError:
+    """One run did not end in time."""
+    return BudgetError(
+        f"{name}: one run took more than {seconds:g} seconds; does it loop for ever? Bound the "
+        f"loop, {_REMEDY}"
+    )
+
+
+@contextmanager
+def watched_for_progress(
+    progress: Callable[[], int],
+    give_up: Callable[[], None],
+    inside: CodeType,
+    seconds: float = MAX_SECONDS_A_RUN,
+) -> Iterator[None]:
+    """Call ``give_up`` when ``progress()`` is the same number ``seconds`` later.
+
+    Again and again then, so that a loop around an ``except:`` ends too, but only while a function
+    with the code ``inside`` runs. By the timer of the main thread; elsewhere, where that timer is
+    in use, and on systems without it nothing is watched.
+    """
+    if not _timer_is_free():
+        yield
+        return
+    known = [progress()]
+
+    def look(number: int, frame: FrameType | None) -> None:
+        last, known[0] = known[0], progress()
+        if known[0] == last and runs(inside, frame):
+            signal.setitimer(signal.ITIMER_REAL, _AGAIN, _AGAIN)
+            raise_soon(give_up, frame, inside)
+            give_up()
+
+    before = signal.signal(signal.SIGALRM, look)
+    _watches.append(look)
+    signal.setitimer(signal.ITIMER_REAL, seconds, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)
+        _watches.remove(look)
+        stop_tracing()
+
+
+def hurry() -> None:
+    """A run has failed: what is left of it is given little time, where it is watched."""
+    if _watches and signal.getsignal(signal.SIGALRM) is _watches[-1]:
+        signal.setitimer(signal.ITIMER_REAL, _SOON, _AGAIN)
+
+
+_SOON, _AGAIN = 1.0, 0.005
+_watches: list[Any] = []
+
+
+def _timer_is_free() -> bool:
+    if sys.platform == "win32" or threading.current_thread() is not threading.main_thread():
+        return False
+    return (
+        signal.getsignal(signal.SIGALRM) is signal.SIG_DFL
+        and signal.getitimer(signal.ITIMER_REAL)[0] == 0.0
+    )
+
+
+# Products of weights are carried along the first choices of a path only: on a path of k choices
+# they need k^2 words.
+_CARRIED = 512
+
+
+class ChoiceTree:
+    """Answers the choices of one program on one input, and adds up the law of its output.
+
+    Parameters
+    ----------
+    name
+        Of the program, for error messages.
+    max_leaves, max_choices
+        Budgets: runs in all, and choices in one run.
+    max_seconds
+        Budget for all runs; None for none. The law then depends on the speed of the machine.
+    """
+
+    __slots__ = (
+        "_complete",
+        "_cut",
+        "_cuts",
+        "_deep",
+        "_light",
+        "_weights",
+        "bits",
+        "depth",
+        "draw_log",
+        "draws",
+        "failure",
+        "leaves",
+        "max_choices",
+        "max_leaves",
+        "max_seconds",
+        "name",
+        "noise",
+        "path",
+        "samples",
+        "sum",
+        "unexplored",
+    )
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        max_leaves: int = MAX_LEAVES,
+        max_choices: int = MAX_CHOICES,
+        max_seconds: float | None = None,
+    ) -> None:
+        self.name, self.max_leaves = name, max_leaves
+        self.max_choices = max_choices
+        self.max_seconds = max_seconds
+        #: Probability of the runs that a budget left out; known after ``law``.
+        self.unexplored = Fraction(0)
+        #: Runs that came to their end.
+        self.leaves = 0
+        self.draws = 0
+        #: Set once and for all by ``fail``; even a bare ``except:`` cannot undo it.
+        self.failure: LiptestError | None = None
+        self.depth = 0
+        # Whether this run was cut off, and one before for its length; how many were, how many of
+        # these for their weight; whether all paths were walked so far.
+        self._cut = self._deep = False
+        self._cuts = self._light = 0
+        self.path: Path = []
+        self._weights: list[tuple[int, int]] = [(1, 1)]
+        #: Sum of all leaves.
+        self.sum = LawSum()
+        self._complete = False
+        #: Some leaves, the first ones among them: their choices and outputs.
+        self.samples: list[tuple[Path, Output]] = []
+        #: Sees every random float that is made, and may put another one in its place.
+        self.draw_log: DrawLog | None = None
+        #: What a run keeps of its 0/1 variables, and of noise; each run begins with nothing.
+        self.bits: Any = None
+        self.noise: Any = None
+
+    def choose(self, branches: Branches) -> int:
+        """The branch to take, 0 .. n-1; branches of weight 0 are never taken."""
+        depth = self.depth
+        self.depth = depth + 1
+        if depth < len(self.path):
+            known, branch = self.path[depth]
+            if known is branches or known == branches:
+                return branch
+            self._differs("the same choices led to a different draw")
+        return self._open(branches)
+
+    def count_draws(self, count: int) -> None:
+        """Note draws that may never lead to a choice; aborts beyond MAX_DRAWS in one run."""
+        self.draws += count
+        if self.draws > MAX_DRAWS:
+            self.fail(too_many_draws(self.name))
+
+    def leave_out(self) -> NoReturn:
+        """End this run, which stands for values that no budget allows: it stays unexplored."""
+        self._cut = True
+        raise Abort(too_many_leaves(self.name, self.max_leaves))
+
+    def fail(self, error: LiptestError) -> NoReturn:
+        """End this run and all later ones with ``error``, whatever the program catches."""
+        if self.failure is None:
+            self.failure = error
+            hurry()
+        self.path.clear()
+        raise Abort(self.failure)
+
+    def unsupported(self, what: str, advice: str) -> NoReturn:
+        """Abort: the program draws or uses randomness that has no exact finite law here."""
+        self.fail(
+            UnsupportedRandomnessError(
+                f"{self.name}: {what} cannot be enumerated exactly; {advice}, or declare the law "
+                f"with lt.ClosedForm(outputs, log_pmf)"
+            )
+        )
+
+    def law(self, run: Callable[[], Output]) -> dict[Output, Fraction] | dict[Output, arb]:
+        """Run the program once per leaf; its outputs with their exact probabilities.
+
+        They add up to 1 with ``unexplored``, which is not 0 where a budget ended; where symbolic
+        noise was drawn they are balls, and that is a bound.
+
+        Raises
+        ------
+        BudgetError
+            A budget ended before a single run did, or one run does not end.
+        NonDeterministicError
+            The program draws differently after the same choices.
+        LiptestError
+            Whatever ``fail`` was called with, and what ``run`` raises.
+        """
+        seconds = MAX_SECONDS_A_RUN
+        try:
+            with watched_for_progress(
+                lambda: self.leaves + self._cuts,
+                lambda: self.fail(endless(self.name, seconds)),
+                ChoiceTree._walk.__code__,
+                seconds,
+            ):
+                ended = self._walk(run)
+        except Abort as abort:
+            ended = abort.error
+        if self.failure is not None:
+            raise self.failure
+        if ended is not None and not self.samples:
+            raise ended
+        probabilities, self.unexplored = self.sum.fractions()
+        if self.sum.balls is None:
+            return probabilities
+        cuts = self._cuts if self._complete else None
+        balls, self.unexplored = self.sum.balls.joined(probabilities, cuts=cuts)
+        return balls
+
+    def _walk(self, run: Callable[[], Output]) -> LiptestError | None:
+        """Run until all leaves are counted, or to the budget whose error is returned."""
+        deadline = None if self.max_seconds is None else time.monotonic() + self.max_seconds
+        while True:
+            output = self._run(run)
+            if self._cut:
+                self._cuts += 1
+                if self.noise is not None:
+                    self.sum.leave_out_noisy(self.noise, *self._leaf_weight())
+                if self._goes_nowhere():
+                    return too_many_choices(self.name, self.max_choices)
+            else:
+                self.leaves += 1
+                self.sum.add_leaf(self.noise, output, *self._leaf_weight())
+                if is_sample(self.leaves, output, self.samples):
+                    self.samples.append((list(self.path), output))
+            if not self._advance():
+                self._complete = True
+                return too_many_choices(self.name, self.max_choices) if self._cuts else None
+            if self.leaves >= self.max_leaves:
+                return too_many_leaves(self.name, self.max_leaves)
+            if deadline is not None and time.monotonic() > deadline:
+                return endless(self.name, self.max_seconds or 0.0)
+
+    def _goes_nowhere(self) -> bool:
+        deep = self._cuts - self._light
+        return (
+            deep >= max(MAX_CUTS, self.leaves + 1) or self._light > self.max_choices + self.leaves
+        )
+
+    def repeat(self, run: Callable[[], Output], path: Path, output: Output) -> None:
+        """Run a leaf again. NonDeterministicError when its output is another one."""
+        self.path = list(path)
+        again = self._run(run)
+        if len(self.path) != len(path) or not (again is output or again == output):
+            self._differs("the same choices led to a different output", aborts=False)
+
+    def close(self) -> None:
+        """Refuse every later use, so that a random number kept from this analysis is noticed."""
+        self.failure = used_again(self.name)
+        self.path.clear()
+
+    def _open(self, branches: Branches) -> int:
+        if self.failure is not None:
+            raise Abort(self.failure)
+        deep = len(self.path) >= self.max_choices
+        if deep or (self._deep and is_light(*self._weights[-1])):
+            self._cut = self._deep = True
+            self._light += not deep
+            raise Abort(too_many_choices(self.name, self.max_choices))
+        if isinstance(branches, int):
+            if branches > self.max_leaves:
+                self.fail(too_many_leaves(self.name, self.max_leaves, branches))
+            weight, total, branch = 1, branches, 0
+        elif isinstance(branches, UnweightedBranches):
+            weight, total, branch = 1, 1, branches.following(-1) or 0
+        else:
+            total, branch = sum(branches), 0
+            while not branches[branch]:
+                branch += 1
+            weight = branches[branch]
+        self.path.append((branches, branch))
+        if len(self.path) <= _CARRIED:
+            numerator, denominator = self._weights[-1]
+            self._weights.append((numerator * weight, denominator * total))
+        return branch
+
+    def _advance(self) -> bool:
+        path, weights = self.path, self._weights
+        while path:
+            branches, branch = path.pop()
+            carried = len(path) < _CARRIED
+            _, denominator = weights.pop() if carried else (0, 0)
+            following = next_branch(branches, branch)
+            if following is None:
+                continue
+            path.append((branches, following))
+            if carried:
+                weight = 1 if isinstance(branches, int) else branches[following]
+                weights.append((weights[-1][0] * weight, denominator))
+            return True
+        return False
+
+    def _leaf_weight(self) -> tuple[int, int]:
+        numerator, denominator = self._weights[-1]
+        if len(self.path) <= _CARRIED:
+            return numerator, denominator
+        weight, total = weight_of(self.path[_CARRIED:])
+        return numerator * weight, denominator * total
+
+    def _run(self, run: Callable[[], Output]) -> Output:
+        # Errors are raised outside of the except clauses: no frames, with data, stay attached.
+        self.depth = self.draws = 0
+        self._cut = False
+        self.bits = self.noise = None
+        output: Output = None
+        error: LiptestError | None = None
+        try:
+            output = run()
+        except Abort as abort:
+            error = abort.error
+        except MechanismError as broken:
+            error = broken.with_traceback(None)
+        if self.failure is not None:
+            raise self.failure
+        if self._cut:
+            return None
+        if error is not None:
+            raise error
+        if self.depth != len(self.path):
+            self._differs("the same choices led to fewer draws", aborts=False)
+        return output
+
+    def _differs(self, what: str, *, aborts: bool = True) -> NoReturn:
+        error = differing(self.name, what)
+        if aborts:
+            self.fail(error)
+        raise error

@@ -1,0 +1,394 @@
+"""Two laws with continuous outputs: the largest log ratio of their densities, exactly.
+
+A law is a list of leaves: a description of the output with ``Real`` in the place of each number
+with noise, and the density of these numbers. Where every number is independent of the others
+given the leaf, the density is a product, and so the extremes of the log ratio add up. Leaves of
+one description add up where there is one number: the noisy maximum is such a sum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+from flint import arb
+
+from liptest.enumerate.noise_outputs import DensityLeaf
+from liptest.errors import BudgetError, SymbolicError, UnsupportedForm
+from liptest.mechanisms.laws import Output, OutputLaw
+from liptest.symbolic import elimination as shapes
+from liptest.symbolic import exponential_polynomials as functions
+from liptest.symbolic.densities import (
+    Joint,
+    RatioExtremes,
+    density_of,
+    extremes,
+    in_terms_of,
+    joint,
+    without_bound,
+)
+from liptest.symbolic.elimination import to_fmpq
+from liptest.symbolic.exponential_polynomials import Rates
+from liptest.symbolic.noise import EXPONENTIAL, Noise
+from liptest.symbolic.probability import System
+
+# Two normal densities of one scale between the same two ends: their ratio, and their excess.
+#
+# Clipped normal noise has such densities. The log ratio is a linear function of the number, so
+# that its extremes are at the ends, and one density exceeds a multiple of the other on one side of
+# a turn.
+
+
+#: None where infinite.
+End = Fraction | None
+# Where there is no bound, in units of the log ratio.
+_FARTHER = (1, *sorted(size << k for k in range(30) for size in (2, 3)))
+
+
+@dataclass(frozen=True)
+class Bell:
+    """The normal law about a centre, given that the number lies between two ends."""
+
+    centre: Fraction
+    scale: Fraction
+    low: End = None
+    high: End = None
+
+    @property
+    def mass(self) -> arb:
+        """Of the normal law between the ends."""
+        found = self.between(_ball(self.low), _ball(self.high))
+        if not found > 0:
+            raise SymbolicError("normal noise is clipped too far out in its tail; rescale it")
+        return found
+
+    def between(self, low: arb | None, high: arb | None) -> arb:
+        """The probability of the whole normal law between two numbers."""
+        if low is None:
+            return arb(1) if high is None else self._tail(high, -1)
+        if high is None:
+            return self._tail(low, 1)
+        # Of the two tails the lighter one keeps its digits.
+        side = 1 if float((low + high).mid()) >= 2 * self.centre else -1
+        return (self._tail(low, side) - self._tail(high, side)) * side
+
+    def _tail(self, number: arb, side: int) -> arb:
+        """Above a number, or below it."""
+        distance = (number - arb(to_fmpq(self.centre))) / arb(to_fmpq(self.scale))
+        return (distance * side / arb(2).sqrt()).erfc() / 2
+
+
+def _ball(end: End) -> arb | None:
+    return None if end is None else arb(to_fmpq(end))
+
+
+def are_alike(one: Bell, other: Bell) -> bool:
+    """Whether both have one scale and the same ends."""
+    return (one.scale, one.low, one.high) == (other.scale, other.low, other.high)
+
+
+def bell_extremes(one: Bell, other: Bell) -> RatioExtremes:
+    """Of the log ratio of the densities of two bells that are alike."""
+    moved, middle = one.centre - other.centre, (one.centre + other.centre) / 2
+    if not moved:
+        return RatioExtremes(arb(0), arb(0))
+    if one.low is None or one.high is None:
+        upwards = one.high is None
+        step = abs(one.scale**2 / moved)
+        start = middle
+        if one.low is not None or one.high is not None:
+            end = one.low if one.low is not None else one.high
+            assert end is not None
+            start = max(middle, end) if upwards else min(middle, end)
+        if one.low is None and one.high is None:
+            upwards = moved > 0
+        places = tuple(to_fmpq(start + (step if upwards else -step) * far) for far in _FARTHER)
+        return without_bound(places, above=(moved > 0) is upwards)
+    masses = (other.mass / one.mass).log()
+    ends = (one.low, one.high) if moved > 0 else (one.high, one.low)
+    logs = [arb(to_fmpq(moved * (end - middle) / one.scale**2)) + masses for end in ends]
+    low, high = (to_fmpq(end) for end in ends)
+    return RatioExtremes(logs[1], logs[0], (high,), (low,))
+
+
+def bell_excess(one: Bell, other: Bell, weight: arb, against: arb) -> tuple[arb, tuple[Any, Any]]:
+    """Integral of (weight * density - against * other density)+, and about where that is above 0.
+
+    The bells are alike and their centres differ.
+    """
+    moved, middle = one.centre - other.centre, (one.centre + other.centre) / 2
+    first, second = weight / one.mass, against / other.mass
+    slope = arb(to_fmpq(one.scale**2 / moved))
+    turn = arb(to_fmpq(middle)) + slope * (second / first).log()
+    low, high = _ball(one.low), _ball(one.high)
+    if low is not None:
+        turn = turn.max(low)
+    if high is not None:
+        turn = turn.min(high)
+    ends = (turn, high) if moved > 0 else (low, turn)
+    size = first * one.between(*ends) - second * other.between(*ends)
+    at = Fraction(float(turn.mid()))
+    return size.max(arb(0)), (at, one.high) if moved > 0 else (one.low, at)
+
+
+_LIGHT = range(1, 40)
+
+
+@dataclass(frozen=True)
+class Number:
+    """One number of an output: factor * variable + constant, and what is known of the variable."""
+
+    known: Joint
+    factor: Fraction
+    constant: Fraction
+
+    @property
+    def noise(self) -> Noise:
+        """The law of its variable."""
+        return self.known.noises[self.known.root]
+
+    @property
+    def variables(self) -> list[int]:
+        """Its variable, and all that depend on it by what is known."""
+        return [self.known.root] if self.known.part is None else self.known.part.variables
+
+    @property
+    def scale(self) -> Fraction:
+        """The size of its noise, with the sign where that matters."""
+        sized = self.factor * self.noise.parameter
+        return abs(sized) if self.noise.is_symmetric else sized
+
+    def bell(self) -> Bell | None:
+        """Its law, where it is normal noise of which at most an interval is known."""
+        if self.noise.family != "normal":
+            return None
+        ends: list[Fraction | None] = [None, None]
+        if self.known.part is not None:
+            ((form, found),) = list(self.known.part.ranges.items())[:1]
+            if len(self.known.part.ranges) > 1 or len(form) > 1:
+                return None
+            ends = [None if end is None else self._at(end) for end in found]
+        low, high = ends if self.factor > 0 else ends[::-1]
+        return Bell(self.constant, self.scale, low, high)
+
+    def _at(self, value: Any) -> Fraction:
+        """The number where its variable has a value."""
+        return self.factor * Fraction(int(value.p), int(value.q)) + self.constant
+
+    def is_like(self, other: Number) -> bool:
+        """Whether both have one law, seen from their descriptions."""
+        if self.known.is_free and other.known.is_free:
+            mine, its = (one.noise.family for one in (self, other))
+            return (mine, self.scale, self.constant) == (its, other.scale, other.constant)
+        return self == other
+
+    def density(self, rates: Rates) -> functions.Function:
+        """Of the number, given the leaf."""
+        made = density_of(self.known, rates)
+        total = functions.total(rates, made)
+        return functions.enlarged(in_terms_of(rates, made, self.factor, self.constant), 1 / total)
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """A leaf with its probability."""
+
+    leaf: DensityLeaf
+    mass: arb
+
+    @cached_property
+    def numbers(self) -> tuple[Number, ...]:
+        """Its numbers, independent of each other; UnsupportedForm where they are not."""
+        leaf = self.leaf
+        found = []
+        for form in leaf.forms:
+            ((variable, factor),) = form.terms
+            known = joint(leaf.noises, leaf.constraints, variable)
+            assert known is not None
+            found.append(Number(known, Fraction(factor), Fraction(form.constant)))
+        roots = {one.known.root for one in found}
+        if any(len(roots.intersection(one.variables)) > 1 for one in found):
+            raise UnsupportedForm("several numbers of an output that are compared together")
+        return tuple(found)
+
+    def probability(self, ends: tuple[tuple[Any, Any], ...]) -> arb:
+        """That the leaf is taken and each number lies between its ends; None is infinite."""
+        leaf, system = self.leaf, System(self.leaf.noises)
+        if all(pair == (None, None) for pair in ends):
+            return self.mass
+        inside = [
+            form.between(low, high)
+            for form, (low, high) in zip(leaf.forms, ends, strict=True)
+            if (low, high) != (None, None)
+        ]
+        some = system.probability((*leaf.constraints, *inside))
+        return self.mass * some / system.probability(leaf.constraints)
+
+
+class ContinuousLaw:
+    """The law of outputs with continuous noise on one dataset, by description of the output."""
+
+    def __init__(self, law: OutputLaw) -> None:
+        self.leaves: dict[Output, list[Leaf]] = {}
+        #: Probability that was not walked.
+        self.unexplored = law.unexplored
+        #: Equal for equal laws only.
+        self.key = frozenset(zip(law.outputs, law.log_probabilities.tolist(), strict=True))
+        for output in law.outputs:
+            known = output if isinstance(output, DensityLeaf) else DensityLeaf(output, (), (), ())
+            mass = law.exact(output)
+            ball = arb(to_fmpq(mass)) if isinstance(mass, Fraction) else mass
+            self.leaves.setdefault(known.skeleton, []).append(Leaf(known, ball))
+
+    def mass(self, skeleton: Output) -> arb:
+        """Of all outputs of one description."""
+        return sum((leaf.mass for leaf in self.leaves.get(skeleton, ())), arb(0))
+
+    def probability(self, skeleton: Output, ends: tuple[tuple[Any, Any], ...]) -> arb:
+        """Of the outputs of one description with each number between its ends."""
+        found = (leaf.probability(ends) for leaf in self.leaves.get(skeleton, ()))
+        return sum(found, arb(0))
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """The log ratio of two laws on the outputs of one description.
+
+    ``extremes`` of each number; ``masses`` is the log ratio of what does not depend on them.
+    """
+
+    skeleton: Output
+    masses: arb
+    numbers: tuple[RatioExtremes, ...]
+
+    def largest(self) -> arb | None:
+        """The largest log ratio; None without bound."""
+        return self._sum([one.largest for one in self.numbers])
+
+    def smallest(self) -> arb | None:
+        """The smallest log ratio; None without bound."""
+        return self._sum([one.smallest for one in self.numbers])
+
+    def _sum(self, parts: list[arb | None]) -> arb | None:
+        total = self.masses
+        for part in parts:
+            if part is None:
+                return None
+            total = total + part
+        return total
+
+
+def require_whole(left: ContinuousLaw, right: ContinuousLaw) -> None:
+    """Raise BudgetError for partial laws: what is missing may have any density anywhere."""
+    missing = max(left.unexplored, right.unexplored)
+    if missing:
+        raise BudgetError(
+            f"{float(missing):.2g} of the probability of a law was not walked, and real numbers "
+            f"with noise are compared by whole laws; bound the loop, numpy.clip a number that is "
+            f"rounded or discrete, or raise @lt.mechanism(max_leaves=...)"
+        )
+
+
+def density_ratios(left: ContinuousLaw, right: ContinuousLaw) -> Iterator[Ratio | Output]:
+    """Of each description of outputs; the description alone where one side has none of it.
+
+    Raises BudgetError for partial laws.
+    """
+    require_whole(left, right)
+    for skeleton in dict.fromkeys((*left.leaves, *right.leaves)):
+        one, other = left.leaves.get(skeleton), right.leaves.get(skeleton)
+        if one is None or other is None:
+            yield skeleton
+        else:
+            yield _ratio(skeleton, one, other)
+
+
+def _ratio(skeleton: Output, left: list[Leaf], right: list[Leaf]) -> Ratio:
+    if len(left) == len(right) == 1:
+        pairs = zip(left[0].numbers, right[0].numbers, strict=True)
+        numbers = tuple(_number_extremes([(x, arb(1))], [(y, arb(1))]) for x, y in pairs)
+        return Ratio(skeleton, (left[0].mass / right[0].mass).log(), numbers)
+    if any(len(leaf.leaf.forms) != 1 for leaf in (*left, *right)):
+        raise UnsupportedForm("outputs of several numbers that the code comes to in several ways")
+    sides = [[(leaf.numbers[0], leaf.mass) for leaf in side] for side in (left, right)]
+    return Ratio(skeleton, arb(0), (_number_extremes(*sides),))
+
+
+Weighted = list[tuple[Number, arb]]
+
+
+def _number_extremes(left: Weighted, right: Weighted) -> RatioExtremes:
+    """Of the log ratio of two weighted sums of densities of one number."""
+    if len(left) == len(right) == 1:
+        found = _moved_extremes(left[0][0], right[0][0])
+        if found is not None:
+            return found
+    noises = {
+        number.known.noises[variable]
+        for number, _ in (*left, *right)
+        for variable in number.variables
+    }
+    odd = sorted({noise.family for noise in noises} - set(EXPONENTIAL))
+    if odd:
+        raise UnsupportedForm(f"{odd[0]} noise that is compared, or mixed with other, and answered")
+    rates = shapes.rates_of(frozenset(noises))
+    above, below = (
+        functions.add_functions(
+            rates, [functions.enlarged(number.density(rates), mass) for number, mass in side]
+        )
+        for side in (left, right)
+    )
+    return extremes(rates, above, below)
+
+
+def _moved_extremes(left: Number, right: Number) -> RatioExtremes | None:
+    """Where both are one noise that nothing is known of, moved; None for others.
+
+    Of normal noise an interval may be known.
+    """
+    bells = left.bell(), right.bell()
+    if bells[0] is not None and bells[1] is not None and are_alike(bells[0], bells[1]):
+        return bell_extremes(bells[0], bells[1])
+    if not (left.known.is_free and right.known.is_free) or left.noise.family != right.noise.family:
+        return None
+    moved, family, scale = left.constant - right.constant, left.noise.family, left.scale
+    if scale != right.scale:
+        # In their tails the ratio of all other families has no bound either.
+        wider, at = abs(scale) > abs(right.scale), max(left.constant, right.constant)
+        size = max(abs(scale), abs(right.scale))
+        outwards = 1 if left.scale > 0 else -1  # where Gumbel noise is not light
+        at = at if outwards > 0 else min(left.constant, right.constant)
+        places = _places(at + outwards * size * far for far in _FARTHER)
+        return None if family in EXPONENTIAL else without_bound(places, above=wider)
+    if not moved:
+        return RatioExtremes(arb(0), arb(0))
+    if family in ("laplace", "logistic"):
+        bound = arb(to_fmpq(abs(moved) / scale))
+        # The ratio is largest beyond the left one, seen from the right one.
+        step = scale if moved > 0 else -scale
+        far = (0,) if family == "laplace" else (4, 10, 40)
+        places = _places(left.constant + step * k for k in far)
+        return RatioExtremes(bound, -bound, places, _places(right.constant - step * k for k in far))
+    return _moved_without_bound(left, right, moved)
+
+
+def _moved_without_bound(left: Number, right: Number, moved: Fraction) -> RatioExtremes:
+    """Gumbel noise in its light tail; exponential and uniform where one has nothing."""
+    family, scale = left.noise.family, left.scale
+    if family == "gumbel":
+        # The light tail: the one that lies further out is the larger one there.
+        outwards = -1 if scale > 0 else 1
+        at = min(left.constant * outwards, right.constant * outwards) * outwards
+        places = _places(at + outwards * abs(scale) * far for far in _LIGHT)
+        return without_bound(places, above=moved * outwards > 0)
+    above = moved * scale < 0
+    inside = min(abs(moved), abs(scale)) / 2
+    at = (left if above else right).constant + (inside if scale > 0 else -inside)
+    return without_bound(_places([at]), above=above)
+
+
+def _places(values: Iterable[Fraction]) -> tuple[Any, ...]:
+    return tuple(map(to_fmpq, values))

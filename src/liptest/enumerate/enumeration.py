@@ -1,0 +1,337 @@
+"""One law from the code: the tree of a function's random choices on one dataset."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, TypeVar
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liptest.enumerate.access_tracking import WHOLE, Read, Reads, TrackedArray, Transcripts
+from liptest.enumerate.analysis_session import Session
+from liptest.enumerate.choice_tree import MAX_LEAVES, ChoiceTree, differing
+from liptest.enumerate.generator import ChoiceGenerator
+from liptest.enumerate.law_memory import LawMemo, agree, law_key
+from liptest.enumerate.noise_outputs import law_of, nearby
+from liptest.enumerate.running import NotFollowed, RandomFunction, Run
+from liptest.enumerate.tracing import TracingTree
+from liptest.errors import NonDeterministicError
+from liptest.mechanisms.laws import Output, OutputLaw, Raised
+from liptest.runs.interrupts import interruptions
+from liptest.values.branching import Path, UnweightedBranches
+from liptest.values.grid import Split
+
+# Leaves run once more with real random numbers: the analysis must say what the code does.
+#
+# A random float of the analysis is known to lie in an interval of grid points at the end of a run.
+# Any float of that interval must lead to the same output. So the run is repeated, first as it was,
+# to note the intervals, and then with real floats from them, the ends among them, and the same
+# outcome of every other draw.
+
+
+# Kept: while a program is analysed the names stand for something else.
+_GENERATOR, _BITS = np.random.Generator, np.random.PCG64
+_ENDS = 0.25
+
+
+class RecordedDraws:
+    """Keeps every random float of a run, and hands it on as it is."""
+
+    def __init__(self) -> None:
+        self.born: list[Any] = []
+
+    def hand_out(self, number: Any) -> Any:
+        """Note a number or an array of numbers."""
+        self.born.append(number.as_drawn())
+        return number
+
+
+class ReplayedDraws:
+    """Hands out real floats in place of those that were noted, in their order."""
+
+    def __init__(self, noted: RecordedDraws, rng: np.random.Generator) -> None:
+        self._real = [born.replay(lambda low, high: _point(rng, low, high)) for born in noted.born]
+        self._next = 0
+
+    def hand_out(self, number: Any) -> Any:
+        """A real number for a new one; itself beyond those that were noted."""
+        self._next += 1
+        return self._real[self._next - 1] if self._next <= len(self._real) else number
+
+
+def repeat(tree: ChoiceTree, run: Run, path: Path, output: Output) -> None:
+    """Repeat a leaf of a walked tree as it was, and then with real floats.
+
+    Raises NonDeterministicError when an output differs.
+    """
+    noted = RecordedDraws()
+    tree.draw_log = noted
+    try:
+        tree.repeat(run, path, output)
+    finally:
+        tree.draw_log = None
+    with run.real_floats():
+        if noted.born:
+            _repeat_for_real(tree, run, path, output, noted)
+
+
+def _repeat_for_real(
+    tree: ChoiceTree, run: Run, path: Path, output: Output, noted: RecordedDraws
+) -> None:
+    real = ChoiceTree(tree.name, max_choices=tree.max_choices)
+    # The same floats whenever the leaf is met again, other ones for other leaves.
+    seed = crc32(repr([taken for _, taken in path]).encode())
+    real.draw_log = ReplayedDraws(noted, _GENERATOR(_BITS(seed)))
+    noise = tree.noise
+    if noise is not None:
+        # Real numbers of an output are near those that the analysis has, not equal.
+        output = nearby(output, noise.value_at_point)
+    run.follow(real)
+    try:
+        real.repeat(
+            run, [(b, i) for b, i in path if not isinstance(b, (Split, UnweightedBranches))], output
+        )
+    except NonDeterministicError:
+        raise NonDeterministicError(
+            f"{tree.name}: with real random numbers it answers otherwise than in its analysis; a "
+            f"mechanism may not look at what kind of object a random number is, and must keep no "
+            f"state between calls"
+        ) from None
+    finally:
+        real.close()
+        run.follow(tree)
+
+
+def _point(rng: np.random.Generator, low: int, high: int) -> int:
+    """A grid point of an interval: an end of it with some probability, else any."""
+    chosen = rng.random()
+    if chosen < _ENDS:
+        return low
+    if chosen < 2 * _ENDS:
+        return high - 1
+    # More points than NumPy's integers can tell apart where whole numbers are drawn.
+    bits = rng.bytes(8 + (high - low).bit_length() // 8)
+    return low + int.from_bytes(bits, "little") % (high - low)
+
+
+T = TypeVar("T")
+# Laws of a function of which many leaves are repeated; of later ones only the first leaf.
+_THOROUGH = 64
+
+
+@dataclass(frozen=True)
+class Enumerated:
+    """A law, the words of the first exception, the runs that ended, and what was read."""
+
+    law: OutputLaw
+    exception: str | None
+    leaves: int
+    reads: dict[Read, Any]
+
+
+@dataclass(frozen=True)
+class Enumeration:
+    """How the laws of one function are enumerated; ``new_tree`` knows the budgets.
+
+    ``known_laws`` says how many were enumerated before.
+    """
+
+    name: str
+    function: RandomFunction
+    canonical: Callable[[Any], Output]
+    new_tree: Callable[[], ChoiceTree]
+    known_laws: int = 0
+
+    def plain(self, argument: NDArray[Any], session: Session) -> Enumerated:
+        """The law given a value of a statistic, or a dataset of which reads are not noted."""
+        data = handed(argument)
+        return self._law(session, lambda: data, data)
+
+    def recorded(self, dataset: NDArray[Any], session: Session) -> Enumerated:
+        """The law on a dataset, with the reads that it rests on.
+
+        What raises an exception, or answers otherwise when it is given a real array, is
+        enumerated on real arrays: it may be compiled code that knows no others.
+        """
+        reads = Reads(handed(dataset))
+        found, error = self._noted(reads, session)
+        raises = found is not None and any(isinstance(o, Raised) for o in found.law.outputs)
+        if found is None or (raises and not reads.everything):
+            noted, found = found, self.plain(dataset, session)
+            reads.note(WHOLE, reads.array)
+            if noted is None or not agree(noted.law, found.law):
+                self._check_stand_in(dataset, session, noted, error)
+        return replace(found, reads=reads.known)
+
+    def _noted(
+        self, reads: Reads, session: Session
+    ) -> tuple[Enumerated | None, NonDeterministicError | NotFollowed | None]:
+        """The law on a dataset that notes its reads, or why there is none."""
+        stand_in = TrackedArray(reads)
+
+        def data() -> Any:
+            return reads.array if reads.everything else stand_in
+
+        try:
+            return self._law(session, data, reads.array), None
+        except (NonDeterministicError, NotFollowed) as error:
+            return None, error.with_traceback(None)
+
+    def _check_stand_in(
+        self,
+        dataset: NDArray[Any],
+        session: Session,
+        noted: Enumerated | None,
+        error: NonDeterministicError | NotFollowed | None,
+    ) -> None:
+        """It must have been the stand-in that made the difference, not state between calls."""
+        again, _ = self._noted(Reads(handed(dataset)), session)
+        if noted is None and again is None:
+            return
+        if noted is None or again is None or not agree(noted.law, again.law):
+            raise error or differing(self.name, "the same choices led to a different output")
+
+    def traced(
+        self, argument: NDArray[Any], session: Session, use: Callable[[TracingTree, Run], T]
+    ) -> T:
+        """``use`` a tree that looks for outputs, and the run that it walks."""
+        data = handed(argument)
+        tree = TracingTree(self.name, max_choices=self.new_tree().max_choices)
+        session.follow(tree)
+        rng = ChoiceGenerator(tree)
+        try:
+            return use(
+                tree,
+                Run(self.function, lambda: data, rng, self.name, self.canonical, session),
+            )
+        finally:
+            tree.close()
+
+    def _law(self, session: Session, data: Callable[[], Any], real: Any) -> Enumerated:
+        tree = self.new_tree()
+        session.follow(tree)
+        rng = ChoiceGenerator(tree)
+        run = Run(self.function, data, rng, self.name, self.canonical, session)
+        before = interruptions()
+        try:
+            probabilities = tree.law(run)
+            run.data = lambda: real
+            samples = tree.samples if self.known_laws < _THOROUGH else tree.samples[:1]
+            with session.watch.no_system_randomness():
+                repeat(tree, run, *samples[0])
+            for path, output in samples[1:]:
+                repeat(tree, run, path, output)
+        finally:
+            tree.close()
+        if interruptions() != before:
+            raise KeyboardInterrupt  # the function swallowed it: no law may be kept of this
+        law = law_of(probabilities, tree.unexplored)
+        law.leaves, law.repeated = tree.leaves, len(samples)
+        return Enumerated(law, run.exception, tree.leaves, {})
+
+
+def handed(argument: NDArray[Any]) -> Any:
+    """What the function gets: an int, or an array over bytes, which nobody can make writeable."""
+    if argument.ndim == 0:
+        return int(argument)
+    return np.frombuffer(argument.astype(np.int64).tobytes(), dtype=np.int64)
+
+
+# The laws of one function that are known already, by what it has read, and how others join.
+
+
+# Runs spent on laws that stay partial before the rest of a batch is left out.
+_MAX_PARTIAL_LEAVES = 4 * MAX_LEAVES
+# Nothing is known of a law that was left out.
+_UNKNOWN = Enumerated(OutputLaw.from_fractions({}, unexplored=Fraction(1)), None, 0, {})
+Enumerate = Callable[[NDArray[Any], Session], Enumerated]
+
+
+class KnownLaws:
+    """Laws by place in the tree of reads, or, where reads are not noted, by argument."""
+
+    def __init__(self, name: str, records: bool) -> None:
+        self.records = records
+        #: Laws that were enumerated.
+        self.count = 0
+        #: Whether one of them was integrated over noise.
+        self.noisy = False
+        self._memo = LawMemo()
+        self._transcripts = Transcripts(name)
+
+    @property
+    def first_exception(self) -> str | None:
+        """Type and message of an exception, where a dataset made every run raise one."""
+        return self._memo.first_exception
+
+    def noted(self, found: Enumerated) -> Enumerated:
+        """What was found, with its source noted."""
+        self.noisy = self.noisy or found.law.source == "integrated"
+        return found
+
+    def get(self, argument: NDArray[Any]) -> OutputLaw | None:
+        """The law, if it is known."""
+        return self._memo.get(self._place(argument))
+
+    def reads_of(self, dataset: NDArray[Any]) -> list[Read]:
+        """What is known to be read of a dataset."""
+        return self._transcripts.reads_of(dataset)
+
+    def laws(
+        self,
+        arguments: list[NDArray[Any]],
+        begin: Callable[[], AbstractContextManager[Session]],
+        enumerate_one: Enumerate,
+    ) -> list[OutputLaw]:
+        """The laws of all arguments; those that are not known are enumerated in one session."""
+        found = [self.get(argument) for argument in arguments]
+        missing = [position for position, law in enumerate(found) if law is None]
+        if missing:
+            with begin() as session:
+                fresh = self._fresh([arguments[k] for k in missing], enumerate_one, session)
+            # Kept only after the session found nothing: a memo must not hide a later error.
+            for position, (place, known) in zip(missing, fresh, strict=True):
+                found[position] = self._memo.get(place) or self._kept(place, known)
+        return [law for law in found if law is not None]
+
+    def _kept(self, place: bytes, known: Enumerated) -> OutputLaw:
+        if known is _UNKNOWN:
+            return known.law
+        return self._memo.add(place, known.law, known.exception)
+
+    def _fresh(
+        self, arguments: list[NDArray[Any]], enumerate_one: Enumerate, session: Session
+    ) -> list[tuple[bytes, Enumerated]]:
+        done: dict[bytes, Enumerated] = {}
+        found, spent = [], 0
+        for argument in arguments:
+            place = self._place(argument)
+            known = done.get(place)
+            if known is None and spent > _MAX_PARTIAL_LEAVES:
+                # The rest is left out, so that a hopeless mechanism is noticed in a minute or two.
+                found.append((place, _UNKNOWN))
+                continue
+            if known is None:
+                known = enumerate_one(argument, session)
+                self.count += 1
+                place = self._transcripts.add(known.reads) if self.records else place
+                spent += known.leaves if known.law.unexplored else 0
+                done[place] = known
+            found.append((place, known))
+        return found
+
+    def _place(self, argument: NDArray[Any]) -> bytes:
+        return self._transcripts.place_of(argument) if self.records else law_key(argument)
+
+
+def copied(mechanism: T, **changes: Any) -> T:
+    """A copy with other attributes."""
+    # Not copy(), which pickles by name: the name leads to the mechanism itself.
+    seen = object.__new__(type(mechanism))
+    seen.__dict__.update(vars(mechanism) | changes)
+    return seen

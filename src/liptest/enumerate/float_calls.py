@@ -1,0 +1,190 @@
+"""``float(x)`` in the code under analysis, where x is a number with continuous noise.
+
+``float()`` of Python must return a real float. So meanwhile the name stands, in the modules of
+the program, for what hands such numbers on as floats, and is ``float`` for all else. That is done
+in a module only where all its code that the program reaches does nothing but call it.
+"""
+
+from __future__ import annotations
+
+import builtins
+import dis
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from types import CodeType, FunctionType
+from typing import Any
+
+import numpy as np
+
+from liptest.enumerate.analysis_session import Session
+from liptest.enumerate.numpy_random import class_for
+from liptest.enumerate.replaceable_names import MOST, is_foreign, names_in, numba_source
+from liptest.values.noise import NoiseValue
+
+_NAME = "float"
+_BUILTINS = ("float", "isinstance")
+# Code with these may look at names that are not written down.
+_LOOKING = frozenset({"eval", "exec", "globals", "vars", "__globals__"})
+
+
+_LOOKING |= {"get_type_hints", "get_annotations"}
+
+
+# With these a first argument starts, or the call comes at once.
+_CALLS = frozenset({"CALL", "PRECALL", "CALL_FUNCTION_EX"})
+_STARTS = _CALLS | {"PUSH_NULL"}
+_ATTRIBUTES = frozenset({"LOAD_ATTR", "LOAD_METHOD"})
+_SILENT = frozenset({"EXTENDED_ARG", "NOP", "CACHE"})
+
+
+def _of_noise(session: Session, *arguments: Any, **options: Any) -> Any:
+    # Whole numbers are branched over: what takes real floats only can take them from there.
+    if len(arguments) == 1 and not options and type(arguments[0]) is NoiseValue:
+        return arguments[0].typed(float)
+    return None
+
+
+#: ``isinstance`` and NumPy take it for ``float``, also in other threads.
+FLOAT: Any = class_for(float, _of_noise)
+FLOAT.dtype = np.dtype(float)
+
+
+class FloatCalls:
+    """Modules in which ``float`` stands for something else during an analysis.
+
+    Every object that the program reaches is noted; ``put`` then chooses the modules.
+    """
+
+    def __init__(self) -> None:
+        self._functions: list[FunctionType] = []
+        self._compiled: list[FunctionType] = []
+        self._count = 0
+        #: The namespaces of the modules.
+        self.spaces: list[dict[str, Any]] = []
+
+    def note(self, value: Any) -> None:
+        """Note what the program reaches."""
+        self._count += 1
+        if isinstance(value, FunctionType):
+            self._functions.append(value)
+        elif (source := numba_source(value)) is not None:
+            # Its compiler knows the real float only.
+            self._compiled.append(source)
+
+    def put(self) -> None:
+        """Choose the modules, and put the stand-in there."""
+        if self._count < MOST:
+            self.spaces = self._chosen()
+        for space in self.spaces:
+            space[_NAME] = FLOAT
+
+    def take_back(self) -> None:
+        """Take it away, wherever it is."""
+        for space in self.spaces:
+            space.pop(_NAME, None)
+
+    @contextmanager
+    def real(self) -> Iterator[None]:
+        """The real ``float``, for a time."""
+        self.take_back()
+        try:
+            yield
+        finally:
+            for space in self.spaces:
+                space[_NAME] = FLOAT
+
+    def _chosen(self) -> list[dict[str, Any]]:
+        by_space: dict[int, list[FunctionType]] = {}
+        for function in self._functions:
+            by_space.setdefault(id(function.__globals__), []).append(function)
+        refused = {id(function.__globals__) for function in self._compiled}
+        return [
+            functions[0].__globals__
+            for space, functions in by_space.items()
+            if space not in refused and _may_be_replaced(functions)
+        ]
+
+
+def _may_be_replaced(functions: list[FunctionType]) -> bool:
+    """Whether some of the functions of one module name it, and nothing else than that is done."""
+    space = functions[0].__globals__
+    if not any(_NAME in names_in(function.__code__) for function in functions):
+        return False
+    module = space.get("__name__")
+    if (
+        is_foreign(module)
+        or str(module).partition(".")[0] == "liptest"
+        or not space.keys().isdisjoint(_BUILTINS)
+    ):
+        return False
+    return all(_has_builtins(function) and only_called(function.__code__) for function in functions)
+
+
+def _has_builtins(function: FunctionType) -> bool:
+    untyped: Any = function  # type checkers do not agree whether functions have __builtins__
+    known = untyped.__builtins__
+    return all(known.get(name) is getattr(builtins, name) for name in _BUILTINS)
+
+
+@lru_cache(maxsize=1 << 12)
+def only_called(code: CodeType) -> bool:
+    """Whether code, with functions inside it, only calls ``float`` or asks ``isinstance`` of it."""
+    names = names_in(code)
+    if not names.isdisjoint(_LOOKING):
+        return False
+    if _NAME not in names:
+        return True
+    inner = (one for one in code.co_consts if isinstance(one, CodeType))
+    return all(_plain_uses(code)) and all(map(only_called, inner))
+
+
+def _plain_uses(code: CodeType) -> Iterator[bool]:
+    """Of each use of the name."""
+    steps = [one for one in dis.get_instructions(code) if one.opname not in _SILENT]
+    calls = {_start(one) for one in steps if one.opname in _CALLS}
+    called = {_start(one): one.argval for one in steps if _is_loaded(one, to_call=True)}
+    for place, step in enumerate(steps):
+        if step.opcode in dis.hasname and step.argval == _NAME:
+            after = steps[place + 1 :]
+            if _is_loaded(step, to_call=True):
+                yield _start(step) in calls and _starts_an_argument(after[0])
+            else:
+                yield _is_loaded(step, to_call=False) and _is_asked_of(after, called)
+
+
+def _is_loaded(step: dis.Instruction, *, to_call: bool) -> bool:
+    """Whether a global name is loaded; Python loads what it calls together with a NULL."""
+    return step.opname == "LOAD_GLOBAL" and bool((step.arg or 0) & 1) is to_call
+
+
+def _start(step: dis.Instruction) -> tuple[int, int]:
+    """Where its text begins: a call begins where what it calls does; where not known, nowhere."""
+    known = step.positions
+    if known is None or known.lineno is None or known.col_offset is None:
+        return -step.offset, -1
+    return known.lineno, known.col_offset
+
+
+def _starts_an_argument(step: dis.Instruction) -> bool:
+    # An attribute of the name, or a choice, may be what is called.
+    name = step.opname
+    if name.startswith("BUILD_"):
+        return not step.arg
+    return name in _STARTS or (name.startswith("LOAD_") and name not in _ATTRIBUTES)
+
+
+def _is_asked_of(after: list[dis.Instruction], called: dict[tuple[int, int], str]) -> bool:
+    """Whether ``isinstance(.., name)`` follows, or ``isinstance(.., (name, ..))`` of names."""
+    names = 1
+    rest = iter(after)
+    for step in rest:
+        if _is_loaded(step, to_call=False):
+            names += 1
+        elif names == 1 or step.opname not in _ATTRIBUTES:  # an attribute of another name
+            break
+    if step.opname == "BUILD_TUPLE" and (step.arg or 0) >= names:
+        step = next(rest)
+    elif names > 1:
+        return False
+    return step.opname in _CALLS and step.arg == 2 and called.get(_start(step)) == "isinstance"

@@ -1,0 +1,412 @@
+"""A stand-in for numpy.random.Generator that asks a choice tree for every draw."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, MutableSequence
+from fractions import Fraction
+from functools import lru_cache, partial
+from math import isfinite
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liptest.enumerate.choice_tree import MAX_DRAWS
+from liptest.enumerate.finite_draws import (
+    NUMPY,
+    CountVectorDraws,
+    TailedDraws,
+    binomial_bits,
+    binomial_weights,
+    check_digits,
+    choice_weights,
+    distinct_by_weight,
+    draw_distinct,
+    draw_order,
+    hypergeometric_weights,
+    integer_range,
+    of_two,
+    probabilities,
+    ranged,
+    take_items,
+    trials_of_one,
+)
+from liptest.symbolic.forms import Form
+from liptest.symbolic.noise import Noise
+from liptest.values.array import array_of
+from liptest.values.branching import Branches, Branching
+from liptest.values.faults import raises_as_numpy
+from liptest.values.grid import GRID, UNIT, Line, exact_line
+from liptest.values.noise import value_of
+from liptest.values.noise_run import NoiseRun
+from liptest.values.packed_uniforms import draw_floats
+from liptest.values.uniform import UniformValue
+
+# Noise that a stand-in generator hands out: symbolic, with the ideal laws of NumPy's methods.
+
+
+_ADVICE = "give a finite scale"
+
+
+class NoiseDraws:
+    """Methods of a Generator for noise that stays symbolic."""
+
+    _tree: Branching
+    shape_of: Callable[[Any], tuple[int, ...]]
+
+    def laplace(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
+        return self._located("laplace", loc, scale, size)
+
+    def normal(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
+        return self._located("normal", loc, scale, size)
+
+    def gumbel(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
+        return self._located("gumbel", loc, scale, size)
+
+    def logistic(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
+        return self._located("logistic", loc, scale, size)
+
+    def exponential(self, scale: Any = 1.0, size: Any = None) -> Any:
+        return self._noise("exponential", (scale,), size, partial(_scaled, "exponential"))
+
+    def standard_exponential(
+        self, size: Any = None, dtype: Any = np.float64, method: Any = "zig", out: Any = None
+    ) -> Any:
+        self._refuse_options("standard_exponential", dtype, out)
+        return self.exponential(1.0, size)
+
+    def standard_normal(self, size: Any = None, dtype: Any = np.float64, out: Any = None) -> Any:
+        self._refuse_options("standard_normal", dtype, out)
+        return self.normal(0.0, 1.0, size)
+
+    def geometric(self, p: Any, size: Any = None) -> Any:
+        return self._noise("geometric", (p,), size, _geometric)
+
+    def _located(self, family: str, loc: Any, scale: Any, size: Any) -> Any:
+        return self._noise(family, (loc, scale), size, partial(_moved, family))
+
+    def _refuse_options(self, method: str, dtype: Any, out: Any) -> None:
+        if np.dtype(dtype) != np.float64 or out is not None:
+            self._tree.unsupported(f"rng.{method}(dtype=, out=)", "leave both away")
+
+    def _noise(
+        self,
+        method: str,
+        parameters: tuple[Any, ...],
+        size: Any,
+        draw: Callable[..., Form | float | None],
+    ) -> Any:
+        """One variable, or one for each entry of the broadcast parameters."""
+        tree = self._tree
+        tree.count_draws(1)
+        if size is not None:
+            self.shape_of(size)
+        plain = size is None and all(type(one) is float for one in parameters)
+        model = _model(method, *parameters) if plain else _modelled(method, parameters, size)
+        run = NoiseRun.of(tree)
+        kind: Any = int if method == "geometric" else float
+
+        def one(*entry: Any) -> Any:
+            form = draw(run, *map(float, entry))
+            if form is None:
+                tree.unsupported(f"rng.{method} of infinite scale", _ADVICE)
+            return value_of(run, form, kind) if isinstance(form, Form) else form
+
+        if not isinstance(model, np.ndarray):
+            found = one(*parameters)
+        else:
+            cells = [np.broadcast_to(np.asarray(p), model.shape).ravel() for p in parameters]
+            drawn = np.empty(model.size, dtype=object)
+            for place, entry in enumerate(zip(*cells, strict=True)):
+                drawn[place] = one(*entry)
+            found = array_of(tree, drawn.reshape(model.shape), model.dtype)
+        if tree.draw_log is None or type(found) in (float, int, np.ndarray):
+            return found
+        return tree.draw_log.hand_out(found)
+
+
+def _modelled(method: str, parameters: tuple[Any, ...], size: Any) -> Any:
+    """What NumPy itself gives: the type, the shape, or its error."""
+    return getattr(NUMPY, method)(*parameters, size=size)
+
+
+@lru_cache(maxsize=256)
+def _model(method: str, *parameters: float) -> Any:
+    return _modelled(method, parameters, None)
+
+
+def _moved(family: str, run: NoiseRun, loc: float, scale: float) -> Form | float | None:
+    found = _scaled(family, run, scale)
+    if found is None or not isfinite(loc):
+        return None if found is None else loc
+    return found + Fraction(loc) if loc else found
+
+
+def _scaled(family: str, run: NoiseRun, scale: float) -> Form | None:
+    if not isfinite(scale):
+        return None
+    return run.new(_variable(family, scale)) if scale else Form.of(0)
+
+
+def _geometric(run: NoiseRun, p: float) -> Form:
+    return run.new(_variable("geometric", p)) if p < 1 else Form.of(1)
+
+
+@lru_cache(maxsize=256)
+def _variable(family: str, parameter: float) -> Noise:
+    return Noise(family, Fraction(parameter))
+
+
+_ADVICE_OF_GENERATOR = (
+    "draw from finitely many values (rng.random() < p, rng.integers, rng.choice, rng.binomial, "
+    "rng.permutation)"
+)
+#: Under every stand-in, and never drawn from: its state tells of draws past the stand-in's methods.
+UNUSED_BITS = np.random.PCG64(0)
+_WHOLE = (int, np.integer)
+_FLOAT64 = np.float64
+_NEW: Callable[[type[UniformValue]], UniformValue] = object.__new__
+
+
+class ChoiceGenerator(NoiseDraws, TailedDraws, CountVectorDraws, np.random.Generator):
+    """Hands out finite choices in place of random numbers, with NumPy's exact probabilities.
+
+    ``random`` gives grid points that split at comparisons (``floats.uniforms``); ``integers``,
+    ``choice``, ``permutation``, ``shuffle``, ``permuted``, ``bytes`` have the laws of NumPy's code,
+    given uniform bits; the others their ideal laws (``noise.draws``, but for a tail ``tails``).
+    Wrong arguments raise what NumPy raises. Everything else aborts the analysis.
+
+    It is a Generator, so that isinstance() and numpy.random.default_rng(rng) do what they do
+    outside; each of NumPy's own methods is replaced, those of later versions too.
+    """
+
+    def __init__(self, tree: Branching) -> None:
+        super().__init__(UNUSED_BITS)
+        self._tree = tree
+
+    def random(self, size: Any = None, dtype: Any = np.float64, out: Any = None) -> Any:
+        tree = self._tree
+        if size is not None or dtype is not _FLOAT64 or out is not None:
+            if np.dtype(dtype) != _FLOAT64 or out is not None:
+                tree.unsupported("rng.random(dtype=, out=)", "leave both away")
+            if size is not None:
+                return draw_floats(tree, self.shape_of(size))
+        tree.draws += 1
+        if tree.draws > MAX_DRAWS:
+            tree.count_draws(0)
+        # UniformValue(tree), without the call of __init__: most draws are made here.
+        number = _NEW(UniformValue)
+        number.branching, number.line, number.noise = tree, UNIT, None
+        number.low, number.high = 0, GRID
+        return number if tree.draw_log is None else tree.draw_log.hand_out(number)
+
+    def uniform(self, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Any:
+        if np.ndim(low) or np.ndim(high):
+            self._guard(size)
+            limits = np.broadcast_arrays(low, high, NUMPY.uniform(low, high, size))[:2]
+            lines = [self._line(*ends) for ends in zip(*(a.flat for a in limits), strict=True)]
+            return draw_floats(self._tree, limits[0].shape, *lines)
+        line = self._line(low, high)
+        self._tree.count_draws(1)
+        if size is None:
+            number = UniformValue(self._tree, line)
+            return number if self._tree.draw_log is None else self._tree.draw_log.hand_out(number)
+        return draw_floats(self._tree, self.shape_of(size), line)
+
+    def integers(
+        self,
+        low: Any,
+        high: Any = None,
+        size: Any = None,
+        dtype: Any = np.int64,
+        endpoint: bool = False,
+    ) -> Any:
+        if size is None and type(low) is int and (high is None or type(high) is int):
+            first, count, kind = integer_range(low, high, dtype, bool(endpoint))
+            return kind(first + self._tree.choose(count))
+        lows, highs = (0, low) if high is None else (low, high)
+        self.require_whole("integers", lows, highs)
+        self._guard(size)
+        model = NUMPY.integers(low, high, size, dtype, endpoint)
+        return ranged(self._tree, model, lows, highs, endpoint=bool(endpoint))
+
+    @raises_as_numpy
+    def choice(
+        self,
+        a: Any,
+        size: Any = None,
+        replace: Any = True,
+        p: Any = None,
+        axis: int = 0,
+        shuffle: bool = True,
+    ) -> Any:
+        items = np.asarray(a)
+        shape = () if size is None else self.shape_of(size)
+        number = math.prod(shape)
+        if items.ndim == 0 and not isinstance(items.item(), int):
+            self._refused("choice", a, size, replace, p, axis, shuffle)
+        count = items.item() if items.ndim == 0 else items.shape[axis]
+        if (count <= 0 and number) or (not replace and number > count):
+            self._refused("choice", a, size, replace, p, axis, shuffle)
+        weights = None if p is None else self._choice_weights(count, p)
+        if replace or number == 1:
+            two = of_two(self._tree, items, shape, weights) if count == 2 else None
+            if two is not None:
+                return two
+            drawn = [self._tree.choose(weights or count) for _ in range(number)]
+        elif p is not None:
+            drawn = distinct_by_weight(self._tree, np.array(p, dtype=np.float64), number)
+        else:
+            drawn = draw_distinct(self._tree, count, number, shuffle)
+        return take_items(items, drawn, None if size is None else shape, axis)
+
+    def binomial(self, n: Any, p: Any, size: Any = None) -> Any:
+        def draw(trials: int, success: float) -> int:
+            if 0.0 <= success <= 1.0:
+                check_digits(self._tree, "binomial", trials, binomial_bits(success))
+            return self._tree.choose(binomial_weights(trials, success))
+
+        self.require_whole("binomial", n)
+        return self._entries("binomial", draw, (n, p), (int, float), size)
+
+    def hypergeometric(self, ngood: Any, nbad: Any, nsample: Any, size: Any = None) -> Any:
+        def draw(good: int, bad: int, drawn: int) -> int:
+            check_digits(self._tree, "hypergeometric", drawn, (good + bad).bit_length())
+            return self._tree.choose(hypergeometric_weights(good, bad, drawn))
+
+        arguments = (ngood, nbad, nsample)
+        self.require_whole("hypergeometric", *arguments)
+        return self._entries("hypergeometric", draw, arguments, (int, int, int), size)
+
+    @raises_as_numpy
+    def permutation(self, x: Any, axis: int = 0) -> Any:
+        if isinstance(x, _WHOLE):
+            self._tree.count_draws(max(0, int(x)))
+        items = np.arange(x) if isinstance(x, _WHOLE) else np.asarray(x)
+        if items.ndim == 0:
+            self._refused("permutation", x, axis)
+        return items.take(draw_order(self._tree, self._length(items, axis)), axis=axis)
+
+    @raises_as_numpy
+    def shuffle(self, x: Any, axis: int = 0) -> None:
+        if isinstance(x, np.ndarray):
+            if not x.flags.writeable:
+                raise ValueError("array is read-only")
+            x[...] = x.take(draw_order(self._tree, self._length(x, axis)), axis=axis)
+        elif isinstance(x, MutableSequence) and axis == 0:
+            for place, item in enumerate([x[i] for i in draw_order(self._tree, len(x))]):
+                x[place] = item
+        else:
+            self._refused("shuffle", x, axis)
+
+    def permuted(self, x: Any, *, axis: int | None = None, out: Any = None) -> Any:
+        items = np.array(x)
+        lanes = items.reshape(-1) if axis is None else np.moveaxis(items, axis, -1)
+        mixed = np.empty_like(lanes)
+        for place in np.ndindex(lanes.shape[:-1]):
+            mixed[place] = lanes[place].take(draw_order(self._tree, lanes.shape[-1]))
+        mixed = mixed.reshape(items.shape) if axis is None else np.moveaxis(mixed, -1, axis)
+        if out is None:
+            return mixed
+        NUMPY.permuted(np.array(x), axis=axis, out=np.array(out))
+        out[...] = mixed
+        return out
+
+    def bytes(self, length: int) -> bytes:
+        if length < 0:
+            self._refused("bytes", length)
+        self._guard(length)
+        return bytes(self._tree.choose(256) for _ in range(operator.index(length)))
+
+    def _line(self, low: Any, high: Any) -> Line:
+        NUMPY.uniform(low, high)
+        line = exact_line(float(low), float(high))
+        if line is None:
+            self._tree.unsupported(
+                f"rng.uniform(low={low!r}, high={high!r}) as this processor rounds it",
+                "use low=0, or compare rng.random() with (x - low) / (high - low)",
+            )
+        return line
+
+    def _entries(
+        self,
+        method: str,
+        draw: Callable[..., int],
+        arguments: tuple[Any, ...],
+        kinds: tuple[type, ...],
+        size: Any,
+    ) -> Any:
+        """One draw for each entry of the broadcast arguments, typed and shaped by NumPy."""
+        if size is None and not any(np.ndim(argument) for argument in arguments):
+            return draw(*(kind(a) for kind, a in zip(kinds, arguments, strict=True)))
+        self._guard(size)
+        model = getattr(NUMPY, method)(*arguments, size=size)
+        two = trials_of_one(self._tree, model, *arguments) if method == "binomial" else None
+        if two is not None:
+            return two
+        cells = [np.broadcast_to(np.asarray(a), model.shape).flat for a in arguments]
+        for place, entry in enumerate(zip(*cells, strict=True)):
+            model.flat[place] = draw(*(kind(a) for kind, a in zip(kinds, entry, strict=True)))
+        return model
+
+    def _choice_weights(self, count: int, p: Any) -> Branches:
+        key = probabilities(p)
+        if key is None:
+            self._refused("choice", count, None, True, p)
+        return choice_weights(count, *key)
+
+    @raises_as_numpy
+    def shape_of(self, size: Any) -> tuple[int, ...]:
+        """``size=`` as a tuple; ValueError below 0, aborts where it is too large."""
+        try:
+            shape: tuple[int, ...] = (operator.index(size),)
+        except TypeError:
+            shape = tuple(operator.index(side) for side in size)
+        if any(side < 0 for side in shape):
+            raise ValueError("negative dimensions are not allowed")
+        self._tree.count_draws(math.prod(shape))
+        return shape
+
+    def _guard(self, size: Any) -> None:
+        if size is not None:
+            self.shape_of(size)
+
+    @raises_as_numpy
+    def _length(self, items: NDArray[Any], axis: int) -> int:
+        length: int = np.moveaxis(items, axis, 0).shape[0]
+        return length
+
+    @raises_as_numpy
+    def require_whole(self, method: str, *arguments: Any) -> None:
+        """Abort where NumPy would round fractions down."""
+        for argument in arguments:
+            array = np.asarray(argument)
+            if array.dtype.kind == "f" and not np.all(array == np.floor(array)):
+                self._tree.unsupported(f"rng.{method} with fractions", "give whole numbers")
+
+    def _refused(self, method: str, *arguments: Any) -> NoReturn:
+        """Let NumPy refuse arguments in its own way; what it accepts is not followed here."""
+        getattr(NUMPY, method)(*arguments)
+        self._tree.unsupported(f"rng.{method} with these arguments", _ADVICE_OF_GENERATOR)
+
+
+def _unsupported(name: str) -> Callable[..., NoReturn]:
+    def abort(self: ChoiceGenerator, *arguments: Any, **options: Any) -> NoReturn:
+        self._tree.unsupported(f"rng.{name}", _ADVICE_OF_GENERATOR)
+
+    return abort
+
+
+_MIXINS = (NoiseDraws, TailedDraws, CountVectorDraws)
+_DRAWING = {name for kind in (ChoiceGenerator, *_MIXINS) for name in vars(kind)}
+_ATTRIBUTES = ("bit_generator", "_bit_generator")
+_PROTOCOLS = ("__reduce__", "__reduce_ex__", "__getstate__", "__setstate__", "__deepcopy__")
+
+
+for _name in (*dir(np.random.Generator), *_ATTRIBUTES, *_PROTOCOLS):
+    if _name in _ATTRIBUTES:
+        setattr(ChoiceGenerator, _name, property(_unsupported(_name)))
+    elif _name in _PROTOCOLS or (_name[0] != "_" and _name not in _DRAWING):
+        setattr(ChoiceGenerator, _name, _unsupported(_name))

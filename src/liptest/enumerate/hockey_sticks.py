@@ -1,0 +1,272 @@
+"""Two laws with continuous outputs for delta > 0: their hockey-stick divergence.
+
+It is by how much one law exceeds e^epsilon times the other, and adds up over the descriptions of
+the outputs. Of one description
+
+* numbers of the same law on both sides cancel;
+* of one number that differs the densities are compared: normal noise, also between two ends, by
+  the normal distribution function; Laplace, exponential and uniform noise, also where it was
+  compared or mixed, by pieces;
+* of several normal numbers that differ only the projection on the line between their centres
+  counts, which is normal again.
+
+Everything else is refused. The outputs on which one law exceeds the other are the event that a
+witness shows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from flint import arb
+
+from liptest.enumerate.densities import (
+    ContinuousLaw,
+    Leaf,
+    Number,
+    are_alike,
+    bell_excess,
+    require_whole,
+)
+from liptest.enumerate.noise_outputs import replaced_by
+from liptest.errors import InputError
+from liptest.mechanisms.laws import Output
+from liptest.symbolic import elimination as shapes
+from liptest.symbolic import exponential_polynomials as functions
+from liptest.symbolic.densities import excess
+from liptest.symbolic.elimination import to_fmpq
+from liptest.symbolic.noise import EXPONENTIAL
+
+#: An output, or a set of them, with its probability on both sides.
+Told = tuple[Output, arb, arb]
+Ends = tuple[Any, Any]
+
+
+@dataclass(frozen=True)
+class Beyond:
+    """In the place of an output: those whose numbers have a weighted sum above a value."""
+
+    skeleton: Output
+    weights: tuple[Fraction, ...]
+    low: Fraction
+
+    def __repr__(self) -> str:
+        parts = (f"{float(w):.6g} * x{k}" for k, w in enumerate(self.weights) if w)
+        return f"{self.skeleton!r} with {' + '.join(parts)} above {float(self.low):.12g}"
+
+
+@dataclass(frozen=True)
+class DivergencePart:
+    """What the outputs of one description add to the divergence, and where they do."""
+
+    size: arb
+    told: tuple[Told, ...]
+
+
+def hockey_stick_of(left: ContinuousLaw, right: ContinuousLaw, epsilon: arb) -> arb:
+    """A ball that contains the divergence, the larger one of both directions.
+
+    Raises InputError where densities are not compared so, BudgetError for partial laws.
+    """
+    sides = [_size(divergence_parts(*pair, epsilon)) for pair in ((left, right), (right, left))]
+    return sides[0].max(sides[1])
+
+
+def telling_event(left: ContinuousLaw, right: ContinuousLaw, epsilon: arb) -> list[Told]:
+    """The outputs of the larger divergence; the probability on the left side comes first."""
+    one, other = (list(divergence_parts(*pair, epsilon)) for pair in ((left, right), (right, left)))
+    if _size(one).lower() >= _size(other).lower():
+        return [told for part in one for told in part.told]
+    return [(output, q, p) for part in other for output, p, q in part.told]
+
+
+def _size(parts: Any) -> arb:
+    return sum((part.size for part in parts), arb(0))
+
+
+def divergence_parts(
+    left: ContinuousLaw, right: ContinuousLaw, epsilon: arb
+) -> Iterator[DivergencePart]:
+    """Of the outputs of each description that the left law has."""
+    require_whole(left, right)
+    factor = epsilon.exp()
+    for skeleton, leaves in left.leaves.items():
+        others = right.leaves.get(skeleton)
+        if others is None:
+            yield _whole(left, right, skeleton, left.mass(skeleton))
+        elif len(leaves) == len(others) == 1:
+            yield _of_one_way(left, right, skeleton, factor)
+        else:
+            yield _of_several_ways(left, right, skeleton, factor)
+
+
+def _whole(
+    left: ContinuousLaw, right: ContinuousLaw, skeleton: Output, size: arb
+) -> DivergencePart:
+    """All outputs of a description, where their gap is certain."""
+    leaves = (*left.leaves.get(skeleton, ()), *right.leaves.get(skeleton, ()))
+    everything: tuple[Ends, ...] = ((None, None),) * len(leaves[0].leaf.forms)
+    told = replaced_by(skeleton, everything), left.mass(skeleton), right.mass(skeleton)
+    return DivergencePart(size, (told,) if size > 0 else ())
+
+
+def _of_one_way(
+    left: ContinuousLaw, right: ContinuousLaw, skeleton: Output, factor: arb
+) -> DivergencePart:
+    one, other = left.leaves[skeleton][0], right.leaves[skeleton][0]
+    pairs = list(zip(one.numbers, other.numbers, strict=True))
+    differing = [place for place, (x, y) in enumerate(pairs) if not x.is_like(y)]
+    if not differing:
+        gap = one.mass - factor * other.mass
+        return _whole(left, right, skeleton, gap.max(arb(0)))
+    moved = [pairs[place] for place in differing]
+    if all(_are_normal(x, y) for x, y in moved):
+        return _of_normal(left, right, skeleton, factor, differing)
+    if len(moved) == 1 and (found := _of_bells(left, right, skeleton, factor, differing[0])):
+        return found
+    if len(moved) > 1:
+        raise not_compared("several numbers of an output that differ, not all of them normal")
+    return _of_densities(left, right, skeleton, factor, differing[0])
+
+
+def _of_several_ways(
+    left: ContinuousLaw, right: ContinuousLaw, skeleton: Output, factor: arb
+) -> DivergencePart:
+    leaves = (*left.leaves[skeleton], *right.leaves[skeleton])
+    count = len(leaves[0].leaf.forms)
+    if count > 1:
+        raise not_compared("outputs of several numbers that the code comes to in several ways")
+    if not count:
+        gap = left.mass(skeleton) - factor * right.mass(skeleton)
+        return _whole(left, right, skeleton, gap.max(arb(0)))
+    return _of_densities(left, right, skeleton, factor, 0)
+
+
+def _are_normal(x: Number, y: Number) -> bool:
+    free = x.known.is_free and y.known.is_free
+    return free and x.noise.family == y.noise.family == "normal" and x.scale == y.scale
+
+
+def _of_normal(
+    left: ContinuousLaw,
+    right: ContinuousLaw,
+    skeleton: Output,
+    factor: arb,
+    differing: list[int],
+) -> DivergencePart:
+    """Along the line between the two centres: standard normal laws at distance d from each other.
+
+    The event is s > t for the projection s, where ln of the ratio of the densities is
+    s - (its middle) and d is its standard deviation.
+    """
+    one, other = left.leaves[skeleton][0], right.leaves[skeleton][0]
+    weights, centres, square = [Fraction(0)] * len(one.numbers), [Fraction(0)] * 2, Fraction(0)
+    for place in differing:
+        x, y = one.numbers[place], other.numbers[place]
+        weights[place] = (x.constant - y.constant) / x.scale**2
+        centres[0] += weights[place] * x.constant
+        centres[1] += weights[place] * y.constant
+        square += weights[place] * (x.constant - y.constant)
+    distance = arb(to_fmpq(square)).sqrt()
+    middle = arb(to_fmpq((centres[0] + centres[1]) / 2))
+    turn = middle + (factor * other.mass / one.mass).log()
+    p, q = _beyond(one, other, centres, distance, turn)
+    low = Fraction(float(turn.mid()))
+    told = _told_normal(skeleton, weights, differing, low)
+    return DivergencePart(
+        (p - factor * q).max(arb(0)),
+        ((told, *_beyond(one, other, centres, distance, arb(to_fmpq(low)))),),
+    )
+
+
+def _of_bells(
+    left: ContinuousLaw, right: ContinuousLaw, skeleton: Output, factor: arb, place: int
+) -> DivergencePart | None:
+    """Of normal noise between the same two ends on both sides; None for other numbers."""
+    one, other = left.leaves[skeleton][0], right.leaves[skeleton][0]
+    bells = one.numbers[place].bell(), other.numbers[place].bell()
+    if bells[0] is None or bells[1] is None or not are_alike(bells[0], bells[1]):
+        return None
+    if bells[0].centre == bells[1].centre:
+        return None
+    size, ends = bell_excess(bells[0], bells[1], one.mass, factor * other.mass)
+    every: list[Ends] = [(None, None)] * len(one.numbers)
+    every[place] = ends
+    if ends[0] is not None and ends[1] is not None and ends[0] >= ends[1]:
+        return DivergencePart(size, ())
+    masses = (law.probability(skeleton, tuple(every)) for law in (left, right))
+    p, q = masses
+    return DivergencePart(size, ((replaced_by(skeleton, tuple(every)), p, q),))
+
+
+def _beyond(
+    one: Leaf, other: Leaf, centres: list[Fraction], distance: arb, turn: arb
+) -> tuple[arb, arb]:
+    p, q = (
+        leaf.mass * _above((turn - arb(to_fmpq(centre))) / distance)
+        for leaf, centre in zip((one, other), centres, strict=True)
+    )
+    return p, q
+
+
+def _above(z: arb) -> arb:
+    """That a standard normal number is above z."""
+    return (z / arb(2).sqrt()).erfc() / 2
+
+
+def _told_normal(
+    skeleton: Output, weights: list[Fraction], differing: list[int], low: Fraction
+) -> Output:
+    if len(differing) > 1:
+        return Beyond(skeleton, tuple(weights), low)
+    ends: list[Ends] = [(None, None)] * len(weights)
+    weight = weights[differing[0]]
+    end = low / weight
+    ends[differing[0]] = (end, None) if weight > 0 else (None, end)
+    return replaced_by(skeleton, tuple(ends))
+
+
+def _of_densities(
+    left: ContinuousLaw, right: ContinuousLaw, skeleton: Output, factor: arb, place: int
+) -> DivergencePart:
+    """Of one number, through the pieces of its densities."""
+    sides = [
+        [(leaf.numbers[place], leaf.mass) for leaf in law.leaves[skeleton]] for law in (left, right)
+    ]
+    numbers = [number for side in sides for number, _ in side]
+    noises = {one.known.noises[variable] for one in numbers for variable in one.variables}
+    odd = sorted({noise.family for noise in noises} - set(EXPONENTIAL))
+    if odd:
+        raise not_compared(f"{odd[0]} noise that is compared, mixed or scaled by the data")
+    rates = shapes.rates_of(frozenset(noises))
+    above, below = (
+        functions.add_functions(
+            rates, [functions.enlarged(one.density(rates), mass) for one, mass in side]
+        )
+        for side in sides
+    )
+    found = excess(rates, above, below, factor)
+    count = len(left.leaves[skeleton][0].numbers)
+    told = []
+    for low, high in found.where:
+        ends: list[Ends] = [(None, None)] * count
+        ends[place] = _fraction(low), _fraction(high)
+        p, q = (law.probability(skeleton, tuple(ends)) for law in (left, right))
+        told.append((replaced_by(skeleton, tuple(ends)), p, q))
+    return DivergencePart(found.size.max(arb(0)), tuple(told))
+
+
+def _fraction(value: Any) -> Fraction | None:
+    return None if value is None else Fraction(int(value.p), int(value.q))
+
+
+def not_compared(what: str) -> InputError:
+    """The error for what is compared for delta = 0 only."""
+    return InputError(
+        f"delta: {what}: compared for delta = 0 only; round the output, or sample the mechanism "
+        f"with lt.check_samples",
+        name="delta",
+    )

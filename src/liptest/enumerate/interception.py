@@ -1,0 +1,227 @@
+"""Stand-ins for the random numbers of a process, for the time of an analysis only."""
+
+from __future__ import annotations
+
+import math
+import os
+import random
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from liptest.balls import outside_precision
+from liptest.enumerate import numpy_random, python_random
+from liptest.enumerate.analysis_session import LOCK, Session, active, follower, pop, push
+from liptest.enumerate.float_calls import FloatCalls
+from liptest.enumerate.generator import ChoiceGenerator
+from liptest.enumerate.random_state import ChoiceRandomState
+from liptest.enumerate.replaceable_names import (
+    is_compiled_drawing,
+    is_drawing,
+    module_sites,
+    reachable,
+)
+from liptest.enumerate.side_effects import (
+    SYSTEM_SOURCES,
+    RandomnessWatch,
+    drawn_elsewhere,
+    is_collecting,
+)
+from liptest.errors import MechanismError
+from liptest.values.transforms import MATH, MATH_OF_TWO
+from liptest.values.uniform import of_math
+
+#: Takes a change back.
+Undo = Callable[[], None]
+_CLOCKS = (time.time, time.time_ns, time.monotonic, time.monotonic_ns, time.perf_counter)
+# Exit code 0 means YES, and code under test may not give it.
+_ENDS = (os._exit, os.execv, os.execve)
+
+
+@contextmanager
+def intercepted_randomness(name: str, function: Any) -> Iterator[Session]:
+    """Follow the random numbers that a function draws without an rng argument.
+
+    Within, the random numbers of this thread come from the tree given to ``follow``. On any
+    exit, interruptions included, everything is as it was.
+
+    Parameters
+    ----------
+    name
+        Of the mechanism, for error messages.
+    function
+        Generators that it holds, anywhere, are replaced meanwhile.
+
+    Raises
+    ------
+    NonDeterministicError
+        A generator that could not be replaced moved.
+    """
+    inside = active()
+    if inside is not None:
+        inside.tree.unsupported("an analysis of another mechanism", "analyse that one by itself")
+    with outside_precision(), LOCK, _float_warnings_ignored():
+        undo: list[Undo] = []
+        session = Session(name)
+        try:
+            session.watch = RandomnessWatch(name, _install(session, function, undo))
+            push(session)
+            with session.watch.standing_still():
+                yield session
+                session.end()
+        finally:
+            pop(session)
+            _take_back(undo)
+
+
+@contextmanager
+def _float_warnings_ignored() -> Iterator[None]:
+    """No law depends on ``-W``; code that makes errors of its own warnings still gets them.
+
+    An analysis looks at the ends of what a random float can be, where real ones hardly ever are.
+    """
+    with warnings.catch_warnings():
+        for what in ("divide by zero", "overflow", "underflow", "invalid value"):
+            warnings.filterwarnings("ignore", f"{what} encountered", RuntimeWarning)
+        yield
+
+
+def _install(session: Session, function: Any, undo: list[Undo]) -> list[tuple[str, Any]]:
+    """Put the stand-ins in their places; what could not be replaced is returned, with a name."""
+    for owner, name, method in python_random.replaced_methods():
+        undo.append(_method_back(owner, name))
+        setattr(owner, name, method)
+    stand_in = dict(_replaced_names(session))
+    for space, name in module_sites(stand_in):
+        original = space[name]
+        undo.append(partial(space.__setitem__, name, original))
+        space[name] = stand_in[id(original)]
+    left, floats = [], FloatCalls()
+
+    def wanted(value: Any) -> bool:
+        floats.note(value)
+        return id(value) in stand_in or is_drawing(value) or is_compiled_drawing(value)
+
+    for site in reachable(function, wanted):
+        if is_compiled_drawing(site.value):
+            raise drawn_elsewhere(
+                session.name,
+                f"code compiled by Numba ({site.name}; NUMBA_DISABLE_JIT=1 runs it as Python)",
+            )
+        if isinstance(site.value, np.random.BitGenerator):
+            left.append((site.name, site.value))
+            continue
+        new = stand_in.get(id(site.value)) or _held(session, site.value)
+        if new is site.value:
+            continue
+        if site.put is None:
+            left.append((site.name, site.value))
+            continue
+        undo.append(partial(site.put, site.value))
+        site.put(new)
+    undo.append(floats.take_back)
+    floats.put()
+    session.real_floats = floats.real
+    return left
+
+
+def _replaced_names(session: Session) -> Iterator[tuple[int, Any]]:
+    """Stand-ins for functions and classes that modules offer by name; by id."""
+    for original, new in python_random.python_replacements():
+        yield id(original), new
+    for original, new in numpy_random.numpy_replacements(session):
+        yield id(original), new
+    for original in SYSTEM_SOURCES:
+        yield id(original), follower(original, _system_source(original.__name__))
+    for original in (*MATH, *MATH_OF_TWO, math.isnan, math.isinf, math.isfinite):
+        yield id(original), follower(original, _of_math(original))
+    for original in _CLOCKS:
+        yield id(original), follower(original, _clock(original))
+    for original in _ENDS:
+        yield id(original), follower(original, _end_of_process(original, os.getpid()))
+
+
+def _held(session: Session, value: Any) -> Any:
+    """The stand-in for a generator, or a method of one, that exists before the analysis."""
+    if isinstance(value, (ChoiceGenerator, ChoiceRandomState)):
+        return value
+    if isinstance(value, np.random.Generator):
+        return session.rng
+    if isinstance(value, np.random.RandomState):
+        return session.state_for(value)
+    if isinstance(value, random.Random):
+        return value  # its class is replaced
+    owner = value.__self__
+    if isinstance(owner, random.Random):
+        return python_random.bound_method(value) or value
+    return getattr(_held(session, owner), value.__name__)
+
+
+def _system_source(name: str) -> Callable[..., Any]:
+    def answer(session: Session, *arguments: Any, **options: Any) -> Any:
+        session.drew_from(f"the operating system (os.{name})")
+
+    return answer
+
+
+def _of_math(original: Any) -> Callable[..., Any]:
+    return lambda session, *arguments: of_math(original, *arguments)
+
+
+def _clock(original: Callable[..., Any]) -> Callable[..., Any]:
+    def answer(session: Session) -> Any:
+        if not is_collecting(sys._getframe(1)):
+            session.note_clock(f"time.{original.__name__}")
+        return original()
+
+    return answer
+
+
+def _end_of_process(original: Callable[..., Any], own: int) -> Callable[..., Any]:
+    def answer(session: Session, *arguments: Any, **options: Any) -> Any:
+        if os.getpid() == own:
+            session.tree.fail(
+                MechanismError(
+                    f"{session.name}: it called os.{original.__name__}, which ends the process; "
+                    f"a mechanism must return an output or raise an Exception"
+                )
+            )
+        # A process that the program forked is its own affair.
+        return original(*arguments, **options)
+
+    return answer
+
+
+def _method_back(owner: type, name: str) -> Undo:
+    if name in vars(owner):
+        return partial(setattr, owner, name, vars(owner)[name])
+    return partial(delattr, owner, name)
+
+
+def _take_back(undo: list[Undo]) -> None:
+    """Take all changes back, the last one first, whatever interrupts it."""
+    interruption: BaseException | None = None
+    while undo:
+        try:
+            undo[-1]()
+        except AttributeError:
+            undo.pop()  # a method that was interrupted before it was put there
+        except BaseException as caught:
+            interruption = caught
+        else:
+            undo.pop()
+    if interruption is not None:
+        raise interruption
+
+
+# A child process starts with nothing replaced.
+if sys.platform != "win32":
+    os.register_at_fork(
+        before=LOCK.acquire, after_in_parent=LOCK.release, after_in_child=LOCK.release
+    )

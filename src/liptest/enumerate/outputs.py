@@ -1,0 +1,203 @@
+"""Outputs of Python functions in a form in which equal ones compare equal."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, fields, is_dataclass
+from enum import Enum
+from types import BuiltinFunctionType, FunctionType
+from typing import Any
+
+import numpy as np
+
+from liptest.errors import MechanismError
+from liptest.mechanisms.laws import Output, Raised
+from liptest.values.noise_run import NoisyValue
+from liptest.values.protocol import Symbolic
+
+_PLAIN = frozenset({int, str, bool, bytes, type(None)})
+# Each of these is one object with one meaning, so that identity is equality.
+_SINGLE = (Enum, type, FunctionType, BuiltinFunctionType, type(...), type(NotImplemented))
+
+
+@dataclass(frozen=True)
+class Items:
+    """A dict as an output: its keys and values, in no order."""
+
+    items: frozenset[tuple[Output, Output]]
+
+    def __repr__(self) -> str:
+        pairs = sorted(f"{key!r}: {value!r}" for key, value in self.items)
+        return f"{{{', '.join(pairs)}}}"
+
+
+@dataclass(frozen=True)
+class Fields:
+    """A dataclass that is not frozen, or not hashable, as an output: its class and its values."""
+
+    kind: str
+    values: tuple[tuple[str, Output], ...]
+
+    def __repr__(self) -> str:
+        return f"{self.kind}({', '.join(f'{name}={value!r}' for name, value in self.values)})"
+
+
+@dataclass(frozen=True, eq=False)
+class Typed:
+    """An output whose type counts, and for dicts the order."""
+
+    kind: str
+    value: Output
+
+    def __eq__(self, other: object) -> bool:
+        # As tuples, which hold NaN for equal to itself; dataclasses of Python 3.13 do not.
+        if not isinstance(other, Typed):
+            return NotImplemented
+        return (self.kind, self.value) == (other.kind, other.value)
+
+    def __hash__(self) -> int:
+        return hash((self.kind, self.value))
+
+    def __repr__(self) -> str:
+        return f"{self.kind}({self.value!r})"
+
+
+def canonical_output(output: Any, name: str, *, typed: bool = False) -> Output:
+    """The output as a hashable value.
+
+    NumPy scalars become Python's, lists and arrays tuples, sets frozensets, dicts ``Items``,
+    dataclasses that are unhashable ``Fields``, every NaN ``math.nan``; entries alike. So 1, 1.0
+    and True are one output, and a list and a tuple of equal entries are. With ``typed`` those of
+    different types are different ones, and so are dicts in another order.
+
+    Raises
+    ------
+    MechanismError
+        The output is unhashable, or compares by identity; the message says what to return.
+        It begins with ``name``, the mechanism's, and does not quote the output.
+    """
+    if typed:
+        return _typed(output, name)
+    kind = type(output)
+    if kind in _PLAIN:
+        return output  # type: ignore[no-any-return]
+    if kind is tuple and _PLAIN.issuperset(map(type, output)):
+        return output  # type: ignore[no-any-return]
+    if kind is float:
+        return output if output == output else math.nan
+    if issubclass(kind, Symbolic):
+        return canonical_output(output.concretise("the output"), name)
+    if isinstance(output, np.generic):
+        plain = output.item()
+        return (
+            _hashable(plain, name)
+            if isinstance(plain, np.generic)
+            else canonical_output(plain, name)
+        )
+    found = _container(output, lambda entry: canonical_output(entry, name))
+    return _hashable(output, name) if found is None else found
+
+
+def raised(error: BaseException) -> Raised:
+    """The output "an exception of this type was raised"."""
+    kind = type(error)
+    if kind.__module__ == "builtins":
+        return Raised(kind.__qualname__)
+    # The main module of a worker process has another name.
+    module = "__main__" if kind.__module__ == "__mp_main__" else kind.__module__
+    return Raised(f"{module}.{kind.__qualname__}")
+
+
+def _container(output: Any, entry: Any) -> Output | None:
+    """A container with its entries made canonical by ``entry``; None for anything else."""
+    kind = type(output)
+    if isinstance(output, tuple):
+        entries = map(entry, output)
+        # Named tuples have no class of their own.
+        return kind._make(entries) if hasattr(kind, "_make") else tuple(entries)
+    if isinstance(output, (set, frozenset)):
+        return frozenset(map(entry, output))
+    if isinstance(output, list):
+        return tuple(map(entry, output))
+    if isinstance(output, np.ndarray):
+        # A 0-d array is its entry.
+        return entry(output.tolist())  # type: ignore[no-any-return]
+    if isinstance(output, dict):
+        return Items(frozenset((entry(key), entry(value)) for key, value in output.items()))
+    if is_dataclass(output) and _compares_by_value(kind) and kind.__hash__ is None:
+        return Fields(_name_of(kind), _values(output, entry))
+    return None
+
+
+def _typed(output: Any, name: str) -> Output:
+    kind = type(output)
+    if issubclass(kind, Symbolic):
+        return _typed_symbolic(output, name)
+    words = _name_of(kind)
+    if isinstance(output, np.ndarray):
+        kinds = {type(one) for one in output.flat} if output.dtype == object else set()
+        if any(issubclass(kind, Symbolic) for kind in kinds):
+            # Plain entries have no dtype; symbolic ones and NumPy's have.
+            dtype = np.result_type(*(getattr(one, "dtype", type(one)) for one in output.flat))
+            return Typed(f"{words} of {dtype} {output.shape}", canonical_output(output, name))
+        return Typed(f"{words} of {output.dtype} {output.shape}", canonical_output(output, name))
+    if isinstance(output, dict):
+        return Typed(words, tuple(_typed_all(pair, name) for pair in output.items()))
+    if isinstance(output, (set, frozenset)):
+        return Typed(words, frozenset(_typed_all(output, name)))
+    if isinstance(output, (tuple, list)):
+        return Typed(words, _typed_all(output, name))
+    if is_dataclass(output) and not isinstance(output, type) and _compares_by_value(kind):
+        return Typed(words, _values(output, lambda entry: _typed(entry, name)))
+    value = canonical_output(output, name)
+    negative = isinstance(value, float) and value == 0.0 and math.copysign(1.0, value) < 0
+    return Typed(f"-{words}" if negative else words, value)
+
+
+def _typed_symbolic(output: Any, name: str) -> Output:
+    """A number that stays symbolic has the type that it stands for."""
+    settled = output.concretise("the output")
+    if isinstance(settled, np.ndarray):
+        words = _name_of(np.ndarray)
+        return Typed(f"{words} of {output.dtype} {output.shape}", canonical_output(settled, name))
+    if isinstance(settled, NoisyValue):
+        return Typed(_name_of(output.kind), settled)
+    return _typed(settled, name)
+
+
+def _typed_all(entries: Iterable[Any], name: str) -> tuple[Output, ...]:
+    return tuple(_typed(entry, name) for entry in entries)
+
+
+def _values(output: Any, entry: Any) -> tuple[tuple[str, Output], ...]:
+    compared = [item.name for item in fields(output) if item.compare]
+    return tuple((item, entry(getattr(output, item))) for item in compared)
+
+
+def _compares_by_value(kind: type) -> bool:
+    equality: Any = kind.__eq__
+    return equality is not object.__eq__
+
+
+def _name_of(kind: type) -> str:
+    return kind.__qualname__.rpartition(".")[2]
+
+
+def _hashable(output: Any, name: str) -> Output:
+    kind = type(output)
+    if not _compares_by_value(kind) and not isinstance(output, _SINGLE):
+        raise MechanismError(
+            f"{name}: an output of type {kind.__name__} compares by identity, so no two runs give "
+            f"the same; return a number, a string or a tuple of them"
+        )
+    try:
+        hash(output)
+    except Exception:
+        pass
+    else:
+        return output  # type: ignore[no-any-return]
+    raise MechanismError(
+        f"{name}: an output of type {kind.__name__} is unhashable; return a number, a string, or "
+        f"a list, dict or array of them"
+    )

@@ -1,0 +1,401 @@
+"""``@lt.mechanism``: a Python function as a mechanism."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial, reduce
+from importlib import import_module
+from typing import Any, ClassVar, TypeVar, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liptest.data.domains import Domain, IntArray
+from liptest.data.points import PointBatch
+from liptest.enumerate.access_tracking import Read
+from liptest.enumerate.analysis_session import Session
+from liptest.enumerate.choice_tree import MAX_CHOICES, MAX_LEAVES, ChoiceTree
+from liptest.enumerate.enumeration import Enumerated, Enumeration, KnownLaws, copied
+from liptest.enumerate.interception import intercepted_randomness
+from liptest.enumerate.law_memory import law_table
+from liptest.enumerate.noise_outputs import is_continuous, refused
+from liptest.enumerate.outputs import Typed, canonical_output
+from liptest.enumerate.running import RandomFunction, Run
+from liptest.enumerate.side_effects import side_effects_noticed
+from liptest.enumerate.tracing import TracedChoice, TracingTree
+from liptest.errors import InputError, MechanismError, check_count, check_positive, shown
+from liptest.mechanisms.base import Mechanism
+from liptest.mechanisms.declared import check_outputs, distinct_values
+from liptest.mechanisms.laws import LawTable, Output, OutputLaw, Raised
+from liptest.runs.workers import travels_by_value
+from liptest.statistics.protocol import Statistic, check_is_statistic
+
+# What may be analysed, and how a function is found again in another process.
+
+
+def takes_generator(function: Any) -> bool:
+    """Whether the function wants ``(data, rng)``; else it takes ``(data)`` only.
+
+    A second parameter with a default is a generator only where its name, annotation or default
+    says so: others, as ``epsilon=1.0``, keep their defaults.
+
+    Raises InputError when it takes neither, or yields instead of returning.
+    """
+    name = getattr(function, "__name__", type(function).__name__)
+    if not callable(function) or isinstance(function, type):
+        raise InputError(
+            f"function={shown(function)} must be a function (data, rng) -> output", name="function"
+        )
+    if inspect.isgeneratorfunction(function) or inspect.iscoroutinefunction(function):
+        raise InputError(f"function={name} must return its output, not yield it", name="function")
+    try:
+        signature = inspect.signature(function)
+    except ValueError:
+        return True
+    if _binds(signature, None, None):
+        return not _has_another_second(signature)
+    if _binds(signature, None):
+        return False
+    raise InputError(
+        f"function={name} takes {_bare(signature)}; it must take (data, rng): one dataset, or the "
+        f"value of its statistic, and a random generator; or (data) only, if it draws from random "
+        f"or numpy.random; bind other parameters with functools.partial, or give them defaults",
+        name="function",
+    )
+
+
+def _has_another_second(signature: inspect.Signature) -> bool:
+    """Whether the second parameter has a default and is no generator."""
+    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    places = [one for one in signature.parameters.values() if one.kind in positional]
+    if len(places) < 2 or places[1].default is inspect.Parameter.empty:
+        return False
+    second = places[1]
+    says = f"{second.name} {second.annotation} {type(second.default).__name__}".lower()
+    return not any(word in says for word in ("rng", "generator"))
+
+
+def _bare(signature: inspect.Signature) -> str:
+    """A signature without annotations."""
+    parameters = [
+        one.replace(annotation=inspect.Parameter.empty) for one in signature.parameters.values()
+    ]
+    return str(signature.replace(parameters=parameters, return_annotation=signature.empty))
+
+
+def _binds(signature: inspect.Signature, *arguments: Any) -> bool:
+    try:
+        signature.bind(*arguments)
+    except TypeError:
+        return False
+    return True
+
+
+def found(module: str, qualname: str) -> Any:
+    """The object of that name in a module that is loaded, or None."""
+    parts = qualname.split(".")
+    return reduce(lambda owner, part: getattr(owner, part, None), parts, sys.modules.get(module))
+
+
+def imported(module: str, qualname: str) -> Any:
+    """The object of that name; its module is imported first."""
+    import_module(module)
+    return found(module, qualname)
+
+
+# Plain Python functions as mechanisms, their output laws enumerated from the code.
+
+
+T = TypeVar("T")
+_BUDGETS = ("max_leaves", "max_choices", "max_seconds")
+
+
+@dataclass(frozen=True, eq=False)
+class PythonFunction(Mechanism):
+    """A Python function ``(data, rng) -> output`` or ``(data) -> output`` with its exact laws.
+
+    ``data`` is one dataset, a read-only 1-d int64 array, or with ``statistic`` only its value: an
+    int, or a read-only 1-d int64 array. ``rng`` stands in for a numpy.random.Generator; the
+    function is run once for each way its random choices can fall out. An exception that it
+    raises is an output, ``liptest.mechanisms.laws.Raised(type)``.
+
+    Parameters
+    ----------
+    function
+        Must be deterministic but for ``rng`` and keep no state. Called directly, the mechanism
+        is this function.
+    outputs
+        Every possible output, exceptions included, if that is known.
+    statistic
+        All the function sees of a dataset; its law is then enumerated once per value.
+    name
+        Printed in verdicts.
+    typed_outputs
+        Whether outputs of different types, or dicts in another order, are different ones. If not,
+        outputs compare by value (``liptest.enumerate.outputs.canonical_output``).
+    max_leaves, max_choices, max_seconds
+        Budgets for one law: runs, random choices in one run, and time (None: no limit; with a
+        limit the law depends on the speed of the machine). Where one ends, the law is partial:
+        ``OutputLaw.unexplored`` says how much probability is left, and a verdict is given only
+        if it holds however that is distributed.
+
+    Raises
+    ------
+    InputError
+        Anything but a function of (data, rng); outputs empty, unhashable or duplicated.
+    MechanismError
+        On use: an unhashable output, or one that is not among ``outputs``.
+    NonDeterministicError
+        On use: random numbers from elsewhere than ``rng``, or state kept between calls.
+    UnsupportedRandomnessError
+        On use: random numbers that have no exact finite law here.
+    BudgetError
+        On use: a budget ended before a single run did.
+    """
+
+    function: RandomFunction
+    outputs: tuple[Output, ...] | None = None
+    statistic: Statistic | None = None
+    name: str = ""
+    typed_outputs: bool = False
+    max_leaves: int = MAX_LEAVES
+    max_choices: int = MAX_CHOICES
+    max_seconds: float | None = None
+    _takes_generator: bool = field(default=True, init=False, repr=False, compare=False)
+    _effects: set[str] = field(default_factory=set, init=False, repr=False, compare=False)
+    _known: KnownLaws = field(init=False, repr=False, compare=False)
+    _plain: PythonFunction | None = field(default=None, init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if isinstance(self.function, PythonFunction):
+            raise InputError(
+                f"function={self.function.name} is a mechanism already", name="function"
+            )
+        object.__setattr__(self, "_takes_generator", takes_generator(self.function))
+        if self.statistic is not None:
+            check_is_statistic(self.statistic)
+        words = self.name or getattr(self.function, "__name__", type(self.function).__name__)
+        object.__setattr__(self, "name", words)
+        by_type = "enumerated by type" if self.typed_outputs else "enumerated"
+        object.__setattr__(self, "source", by_type)
+        # With a limit of time the reads depend on the speed of the machine, too.
+        records = self.statistic is None and self.max_seconds is None
+        object.__setattr__(self, "_known", KnownLaws(words, records))
+        if self.outputs is not None:
+            object.__setattr__(self, "outputs", self._declared(self.outputs))
+        check_count("max_leaves", self.max_leaves)
+        check_count("max_choices", self.max_choices)
+        if self.max_seconds is not None:
+            check_positive("max_seconds", self.max_seconds)
+
+    def __call__(self, data: Any, rng: Any = None) -> Any:
+        function: Any = self.function
+        return function(data, rng) if self._takes_generator else function(data)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self._plain is not None:
+            return _with_densities, (self._plain,)
+        # A decorated function's own name leads to this mechanism, not to the function.
+        where = getattr(self.function, "__module__", ""), getattr(self.function, "__qualname__", "")
+        # Where code travels by value, names of this process lead nowhere.
+        known = None if travels_by_value() else found(*where)
+        if known is self:
+            return imported, where
+        options = (self.typed_outputs, self.max_leaves, self.max_choices, self.max_seconds)
+        parameters = (self.outputs, self.statistic, self.name, *options)
+        if isinstance(known, PythonFunction) and known.function is self.function:
+            return _rebuilt, (*where, parameters)
+        return PythonFunction, (self.function, *parameters)
+
+    has_trace: ClassVar[bool] = True
+
+    @property
+    def first_exception(self) -> str | None:
+        """Type and message of an exception, where a dataset made every run raise one."""
+        return self._known.first_exception
+
+    @property
+    def law_source(self) -> str:
+        """Where the laws that were asked for came from: ``source``, or integrated over noise."""
+        return self.source.replace("enumerated", "integrated") if self._known.noisy else self.source
+
+    def points_per_slice(self, domain: Domain) -> int:
+        """Few datasets, each of which costs many runs; many values of a statistic."""
+        return 64 if self.statistic is None else 1 << 16
+
+    def laws(self, points: PointBatch) -> LawTable:
+        """One law per different dataset or statistic value; equal laws share a row."""
+        if self.statistic is None:
+            return law_table(self._known_laws(points.array().astype(np.int64)), self.outputs, None)
+        values, rows = distinct_values(self.statistic, points)
+        return law_table(self._known_laws(values), self.outputs, rows)
+
+    def laws_of(self, values: NDArray[np.int64]) -> LawTable:
+        """Laws given m values of the statistic, (m,) or (m, k), in the order given."""
+        return law_table(self._known_laws(values), self.outputs, None)
+
+    def law(self, dataset: IntArray) -> OutputLaw:
+        """The exact law on one dataset, (d,) whole numbers; leaves no trace of it behind."""
+        argument = self._argument(dataset)
+        return self._with_probabilities(self._known.get(argument) or self._enumerated(argument))
+
+    def fresh_law(self, dataset: IntArray) -> OutputLaw:
+        """The law enumerated anew, so that a function that changes its answers is noticed."""
+        return self._with_probabilities(self._enumerated(self._argument(dataset)))
+
+    def afresh(self) -> PythonFunction:
+        """The same function, of which no law is known."""
+        return copied(self, _known=KnownLaws(self.name, self._known.records))
+
+    def laws_and_reads(
+        self, datasets: NDArray[np.int64]
+    ) -> tuple[list[OutputLaw], list[list[Read]]]:
+        """Laws on n datasets, (n, d), and all that was read of each, in the order of reading."""
+        laws = self._known_laws(datasets)
+        return laws, [self._known.reads_of(dataset) for dataset in datasets]
+
+    def first_reads(self, dataset: NDArray[np.int64]) -> list[Read]:
+        """What is read of one dataset, (d,), in the first of the runs that make up its law."""
+        with self._session() as session:
+            # No time: only the first run.
+            tree = partial(ChoiceTree, self.name, max_choices=self.max_choices, max_seconds=1e-9)
+            first = replace(self._enumeration, new_tree=tree)
+            return list(self._known.noted(first.recorded(dataset, session)).reads)
+
+    def trace(self, dataset: IntArray, *outputs: Output) -> list[TracedChoice] | None:
+        """Random choices that lead to one of the outputs on a dataset, (d,).
+
+        None where it was not found: it is impossible, or very rare.
+        """
+        wanted = [self._canonical(output) for output in outputs]
+        return self._traced(dataset, lambda tree, run: tree.find(run, wanted))
+
+    def replay(self, dataset: IntArray, choices: Sequence[TracedChoice]) -> Output:
+        """The output on a dataset, (d,), after the choices of a trace.
+
+        Raises InputError when the function asks for other choices.
+        """
+        return self._traced(dataset, lambda tree, run: tree.replay(run, choices))
+
+    def _traced(self, dataset: IntArray, use: Callable[[TracingTree, Run], T]) -> T:
+        with self._session() as session:
+            return self._enumeration.traced(self._argument(dataset), session, use)
+
+    def narrowed(self, domain: Domain) -> Mechanism | None:
+        """The same mechanism, seen through all that it reads of a dataset, where that is little.
+
+        A count of bits, or a few coordinates; None when it reads more (docs/theory/readings.md).
+        """
+        from liptest.enumerate.narrowing import narrowed
+
+        return narrowed(self, domain) if self._known.records else None
+
+    def densities(self) -> Mechanism:
+        """The same mechanism where outputs are real numbers: laws are compared by densities."""
+        from liptest.enumerate.real_outputs import ContinuousFunction
+
+        return ContinuousFunction(_with_densities(self))
+
+    def _known_laws(self, arguments: NDArray[Any]) -> list[OutputLaw]:
+        found = self._known.laws(list(arguments), self._session, self._enumerate)
+        return list(map(self._with_probabilities, found))
+
+    def _with_probabilities(self, law: OutputLaw) -> OutputLaw:
+        if self._plain is None and is_continuous(law):
+            raise refused(self.name)
+        return law
+
+    @contextmanager
+    def _session(self) -> Iterator[Session]:
+        with (
+            side_effects_noticed(self.name, self._effects),
+            intercepted_randomness(self.name, self.function) as session,
+        ):
+            yield session
+
+    def _enumerate(self, argument: NDArray[Any], session: Session) -> Enumerated:
+        one = self._enumeration
+        enumerate_law = one.recorded if self._known.records else one.plain
+        return self._checked(self._known.noted(enumerate_law(argument, session)))
+
+    def _argument(self, dataset: IntArray) -> NDArray[Any]:
+        if self.statistic is None:
+            return np.asarray(dataset).astype(np.int64)
+        return np.asarray(self.statistic.values(np.asarray(dataset)[None, :])[0])
+
+    def _enumerated(self, argument: NDArray[Any]) -> OutputLaw:
+        with self._session() as session:
+            return self._enumerate(argument, session).law
+
+    @property
+    def _enumeration(self) -> Enumeration:
+        budgets: Any = {one: getattr(self, one) for one in _BUDGETS}
+        new_tree = partial(ChoiceTree, self.name, **budgets)
+        function = self.function if self._takes_generator else self
+        return Enumeration(self.name, function, self._canonical, new_tree, self._known.count)
+
+    def _declared(self, outputs: Sequence[Any]) -> tuple[Output, ...]:
+        try:
+            return check_outputs([self._canonical(output) for output in outputs])
+        except MechanismError as error:
+            raise InputError(f"outputs: {error}", name="outputs") from None
+
+    def _canonical(self, output: Any) -> Output:
+        # Declared exceptions, and outputs of a law, are outputs as they are.
+        if isinstance(output, (Raised, Typed)):
+            return output
+        return canonical_output(output, self.name, typed=self.typed_outputs)
+
+    def _checked(self, found: Enumerated) -> Enumerated:
+        if self.outputs is None:
+            return found
+        extra = [output for output in found.law.outputs if output not in set(self.outputs)]
+        if extra:
+            said = f" ({found.exception})" if isinstance(extra[0], Raised) else ""
+            raise MechanismError(
+                f"{self.name}: output={shown(extra[0])}{said} is not among "
+                f"outputs={shown(self.outputs)}; declare it (an exception as "
+                f"liptest.mechanisms.laws.Raised(type)), or leave out outputs="
+            )
+        return found
+
+
+def _with_densities(function: PythonFunction) -> PythonFunction:
+    return copied(function, _plain=function)
+
+
+def _rebuilt(module: str, qualname: str, parameters: tuple[Any, ...]) -> PythonFunction:
+    return PythonFunction(imported(module, qualname).function, *parameters)
+
+
+@overload
+def mechanism(function: RandomFunction, /) -> PythonFunction: ...
+
+
+@overload
+def mechanism(
+    *,
+    outputs: Sequence[Output] | None = None,
+    statistic: Statistic | None = None,
+    name: str = "",
+    typed_outputs: bool = False,
+    max_leaves: int = MAX_LEAVES,
+    max_choices: int = MAX_CHOICES,
+    max_seconds: float | None = None,
+) -> Callable[[RandomFunction], PythonFunction]: ...
+
+
+def mechanism(function: RandomFunction | None = None, /, **options: Any) -> Any:
+    """Make a mechanism of a Python function ``(data, rng) -> output``.
+
+    Use as ``@lt.mechanism`` or ``@lt.mechanism(outputs=[...], statistic=lt.Count(), name=...,
+    typed_outputs=..., max_leaves=..., max_choices=..., max_seconds=...)``; parameters and errors as
+    for ``PythonFunction``.
+    """
+    if function is not None:
+        return PythonFunction(function, **options)
+    return lambda decorated: PythonFunction(decorated, **options)

@@ -1,0 +1,319 @@
+"""Where a program holds random generators: places that can be given another object and back.
+
+``reachable`` walks from a function over what its code names, closures, defaults, attributes,
+classes and containers. ``module_sites`` finds names in all modules that are loaded.
+"""
+
+from __future__ import annotations
+
+import gc
+import random
+import sys
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from itertools import islice
+from types import (
+    BuiltinMethodType,
+    CellType,
+    CodeType,
+    FunctionType,
+    GetSetDescriptorType,
+    MemberDescriptorType,
+    MethodType,
+    ModuleType,
+)
+from typing import Any
+
+import numpy as np
+
+GENERATORS = (np.random.Generator, np.random.RandomState, random.Random)
+#: Objects that one walk looks at; a library is a few thousand.
+MOST = 50_000
+#: Entries of one container that are looked at.
+_ENTRIES = 1_000
+_PLAIN = (
+    *(int, float, complex, bool, str, bytes, bytearray, type(None), type(...), CodeType, range),
+    *(np.generic, np.dtype, np.ufunc),
+    *(GetSetDescriptorType, MemberDescriptorType, BuiltinMethodType),
+)
+# Types of which all is looked at; an object of a subclass may hold more.
+_WALKED = {FunctionType, CellType, dict, list, tuple, set, frozenset, deque, np.ndarray}
+# Functions that name one of these reach what they do not name.
+_MAKING_NAMES = {"getattr", "globals", "vars", "eval", "exec", "attrgetter", "methodcaller"}
+
+
+_MAKING_NAMES |= {"__dict__", "__getattribute__"}
+
+
+# What these do with random numbers goes through names that are replaced everywhere.
+_FOREIGN = frozenset(
+    sys.stdlib_module_names
+    | {"numpy", "scipy", "pandas", "sklearn", "matplotlib", "pytest", "_pytest", "hypothesis"}
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Site:
+    """One place that holds a value; ``put`` puts another one there, None where nobody can."""
+
+    name: str
+    value: Any
+    put: Callable[[Any], None] | None
+
+
+def is_drawing(value: Any) -> bool:
+    """Whether it is a random generator, the bits of one, or a method of one."""
+    if isinstance(value, (*GENERATORS, np.random.BitGenerator)):
+        return not isinstance(value, type)
+    bound = isinstance(value, (BuiltinMethodType, MethodType))
+    return bound and isinstance(value.__self__, GENERATORS)
+
+
+def is_compiled_drawing(value: Any) -> bool:
+    """Whether Numba compiled it, and its code names random numbers."""
+    source = numba_source(value)
+    return source is not None and "random" in names_in(source.__code__)
+
+
+def numba_source(value: Any) -> FunctionType | None:
+    """The Python function that Numba compiled; None for what Numba did not make."""
+    if not str(type(value).__module__).startswith("numba."):
+        return None
+    source = getattr(value, "py_func", None)  # Numba need not be there
+    return source if isinstance(source, FunctionType) else None
+
+
+def reachable(function: Any, wanted: Callable[[Any], bool]) -> list[Site]:
+    """Sites of all wanted values that the function can reach."""
+    walk = _Walk(wanted)
+    walk.visit("the mechanism", function, None)
+    while walk.queue and len(walk.seen) < MOST:
+        walk.visit(*walk.queue.pop())
+    return walk.found
+
+
+class _Walk:
+    def __init__(self, wanted: Callable[[Any], bool]) -> None:
+        self.wanted = wanted
+        self.found: list[Site] = []
+        self.queue: list[tuple[str, Any, Callable[[Any], None] | None]] = []
+        #: By id; the objects are kept so that no id is used twice.
+        self.seen: dict[int, Any] = {}
+
+    def visit(self, name: str, value: Any, put: Callable[[Any], None] | None) -> None:
+        if self.wanted(value):
+            self.found.append(Site(name, value, put))
+            return
+        if isinstance(value, _PLAIN) or id(value) in self.seen:
+            return
+        self.seen[id(value)] = value
+        for inner, item, setter in _parts(value):
+            self.queue.append((inner or name, item, setter))
+
+
+def _parts(value: Any) -> Iterator[tuple[str, Any, Callable[[Any], None] | None]]:
+    """What an object holds: name ("" for the object's own), value, how to put another there."""
+    if isinstance(value, FunctionType):
+        yield from _of_function(value)
+    elif isinstance(value, ModuleType):
+        return
+    elif isinstance(value, CellType):
+        try:
+            yield "", value.cell_contents, partial(setattr, value, "cell_contents")
+        except ValueError:
+            return
+    elif isinstance(value, dict):
+        for key, item in list(value.items())[:_ENTRIES]:
+            yield str(key) if isinstance(key, str) else "", item, partial(value.__setitem__, key)
+    elif isinstance(value, (list, deque)):
+        for place, item in enumerate(islice(value, _ENTRIES)):
+            yield "", item, partial(value.__setitem__, place)
+    elif isinstance(value, (tuple, set, frozenset)):
+        for item in islice(value, _ENTRIES):
+            yield "", item, None
+    elif isinstance(value, np.ndarray):
+        for item in value.ravel()[:_ENTRIES].tolist() if value.dtype.hasobject else ():
+            yield "", item, None
+    elif isinstance(value, type):
+        yield from _of_class(value)
+    if type(value) not in _WALKED and not isinstance(value, type):
+        yield from _of_object(value)
+
+
+def _of_function(function: FunctionType) -> Iterator[tuple[str, Any, Any]]:
+    # By where the code is: stand-ins say that they come from elsewhere.
+    module = function.__globals__.get("__name__")
+    if _is_own(module):
+        return
+    # What functions of the standard library or of NumPy name is none of the program's.
+    if not is_foreign(module):
+        yield from _globals_of(function)
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        yield name, cell, None
+    defaults = list(function.__defaults__ or ())
+    for place, item in enumerate(defaults):
+        yield "a default argument", item, partial(_put_default, function, place)
+    by_name = function.__kwdefaults__ or {}
+    for name, item in by_name.items():
+        yield name, item, partial(by_name.__setitem__, name)
+    for name, item in vars(function).items():
+        yield name, item, partial(vars(function).__setitem__, name)
+
+
+def _globals_of(function: FunctionType) -> Iterator[tuple[str, Any, Any]]:
+    named = names_in(function.__code__)
+    # Where names are made up, any name may be meant.
+    any_name = not named.isdisjoint(_MAKING_NAMES)
+    space = function.__globals__
+    modules = []
+    for name in space.keys() if any_name else named & space.keys():
+        item = space[name]
+        if isinstance(item, ModuleType):
+            modules.append(item)
+        yield name, item, partial(space.__setitem__, name)
+    while modules:
+        module = modules.pop()
+        if is_foreign(module.__name__) or module.__name__.partition(".")[0] == "liptest":
+            continue
+        inside = vars(module)
+        for name in inside.keys() if any_name else named & inside.keys():
+            item = inside[name]
+            inner = f"{module.__name__}.{name}"
+            is_part = isinstance(item, ModuleType) and item.__name__ == inner
+            if is_part and name in named:
+                modules.append(item)
+            yield inner, item, partial(inside.__setitem__, name)
+
+
+def _put_default(function: FunctionType, place: int, value: Any) -> None:
+    defaults = list(function.__defaults__ or ())
+    defaults[place] = value
+    function.__defaults__ = tuple(defaults)
+
+
+def _of_class(kind: type) -> Iterator[tuple[str, Any, Any]]:
+    if is_foreign(kind.__module__) or _is_own(kind.__module__):
+        return
+    for base in kind.__mro__[1:]:
+        yield "", base, None
+    for name, item in list(vars(kind).items()):
+        if isinstance(item, (staticmethod, classmethod)):
+            yield name, item.__func__, None
+        elif isinstance(item, property):
+            yield name, item.fget, None
+        else:
+            yield name, item, partial(setattr, kind, name)
+
+
+def _of_object(value: Any) -> Iterator[tuple[str, Any, Any]]:
+    if isinstance(value, MethodType):
+        yield "", value.__self__, None
+        yield "", value.__func__, None
+        return
+    if isinstance(value, partial):
+        yield "", value.func, None
+        for place, item in enumerate(value.args):
+            yield "an argument of a partial", item, partial(_put_argument, value, place)
+        yield "", value.keywords, None
+        return
+    inner = attribute_of(value, "__wrapped__")
+    if isinstance(inner, FunctionType):
+        yield "", inner, None
+    attributes = attribute_of(value, "__dict__")
+    if isinstance(attributes, dict):
+        for name, item in list(attributes.items()):
+            yield str(name), item, partial(attributes.__setitem__, name)
+    for name in _slots(type(value)):
+        yield name, attribute_of(value, name), partial(object.__setattr__, value, name)
+    yield "", type(value), None
+    # What C holds, in places that nobody can write to: it is watched.
+    for item in islice(gc.get_referents(value), _ENTRIES):
+        yield "", item, None
+
+
+def _put_argument(function: partial[Any], place: int, value: Any) -> None:
+    arguments = [*function.args]
+    arguments[place] = value
+    state = function.func, tuple(arguments), function.keywords, vars(function)
+    function.__setstate__(state)  # type: ignore[attr-defined]
+
+
+def _slots(kind: type) -> tuple[str, ...]:
+    return tuple(
+        name
+        for base in kind.__mro__
+        for name, item in vars(base).items()
+        if isinstance(item, MemberDescriptorType) and not is_foreign(base.__module__)
+    )
+
+
+def is_foreign(module: Any) -> bool:
+    """Whether it is the standard library's, NumPy's or alike."""
+    return isinstance(module, str) and module.partition(".")[0] in _FOREIGN
+
+
+_OWN = ("liptest.values", "liptest.enumerate")
+
+
+def _is_own(module: Any) -> bool:
+    """Whether it is a module of this package."""
+    return isinstance(module, str) and module.startswith(_OWN)
+
+
+@lru_cache(maxsize=1 << 14)
+def names_in(code: CodeType) -> frozenset[str]:
+    """Global and attribute names in code, that of functions inside it included."""
+    inner = (names_in(one) for one in code.co_consts if isinstance(one, CodeType))
+    return frozenset(code.co_names).union(*inner)
+
+
+_scanned: dict[int, tuple[Any, int]] = {}
+_known: list[tuple[dict[str, Any], str]] = []
+
+
+def module_sites(replaced: dict[int, Any]) -> Iterator[tuple[dict[str, Any], str]]:
+    """(namespace, name) of what loaded modules call any of the objects with these ids.
+
+    A module is looked at again when its number of names has changed.
+    """
+    modules = list(sys.modules.values())
+    if len(_scanned) > 2 * len(modules):  # most are gone: nothing of them is kept
+        _scanned.clear()
+        _known.clear()
+    for module in modules:
+        space = getattr(module, "__dict__", None)
+        if type(space) is not dict:
+            continue
+        known = _scanned.get(id(space))
+        if known is not None and known[0] is space and known[1] == len(space):
+            continue
+        _scanned[id(space)] = space, len(space)
+        _known[:] = [site for site in _known if site[0] is not space]
+        _known.extend(
+            (space, name)
+            for name, value in list(space.items())
+            if id(value) in replaced and not _is_internal(str(module.__name__), value)
+        )
+    for space, name in _known:
+        if id(space.get(name)) in replaced:
+            yield space, name
+
+
+def _is_internal(module: str, value: Any) -> bool:
+    """Whether a module needs the original: liptest itself, and NumPy to make its own objects."""
+    if module.startswith("numpy.random."):
+        return module != "numpy.random.mtrand" or isinstance(value, type)
+    return _is_own(module)
+
+
+# What may be analysed, and how a function is found again in another process.
+
+
+def attribute_of(value: Any, name: str) -> Any:
+    """What an object has under a name, None for nothing; none of its own ``__getattr__`` is run."""
+    try:
+        return object.__getattribute__(value, name)
+    except Exception:  # a property of its own may raise anything
+        return None

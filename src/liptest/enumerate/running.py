@@ -1,0 +1,107 @@
+"""One run of a function under analysis, and what its exceptions mean."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Any
+
+from liptest.enumerate.analysis_session import Session
+from liptest.enumerate.choice_tree import Abort, ChoiceTree
+from liptest.enumerate.outputs import raised
+from liptest.errors import MechanismError, UnsupportedRandomnessError, shown
+from liptest.mechanisms.laws import Output
+from liptest.values.faults import Fault, fault_in
+from liptest.values.lines import line_in_words
+
+#: ``(data, rng) -> output``.
+RandomFunction = Callable[[Any, Any], Any]
+
+
+class NotFollowed(UnsupportedRandomnessError):
+    """An exception of liptest's own where code under analysis called it."""
+
+
+class Run:
+    """One run of the function; keeps the words of the first exception, never its frames.
+
+    ``data()`` is what the function is given in this run.
+    """
+
+    __slots__ = ("_canonical", "_function", "_name", "_rng", "_session", "data", "exception")
+
+    def __init__(
+        self,
+        function: RandomFunction,
+        data: Callable[[], Any],
+        rng: Any,
+        name: str,
+        canonical: Callable[[Any], Output],
+        session: Session,
+    ) -> None:
+        self._session = session
+        self._canonical = canonical
+        self._function = function
+        self.data = data
+        self._rng = rng
+        self._name = name
+        self.exception: str | None = None
+
+    def follow(self, tree: ChoiceTree) -> None:
+        """Ask this tree from now on."""
+        self._rng._tree = tree
+        self._session.follow(tree)
+
+    def real_floats(self) -> AbstractContextManager[None]:
+        """With Python's own ``float`` in the code of the function."""
+        return self._session.real_floats()
+
+    def __call__(self) -> Output:
+        if self._session.touched:
+            self._session.begin()
+        try:
+            output = self._function(self.data(), self._rng)
+        except (Abort, KeyboardInterrupt):
+            raise
+        except (RecursionError, MemoryError) as error:
+            raise _ended_by_the_machine(self._name, error) from error
+        except Exception as error:
+            fault = fault_in(error)
+            if fault is not None:
+                self._rng._tree.fail(_not_followed(self._name, fault))
+            if self.exception is None:
+                self.exception = _words(error)
+            return raised(error)
+        except BaseException as error:
+            ended = raised(error)
+        else:
+            return self._canonical(output)
+        raise MechanismError(
+            f"{self._name}: it raised {ended.exception}, which ends the program; a mechanism must "
+            f"return an output or raise an Exception"
+        )
+
+
+def _ended_by_the_machine(name: str, error: Exception) -> MechanismError:
+    return MechanismError(
+        f"{name}: it raised {type(error).__name__}: where stack or memory end depends on the "
+        f"machine and on who calls, so it is no output; let it ask for less, or give it more "
+        f"(sys.setrecursionlimit; the frames of the analysis count, too)"
+    )
+
+
+def _not_followed(name: str, fault: Fault) -> NotFollowed:
+    line = line_in_words(fault.file, fault.line)
+    return NotFollowed(
+        f"{name}: what is done with random numbers{f' at {line}' if line else ''} cannot be "
+        f"followed: liptest itself raised {type(fault.error).__name__} there ({fault.raised_at}), "
+        f"which is not an output of the program; write the line otherwise, or declare the law "
+        f"with lt.ClosedForm(outputs, log_pmf)"
+    )
+
+
+def _words(error: Exception) -> str:
+    try:
+        return f"{type(error).__name__}: {shown(str(error), 200)}"
+    except Exception:
+        return type(error).__name__

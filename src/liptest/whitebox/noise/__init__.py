@@ -1,1 +1,0 @@
-"""Laplace, Gaussian, geometric and other noise that stays symbolic in plain code."""

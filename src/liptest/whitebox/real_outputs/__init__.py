@@ -1,1 +1,0 @@
-"""Outputs that are real numbers with noise, compared through their densities."""

@@ -1,1 +1,0 @@
-"""What cannot be followed, noticed and named."""
