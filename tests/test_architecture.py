@@ -28,13 +28,11 @@ ROOMS = (
 )
 # Arrows that still run back up; an entry that is no longer needed must go.
 UPWARD: set[tuple[str, str]] = set()
-# How many files are in circles of imports, imports inside functions included; only to shrink.
-CIRCLES: list[int] = []
-# Files of which each imports the next; a circle counts with all its files.
-CHAIN = 45
+# Files of which each imports the next, imports inside functions included; to become 20.
+CHAIN = 26
 # Attributes asked for by name, public names in two files or more, names of the package.
 PROBES = 9
-DEFINED_TWICE = 70
+DEFINED_TWICE = 50
 PUBLIC_NAMES = 50
 # Lines of a file, which holds one concept.
 LONGEST = 700
@@ -70,8 +68,8 @@ def test_the_design_page_has_the_rooms_in_their_order() -> None:
 
 
 def test_no_import_cycles() -> None:
-    found = house.circles(HOUSE.arrows)
-    assert [len(group) for group in found] == CIRCLES, found
+    """Imports inside functions count."""
+    assert house.circles(HOUSE.arrows) == []
 
 
 def test_chains_of_imports_are_short() -> None:

@@ -49,6 +49,7 @@ def test_rows_survive_json(rows):
         assert ClaimRow.from_json(row.to_json()) == row
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
 def test_the_same_share_gives_the_same_rows(check, rows):
     again = check(SHARE)

@@ -354,6 +354,7 @@ def test_bad():
     assert told["test_bad"]["liptest.failure_probability"] == "1e-06"
 
 
+@pytest.mark.slow
 def test_without_the_plugin_the_function_still_works(pytester):
     tests = """
 def test_good():
