@@ -39,7 +39,7 @@ smartquotes = False
 pygments_style, pygments_dark_style = "friendly", "github-dark"
 
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
-# Prices and shell variables are no formulas.
+# Prices and shell variables are not formulas.
 myst_dmath_allow_digits = False
 html_math_renderer = "mathml"
 myst_heading_anchors = 4
