@@ -285,7 +285,8 @@ class TrackedArray:
             first, second = inputs
             number, reflected = (second, False) if first is self else (first, True)
             return self._compared(name, number, reflected)
-        return getattr(ufunc, method)(*map(_plain, inputs), **options)
+        plain = {key: _plain(value) for key, value in options.items()}
+        return getattr(ufunc, method)(*map(_plain, inputs), **plain)
 
     def __array_function__(self, function: Any, types: Any, inputs: Any, options: Any) -> Any:
         alone = len(inputs) == 1 and inputs[0] is self

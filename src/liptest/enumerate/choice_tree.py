@@ -326,6 +326,7 @@ class ChoiceTree:
         "depth",
         "draw_log",
         "draws",
+        "exported",
         "failure",
         "leaves",
         "max_choices",
@@ -374,6 +375,8 @@ class ChoiceTree:
         #: What a run keeps of its 0/1 variables, and of noise; each run begins with nothing.
         self.bits: Any = None
         self.noise: Any = None
+        #: Arrays of this run that numpy.asarray() gave plain copies of.
+        self.exported: list[Any] = []
 
     def choose(self, branches: Branches) -> int:
         """The branch to take, 0 .. n-1; branches of weight 0 are never taken."""
@@ -546,6 +549,7 @@ class ChoiceTree:
         self.depth = self.draws = 0
         self._cut = False
         self.bits = self.noise = None
+        self.exported.clear()
         output: Output = None
         error: LiptestError | None = None
         try:

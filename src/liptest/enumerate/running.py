@@ -66,7 +66,7 @@ class Run:
         except (RecursionError, MemoryError) as error:
             raise _ended_by_the_machine(self._name, error) from error
         except Exception as error:
-            fault = fault_in(error)
+            fault = fault_in(error, exported=bool(self._rng._tree.exported))
             if fault is not None:
                 self._rng._tree.fail(_not_followed(self._name, fault))
             if self.exception is None:

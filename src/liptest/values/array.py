@@ -70,6 +70,10 @@ class Storage:
         raise NotImplementedError
 
     @raises_as_numpy
+    def shares_memory(self, other: Storage) -> bool:
+        """Whether what is written into it is seen in another storage."""
+        raise NotImplementedError
+
     def astype(self, dtype: np.dtype[Any]) -> Any:
         """An array of another type; NotImplemented for no own way."""
         return NotImplemented
@@ -135,6 +139,9 @@ class CellStorage(Storage):
             np.zeros(self.shape)[place] = np.zeros(cells.shape)  # raises NumPy's own error
 
     @raises_as_numpy
+    def shares_memory(self, other: Storage) -> bool:
+        return type(other) is CellStorage and np.may_share_memory(self._cells, other._cells)
+
     def _cast(self, value: Any) -> Cells:
         """Cells of this type of what is assigned, as NumPy casts it."""
         if not issubclass(type(value), Symbolic):
@@ -272,7 +279,13 @@ class SymbolicArray(Symbolic):
 
     @raises_as_numpy
     def __setitem__(self, index: Any, value: Any) -> None:
+        if any(self.storage.shares_memory(one) for one in self.branching.exported):
+            self.refuse("a write after numpy.asarray() of it, which shares its memory")
         self.storage.write(index, value)
+
+    @raises_as_numpy
+    def __delitem__(self, index: Any) -> None:
+        del np.zeros(self.shape)[index]  # type: ignore[attr-defined]  # NumPy's own error
 
     def __contains__(self, value: Any) -> bool:
         return bool(np.any(self == value))
@@ -371,7 +384,9 @@ class SymbolicArray(Symbolic):
         if copy is True or (dtype is not None and np.dtype(dtype) != self.dtype):
             return self.concretise("numpy.array()").astype(dtype or self.dtype)
         found = self.concretise("numpy.asarray()")
-        found.flags.writeable = False  # what is written would not be seen here
+        # What is written into one of the two would not be seen in the other.
+        found.flags.writeable = False
+        self.branching.exported.append(self.storage)
         return found
 
     @raises_as_numpy

@@ -244,7 +244,7 @@ class DrawnBits:
 
     def replay(self, point_in: Callable[[int, int], int]) -> NDArray[Any]:
         """A plain array that it may be, of bits that ``point_in(start, stop)`` chooses."""
-        return self.tables.given(self.variables.sample(point_in)).model()
+        return self.tables.given(self.variables.sample(point_in)).model().copy()
 
 
 class PackedBits(Storage):
@@ -319,6 +319,9 @@ class PackedBits(Storage):
             plain = concretise_all(value, "an assignment")
             given = plain_tables(_cast(plain, places.shape, self.dtype))
         self._shared.tables = self._shared.tables.written(places, given)
+
+    def shares_memory(self, other: Storage) -> bool:
+        return type(other) is PackedBits and other._shared is self._shared
 
     def astype(self, dtype: np.dtype[Any]) -> Any:
         return _entrywise(

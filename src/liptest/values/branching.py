@@ -57,6 +57,8 @@ class Branching(Protocol):
     #: What a run keeps of its 0/1 variables, and of its noise; each run begins with None.
     bits: Any
     noise: Any
+    #: Arrays of this run that numpy.asarray() gave plain copies of.
+    exported: list[Any]
     #: The choices of this run, known ones among them, and how many of them were asked.
     path: Path
     depth: int

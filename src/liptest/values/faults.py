@@ -84,33 +84,56 @@ class Fault:
     raised_at: str
 
 
-def fault_in(error: BaseException | None) -> Fault | None:
-    """The fault of liptest in an exception, or in those that it was raised in place of."""
+#: Names of classes of liptest that stand for numbers and arrays: no exception of NumPy has them.
+STANDING_FOR_NUMBERS: set[str] = set()
+
+
+def fault_in(error: BaseException | None, *, exported: bool = False) -> Fault | None:
+    """The fault of liptest in an exception, or in those that it was raised in place of.
+
+    ``exported`` is whether plain copies of random arrays were handed out, for reading only.
+    """
     seen: set[int] = set()
     while error is not None and id(error) not in seen:
         seen.add(id(error))
-        fault = _fault_of(error)
+        fault = _fault_of(error, exported)
         if fault is not None:
             return fault
         error = error.__cause__ or error.__context__
     return None
 
 
-def _fault_of(error: BaseException) -> Fault | None:
+def _fault_of(error: BaseException, exported: bool) -> Fault | None:
     trace, frames = error.__traceback__, []
     while trace is not None:
         frames.append((trace.tb_frame.f_code, trace.tb_lineno))
         trace = trace.tb_next
     while frames and _is_library(frames[-1][0]):
         frames.pop()
-    if not frames or not _is_ours(frames[-1][0]):
+    named = _names_a_class(error) or (exported and _was_read_only(error))
+    if not frames or not (named or _is_ours(frames[-1][0])):
         return None
-    if frames[-1][0] in _AS_NUMPY and not isinstance(error, _NEVER_OF_NUMPY):
+    if not named and frames[-1][0] in _AS_NUMPY and not isinstance(error, _NEVER_OF_NUMPY):
         return None
     own = [(code.co_filename, line) for code, line in frames if _is_program(code)]
     code, line = frames[-1]
     raised_at = f"{os.path.relpath(code.co_filename, _ROOT)}:{line}"
     return Fault(error, *(own[-1] if own else ("", 0)), raised_at)
+
+
+def _names_a_class(error: BaseException) -> bool:
+    """Whether compiled code met an object that stands for a number, and says so."""
+    if not isinstance(error, (TypeError, AttributeError)):
+        return False
+    try:
+        words = str(error)
+    except Exception:
+        return False
+    return any(f"'{name}'" in words for name in STANDING_FOR_NUMBERS)
+
+
+def _was_read_only(error: BaseException) -> bool:
+    return isinstance(error, ValueError) and "read-only" in str(error)
 
 
 def _is_program(code: CodeType) -> bool:

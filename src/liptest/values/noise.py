@@ -323,7 +323,15 @@ class RoundedValue(AnyNoise):
                 return self._after(step, kind, slope * number, shift * number)
             if operation is operator.truediv and not swapped:
                 return self._after(step, kind, slope / number, shift / number)
-        return step(self.concretise(operation.__name__))
+        plain = self.concretise(operation.__name__)
+        if swapped and operation in (operator.truediv, operator.floordiv):
+            self._check_sign_of_zero(plain)
+        return step(plain)
+
+    def _check_sign_of_zero(self, plain: Any) -> None:
+        """Refuse a division by what was rounded to 0: whether to -0.0 is not known."""
+        if plain == 0 and isinstance(plain, float) and self._how not in ("exact", "floor"):
+            self.refuse("a division by it where it is rounded to 0, which may be -0.0")
 
     def _after(self, step: Step, kind: Any, slope: Fraction, shift: Fraction) -> RoundedValue:
         steps = (*self._steps, step)

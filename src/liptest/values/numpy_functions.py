@@ -306,7 +306,8 @@ follows(np.argmin)(_place(-1, np.argmin))
 def _count_nonzero(array: Any, axis: Any = None, **options: Any) -> Any:
     if axis is not None or options:
         return _NOT
-    return sum(decide(truth_of(one)) for one in cells_of(array).flat)
+    count = sum(decide(truth_of(one)) for one in cells_of(array).flat)
+    return type(np.count_nonzero(np.zeros(1)))(count)
 
 
 @raises_as_numpy

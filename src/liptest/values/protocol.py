@@ -23,7 +23,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from liptest.values.branching import Branching
-from liptest.values.faults import raises_as_numpy
+from liptest.values.faults import STANDING_FOR_NUMBERS, raises_as_numpy
 from liptest.values.lines import line_in_words, place_of
 from liptest.values.promotion import meet
 
@@ -98,6 +98,9 @@ class Symbolic:
     """
 
     __slots__ = ()
+
+    def __init_subclass__(cls) -> None:
+        STANDING_FOR_NUMBERS.add(cls.__name__)
 
     branching: Branching
     #: What isinstance() says, as the code under analysis may ask.
