@@ -55,7 +55,6 @@ class Storage:
         """The entries as an object array, to read: symbolic values and plain numbers."""
         raise NotImplementedError
 
-    @raises_as_numpy
     def moved(self, move: Move) -> Any:
         """Another storage, a view where NumPy's ``move`` of an array makes a view, else a copy.
 
@@ -64,12 +63,10 @@ class Storage:
         """
         raise NotImplementedError
 
-    @raises_as_numpy
     def write(self, index: Any, value: Any) -> None:
         """``array[index] = value``; both may be symbolic."""
         raise NotImplementedError
 
-    @raises_as_numpy
     def shares_memory(self, other: Storage) -> bool:
         """Whether what is written into it is seen in another storage."""
         raise NotImplementedError
@@ -120,14 +117,12 @@ class CellStorage(Storage):
     def cells(self) -> Cells:
         return self._cells
 
-    @raises_as_numpy
     def moved(self, move: Move) -> Any:
         found = move(self._cells)
         if isinstance(found, np.ndarray):
             return CellStorage(self.branching, found, self.dtype)
         return found.entry() if is_symbolic(found) else found
 
-    @raises_as_numpy
     def write(self, index: Any, value: Any) -> None:
         place = concretise_all(index, "an index")
         cells = self._cast(value)
@@ -138,7 +133,6 @@ class CellStorage(Storage):
         else:
             np.zeros(self.shape)[place] = np.zeros(cells.shape)  # raises NumPy's own error
 
-    @raises_as_numpy
     def shares_memory(self, other: Storage) -> bool:
         return type(other) is CellStorage and np.may_share_memory(self._cells, other._cells)
 
@@ -238,7 +232,6 @@ class SymbolicArray(Symbolic):
         """The entries in line, to read and to write."""
         return FlatEntries(self)
 
-    @raises_as_numpy
     def moved(self, move: Move) -> Any:
         """The array, a view or a copy, or the one entry, that NumPy makes of an array so."""
         found = self.storage.moved(move)
@@ -268,7 +261,6 @@ class SymbolicArray(Symbolic):
             raise TypeError("len() of unsized object")
         return self.shape[0]
 
-    @raises_as_numpy
     def __iter__(self) -> Iterator[Any]:
         return (self[place] for place in range(len(self)))
 
@@ -277,7 +269,6 @@ class SymbolicArray(Symbolic):
         place = concretise_all(index, "an index")
         return self.moved(lambda array: array[place])
 
-    @raises_as_numpy
     def __setitem__(self, index: Any, value: Any) -> None:
         if any(self.storage.shares_memory(one) for one in self.branching.exported):
             self.refuse("a write after numpy.asarray() of it, which shares its memory")
@@ -323,7 +314,6 @@ class SymbolicArray(Symbolic):
 
     # ---- types and plain numbers
 
-    @raises_as_numpy
     def astype(self, dtype: Any, order: Any = "K", casting: Any = "unsafe", **options: Any) -> Any:
         """The same entries in another type: whole numbers are cut off, others are plain."""
         kind = np.dtype(dtype)
@@ -359,7 +349,6 @@ class SymbolicArray(Symbolic):
             raise ValueError("can only convert an array of size 1 to a Python scalar")
         return self.cells.item(*place).item()
 
-    @raises_as_numpy
     def tobytes(self, order: Any = "C") -> bytes:
         """A copy of the entries in memory."""
         return self.concretise("tobytes()").tobytes(order)
@@ -368,18 +357,15 @@ class SymbolicArray(Symbolic):
         """Put a number everywhere."""
         self[...] = value
 
-    @raises_as_numpy
     def sort(self, axis: Any = -1, **options: Any) -> None:
         """Put the entries in order, here and in all views."""
         self[...] = np.sort(self, axis=axis, **options)
 
-    @raises_as_numpy
     def put(self, indices: Any, values: Any, mode: Any = "raise") -> None:
         """As ``numpy.put``."""
         array: Any = self
         np.put(array, indices, values, mode=mode)
 
-    @raises_as_numpy
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         if copy is True or (dtype is not None and np.dtype(dtype) != self.dtype):
             return self.concretise("numpy.array()").astype(dtype or self.dtype)
@@ -432,7 +418,6 @@ class FlatEntries:
     def __len__(self) -> int:
         return self._array.size
 
-    @raises_as_numpy
     def __iter__(self) -> Iterator[Any]:
         return iter(self._array.ravel())
 
@@ -440,17 +425,14 @@ class FlatEntries:
     def __getitem__(self, index: Any) -> Any:
         return self._array.ravel()[index]
 
-    @raises_as_numpy
     def __setitem__(self, index: Any, value: Any) -> None:
         places = np.arange(len(self))[concretise_all(index, "an index")]
         self._array[np.unravel_index(places, self._array.shape)] = value
 
-    @raises_as_numpy
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         return np.array(self._array.ravel(), dtype=dtype)
 
 
-@raises_as_numpy
 def filled(values: list[Any], shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
     """An array of values, each one entry whatever it is."""
     array = np.empty(len(values), dtype=dtype)
@@ -464,7 +446,6 @@ def as_cells(array: NDArray[Any]) -> Cells:
     return filled(list(array.flat), array.shape, object)
 
 
-@raises_as_numpy
 def typed_cells(cells: Cells, dtype: np.dtype[Any]) -> Cells:
     """Cells that all stand for numbers of a type."""
     kind = dtype.type
@@ -479,7 +460,6 @@ def typed_cells(cells: Cells, dtype: np.dtype[Any]) -> Cells:
     return filled(found, cells.shape, object)
 
 
-@raises_as_numpy
 def cells_of(value: Any) -> Cells:
     """Entries as objects: symbolic values, or plain numbers."""
     kind = type(value)
@@ -499,7 +479,6 @@ def dtype_of(value: Any) -> np.dtype[Any]:
     return value.dtype if type(value) is SymbolicArray else np.asarray(value).dtype
 
 
-@raises_as_numpy
 def model_of(value: Any) -> Any:
     """Plain numbers of the type and shape that NumPy would see."""
     if type(value) is SymbolicArray:
@@ -512,13 +491,13 @@ def model_of(value: Any) -> Any:
     return np.ones(array.shape) if array.dtype == object else array
 
 
-@raises_as_numpy
 def array_of(branching: Branching, cells: Any, dtype: Any) -> Any:
     """Cells as an array, a plain one where nothing is random; one entry for no array."""
     kind = np.dtype(dtype)
     if not isinstance(cells, np.ndarray):
         if is_symbolic(cells):
-            return current(cells).typed(kind.type).entry()
+            found = current(cells).typed(kind.type)
+            return found.entry() if is_symbolic(found) else found
         return kind.type(cells)
     if not any(is_symbolic(one) for one in cells.flat):
         return filled(list(cells.flat), cells.shape, kind)

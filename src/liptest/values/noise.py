@@ -22,7 +22,6 @@ import numpy as np
 from liptest.symbolic.forms import Form, Rational, lean
 from liptest.symbolic.noise import Noise
 from liptest.values.branching import Branching
-from liptest.values.faults import raises_as_numpy
 from liptest.values.noise_run import NoiseRun, NoisyValue, bounded
 from liptest.values.promotion import as_noise
 from liptest.values.protocol import REFLECTED, Operation, SymbolicValue
@@ -82,7 +81,6 @@ class AnyNoise(SymbolicValue):
         """What it is as a sum of noise; None where it is rounded."""
         raise NotImplementedError
 
-    @raises_as_numpy
     def binary(self, operation: Operation, other: Any, *, swapped: bool) -> Any:
         if isinstance(other, AnyNoise):
             return self._with_noise(operation, other)
@@ -113,14 +111,12 @@ class AnyNoise(SymbolicValue):
             self.refuse(f"{operation.__name__} that gives a {kind.__name__}")
         return kind
 
-    @raises_as_numpy
     def with_constant(
         self, operation: Operation, constant: Any, kind: Any, *, swapped: bool
     ) -> Any:
         """Arithmetic with a finite number, which gives a number of a type."""
         raise NotImplementedError
 
-    @raises_as_numpy
     def compare(self, comparison: Operation, other: Any) -> bool:
         if not isinstance(other, AnyNoise):
             if not isfinite(other):
@@ -163,7 +159,6 @@ class NoiseValue(AnyNoise):
     def compared(self, comparison: Operation, bound: Any) -> bool:
         return self.run.holds(comparison, self.form - exact_number(bound))
 
-    @raises_as_numpy
     def typed(self, kind: Any) -> Any:
         if kind is self.kind:
             return self
@@ -183,7 +178,6 @@ class NoiseValue(AnyNoise):
             return self.rounded("rint", kind)
         return _rounded_to_places(self, decimals, kind)
 
-    @raises_as_numpy
     def with_constant(
         self, operation: Operation, constant: Any, kind: Any, *, swapped: bool
     ) -> Any:
@@ -202,7 +196,6 @@ class NoiseValue(AnyNoise):
             return self
         return self.refuse(f"{operation.__name__} with a number")
 
-    @raises_as_numpy
     def concretise(self, use: str) -> Any:
         if use != "the output":
             self.refuse(use)
@@ -263,7 +256,6 @@ class RoundedValue(AnyNoise):
     def is_precise(self) -> bool:
         return self._precise and self._how == "exact"
 
-    @raises_as_numpy
     def value(self, k: int) -> Any:
         """The program's number where the whole number is k."""
         found: Any = k
@@ -278,7 +270,6 @@ class RoundedValue(AnyNoise):
             return Form(self.form.constant + self._shift, self.form.terms)
         return self.form * self._slope + self._shift
 
-    @raises_as_numpy
     def typed(self, kind: Any) -> Any:
         if kind is self.kind:
             return self
@@ -306,7 +297,6 @@ class RoundedValue(AnyNoise):
             return kind(own(self.concretise("round()"), decimals))
         return _rounded_to_places(self, decimals, kind)
 
-    @raises_as_numpy
     def with_constant(
         self, operation: Operation, constant: Any, kind: Any, *, swapped: bool
     ) -> Any:
@@ -325,11 +315,11 @@ class RoundedValue(AnyNoise):
                 return self._after(step, kind, slope / number, shift / number)
         plain = self.concretise(operation.__name__)
         if swapped and operation in (operator.truediv, operator.floordiv):
-            self._check_sign_of_zero(plain)
+            self.check_divisor(plain)
         return step(plain)
 
-    def _check_sign_of_zero(self, plain: Any) -> None:
-        """Refuse a division by what was rounded to 0: whether to -0.0 is not known."""
+    def check_divisor(self, plain: Any) -> None:
+        # Whether it is rounded to -0.0 is not known.
         if plain == 0 and isinstance(plain, float) and self._how not in ("exact", "floor"):
             self.refuse("a division by it where it is rounded to 0, which may be -0.0")
 
@@ -387,7 +377,6 @@ class RoundedValue(AnyNoise):
             return _ROUNDED[self._how](form.constant)
         return self.run.known.get((form, self._how))
 
-    @raises_as_numpy
     def concretise(self, use: str) -> Any:
         self.run.check_current()
         k = self._known()

@@ -26,7 +26,6 @@ import numpy as np
 
 from liptest.values.array import Cells, SymbolicArray, array_of, cells_of, filled, model_of
 from liptest.values.booleans import decide, truth_of
-from liptest.values.faults import raises_as_numpy
 from liptest.values.ordering import order_of, place_of_largest
 from liptest.values.protocol import (
     NUMPY,
@@ -48,7 +47,6 @@ Handler = Callable[..., Any]
 FOLLOWED: dict[Any, Handler] = {}
 
 
-@raises_as_numpy
 def answer_function(function: Any, arguments: tuple[Any, ...], options: dict[str, Any]) -> Any:
     """A function of NumPy with something symbolic among its arguments."""
     use = f"numpy.{function.__name__}"
@@ -138,14 +136,12 @@ SHAPES = _functions(
 WITH_OUT = _functions("clip", "round", "around", "sum", "cumsum", "max", "min", "amax", "amin")
 
 
-@raises_as_numpy
 def _moved(function: Any, array: Any, *arguments: Any, **options: Any) -> Any:
     use = f"numpy.{function.__name__}"
     rest, more = concretise_all(arguments, use), concretise_all(options, use)
     return array.moved(lambda cells: function(cells, *rest, **more))
 
 
-@raises_as_numpy
 def _splitting(function: Any) -> Handler:
     def split(array: Any, *arguments: Any, **options: Any) -> Any:
         if type(array) is not SymbolicArray:
@@ -167,7 +163,6 @@ for _function in _functions("array_split", "split", "hsplit", "vsplit", "dsplit"
 # ---- reductions
 
 
-@raises_as_numpy
 def _reducing(reduce: Callable[[Cells], Any], function: Any) -> Handler:
     """A reduction of all entries, or along one axis."""
 
@@ -246,7 +241,6 @@ def _first_where(cells: Cells, wanted: bool) -> int | None:
     return next((k for k, one in enumerate(cells.flat) if decide(truth_of(one)) is wanted), None)
 
 
-@raises_as_numpy
 def _searching(function: Any, wanted: bool, answer: Callable[[int | None], Any]) -> Handler:
     """any() and all(): nothing is looked at that does not count; along an axis by lanes."""
 
@@ -275,7 +269,6 @@ follows(np.any)(_searching(np.any, True, lambda place: place is not None))
 follows(np.all)(_searching(np.all, False, lambda place: place is None))
 
 
-@raises_as_numpy
 def _place(sign: int, function: Any) -> Handler:
     by_value = _reducing(lambda lane: place_of_largest(lane, sign), function)
 
@@ -302,7 +295,6 @@ follows(np.argmin)(_place(-1, np.argmin))
 
 
 @follows(np.count_nonzero)
-@raises_as_numpy
 def _count_nonzero(array: Any, axis: Any = None, **options: Any) -> Any:
     if axis is not None or options:
         return _NOT
@@ -310,7 +302,6 @@ def _count_nonzero(array: Any, axis: Any = None, **options: Any) -> Any:
     return type(np.count_nonzero(np.zeros(1)))(count)
 
 
-@raises_as_numpy
 def _of_truths(function: Any) -> Handler:
     def of_truths(array: Any) -> Any:
         cells = cells_of(array)
@@ -325,7 +316,6 @@ for _function in _functions("nonzero", "flatnonzero", "argwhere"):
 
 
 @follows(np.cumsum)
-@raises_as_numpy
 def _cumsum(array: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
     cells = cells_of(array)
     if dtype is not None or (axis is not None and cells.ndim != 1) or not _is_followed(cells):
@@ -343,7 +333,6 @@ def _cumsum(array: Any, axis: Any = None, dtype: Any = None, out: Any = None) ->
 
 
 @follows(np.dot)
-@raises_as_numpy
 def _dot(left: Any, right: Any, out: Any = None) -> Any:
     pair = cells_of(left), cells_of(right)
     if not any(map(_is_followed, pair)):
@@ -371,7 +360,6 @@ def _inner(left: Any, right: Any) -> Any:
 
 
 @follows(np.diff)
-@raises_as_numpy
 def _diff(array: Any, n: int = 1, axis: int = -1, **options: Any) -> Any:
     if options or n != 1 or np.ndim(array) != 1:
         return _NOT
@@ -382,7 +370,6 @@ def _diff(array: Any, n: int = 1, axis: int = -1, **options: Any) -> Any:
 
 
 @follows(np.sort)
-@raises_as_numpy
 def _sort(array: Any, axis: Any = -1, kind: Any = None, order: Any = None, **options: Any) -> Any:
     cells = cells_of(array)
     if order is not None or any(options.values()) or not _is_followed(cells):
@@ -397,7 +384,6 @@ def _sort(array: Any, axis: Any = -1, kind: Any = None, order: Any = None, **opt
 
 
 @follows(np.argsort)
-@raises_as_numpy
 def _argsort(array: Any, axis: Any = -1, kind: Any = None, order: Any = None, **more: Any) -> Any:
     cells = cells_of(array)
     if (
@@ -419,7 +405,6 @@ def _argsort(array: Any, axis: Any = -1, kind: Any = None, order: Any = None, **
 
 
 @follows(np.searchsorted)
-@raises_as_numpy
 def _searchsorted(entries: Any, number: Any, side: str = "left", sorter: Any = None) -> Any:
     if sorter is not None or issubclass(type(entries), Symbolic) or not is_symbolic(number):
         return _NOT
@@ -441,7 +426,6 @@ def _digitize(number: Any, bins: Any, right: Any = False) -> Any:
 
 
 @follows(np.clip)
-@raises_as_numpy
 def _clip(array: Any, *bounds: Any, out: Any = None, **options: Any) -> Any:
     given = {name: one for name, one in options.items() if one is not _NO_VALUE}
     if len(bounds) > 2 and out is None:
@@ -467,7 +451,6 @@ def _any_symbolic(*values: Any) -> bool:
 
 
 @follows(*_functions("round", "around"))
-@raises_as_numpy
 def _round(array: Any, decimals: Any = 0, out: Any = None) -> Any:
     dtype = np.round(np.asarray(model_of(array)), decimals).dtype
     if is_symbolic(array):
@@ -491,7 +474,6 @@ def _fix(array: Any, out: Any = None) -> Any:
 
 
 @follows(np.where)
-@raises_as_numpy
 def _where(condition: Any, *pair: Any) -> Any:
     if len(pair) != 2:
         return _of_truths(np.where)(condition)
@@ -509,7 +491,6 @@ def _where(condition: Any, *pair: Any) -> Any:
 # ---- joining
 
 
-@raises_as_numpy
 def _joining(function: Any) -> Handler:
     def join(arrays: Any, *arguments: Any, **options: Any) -> Any:
         if any(options.get(name) is not None for name in ("out", "dtype")):
@@ -527,7 +508,6 @@ for _function in _functions("concatenate", "stack", "hstack", "vstack", "dstack"
 
 
 @follows(np.append)
-@raises_as_numpy
 def _append(array: Any, values: Any, axis: Any = None) -> Any:
     model = np.append(np.asarray(model_of(array)), np.asarray(model_of(values)), axis)
     cells = np.append(cells_of(array), cells_of(values), axis)
@@ -535,7 +515,6 @@ def _append(array: Any, values: Any, axis: Any = None) -> Any:
 
 
 @follows(np.insert)
-@raises_as_numpy
 def _insert(array: Any, places: Any, values: Any, axis: Any = None) -> Any:
     if issubclass(type(places), Symbolic):
         return _NOT
@@ -555,7 +534,6 @@ def _copyto(target: Any, source: Any, casting: Any = "same_kind", where: Any = T
 
 
 @follows(np.put)
-@raises_as_numpy
 def _put(array: Any, places: Any, values: Any, mode: Any = "raise") -> None:
     if type(array) is not SymbolicArray or mode != "raise":
         _refuse((array, places, values), "numpy.put")
@@ -569,7 +547,6 @@ def _put(array: Any, places: Any, values: Any, mode: Any = "raise") -> None:
 
 
 @follows(np.array_equal)
-@raises_as_numpy
 def _array_equal(left: Any, right: Any, equal_nan: bool = False) -> Any:
     if equal_nan:
         return _NOT
@@ -577,7 +554,6 @@ def _array_equal(left: Any, right: Any, equal_nan: bool = False) -> Any:
 
 
 @follows(np.result_type)
-@raises_as_numpy
 def _result_type(*values: Any) -> Any:
     return np.result_type(*(model_of(one) if _any_symbolic(one) else one for one in values))
 

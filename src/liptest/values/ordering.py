@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from liptest.symbolic.forms import Form
-from liptest.values.faults import raises_as_numpy
 from liptest.values.noise import exact_number
 from liptest.values.noise_run import NoiseRun, bounded
 from liptest.values.promotion import promote
@@ -22,7 +21,6 @@ _ZERO: Any = 0
 _MOST_SORTED = 6
 
 
-@raises_as_numpy
 def place_of_largest(lane: Any, sign: int = 1) -> int:
     """The place of the largest entry, or smallest; the first of equal ones, or of those NaN."""
     if not len(lane):

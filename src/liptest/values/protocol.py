@@ -55,6 +55,7 @@ ARITHMETIC: dict[Any, Operation] = {
 UFUNC_OF: dict[Operation, Any] = {
     operation: ufunc for ufunc, operation in (ARITHMETIC | COMPARISONS).items()
 }
+_DIVISIONS = (operator.truediv, operator.floordiv)
 REFLECTED: dict[Operation, Operation] = {
     operator.lt: operator.gt,
     operator.le: operator.ge,
@@ -183,13 +184,11 @@ class SymbolicValue(Symbolic):
         """What it is by now: itself, or what its base was promoted to."""
         return self
 
-    @raises_as_numpy
     def binary(self, operation: Operation, other: Any, *, swapped: bool) -> Any:
         """``operation(self, other)``; ``other`` is a plain number or of the same family."""
         plain = self.concretise(operation.__name__)
         return operation(other, plain) if swapped else operation(plain, other)
 
-    @raises_as_numpy
     def compare(self, comparison: Operation, other: Any) -> Any:
         """``comparison(self, other)``; ``other`` is a plain number or of the same family."""
         return comparison(self.concretise("a comparison"), other)
@@ -198,17 +197,17 @@ class SymbolicValue(Symbolic):
         """A function of NumPy of numbers, this one among them; NotImplemented for no own way."""
         return NotImplemented
 
-    @raises_as_numpy
+    def check_divisor(self, plain: Any) -> None:
+        """Refuse a division by the plain number that it is, where that is not all known."""
+
     def typed(self, kind: Any) -> Any:
         """The same number, standing for another type."""
         return kind(self.concretise(f"{kind.__name__}()"))
 
-    @raises_as_numpy
     def rounded(self, how: str, kind: Any) -> Any:
         """ "floor", "ceil", "rint" or "trunc" of it, as a number of a type."""
         return kind(getattr(np, how)(self.concretise(how)))
 
-    @raises_as_numpy
     def rounded_to(self, decimals: int, kind: Any, own: Any) -> Any:
         """Rounded to decimals; ``own`` is round or numpy.round, whichever was called."""
         return kind(own(self.concretise("round()"), decimals))
@@ -254,7 +253,6 @@ class SymbolicValue(Symbolic):
         """As ``numpy.clip``."""
         return np.clip(self, *bounds, **options)
 
-    @raises_as_numpy
     def is_integer(self) -> bool:
         """Of a float."""
         return bool(self.concretise("is_integer").is_integer())
@@ -317,14 +315,16 @@ def concretise_all(value: Any, use: str) -> Any:
     return value
 
 
-@raises_as_numpy
 def calculate(operation: Operation, left: Any, right: Any) -> Any:
     """Arithmetic of two numbers, at least one symbolic; NotImplemented for what is no number."""
     left, right = current(left), current(right)
     swapped = not is_symbolic(left)
     value, other = (right, left) if swapped else (left, right)
     if is_symbolic(other):
+        divisor = right
         left, right = meet(left, right, f"{operation.__name__} with another random number")
+        if operation in _DIVISIONS and not is_symbolic(right):
+            divisor.check_divisor(right)
         if is_symbolic(left) and is_symbolic(right):
             return left.binary(operation, right, swapped=False)
         return operation(left, right)
@@ -346,7 +346,6 @@ def _with_other(operation: Operation, value: Any, other: Any, swapped: bool) -> 
     return NotImplemented
 
 
-@raises_as_numpy
 def compare(comparison: Operation, left: Any, right: Any) -> Any:
     """A comparison of two numbers, symbolic or not; NotImplemented for what is no number."""
     left, right = current(left), current(right)
@@ -377,13 +376,11 @@ def _is_array(value: Any) -> bool:
     return isinstance(value, np.ndarray)  # symbolic ones say so, too
 
 
-@raises_as_numpy
 def round_to(value: Any, decimals: Any, kind: Any, own: Any = np.round) -> Any:
     """A symbolic value rounded to decimals; ``own`` is what the program called."""
     return current(value).rounded_to(operator.index(decimals), kind, own)
 
 
-@raises_as_numpy
 def truncate(value: Any, kind: Any) -> Any:
     """Cut off towards 0, a symbolic value or a plain number."""
     return current(value).rounded("trunc", kind) if is_symbolic(value) else kind(math.trunc(value))
@@ -400,7 +397,6 @@ def _comparison(comparison: Operation) -> Any:
     return lambda self, other: compare(comparison, self, other)
 
 
-@raises_as_numpy
 def _with_plain_number(name: str) -> Callable[..., Any]:
     method = f"__{name}__"
 

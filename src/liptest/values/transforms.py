@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from liptest.values.faults import raises_as_numpy
 from liptest.values.images import Step
 
 Direction = Callable[[Any], int]
@@ -172,7 +171,6 @@ def _line(name: str, constant: Any, swapped: bool) -> tuple[Fraction, Fraction] 
     return None
 
 
-@raises_as_numpy
 def _with_second(operation: Callable[[Any, Any], Any], constant: Any) -> Callable[[Any], Any]:
     return lambda x: operation(x, constant)
 

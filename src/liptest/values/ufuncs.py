@@ -25,7 +25,6 @@ from liptest.values.array import (
     model_of,
 )
 from liptest.values.booleans import compare_later, conjoin, differ, disjoin, negate
-from liptest.values.faults import raises_as_numpy
 from liptest.values.in_place import check_as_numpy, is_seen_once
 from liptest.values.protocol import (
     ARITHMETIC,
@@ -73,7 +72,6 @@ def answer_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], options: dict
     return array_of(first_symbolic(inputs).branching, as_objects(found), out.dtype)
 
 
-@raises_as_numpy
 def _of_two_numbers(ufunc: Any, left: Any, right: Any) -> Any:
     """Short cut where both are numbers, one of them of NumPy: what most programs do."""
     for one in (left, right):
@@ -91,7 +89,6 @@ def _of_two_numbers(ufunc: Any, left: Any, right: Any) -> Any:
     return NotImplemented
 
 
-@raises_as_numpy
 def _of_method(
     ufunc: Any, method: str, inputs: tuple[Any, ...], options: dict[str, Any], out: Any
 ) -> Any:
@@ -117,7 +114,6 @@ def _is_discrete(value: Any) -> bool:
     return not is_symbolic(value) or (value.is_discrete and value.family != "noise")
 
 
-@raises_as_numpy
 def write_into(out: SymbolicArray, found: Any) -> SymbolicArray:
     """A result as ``out=``: cast and shaped as NumPy does, seen by all views."""
     kind = dtype_of(found)
@@ -130,7 +126,6 @@ def write_into(out: SymbolicArray, found: Any) -> SymbolicArray:
     return out
 
 
-@raises_as_numpy
 def entrywise(ufunc: Any, inputs: tuple[Any, ...]) -> Any:
     """The results as an array, a plain one where nothing is random, or as one number."""
     for one in inputs:
@@ -173,7 +168,6 @@ def _cells(value: Any, inputs: tuple[Any, ...]) -> Any:
     return cells_of(value)
 
 
-@raises_as_numpy
 def _of_cells(ufunc: Any) -> Callable[..., Any]:
     rule = FOLLOWED[ufunc]
 
@@ -234,7 +228,6 @@ def _is_truth(cell: Any) -> bool:
     return (cell.kind if is_symbolic(cell) else type(cell)) in (bool, np.bool_)
 
 
-@raises_as_numpy
 def _invert(cell: Any) -> Any:
     return negate(cell) if _is_truth(cell) else ~cell.concretise("numpy.invert")
 
@@ -243,7 +236,6 @@ def _rounding(how: str) -> Callable[[Any], Any]:
     return lambda one: one.rounded(how, one.kind)
 
 
-@raises_as_numpy
 def _concretised(ufunc: Any) -> Callable[..., Any]:
     """For ufuncs that only some kinds follow."""
     return lambda *cells: ufunc(*concretise_all(cells, f"numpy.{ufunc.__name__}"))

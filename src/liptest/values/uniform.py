@@ -25,7 +25,6 @@ import numpy as np
 from liptest.errors import BudgetError
 from liptest.symbolic.noise import Noise
 from liptest.values.branching import Branching
-from liptest.values.faults import raises_as_numpy
 from liptest.values.grid import GRID, UNIT, Line, split_weights, whole_line
 from liptest.values.images import UNCERTAIN, Image, Step, pieces, regions
 from liptest.values.noise import NoiseValue, value_of
@@ -193,7 +192,6 @@ class UniformValue(SymbolicValue):
 
     # ---- calculating
 
-    @raises_as_numpy
     def after(self, step: Step) -> Any:
         """What an operation makes of the number: a number again, or a plain one."""
         base, line = self.base, self._line_seen()
@@ -243,7 +241,6 @@ class UniformValue(SymbolicValue):
 
     # ---- rounding, types and plain numbers
 
-    @raises_as_numpy
     def typed(self, kind: Any) -> Any:
         if kind is self.kind:
             return self
@@ -255,7 +252,6 @@ class UniformValue(SymbolicValue):
             return self.rounded("trunc", kind)
         return kind(self.concretise(f"{kind.__name__}()"))
 
-    @raises_as_numpy
     def rounded(self, how: str, kind: Any) -> Any:
         if issubclass(kind, float):
             return self.after(UNARY[getattr(np, how)])
@@ -402,7 +398,6 @@ def uniform_below(branching: Branching, count: int) -> Any:
     return number if branching.draw_log is None else branching.draw_log.hand_out(number)
 
 
-@raises_as_numpy
 def of_math(function: Any, x: Any, *more: Any) -> Any:
     """A function of the module math, of a random number or any other."""
     if function is _COPYSIGN and len(more) == 1 and _is_uniform(more[0]) and not _is_uniform(x):

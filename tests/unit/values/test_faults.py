@@ -13,6 +13,7 @@ import pytest
 
 import liptest as lt
 from liptest.mechanisms.laws import Raised
+from liptest.values import faults
 from liptest.values.faults import fault_in, raises_as_numpy
 
 DATA = np.array([1, 0, 1])
@@ -177,3 +178,16 @@ def test_what_an_operation_on_a_float_raises_is_an_output(name: str) -> None:
     found = dict(law_of(program))
     assert set(found) == {Raised(kind), False, True}
     assert math.fsum(found.values()) == pytest.approx(1.0)
+
+
+def test_only_small_functions_answer_for_numpy() -> None:
+    # In a long one a fault of liptest would pass for an exception of the program.
+    lengths = {
+        f"{Path(code.co_filename).name}: {code.co_name}": max(
+            line for *_, line in code.co_lines() if line is not None
+        )
+        - code.co_firstlineno
+        for code in faults._AS_NUMPY
+    }
+    assert max(lengths.values()) <= 30
+    assert len([name for name, length in lengths.items() if length > 12]) <= 2
