@@ -25,6 +25,7 @@ import numpy as np
 from liptest.errors import BudgetError
 from liptest.symbolic.noise import Noise
 from liptest.values.branching import Branching
+from liptest.values.faults import raises_as_numpy
 from liptest.values.grid import GRID, UNIT, Line, split_weights, whole_line
 from liptest.values.images import UNCERTAIN, Image, Step, pieces, regions
 from liptest.values.noise import NoiseValue, value_of
@@ -398,6 +399,7 @@ def uniform_below(branching: Branching, count: int) -> Any:
     return number if branching.draw_log is None else branching.draw_log.hand_out(number)
 
 
+@raises_as_numpy
 def of_math(function: Any, x: Any, *more: Any) -> Any:
     """A function of the module math, of a random number or any other."""
     if function is _COPYSIGN and len(more) == 1 and _is_uniform(more[0]) and not _is_uniform(x):

@@ -190,4 +190,4 @@ def test_only_small_functions_answer_for_numpy() -> None:
         for code in faults._AS_NUMPY
     }
     assert max(lengths.values()) <= 30
-    assert len([name for name, length in lengths.items() if length > 12]) <= 2
+    assert len([name for name, length in lengths.items() if length > 12]) <= 3
