@@ -14,7 +14,7 @@ import liptest as lt
 from liptest.errors import GateError, LedgerError
 from liptest.evidence.ledger_file import START
 from liptest.privacy.claims import Claim
-from tests.unit.ledger.ledgers import certificate
+from tests.unit.evidence.ledgers import certificate
 
 VENDORS = st.sampled_from(["acme", "bolt", "vendor.py:count"])
 TABLES = st.sampled_from([None, "clicks", "unnamed"])

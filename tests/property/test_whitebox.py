@@ -17,7 +17,7 @@ import liptest as lt
 from liptest.data.points import from_array
 from liptest.enumerate.choice_tree import ChoiceTree
 from liptest.values.grid import GRID, Line
-from tests.unit.whitebox.bits import generator_at, law_of
+from tests.unit.enumerate.bits import generator_at, law_of
 
 PROBABILITIES = st.floats(0.0, 1.0)
 BITS = st.lists(st.integers(0, 1), min_size=1, max_size=5)

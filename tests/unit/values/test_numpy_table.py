@@ -11,7 +11,7 @@ import pytest
 import liptest as lt
 from liptest.errors import UnsupportedRandomnessError
 from liptest.values import numpy_functions, ufuncs
-from tests.unit.whitebox.bits import law_of
+from tests.unit.enumerate.bits import law_of
 
 
 def public(kind: type) -> dict[str, Any]:

@@ -19,7 +19,7 @@ import liptest as lt
 from liptest.cli import main
 from liptest.cli.app import app
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 PAGES = (
     "README.md",
     *(f"docs/{name}.md" for name in ("index", "answers", "black_box", "code", "ledger")),

@@ -14,7 +14,7 @@ from liptest.evidence.ledger_file import START
 from liptest.evidence.ledger_file import canonical_json as canonical
 from liptest.evidence.ledger_file import text_digest as digest
 from liptest.privacy.claims import Claim
-from tests.unit.ledger.ledgers import begin, certificate, filled, raw, tampered
+from tests.unit.evidence.ledgers import begin, certificate, filled, raw, tampered
 
 
 @pytest.fixture

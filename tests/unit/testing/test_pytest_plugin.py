@@ -435,7 +435,7 @@ settings.load_profile("any")
 
 @pytest.mark.slow
 def test_the_page_on_pytest_shows_what_happens(pytester):
-    page = (Path(__file__).parents[2] / "docs" / "pytest.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[3] / "docs" / "pytest.md").read_text(encoding="utf-8")
     blocks = re.findall(r"^```python\n(.*?)^```", page, flags=re.MULTILINE | re.DOTALL)
     named = [block for block in blocks if block.startswith("# ")]
     assert len(named) == 2

@@ -26,7 +26,7 @@ from liptest.evidence.check_witness import (
 from liptest.evidence.check_witness import StatedClaim as Claim
 from liptest.evidence.check_witness import check_certificate as check
 from liptest.evidence.check_witness import decide_event as decide
-from tests.unit.certificates.certificate_cases import NO, YES, case
+from tests.unit.evidence.certificate_cases import NO, YES, case
 from tests.unit.privacy.cases import breaks, exact
 
 FILE = Path(check_witness.__file__)

@@ -16,7 +16,7 @@ import pytest
 import liptest as lt
 from liptest.mechanisms.declared import ExactForm
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 FOLDER = ROOT / "docs" / "theory"
 PAGE = (FOLDER / "theory.md").read_text(encoding="utf-8")
 ROWS = re.findall(r"^\| \[(\S+)\]\((\S+)\) \| (.+?) \| (.+?) \| (.+?) \|$", PAGE, re.MULTILINE)

@@ -27,8 +27,8 @@ from liptest.enumerate.analysis_session import active
 from liptest.enumerate.interception import intercepted_randomness as stand_ins
 from liptest.errors import LiptestError, NonDeterministicError, UnsupportedRandomnessError
 from liptest.mechanisms.laws import Raised
-from tests.unit.whitebox import global_names
-from tests.unit.whitebox.global_names import COINS, all_states
+from tests.unit.enumerate import global_names
+from tests.unit.enumerate.global_names import COINS, all_states
 
 HALF = Fraction(1, 2)
 DATA = np.array([0, 1])

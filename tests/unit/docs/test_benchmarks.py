@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-FOLDER = Path(__file__).parents[2] / "benchmarks"
+FOLDER = Path(__file__).parents[3] / "benchmarks"
 
 # (case, counts) by hand: N * d bits; d 2^(d-1) pairs and 2^d laws of a cube; k pairs and one law
 # per count, a shared one twice per started 65,536; n = ceil(ln w / ln(1 - mass)) draws with all

@@ -20,7 +20,7 @@ import liptest as lt
 from liptest.errors import BudgetError, UnsupportedRandomnessError
 from liptest.values.grid import GRID, UNIT, FusedLine, Line, exact_line
 from liptest.values.protocol import concretise_all
-from tests.unit.whitebox.bits import generator_at, law_of
+from tests.unit.enumerate.bits import generator_at, law_of
 
 THIRD = Fraction(math.ceil(Fraction(0.3) * GRID), GRID)
 STEP = Fraction(1, GRID)

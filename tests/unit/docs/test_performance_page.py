@@ -24,7 +24,7 @@ from liptest.privacy.methods import edges, group, light, neighbourhoods, paper_l
 from liptest.runs import driver
 from liptest.runs import workers as executors
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "docs" / "performance.md").read_text(encoding="utf-8")
 
 

@@ -20,7 +20,7 @@ from liptest.values import images
 from liptest.values.grid import GRID, UNIT
 from liptest.values.images import Step, pieces, regions
 from liptest.values.transforms import MATH, binary
-from tests.unit.whitebox.bits import law_of
+from tests.unit.enumerate.bits import law_of
 
 Function = Callable[[Any], Any]
 

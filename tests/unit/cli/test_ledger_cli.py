@@ -9,7 +9,7 @@ import liptest as lt
 from liptest.cli import main
 from liptest.evidence.ledger import LedgerRecorder as Bookkeeper
 from liptest.privacy.claims import Claim
-from tests.unit.ledger.ledgers import FAIR, UNIFORM, begin, certificate, filled, raw, tampered
+from tests.unit.evidence.ledgers import FAIR, UNIFORM, begin, certificate, filled, raw, tampered
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ import pytest
 import liptest as lt
 import liptest.gate.gate
 
-PAGE = (Path(__file__).parents[2] / "docs" / "limits.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[3] / "docs" / "limits.md").read_text(encoding="utf-8")
 KEEP = 0.7310585786300049  # e / (1 + e)
 DATA = lt.ProductDistribution.uniform(lt.Hypercube(20))
 PRIVATE = [1, 0] * 10

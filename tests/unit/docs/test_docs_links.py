@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 GOOD = """<html><head><link rel="stylesheet" href="look.css"><link rel="next" href="b.html">
 <script src="search.js?v=1"></script></head><body><h1 id="top">A</h1>
 <a href="b.html#section%20two">there</a> <a href="#top">up</a> <a href="https://example.org">away</a>

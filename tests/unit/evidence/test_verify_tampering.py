@@ -4,7 +4,7 @@ import pytest
 
 import liptest as lt
 from liptest.evidence.certificate import document_digest as digest
-from tests.unit.certificates.certificate_cases import document, held, places, put
+from tests.unit.evidence.certificate_cases import document, held, places, put
 
 V, G, W, S = ("verdict",), ("verdict", "guarantee"), ("verdict", "witness"), ("verdict", "settings")
 #: case, place, new value, a word of the sentence that must be among the answers.

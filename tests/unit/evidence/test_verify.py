@@ -11,7 +11,7 @@ import liptest as lt
 from liptest.evidence.certificate import certify, form_problems, make_schema, schema
 from liptest.evidence.verify import examine, problems
 from liptest.runs.fingerprints import fingerprint
-from tests.unit.certificates.certificate_cases import (
+from tests.unit.evidence.certificate_cases import (
     MAKERS,
     NO,
     RESPONSE,

@@ -13,7 +13,7 @@ import pytest
 from liptest.enumerate.choice_tree import ChoiceTree
 from liptest.enumerate.random_state import ChoiceRandomState
 from liptest.errors import UnsupportedRandomnessError
-from tests.unit.whitebox import bits
+from tests.unit.enumerate import bits
 
 
 def law_of(program: Any) -> dict[Any, Fraction]:

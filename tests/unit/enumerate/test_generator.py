@@ -17,7 +17,7 @@ import pytest
 from liptest.enumerate.generator import UNUSED_BITS
 from liptest.errors import BudgetError, UnsupportedRandomnessError
 from liptest.values.grid import GRID
-from tests.unit.whitebox.bits import generator_at, law_of
+from tests.unit.enumerate.bits import generator_at, law_of
 
 Program = Callable[[Any], Any]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-PAGE = (Path(__file__).parents[2] / "docs" / "extending.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[3] / "docs" / "extending.md").read_text(encoding="utf-8")
 FILES = dict(re.findall(r"^`([\w./]+)`:\n\n```\w+\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL))
 COMMAND = "python -m pytest"
 

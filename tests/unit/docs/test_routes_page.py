@@ -11,7 +11,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "docs" / "routes.md").read_text(encoding="utf-8")
 
 

@@ -17,7 +17,7 @@ from liptest.enumerate.choice_tree import ChoiceTree
 from liptest.enumerate.generator import ChoiceGenerator
 from liptest.enumerate.outputs import canonical_output as canonical
 from liptest.enumerate.outputs import raised
-from tests.unit.whitebox.bits import law_of
+from tests.unit.enumerate.bits import law_of
 
 DATA = np.array([1, 0, 1])
 

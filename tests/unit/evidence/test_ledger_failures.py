@@ -16,7 +16,7 @@ import liptest as lt
 from liptest.errors import GateError, InputError, LedgerError
 from liptest.evidence.ledger_file import Chain
 from liptest.gate import gate as gate_module
-from tests.unit.ledger.ledgers import (
+from tests.unit.evidence.ledgers import (
     FAIR,
     LEAK,
     SECRET,

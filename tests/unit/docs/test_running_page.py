@@ -10,7 +10,7 @@ from pathlib import Path
 from liptest.privacy import sampling_run
 from liptest.runs import workers as executors
 
-PAGE = (Path(__file__).parents[2] / "docs" / "running.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[3] / "docs" / "running.md").read_text(encoding="utf-8")
 
 
 def test_the_example_gives_its_verdict(tmp_path: Path) -> None:

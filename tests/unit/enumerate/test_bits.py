@@ -16,7 +16,7 @@ from liptest.enumerate.generator import ChoiceGenerator
 from liptest.enumerate.outputs import canonical_output as canonical
 from liptest.values import sum_laws
 from liptest.values.grid import GRID, UNIT
-from tests.unit.whitebox.bits import law_of
+from tests.unit.enumerate.bits import law_of
 
 QUARTER = Fraction(1, 4)
 DATA = np.array([1, 0, 0, 1, 1, 0, 1, 0])
