@@ -112,7 +112,7 @@ def test_exceptions_are_outputs_by_type() -> None:
 def test_a_fault_of_a_stand_in_is_no_output(monkeypatch: pytest.MonkeyPatch) -> None:
     drawing = lt.mechanism(lambda data, rng: tuple(rng.choice(2, 2, replace=False).tolist()))
     assert exact(drawing.law(BITS)) == {(0, 1): Fraction(1, 2), (1, 0): Fraction(1, 2)}
-    monkeypatch.delattr(generator, "distinct")
+    monkeypatch.delattr(generator, "draw_distinct")
     with pytest.raises(
         lt.errors.UnsupportedRandomnessError, match=r"raised NameError there.*generator"
     ):
