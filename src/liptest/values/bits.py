@@ -175,6 +175,7 @@ class BernoulliValue(SymbolicValue):
     def __invert__(self) -> Any:
         return self.after(Step(operator.invert))
 
+    @raises_as_numpy
     def __round__(self, *digits: Any) -> Any:
         return round(self.concretise("round()"), *digits)
 
@@ -190,6 +191,7 @@ class BernoulliValue(SymbolicValue):
     def __int__(self) -> int:
         return int(self.concretise("int()"))
 
+    @raises_as_numpy
     def round(self, *decimals: Any) -> Any:
         return self.concretise("round()").round(*decimals)
 

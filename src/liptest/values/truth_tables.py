@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from liptest.values.faults import raises_as_numpy
+
 #: Variables of one entry; with more its variables are chosen.
 MOST_VARIABLES = 4
 NO_VARIABLE = -1
@@ -137,7 +139,7 @@ def combined(function: Callable[..., Any], inputs: tuple[Any, ...]) -> TruthTabl
     try:
         shape = np.broadcast_shapes(*map(_shape, inputs))
     except ValueError:
-        function(*models)  # raises NumPy's own error
+        _try_as_numpy(function, models)  # raises NumPy's own error
         return None
     columns: list[NDArray[np.int64]] = []
     places = [_places(one, shape, columns) for one in inputs]
@@ -148,10 +150,11 @@ def combined(function: Callable[..., Any], inputs: tuple[Any, ...]) -> TruthTabl
         with np.errstate(all="raise", under="ignore"):
             found, model = function(*tables), function(*models)
     except TypeError:
-        function(*models)  # whatever the values are
-        return None
+        found = model = None
     except (ArithmeticError, ValueError, Warning):
         return None
+    if found is None:
+        _try_as_numpy(function, models)  # it may raise whatever the values are
     if not isinstance(found, np.ndarray) or found.dtype != np.asarray(model).dtype:
         return None
     if found.dtype.hasobject:
@@ -159,6 +162,11 @@ def combined(function: Callable[..., Any], inputs: tuple[Any, ...]) -> TruthTabl
     full = np.broadcast_to(found, shape + (2,) * len(columns))
     variables = np.stack(columns, axis=-1) if columns else np.empty((*shape, 0), dtype=np.int64)
     return _without_repetitions(variables, np.array(full)).used()
+
+
+@raises_as_numpy
+def _try_as_numpy(function: Callable[..., Any], models: list[Any]) -> None:
+    function(*models)
 
 
 def _shape(one: Any) -> tuple[int, ...]:

@@ -191,3 +191,12 @@ def test_only_small_functions_answer_for_numpy() -> None:
     }
     assert max(lengths.values()) <= 30
     assert len([name for name, length in lengths.items() if length > 12]) <= 3
+
+
+def test_what_truths_cannot_do_is_an_output() -> None:
+    def difference(data: Any, rng: Any) -> Any:
+        x = rng.random(2) > 0.4
+        return x - x.max()
+
+    law = lt.output_law(lt.mechanism(difference), np.array([0]))
+    assert [str(output) for output in law.outputs] == [str(Raised("TypeError"))]

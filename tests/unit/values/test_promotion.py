@@ -82,3 +82,11 @@ def test_what_is_not_linear_in_it_is_refused_after_that() -> None:
 
     with pytest.raises(UnsupportedRandomnessError, match=r"linear.*# here"):
         law(program)
+
+
+def test_a_multiple_by_zero_is_followed() -> None:
+    def program(rng: Any) -> Any:
+        x = np.array([0, 1]) * rng.random(2) + rng.laplace()
+        return int(np.argmax(x))
+
+    assert dict(law(program)) == {1: pytest.approx(1.0)}
