@@ -50,7 +50,7 @@ def resolve_tester(tester: LipschitzTester | str, distribution: Distribution) ->
     if tester == "auto":
         return cheapest_tester(distribution)
     if isinstance(tester, (str, type)) or not isinstance(tester, LipschitzTester):
-        names = ", ".join(f"lt.{known.name}()" for known in ALL_TESTERS)
+        names = ", ".join(f"lt.testers.{known.name}()" for known in ALL_TESTERS)
         raise InputError(
             f"tester={shown(tester)} is no tester; give 'auto' or one of {names}", name="tester"
         )
