@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+import liptest as lt
+
 PAGE = (Path(__file__).parents[3] / "docs" / "extending.md").read_text(encoding="utf-8")
 FILES = dict(re.findall(r"^`([\w./]+)`:\n\n```\w+\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL))
 COMMAND = "python -m pytest"
@@ -30,6 +32,14 @@ def run_in(folder: Path, files: dict[str, str]) -> subprocess.CompletedProcess[s
         text=True,
         check=False,
     )
+
+
+def test_the_places_that_the_page_names_are_there() -> None:
+    named = re.findall(r"`([a-z]+/[\w/.]*)`", PAGE)
+    places = {name.removeprefix("liptest/") for name in named if name[:5] not in ("ours/", "tests")}
+    assert len(places) > 8
+    source = Path(lt.__file__).parent
+    assert not [place for place in places if not (source / place).exists()]
 
 
 @pytest.mark.slow
