@@ -299,8 +299,8 @@ def _sentence(error: Any, data: Any, where: str) -> str:
 class Cost(Record):
     """What a verdict cost.
 
-    ``queries`` counts function evaluations asked for, ``laws`` output laws asked for (equal
-    ones are computed once, but counted); ``repeats`` are extra evaluations that check that an
+    ``queries`` counts function evaluations, ``laws`` computed output distributions (equal ones
+    are computed once, but counted each time); ``repeats`` are extra evaluations that check that an
     answer stays the same. ``seconds`` is wall-clock time and differs from run to run.
     ``search_laws`` are the laws of a search (theory 3.10) after a sampled YES, on top of ``laws``,
     ``search_datasets`` the different datasets that a search looked at.

@@ -119,11 +119,11 @@ def test_selection_is_rebuilt_by_the_library_for_each_dataset() -> None:
 @pytest.mark.parametrize(
     ("name", "options", "why"),
     [
-        ("Laplace", {"sensitivity": 1}, "as many as floats"),
-        ("Snapping", {"sensitivity": 1, "lower": 0, "upper": 4}, "as many as floats"),
+        ("Laplace", {"sensitivity": 1}, "it has continuous outputs"),
+        ("Snapping", {"sensitivity": 1, "lower": 0, "upper": 4}, "it has continuous outputs"),
         ("PermuteAndFlip", {"sensitivity": 1, "utility": [0.0, 1.0]}, "loop without an end"),
         ("GaussianDiscrete", {"delta": 1e-3}, "loop without an end"),
-        ("Vector", {"function_sensitivity": 1, "dimension": 2}, "as many as floats"),
+        ("Vector", {"function_sensitivity": 1, "dimension": 2}, "it has continuous outputs"),
         ("Geometric", {}, "give domain="),
         ("Exponential", {"sensitivity": 1, "utility": [0.0, 1.0]}, "give utility="),
     ],
@@ -135,7 +135,7 @@ def test_what_has_no_law_is_refused(name: str, options: dict[str, Any], why: str
 
 def test_no_mechanism_is_an_input_error() -> None:
     for wrong in (type(made("Geometric", epsilon=1.0)), len, None):
-        with pytest.raises(lt.errors.InputError, match="no diffprivlib mechanism"):
+        with pytest.raises(lt.errors.InputError, match="is not a diffprivlib mechanism"):
             lt.adapters.diffprivlib(wrong)
 
 

@@ -113,8 +113,8 @@ def diffprivlib(
     known = library("diffprivlib", "diffprivlib.mechanisms")
     if isinstance(mechanism, type) or not isinstance(mechanism, known.base.DPMechanism):
         raise InputError(
-            f"mechanism={shown(mechanism)} is no diffprivlib mechanism; give an instance, such as "
-            f"Binary(epsilon=1.0, value0='0', value1='1')",
+            f"mechanism={shown(mechanism)} is not a diffprivlib mechanism; give an instance, such "
+            f"as Binary(epsilon=1.0, value0='0', value1='1')",
             name="mechanism",
         )
     _refuse_lawless(mechanism)
@@ -151,7 +151,7 @@ def _refuse_lawless(mechanism: Any) -> None:
     kinds = [kind.__name__ for kind in type(mechanism).__mro__]
     endless = [_ENDLESS[kind] for kind in kinds if kind in _ENDLESS]
     if endless or _KNOWN.isdisjoint(kinds):
-        why = endless[0] if endless else "its outputs are as many as floats, or it is not known"
+        why = endless[0] if endless else "it has continuous outputs, or it is not known"
         raise InputError(
             f"mechanism={kinds[0]} has no law that could be enumerated: {why}; lt.check_samples "
             f"tests it by its samples",

@@ -165,7 +165,7 @@ def noise_of(record: ConstructorRecord, measurement: Any) -> AdditiveNoise:
         raise refuse_measurement(record.function)
     if domains.ends_of_type(str(measurement.input_domain)) is None:
         raise refuse_measurement(
-            f"{record.function} on {measurement.input_domain}, which is no whole number"
+            f"{record.function} on {measurement.input_domain}, which is not a whole number"
         )
     scale = record.arguments["scale"]
     if not scale > 0:
@@ -215,7 +215,7 @@ def opendp(
     the measurement, which clips at its ends, is left out: it is post-processing.
 
     Datasets are whole numbers. A bool is one bit; a category is its place in the list, with one
-    more value for everything that is no category; a whole number is itself, counted from the
+    more value for everything that is not a category; a whole number is itself, counted from the
     lower bound of the measurement's domain, if it has one; scores are such numbers, of which all
     may move by 1 at once (``AnswerGrid(.., relation="all")``); records before a sum or a count are
     counts of each value where they may be added and removed, and a list of them where their number
@@ -329,7 +329,7 @@ def _of_selection(
         raise refuse_measurement(f"{record}: scores that all move in one direction")
     if domains.ends_of_type(inner) is None or not arguments["scale"] > 0:
         raise refuse_measurement(
-            f"{record} on {inner}: scores that are no whole numbers, or no noise,"
+            f"{record} on {inner}: scores that are not whole numbers, or no noise,"
         )
     where = domains.answers(inner, domain)
     lowest = domains.number_bounds(inner)[0]

@@ -257,7 +257,7 @@ _SELECTION_ERROR = 1e-10
 class ResponseLaw:
     """The truth with a probability, else another category, all alike.
 
-    What is no category, the last value, is answered by any category, all alike.
+    What is not a category, the last value, is answered by any category, all alike.
     """
 
     truth: Fraction

@@ -391,7 +391,7 @@ class Outputs:
 
     @cached_property
     def lengths(self) -> NDArray[np.float64]:
-        """(n,) how many numbers each output has, -1 for what is no number; 0 for a lone number."""
+        """(n,) how many numbers each output has, -1 if it is not a number; 0 for a lone number."""
         if self.is_numeric:
             length = 0 if self.array.ndim == 1 else self.array.shape[1]
             return np.full(len(self), float(length))

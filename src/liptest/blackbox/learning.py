@@ -140,7 +140,7 @@ Counts = NDArray[np.int64]
 #: More distinct outputs than this, or counters than that, are not kept apart.
 MAX_DISTINCT = 1 << 14
 MAX_COUNTERS = 1 << 23
-# Few outputs that are no vectors need no other view.
+# Few outputs that are not vectors need no other view.
 _FEW = 64
 
 

@@ -100,7 +100,7 @@ def check_sampler(sampler: object) -> Sampler:
     if isinstance(sampler, Sampler):
         return sampler
     raise InputError(
-        f"sampler={shown(sampler)} is no sampler; wrap a function (dataset, n, rng) in "
+        f"sampler={shown(sampler)} is not a sampler; wrap a function (dataset, n, rng) in "
         f"lt.Sampler(function), or (dataset, rng) in lt.Sampler(function, vectorised=False)",
         name="sampler",
     )

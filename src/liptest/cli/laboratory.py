@@ -276,7 +276,7 @@ def _tester(options: Options, law: ProductDistribution) -> LipschitzTester | str
     stepped = [n for n, tester in known.items() if isinstance(tester, DiameterTester)]
     if name != "auto" and name not in known:
         raise InputError(
-            f"tester={shown(name)} is no tester; use auto, {', '.join(known)}", name="tester"
+            f"tester={shown(name)} is not a tester; use auto, {', '.join(known)}", name="tester"
         )
     if step is not None and name not in stepped:
         raise InputError(
@@ -450,7 +450,7 @@ def _table(path: Path) -> NDArray[Any]:
         return np.asarray(np.load(path, allow_pickle=False))
     except (ValueError, OSError, EOFError):
         raise InputError(
-            f"{path}: it is no readable .npy table of numbers", name="function"
+            f"{path}: it is not a readable .npy table of numbers", name="function"
         ) from None
 
 

@@ -72,7 +72,7 @@ def _trace(mechanism: Any, law: OutputLaw, data: Any, text: str) -> tuple[Output
     wanted = [output for output in law.outputs if text in (repr(output), str(output))]
     if not wanted:
         near = ", ".join(repr(output) for output in law.outputs[:12])
-        raise InputError(f"trace={shown(text)} is no output on this dataset; it has: {near}")
+        raise InputError(f"trace={shown(text)} is not an output on this dataset; it has: {near}")
     found: list[Any] | None = mechanism.trace(data, wanted[0])
     if found is None:
         raise BudgetError(f"trace={shown(text)}: not found in {MAX_RUNS:,} runs; it is too rare")

@@ -101,8 +101,8 @@ def run_ledger_verify(file: Path, head: str | None) -> int:
     screen.paragraph(f"INTACT: {file}, {summary.rows:,} rows\nhead {summary.head}")
     if head is None:
         screen.paragraph(
-            "That rows were cut off at the end cannot be seen. Keep the head elsewhere, and give "
-            "it next time: liptest ledger verify --head HASH"
+            "Removed rows at the end of the file cannot be detected this way. Keep the head "
+            "elsewhere, and give it next time: liptest ledger verify --head HASH"
         )
     return 0
 

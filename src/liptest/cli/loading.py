@@ -150,7 +150,7 @@ def read_column(
     Raises
     ------
     InputError
-        No such file or column, an empty table, rows that are no slice.
+        No such file or column, an empty table, rows that are not a slice.
     """
     if not path.is_file():
         raise InputError(f"{path}: there is no such file", name="table")
@@ -175,7 +175,7 @@ def read_whole_numbers(
     if not np.all(np.isfinite(numbers)) or np.any(numbers != np.floor(numbers)):
         example = "" if private else f" (for example {shown(_not_whole(values))})"
         raise InputError(
-            f"{path}: the column holds something that is no whole number{example}; code the "
+            f"{path}: the column holds something that is not a whole number{example}; code the "
             f"records as 0, 1, ..",
             name="column",
         )
@@ -196,7 +196,7 @@ def _array(path: Path) -> NDArray[Any]:
     try:
         data = np.load(path) if path.suffix == ".npy" else np.array(json.loads(path.read_text()))
     except (ValueError, OSError):
-        raise InputError(f"{path}: it is no readable {path.suffix} file", name="table") from None
+        raise InputError(f"{path}: it is not a readable {path.suffix} file", name="table") from None
     if data.ndim != 1:
         raise InputError(f"{path}: shape={data.shape}; give one dataset, a flat list", name="table")
     return data
@@ -204,7 +204,7 @@ def _array(path: Path) -> NDArray[Any]:
 
 def _csv_column(path: Path, column: str | None, private: bool) -> NDArray[Any]:
     try:
-        # A mark at the beginning, as spreadsheets write it, is no part of the first name.
+        # A mark at the beginning, as spreadsheets write it, is not part of the first name.
         with path.open(newline="", encoding="utf-8-sig") as stream:
             reader = csv.DictReader(stream)
             chosen = _named(list(reader.fieldnames or []), path, column, private)

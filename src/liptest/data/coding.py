@@ -35,7 +35,7 @@ def plain(value: Any) -> Value:
         return int(value) if math.isfinite(value) and value == int(value) else float(value)
     if not isinstance(value, Hashable):
         raise InputError(
-            f"table: the value {shown(value)} of type {type(value).__name__} is no category; "
+            f"table: the value {shown(value)} of type {type(value).__name__} is not a category; "
             f"choose columns of numbers, texts or dates",
             name="table",
         )
@@ -80,7 +80,7 @@ def too_many(columns: Iterable[str], limit: int) -> InputError:
     """The error of columns with more values than can be categories."""
     names = ", ".join(repr(name) for name in columns)
     return InputError(
-        f"columns: {names} has more than {limit:,} different values; that is no category. Leave "
+        f"columns: {names} has more than {limit:,} different values; that is not a category. Leave "
         f"it out, group its values first, or raise max_values",
         name="columns",
     )
@@ -153,7 +153,7 @@ def _as_seen(name: str, seen: Mapping[Value, int]) -> Categories:
     broken = [value for value in seen if isinstance(value, float)]
     if broken:
         raise InputError(
-            f"column {name!r}: the value {shown(broken[0])} is no whole number; round or group "
+            f"column {name!r}: the value {shown(broken[0])} is not a whole number; round or group "
             f"the values first, or name them in categories={{{name!r}: [..]}}",
             name="table",
             value=broken[0],
@@ -226,7 +226,7 @@ def coordinates(
 
 
 def only_known(columns: Sequence[str], declared: Mapping[str, Any]) -> None:
-    """InputError when categories are declared for something that is no column."""
+    """InputError when categories are declared for something that is not a column."""
     if not isinstance(declared, Mapping):
         raise InputError(
             f"categories={shown(declared)} must be a dict, column -> list of its values",

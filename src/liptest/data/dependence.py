@@ -247,7 +247,7 @@ def column_dependence(
     if not sum(found[0].values()):
         raise empty(source.words)
     _, known = coordinates(names, found, {**_declared(law.fitted), **declared}, law.domain)
-    # What was read off these rows is no partition that was fixed before them: no proof.
+    # What was read off these rows was not fixed before them, so it proves nothing.
     cells = {(name, v): n for name, one in zip(names, found, strict=True) for v, n in one.items()}
     same = law.fitted is not None and law.fitted.counts_hash == counts_hash(cells)
     fixed = [not same or k == BITS or n in declared for n, k in zip(names, known, strict=True)]

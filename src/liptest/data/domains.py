@@ -416,7 +416,7 @@ class AnswerGrid(Domain):
     Raises
     ------
     InputError
-        Sizes that are no whole numbers of at least 1, or another relation.
+        Sizes that are not whole numbers of at least 1, or another relation.
     """
 
     def __new__(cls, sizes: Sequence[int] = (), *, relation: str | None = None) -> AnswerGrid:

@@ -206,7 +206,7 @@ class FitResult:
 DATASETS, RECORDS, ARRIVALS = "datasets", "records", "arrivals"
 #: Values of a table whose rows are datasets that are read once more to recognise its rows.
 MAX_READ = 500_000
-# A row that a table has anyhow, with a greater probability than this, is no sign of anything.
+# A row that a table has anyhow, with a greater probability than this, is not a sign of anything.
 _MOST_CHANCE = 0.01
 
 
@@ -332,7 +332,7 @@ def _values(table: Any, columns: list[str]) -> list[list[Value]]:
         if not source.is_ordered:
             raise
         raise InputError(
-            f"table: a column of {source.words} holds something that is no category; choose "
+            f"table: a column of {source.words} holds something that is not a category; choose "
             f"columns of numbers, texts or dates",
             name="table",
         ) from None

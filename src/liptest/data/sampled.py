@@ -116,7 +116,7 @@ class SampledDistribution:
 
         ``components`` are laws of one domain with known masses, most often products, for example
         one for weekdays and one for Sundays; ``weights`` (len(components),) sum to 1. Masses are
-        known. InputError when a component has none or lives elsewhere, or the weights are no law.
+        known. InputError when a component has none or lives elsewhere, or for wrong weights.
         """
         law = mixture(components, weights)
         words = source or f"a mixture of {len(law.components)} laws"
@@ -130,7 +130,7 @@ class SampledDistribution:
 
         ``initial`` (sizes[0],) is the law of the first coordinate; ``transitions`` one
         (n, n) matrix for all steps or d - 1 of them, (sizes[r], sizes[r+1]), a law in each row.
-        Masses are known. InputError when a row is no law or a shape does not fit.
+        Masses are known. InputError when a row is not a law or a shape does not fit.
         """
         law = markov_chain(check_domain(domain), initial, transitions)
         return cls(domain, law, law.log_mass, source=source or f"a Markov chain on {domain}")
@@ -288,7 +288,7 @@ class Mixture:
         with np.errstate(divide="ignore"):
             logs = np.log(self.weights)[:, None] + [c.log_mass(points) for c in self.components]
         top = logs.max(axis=0)
-        # Off every component the top is -inf, and -inf minus -inf is no number.
+        # Off every component the top is -inf, and -inf minus -inf is not a number.
         safe = np.where(np.isfinite(top), top, 0.0)
         with np.errstate(divide="ignore"):
             return np.asarray(safe + np.log(np.exp(logs - safe).sum(axis=0)))
@@ -314,7 +314,7 @@ class HasMasses(Protocol):
 
 
 def mixture(components: Sequence[Any], weights: ArrayLike) -> Mixture:
-    """A mixture of at least one law of one domain; InputError where weights are no law."""
+    """A mixture of at least one law of one domain; InputError where weights are not a law."""
     laws = tuple(components) if isinstance(components, Iterable) else ()
     if not all(isinstance(law, HasMasses) for law in laws):
         raise InputError(
@@ -369,7 +369,7 @@ class MarkovChain:
 
 
 def markov_chain(domain: Domain, initial: ArrayLike, transitions: Any) -> MarkovChain:
-    """A chain along the coordinates; InputError where a row is no law of its coordinate.
+    """A chain along the coordinates; InputError where a row is not a law of its coordinate.
 
     ``transitions``: one matrix for all steps, or d - 1 of them.
     """

@@ -115,7 +115,7 @@ def choose_columns(source: TableSource, columns: str | Sequence[str] | None) -> 
 _COUNT = "liptest count"
 _PARQUET = (".parquet", ".pq")
 # Nothing about the form is guessed but the types, and those from all rows. The name of a folder,
-# such as day=1, is no column.
+# such as day=1, is not a column.
 _READ_CSV = (
     "SELECT * FROM read_csv(?, header = true, skip = 0, delim = ',', quote = '\"', "
     "escape = '\"', comment = '', sample_size = -1, hive_partitioning = false)"

@@ -55,7 +55,7 @@ class LawSum:
             self.with_balls().leave_out(Fraction(numerator, denominator), run.probability())
 
     def with_balls(self) -> BallSum:
-        """The sum of what is no integer fraction."""
+        """The sum of what is not an integer fraction."""
         if self.balls is None:
             self.balls = BallSum()
         return self.balls

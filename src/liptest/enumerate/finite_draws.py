@@ -36,7 +36,7 @@ def integer_range(low: int, high: int | None, dtype: Any, endpoint: bool) -> tup
 
 
 def probabilities(p: Any) -> tuple[bytes, str] | None:
-    """``p=`` as a hashable key; None for what is no vector of floats."""
+    """``p=`` as a hashable key; None for what is not a vector of floats."""
     array = np.asarray(p)
     # NumPy allows less rounding when p is given as 64-bit floats or as a list.
     dtype = array.dtype if isinstance(p, np.ndarray) else np.dtype(np.float64)

@@ -69,7 +69,7 @@ def takes_generator(function: Any) -> bool:
 
 
 def _has_another_second(signature: inspect.Signature) -> bool:
-    """Whether the second parameter has a default and is no generator."""
+    """Whether the second parameter has a default and is not a generator."""
     positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     places = [one for one in signature.parameters.values() if one.kind in positional]
     if len(places) < 2 or places[1].default is inspect.Parameter.empty:

@@ -45,7 +45,7 @@ Interval = tuple[Fraction, Fraction]
 
 
 class Unreadable(ValueError):
-    """The text is no certificate with a witness, or contradicts itself."""
+    """The text is not a certificate with a witness, or contradicts itself."""
 
 
 @dataclass(frozen=True)
@@ -215,7 +215,7 @@ def _distance(domain: Any, witness: Any) -> int:
     for side in sides:
         whole = all(isinstance(value, int) and not isinstance(value, bool) for value in side)
         if len(side) != dimension or len(limits) != dimension or not whole:
-            raise Unreadable(f"a dataset is no list of {dimension} whole numbers")
+            raise Unreadable(f"a dataset is not a list of {dimension} whole numbers")
         if any(not 0 <= value < limit for value, limit in zip(side, limits, strict=True)):
             raise Unreadable("a dataset lies outside of the domain")
     moves = [abs(a - b) for a, b in zip(*sides, strict=True)]
@@ -236,18 +236,18 @@ def _at(data: Any, key: str) -> Any:
 
 def _number(value: Any) -> Fraction:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise Unreadable(f"{value!r} is no number")
+        raise Unreadable(f"{value!r} is not a number")
     try:
         return Fraction(value)
     except (ValueError, OverflowError):
-        raise Unreadable(f"{value!r} is no finite number") from None
+        raise Unreadable(f"{value!r} is not a finite number") from None
 
 
 def read_rational(text: Any) -> Fraction:
-    """A stated probability; Unreadable when it is no fraction and no decimal."""
+    """A stated probability; Unreadable when it is not a fraction or a decimal."""
     known = isinstance(text, str) and (_FRACTION.fullmatch(text) or _DECIMAL.fullmatch(text))
     if not known or abs(int(text.partition("e")[2] or 0)) > _SMALLEST_EXPONENT:
-        raise Unreadable(f"{str(text)[:60]!r} is no probability such as 1/3 or 3.33e-1")
+        raise Unreadable(f"{str(text)[:60]!r} is not a probability such as 1/3 or 3.33e-1")
     try:
         return Fraction(text)
     except ZeroDivisionError:
@@ -268,7 +268,7 @@ def read(text: str) -> list[Any]:
     listed = data if isinstance(data, list) else [data]
     for one in listed:
         if not isinstance(one, dict) or "certificate" not in one:
-            raise Unreadable("this is no certificate of liptest")
+            raise Unreadable("this is not a certificate of liptest")
         if one["certificate"] is True or one["certificate"] != VERSION:
             raise Unreadable(f"certificate={one['certificate']!r}: this reads {VERSION}")
     return listed

@@ -59,7 +59,7 @@ class Ledger:
     Raises
     ------
     LedgerError
-        Here and in every method: the file cannot be read or written, is no ledger, or belongs
+        Here and in every method: the file cannot be read or written, is not a ledger, or belongs
         to a newer version.
     """
 
@@ -90,7 +90,7 @@ class Ledger:
 
         ``code`` and ``distribution`` are hashes. ``private_table`` names the data that a release
         is wanted from: a name, never the data. What cannot answer a wrong YES has
-        failure_probability 0. Raises InputError for names that are no printable line.
+        failure_probability 0. Raises InputError for names that are not one printable line.
         """
         checked_name("vendor", vendor)
         if private_table is not None:

@@ -431,13 +431,13 @@ def decimal_text(value: float | Fraction) -> str:
 
 def _number(text: str) -> Fraction:
     if not _DECIMAL.fullmatch(text):
-        raise ValueError(f"{shown(text)} is no decimal number")
+        raise ValueError(f"{shown(text)} is not a decimal number")
     return Fraction(text)
 
 
 def _whole(value: Any) -> int:
     if type(value) is not int or value < 0:
-        raise ValueError(f"{shown(value)} is no whole number")
+        raise ValueError(f"{shown(value)} is not a whole number")
     return value
 
 

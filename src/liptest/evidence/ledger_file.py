@@ -73,7 +73,7 @@ class Row:
 
     @property
     def fields(self) -> dict[str, Any]:
-        """The JSON text, read; ValueError when it is no object."""
+        """The JSON text, read; ValueError when it is not an object."""
         found = json.loads(self.entry)
         if not isinstance(found, dict):
             raise ValueError("no JSON object")
@@ -219,7 +219,7 @@ _NO_FOLDER = {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY}
 class Chain:
     """A ledger's file.
 
-    Raises LedgerError wherever the file cannot be opened, is no ledger, was written by a newer
+    Raises LedgerError wherever the file cannot be opened, is not a ledger, was written by a newer
     version, or stays locked by others for ``patience`` seconds.
     """
 
@@ -230,7 +230,7 @@ class Chain:
     def prepare(self) -> None:
         """Create the file if there is none, and make sure that it can be written."""
         if self.path.exists() and not self.path.is_file():
-            raise self._error("is no file; name a file, such as liptest-ledger.db")
+            raise self._error("is not a file; name a file, such as liptest-ledger.db")
         if not self.path.parent.is_dir():
             raise self._error("its folder does not exist; create it first")
         self._patiently(self._prepared)
@@ -301,7 +301,7 @@ class Chain:
             pragma(connection, name) for name in ("application_id", "user_version")
         )
         if application != APPLICATION:
-            raise self._error("is no ledger of liptest; name another file")
+            raise self._error("is not a ledger of liptest; name another file")
         if version > VERSION:
             raise self._error(f"has version {version}, this liptest knows {VERSION}; update it")
         if schema and (version != VERSION or schema_problems(connection)):
@@ -362,7 +362,7 @@ class Chain:
 
     def _failure(self, error: sqlite3.Error) -> LedgerError:
         if _code(error) == sqlite3.SQLITE_NOTADB:
-            return self._error("is no ledger of liptest; name another file")
+            return self._error("is not a ledger of liptest; name another file")
         return self._error(f"{error}; nothing is released without a record in it")
 
     def _error(self, text: str) -> LedgerError:

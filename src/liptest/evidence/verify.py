@@ -178,7 +178,7 @@ def _about_domain(verdict: PrivacyVerdict, domain: Domain) -> Iterator[str]:
         yield f"relation={verdict.relation!r} is not that of the domain, {domain.relation!r}"
     missing = verdict.guarantee.not_covered
     if list(missing) != sorted(set(missing)) or any(r >= domain.dimension for r in missing):
-        yield f"guarantee: not_covered={shown(missing)} are no coordinates of the domain in order"
+        yield f"guarantee: not_covered={shown(missing)} are not coordinates of the domain in order"
     if verdict.method not in (*METHODS, BY_FILTER, *(t.name for t in ALL_TESTERS)):
         yield f"method={shown(verdict.method)}: liptest has no such method, so nothing is repeated"
 
@@ -367,7 +367,7 @@ def filter_problems(
     """
     query = _filtered(mechanism)
     if query is None or not isinstance(mechanism, ShiftMechanism):
-        yield "method=filter: the mechanism is no filtered query with discrete Laplace noise"
+        yield "method=filter: the mechanism is not a filtered query with discrete Laplace noise"
         return
     yield from _untested_problems(verdict)
     noise = mechanism.noise

@@ -108,7 +108,7 @@ class SensitivityGate(PrivacyGate):
         rounded = RoundedQuery(as_oracle(query, domain), grid.step)
         self._step = grid.step
         self._query = grid.noisy(rounded, claimed, f"{rounded.oracle.name} with noise")
-        # The sensitivity is that of typical datasets: a search among others is no part of it.
+        # The sensitivity is that of typical datasets: a search among others is not part of it.
         options.setdefault("search_laws", 0)
         super().__init__(self._query, distribution, epsilon=claimed, method=method, **options)
 

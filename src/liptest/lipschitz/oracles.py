@@ -138,7 +138,7 @@ class FunctionOracle:
         Raises
         ------
         FunctionError
-            Wrong shape, or an answer that is no finite float: NaN, infinity, text, complex, or a
+            Wrong shape, or an answer that is not a finite float: NaN, infinity, text, complex, or a
             whole number of 2**53 or more.
         """
         limit = max(16, points_at_once(self.function, self.domain.dimension))
@@ -184,7 +184,7 @@ def _as_array(answer: Any) -> NDArray[Any]:
 
 
 def _as_floats(raw: NDArray[Any]) -> NDArray[np.float64]:
-    """(n,) answers as floats; NaN for what is no number, or a whole number that is no float."""
+    """(n,) answers as floats; NaN for what is not a number or does not fit into a float."""
     kind = raw.dtype.kind
     if kind == "O":
         return np.array([_as_float(value) for value in raw], dtype=np.float64)

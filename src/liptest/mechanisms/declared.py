@@ -288,7 +288,7 @@ class ExactForm(Mechanism):
     InputError
         Outputs empty, unhashable or duplicated; pmf not callable.
     LawError
-        On use: probabilities that are no fractions, negative, or do not sum to exactly 1.
+        On use: probabilities that are not fractions, negative, or do not sum to exactly 1.
     """
 
     outputs: tuple[Output, ...] = field()

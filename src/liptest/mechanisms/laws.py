@@ -39,7 +39,7 @@ _NARROW = 64
 
 @dataclass(frozen=True)
 class Raised:
-    """The output "an exception of this type was raised"; the message is no part of it."""
+    """The output "an exception of this type was raised"; the message is not part of it."""
 
     exception: str
 
@@ -311,7 +311,7 @@ class LawTable(ComparableLaws):
         return bool(self.logs.min(initial=0.0) == ZERO_LOG)
 
     def is_answered(self) -> bool:
-        """Whether some law gives positive probability to an output that is no exception."""
+        """Whether some law gives positive probability to an output that is not an exception."""
         raised = [isinstance(output, Raised) for output in self.outputs]
         if not any(raised):
             return len(self.logs) > 0

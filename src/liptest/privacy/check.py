@@ -157,7 +157,7 @@ def _by_samples(mechanism: Any, distribution: Distribution, settings: CheckSetti
             name="method",
         )
     if settings.checkpoint is not None:
-        raise InputError("checkpoint: samples alone keep none; leave it away", name="checkpoint")
+        raise InputError("checkpoint: samples alone keep none; leave it out", name="checkpoint")
     keys = ("epsilon", "delta", "tolerance", "failure_probability", "seed", "executor", "progress")
     options = {key: getattr(settings, key) for key in keys}
     if settings.budget is not None:

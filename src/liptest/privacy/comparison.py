@@ -229,7 +229,7 @@ def _outputs(left: OutputLaw, right: OutputLaw) -> list[Output]:
 
 
 def _loss_bounds(left: OutputLaw, right: OutputLaw, output: Output) -> tuple[arb, arb]:
-    # Never inf - inf: a zero on both sides is no loss (theory 1.4).
+    # Never inf - inf: a zero on both sides is not a loss (theory 1.4).
     if left.is_zero(output) and right.is_zero(output):
         return arb(0), arb(0)
     (left_low, left_high), (right_low, right_high) = (

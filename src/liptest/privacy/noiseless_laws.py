@@ -305,7 +305,7 @@ def _finite(laws: object) -> LawTable:
     if isinstance(laws, LawTable):
         return laws
     raise InputError(
-        "mechanism: its outputs are unbounded and its statistic is no sum over the records; give "
+        "mechanism: its outputs are unbounded and its statistic is not a sum of the records; give "
         "a mechanism with finitely many outputs",
         name="mechanism",
     )

@@ -95,7 +95,7 @@ class RoundedQuery:
     step: Fraction
 
     def __call__(self, datasets: IntArray) -> NDArray[np.int64]:
-        """Raises FunctionError for an answer that is no finite number or that changes."""
+        """Raises FunctionError for an answer that is not a finite number or that changes."""
         values = self.oracle.values(from_array(datasets))
         again = ask_again(self.oracle, datasets[:1], values[:1].tolist(), float(self.step))
         found = round_to_steps(values, self.step)
@@ -200,7 +200,7 @@ def _chain_lengths(distribution: ProductDistribution) -> Iterator[dict[int, floa
 
 
 def epsilon_below(epsilon: float | ExactLog) -> Fraction:
-    """Epsilon exactly, or just below it where it is no rational number."""
+    """Epsilon exactly, or just below it where it is not a rational number."""
     if isinstance(epsilon, ExactLog):
         return as_fraction(Claim(epsilon, tolerance=0.0).ball().lower())
     return Fraction(check_positive("epsilon", epsilon))

@@ -35,8 +35,8 @@ class PrivacyPlanRow(Record):
     Parameters
     ----------
     laws
-        Output laws asked for, expected. A mechanism that finds neighbours' laws incrementally
-        evaluates ``draws`` of them in full.
+        Output distributions to be computed, expected. A mechanism that finds neighbours' laws
+        incrementally evaluates ``draws`` of them in full.
     draws
         Datasets or pairs drawn; 0 where nothing is drawn at random.
     approximation_factor

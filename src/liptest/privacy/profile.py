@@ -130,7 +130,7 @@ def privacy_profile(
 
 
 def _grid(epsilons: Sequence[float], claim: Claim) -> Grid:
-    """The grid, ascending; InputError when it is empty or holds what is no epsilon."""
+    """The grid, ascending; InputError when it is empty or holds what is not an epsilon."""
     try:
         listed = [epsilons] if isinstance(epsilons, str) else list(epsilons)
         numbers = [float(parse_epsilon(epsilon)) for epsilon in listed]

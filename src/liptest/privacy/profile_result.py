@@ -156,7 +156,7 @@ class PrivacyProfile(Record):
         return [
             title,
             f"Sampled: {self.draws:,} datasets drawn from {self.distribution}, method "
-            f"{self.method}: {self.laws:,} output laws asked for. Seed: {self.seed}.",
+            f"{self.method}: computed {self.laws:,} output distributions. Seed: {self.seed}.",
         ]
 
     def table(self, most: int = 20) -> list[str]:

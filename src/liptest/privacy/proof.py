@@ -323,7 +323,7 @@ def exact_loss(
     Raises
     ------
     InputError
-        No pairs, datasets of different lengths, equal ones, or pairs that are no neighbours.
+        No pairs, datasets of different lengths, equal ones, or pairs that are not neighbours.
     MechanismError
         The mechanism is broken.
     """
@@ -361,7 +361,7 @@ def _checked(pairs: Any) -> NDArray[Any]:
     same = np.flatnonzero((array[:, 0] == array[:, 1]).all(axis=1))
     if len(same):
         raise InputError(
-            f"pairs[{same[0]}]={shown(array[same[0]].tolist())}: a dataset is no neighbour of "
+            f"pairs[{same[0]}]={shown(array[same[0]].tolist())}: a dataset is not a neighbour of "
             f"itself",
             name="pairs",
         )
@@ -374,7 +374,7 @@ def _neighbours(ends: NDArray[Any], domain: Domain) -> IntArray:
     far = np.flatnonzero(domain.distance(left, right) != 1)
     if len(far):
         raise InputError(
-            f"pairs[{far[0]}]={shown(ends[far[0]].tolist())} are no neighbours on {domain}: "
+            f"pairs[{far[0]}]={shown(ends[far[0]].tolist())} are not neighbours on {domain}: "
             f"{domain.relation}",
             name="pairs",
         )

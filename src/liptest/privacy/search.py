@@ -67,7 +67,7 @@ class SearchOutcome:
 
     @property
     def laws(self) -> int:
-        """Output laws asked for."""
+        """How many output laws were needed."""
         return self.total.queries
 
 

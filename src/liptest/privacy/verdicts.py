@@ -162,12 +162,13 @@ def tested(verdict: PrivacyVerdict) -> str:
     elif verdict.method == BY_SEARCH:
         done = (
             f"Searched {counted(cost.search_datasets, 'dataset')}: {counted(cost.pairs, 'pair')}, "
-            f"{cost.laws:,} output laws asked for."
+            f"computed {cost.laws:,} output distributions."
         )
     else:
         done = (
             f"Tested {counted(cost.draws, 'dataset')} drawn from {verdict.distribution}, method "
-            f"{verdict.method}: {counted(cost.pairs, 'pair')}, {cost.laws:,} output laws asked for."
+            f"{verdict.method}: {counted(cost.pairs, 'pair')}, computed {cost.laws:,} output "
+            f"distributions."
         )
     clean = "" if verdict.witness is not None else " No violation."
     if verdict.guarantee.kind == "none":
@@ -204,8 +205,9 @@ def fine_print(verdict: PrivacyVerdict) -> list[str]:
         lines.append(search_text(verdict))
     if verdict.exception_mass_found is not None:
         lines.append(
-            f"Exact: the claim holds off datasets of total probability "
-            f"{verdict.exception_mass_found:.3g} under {verdict.distribution}, off no lighter set."
+            f"Exact: the claim holds excluding a set of probability "
+            f"{verdict.exception_mass_found:.3g} under {verdict.distribution}; no set of smaller "
+            f"probability is enough."
         )
     source = SOURCES.get(verdict.law_source, verdict.law_source)
     lines.append(f"Output probabilities: {source}.")

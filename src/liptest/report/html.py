@@ -152,7 +152,7 @@ def report_html(
         return _rendered(f"{verdict.decision}: {verdict.mechanism}", [sampled])
     if not isinstance(verdict, PrivacyVerdict):
         raise InputError(
-            f"found={shown_value(found)} is no certificate and no verdict; pass what "
+            f"found={shown_value(found)} is not a certificate or a verdict; pass what "
             f"lt.check_privacy returns, or gate.certificate",
             name="found",
         )
@@ -635,7 +635,7 @@ def _sampled_fine_print(
 ) -> dict[str, Any]:
     said = [
         "Output probabilities: estimated from samples; the code was run and not examined.",
-        "It is no ground for a release.",
+        "It does not justify a release.",
         NOT_COVERED,
     ]
     facts: dict[str, Cell] = {

@@ -77,7 +77,7 @@ def _case(outcome: Outcome, root: Path | None) -> ElementTree.Element:
         said = {"type": str(kind), "message": _clean(summary(outcome))}
         ElementTree.SubElement(case, _ELEMENT[kind], said).text = words
     else:
-        # Also a YES has small print: it may be by sampling, which is no proof.
+        # Also a YES has small print: it may be by sampling, which is not a proof.
         ElementTree.SubElement(case, "system-out").text = words
     return case
 
@@ -132,7 +132,7 @@ _RULES = {
         "MechanismBroken",
         "error",
         "The mechanism could not be tested because it is broken.",
-        "Its output probabilities are no probability law, it answers differently for the same "
+        "Its output probabilities are not a probability law, it answers differently for the same "
         "random choices, or it raises an exception on every dataset. Nothing is promised.",
     ),
 }

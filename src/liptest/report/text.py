@@ -41,7 +41,7 @@ from liptest.verdicts import Decision
 
 #: Least seconds between two lines where there is no terminal.
 SECONDS = 10.0
-# Less is no measurement: several chunks come at once.
+# Less is not a measurement: several chunks come at once.
 _LEAST_MEASURED = 1.0
 
 

@@ -48,7 +48,7 @@ class Checkpoint:
     def at(cls, path: str | os.PathLike[str]) -> Checkpoint:
         """Read a file, or begin where there is none.
 
-        Raises InputError for a file that cannot be read, is no checkpoint, is damaged, or has
+        Raises InputError for a file that cannot be read, is not a checkpoint, is damaged, or has
         another format; it stays as it is.
         """
         place = Path(path)
@@ -194,7 +194,7 @@ class StageJournal:
 def _has_ended(process: int) -> bool:
     """Whether there is certainly no such process here; where that cannot be asked, no."""
     if os.name != "posix":
-        return False  # signal 0 is no question there
+        return False  # signal 0 is not a question there
     try:
         os.kill(process, 0)
     except ProcessLookupError:
@@ -253,7 +253,7 @@ def _told(value: Any) -> str:
 
 def _unreadable(place: Path, why: str) -> InputError:
     return InputError(
-        f"checkpoint={str(place)!r} is no checkpoint that can be used ({shown(why, 200)}); give "
+        f"checkpoint={str(place)!r} is not a checkpoint that can be used ({shown(why, 200)}); give "
         f"another file; this one was left as it is",
         name="checkpoint",
     )

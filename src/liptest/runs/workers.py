@@ -42,7 +42,7 @@ from liptest.errors import InputError, MechanismError, shown
 # A task on its way to other processes: pickled once, unpickled once per process.
 #
 # Code travels by value where cloudpickle is installed: functions of ``__main__`` (scripts, notebook
-# cells), lambdas, and modules that are no installed package, such as a vendor's file. A worker that
+# cells), lambdas, and modules outside of installed packages, such as a vendor's file. A worker that
 # started before a function was written, or that runs on another machine, then has the code that the
 # caller sees, and never an older one of the same name. Without cloudpickle, and for workers that
 # were forked after the code was loaded, functions travel by their names.
@@ -139,7 +139,7 @@ def _value_ways() -> list[Callable[[Any], bytes]]:
 
 @contextmanager
 def _registered(cloudpickle: Any) -> Iterator[None]:
-    """Within, the modules that are no installed package travel by value."""
+    """Within, the modules outside of installed packages travel by value."""
     before = set(cloudpickle.list_registry_pickle_by_value())
     ours = [m for name, m in list(sys.modules.items()) if name not in before and _is_local(name, m)]
     token = _by_value.set(True)

@@ -64,7 +64,7 @@ class Reach(EdgeSet):
         (k,) each: a vector is ``base`` plus the digits of its code; digit j is
         ``code // strides[j] % (tops[j] + 1)``.
     neighbouring_pairs
-        Those of the domain, which the edges are no more than.
+        How many the domain has; there are at most as many edges.
     """
 
     kinds: tuple[TableKind, ...]

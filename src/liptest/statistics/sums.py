@@ -288,7 +288,7 @@ class WeightedSum(RecordSum):
     coordinates of other weights, 0 <= m <= M_w - t (theory 3.8).
 
     Reachable values need not be neighbouring: with weights (1, 2) and bits the values are
-    0, 1, 2, 3, and (1, 2) is no edge.
+    0, 1, 2, 3, and (1, 2) is not an edge.
 
     Parameters
     ----------

@@ -77,7 +77,7 @@ def joint(noises: tuple[Noise, ...], constraints: Iterable[Constraint], root: in
 def density_of(known: Joint, rates: Rates) -> functions.Function:
     """t -> density of the variable at t, times the probability of its part given that.
 
-    Raises UnsupportedForm where a family is involved whose densities are no exponentials.
+    Raises UnsupportedForm where a family is involved whose densities are not exponentials.
     """
     noise = known.noises[known.root]
     if noise.family not in EXPONENTIAL:
@@ -154,7 +154,7 @@ class RatioExtremes:
 def extremes(rates: Rates, above: Function, below: Function) -> RatioExtremes:
     """Of ln(above / below) over all t where one of them is not 0.
 
-    Raises UnsupportedForm where tails are no sums of exponentials, SymbolicError where balls are
+    Raises UnsupportedForm where tails are not sums of exponentials, SymbolicError where balls are
     too wide for an answer.
     """
     ratios = []

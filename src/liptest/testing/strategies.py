@@ -45,7 +45,7 @@ except ImportError:
 
 
 Row = tuple[Fraction, ...]
-# 2^-1100 is no float; 2^-1060 is one without full precision.
+# 2^-1100 is not a float; 2^-1060 is one without full precision.
 _TINY = (Fraction(1, 2**1100), Fraction(1, 2**1060))
 _MOST_TUPLES = 64
 
@@ -183,7 +183,7 @@ def closed_forms(domain: Domain, *, max_outputs: int = 3) -> st.SearchStrategy[C
 def count_mechanisms(
     domain: Hypercube, *, max_outputs: int = 3
 ) -> st.SearchStrategy[StatisticMechanism]:
-    """Mechanisms that see the number of ones only. InputError when the domain is no cube."""
+    """Mechanisms that see the number of ones only. InputError when the domain is not a cube."""
     Count().check(domain)
     tables = law_tables(domain.dimension + 1, max_outputs=max_outputs)
     return tables.map(

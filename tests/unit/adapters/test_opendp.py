@@ -217,7 +217,7 @@ def test_what_is_no_category_is_a_dataset_too() -> None:
             lambda: dp.m.make_laplace(
                 dp.atom_domain(T=float, nan=False), dp.absolute_distance(T=float), scale=1.0
             ),
-            "no whole number",
+            "is not a whole number",
         ),
         (lambda: dp.m.make_laplace(*NUMBER, scale=0.0), "adds no noise"),
         (

@@ -146,7 +146,7 @@ def test_an_interrupted_run_is_exit_code_3(folder, capsys, monkeypatch):
         (["query.py:missing", "--dimension", "3"], 2, "no object 'missing'"),
         (["none.py:f", "--dimension", "3"], 2, "no such file"),
         (["none.npy"], 2, "no such file"),
-        (["text.npy"], 2, "no readable .npy"),
+        (["text.npy"], 2, "is not a readable .npy"),
         (["query.py:count"], 2, "dimension is missing"),
         (["query.py:count", "--dimension", "0"], 2, "dimension=0"),
         (["query.py:count", "--sizes", "3,3"], 2, "need --domain grid"),

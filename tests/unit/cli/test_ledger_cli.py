@@ -76,7 +76,7 @@ class TestVerify:
         head = filled(path).summary().head
         code, out, err = run(capsys, "verify", path)
         assert (code, err) == (0, "")
-        assert out.startswith(f"INTACT: {path}, 8 rows head {head} That rows were cut off")
+        assert out.startswith(f"INTACT: {path}, 8 rows head {head} Removed rows at the end")
         assert run(capsys, "verify", path, "--head", head)[0] == 0
 
     def test_the_row_is_named(self, path, capsys):
@@ -110,7 +110,8 @@ class TestVerify:
         path.write_text("text" * 999)
         code, out, err = run(capsys, "verify", path)
         assert (code, out) == (2, "")
-        assert err == f"error: ledger={str(path)!r}: is no ledger of liptest; name another file\n"
+        why = "is not a ledger of liptest; name another file"
+        assert err == f"error: ledger={str(path)!r}: {why}\n"
 
     def test_a_newer_version(self, path, capsys):
         filled(path)

@@ -61,7 +61,7 @@ def test_npy_json_and_rows(tmp_path):
         assert read_column(tmp_path / name, None).tolist() == [1, 0, 1]
         assert read_column(tmp_path / name, None, "1:").tolist() == [0, 1]
     (tmp_path / "bad.json").write_text("{")
-    with pytest.raises(lt.errors.InputError, match="no readable"):
+    with pytest.raises(lt.errors.InputError, match="is not a readable"):
         read_column(tmp_path / "bad.json", None)
     with pytest.raises(lt.errors.InputError, match="first:stop"):
         read_column(tmp_path / "x.npy", None, "5")

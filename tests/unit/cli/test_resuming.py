@@ -200,7 +200,7 @@ def test_a_file_that_is_there_is_never_overwritten(
     assert main([*CHECK.split(), "--checkpoint", "long.json"]) == 2
     assert "is there already; add --resume" in capsys.readouterr().err
     assert main([*CHECK.split(), "--checkpoint", "long.json", "--resume"]) == 2
-    assert "is no checkpoint that can be used" in capsys.readouterr().err
+    assert "is not a checkpoint that can be used" in capsys.readouterr().err
     assert (quick / "long.json").read_text() == "precious"
 
 

@@ -60,11 +60,11 @@ def test_missing_values_are_refused_unless_they_are_a_category(values: Any) -> N
 @pytest.mark.parametrize(
     ("table", "options", "message"),
     [
-        (pd.DataFrame({"a": [0.5, 1]}), {}, "column 'a': the value 0.5 is no whole number"),
-        (pd.DataFrame({"a": [Decimal("0.5")]}), {}, "the value 0.5 is no whole number"),
-        (pd.DataFrame({"a": [np.inf]}), {}, "the value inf is no whole number"),
+        (pd.DataFrame({"a": [0.5, 1]}), {}, "column 'a': the value 0.5 is not a whole number"),
+        (pd.DataFrame({"a": [Decimal("0.5")]}), {}, "the value 0.5 is not a whole number"),
+        (pd.DataFrame({"a": [np.inf]}), {}, "the value inf is not a whole number"),
         (pd.DataFrame({"a": [[1], [2]]}).map(tuple), {"max_values": 1}, "more than 1 different"),
-        (pl.DataFrame({"a": [[1], [2]]}), {}, "of type list is no category"),
+        (pl.DataFrame({"a": [[1], [2]]}), {}, "of type list is not a category"),
         (pd.DataFrame({"a": [[1], [2]]}), {}, "could not be counted: TypeError: .*unhashable"),
         (pd.DataFrame({"a": [0, 2]}), {"domain": lt.Hypercube(1)}, "the value 2 .1 rows. is none"),
         (pd.DataFrame({"a": [0, 1]}), {"domain": lt.Hypercube(2)}, "1 columns do not fit"),
@@ -217,7 +217,7 @@ def test_odd_names_and_values_of_frames() -> None:
 def test_a_csv_file_whose_last_row_is_of_another_type(tmp_path: Path) -> None:
     file = tmp_path / "late.csv"
     file.write_text("a\n" + "0\n1\n" * 30_000 + "0.5\n")
-    with pytest.raises(lt.errors.InputError, match=r"the value 0\.5 is no whole number"):
+    with pytest.raises(lt.errors.InputError, match=r"the value 0\.5 is not a whole number"):
         fit(file)
 
 

@@ -88,7 +88,7 @@ def test_a_function_of_bits_is_tested_on_the_same_points(factor: int) -> None:
 
 
 def test_what_is_no_bit_is_refused() -> None:
-    with pytest.raises(InputError, match="values from 0 to 2 are no bits"):
+    with pytest.raises(InputError, match="values from 0 to 2 are not bits"):
         packed_bits(np.array([[0, 2]]))
     batch = PointBatch(np.zeros((1, 2), np.int8), *(np.array([k]) for k in (0, 1, 2)))
     with pytest.raises(InputError, match="no bits"):

@@ -174,7 +174,7 @@ def test_names_are_quoted_and_nothing_is_dropped(source: Any, sqlite: Any, postg
 @pytest.mark.parametrize("name", ["sqlite", "postgres"])
 def test_bad_columns_of_a_database(name: str, request: pytest.FixtureRequest) -> None:
     table = SqlTable(request.getfixturevalue(name), table="bad")
-    with pytest.raises(InputError, match=r"column 'a': the value 0.5 is no whole number"):
+    with pytest.raises(InputError, match=r"column 'a': the value 0.5 is not a whole number"):
         fit(table, columns="a")
     with pytest.raises(InputError, match="column 'b': 1 values are missing"):
         fit(table, columns="b")

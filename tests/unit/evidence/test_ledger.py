@@ -475,13 +475,13 @@ class TestOtherFiles:
 
     def test_a_text(self, path):
         path.write_text("epsilon = 1\n" * 99)
-        self.refused(path, "is no ledger of liptest")
+        self.refused(path, "is not a ledger of liptest")
         assert path.read_text() == "epsilon = 1\n" * 99
 
     def test_another_database_is_not_touched(self, path):
         raw(path, "CREATE TABLE customers (name)")
         before = path.read_bytes()
-        self.refused(path, "is no ledger of liptest")
+        self.refused(path, "is not a ledger of liptest")
         assert path.read_bytes() == before
         assert os.listdir(path.parent) == ["ledger.db"]
 
@@ -498,13 +498,13 @@ class TestOtherFiles:
 
     def test_a_folder(self, path):
         path.mkdir()
-        with pytest.raises(LedgerError, match="is no file"):
+        with pytest.raises(LedgerError, match="is not a file"):
             lt.Ledger(path)
         with pytest.raises(LedgerError, match="no such file"):
             lt.Ledger(path, create=False).attempts()
 
     def test_a_device_would_forget_everything(self):
-        with pytest.raises(LedgerError, match="is no file"):
+        with pytest.raises(LedgerError, match="is not a file"):
             lt.Ledger(os.devnull)
 
     def test_a_missing_folder(self, path):
@@ -529,7 +529,7 @@ class TestOtherFiles:
         with pytest.raises(LedgerError, match="nothing is released"):
             begin(ledger)
         path.touch()
-        with pytest.raises(LedgerError, match="is no ledger"):
+        with pytest.raises(LedgerError, match="is not a ledger"):
             begin(ledger)
 
     def test_odd_names_of_files(self, tmp_path):

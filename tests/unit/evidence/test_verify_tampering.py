@@ -44,7 +44,7 @@ TAMPERED = {
     "form": ("light", (*G, "form"), "group", "guarantee: form="),
     "promise per record": ("light", (*G, "per_record"), True, "guarantee: per_record="),
     "records not covered": ("light", (*G, "not_covered"), [1], "not_covered"),
-    "records that do not exist": ("light", (*G, "not_covered"), [7], "no coordinates"),
+    "records that do not exist": ("light", (*G, "not_covered"), [7], "are not coordinates"),
     "condition": ("filter", (*G, "condition"), "", "sentence is not the one"),
     "excepted mass of a filter": ("filter-excepted", (*G, "exception_mass"), 0.001, "excepted"),
     "laws counted": ("no", (*V, "cost", "laws"), 10**6, "cost.laws"),

@@ -211,7 +211,7 @@ def test_a_certificate_from_python() -> None:
     bare = report_html(NO.certificate.verdict, NO.mechanism, distribution=LAW)
     assert "a bare verdict" in bare
     assert NO.certificate.code.code not in bare
-    with pytest.raises(InputError, match="is no certificate and no verdict"):
+    with pytest.raises(InputError, match="is not a certificate or a verdict"):
         report_html("YES")  # type: ignore[arg-type]
 
 

@@ -1,4 +1,4 @@
-"""The page about samples: the same words as the verdict, and that it is no certain answer."""
+"""The page about samples: the same words as the verdict, and that it is not a certain answer."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_the_page_says_what_the_verdict_says(verdict: Any) -> None:
     told = flat(unescape(Page(text).text))
     for words in (verdict.note, verdict.tested, verdict.guarantee.sentence, str(verdict.claim)):
         assert flat(words) in told
-    assert "no ground for a release" in told
+    assert "It does not justify a release" in told
     bound = verdict.shown_bound
     if bound is not None:
         for draws, hits in zip(bound.draws, bound.hits, strict=True):

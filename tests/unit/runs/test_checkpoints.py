@@ -237,7 +237,7 @@ def test_a_damaged_file_is_refused_and_kept(damage: Any, tmp_path: Path) -> None
     check("yes", checkpoint=file, progress=Stop(2))
     file.write_text(damage(file.read_text()), encoding="utf-8", errors="surrogateescape")
     before = file.read_bytes()
-    with pytest.raises(lt.errors.InputError, match="is no checkpoint that can be used"):
+    with pytest.raises(lt.errors.InputError, match="is not a checkpoint that can be used"):
         check("yes", checkpoint=file)
     assert file.read_bytes() == before
 
@@ -245,7 +245,7 @@ def test_a_damaged_file_is_refused_and_kept(damage: Any, tmp_path: Path) -> None
 def test_a_place_that_cannot_be_written_is_told_before_anything_runs(tmp_path: Path) -> None:
     with pytest.raises(lt.errors.InputError, match="cannot be written"):
         check("yes", checkpoint=tmp_path / "no" / "run.json", progress=Stop(1, AssertionError))
-    with pytest.raises(lt.errors.InputError, match="is no checkpoint"):
+    with pytest.raises(lt.errors.InputError, match="is not a checkpoint"):
         check("yes", checkpoint=tmp_path)
 
 

@@ -46,12 +46,12 @@ def cheapest_tester(distribution: Distribution) -> PairTester:
 
 
 def resolve_tester(tester: LipschitzTester | str, distribution: Distribution) -> LipschitzTester:
-    """Turn ``"auto"`` into the cheapest tester; InputError when it is no tester."""
+    """Turn ``"auto"`` into the cheapest tester; InputError when it is not a tester."""
     if tester == "auto":
         return cheapest_tester(distribution)
     if isinstance(tester, (str, type)) or not isinstance(tester, LipschitzTester):
         names = ", ".join(f"lt.testers.{known.name}()" for known in ALL_TESTERS)
         raise InputError(
-            f"tester={shown(tester)} is no tester; give 'auto' or one of {names}", name="tester"
+            f"tester={shown(tester)} is not a tester; give 'auto' or one of {names}", name="tester"
         )
     return tester
