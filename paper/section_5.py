@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from liptest.data.domains import Hypercube, Hypergrid
 from liptest.data.product import ProductDistribution
 from liptest.lipschitz.testers.ajmr12 import AJMR12
-from liptest.lipschitz.testers.base import LipschitzTester
+from liptest.lipschitz.testers.base import DiameterTester, LipschitzTester
 from liptest.lipschitz.testers.cs12 import CS12
-from liptest.lipschitz.testers.diameter import DiameterTester
 from liptest.lipschitz.testers.djt12 import DJT12
 from liptest.lipschitz.testers.jr11 import JR11
 from liptest.lipschitz.testers.search_trees import search_tree

@@ -37,8 +37,7 @@ from liptest.lipschitz.plans import plan_table, with_step
 from liptest.lipschitz.repair import Table, exact_table, mcshane
 from liptest.lipschitz.repair import repair as repaired
 from liptest.lipschitz.testers import ALL_TESTERS
-from liptest.lipschitz.testers.base import LipschitzTester
-from liptest.lipschitz.testers.diameter import DiameterTester
+from liptest.lipschitz.testers.base import DiameterTester, LipschitzTester
 from liptest.privacy.plans import privacy_plan_table
 from liptest.report.text import Screen, plan_text, privacy_plan_text
 from liptest.verdicts import Decision

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.data.domains import IntArray
+from liptest.data.domains import Domain, Hypergrid, IntArray
 from liptest.errors import InputError
 
 _WORD = 64
@@ -121,6 +122,42 @@ class PointBatch:
             change = stop
             row = stop_row if stop == whole else row
         assert change == m
+
+
+@dataclass(frozen=True, eq=False)
+class Geodesic:
+    """A path between two points, coordinate by coordinate; both (d,).
+
+    On the domains of liptest it is a shortest one, over neighbours. Another domain may have
+    another distance: ``shows`` says whether two points of the path are neighbours for it.
+    """
+
+    domain: Domain
+    start: IntArray
+    end: IntArray
+
+    @cached_property
+    def _hops(self) -> NDArray[np.int64]:
+        moves = self.end.astype(np.int64) - self.start
+        return np.asarray(np.abs(moves) if isinstance(self.domain, Hypergrid) else moves != 0) * 1
+
+    @cached_property
+    def length(self) -> int:
+        """Number of hops, the distance of the ends."""
+        return int(self._hops.sum())
+
+    def shows(self, low: int, high: int) -> bool:
+        """Whether the domain, too, counts this many hops between two points of the path."""
+        ends = self.point(low)[None, :], self.point(high)[None, :]
+        return int(self.domain.distance(*ends)[0]) == high - low
+
+    def point(self, hop: int) -> IntArray:
+        """The point after some hops, 0 .. length; a fresh (d,) array."""
+        before = np.cumsum(self._hops) - self._hops
+        done = np.clip(hop - before, 0, self._hops)
+        moves = self.end.astype(np.int64) - self.start
+        per_hop = moves // np.maximum(self._hops, 1)
+        return np.asarray(self.start + done * per_hop, dtype=self.start.dtype)
 
 
 def from_array(points: NDArray[Any]) -> PointBatch:

@@ -7,20 +7,18 @@ import secrets
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from liptest.data.distributions import Distribution, check_distribution
-from liptest.data.domains import Domain, Hypergrid, IntArray
-from liptest.data.points import from_array
+from liptest.data.domains import IntArray
+from liptest.data.points import Geodesic, from_array
 from liptest.errors import FunctionError, check_non_negative, check_positive, check_seed
 from liptest.lipschitz.oracles import FunctionOracle, as_oracle
 from liptest.lipschitz.testers import resolve_tester
-from liptest.lipschitz.testers.base import LipschitzTester, PairTester
-from liptest.lipschitz.testers.diameter import DiameterTester
+from liptest.lipschitz.testers.base import DiameterTester, LipschitzTester, PairTester
 from liptest.lipschitz.verdicts import LipschitzVerdict, QueryPlan, Witness
 from liptest.runs.driver import Finding, Judgement, Progress, QueryBatch, RunOutcome, Sampling, run
 from liptest.verdicts import Cost, Decision, Guarantee, rounded_up
@@ -144,42 +142,6 @@ class ExtremesJudge:
 
 
 # A violated pair at a distance contains a violated pair of neighbours (theory 1.2).
-
-
-@dataclass(frozen=True, eq=False)
-class Geodesic:
-    """A path between two points, coordinate by coordinate; both (d,).
-
-    On the domains of liptest it is a shortest one, over neighbours. Another domain may have
-    another distance: ``shows`` says whether two points of the path are neighbours for it.
-    """
-
-    domain: Domain
-    start: IntArray
-    end: IntArray
-
-    @cached_property
-    def _hops(self) -> NDArray[np.int64]:
-        moves = self.end.astype(np.int64) - self.start
-        return np.asarray(np.abs(moves) if isinstance(self.domain, Hypergrid) else moves != 0) * 1
-
-    @cached_property
-    def length(self) -> int:
-        """Number of hops, the distance of the ends."""
-        return int(self._hops.sum())
-
-    def shows(self, low: int, high: int) -> bool:
-        """Whether the domain, too, counts this many hops between two points of the path."""
-        ends = self.point(low)[None, :], self.point(high)[None, :]
-        return int(self.domain.distance(*ends)[0]) == high - low
-
-    def point(self, hop: int) -> IntArray:
-        """The point after some hops, 0 .. length; a fresh (d,) array."""
-        before = np.cumsum(self._hops) - self._hops
-        done = np.clip(hop - before, 0, self._hops)
-        moves = self.end.astype(np.int64) - self.start
-        per_hop = moves // np.maximum(self._hops, 1)
-        return np.asarray(self.start + done * per_hop, dtype=self.start.dtype)
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,12 @@ from dataclasses import dataclass, replace
 from liptest.data.distributions import Distribution, check_distribution
 from liptest.errors import InputError, check_open_unit, check_positive
 from liptest.lipschitz.testers import ALL_TESTERS
-from liptest.lipschitz.testers.base import LipschitzTester
-from liptest.lipschitz.testers.diameter import DiameterTester, admissible_step, steps_per_unit
+from liptest.lipschitz.testers.base import (
+    DiameterTester,
+    LipschitzTester,
+    admissible_step,
+    steps_per_unit,
+)
 from liptest.lipschitz.testers.djt12 import DJT12
 from liptest.lipschitz.verdicts import QueryPlan
 from liptest.verdicts import Flag, Number, Record, Text

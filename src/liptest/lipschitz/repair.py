@@ -18,7 +18,7 @@ from liptest.data.domains import Domain, Hypercube
 from liptest.data.product import ProductDistribution
 from liptest.errors import InputError, shown
 from liptest.lipschitz.covers import ExactTable, exact_values, violation_limit
-from liptest.lipschitz.testers.diameter import steps_per_unit
+from liptest.lipschitz.testers.base import steps_per_unit
 
 Table = NDArray[Any]
 _HALF = Fraction(1, 2)

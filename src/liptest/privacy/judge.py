@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from liptest.balls import CERTIFIED_BITS, FLOAT_BITS, precision
 from liptest.data.domains import Domain, IntArray
+from liptest.data.points import Geodesic
 from liptest.errors import InputError
-from liptest.lipschitz.check import Geodesic
 from liptest.mechanisms.base import ClosedFormLosses, Mechanism
 from liptest.mechanisms.laws import (
     ComparableLaws,

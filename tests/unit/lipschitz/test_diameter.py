@@ -13,7 +13,7 @@ from liptest.errors import InputError
 from liptest.lipschitz.check import ValueExtremes as Extremes
 from liptest.lipschitz.check import rounded_steps
 from liptest.lipschitz.testers.ajmr12 import AJMR12
-from liptest.lipschitz.testers.diameter import admissible_step, steps_per_unit
+from liptest.lipschitz.testers.base import admissible_step, steps_per_unit
 from liptest.lipschitz.testers.djt12 import DJT12
 from liptest.lipschitz.testers.jr11 import JR11
 

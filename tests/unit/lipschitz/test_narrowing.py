@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import liptest as lt
-from liptest.lipschitz.check import Geodesic, narrow
+from liptest.data.points import Geodesic
+from liptest.lipschitz.check import narrow
 from liptest.lipschitz.oracles import as_oracle
 from liptest.privacy.claims import Claim
 from liptest.privacy.judge import LossJudge

@@ -13,10 +13,8 @@ import numpy as np
 
 from liptest.data.distributions import Distribution, require_product
 from liptest.data.domains import Hypercube, Hypergrid
-from liptest.lipschitz.testers.base import no_uniform
-from liptest.lipschitz.testers.cdjs15 import tree_batch
-from liptest.lipschitz.testers.diameter import DiameterTester
-from liptest.lipschitz.testers.search_trees import tree_pairs
+from liptest.lipschitz.testers.base import DiameterTester, no_uniform
+from liptest.lipschitz.testers.search_trees import tree_batch, tree_pairs
 from liptest.runs.driver import QueryBatch
 
 
@@ -50,4 +48,4 @@ class AJMR12(DiameterTester):
 
     def draw(self, distribution: Distribution, rng: np.random.Generator, count: int) -> QueryBatch:
         # All lines have the same tree, so that the direction is uniform.
-        return tree_batch(distribution, rng, count)
+        return tree_batch(require_product(distribution, self.name), rng, count)

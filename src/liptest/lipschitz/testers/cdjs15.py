@@ -10,7 +10,7 @@ import numpy as np
 from liptest.data.distributions import Distribution, require_product
 from liptest.data.domains import Hypercube, Hypergrid
 from liptest.lipschitz.testers.base import PairTester, no_product, printed_draws
-from liptest.lipschitz.testers.search_trees import tree_pairs
+from liptest.lipschitz.testers.search_trees import tree_batch, tree_pairs
 from liptest.runs.driver import QueryBatch
 
 
@@ -37,11 +37,4 @@ class CDJS15(PairTester):
         return printed_draws(constant, proximity, failure)
 
     def draw(self, distribution: Distribution, rng: np.random.Generator, count: int) -> QueryBatch:
-        return tree_batch(distribution, rng, count)
-
-
-def tree_batch(distribution: Distribution, rng: np.random.Generator, count: int) -> QueryBatch:
-    """``count`` search-tree pairs with their distances."""
-    points = tree_pairs(require_product(distribution, "CDJS15")).draw(rng, count)
-    values = points.centres[points.rows, points.coordinates].astype(np.int64)
-    return QueryBatch(points, distances=np.abs(values - points.values))
+        return tree_batch(require_product(distribution, self.name), rng, count)

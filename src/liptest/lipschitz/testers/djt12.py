@@ -13,8 +13,7 @@ from liptest.data.distributions import Distribution, require_product
 from liptest.data.domains import Hypercube
 from liptest.data.edges import edge_distribution
 from liptest.errors import InputError
-from liptest.lipschitz.testers.base import no_product
-from liptest.lipschitz.testers.diameter import DiameterTester, admissible_step
+from liptest.lipschitz.testers.base import DiameterTester, admissible_step, no_product
 from liptest.runs.driver import QueryBatch
 
 # Below this share of proximity the difference e' is rounding noise.

@@ -12,8 +12,7 @@ import numpy as np
 from liptest.data.distributions import Distribution, require_product
 from liptest.data.domains import Hypercube
 from liptest.data.edges import edge_distribution
-from liptest.lipschitz.testers.base import no_uniform
-from liptest.lipschitz.testers.diameter import DiameterTester
+from liptest.lipschitz.testers.base import DiameterTester, no_uniform
 from liptest.runs.driver import QueryBatch
 
 

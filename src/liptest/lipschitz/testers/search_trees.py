@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from liptest.data.domains import Hypercube
 from liptest.data.edges import EdgeLaw, min_mass_edges
 from liptest.data.product import ProductDistribution
+from liptest.runs.driver import QueryBatch
 
 #: Longest line whose tree is optimal; the tables of Knuth's recurrence take 12 n^2 bytes.
 MAX_OPTIMAL = 2000
@@ -145,3 +146,12 @@ def tree_pairs(distribution: ProductDistribution) -> EdgeLaw:
         np.concatenate(ancestors),
         np.concatenate(weights),
     )
+
+
+def tree_batch(
+    distribution: ProductDistribution, rng: np.random.Generator, count: int
+) -> QueryBatch:
+    """``count`` search-tree pairs with their distances."""
+    points = tree_pairs(distribution).draw(rng, count)
+    values = points.centres[points.rows, points.coordinates].astype(np.int64)
+    return QueryBatch(points, distances=np.abs(values - points.values))
