@@ -11,7 +11,7 @@ import random
 import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
@@ -175,3 +175,41 @@ def follower(original: Callable[..., Any], answer: Callable[..., Any]) -> Callab
         return answer(session, *arguments, **options)
 
     return call
+
+
+class _StandsInFor(type):
+    """Classes that make something else while analysed, and are the original in all else."""
+
+    original: ClassVar[type]
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, cls.original)
+
+    def __subclasscheck__(cls, subclass: type) -> bool:
+        return issubclass(subclass, cls.original)
+
+
+def class_for(original: type, make: Callable[..., Any]) -> type:
+    """A subclass whose call is ``make(session, ...)``; None of that calls the original."""
+
+    @raises_as_numpy
+    def call(cls: type, *arguments: Any, **options: Any) -> Any:
+        session = active()
+        made = None
+        if session is not None and cls is stand_in:
+            made = make(session, *arguments, **options)
+        if made is not None:
+            return made
+        kind = original if cls is stand_in else cls
+        return type.__call__(kind, *arguments, **options)
+
+    meta = type(f"Stand-in {original.__name__}", (_StandsInFor,), {"__call__": call})
+    namespace = {
+        "original": original,
+        "__module__": original.__module__,
+        "__doc__": original.__doc__,
+        "__qualname__": original.__qualname__,
+    }
+    stand_in: type = meta(original.__name__, (original,), namespace)
+    meta.original = original  # type: ignore[attr-defined]
+    return stand_in

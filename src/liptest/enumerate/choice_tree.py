@@ -23,7 +23,8 @@ from typing import Any, NoReturn
 
 from flint import arb
 
-from liptest.enumerate.exact_sums import LawSum, multiply_all
+from liptest.enumerate.noise_outputs import density_leaf
+from liptest.enumerate.sums import LawSum, multiply_all
 from liptest.errors import (
     BudgetError,
     LiptestError,
@@ -467,7 +468,7 @@ class ChoiceTree:
                     return too_many_choices(self.name, self.max_choices)
             else:
                 self.leaves += 1
-                self.sum.add_leaf(self.noise, output, *self._leaf_weight())
+                self.sum.add_leaf(self.noise, self._leaf_of(output), *self._leaf_weight())
                 if is_sample(self.leaves, output, self.samples):
                     self.samples.append((list(self.path), output))
             if not self._advance():
@@ -477,6 +478,12 @@ class ChoiceTree:
                 return too_many_leaves(self.name, self.max_leaves)
             if deadline is not None and time.monotonic() > deadline:
                 return endless(self.name, self.max_seconds or 0.0)
+
+    def _leaf_of(self, output: Output) -> Output:
+        """What is counted: with symbolic noise, how the output follows from it."""
+        if self.noise is None or not self.noise.symbolic:
+            return output
+        return density_leaf(self, output, self.noise.noises, self.noise.constraints)
 
     def _goes_nowhere(self) -> bool:
         deep = self._cuts - self._light

@@ -17,8 +17,9 @@ from liptest.enumerate.analysis_session import Session
 from liptest.enumerate.choice_tree import MAX_LEAVES, ChoiceTree, differing
 from liptest.enumerate.generator import ChoiceGenerator
 from liptest.enumerate.law_memory import LawMemo, agree, law_key
-from liptest.enumerate.noise_outputs import law_of, nearby
+from liptest.enumerate.noise_outputs import nearby
 from liptest.enumerate.running import NotFollowed, RandomFunction, Run
+from liptest.enumerate.sums import law_of
 from liptest.enumerate.tracing import TracingTree
 from liptest.errors import NonDeterministicError
 from liptest.mechanisms.laws import Output, OutputLaw, Raised

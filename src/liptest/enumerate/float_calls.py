@@ -17,8 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from liptest.enumerate.analysis_session import Session
-from liptest.enumerate.numpy_random import class_for
+from liptest.enumerate.analysis_session import Session, class_for
 from liptest.enumerate.replaceable_names import MOST, is_foreign, names_in, numba_source
 from liptest.values.noise import NoiseValue
 

@@ -7,11 +7,11 @@ default_rng and the bit generators, which are fresh randomness when made without
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
-from liptest.enumerate.analysis_session import FreshBits, Session, active, follower
+from liptest.enumerate.analysis_session import FreshBits, Session, class_for, follower
 from liptest.enumerate.generator import ChoiceGenerator
 from liptest.enumerate.random_state import seeded_state
 from liptest.values.faults import raises_as_numpy
@@ -20,44 +20,6 @@ from liptest.values.faults import raises_as_numpy
 Named = tuple[Any, Any]
 _BIT_GENERATORS = ("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64")
 _SWITCHES = ("get_bit_generator", "set_bit_generator")
-
-
-class _StandsInFor(type):
-    """Classes that make something else while analysed, and are the original in all else."""
-
-    original: ClassVar[type]
-
-    def __instancecheck__(cls, instance: Any) -> bool:
-        return isinstance(instance, cls.original)
-
-    def __subclasscheck__(cls, subclass: type) -> bool:
-        return issubclass(subclass, cls.original)
-
-
-def class_for(original: type, make: Callable[..., Any]) -> type:
-    """A subclass whose call is ``make(session, ...)``; None of that calls the original."""
-
-    @raises_as_numpy
-    def call(cls: type, *arguments: Any, **options: Any) -> Any:
-        session = active()
-        made = None
-        if session is not None and cls is stand_in:
-            made = make(session, *arguments, **options)
-        if made is not None:
-            return made
-        kind = original if cls is stand_in else cls
-        return type.__call__(kind, *arguments, **options)
-
-    meta = type(f"Stand-in {original.__name__}", (_StandsInFor,), {"__call__": call})
-    namespace = {
-        "original": original,
-        "__module__": original.__module__,
-        "__doc__": original.__doc__,
-        "__qualname__": original.__qualname__,
-    }
-    stand_in: type = meta(original.__name__, (original,), namespace)
-    meta.original = original  # type: ignore[attr-defined]
-    return stand_in
 
 
 def _bits(session: Session, *arguments: Any, **options: Any) -> Any:

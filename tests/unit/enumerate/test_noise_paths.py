@@ -14,7 +14,7 @@ from flint import arb
 import liptest as lt
 from liptest.enumerate.choice_tree import ChoiceTree
 from liptest.enumerate.law_memory import LawMemo, agree, law_table
-from liptest.enumerate.noise_outputs import BallSum, law_of
+from liptest.enumerate.sums import BallSum, law_of
 from liptest.enumerate.tracing import TracedChoice as Choice
 from liptest.errors import LawError, NonDeterministicError
 from liptest.mechanisms.laws import OutputLaw
