@@ -16,9 +16,10 @@ from cyclopts import Parameter
 
 from liptest.cli import typed
 from liptest.cli.config import CheckModel
-from liptest.cli.jobs import CommandJob, Job, code_of, load_job, muted, read_task, settings_of
-from liptest.cli.loading import defined_at, read_column, read_whole_numbers
+from liptest.cli.jobs import CommandJob, Job, code_of, load_job, read_task, settings_of
+from liptest.cli.loading import defined_at, muted
 from liptest.cli.options import DEFAULTS, Checkpoint, Mechanism, Options, Resume
+from liptest.cli.tables import read_column, read_whole_numbers
 from liptest.cli.workers import pool
 from liptest.errors import BudgetError, InputError, LiptestError
 from liptest.evidence.certificate import Certificate, certify

@@ -17,7 +17,7 @@ from typing import Annotated, Any, ClassVar, Literal
 import numpy as np
 from cyclopts import Group, Parameter, Token
 
-from liptest.cli.loading import read_column, read_whole_numbers
+from liptest.cli.tables import read_column, read_whole_numbers
 from liptest.data.domains import AnswerGrid, Domain, Hypercube, Hypergrid, RecordGrid
 from liptest.data.product import ProductDistribution
 from liptest.data.sources import SqlTable, as_source

@@ -10,7 +10,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.cli.loading import load_mechanism, read_column, read_whole_numbers
+from liptest.cli.loading import load_mechanism
+from liptest.cli.tables import read_column, read_whole_numbers
 from liptest.data.domains import Hypercube
 from liptest.data.product import ProductDistribution
 from liptest.gate.gate import PrivacyGate, Released

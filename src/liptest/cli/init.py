@@ -17,8 +17,8 @@ from cyclopts import Group, Parameter
 
 from liptest.cli.config import FileModel, validated
 from liptest.cli.data_options import DistributionOptions, DomainOptions, read_numbers
-from liptest.cli.jobs import muted
-from liptest.cli.loading import load_mechanism, read_column, read_whole_numbers
+from liptest.cli.loading import load_mechanism, muted
+from liptest.cli.tables import read_column, read_whole_numbers
 from liptest.data.product import ProductDistribution
 from liptest.errors import InputError, LiptestError, check_count
 from liptest.mechanisms.base import Mechanism, through_reads

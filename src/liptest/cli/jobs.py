@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from liptest.cli.config import CheckModel, read_config, validated
 from liptest.cli.data_options import DistributionOptions, DomainOptions
-from liptest.cli.loading import load_mechanism
+from liptest.cli.loading import load_mechanism, muted
 from liptest.data.product import ProductDistribution
 from liptest.errors import BudgetError, GateError, InputError, LiptestError, MechanismError
 from liptest.lipschitz import testers
@@ -38,13 +35,6 @@ class Job:
     mechanism: Mechanism
     label: str
     distribution: ProductDistribution
-
-
-@contextmanager
-def muted() -> Iterator[None]:
-    """Standard output is ours: code under test must not be able to print a verdict."""
-    with open(os.devnull, "w", encoding="utf-8") as sink, redirect_stdout(sink):
-        yield
 
 
 def read_task(options: dict[str, Any]) -> CommandJob:

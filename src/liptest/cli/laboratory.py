@@ -23,8 +23,7 @@ from liptest.cli.data_options import (
     DistributionOptions,
     DomainOptions,
 )
-from liptest.cli.jobs import muted
-from liptest.cli.loading import load_object
+from liptest.cli.loading import load_object, muted
 from liptest.cli.options import RUN, Seed, Workers
 from liptest.cli.workers import pool
 from liptest.data.domains import Hypercube, IntArray

@@ -10,8 +10,8 @@ import numpy as np
 from cyclopts import Parameter
 
 from liptest.cli.data_options import read_numbers
-from liptest.cli.jobs import code_of, muted
-from liptest.cli.loading import load_mechanism
+from liptest.cli.jobs import code_of
+from liptest.cli.loading import load_mechanism, muted
 from liptest.enumerate.tracing import MAX_RUNS
 from liptest.errors import BudgetError, InputError, LiptestError, check_count, shown
 from liptest.mechanisms.laws import Output, OutputLaw

@@ -1,23 +1,19 @@
-"""Finding what a command line names: mechanisms in files or packages, columns of tables."""
+"""Finding what a command line names: mechanisms and samplers in files or packages."""
 
 from __future__ import annotations
 
 import ast
-import csv
 import hashlib
 import importlib.util
 import inspect
-import json
+import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, redirect_stdout, suppress
 from difflib import get_close_matches
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from liptest.blackbox.samplers import Sampler
 from liptest.errors import InputError, shown
@@ -65,6 +61,20 @@ def load_mechanism(where: str) -> tuple[Mechanism, str]:
 
         return mechanism(found), label
     return check_mechanism(found), label
+
+
+def load_sampler(where: str, *, scalar: bool) -> tuple[Sampler, str]:
+    """The sampler of that name, or the function of that name as one; and a label for it."""
+    with muted():
+        found, label = load_object(where)
+    return found if isinstance(found, Sampler) else Sampler(found, vectorised=not scalar), label
+
+
+@contextmanager
+def muted() -> Iterator[None]:
+    """Standard output is ours: code under test must not be able to print a verdict."""
+    with open(os.devnull, "w", encoding="utf-8") as sink, redirect_stdout(sink):
+        yield
 
 
 def _is_sampler(found: Any) -> bool:
@@ -138,109 +148,6 @@ def _from_file(path: Path) -> ModuleType:
         del sys.modules[name]
         raise
     return module
-
-
-def read_column(
-    path: Path, column: str | None, rows: str | None = None, *, private: bool = False
-) -> NDArray[Any]:
-    """One column of a CSV file, or a whole .npy or JSON list; text where it is not whole numbers.
-
-    ``rows`` is "first:stop", both may be empty. With ``private`` no message quotes a value.
-
-    Raises
-    ------
-    InputError
-        No such file or column, an empty table, rows that are not a slice.
-    """
-    if not path.is_file():
-        raise InputError(f"{path}: there is no such file", name="table")
-    if path.suffix in (".npy", ".json"):
-        values = _array(path)
-    else:
-        values = _csv_column(path, column, private)
-    values = values[_slice(rows)]
-    if len(values) == 0:
-        raise InputError(f"{path}: the table is empty (rows={rows or ':'})", name="table")
-    return values
-
-
-def read_whole_numbers(
-    values: NDArray[Any], path: Path, *, private: bool = False
-) -> NDArray[np.int64]:
-    """The column as whole numbers, or InputError (that quotes nothing if ``private``)."""
-    try:
-        numbers = values.astype(np.float64)
-    except (TypeError, ValueError):
-        numbers = np.full(1, np.nan)
-    if not np.all(np.isfinite(numbers)) or np.any(numbers != np.floor(numbers)):
-        example = "" if private else f" (for example {shown(_not_whole(values))})"
-        raise InputError(
-            f"{path}: the column holds something that is not a whole number{example}; code the "
-            f"records as 0, 1, ..",
-            name="column",
-        )
-    return numbers.astype(np.int64)
-
-
-def _not_whole(values: NDArray[Any]) -> Any:
-    for value in values.tolist():
-        try:
-            if float(value) != int(float(value)):
-                return value
-        except (TypeError, ValueError, OverflowError):
-            return value
-    return None
-
-
-def _array(path: Path) -> NDArray[Any]:
-    try:
-        data = np.load(path) if path.suffix == ".npy" else np.array(json.loads(path.read_text()))
-    except (ValueError, OSError):
-        raise InputError(f"{path}: it is not a readable {path.suffix} file", name="table") from None
-    if data.ndim != 1:
-        raise InputError(f"{path}: shape={data.shape}; give one dataset, a flat list", name="table")
-    return data
-
-
-def _csv_column(path: Path, column: str | None, private: bool) -> NDArray[Any]:
-    try:
-        # A mark at the beginning, as spreadsheets write it, is not part of the first name.
-        with path.open(newline="", encoding="utf-8-sig") as stream:
-            reader = csv.DictReader(stream)
-            chosen = _named(list(reader.fieldnames or []), path, column, private)
-            return np.array([row[chosen] for row in reader], dtype=object)
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise InputError(
-            f"{path}: it is no CSV file in UTF-8 ({type(error).__name__}); save it as one",
-            name="table",
-        ) from None
-
-
-def _named(names: list[str], path: Path, column: str | None, private: bool) -> str:
-    if not names:
-        raise InputError(f"{path}: the table is empty", name="table")
-    if column is None and len(names) == 1:
-        return names[0]
-    if column is None or names.count(column) != 1:
-        # Without a header the names are the first record.
-        known = f"it has {len(names)}" if private else f"it has: {', '.join(names[:20])}"
-        what = "two such columns" if column in names else "no such column"
-        raise InputError(f"column={shown(column)}: {path} has {what}; {known}", name="column")
-    return column
-
-
-def _slice(rows: str | None) -> slice:
-    if not rows:
-        return slice(None)
-    first, colon, stop = rows.partition(":")
-    try:
-        if not colon:
-            raise ValueError
-        return slice(int(first) if first else None, int(stop) if stop else None)
-    except ValueError:
-        raise InputError(
-            f"rows={shown(rows)} must be first:stop, for example 0:5000", name="rows"
-        ) from None
 
 
 # Modules beside different vendors' files are kept apart. Two vendors may each have a helper.py.

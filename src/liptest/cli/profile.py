@@ -12,7 +12,8 @@ from cyclopts import Group, Parameter
 
 from liptest.cli.config import CheckModel
 from liptest.cli.data_options import NOTHING, DataOptions, read_numbers
-from liptest.cli.jobs import code_of, load_job, muted, read_task
+from liptest.cli.jobs import code_of, load_job, read_task
+from liptest.cli.loading import muted
 from liptest.cli.options import RUN, Config, Seed, Workers
 from liptest.cli.workers import pool
 from liptest.errors import LiptestError

@@ -14,8 +14,8 @@ from liptest.blackbox.samplers import Sampler
 from liptest.blackbox.verdicts import BlackBoxVerdict
 from liptest.cli.config import CheckModel, build_data, validated
 from liptest.cli.data_options import NOTHING, DataOptions
-from liptest.cli.jobs import code_of, muted
-from liptest.cli.loading import load_object
+from liptest.cli.jobs import code_of
+from liptest.cli.loading import load_sampler, muted
 from liptest.cli.options import CLAIM, RUN, Seed, Workers
 from liptest.cli.workers import pool
 from liptest.data.distributions import Distribution
@@ -133,10 +133,3 @@ def _verdict(
         books.begin(sampler, fingerprint(sampler), data, asked.claim, asked.failure_probability)
         found = check_samples(sampler, data, executor=executor, progress=progress, **given)
     return replace(found, mechanism=label)
-
-
-def load_sampler(where: str, *, scalar: bool) -> tuple[Sampler, str]:
-    """The sampler of that name, or the function of that name as one; and a label for it."""
-    with muted():
-        found, label = load_object(where)
-    return found if isinstance(found, Sampler) else Sampler(found, vectorised=not scalar), label

@@ -11,9 +11,8 @@ from cyclopts import Parameter
 
 from liptest.cli.config import CheckModel, build_data, read_config, validated
 from liptest.cli.data_options import NOTHING, DataOptions, DistributionOptions, DomainOptions
-from liptest.cli.jobs import code_of, muted
-from liptest.cli.loading import load_mechanism
-from liptest.cli.samples import load_sampler
+from liptest.cli.jobs import code_of
+from liptest.cli.loading import load_mechanism, load_sampler, muted
 from liptest.data.distributions import Distribution
 from liptest.errors import InputError, LiptestError, shown
 from liptest.evidence.certificate import is_of_samples, read_documents

@@ -10,8 +10,9 @@ import pytest
 import liptest as lt
 from liptest.cli import main
 from liptest.cli.demo import CHECKS, FOLDER, TABLE, private_clicks, public_distribution, run_clicks
-from liptest.cli.loading import load_mechanism, read_column
-from liptest.cli.loading import read_whole_numbers as whole_numbers
+from liptest.cli.loading import load_mechanism
+from liptest.cli.tables import read_column
+from liptest.cli.tables import read_whole_numbers as whole_numbers
 from liptest.verdicts import Decision
 
 

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.cli.loading import load_mechanism, read_column, use_folder
-from liptest.cli.loading import read_whole_numbers as whole_numbers
+from liptest.cli.loading import load_mechanism, use_folder
+from liptest.cli.tables import read_column
+from liptest.cli.tables import read_whole_numbers as whole_numbers
 
 
 @pytest.fixture(autouse=True)

@@ -1,0 +1,116 @@
+"""Columns of tables in files: CSV, .npy and JSON."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liptest.errors import InputError, shown
+
+
+def read_column(
+    path: Path, column: str | None, rows: str | None = None, *, private: bool = False
+) -> NDArray[Any]:
+    """One column of a CSV file, or a whole .npy or JSON list; text where it is not whole numbers.
+
+    ``rows`` is "first:stop", both may be empty. With ``private`` no message quotes a value.
+
+    Raises
+    ------
+    InputError
+        No such file or column, an empty table, rows that are not a slice.
+    """
+    if not path.is_file():
+        raise InputError(f"{path}: there is no such file", name="table")
+    if path.suffix in (".npy", ".json"):
+        values = _array(path)
+    else:
+        values = _csv_column(path, column, private)
+    values = values[_slice(rows)]
+    if len(values) == 0:
+        raise InputError(f"{path}: the table is empty (rows={rows or ':'})", name="table")
+    return values
+
+
+def read_whole_numbers(
+    values: NDArray[Any], path: Path, *, private: bool = False
+) -> NDArray[np.int64]:
+    """The column as whole numbers, or InputError (that quotes nothing if ``private``)."""
+    try:
+        numbers = values.astype(np.float64)
+    except (TypeError, ValueError):
+        numbers = np.full(1, np.nan)
+    if not np.all(np.isfinite(numbers)) or np.any(numbers != np.floor(numbers)):
+        example = "" if private else f" (for example {shown(_not_whole(values))})"
+        raise InputError(
+            f"{path}: the column holds something that is not a whole number{example}; code the "
+            f"records as 0, 1, ..",
+            name="column",
+        )
+    return numbers.astype(np.int64)
+
+
+def _not_whole(values: NDArray[Any]) -> Any:
+    for value in values.tolist():
+        try:
+            if float(value) != int(float(value)):
+                return value
+        except (TypeError, ValueError, OverflowError):
+            return value
+    return None
+
+
+def _array(path: Path) -> NDArray[Any]:
+    try:
+        data = np.load(path) if path.suffix == ".npy" else np.array(json.loads(path.read_text()))
+    except (ValueError, OSError):
+        raise InputError(f"{path}: it is not a readable {path.suffix} file", name="table") from None
+    if data.ndim != 1:
+        raise InputError(f"{path}: shape={data.shape}; give one dataset, a flat list", name="table")
+    return data
+
+
+def _csv_column(path: Path, column: str | None, private: bool) -> NDArray[Any]:
+    try:
+        # A mark at the beginning, as spreadsheets write it, is not part of the first name.
+        with path.open(newline="", encoding="utf-8-sig") as stream:
+            reader = csv.DictReader(stream)
+            chosen = _named(list(reader.fieldnames or []), path, column, private)
+            return np.array([row[chosen] for row in reader], dtype=object)
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise InputError(
+            f"{path}: it is no CSV file in UTF-8 ({type(error).__name__}); save it as one",
+            name="table",
+        ) from None
+
+
+def _named(names: list[str], path: Path, column: str | None, private: bool) -> str:
+    if not names:
+        raise InputError(f"{path}: the table is empty", name="table")
+    if column is None and len(names) == 1:
+        return names[0]
+    if column is None or names.count(column) != 1:
+        # Without a header the names are the first record.
+        known = f"it has {len(names)}" if private else f"it has: {', '.join(names[:20])}"
+        what = "two such columns" if column in names else "no such column"
+        raise InputError(f"column={shown(column)}: {path} has {what}; {known}", name="column")
+    return column
+
+
+def _slice(rows: str | None) -> slice:
+    if not rows:
+        return slice(None)
+    first, colon, stop = rows.partition(":")
+    try:
+        if not colon:
+            raise ValueError
+        return slice(int(first) if first else None, int(stop) if stop else None)
+    except ValueError:
+        raise InputError(
+            f"rows={shown(rows)} must be first:stop, for example 0:5000", name="rows"
+        ) from None
