@@ -6,7 +6,7 @@ Nothing here changes or adds to a promise; what is too dear is left out with a r
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -19,10 +19,10 @@ from liptest.blackbox.verdicts import BlackBoxVerdict
 from liptest.data.distributions import Distribution
 from liptest.data.domains import Domain
 from liptest.data.product import ProductDistribution
-from liptest.errors import BudgetError, ContinuousOutputs, LiptestError, MechanismError
+from liptest.errors import BudgetError, LiptestError, MechanismError
 from liptest.evidence.certificate import Certificate
 from liptest.mechanisms.base import ClosedFormLosses, Mechanism, through_reads
-from liptest.mechanisms.laws import INFINITE_LOSS, ComparableLaws, Output, OutputLaw
+from liptest.mechanisms.laws import INFINITE_LOSS, ComparableLaws
 from liptest.mechanisms.shift import ShiftMechanism
 from liptest.privacy.claims import Claim
 from liptest.privacy.comparison import shown_loss
@@ -32,7 +32,7 @@ from liptest.privacy.profile import privacy_profile
 from liptest.privacy.profile_result import PrivacyProfile
 from liptest.privacy.settings import BLACK_BOX
 from liptest.privacy.verdicts import PrivacyVerdict, headline
-from liptest.privacy.witnesses import PrivacyWitness
+from liptest.report.law_rows import LawRow, Missing, witness_rows
 from liptest.report.text import finding_lines
 from liptest.statistics.coordinates import Coordinates
 from liptest.statistics.protocol import has_values_of
@@ -60,13 +60,6 @@ class Outcome:
     file: Path | None = None
     line: int | None = None
     seconds: float = 0.0
-
-
-# Why something that a report could show is not there.
-
-
-class Missing(Exception):
-    """A drawing cannot be made; the message, a clause in words, takes its place."""
 
 
 # Who is exposed: the largest loss over neighbouring datasets that differ in one record.
@@ -230,141 +223,6 @@ def _largest(laws: ComparableLaws, left: NDArray[np.int64], right: NDArray[np.in
     if error > CLOSE * max(1.0, largest):
         raise Missing(f"the probabilities are known only up to errors of {error:.2g} in their logs")
     return shown_loss(largest)
-
-
-# The two output laws of a witness as a few rows that add up to all of both laws.
-
-
-# Outputs that are drawn one by one: all of few; of more the likelier ones.
-_FEW_OF_LAW_ROWS, _MOST_ROWS_OF_LAW_ROWS, _FAINT = 8, 14, 1e-3
-# Where they would show less than this of a law, runs of neighbouring numbers are drawn.
-_ENOUGH = 0.5
-# Two evaluations of one law agree to this, as when a mechanism is tested.
-_SAME = 1e-6
-
-
-@dataclass(frozen=True)
-class LawRow:
-    """An output, or several taken together, with the probability on both datasets.
-
-    ``decides`` is whether it is the output, or one of the outputs, that decide.
-    """
-
-    label: str
-    probability: float
-    neighbour_probability: float
-    decides: bool = False
-    outputs: int = 1
-
-
-def witness_rows(mechanism: Mechanism, witness: PrivacyWitness) -> tuple[LawRow, ...]:
-    """Both laws of a witness; the rows add up to 1 on each side, but for what is unexplored.
-
-    Outputs that are real numbers have two rows: those that decide, and all others.
-
-    Raises Missing where the mechanism does not give the witness's probabilities, and what the
-    mechanism raises.
-    """
-    # The integer type of the test, as in PrivacyWitness.verify.
-    kind = np.min_scalar_type(-1 - max(*witness.dataset, *witness.neighbour))
-    sides = [np.array(side, dtype=kind) for side in (witness.dataset, witness.neighbour)]
-    try:
-        left, right = map(mechanism.law, sides)
-    except ContinuousOutputs:
-        return _in_two(witness)
-    if not _is_that_of(witness, left, right):
-        raise Missing("the mechanism at hand does not give the probabilities of the verdict")
-    outputs = list(dict.fromkeys((*left.outputs, *right.outputs)))
-    masses = {one: (left.get(one, 0.0), right.get(one, 0.0)) for one in outputs}
-    return tuple(_rows(_ordered(outputs), masses, frozenset(witness.event)))
-
-
-def _in_two(witness: PrivacyWitness) -> tuple[LawRow, LawRow]:
-    """Where no single output has a probability: the outputs that decide, and all others."""
-    pieces = len(witness.event)
-    label = repr(witness.output) if pieces == 1 else f"{pieces:,} ranges together"
-    first, second = witness.probability, witness.neighbour_probability
-    return (
-        LawRow(label, first, second, True, pieces),
-        LawRow("any other output", 1.0 - first, 1.0 - second),
-    )
-
-
-def _is_that_of(witness: PrivacyWitness, left: OutputLaw, right: OutputLaw) -> bool:
-    known = (witness.probability, witness.neighbour_probability)
-    for law, expected in zip((left, right), known, strict=True):
-        found = math.fsum(law.get(output, 0.0) for output in witness.event)
-        if not math.isclose(found, expected, rel_tol=_SAME, abs_tol=1e-12):
-            return False
-    return True
-
-
-Masses = dict[Output, tuple[float, float]]
-
-
-def _rows(outputs: Sequence[Output], masses: Masses, event: frozenset[Output]) -> Iterable[LawRow]:
-    chosen = set(_chosen(outputs, masses, event))
-    drawn = [math.fsum(masses[one][side] for one in chosen) for side in (0, 1)]
-    whole = [math.fsum(masses[one][side] for one in outputs) for side in (0, 1)]
-    few = any(part < _ENOUGH * total for part, total in zip(drawn, whole, strict=True))
-    if few and all(_is_number(one) for one in outputs):
-        yield from _runs(outputs, masses, event)
-        return
-    for one in outputs:
-        if one in chosen:
-            yield LawRow(repr(one), *masses[one], one in event)
-    for decides, words in ((True, "{:,} more decide"), (False, "{:,} others")):
-        rest = [one for one in outputs if one not in chosen and (one in event) is decides]
-        if rest:
-            yield _together(words.format(len(rest)), rest, masses, decides=decides)
-
-
-def _chosen(
-    outputs: Sequence[Output], masses: Masses, event: frozenset[Output]
-) -> Sequence[Output]:
-    """All of few; else the likeliest, with half the room at most for those that decide."""
-    if len(outputs) <= _FEW_OF_LAW_ROWS:
-        return outputs
-    ranked = sorted(outputs, key=lambda one: max(masses[one]), reverse=True)
-    telling = [one for one in ranked if one in event][: _MOST_ROWS_OF_LAW_ROWS // 2]
-    others = [one for one in ranked if one not in event][: _MOST_ROWS_OF_LAW_ROWS - len(telling)]
-    return [*telling, *(one for one in others if max(masses[one]) >= _FAINT)]
-
-
-def _runs(outputs: Sequence[Output], masses: Masses, event: frozenset[Output]) -> Iterable[LawRow]:
-    """Runs of numbers of about the same probability, cut where the outputs that decide begin."""
-    total = math.fsum(sum(masses[one]) for one in outputs)
-    run: list[Output] = []
-    weight = 0.0
-    for one in outputs:
-        if run and (
-            (one in event) is not (run[0] in event) or weight >= total / _MOST_ROWS_OF_LAW_ROWS
-        ):
-            yield _run(run, masses, event)
-            run, weight = [], 0.0
-        run.append(one)
-        weight += sum(masses[one])
-    yield _run(run, masses, event)
-
-
-def _run(run: Sequence[Output], masses: Masses, event: frozenset[Output]) -> LawRow:
-    label = repr(run[0]) if len(run) == 1 else f"{run[0]!r} to {run[-1]!r}"
-    return _together(label, run, masses, decides=run[0] in event)
-
-
-def _together(label: str, some: Sequence[Output], masses: Masses, *, decides: bool) -> LawRow:
-    first, second = (math.fsum(masses[one][side] for one in some) for side in (0, 1))
-    return LawRow(label, first, second, decides, len(some))
-
-
-def _ordered(outputs: Sequence[Output]) -> list[Output]:
-    if all(_is_number(one) for one in outputs):
-        return sorted(outputs)  # type: ignore[type-var]
-    return list(outputs)
-
-
-def _is_number(output: Output) -> bool:
-    return isinstance(output, (int, float)) and math.isfinite(output)
 
 
 # Neighbouring pairs that are looked at for a picture, and epsilons of a curve.

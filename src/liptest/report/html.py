@@ -34,7 +34,6 @@ from liptest.report.findings import (
     CLOSE,
     KINDS,
     Findings,
-    LawRow,
     Outcome,
     OutcomeKind,
     exposure_rows,
@@ -42,6 +41,7 @@ from liptest.report.findings import (
     kind_of,
     kind_of_verdict,
 )
+from liptest.report.law_rows import LawRow
 from liptest.report.svg import Bar, Drawing, bars, law_bars, number, profile_curve, visible
 from liptest.runs.fingerprints import distribution_hash, fingerprint
 from liptest.verdicts import Decision

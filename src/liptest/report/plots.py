@@ -11,7 +11,8 @@ from liptest.errors import InputError
 from liptest.mechanisms.base import check_mechanism
 from liptest.privacy.profile_result import PrivacyProfile
 from liptest.privacy.verdicts import PrivacyVerdict, coordinate_noun
-from liptest.report.findings import CLOSE, Missing, exposure_rows, losses_by_record, witness_rows
+from liptest.report.findings import CLOSE, exposure_rows, losses_by_record
+from liptest.report.law_rows import Missing, witness_rows
 from liptest.report.svg import number, short, visible
 
 if TYPE_CHECKING:

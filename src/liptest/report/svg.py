@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from liptest.report.findings import LawRow
+from liptest.report.law_rows import LawRow
 
 #: Width of a letter in pixels, rather more than on average.
 LETTER = 8

@@ -12,13 +12,12 @@ from hypothesis import strategies as st
 
 import liptest as lt
 from liptest.report.findings import (
-    Missing,
     exact_profile,
     exposure_rows,
     findings,
     losses_by_record,
-    witness_rows,
 )
+from liptest.report.law_rows import Missing, witness_rows
 from liptest.testing import strategies as lts
 from tests.unit.report.pages import (
     DELTA,

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.report.findings import witness_rows
 from liptest.report.html import report_html
+from liptest.report.law_rows import witness_rows
 from liptest.report.plots import exposure_figure
 from liptest.report.text import finding_lines
 
