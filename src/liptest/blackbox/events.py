@@ -442,7 +442,7 @@ def canonical_key(output: Any) -> Output:
 
 def as_outputs(drawn: Any, count: int, who: str) -> Outputs:
     """Check what a sampler returned for ``count`` draws; MechanismError when it is not that."""
-    array = drawn if isinstance(drawn, np.ndarray) else _listed_of_outputs(drawn, who)
+    array = drawn if isinstance(drawn, np.ndarray) else _list_outputs(drawn, who)
     if array.dtype.kind not in "biuf" and not (array.dtype.kind == "O" and array.ndim == 1):
         array = _objects(list(array))
     if array.ndim == 0 or len(array) != count:
@@ -453,7 +453,7 @@ def as_outputs(drawn: Any, count: int, who: str) -> Outputs:
     return Outputs(array.reshape(count, -1) if array.ndim > 2 else array)
 
 
-def _listed_of_outputs(drawn: Any, who: str) -> NDArray[Any]:
+def _list_outputs(drawn: Any, who: str) -> NDArray[Any]:
     if isinstance(drawn, (str, bytes)) or not isinstance(drawn, Sequence):
         raise MechanismError(
             f"{who}: a vectorised sampler returned {shown(drawn)}; return an array or list of n "

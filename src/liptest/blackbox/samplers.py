@@ -18,7 +18,7 @@ from liptest.runs.workers import ordered_map
 
 #: Draws of one call of a vectorised sampler; part of what a seed means.
 CHUNK = 1 << 16
-# Of a scalar one: a task of a pool.
+# Draws of one task where a sampler gives one output at a time.
 _SCALAR_CHUNK = 1 << 12
 
 

@@ -158,20 +158,20 @@ def _check(screen: Screen, model: CheckModel, task: CommandJob, checkpoint: Path
 def _tested(screen: Screen, job: Job, task: CommandJob, checkpoint: Path | None) -> Certificate:
     model = job.model
     code = fingerprint(job.mechanism)
-    books = LedgerRecorder(task.ledger, vendor=model.vendor or clean_name(model.mechanism))
+    recorder = LedgerRecorder(task.ledger, vendor=model.vendor or clean_name(model.mechanism))
     settings = settings_of(model)
     validated_request(job.mechanism, job.distribution, settings)
     with screen.progress(job.label) as progress, muted(), pool(task.workers) as executor:
-        books.begin(
+        recorder.begin(
             job.mechanism, code, job.distribution, settings.claim, settings.failure_probability
         )
         run = replace(settings, executor=executor, progress=progress, checkpoint=checkpoint)
         verdict = check_with_settings(job.mechanism, job.distribution, run)
     verdict = replace(verdict, mechanism=job.label)
     own_seed = model.seed is None
-    certificate = books.decided(certify(verdict, code, job.distribution, own_seed=own_seed))
+    certificate = recorder.decided(certify(verdict, code, job.distribution, own_seed=own_seed))
     try:
-        books.settle()
+        recorder.settle()
     except LiptestError as error:
         screen.error(error, code_of(error), model.mechanism)
     return certificate

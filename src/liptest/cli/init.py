@@ -326,7 +326,7 @@ def warning(mechanism: Mechanism, law: ProductDistribution) -> str:
 def _warning(mechanism: Mechanism, law: ProductDistribution) -> str:
     if not mechanism.source.startswith("enumerated") or mechanism.statistic is not None:
         return ""
-    seconds = _seconds_of_one(mechanism, law)
+    seconds = _time_one_law(mechanism, law)
     method, laws = _planned(mechanism, law)
     if seconds * laws <= _PATIENCE:
         return ""
@@ -337,7 +337,7 @@ def _warning(mechanism: Mechanism, law: ProductDistribution) -> str:
     )
 
 
-def _seconds_of_one(mechanism: Mechanism, law: ProductDistribution) -> float:
+def _time_one_law(mechanism: Mechanism, law: ProductDistribution) -> float:
     [dataset] = law.sample(np.random.default_rng(0), 1)
     start = time.perf_counter()
     mechanism.law(dataset)

@@ -86,15 +86,15 @@ def run_samples(options: dict[str, Any]) -> int:
         sampler, label = load_sampler(options["sampler"], scalar=options["scalar"])
         data = build_data(options["data"])
         vendor = options["vendor"] or clean_name(options["sampler"])
-        books = LedgerRecorder(options["ledger"], vendor=vendor)
-        verdict = _verdict(screen, sampler, label, data, books, options)
+        recorder = LedgerRecorder(options["ledger"], vendor=vendor)
+        verdict = _verdict(screen, sampler, label, data, recorder, options)
     except LiptestError as error:
         return screen.error(error, code_of(error), options["sampler"])
     own_seed = options["seed"] is None
-    certificate = books.decided(certify_samples(verdict, sampler, data, own_seed=own_seed))
+    certificate = recorder.decided(certify_samples(verdict, sampler, data, own_seed=own_seed))
     screen.paragraph(str(verdict))
     try:
-        books.settle()
+        recorder.settle()
     except LiptestError as error:
         screen.error(error, code_of(error), options["sampler"])
     return _CODES[verdict.decision] if _written(options, certificate) else 2
@@ -120,7 +120,7 @@ def _verdict(
     sampler: Sampler,
     label: str,
     data: Distribution,
-    books: LedgerRecorder,
+    recorder: LedgerRecorder,
     options: dict[str, Any],
 ) -> BlackBoxVerdict:
     claim = validated(
@@ -130,6 +130,6 @@ def _verdict(
     given = {"epsilon": claim.epsilon, **{key: options[key] for key in plain}}
     asked = asked_for(sampler, data, **given)
     with screen.progress(label) as progress, muted(), pool(options["workers"]) as executor:
-        books.begin(sampler, fingerprint(sampler), data, asked.claim, asked.failure_probability)
+        recorder.begin(sampler, fingerprint(sampler), data, asked.claim, asked.failure_probability)
         found = check_samples(sampler, data, executor=executor, progress=progress, **given)
     return replace(found, mechanism=label)

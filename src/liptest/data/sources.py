@@ -181,7 +181,7 @@ class FrameTable:
         while count in columns:
             count += "s"
         # One more than allowed is enough to know that there are too many.
-        found = self._asked(
+        found = self._run_query(
             lambda frame: (
                 frame.group_by(*columns)
                 .agg(self._nw.len().alias(count))
@@ -201,10 +201,10 @@ class FrameTable:
                 f"meant",
                 name="table",
             )
-        whole = self._asked(lambda frame: frame.select(*columns))
+        whole = self._run_query(lambda frame: frame.select(*columns))
         return [[plain(value) for value in whole[name].to_list()] for name in columns]
 
-    def _asked(self, ask: Callable[[Any], Any]) -> Any:
+    def _run_query(self, ask: Callable[[Any], Any]) -> Any:
         try:
             answer = ask(self._frame)
             return answer.collect() if isinstance(answer, self._nw.LazyFrame) else answer
@@ -319,20 +319,20 @@ class SqlTable:
     def names(self) -> list[str]:
         """Names of all columns."""
         nothing = self._sa.select(self._sa.text("*")).select_from(self._relation()).limit(0)
-        return self._asked(lambda connection: list(connection.execute(nothing).keys()))
+        return self._run_query(lambda connection: list(connection.execute(nothing).keys()))
 
     def marginals(self, columns: Sequence[str], limit: int) -> list[dict[Value, int]]:
         """How often each value occurs, column by column; InputError above ``limit`` values."""
         if self._engine.dialect.name in _GROUPING_SETS:
-            return self._asked(lambda connection: self._all_at_once(connection, columns, limit))
-        found = self._asked(
+            return self._run_query(lambda connection: self._all_at_once(connection, columns, limit))
+        found = self._run_query(
             lambda connection: [self._counted(connection, [name], limit) for name in columns]
         )
         return [{value: count for (value,), count in cells.items()} for cells in found]
 
     def cells(self, columns: Sequence[str], limit: int) -> Cells:
         """How often each combination of values occurs; InputError above ``limit`` of them."""
-        return self._asked(lambda connection: self._counted(connection, columns, limit))
+        return self._run_query(lambda connection: self._counted(connection, columns, limit))
 
     def rows(self, columns: Sequence[str]) -> list[list[Value]]:
         """The rows of a database have no order: InputError."""
@@ -422,7 +422,7 @@ class SqlTable:
         if not Path(name).is_file():
             raise InputError(f"engine: there is no file {name}", name="engine", value=name)
 
-    def _asked(self, ask: Callable[[Any], Answer]) -> Answer:
+    def _run_query(self, ask: Callable[[Any], Answer]) -> Answer:
         try:
             with self._reading() as connection:
                 return ask(connection)

@@ -186,7 +186,7 @@ class Number:
         return self == other
 
     def density(self, rates: Rates) -> functions.Function:
-        """Of the number, given the leaf."""
+        """The density of the number, given the leaf."""
         made = density_of(self.known, rates)
         total = functions.total(rates, made)
         return functions.enlarged(in_terms_of(rates, made, self.factor, self.constant), 1 / total)

@@ -288,7 +288,7 @@ def of_two(
     return draw_bits(tree, [pair], np.broadcast_to(values, (*shape, 2)))
 
 
-def trials_of_one(tree: Branching, model: NDArray[Any], n: Any, p: Any) -> Any:
+def draw_single_trials(tree: Branching, model: NDArray[Any], n: Any, p: Any) -> Any:
     """``binomial(1, p)`` as 0/1 variables, in the shape of ``model``; None where they are none."""
     if not model.size or not np.all(np.asarray(n) == 1):
         return None

@@ -25,13 +25,13 @@ from liptest.enumerate.finite_draws import (
     distinct_by_weight,
     draw_distinct,
     draw_order,
+    draw_single_trials,
     hypergeometric_weights,
     integer_range,
     of_two,
     probabilities,
     ranged,
     take_items,
-    trials_of_one,
 )
 from liptest.symbolic.forms import Form
 from liptest.symbolic.noise import Noise
@@ -159,7 +159,7 @@ def _variable(family: str, parameter: float) -> Noise:
     return Noise(family, Fraction(parameter))
 
 
-_ADVICE_OF_GENERATOR = (
+_DRAW_ADVICE = (
     "draw from finitely many values (rng.random() < p, rng.integers, rng.choice, rng.binomial, "
     "rng.permutation)"
 )
@@ -343,7 +343,7 @@ class ChoiceGenerator(NoiseDraws, TailedDraws, CountVectorDraws, np.random.Gener
             return draw(*(kind(a) for kind, a in zip(kinds, arguments, strict=True)))
         self._guard(size)
         model = getattr(NUMPY, method)(*arguments, size=size)
-        two = trials_of_one(self._tree, model, *arguments) if method == "binomial" else None
+        two = draw_single_trials(self._tree, model, *arguments) if method == "binomial" else None
         if two is not None:
             return two
         cells = [np.broadcast_to(np.asarray(a), model.shape).flat for a in arguments]
@@ -389,12 +389,12 @@ class ChoiceGenerator(NoiseDraws, TailedDraws, CountVectorDraws, np.random.Gener
     def _refused(self, method: str, *arguments: Any) -> NoReturn:
         """Let NumPy refuse arguments in its own way; what it accepts is not followed here."""
         getattr(NUMPY, method)(*arguments)
-        self._tree.unsupported(f"rng.{method} with these arguments", _ADVICE_OF_GENERATOR)
+        self._tree.unsupported(f"rng.{method} with these arguments", _DRAW_ADVICE)
 
 
 def _unsupported(name: str) -> Callable[..., NoReturn]:
     def abort(self: ChoiceGenerator, *arguments: Any, **options: Any) -> NoReturn:
-        self._tree.unsupported(f"rng.{name}", _ADVICE_OF_GENERATOR)
+        self._tree.unsupported(f"rng.{name}", _DRAW_ADVICE)
 
     return abort
 

@@ -144,7 +144,7 @@ def _replaced_names(session: Session) -> Iterator[tuple[int, Any]]:
     for original in _CLOCKS:
         yield id(original), follower(original, _clock(original))
     for original in _ENDS:
-        yield id(original), follower(original, _end_of_process(original, os.getpid()))
+        yield id(original), follower(original, _refuse_process_end(original, os.getpid()))
 
 
 def _held(session: Session, value: Any) -> Any:
@@ -183,7 +183,7 @@ def _clock(original: Callable[..., Any]) -> Callable[..., Any]:
     return answer
 
 
-def _end_of_process(original: Callable[..., Any], own: int) -> Callable[..., Any]:
+def _refuse_process_end(original: Callable[..., Any], own: int) -> Callable[..., Any]:
     def answer(session: Session, *arguments: Any, **options: Any) -> Any:
         if os.getpid() == own:
             session.tree.fail(

@@ -347,7 +347,7 @@ def _telling(
 
 
 def _sets(ratio: Ratio, above: bool) -> Iterator[tuple[Ends, ...]]:
-    """Half-lines beyond the telling places of each number, then shrinking intervals there."""
+    """Half-lines beyond the distinguishing places of each number, then smaller intervals."""
     places = [one.above if above else one.below for one in ratio.numbers]
     longest = max((len(some) for some in places), default=0)
     for step in range(longest):

@@ -38,7 +38,7 @@ class TracedChoice(Record):
 
     @property
     def probability(self) -> Fraction:
-        """Of the branch that was taken."""
+        """The probability of the branch that was taken."""
         if isinstance(self.branches, int):
             return Fraction(1, self.branches)
         return Fraction(self.branches[self.chosen], sum(self.branches))

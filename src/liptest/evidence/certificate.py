@@ -64,10 +64,10 @@ VERSION = 1
 _OS_SEED = "operating system, drawn after the code was hashed"
 _CALLER_SEED = "caller: valid only if the code was written without knowing this seed"
 _NO_SEED = "none: nothing was drawn"
-_OS_SEED_OF_SAMPLES = "operating system"
-_CALLER_SEED_OF_SAMPLES = "caller: valid only if the code did not know it"
+_OS_SAMPLE_SEED = "operating system"
+_CALLER_SAMPLE_SEED = "caller: valid only if the code did not know it"
 #: Who may have chosen a seed.
-SEED_SOURCES = (_OS_SEED, _CALLER_SEED, _NO_SEED, _OS_SEED_OF_SAMPLES, _CALLER_SEED_OF_SAMPLES)
+SEED_SOURCES = (_OS_SEED, _CALLER_SEED, _NO_SEED, _OS_SAMPLE_SEED, _CALLER_SAMPLE_SEED)
 _LISTED = "pairs that the caller listed"
 V = TypeVar("V", bound=PrivacyVerdict | BlackBoxVerdict, default=PrivacyVerdict)
 
@@ -169,7 +169,7 @@ def certify(
     """Assemble a certificate; ``own_seed`` when liptest drew the seed itself."""
     domain = None
     if isinstance(verdict, BlackBoxVerdict):
-        source = _OS_SEED_OF_SAMPLES if own_seed else _CALLER_SEED_OF_SAMPLES
+        source = _OS_SAMPLE_SEED if own_seed else _CALLER_SAMPLE_SEED
     else:
         domain = data.domain  # type: ignore[union-attr]  # no privacy verdict rests on listed pairs
         source = _OS_SEED if own_seed else _CALLER_SEED

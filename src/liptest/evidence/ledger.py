@@ -1,4 +1,4 @@
-"""Who tests keeps books: an attempt before the test, its verdict, a release before each draw."""
+"""What a ledger records: an attempt before the test, its verdict, a release before each draw."""
 
 from __future__ import annotations
 
@@ -240,7 +240,7 @@ class LedgerRecorder:
     def of_gate(
         cls, ledger: LedgerLike, *, vendor: str | None, private_table: str | None
     ) -> LedgerRecorder:
-        """The books of a gate; InputError for names without a ledger."""
+        """The recorder of a gate; InputError for names without a ledger."""
         if ledger is None and (vendor, private_table) != (None, None):
             raise InputError(
                 "ledger=None: vendor and private_table are names in a ledger; give ledger=, too",

@@ -76,13 +76,13 @@ class Gate:
         domain: Domain,
         code: Fingerprint,
         certificate: Certificate,
-        books: LedgerRecorder,
+        recorder: LedgerRecorder,
     ) -> None:
         self._mechanism = mechanism
         self._domain = domain
         self._code = code
-        self._certificate = books.decided(certificate)
-        self._books = books
+        self._certificate = recorder.decided(certificate)
+        self._recorder = recorder
         self._left = certificate.releases
         self._counting = threading.Lock()
 
@@ -115,7 +115,7 @@ class Gate:
             The release, or the verdict before it, cannot be written to the ledger; nothing
             was drawn, and ``certificate`` still holds the verdict.
         """
-        self._books.settle()
+        self._recorder.settle()
         if self._certificate.decision is not Decision.YES:
             return Refused(self._certificate)
         self._check_left()
@@ -131,7 +131,7 @@ class Gate:
         # Counted before the draw: an answer that fails half-way is an answer.
         with self._counting:
             self._check_left()
-            self._books.release()
+            self._recorder.release()
             self._left -= 1
         copy = private[0].copy()
         failed, output = _quietly(lambda: _draw(self._mechanism, copy))
@@ -228,14 +228,14 @@ class PrivacyGate(Gate):
             progress=progress,
         )
         validated_request(checked, distribution, settings)
-        books = LedgerRecorder.of_gate(ledger, vendor=vendor, private_table=private_table)
+        recorder = LedgerRecorder.of_gate(ledger, vendor=vendor, private_table=private_table)
         code = fingerprint(checked)
-        books.begin(checked, code, distribution, settings.claim, settings.failure_probability)
+        recorder.begin(checked, code, distribution, settings.claim, settings.failure_probability)
         drawn = secrets.randbits(128) if seed is None else seed
         verdict = check_with_settings(checked, distribution, replace(settings, seed=drawn))
         worded = self._worded(verdict)
         certificate = certify(worded, code, distribution, own_seed=seed is None, releases=releases)
-        super().__init__(checked, domain, code, certificate, books)
+        super().__init__(checked, domain, code, certificate, recorder)
         self._law = distribution
 
     def _worded(self, verdict: PrivacyVerdict) -> PrivacyVerdict:

@@ -193,10 +193,10 @@ class FilterGate(Gate):
         self._query = grid.noisy(filtered, claim.epsilon, f"filtered {single.oracle.name}")
         code = fingerprint(self._query)
         verdict = _by_construction(self._query, law, claim, excepted, most, limit)
-        books = LedgerRecorder.of_gate(ledger, vendor=vendor, private_table=private_table)
-        books.begin(self._query, code, law, claim, 0.0)
+        recorder = LedgerRecorder.of_gate(ledger, vendor=vendor, private_table=private_table)
+        recorder.begin(self._query, code, law, claim, 0.0)
         certificate = certify(verdict, code, law, own_seed=True, releases=count)
-        super().__init__(self._query, law.domain, code, certificate, books)
+        super().__init__(self._query, law.domain, code, certificate, recorder)
         self._law = law
 
     @property

@@ -61,14 +61,14 @@ class _Declared(Mechanism):
 
     def _table(self, argument: Any, count: int) -> LawTable:
         logs, errors = normalised_logs(
-            self._asked(argument), len(self.outputs), count, self.error, self.name
+            self._call_formula(argument), len(self.outputs), count, self.error, self.name
         )
         worst = np.broadcast_to(errors.max(axis=1), (count,))
         return LawTable(self.outputs, logs, None, worst, self._zeros_exact)
 
     def _single(self, argument: Any) -> OutputLaw:
         logs, errors = normalised_logs(
-            self._asked(argument), len(self.outputs), 1, self.error, self.name, each=True
+            self._call_formula(argument), len(self.outputs), 1, self.error, self.name, each=True
         )
         row = np.where(logs[0] == ZERO_LOG, -np.inf, logs[0])
         spread = np.broadcast_to(errors[0], row.shape)
@@ -76,7 +76,7 @@ class _Declared(Mechanism):
             self.outputs, row, spread, source="declared", exact_zeros=self._zeros_exact
         )
 
-    def _asked(self, argument: Any) -> ArrayLike:
+    def _call_formula(self, argument: Any) -> ArrayLike:
         return call_user_code(self.name, "log_pmf", self._formula, argument)
 
     @property

@@ -58,7 +58,7 @@ class ShiftTable(ComparableLaws):
 
     def losses(self, left: Indices, right: Indices) -> FloatArray:
         """Loss of each pair, ``inf`` where infinite; (p,)."""
-        losses = self._asked(self.noise.loss, self._shifts(left, right))
+        losses = self._call_noise(self.noise.loss, self._shifts(left, right))
         return losses if losses.ndim == 1 else np.asarray(losses.sum(axis=1))
 
     def hockey_sticks(self, left: Indices, right: Indices, epsilon: float) -> FloatArray:
@@ -71,7 +71,7 @@ class ShiftTable(ComparableLaws):
             if (np.count_nonzero(shifts, axis=1) > 1).any():
                 raise _several_moved()
             shifts = shifts.sum(axis=1)
-        return self._asked(self.noise.hockey_stick, shifts, epsilon)
+        return self._call_noise(self.noise.hockey_stick, shifts, epsilon)
 
     def screen_error(self, left: Indices, right: Indices) -> FloatArray:
         """Rounding of ``losses``: 4 ulp of max(1, loss) for each number; (p,)."""
@@ -82,16 +82,16 @@ class ShiftTable(ComparableLaws):
     def certified_loss(self, left: int, right: int) -> arb:
         """A ball that contains the loss of one pair of distinct laws."""
         shifts = np.atleast_1d(self._shifts(left, right)).tolist()
-        return _sum_of_balls(self._asked(self.noise.loss_ball, shift) for shift in shifts)
+        return _add_balls(self._call_noise(self.noise.loss_ball, shift) for shift in shifts)
 
     def certified_hockey_stick(self, left: int, right: int, epsilon: arb) -> arb:
         """A ball that contains the divergence of one pair for all epsilon of a ball."""
         moved = [shift for shift in np.atleast_1d(self._shifts(left, right)).tolist() if shift]
         if len(moved) > 1:
             raise _several_moved()
-        return self._asked(self.noise.hockey_stick_ball, sum(moved), epsilon)
+        return self._call_noise(self.noise.hockey_stick_ball, sum(moved), epsilon)
 
-    def _asked(self, function: Callable[..., T], *arguments: Any) -> T:
+    def _call_noise(self, function: Callable[..., T], *arguments: Any) -> T:
         return call_user_code(repr(self.noise), function.__name__, function, *arguments)
 
     def _shifts(self, left: Indices | int, right: Indices | int) -> Indices:
@@ -175,7 +175,7 @@ class _Shift(ClosedFormLosses):
             for here, there in zip(*ends, strict=True)
         )
         left, right = (
-            _sum_of_balls(
+            _add_balls(
                 self.noise.log_pmf_ball(number - value)
                 for number, value in zip(numbers, values, strict=True)
             ).exp()
@@ -278,7 +278,7 @@ class VectorShift(_Shift):
         return numbers
 
 
-def _sum_of_balls(balls: Iterable[arb]) -> arb:
+def _add_balls(balls: Iterable[arb]) -> arb:
     listed = list(balls)
     return reduce(add, listed) if listed else arb(0)
 

@@ -461,7 +461,7 @@ def _domain_blocks(
 ) -> Iterator[PairBlock]:
     distinct, rows = _collect_laws(mechanism, domain, executor)
     laws, queries = distinct.laws(), domain.size
-    for block in _blocks_of_rows(domain, distinct, rows):
+    for block in _iterate_pair_blocks(domain, distinct, rows):
         yield PairBlock(laws, *block, queries=queries, locate=block_locator(domain, rows, block))
         queries = 0
 
@@ -519,7 +519,7 @@ def _check_worth(mechanism: Mechanism, laws: ComparableLaws) -> None:
         )
 
 
-def _blocks_of_rows(
+def _iterate_pair_blocks(
     domain: Domain, distinct: DistinctLaws, rows: NDArray[np.int32]
 ) -> Iterator[tuple[Indices, Indices, int]]:
     step = distinct.pairs_per_slice()

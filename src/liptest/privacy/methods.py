@@ -189,7 +189,7 @@ def mean_neighbours(distribution: Distribution) -> float:
     """Expected number of neighbours of a draw (exact for cubes, records and product laws)."""
     domain = distribution.domain
     if isinstance(domain, AllAnswers):
-        return _mean_of_all_answers(distribution, domain)
+        return _count_mean_neighbours(distribution, domain)
     if not isinstance(domain, Hypergrid):
         return float((domain.size_array - 1).sum())
     if isinstance(distribution, ProductDistribution):
@@ -200,7 +200,7 @@ def mean_neighbours(distribution: Distribution) -> float:
     return 2.0 * domain.dimension
 
 
-def _mean_of_all_answers(distribution: Distribution, domain: AllAnswers) -> float:
+def _count_mean_neighbours(distribution: Distribution, domain: AllAnswers) -> float:
     # Known for independent answers, a bound otherwise.
     if not isinstance(distribution, ProductDistribution):
         return float(domain.most_neighbours)

@@ -310,7 +310,7 @@ def _decimal(digits: int, exponent: int) -> str:
 
 
 # A longer event would be no evidence that anybody reads.
-_LONGEST_OF_TELLING = 4096
+_LONGEST_EVENT = 4096
 # The line itself, raised by more than the rounding of floats.
 _ABOVE = 1.0 + 1e-12
 
@@ -350,7 +350,7 @@ def _largest_gaps(left: OutputLaw, right: OutputLaw, claim: Claim) -> tuple[Outp
     shared = [output for output in left if output in right]
     with np.errstate(over="ignore"):
         gaps = np.array([left[o] - np.exp(claim.threshold) * right[o] for o in shared])
-    order = np.argsort(-gaps, kind="stable")[:_LONGEST_OF_TELLING]
+    order = np.argsort(-gaps, kind="stable")[:_LONGEST_EVENT]
     with precision(CERTIFIED_BITS):
         factor, limit, total = claim.ball().exp(), claim.delta_ball(), arb(0)
         chosen: list[Output] = []

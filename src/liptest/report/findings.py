@@ -364,7 +364,7 @@ KINDS = {
 def kind_of(outcome: Outcome) -> OutcomeKind:
     """The kind of an outcome; one without certificate and error is a check that was not run."""
     if outcome.certificate is not None:
-        return kind_of_verdict(outcome.certificate.verdict)
+        return classify_verdict(outcome.certificate.verdict)
     if outcome.error is None:
         return OutcomeKind.NOT_RUN
     if isinstance(outcome.error, MechanismError):
@@ -372,7 +372,7 @@ def kind_of(outcome: Outcome) -> OutcomeKind:
     return OutcomeKind.UNDECIDED if isinstance(outcome.error, BudgetError) else OutcomeKind.UNUSABLE
 
 
-def kind_of_verdict(verdict: PrivacyVerdict) -> OutcomeKind:
+def classify_verdict(verdict: PrivacyVerdict) -> OutcomeKind:
     """The kind of a check that came to a verdict."""
     return KINDS[verdict.decision]
 

@@ -36,10 +36,10 @@ from liptest.report.findings import (
     Findings,
     Outcome,
     OutcomeKind,
+    classify_verdict,
     exposure_rows,
     findings,
     kind_of,
-    kind_of_verdict,
 )
 from liptest.report.law_rows import LawRow
 from liptest.report.svg import Bar, Drawing, bars, law_bars, number, profile_curve, visible
@@ -161,8 +161,8 @@ def report_html(
     if certificate is not None:
         _check_same(certificate, checked, law)
     given = _Tested(verdict, certificate, checked, law)
-    article = _article("check-0", verdict.mechanism, kind_of_verdict(verdict), given)
-    return _rendered(f"{kind_of_verdict(verdict)}: {verdict.mechanism}", [article])
+    article = _article("check-0", verdict.mechanism, classify_verdict(verdict), given)
+    return _rendered(f"{classify_verdict(verdict)}: {verdict.mechanism}", [article])
 
 
 def _check_same(

@@ -103,7 +103,7 @@ def _duration(seconds: float) -> str:
 _WHOLE = 24
 _AROUND = 8
 _LONG_TEXT = 60
-_WIDTH = 92
+_DIFF_WIDTH = 92
 _MOST = 4
 
 
@@ -111,8 +111,8 @@ def finding_lines(verdict: PrivacyVerdict | BlackBoxVerdict) -> list[str]:
     """Headline, what was tested, the witness if there is one, the meaning."""
     if isinstance(verdict, BlackBoxVerdict):
         return _sampled_lines(verdict)
-    lines = [f"claim: {verdict.claim}", *wrap(headline(verdict), _WIDTH)]
-    lines += wrap(tested(verdict), _WIDTH)
+    lines = [f"claim: {verdict.claim}", *wrap(headline(verdict), _DIFF_WIDTH)]
+    lines += wrap(tested(verdict), _DIFF_WIDTH)
     if verdict.witness is not None:
         is_certain = verdict.decision is Decision.NO
         lines += [
@@ -120,15 +120,15 @@ def finding_lines(verdict: PrivacyVerdict | BlackBoxVerdict) -> list[str]:
             *witness_lines(verdict.witness, relation=verdict.relation, is_certain=is_certain),
             "",
         ]
-    return lines + wrap(f"Meaning: {verdict.guarantee.sentence}", _WIDTH)
+    return lines + wrap(f"Meaning: {verdict.guarantee.sentence}", _DIFF_WIDTH)
 
 
 def _sampled_lines(verdict: BlackBoxVerdict) -> list[str]:
-    lines = [f"claim: {verdict.claim}", *wrap(f"{verdict.decision} {verdict.note}", _WIDTH)]
-    lines += wrap(verdict.tested, _WIDTH)
+    lines = [f"claim: {verdict.claim}", *wrap(f"{verdict.decision} {verdict.note}", _DIFF_WIDTH)]
+    lines += wrap(verdict.tested, _DIFF_WIDTH)
     if verdict.shown_bound is not None:
         lines += ["", *bound_lines(verdict.shown_bound, coordinate_noun(verdict.relation)), ""]
-    return lines + wrap(f"Meaning: {verdict.guarantee.sentence}", _WIDTH)
+    return lines + wrap(f"Meaning: {verdict.guarantee.sentence}", _DIFF_WIDTH)
 
 
 def witness_lines(
@@ -236,9 +236,6 @@ def _loss(witness: PrivacyWitness) -> str:
 # Plain tables: what each tester, and each privacy method, would cost.
 
 
-_WIDTH_OF_PLANS_TEXT = 100
-
-
 def columns_text(
     header: Sequence[str],
     rows: Iterable[Sequence[str]],
@@ -260,7 +257,7 @@ def columns_text(
     for row in rows:
         table.add_row(*map(Text, row))
     stream = io.StringIO()
-    Console(file=stream, width=_WIDTH_OF_PLANS_TEXT, color_system=None).print(table)
+    Console(file=stream, width=_TEXT_WIDTH, color_system=None).print(table)
     return "\n".join(line.rstrip() for line in stream.getvalue().rstrip().splitlines())
 
 
@@ -348,7 +345,7 @@ _WORDS = {
 }
 _MOST_OUTPUTS = 200
 _SHORT = 24
-_WIDTH_OF_TEXT = 100
+_TEXT_WIDTH = 100
 
 
 class Screen:
@@ -449,8 +446,7 @@ def _tell(line: str) -> None:
 def _wrapped(line: str) -> str:
     indent = line[: len(line) - len(line.lstrip())]
     return (
-        textwrap.fill(line, _WIDTH_OF_TEXT, subsequent_indent=indent, break_on_hyphens=False)
-        or line
+        textwrap.fill(line, _TEXT_WIDTH, subsequent_indent=indent, break_on_hyphens=False) or line
     )
 
 

@@ -182,8 +182,8 @@ def _installed() -> tuple[Path, ...]:
 _UNKNOWN_WORKERS = 4
 # How often to ask Dask for the number of its workers, which come and go.
 _RECOUNT_SECONDS = 1.0
-# From this size on a parcel goes apart from the tasks, in bytes: given to Dask once, or in a file.
-_LARGE_PARCEL = 1 << 18
+# From this size on a payload goes apart from the tasks, in bytes: given to Dask once, or in a file.
+_LARGE_PAYLOAD = 1 << 18
 
 
 @runtime_checkable
@@ -219,7 +219,7 @@ class WorkerPool:
             self._client = executor._client  # type: ignore[attr-defined]
             _separate_dask()
         self._workers, self._counted = self._count(), time.monotonic()
-        self.deaths: tuple[type[BaseException], ...] = (BrokenExecutor, *self._deaths_of_dask())
+        self.deaths: tuple[type[BaseException], ...] = (BrokenExecutor, *self._list_dask_deaths())
 
     @property
     def workers(self) -> int:
@@ -234,14 +234,14 @@ class WorkerPool:
         """What ``submit`` wants in the place of a task; pickled here, and not for each chunk."""
         if isinstance(self._given, ThreadPoolExecutor):
             return task
-        parcel = pack(task, by_name=isinstance(self._given, Renewable))
-        if len(parcel.data) < _LARGE_PARCEL:
-            return parcel
+        payload = pack(task, by_name=isinstance(self._given, Renewable))
+        if len(payload.data) < _LARGE_PAYLOAD:
+            return payload
         if self._client is not None:
-            return self._client.scatter(parcel, broadcast=True, hash=False)
+            return self._client.scatter(payload, broadcast=True, hash=False)
         if not self._is_local():
-            return parcel
-        filed = parcel.filed()
+            return payload
+        filed = payload.filed()
         self._files.append(filed.path)
         return filed
 
@@ -285,12 +285,12 @@ class WorkerPool:
         # Executors of many libraries have it; the interface has nothing for it.
         return int(getattr(self._given, "_max_workers", None) or _UNKNOWN_WORKERS)
 
-    def _deaths_of_dask(self) -> tuple[type[BaseException], ...]:
+    def _list_dask_deaths(self) -> tuple[type[BaseException], ...]:
         if self._client is None:
             return ()
         from distributed.scheduler import KilledWorker
 
-        # A parcel whose last copy was on a dead worker cancels the tasks that want it.
+        # A task payload whose last copy was on a dead worker cancels the tasks that want it.
         return KilledWorker, CancelledError
 
 

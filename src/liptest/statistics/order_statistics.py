@@ -204,7 +204,7 @@ class OrderStatistic(Statistic):
         if len(low) != len(self.ranks) or len(high) != len(self.ranks):
             return None
         if len(self.ranks) == 1:
-            return self._pair_of_one(domain, int(low[0]), int(high[0]))
+            return self._find_pair_between(domain, int(low[0]), int(high[0]))
         if self._choices(domain) > EDGE_BUDGET:
             return None
         for chosen, pairs, left, right in self._blocks(domain):
@@ -214,7 +214,7 @@ class OrderStatistic(Statistic):
                 return tuple(np.append(others, z) for z in pairs[hits[0, 1]])  # type: ignore[return-value]
         return None
 
-    def _pair_of_one(self, domain: Domain, v: int, w: int) -> tuple[Values, Values] | None:
+    def _find_pair_between(self, domain: Domain, v: int, w: int) -> tuple[Values, Values] | None:
         step = w - v if isinstance(domain, RecordGrid) else 1
         if not 0 <= v < w <= self._top(domain) or w != v + step:
             return None

@@ -101,11 +101,11 @@ def _product_at(known: Joint, rates: Rates) -> shapes.Moved:
     }
     for step in steps:
         own = [(shapes.variable_density(rates, known.noises[step.variable]), _ZERO)]
-        inner = shapes.product_of_shapes(own + factors.pop(step.alone, []))
+        inner = shapes.multiply_shapes(own + factors.pop(step.alone, []))
         if step.outer is None:
             return inner
         left = shapes.convolution(
-            inner, step.factor, shapes.product_of_shapes(factors.pop(step.outer))
+            inner, step.factor, shapes.multiply_shapes(factors.pop(step.outer))
         )
         factors.setdefault(step.after, []).append(shapes.stretch_shape(left, step.scale))
     raise AssertionError("the root is eliminated last")

@@ -220,7 +220,7 @@ _SHAPES: dict[Any, Shape] = {}
 _RATES: dict[Any, Rates] = {}
 
 
-def forget_of_shapes() -> None:
+def forget_shapes() -> None:
     """Keep no shape and nothing that was computed."""
     _SHAPES.clear()
     for rates in _RATES.values():
@@ -293,7 +293,7 @@ def interval(rates: Rates, low: Any, high: Any) -> Moved:
     return shape("interval", rates, "between", high - low), low
 
 
-def product_of_shapes(factors: list[Moved]) -> Moved:
+def multiply_shapes(factors: list[Moved]) -> Moved:
     """Of all, at least one."""
     flat: list[Moved] = []
     for one, shift in factors:
@@ -360,9 +360,7 @@ def _mirrored(one: Shape, shift: Any) -> Moved:
         low, high = (None if end is None else one.rates.step - end - shift for end in ends)
         return interval(one.rates, high, low)
     if one.kind == "product":
-        return product_of_shapes(
-            [_mirrored(part, inner + shift) for part, inner in one.arguments[0]]
-        )
+        return multiply_shapes([_mirrored(part, inner + shift) for part, inner in one.arguments[0]])
     if one.kind == "convolution":
         (left, at), (right, other_at) = (_mirrored(part, _ZERO) for part in one.arguments[:2])
         found = _convolution(left, right, one.arguments[2])

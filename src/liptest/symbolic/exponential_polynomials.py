@@ -141,7 +141,7 @@ class WholeRates(Rates):
         self._signs: dict[Any, int] = {}
 
     def exponents(self, rate: Any) -> list[int]:
-        """Of the numbers q."""
+        """The powers of the numbers q that a rate stands for."""
         left, found = int(rate.p), []
         for _ in self.ratios:
             digit = ((left + (1 << (_DIGIT - 1))) & ((1 << _DIGIT) - 1)) - (1 << (_DIGIT - 1))
@@ -263,7 +263,7 @@ def _add_to(found: Terms, key: tuple[int, int], low: int, poly: Any) -> None:
     found[key] = low, poly
 
 
-def product_of_functions(rates: Rates, left: Terms, right: Terms) -> Terms:
+def multiply_functions(rates: Rates, left: Terms, right: Terms) -> Terms:
     """Of two functions of the same origin."""
     if left is ONE:
         return right
@@ -333,7 +333,7 @@ def scale_function(terms: Terms, factor: Any) -> Terms:
 
 
 def derivative(rates: Rates, terms: Terms) -> Terms:
-    """Of the function, over the reals."""
+    """The derivative of the function over the reals."""
 
     def parts() -> Iterator[tuple[int, Any, Any]]:
         for power, rate, coefficient in to_list(rates, terms):
@@ -400,7 +400,7 @@ def multiplied(
         other_low, other_high = _plus(other.low, right_shift), _plus(other.high, right_shift)
         low, high = _upper(one_low, other_low), _lower(one_high, other_high)
         if low is None or high is None or low < high:
-            terms = product_of_functions(
+            terms = multiply_functions(
                 rates,
                 restricted(rates, one, low, high, left_shift),
                 restricted(rates, other, low, high, right_shift),

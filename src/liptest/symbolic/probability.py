@@ -214,7 +214,7 @@ class System:
 def forget() -> None:
     """Empty all caches."""
     with precision(_PRECISIONS[0]):
-        shapes.forget_of_shapes()
+        shapes.forget_shapes()
         shapes.forget_plans()
 
 
@@ -224,7 +224,7 @@ Sum = list[tuple[int, list["shapes.Shape | Sum"]]]
 
 def _mass(noises: tuple[Noise, ...], part: Ranges) -> arb:
     if shapes.is_crowded():
-        shapes.forget_of_shapes()
+        shapes.forget_shapes()
     parts = _sum_of(noises, part, 0)
     for bits in _PRECISIONS:
         with precision(bits):
@@ -266,16 +266,16 @@ def _totals(noises: tuple[Noise, ...], part: Tree) -> list[shapes.Shape]:
     }
     found = []
     for step in part.steps:
-        own = [(shapes.variable_density(rates, noises[step.variable]), _ZERO_OF_PROBABILITY)]
-        inner = shapes.product_of_shapes(own + factors.pop(step.alone, []))
+        own = [(shapes.variable_density(rates, noises[step.variable]), _ZERO_PROBABILITY)]
+        inner = shapes.multiply_shapes(own + factors.pop(step.alone, []))
         if step.outer is None:
             found.append(inner[0])
             continue
         left = shapes.convolution(
-            inner, step.factor, shapes.product_of_shapes(factors.pop(step.outer))
+            inner, step.factor, shapes.multiply_shapes(factors.pop(step.outer))
         )
         factors.setdefault(step.after, []).append(shapes.stretch_shape(left, step.scale))
     return found
 
 
-_ZERO_OF_PROBABILITY = shapes.exact(Fraction(0))
+_ZERO_PROBABILITY = shapes.exact(Fraction(0))
