@@ -34,9 +34,6 @@ from liptest.mechanisms.additive import AdditiveNoise, DiscreteGaussian, Discret
 from liptest.mechanisms.base import Mechanism
 from liptest.mechanisms.shift import ShiftMechanism
 
-# Which OpenDP this is, and what its measurements claim.
-
-
 #: The first version whose whole-number noise has the law that is claimed.
 _RIGHT_NOISE = (0, 14, 2)
 
@@ -83,9 +80,6 @@ def claim(measurement: Any, distance: int, delta: float | None) -> tuple[float, 
         f"delta) is to be tested",
         name="delta",
     )
-
-
-# What an OpenDP measurement says of itself: its record, its noise, its claim.
 
 
 _CALIBRATIONS = (

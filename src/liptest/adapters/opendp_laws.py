@@ -1,4 +1,4 @@
-"""Output laws of OpenDP's measurements as this program's mechanisms."""
+"""Output laws of OpenDP's measurements, and the datasets of its domains and metrics."""
 
 from __future__ import annotations
 
@@ -19,9 +19,6 @@ from liptest.mechanisms.declared import ClosedForm, ExactForm, StatisticMechanis
 from liptest.mechanisms.shift import ShiftMechanism, VectorShift
 from liptest.statistics.coordinates import Coordinates
 from liptest.statistics.sums import WeightedSum
-
-# Which datasets OpenDP's domains and metrics stand for.
-
 
 _TYPE = re.compile(r"\bT=([iu])(8|16|32|64|128|size)\b")
 
@@ -113,9 +110,6 @@ def _fits(domain: Domain, default: Domain | None, inner: str) -> None:
 def misfit(domain: Domain, why: str) -> InputError:
     """The error of a domain that is not the measurement's."""
     return InputError(f"domain={domain} does not fit the measurement: {why}", name="domain")
-
-
-# OpenDP's sums and counts before the noise: which datasets they take, and what they give.
 
 
 # Datasets on which the transformation is compared with the statistic.

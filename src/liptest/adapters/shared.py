@@ -1,4 +1,4 @@
-"""Whether a library draws from the law that it is said to have."""
+"""What a library says of a mechanism, and whether it draws from the law that it is said to have."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ from typing import Any, cast
 from liptest.data.domains import Domain
 from liptest.errors import InputError, LawError, shown
 from liptest.mechanisms.base import Mechanism
-
-# What a library says of a mechanism: its claim, its datasets, and what is known of its law.
 
 
 @dataclass(frozen=True)

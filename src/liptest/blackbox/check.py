@@ -1,4 +1,7 @@
-"""``check_samples`` and ``epsilon_lower_bound``: claims about mechanisms known by samples only."""
+"""``check_samples`` and ``epsilon_lower_bound``: claims about mechanisms known by samples only.
+
+The request is validated before anything is drawn.
+"""
 
 from __future__ import annotations
 
@@ -28,9 +31,6 @@ from liptest.errors import InputError, check_count, check_non_negative, check_op
 from liptest.mechanisms.base import check_by_samples
 from liptest.privacy.claims import Claim, ExactLog, parse_epsilon
 from liptest.verdicts import Cost, Decision, Guarantee
-
-# What a test by samples is asked for, checked before anything is drawn.
-
 
 #: Fewer samples than this are refused.
 LEAST_SAMPLES = 2_000

@@ -1,4 +1,7 @@
-"""Which event to test: cells in order of their likelihood ratio, cut where the test gains most.
+"""Which event to test, and the exact binomial test of it.
+
+Outputs are counted in cells, the cells are put in order of their likelihood ratio and cut where
+the test gains most.
 
 Order and cut are estimates; they decide how strong the test is, never whether it is right.
 """
@@ -131,9 +134,6 @@ def plan_sides(
     total = 2.0 + delta
     a, b, tokens = rng.multinomial(steps, [1 / total, 1 / total, delta / total]).tolist()
     return a, b, np.sort(rng.exponential(size=tokens))
-
-
-# Counting outputs: all distinct ones while they are few, and cells of views.
 
 
 Counts = NDArray[np.int64]

@@ -272,9 +272,6 @@ def chance_in_words(probability: float) -> str:
     return f"{rounded_up(probability):.4g}"
 
 
-# What verdicts from samples promise, in sentences.
-
-
 _MOST = 10**12
 
 
@@ -324,9 +321,6 @@ def open_reason(reached: float, asked: float, needed: int) -> str:
     if needed > _MOST:
         takes = "more samples than can be drawn"
     return f"the samples reach {known}, asked for was {asked:g}; that takes {takes}"
-
-
-# Whether a verdict from samples follows from its counts.
 
 
 # Of the logarithm of a tail, which is computed again.

@@ -1,4 +1,7 @@
-"""``liptest check`` and ``liptest release``: test first, then perhaps one draw."""
+"""``liptest check`` and ``liptest release``: test first, then perhaps one draw.
+
+Also the files that a check leaves behind: checkpoints, certificates, reports.
+"""
 
 from __future__ import annotations
 
@@ -224,9 +227,6 @@ def _guarded(screen: Screen, action: Callable[[], Any]) -> Any:
         return None
 
 
-# Checkpoint files: which check has which, how to go on, when they go.
-
-
 def checkpoint_files(options: dict[str, Any], checks: int) -> list[Path | None]:
     """The file of each check; of several checks each has one of its own, ``FILE-2`` and so on.
 
@@ -281,9 +281,6 @@ def remove(files: list[Path | None]) -> None:
         if file is not None:
             with suppress(OSError):
                 file.unlink(missing_ok=True)
-
-
-# The files that a command leaves behind: certificates and reports.
 
 
 Format = Callable[[Sequence[Outcome]], str]

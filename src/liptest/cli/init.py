@@ -1,4 +1,4 @@
-"""``liptest init``: a commented liptest.toml for one mechanism."""
+"""``liptest init``: a commented liptest.toml for one mechanism, and what its check would take."""
 
 from __future__ import annotations
 
@@ -297,9 +297,6 @@ def _quoted(text: str) -> str:
 
 def _printable(text: str) -> str:
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
-
-
-# How long ``liptest check`` would take, told before it is started.
 
 
 # What is faster needs no warning.

@@ -407,9 +407,6 @@ def _write(path: Path | None, answer: Any) -> None:
         print(f"error: --json {path}: {error.strerror}", file=sys.stderr)
 
 
-# What the command line names: functions, tables, a distribution.
-
-
 @dataclass(frozen=True)
 class NamedFunction:
     """A function from a file: what it raises, or an attempt to exit, is its own fault."""

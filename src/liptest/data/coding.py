@@ -1,4 +1,4 @@
-"""Which values a coordinate takes, in which order, and how counts become arrays."""
+"""How table cells become coordinates: one form for values of every backend, their order, counts."""
 
 from __future__ import annotations
 
@@ -13,9 +13,6 @@ from numpy.typing import NDArray
 
 from liptest.data.domains import Domain, Hypercube, RecordGrid
 from liptest.errors import InputError, shown
-
-# Values of table cells, as every backend gives them, in one form.
-
 
 #: A category: a number, a text, a date; None stands for a missing value.
 Value = Hashable

@@ -1,4 +1,7 @@
-"""Are the columns of a public table independent, and what if they are not (theory 3.17)?"""
+"""Are the columns of a public table independent, and what if they are not (theory 3.17)?
+
+The shares of rows are compared with a product law, in numbers and in words.
+"""
 
 from __future__ import annotations
 
@@ -26,9 +29,6 @@ from liptest.data.fitted import DATASETS, Fitted, counts_hash
 from liptest.data.product import ProductDistribution
 from liptest.data.sources import TableSource, as_source, choose_columns
 from liptest.errors import InputError, check_open_unit, shown
-
-# How far the shares of independent rows may be from their probabilities.
-
 
 _STEPS = 60
 # Far above what the floats below can lose.
@@ -70,9 +70,6 @@ def _divergence(s: NDArray[np.float64], p: NDArray[np.float64]) -> NDArray[np.fl
         hit = np.where(s > 0, s * np.log(s / p), 0.0)
         miss = np.where(s < 1, (1 - s) * np.log((1 - s) / (1 - p)), 0.0)
     return np.asarray(hit + miss)
-
-
-# What a comparison of columns with a product law says, in numbers and in words.
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Finite domains: the cube, the l1 grid, and records that can be replaced.
+"""Finite domains: the cube, the l1 grid, records that can be replaced, and query answers.
 
 A *point* (a *dataset*, from ``privacy`` on) is a vector of ``dimension`` small integers;
 coordinate ``r`` takes the values ``0 .. sizes[r] - 1``. Two points are neighbours when their

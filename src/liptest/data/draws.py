@@ -1,4 +1,4 @@
-"""Exact draws: vectorised, with probabilities exact to 53 bits, and the law of a sum of bits."""
+"""Laws of single coordinates, checked, and vectorised draws from them, exact to 53 bits."""
 
 from __future__ import annotations
 
@@ -10,9 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from liptest.data.domains import Domain
 from liptest.errors import InputError, shown
-
-# Checks of the laws of single coordinates, as a user gives them.
-
 
 #: A law given in decimals may be off by rounding; more than this is a mistake.
 SUM_SLACK = 1e-9

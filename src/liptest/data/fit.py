@@ -1,4 +1,7 @@
-"""A product law from a public table or array; see ``ProductDistribution.fit``."""
+"""Product laws from a public table or array; see ``ProductDistribution.fit``.
+
+Records, records by group, and histograms that count them.
+"""
 
 from __future__ import annotations
 
@@ -47,9 +50,6 @@ from liptest.data.fitted import (
 from liptest.data.sources import TableSource, as_source, choose_columns, is_table, require_array
 from liptest.errors import InputError, check_count, check_positive, shown
 
-# Laws of the counts of a histogram whose number of records is random.
-
-
 # Probability that some count of a histogram lies above its grid, where the grid is chosen here.
 CUT = 1e-9
 _LARGEST = 10**6
@@ -96,9 +96,6 @@ def _tail_bound(mean: float, size: int) -> float:
     if size <= mean:
         return 1.0
     return math.exp(size - mean + size * math.log(mean / size))
-
-
-# Laws of records by group, and of histograms that count them; see ``ProductDistribution.fit``.
 
 
 # Cells of groups times values that are worth keeping.

@@ -1,4 +1,7 @@
-"""What a distribution was fitted on: enough to code data alike, and to recognise the table."""
+"""Fits on public tables: the validated request, shrunk marginal laws, and what was fitted on.
+
+What was fitted on is enough to code data alike and to recognise the table.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +18,6 @@ from liptest.data.coding import Categories, Value, codes
 from liptest.data.domains import Domain, rectangular
 from liptest.data.sources import as_source, choose_columns, is_table
 from liptest.errors import InputError, check_count, check_non_negative, check_positive, shown
-
-# Marginal laws from public tables, shrunk towards the law of all data together.
 
 
 def fit_marginals(
@@ -133,9 +134,6 @@ def _codes(values: NDArray[Any], size: int) -> NDArray[np.int64]:
             value=example,
         )
     return values.astype(np.int64)
-
-
-# What a fit is asked for, and what it finds.
 
 
 @dataclass(frozen=True)

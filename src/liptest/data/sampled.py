@@ -1,4 +1,4 @@
-"""Distributions that can only be sampled: correlated records, bootstrap, simulation."""
+"""Distributions that are sampled: bootstrap, mixtures, Markov chains, simulation."""
 
 from __future__ import annotations
 
@@ -235,9 +235,6 @@ def _first_parameter(sampler: Callable[..., ArrayLike]) -> str:
         return ""
 
 
-# Correlated laws with known masses: bootstrap, mixtures of products, Markov chains.
-
-
 @dataclass(frozen=True, eq=False)
 class Bootstrap:
     """Draws rows of a table with replacement; exact.
@@ -424,9 +421,6 @@ def _law(name: str, values: ArrayLike, size: int) -> NDArray[np.float64]:
         raise InputError(text, name=name.partition("[")[0]) from None
 
 
-# The rows of a public table as a law; see ``SampledDistribution.bootstrap``.
-
-
 # Different rows that are worth keeping.
 _MAX_ROWS = 4_000_000
 
@@ -477,9 +471,6 @@ def _of_array(table: Any, domain: Domain) -> Resampled:
     fitted = Fitted(len(rows), DATASETS, counts_hash=counts_hash(cells))
     words = f"whole rows of an array, drawn with replacement ({fitted.words})"
     return Resampled(domain, Bootstrap(points, counts.astype(np.int64)), fitted, words)
-
-
-# Chains and mixtures fitted on public tables; see ``SampledDistribution``.
 
 
 _MAX_CLASSES = 100

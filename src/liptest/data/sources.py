@@ -1,4 +1,8 @@
-"""What can be counted: anything with column names and a GROUP BY."""
+"""What can be counted: anything with column names and a GROUP BY.
+
+Frames of any library that narwhals knows, CSV and Parquet files through duckdb, and databases,
+which count by themselves, so that only counts leave them.
+"""
 
 from __future__ import annotations
 
@@ -107,9 +111,6 @@ def choose_columns(source: TableSource, columns: str | Sequence[str] | None) -> 
             f"columns={shown(wanted)} must name at least one column, none twice", name="columns"
         )
     return wanted
-
-
-# Frames of any library that narwhals knows, and CSV and Parquet files through duckdb.
 
 
 _COUNT = "liptest count"
@@ -258,9 +259,6 @@ def _require_commas(path: Path, columns: Sequence[str]) -> None:
             f"commas, not with {other[0]!r}",
             name="table",
         )
-
-
-# A table or query of a database, counted by the database: only counts leave it.
 
 
 Answer = TypeVar("Answer")

@@ -1,4 +1,4 @@
-"""A dataset that notes what is read of it.
+"""Access tracking: a dataset that notes what is read of it, and datasets that share a law for it.
 
 It stands for a read-only 1-d NumPy array and answers as one, with NumPy's own answers. What it
 does not know how to note (a ufunc of two arrays, conversion, printing, ..) reads everything. It is

@@ -35,9 +35,6 @@ from liptest.errors import (
 from liptest.mechanisms.laws import Output, Raised
 from liptest.values.branching import Branches, DrawLog, Path, UnweightedBranches, used_again
 
-# What a path through the tree of choices is made of, and what ends it.
-
-
 # Leaves that are kept as samples: so many first ones, and those numbered 2, 4, 8, ..
 _SAMPLED = 4
 # Of each exception so many more.
@@ -173,9 +170,6 @@ def _varints(table: bytes) -> Iterator[int]:
         if not byte & 64:
             yield value
             value = 0
-
-
-# What one law may cost, and what is said when it costs more.
 
 
 #: Runs for one law: twenty fair coins, under a minute and under 1 GB if all outputs differ.

@@ -1,4 +1,8 @@
-"""One law from the code: the tree of a function's random choices on one dataset."""
+"""One law from the code: the tree of a function's random choices on one dataset.
+
+Leaves are replayed with real random numbers, and laws that are known already are reused by what
+the function has read.
+"""
 
 from __future__ import annotations
 
@@ -241,9 +245,6 @@ def handed(argument: NDArray[Any]) -> Any:
     if argument.ndim == 0:
         return int(argument)
     return np.frombuffer(argument.astype(np.int64).tobytes(), dtype=np.int64)
-
-
-# The laws of one function that are known already, by what it has read, and how others join.
 
 
 # Runs spent on laws that stay partial before the rest of a batch is left out.

@@ -1,4 +1,8 @@
-"""Draws made of several choices, in the ways NumPy makes them."""
+"""Draws of NumPy's distributions, made of choices with whole-number weights.
+
+Finite distributions, distributions without an end (their tail stays unexplored), vectors of
+counts, permutations and choices.
+"""
 
 from __future__ import annotations
 
@@ -18,9 +22,6 @@ from liptest.values.branching import Branches, Branching
 from liptest.values.faults import RaisesAsNumPy, raises_as_numpy
 from liptest.values.grid import UNIT
 from liptest.values.tails import draw_tailed
-
-# Whole-number weights of NumPy's finite distributions; wrong arguments raise what NumPy raises.
-
 
 #: NumPy itself: checks arguments and gives types and shapes, never values.
 NUMPY: Any = RaisesAsNumPy(np.random.Generator(np.random.PCG64(0)))
@@ -99,9 +100,6 @@ def hypergeometric_weights(good: int, bad: int, drawn: int) -> Branches:
     return tuple(math.comb(good, k) * math.comb(bad, drawn - k) for k in range(drawn + 1))
 
 
-# Draws of a Generator from distributions without an end; the tail stays unexplored.
-
-
 class TailedDraws:
     """Methods of a Generator for distributions without an end; the tail stays unexplored."""
 
@@ -123,9 +121,6 @@ class TailedDraws:
     def _tailed(self, method: str, parameters: tuple[Any, ...], size: Any) -> Any:
         draw = partial(draw_tailed, self._tree, method)
         return self._entries(method, draw, parameters, (float,) * len(parameters), size)
-
-
-# Draws of a Generator that give a vector of counts: one count after the other.
 
 
 class CountVectorDraws:

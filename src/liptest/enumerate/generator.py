@@ -1,4 +1,7 @@
-"""A stand-in for numpy.random.Generator that asks a choice tree for every draw."""
+"""A stand-in for numpy.random.Generator that asks a choice tree for every draw.
+
+Draws of continuous noise are symbolic, with the ideal laws of NumPy's methods.
+"""
 
 from __future__ import annotations
 
@@ -43,9 +46,6 @@ from liptest.values.noise import value_of
 from liptest.values.noise_run import NoiseRun
 from liptest.values.packed_uniforms import draw_floats
 from liptest.values.uniform import UniformValue
-
-# Noise that a stand-in generator hands out: symbolic, with the ideal laws of NumPy's methods.
-
 
 _ADVICE = "give a finite scale"
 

@@ -34,8 +34,6 @@ from liptest.mechanisms.laws import LawTable, Output, OutputLaw, Raised
 from liptest.runs.workers import travels_by_value
 from liptest.statistics.protocol import Statistic, check_is_statistic
 
-# What may be analysed, and how a function is found again in another process.
-
 
 def takes_generator(function: Any) -> bool:
     """Whether the function wants ``(data, rng)``; else it takes ``(data)`` only.
@@ -105,9 +103,6 @@ def imported(module: str, qualname: str) -> Any:
     """The object of that name; its module is imported first."""
     import_module(module)
     return found(module, qualname)
-
-
-# Plain Python functions as mechanisms, their output laws enumerated from the code.
 
 
 T = TypeVar("T")

@@ -1,4 +1,7 @@
-"""Functions whose outputs are real numbers with noise, compared through their densities."""
+"""Functions whose outputs are real numbers with noise, compared through their densities.
+
+Tables of such laws are compared in closed form; cells of a grid show them.
+"""
 
 from __future__ import annotations
 
@@ -33,9 +36,6 @@ from liptest.mechanisms.laws import (
     as_fraction,
 )
 from liptest.values.noise import ADVICE
-
-# A law of real numbers as a law of cells of a grid, to be shown.
-
 
 # A cell is about a quarter of the scale of the noise; what lies outside all cells weighs less.
 _CELLS_A_SCALE = 4
@@ -92,9 +92,6 @@ def _grid(
             break
         reach *= 2
     return [(k * step, (k + 1) * step) for k in range(low - reach, high + reach)]
-
-
-# Tables of laws with continuous outputs, compared in closed form.
 
 
 Indices = NDArray[np.int64]

@@ -308,9 +308,6 @@ def _is_internal(module: str, value: Any) -> bool:
     return _is_own(module)
 
 
-# What may be analysed, and how a function is found again in another process.
-
-
 def attribute_of(value: Any, name: str) -> Any:
     """What an object has under a name, None for nothing; none of its own ``__getattr__`` is run."""
     try:

@@ -1,4 +1,4 @@
-"""What a ledger records: an attempt before the test, its verdict, a release before each draw."""
+"""The ledger and its recorder: attempt before the test, then verdict, release before each draw."""
 
 from __future__ import annotations
 

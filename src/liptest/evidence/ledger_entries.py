@@ -24,9 +24,6 @@ from liptest.privacy.settings import BLACK_BOX
 from liptest.privacy.verdicts import BY_FILTER, counted
 from liptest.verdicts import Count, Decision, Json, Record, Text
 
-# Accumulated numbers of a ledger (theory 3.11, 3.18): exact sums, and how they are printed.
-
-
 _DIGITS = 6
 
 

@@ -1,4 +1,7 @@
-"""``check_lipschitz``: is a function Lipschitz, up to a set of small mass?"""
+"""``check_lipschitz``: is a function Lipschitz, up to a set of small mass?
+
+The driver runs a tester in one stage or two; a judge decides whether two values differ too much.
+"""
 
 from __future__ import annotations
 
@@ -22,9 +25,6 @@ from liptest.lipschitz.testers.base import DiameterTester, LipschitzTester, Pair
 from liptest.lipschitz.verdicts import LipschitzVerdict, QueryPlan, Witness
 from liptest.runs.driver import Finding, Judgement, Progress, QueryBatch, RunOutcome, Sampling, run
 from liptest.verdicts import Cost, Decision, Guarantee, rounded_up
-
-# Judges of function values: do two values differ by more than a Lipschitz function's may?
-
 
 # Float differences and products are off by at most a few units in the last place.
 _SCREEN = 1.0 - 2.0**-50
@@ -195,9 +195,6 @@ def _confirmed(finding: Finding, oracle: FunctionOracle, limit: float, queries: 
         )
     confirmed = Finding(ends[0], ends[1], finding.distance, (left, right))
     return Narrowed(confirmed, queries, 2)
-
-
-# Runs a Lipschitz tester through the driver, in one stage or two.
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-"""Exact distance of a function to the Lipschitz functions (theory 1.1, 1.1b).
+"""Distance of a function to the Lipschitz functions (theory 1.1, 1.1b), bounds, image diameters.
 
 The ground truth that testers are checked against: values and masses are exact rationals, and
 the answer is proved by a maximum flow of the same value.

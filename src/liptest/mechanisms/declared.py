@@ -29,9 +29,6 @@ from liptest.mechanisms.laws import (
 from liptest.mechanisms.neighbourhoods import Changes
 from liptest.statistics.protocol import Statistic, changed_values_at, check_is_statistic, values_at
 
-# Mechanisms whose output law is declared as a formula.
-
-
 LogPmf = Callable[[Any], ArrayLike]
 
 

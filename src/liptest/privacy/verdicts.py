@@ -1,4 +1,4 @@
-"""Verdicts on mechanisms: plan and verdict; frozen, printable, JSON both ways."""
+"""Verdicts on mechanisms and their sentences; frozen, printable, JSON both ways."""
 
 from __future__ import annotations
 
@@ -220,9 +220,6 @@ def fine_print(verdict: PrivacyVerdict) -> list[str]:
         lines.append(f"Seed: {verdict.seed}.")
     lines.append(NOT_COVERED)
     return lines
-
-
-# Sentences: what a verdict promises, and how it is printed.
 
 
 _IDEAL = (

@@ -1,4 +1,4 @@
-"""Witnesses against privacy claims, and outputs in JSON."""
+"""Witnesses against privacy claims: certified probabilities, distinguishing events, JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a report shows beyond the verdict, computed once: profile, exposure, both output laws.
+"""What a report shows, computed once: outcome of each check, profile, exposure, both output laws.
 
 Nothing here changes or adds to a promise; what is too dear is left out with a reason.
 """
@@ -38,8 +38,6 @@ from liptest.statistics.coordinates import Coordinates
 from liptest.statistics.protocol import has_values_of
 from liptest.statistics.sums import Count, WeightedSum
 from liptest.verdicts import Decision
-
-# What became of each check that was asked for; every format of a report is written from this.
 
 
 @dataclass(frozen=True)
@@ -338,9 +336,6 @@ def _steps(losses: NDArray[np.float64], claimed: float) -> list[float]:
     first = min([claimed, *steps[:1].tolist()]) / 2
     grid = [first, *steps.tolist(), claimed, top]
     return sorted({epsilon for epsilon in grid if math.isfinite(epsilon)})
-
-
-# What a check found, for reports that machines read: its kind, its numbers, its words.
 
 
 class OutcomeKind(StrEnum):

@@ -108,9 +108,9 @@ def _chosen(
     if len(outputs) <= _FEW:
         return outputs
     ranked = sorted(outputs, key=lambda one: max(masses[one]), reverse=True)
-    telling = [one for one in ranked if one in event][: _MOST_ROWS // 2]
-    others = [one for one in ranked if one not in event][: _MOST_ROWS - len(telling)]
-    return [*telling, *(one for one in others if max(masses[one]) >= _FAINT)]
+    deciding = [one for one in ranked if one in event][: _MOST_ROWS // 2]
+    others = [one for one in ranked if one not in event][: _MOST_ROWS - len(deciding)]
+    return [*deciding, *(one for one in others if max(masses[one]) >= _FAINT)]
 
 
 def _runs(outputs: Sequence[Output], masses: Masses, event: frozenset[Output]) -> Iterable[LawRow]:

@@ -140,9 +140,6 @@ def new_figure() -> tuple[Figure, Any]:
     return figure, figure.add_subplot()
 
 
-# A picture of the dependence of columns; needs matplotlib.
-
-
 _LABELS = 24
 
 

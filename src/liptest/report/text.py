@@ -1,4 +1,7 @@
-"""Verdicts on a terminal (panels, tables, a progress bar) and in a pipe (plain quiet text)."""
+"""Verdicts on a terminal (panels, tables, a progress bar) and in a pipe (plain quiet text).
+
+Also plain text elsewhere: remaining time, a witness in the manner of a diff, tables of plans.
+"""
 
 from __future__ import annotations
 
@@ -35,9 +38,6 @@ from liptest.privacy.verdicts import (
 from liptest.privacy.witnesses import PrivacyWitness, fraction_text
 from liptest.runs.driver import Progress as ProgressCallback
 from liptest.verdicts import Decision
-
-# How fast a run goes and how long it will still take, in words.
-
 
 #: Least seconds between two lines where there is no terminal.
 SECONDS = 10.0
@@ -94,9 +94,6 @@ def _duration(seconds: float) -> str:
         if seconds >= 2 * size:
             return f"{seconds / size:.0f} {unit}"
     return f"{seconds:.0f} s"
-
-
-# A witness as plain lines, in the manner of a diff: for test output and machine-read reports.
 
 
 # A dataset of so many records is shown whole; of a longer one the records around the change.
@@ -231,9 +228,6 @@ def _loss(witness: PrivacyWitness) -> str:
     limit = claim.threshold * witness.distance
     found = "infinite" if math.isinf(witness.loss_lower) else f"{witness.loss_lower:.12g}"
     return f"loss {found}, claim at most {limit:.12g} ({claim})"
-
-
-# Plain tables: what each tester, and each privacy method, would cost.
 
 
 def columns_text(

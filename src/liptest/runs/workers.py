@@ -1,4 +1,4 @@
-"""Ordered, bounded mapping over any ``concurrent.futures.Executor``.
+"""Worker pools and task payloads: ordered, bounded mapping over any executor.
 
 The work is cut into numbered chunks whose content depends on the number alone, so results are
 the same on one worker or many; only their timing differs. Several chunks travel as one group,
@@ -174,9 +174,6 @@ def _installed() -> tuple[Path, ...]:
     paths = sysconfig.get_paths()
     keys = ("stdlib", "platstdlib", "purelib", "platlib")
     return (_PACKAGE, *(Path(paths[key]).resolve() for key in keys))
-
-
-# The workers behind an executor: how many, how tasks reach them, what to do when they die.
 
 
 _UNKNOWN_WORKERS = 4

@@ -1,4 +1,4 @@
-"""A point inside constraints, chosen from the last eliminated variable back to the first."""
+"""Linear constraints on noise: whether they can hold, what they leave of a form, a point inside."""
 
 from __future__ import annotations
 

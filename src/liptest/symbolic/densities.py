@@ -1,4 +1,6 @@
-"""By how much a function exceeds a multiple of another: the integral of (g - factor h)+.
+"""Densities of one variable under constraints, bounds on their log ratio, and their excess.
+
+The excess is the integral of (g - factor h)+.
 
 Between two ends of pieces the sign of g - factor h is looked for by bisection, with enclosures by
 intervals and by the derivative. Where it is certain the integral is a closed form. What is left
@@ -40,9 +42,6 @@ from liptest.symbolic.exponential_polynomials import (
 from liptest.symbolic.forms import Constraint
 from liptest.symbolic.noise import EXPONENTIAL, Noise
 from liptest.symbolic.probability import function_of
-
-# The density of one variable together with constraints, as a function written in pieces.
-
 
 _ZERO = fmpq(0)
 

@@ -1,4 +1,6 @@
-"""What is to be computed, as expressions that forget variable numbers and locations.
+"""In which order variables are eliminated, and shapes: what is computed on the way.
+
+Shapes are expressions that forget variable numbers and locations.
 
 A shape is a function of one variable up to a translation. Equal shapes are one object, so what is
 computed of one serves every leaf and every dataset in which it occurs.

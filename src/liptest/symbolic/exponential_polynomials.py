@@ -1,4 +1,4 @@
-"""Functions of one variable that are sums of powers times exponentials on pieces.
+"""Functions of one variable that are sums of powers times exponentials on pieces, and their rates.
 
 The pieces are [low, high), sorted, apart from each other; elsewhere the function is 0. Ends are
 exact. The terms of a piece are in t - origin, where the origin is its low end, or its high end
@@ -216,9 +216,6 @@ def common_base(rates: Iterable[Any]) -> Any:
 def _gcd(left: Any, right: Any) -> Any:
     one, other = int(left.p) * int(right.q), int(right.p) * int(left.q)
     return fmpq(math.gcd(one, other), int(left.q) * int(right.q))
-
-
-# Sums of coefficient * t^power * e^(rate t), as polynomials in e^(base t).
 
 
 #: (power of t, number of the offset) -> (lowest exponent, polynomial).

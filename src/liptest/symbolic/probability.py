@@ -1,4 +1,4 @@
-"""Probabilities of conjunctions of linear constraints on independent noise."""
+"""Probabilities of conjunctions of linear constraints on independent noise, at a set precision."""
 
 from __future__ import annotations
 
@@ -26,9 +26,6 @@ from liptest.symbolic.exponential_polynomials import (
 )
 from liptest.symbolic.forms import Constraint
 from liptest.symbolic.noise import Noise
-
-# What shapes come to: functions, integrals, at the precision that is set.
-
 
 _ZERO = fmpq(0)
 _FEW = 12
