@@ -18,7 +18,9 @@ _ENVIRONMENTS = [name for name, pinned in _KNOWN["environments"].items() if pinn
 @nox.parametrize("environment", _ENVIRONMENTS, ids=_ENVIRONMENTS)
 def libraries(session: nox.Session, environment: str) -> None:
     """Golden tests of one installed library."""
-    session.install(*_KNOWN["environments"][environment], ".", "pytest", "pytest-xdist", "hypothesis")
+    session.install(
+        *_KNOWN["environments"][environment], ".", "pytest", "pytest-xdist", "hypothesis"
+    )
     session.run(
         "pytest",
         "tests/golden/test_real_libraries.py",

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import liptest as lt
 from liptest.blackbox.events import (
     Bins,
+    CellTree,
     Outputs,
     Values,
     collected,
@@ -20,7 +21,6 @@ from liptest.blackbox.events import (
     fit_tree,
     view_from_dict,
 )
-from liptest.blackbox.events import CellTree as Tree
 from liptest.blackbox.learning import Aim, Event, best_cells
 from liptest.mechanisms.laws import Raised
 
@@ -38,7 +38,7 @@ def test_cells_depend_on_the_output_alone(listed):
     """The same output lies in the same cell, alone or in a batch, before and after JSON."""
     outputs = Outputs(collected(listed))
     views = [Values((1, "a")), fit_bins(outputs, "x[0]"), fit_bins(outputs, "sum")]
-    views.append(Tree(("x[0]", "", "length"), (0.5, 0.0, 0.0)))
+    views.append(CellTree(("x[0]", "", "length"), (0.5, 0.0, 0.0)))
     for view in views:
         codes = view.codes(outputs)
         assert codes.min() >= 0
@@ -93,7 +93,7 @@ def test_a_tree_finds_a_corner_that_no_single_number_shows():
         )
         scores[type(view).__name__, getattr(view, "feature", "")] = best_cells(order, judged, aim)
     best = max(scores.values(), key=lambda choice: choice.score)
-    assert best is scores["Tree", ""]
+    assert best is scores["CellTree", ""]
     assert best.forward
 
 
