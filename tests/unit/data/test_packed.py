@@ -91,7 +91,7 @@ def test_what_is_no_bit_is_refused() -> None:
     with pytest.raises(InputError, match="values from 0 to 2 are not bits"):
         packed_bits(np.array([[0, 2]]))
     batch = PointBatch(np.zeros((1, 2), np.int8), *(np.array([k]) for k in (0, 1, 2)))
-    with pytest.raises(InputError, match="no bits"):
+    with pytest.raises(InputError, match="are not bits"):
         batch.packed()
     law = lt.ProductDistribution.uniform(lt.RecordGrid([3, 3]))
     mechanism = lt.ClosedForm(["no", "yes"], lt.packed(lambda words: logs_of(count_of_bits(words))))
