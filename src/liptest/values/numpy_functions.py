@@ -454,7 +454,7 @@ def _any_symbolic(*values: Any) -> bool:
 def _round(array: Any, decimals: Any = 0, out: Any = None) -> Any:
     dtype = np.round(np.asarray(model_of(array)), decimals).dtype
     if is_symbolic(array):
-        return round_to(array, decimals, array.kind, np.round)
+        return round_to(array, decimals, dtype.type, np.round)
 
     def rounded(one: Any) -> Any:
         if is_symbolic(one):
