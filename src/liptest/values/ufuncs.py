@@ -84,7 +84,9 @@ def _of_two_numbers(ufunc: Any, left: Any, right: Any) -> Any:
                 return found
     if ufunc in COMPARISONS:
         return np.bool_(compare(COMPARISONS[ufunc], left, right))
-    if ufunc in ARITHMETIC and ufunc is not np.matmul:
+    kinds = [one.kind if is_symbolic(one) else type(one) for one in (left, right)]
+    is_numpy = any(issubclass(kind, np.generic) for kind in kinds)
+    if is_numpy and ufunc in ARITHMETIC and ufunc is not np.matmul:
         return calculate(ARITHMETIC[ufunc], left, right)
     return NotImplemented
 

@@ -92,8 +92,9 @@ def test_a_multiple_by_zero_is_followed() -> None:
     assert dict(law(program)) == {1: pytest.approx(1.0)}
 
 
-def test_a_number_that_numpy_rounds_is_numpys() -> None:
+@pytest.mark.parametrize("function", [np.round, lambda number: np.add(number, 1)])
+def test_a_number_that_numpy_calculates_is_numpys(function) -> None:
     def program(data, rng):
-        return isinstance(np.round(rng.laplace()), np.float64)
+        return isinstance(function(rng.laplace()), np.float64)
 
     assert dict(lt.output_law(lt.mechanism(program), np.array([0]))) == {True: 1.0}
