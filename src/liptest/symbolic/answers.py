@@ -1,0 +1,219 @@
+"""Answers: numbers that data determine, which stay symbolic, and how far neighbours move them.
+
+A program reads its dataset through answers a_1 .. a_m only. D is the set of all differences
+a' - a of neighbouring datasets (docs/theory/size.md, S1); it is symmetric, and 0 is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import permutations
+from typing import Literal
+
+from liptest.errors import InputError
+from liptest.symbolic.forms import Constraint, Form, Rational
+from liptest.symbolic.noise import Noise
+
+#: A difference: (answer, by how much it moves), sorted by answer, without those that stay.
+Move = tuple[tuple[int, Fraction], ...]
+#: One difference as it is given: all m numbers, or those that are not 0 by their answers.
+Vector = Sequence[Rational] | Mapping[int, Rational]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One number that the data determine; a variable of a run beside its noise.
+
+    ``number`` is its coordinate in ``Differences``: equal answers are one of an analysis, with one
+    number. ``is_whole`` promises whole numbers for every dataset. ``words`` name it in verdicts.
+    """
+
+    number: int
+    is_whole: bool = False
+    words: str = ""
+
+    @property
+    def is_discrete(self) -> bool:
+        """As noise says it: whether its values are whole numbers."""
+        return self.is_whole
+
+    @property
+    def is_smooth(self) -> bool:
+        """As noise says it: it has no density."""
+        return False
+
+    @property
+    def support(self) -> tuple[Fraction | None, Fraction | None]:
+        """As noise says it: any value is possible."""
+        return None, None
+
+    def __str__(self) -> str:
+        return self.words or f"answer {self.number}"
+
+
+@dataclass(frozen=True)
+class AlignedPath:
+    """One leaf of a program whose answers and noise are symbolic.
+
+    ``noises`` says what each variable is; ``conditions`` are all that the path asks of them,
+    ``places`` the numbers in its output. ``words`` name the path in verdicts.
+    """
+
+    noises: tuple[Noise | Answer, ...]
+    conditions: tuple[Constraint, ...] = ()
+    places: tuple[Form, ...] = ()
+    words: str = ""
+
+
+@dataclass(frozen=True)
+class Differences:
+    """The set D of differences of the answers of neighbours; made by one of its constructors.
+
+    A difference is a *move* plus any r with ``|r_i| <= box[i]``. Moves are the given ``rows``
+    ("listed"), these and their opposites ("added"), or the differences of two rows ("replaced").
+    ``spans``: with a move everything between it and its opposite is a difference, too.
+    ``is_whole``: only whole vectors are differences, and all of them are meant.
+    """
+
+    size: int
+    rows: tuple[Move, ...]
+    relation: Literal["listed", "added", "replaced"]
+    box: tuple[tuple[int, Fraction], ...] = ()
+    is_whole: bool = False
+    spans: bool = False
+
+    @classmethod
+    def of_tables(
+        cls,
+        rows: Sequence[Vector],
+        *,
+        relation: Literal["replaced", "added"] = "replaced",
+        size: int | None = None,
+        pairs: Iterable[tuple[int, int]] | None = None,
+    ) -> Differences:
+        """Of answers that are sums over the records: row v is what a record of value v adds.
+
+        "replaced": a record takes any other value, or, with ``pairs``, the values v and w of one
+        pair are exchanged. "added": a record is added or removed.
+        """
+        moves, size = _moves(rows, size)
+        whole = all(_is_whole(move) for move in moves)
+        if pairs is not None:
+            between = [_minus(moves[w], moves[v]) for v, w in pairs]
+            return cls(size, _both(between), "listed", is_whole=whole)
+        return cls(size, tuple(dict.fromkeys(moves)), relation, is_whole=whole)
+
+    @classmethod
+    def listed(cls, vectors: Sequence[Vector], *, size: int | None = None) -> Differences:
+        """These vectors and their opposites."""
+        moves, size = _moves(vectors, size)
+        return cls(size, _both(moves), "listed", is_whole=all(_is_whole(move) for move in moves))
+
+    @classmethod
+    def of_box(cls, bounds: Sequence[Rational], *, is_whole: bool = False) -> Differences:
+        """All answers move, the i-th by at most ``bounds[i]``."""
+        sizes = _bounds(bounds, is_whole)
+        return cls(len(bounds), ((),), "listed", box=sizes, is_whole=is_whole)
+
+    @classmethod
+    def of_one(cls, bounds: Sequence[Rational], *, is_whole: bool = False) -> Differences:
+        """One answer moves, the i-th by at most ``bounds[i]``."""
+        sizes = _bounds(bounds, is_whole)
+        if is_whole:
+            steps = (
+                ((i, Fraction(step)),) for i, bound in sizes for step in range(1, int(bound) + 1)
+            )
+            return cls(len(bounds), _both(steps), "listed", is_whole=True)
+        return cls(len(bounds), _both(((i, b),) for i, b in sizes), "listed", spans=True)
+
+    def widened(self, margins: Mapping[int, Rational]) -> Differences:
+        """Each difference and all within ``margins`` of it: for sums that floats have rounded."""
+        box = dict(self.box)
+        for i, margin in margins.items():
+            if margin < 0:
+                raise InputError(f"margins[{i}]={margin} must be 0 or more", name="margins")
+            box[i] = box.get(i, Fraction(0)) + margin
+        if not any(margins.values()):
+            return self
+        kept = tuple(sorted((i, bound) for i, bound in box.items() if bound))
+        return Differences(self.size, self.rows, self.relation, kept, False, self.spans)
+
+    def moves(self, answers: Iterable[int] | None = None) -> Iterator[Move]:
+        """All moves, those that agree in these answers once; opposites are both there."""
+        rows = self.rows
+        if answers is not None:
+            kept = frozenset(answers)
+            cut = (tuple(entry for entry in row if entry[0] in kept) for row in rows)
+            rows = tuple(dict.fromkeys(cut))
+        if self.relation == "replaced":
+            every: Iterable[Move] = (_minus(left, right) for left, right in permutations(rows, 2))
+        else:
+            every = rows if self.relation == "listed" else _both(rows)
+        if not self.box:
+            every = (move for move in every if move)
+        yield from dict.fromkeys(every) if len(rows) < _MOST_COMPARED else every
+
+    def largest(self, factors: Mapping[int, Rational]) -> Fraction:
+        """The largest sum of factors times answers over D; 0 where D is empty."""
+        values = [
+            sum((Fraction(factors.get(i, 0)) * by for i, by in row), _ZERO) for row in self.rows
+        ]
+        aside = sum((abs(Fraction(factors.get(i, 0))) * bound for i, bound in self.box), _ZERO)
+        if not values:
+            return _ZERO
+        if self.relation == "replaced":
+            return max(values) - min(values) + aside
+        top = max(values)
+        return (top if self.relation == "listed" else max(top, -min(values))) + aside
+
+
+_ZERO = Fraction(0)
+# Rows whose differences are looked through for equal ones.
+_MOST_COMPARED = 300
+
+
+def _moves(vectors: Sequence[Vector], size: int | None) -> tuple[list[Move], int]:
+    moves = [_move(vector) for vector in vectors]
+    for vector in vectors:
+        if not isinstance(vector, Mapping):
+            if size is not None and len(vector) != size:
+                raise InputError(f"a vector of {len(vector)} numbers, not {size}", name="vectors")
+            size = len(vector)
+    top = max((i for move in moves for i, _ in move), default=-1)
+    if size is None:
+        size = top + 1
+    if top >= size:
+        raise InputError(f"answer {top} moves, but there are {size} answers", name="size")
+    return moves, size
+
+
+def _move(vector: Vector) -> Move:
+    entries = vector.items() if isinstance(vector, Mapping) else enumerate(vector)
+    return tuple(sorted((int(i), Fraction(by)) for i, by in entries if by))
+
+
+def _minus(left: Move, right: Move) -> Move:
+    found = dict(left)
+    for i, by in right:
+        found[i] = found.get(i, _ZERO) - by
+    return tuple(sorted((i, by) for i, by in found.items() if by))
+
+
+def _both(moves: Iterable[Move]) -> tuple[Move, ...]:
+    every = [other for move in moves for other in (move, tuple((i, -by) for i, by in move))]
+    return tuple(dict.fromkeys(every))
+
+
+def _is_whole(move: Move) -> bool:
+    return all(by.denominator == 1 for _, by in move)
+
+
+def _bounds(bounds: Sequence[Rational], is_whole: bool) -> tuple[tuple[int, Fraction], ...]:
+    for i, bound in enumerate(bounds):
+        if bound < 0:
+            raise InputError(f"bounds[{i}]={bound} must be 0 or more", name="bounds")
+    exact = ((i, Fraction(bound)) for i, bound in enumerate(bounds))
+    kept = ((i, Fraction(bound.__floor__()) if is_whole else bound) for i, bound in exact)
+    return tuple((i, bound) for i, bound in kept if bound)
