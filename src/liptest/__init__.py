@@ -16,7 +16,7 @@ if _TYPE_CHECKING:
     from liptest import statistics as statistics
     from liptest.blackbox.check import check_samples as check_samples
     from liptest.blackbox.samplers import Sampler as Sampler
-    from liptest.blackbox.verdicts import BlackBoxVerdict as BlackBoxVerdict
+    from liptest.data.answers import Answers as Answers
     from liptest.data.domains import AnswerGrid as AnswerGrid
     from liptest.data.domains import Hypercube as Hypercube
     from liptest.data.domains import Hypergrid as Hypergrid
@@ -77,7 +77,7 @@ _NAMESPACES = {
 _HOME = {
     "check_samples": "blackbox.check",
     "Sampler": "blackbox.samplers",
-    "BlackBoxVerdict": "blackbox.verdicts",
+    "Answers": "data.answers",
     **dict.fromkeys(("AnswerGrid", "Hypercube", "Hypergrid", "RecordGrid"), "data.domains"),
     "ProductDistribution": "data.product",
     "SampledDistribution": "data.sampled",
@@ -109,6 +109,7 @@ _HOME = {
 #: Names of version 0.1 that moved, and where they are now; until version 0.3.
 _MOVED = {
     "epsilon_lower_bound": "blackbox.check",
+    "BlackBoxVerdict": "blackbox.verdicts",
     "LossBound": "blackbox.verdicts",
     "Dependence": "data.dependence",
     "column_dependence": "data.dependence",

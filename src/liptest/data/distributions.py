@@ -2,12 +2,58 @@
 
 from __future__ import annotations
 
-from liptest.data.domains import Domain, require_one_at_a_time
+from typing import Any
+
+import numpy as np
+
+from liptest.data.domains import Domain, IntArray, require_one_at_a_time
 from liptest.data.product import ProductDistribution
 from liptest.data.sampled import SampledDistribution
 from liptest.errors import InputError, shown
 
 Distribution = ProductDistribution | SampledDistribution
+
+
+class DomainAlone(SampledDistribution):
+    """A domain where a distribution is asked for: enough for proofs and for refutations.
+
+    What looks for a violation draws from it, anything on the domain as likely as anything else;
+    nothing may be promised on such draws.
+    """
+
+    def __init__(self, domain: Domain) -> None:
+        super().__init__(domain, _UniformDraws(domain), source="no distribution")
+
+    def __repr__(self) -> str:
+        return f"no distribution on {self.domain}"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return DomainAlone, (self.domain,)
+
+
+class _UniformDraws:
+    def __init__(self, domain: Domain) -> None:
+        self._sizes = domain.size_array
+
+    def __call__(self, n: int, rng: np.random.Generator) -> IntArray:
+        return rng.integers(0, self._sizes, (n, len(self._sizes)))
+
+
+def distribution_or_domain(given: object) -> object:
+    """What stands for a domain where a distribution is asked for; all else as it is."""
+    return DomainAlone(given) if isinstance(given, Domain) else given
+
+
+def require_draws(distribution: Distribution, who: str) -> None:
+    """Raise InputError where ``who`` draws datasets and there is only a domain."""
+    if isinstance(distribution, DomainAlone):
+        raise InputError(
+            f"{who} draws datasets, so it needs a distribution, not the domain "
+            f"{distribution.domain} alone: give lt.ProductDistribution.fit(public_data, ..), or "
+            f"lt.ProductDistribution.uniform({distribution.domain})",
+            name="distribution",
+            value=distribution.domain,
+        )
 
 
 def check_distribution(
