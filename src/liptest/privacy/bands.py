@@ -166,7 +166,8 @@ def _run(profiling: Profiling, judge: BandJudge, draws: int, stage: int) -> RunO
     )
     if outcome.ended == "interrupted":
         raise KeyboardInterrupt
-    check_answered(profiling.task.mechanism, outcome.total)
+    total = outcome.total
+    check_answered(profiling.task.mechanism, is_answered=total.answered or not total.queries)
     return outcome
 
 

@@ -108,6 +108,8 @@ def edge_blocks(
 
 def _every_edge(mechanism: Any, domain: Domain) -> Iterator[PairBlock]:
     for left, right in mechanism.statistic.edges(domain):
+        if len(left) == 0:
+            continue  # coordinates of one value have no neighbours
         both = np.concatenate([left, right])
         values, rows = np.unique(both, axis=0, return_inverse=True)
         rows = rows.reshape(-1)

@@ -45,6 +45,7 @@ from liptest.privacy.judge import LossJudge, Unexplored, witness_of
 from liptest.privacy.request import (
     Meaning,
     Task,
+    check_answered,
     meaning_of_pair,
     nothing,
     promise,
@@ -239,6 +240,8 @@ def exact_epsilon(
     ------
     InputError
         No domain, a domain too large to visit, or a statistic that does not fit.
+    MechanismError
+        The mechanism is broken; also where it raises an exception on every dataset.
     BudgetError
         More output laws than ``budget``.
     """
@@ -260,8 +263,10 @@ def _exact_epsilon(
 def largest_over(checked: Mechanism, blocks: Iterable[PairBlock]) -> ExactEpsilon:
     """The largest loss over blocks of pairs, enclosed, with the worst pair as witness."""
     worst, where, value, slack, pairs, laws = -1.0, None, 0.0, 0.0, 0, 0
+    is_answered = False
     for block in blocks:
         pairs, laws = pairs + block.pairs, laws + block.queries
+        is_answered |= block.laws.is_answered()
         if len(block.left) == 0:
             continue
         losses = block.laws.losses(block.left, block.right)
@@ -274,6 +279,7 @@ def largest_over(checked: Mechanism, blocks: Iterable[PairBlock]) -> ExactEpsilo
             worst, where = float(losses[k]), block.locate(k)
             # Listed outputs of partial laws say little: only what is certain is counted.
             value = 0.0 if np.isinf(errors[k]) else shown_loss(worst)
+    check_answered(checked, is_answered=is_answered or not laws)
     if where is None or worst == 0.0:
         return ExactEpsilon(0.0, 0.0, slack, None, pairs, laws)
     return _enclosed(checked, where, value, slack, pairs, laws)

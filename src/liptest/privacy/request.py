@@ -171,7 +171,7 @@ def verdict_of(
 ) -> PrivacyVerdict:
     """Assemble a verdict; MechanismError when nothing but exceptions came back."""
     total = outcome.total
-    check_answered(task.mechanism, total)
+    check_answered(task.mechanism, is_answered=total.answered or not total.queries)
     decision = {
         "refutation": Decision.NO,
         "sampling": Decision.YES,
@@ -222,9 +222,9 @@ def vacuous_verdict(task: Task, plan: PrivacyPlan, sentence: str, reason: str) -
     return verdict_of(task, plan, empty, nothing(sentence, plan.source), reason)
 
 
-def check_answered(mechanism: Mechanism, total: Judgement) -> None:
+def check_answered(mechanism: Mechanism, *, is_answered: bool) -> None:
     """MechanismError when nothing but exceptions came back."""
-    if total.answered or not total.queries:
+    if is_answered:
         return
     first = mechanism.first_exception
     said = f" (the first one: {first})" if first else ""

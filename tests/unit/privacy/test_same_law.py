@@ -1,0 +1,116 @@
+"""Is it the same law? Asked twice, with budgets that end at another place, or of nothing at all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import liptest as lt
+from liptest.data.points import PointBatch
+from liptest.enumerate.law_memory import law_table
+from liptest.errors import MechanismError, NonDeterministicError
+from liptest.mechanisms.base import Mechanism
+from liptest.mechanisms.laws import LawTable, OutputLaw
+from liptest.privacy.comparison import check_same_law
+
+
+@dataclass(frozen=True, eq=False)
+class Changing(Mechanism):
+    """A law each time it is asked: as a budget of seconds has it end here or there."""
+
+    given: list[OutputLaw]
+    name: str = "changing"
+    outputs: None = None
+    statistic: None = None
+    source: str = "enumerated"
+    asked: list[int] = field(default_factory=list)
+
+    def law(self, dataset) -> OutputLaw:
+        self.asked.append(0)
+        return self.given[min(len(self.asked), len(self.given)) - 1]
+
+    def laws(self, points: PointBatch) -> LawTable:
+        return law_table([self.law(point) for point in points.array()], None, None)
+
+
+def _law(unexplored: str, **probabilities: str) -> OutputLaw:
+    given = {output: Fraction(text) for output, text in probabilities.items()}
+    return OutputLaw.from_fractions(given, unexplored=Fraction(unexplored))
+
+
+PART = _law("1/2", a="1/4", b="1/4")
+
+
+@pytest.mark.parametrize(
+    "again",
+    [
+        _law("1/4", a="1/2", b="1/4"),  # further on
+        _law("3/4", a="1/4"),  # not so far
+        _law("0", a="1/2", b="1/4", c="1/4"),  # whole
+        PART,
+    ],
+)
+def test_a_law_that_is_explored_further_is_the_same_law(again):
+    mechanism = Changing([again])
+    check_same_law(mechanism, law_table([PART], None, None), np.array([0]))
+
+
+@pytest.mark.parametrize(
+    "again",
+    [
+        _law("1/2", a="1/2"),  # the same part, and something else in it
+        _law("0", b="1"),  # a has less than it had
+        _law("0", a="1/5", b="4/5"),
+        _law("1/4", c="3/4"),
+    ],
+)
+def test_a_law_that_no_completion_makes_equal_has_changed(again):
+    mechanism = Changing([again])
+    with pytest.raises(NonDeterministicError, match="keep no state"):
+        check_same_law(mechanism, law_table([PART], None, None), np.array([0]))
+
+
+def test_whole_laws_must_be_equal():
+    first, second = _law("0", a="1/2", b="1/2"), _law("0", a="501/1000", b="499/1000")
+    with pytest.raises(NonDeterministicError):
+        check_same_law(Changing([second]), law_table([first], None, None), np.array([0]))
+
+
+def test_pure_code_whose_time_ends_here_or_there_is_not_accused():
+    parts = [_law(f"{64 - k}/64", a=f"{k}/64") for k in (8, 9, 11, 10, 12, 9)]
+    found = lt.exact_loss(Changing(parts), [([0], [1])])
+    assert (found.lower, found.upper) == (0.0, np.inf)
+    verdict = lt.check_privacy(
+        Changing(parts), lt.ProductDistribution.uniform(lt.RecordGrid([2])), epsilon=1.0
+    )
+    assert verdict.decision == "INCONCLUSIVE"
+
+
+@pytest.mark.parametrize("domain", [lt.Hypercube(2), lt.RecordGrid([2, 3])])
+def test_code_that_only_raises_has_no_epsilon(domain):
+    mechanism = lt.mechanism(lambda data: int(data.sum()) // 0)
+    with pytest.raises(MechanismError, match="raised an exception on every dataset"):
+        lt.exact_epsilon(mechanism, domain)
+
+
+def test_code_that_answers_somewhere_has_one():
+    mechanism = lt.mechanism(lambda data: 1 // int(data[0]))
+    assert lt.exact_epsilon(mechanism, lt.Hypercube(2)).value == np.inf
+
+
+@pytest.mark.parametrize("sizes", [[1, 1], [1], [1, 1, 1]])
+@pytest.mark.parametrize("kind", [lt.RecordGrid, lt.Hypergrid])
+def test_a_domain_of_one_dataset_has_no_neighbours(kind, sizes):
+    mechanism = lt.mechanism(lambda data, rng: int(data[-1]))
+    assert lt.exact_epsilon(mechanism, kind(sizes)).value == 0.0
+    law = lt.ProductDistribution.uniform(kind(sizes))
+    for method in ("auto", "exhaustive", "neighbourhoods"):
+        assert lt.check_privacy(mechanism, law, epsilon=1.0, method=method).decision == "YES"
+
+
+def test_coordinates_of_one_value_beside_others():
+    mechanism = lt.mechanism(lambda data, rng: int(data[-1]))
+    assert lt.exact_epsilon(mechanism, lt.RecordGrid([1, 1, 2])).value == np.inf
