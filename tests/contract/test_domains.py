@@ -137,3 +137,4 @@ def test_check_points_returns_the_same_points(domain: Domain) -> None:
     assert domain.check_points(points[0]).shape == (1, domain.dimension)
     assert domain.relation
     assert domain.neighbour_words
+    assert f"{domain.dimension:,}" in domain.dataset_words

@@ -202,7 +202,9 @@ def test_a_yes_says_what_it_means(method, case):
     if verdict.method == "exhaustive":
         assert (guarantee.kind, guarantee.exception_mass) == ("proof", 0.0)
         assert guarantee.failure_probability == 0.0
-        assert "whatever the data" in guarantee.sentence
+        assert (
+            f"for all datasets of {case.distribution.domain.dataset_words}." in guarantee.sentence
+        )
     else:
         mass, failure = promise(method)
         assert (guarantee.kind, guarantee.exception_mass) == ("sampling", mass)

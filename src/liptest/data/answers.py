@@ -96,6 +96,10 @@ class Answers(Domain):
         return self.dimension, self.sensitivity, self.kind, self.moves
 
     @property
+    def dataset_words(self) -> str:
+        return f"{self.dimension:,} answers, any numbers"
+
+    @property
     def diameter(self) -> int:
         return (_MOST - 1) * self.dimension
 

@@ -24,6 +24,8 @@ from liptest.errors import DatasetError, InputError, check_count, shown
 IntArray = NDArray[np.signedinteger[Any]]
 # Points per array that the index <-> point maps can address in 64 bits.
 _MAX_INDEXED = 2**62
+# Ranges of coordinates that are listed one by one.
+_MOST_RANGES = 6
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +44,8 @@ class Domain:
     neighbour_words: ClassVar[str] = ""
     #: What the neighbouring relation is called in certificates.
     relation: ClassVar[str] = ""
+    #: What one coordinate is. Printed in verdicts.
+    noun: ClassVar[str] = "record"
     #: Whether neighbours differ in one coordinate only.
     one_at_a_time: ClassVar[bool] = True
 
@@ -69,6 +73,17 @@ class Domain:
     def dimension(self) -> int:
         """Number of coordinates d."""
         return len(self.sizes)
+
+    @property
+    def dataset_words(self) -> str:
+        """What a dataset is made of: 4 answers in 0..3. Printed in verdicts."""
+        count = f"{self.dimension:,} {self.noun}{'' if self.dimension == 1 else 's'}"
+        largest = [size - 1 for size in self.sizes]
+        if len(set(largest)) == 1:
+            return f"{count} in 0..{largest[0]}"
+        if len(largest) <= _MOST_RANGES:
+            return f"{count} in {', '.join(f'0..{value}' for value in largest)}"
+        return f"{count} in ranges from 0..{min(largest)} to 0..{max(largest)}"
 
     @cached_property
     def size(self) -> int:
@@ -226,6 +241,7 @@ class Hypercube(Domain):
     """
 
     neighbour_words = "flipping one bit"
+    noun = "bit"
     relation = "flip one bit"
 
     def __init__(self, dimension: int) -> None:
@@ -234,6 +250,10 @@ class Hypercube(Domain):
 
     def __repr__(self) -> str:
         return f"Hypercube({self.dimension})"
+
+    @property
+    def dataset_words(self) -> str:
+        return f"{self.dimension:,} bit{'' if self.dimension == 1 else 's'}"
 
     @cached_property
     def size(self) -> int:
@@ -280,6 +300,7 @@ class Hypergrid(Domain):
     """[n_1] x .. x [n_d] with the l1 metric: histograms, where one record is added or removed."""
 
     neighbour_words = "raising or lowering one count by 1"
+    noun = "count"
     relation = "add or remove one record"
 
     def __init__(self, sizes: Sequence[int]) -> None:
@@ -440,6 +461,7 @@ class OneAnswer(AnswerGrid, Hypergrid):
     """``AnswerGrid(sizes, relation="one")``: the l1 grid in the words of queries."""
 
     neighbour_words = "raising or lowering one answer by 1"
+    noun = "answer"
     relation = "one answer moves by 1"
 
     def __repr__(self) -> str:
@@ -454,6 +476,7 @@ class AllAnswers(AnswerGrid):
     """
 
     neighbour_words = "moving every answer by at most 1"
+    noun = "answer"
     relation = "every answer moves by at most 1"
     one_at_a_time = False
 

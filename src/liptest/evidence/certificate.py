@@ -604,6 +604,10 @@ def release_words(verdict: PrivacyVerdict | BlackBoxVerdict, releases: int) -> s
     return f"{releases} release{many}: {terms}-private {where}{given}"
 
 
+# What certificates said for their domain until it was part of the sentence.
+_BEFORE = "whatever the data"
+
+
 def sentence_follows(verdict: PrivacyVerdict, domain: Domain) -> bool:
     """Whether the sentence of the guarantee is the one that its numbers give.
 
@@ -615,8 +619,10 @@ def sentence_follows(verdict: PrivacyVerdict, domain: Domain) -> bool:
     if guarantee.kind == "refutation":
         return sentence == refuted_sentence(claim)
     if guarantee.kind == "proof":
-        start = proof_sentence(claim, domain.neighbour_words, guarantee.condition)
-        return sentence.startswith(start) and _ends_well(verdict, sentence[len(start) :], mass)
+        now = proof_sentence(claim, domain, guarantee.condition)
+        before = now.replace(f"for all datasets of {domain.dataset_words}", _BEFORE, 1)
+        starts = [start for start in (now, before) if sentence.startswith(start)]
+        return any(_ends_well(verdict, sentence[len(start) :], mass) for start in starts)
     if guarantee.kind == "sampling":
         factor = guarantee.approximation_factor
         group = _is_group(verdict)

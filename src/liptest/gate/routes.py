@@ -246,8 +246,8 @@ def _by_construction(
     most: int,
     limit: float,
 ) -> PrivacyVerdict:
-    words = distribution.domain.neighbour_words
-    sentence = proof_sentence(claim, words, _CONDITION) + excepted_sentence(excepted, most)
+    sentence = proof_sentence(claim, distribution.domain, _CONDITION)
+    sentence += excepted_sentence(excepted, most)
     return PrivacyVerdict(
         decision=Decision.YES,
         mechanism=mechanism.name,

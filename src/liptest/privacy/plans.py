@@ -141,7 +141,7 @@ def _exhaustive(task: _Task) -> PrivacyPlanRow:
         many = f"2^{domain.dimension}" if isinstance(domain, Hypercube) else "more than 2^31"
         why = f"{many} datasets are too many to visit"
         return _impossible("exhaustive", "neighbour", "theory 3.7", why)
-    meaning = proof_sentence(task.claim, domain.neighbour_words, "")
+    meaning = proof_sentence(task.claim, domain, "")
     laws = float(domain.size)
     return PrivacyPlanRow("exhaustive", laws, 0, 1.0, "neighbour", meaning, "theory 3.7")
 

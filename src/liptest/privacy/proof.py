@@ -180,8 +180,7 @@ def _meaning(task: Task, outcome: RunOutcome, size: ExhaustiveSize) -> Meaning:
     found = meaning_of_pair(task, _SOURCE, outcome.total)
     if found is not None:
         return found
-    change = task.distribution.domain.neighbour_words
-    sentence = proof_sentence(task.claim, change, size.condition)
+    sentence = proof_sentence(task.claim, task.distribution.domain, size.condition)
     guarantee = promise(
         task,
         sentence + _why_enough(task, size, outcome.total.queries),

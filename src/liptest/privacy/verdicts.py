@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Annotated, NoReturn
 
-from liptest.data.domains import Hypergrid
+from liptest.data.domains import Domain, Hypergrid
 from liptest.privacy.claims import Claim, exact_text, text_above
 from liptest.privacy.witnesses import PrivacyWitness
 from liptest.verdicts import (
@@ -256,12 +256,12 @@ def claim_in_words(claim: Claim, change: str, *, distance: str = "") -> str:
     )
 
 
-def proof_sentence(claim: Claim, change: str, condition: str) -> str:
-    """The meaning of a YES by proof."""
+def proof_sentence(claim: Claim, domain: Domain, condition: str) -> str:
+    """The meaning of a YES by proof: it holds on this domain, and says so."""
     given = f" This rests on a condition: {condition}." if condition else ""
     return (
-        f"{claim_in_words(claim, change)}, whatever the data. No sampling, no assumed data "
-        f"distribution.{given}"
+        f"{claim_in_words(claim, domain.neighbour_words)}, for all datasets of "
+        f"{domain.dataset_words}. No sampling, no assumed data distribution.{given}"
     )
 
 

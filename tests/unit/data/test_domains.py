@@ -7,6 +7,7 @@ import traceback
 import numpy as np
 import pytest
 
+import liptest as lt
 from liptest.data.domains import Domain, Hypercube, Hypergrid, RecordGrid
 from liptest.errors import DatasetError, InputError
 
@@ -111,3 +112,19 @@ def test_private_data_are_not_quoted(secret: object) -> None:
 def test_long_sizes_are_cut_in_names() -> None:
     assert repr(RecordGrid([3] * 1000)) == "RecordGrid([3] * 1000)"
     assert len(repr(Hypergrid(range(2, 1000)))) < 100
+
+
+@pytest.mark.parametrize(
+    ("domain", "words"),
+    [
+        (lt.Hypercube(1), "1 bit"),
+        (lt.Hypercube(5000), "5,000 bits"),
+        (lt.AnswerGrid([4] * 4, relation="all"), "4 answers in 0..3"),
+        (lt.AnswerGrid([4, 2], relation="one"), "2 answers in 0..3, 0..1"),
+        (lt.Hypergrid([1]), "1 count in 0..0"),
+        (lt.RecordGrid([3] * 12), "12 records in 0..2"),
+        (lt.RecordGrid([*range(2, 9)]), "7 records in ranges from 0..1 to 0..7"),
+    ],
+)
+def test_what_a_dataset_is_made_of(domain, words):
+    assert domain.dataset_words == words
