@@ -179,6 +179,7 @@ def sparse_vector(kind: str) -> ClosedForm:
     return ClosedForm(outputs, log_pmf, error=1e-13)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "relation", "true_epsilon"), PUBLISHED["sparse_vector"]["true_epsilon"]
 )

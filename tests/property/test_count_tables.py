@@ -114,6 +114,7 @@ def test_a_value_of_no_mass_is_never_drawn() -> None:
     assert not tables[:, 3].any()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["uniform", "two laws"])
 @pytest.mark.parametrize("statistic", [lt.Histogram(3), TwoHistograms(3)], ids=type)
 @pytest.mark.parametrize(("modulus", "decision"), [(7, "NO"), (10**6, "YES")])

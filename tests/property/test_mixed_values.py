@@ -362,6 +362,7 @@ ALL = {**SCALARS, **ARRAYS}
 _CONTINUOUS = ("uniform", "uniform + 1", "uniform entry", "laplace", "normal")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [">", "+"])
 def test_simple_kinds_meet_in_both_orders(name: str) -> None:
     refused = [(a, b) for a, b in SIMPLE_PAIRS if not check(SIMPLE[a], SIMPLE[b], OPERATIONS[name])]

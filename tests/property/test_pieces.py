@@ -51,6 +51,7 @@ def facts(found: Judgement) -> Any:
     return counts, violation, found.answered
 
 
+@pytest.mark.slow
 @given(st.sampled_from(list(DRAWS)), st.integers(2, 9), st.integers(1, 9), st.integers(0, 99))
 def test_pieces_add_up_to_the_round(draw: str, d: int, pieces: int, seed: int) -> None:
     for epsilon in (0.35, 5.0):

@@ -7,6 +7,7 @@ from fractions import Fraction
 from math import ceil, floor
 
 import numpy as np
+import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -86,6 +87,7 @@ def test_rounding_changes_by_no_more_than_the_quotient(u: float, v: float, step:
     assert abs(left - right) <= ceil(change / step)
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(st.data(), domains, steps, st.sampled_from([0.1, 0.7, 1.0, 3.0]))
 def test_every_loss_of_a_filter_gate_is_at_most_epsilon(
@@ -132,6 +134,7 @@ def test_a_filter_leaves_queries_of_the_sensitivity_alone(
     assert gate.mechanism.statistic.values(points).tolist() == expected
 
 
+@pytest.mark.slow
 @settings(max_examples=150)
 @given(st.data(), domains, steps, seeds, st.sampled_from(METHODS))
 def test_a_query_of_the_sensitivity_is_never_refused(

@@ -63,6 +63,7 @@ def test_a_search_among_many_records_finds_what_a_statistic_hides() -> None:
     assert found.cost.laws <= 50_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("budget", [2, 100, 3000, 50_000])
 def test_a_search_of_a_million_records_keeps_to_its_budget(budget: int) -> None:
     domain = lt.RecordGrid([16] * 1_000_000)

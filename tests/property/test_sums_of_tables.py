@@ -116,6 +116,7 @@ def named_sums(draw: st.DrawFn) -> Case:
     return draw(st.sampled_from(KINDS))(draw)
 
 
+@pytest.mark.slow
 @given(named_sums())
 @small
 def test_a_named_sum_is_what_enumeration_finds(case: Case) -> None:

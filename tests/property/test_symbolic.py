@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -145,6 +146,7 @@ def test_the_order_of_variables_and_constraints_is_nothing(case: Case, random: A
     assert probability(noises, *constraints).overlaps(probability(mixed, *renamed))
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(cases, st.fractions(Fraction(1, 3), 2, max_denominator=3), st.data())
 def test_wider_constraints_are_likelier(case: Case, wider: Fraction, data: st.DataObject) -> None:

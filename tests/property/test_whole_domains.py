@@ -137,6 +137,7 @@ class Incremental(lt.ClosedForm):
 MECHANISMS = [kind(["no", "yes"], log_pmf) for kind in (lt.ClosedForm, Incremental)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [0.2, 2.0])
 @pytest.mark.parametrize("mechanism", [*MECHANISMS, coded])
 def test_workers_change_nothing(mechanism: Any, epsilon: float) -> None:

@@ -115,6 +115,7 @@ DEAR = pytest.mark.parametrize(
 )
 
 
+@pytest.mark.slow
 @DEAR
 def test_the_claim_is_exact_and_its_relation_is_the_metric(case: str) -> None:
     make, arguments, domain, claim, loss = CASES[case]

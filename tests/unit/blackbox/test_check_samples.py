@@ -151,6 +151,7 @@ def test_vectors_of_different_lengths():
     assert verdict.decision == Decision.NO
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_verdict_on_any_workers():
     settings = {"epsilon": 0.9, "samples": 300_000, "seed": 7}
     sampler = lt.Sampler(responses)

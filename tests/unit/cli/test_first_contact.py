@@ -443,6 +443,7 @@ def test_the_doctor_notices_that_processes_cannot_be_used(capsys, monkeypatch):
 # completion
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("shell", "mark"), [("zsh", "#compdef liptest"), ("fish", "complete"), ("powershell", "Regi")]
 )

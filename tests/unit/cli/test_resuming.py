@@ -138,6 +138,7 @@ def test_a_run_that_was_ended_goes_on_to_the_same_end(folder: Path, way: str, wo
     assert verdict(folder, "resumed.json") == verdict(folder, "whole.json")
 
 
+@pytest.mark.slow
 def test_workers_end_soon_after_a_parent_that_was_killed(folder: Path) -> None:
     before = {int(pid) for pid in os.listdir("/proc") if pid.isdigit()}
     cut(folder, lambda pid: os.kill(pid, signal.SIGKILL), "--workers", "2")

@@ -150,6 +150,7 @@ HARDLY = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("function", HARDLY.values(), ids=HARDLY)
 @pytest.mark.parametrize("epsilon", [1.0, 30.0])
 def test_a_witness_far_out_shows_what_it_says(function: Any, epsilon: float) -> None:

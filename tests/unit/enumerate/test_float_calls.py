@@ -213,6 +213,7 @@ REFUSED: dict[str, Program] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program", REFUSED.values(), ids=REFUSED)
 def test_other_uses_of_the_name_are_refused_as_before(program: Program) -> None:
     with pytest.raises(

@@ -236,6 +236,7 @@ EDGES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("mechanism", "delta"), EDGES, ids=["one", "two", "laplace"])
 @pytest.mark.parametrize("method", ["exhaustive", "neighbourhoods"])
 def test_verdicts_on_both_sides_of_the_line(mechanism: Any, delta: float, method: str) -> None:

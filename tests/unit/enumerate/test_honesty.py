@@ -59,6 +59,7 @@ def test_looking_at_the_kind_of_a_number_is_noticed(program: Any) -> None:
         law_of(program)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "number", [pytest.param(n, marks=[pytest.mark.slow] * (n not in (0, 5))) for n in range(8)]
 )

@@ -84,6 +84,7 @@ FOUND: list[Callable[[Any], bool]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", range(len(FOUND)))
 def test_generators_are_found_in_containers_and_under_made_up_names(place: int) -> None:
     found = law(FOUND[place])

@@ -242,6 +242,7 @@ WRONG_TOO = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("call", [*WRONG, *(pytest.param(c, marks=SLOW) for c in WRONG_TOO)])
 def test_wrong_arguments_raise_what_numpy_raises(call: str) -> None:
     with pytest.raises(Exception) as caught:

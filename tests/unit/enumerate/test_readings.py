@@ -132,6 +132,7 @@ def test_more_that_is_read_on_one_dataset_alone_is_noticed() -> None:
     assert lt.exact_epsilon(mechanism, CUBE).value == np.inf
 
 
+@pytest.mark.slow
 def test_what_is_read_behind_the_back_is_noticed() -> None:
     def behind(data: Any, rng: Any) -> int:
         return int(data.sum()) * 0 + int(getattr(data, "_values", data)[0])

@@ -31,6 +31,7 @@ def test_geometric_is_exact_up_to_a_tail() -> None:
         assert ideal - Fraction(1, 2**191) < mass <= ideal
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "parameters", "first", "ratio"),
     [

@@ -392,6 +392,7 @@ def append(path, vendor, count, start):
 
 
 class TestManyWriters:
+    @pytest.mark.slow
     def test_four_processes_lose_no_row(self, path):
         context = get_context("fork")
         start = context.Barrier(4)

@@ -177,6 +177,7 @@ def nudged(value):
     return 0.01 if value is None else value + "x"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [

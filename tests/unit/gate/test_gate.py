@@ -318,6 +318,7 @@ class TestDraws:
         assert fits(counts, [law[output] for output in law.outputs])
         assert not fits(counts, [1 / 3] * 3)
 
+    @pytest.mark.slow
     def test_releases_follow_the_law_of_the_private_dataset(self):
         table = [[0.2, 0.3, 0.5]] * 8
         table[5] = [0.5, 0.3, 0.2]

@@ -196,6 +196,7 @@ def test_auto_prefers_a_proof_and_then_full_neighbourhoods():
     assert check(large, "auto", budget=20_000).method == "light-neighbourhoods"
 
 
+@pytest.mark.slow
 def test_the_printed_cost_of_the_paper_stands_beside_ours():
     verdict = check(UNIFORM, "neighbourhoods")
     assert verdict.plan.paper_laws > 1e6 * verdict.cost.laws

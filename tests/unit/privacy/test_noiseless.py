@@ -345,6 +345,7 @@ def test_noise_in_code_is_integrated():
     assert found.delta_upper == pytest.approx(exact_delta(law, release, 0.1), rel=1e-9)
 
 
+@pytest.mark.slow
 def test_code_of_too_many_ways_is_sampled():
     @lt.mechanism(statistic=lt.Count())
     def many(count, rng):

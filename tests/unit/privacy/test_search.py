@@ -111,6 +111,7 @@ def sparse_vector(signs, threshold, epsilon):
     return lt.ClosedForm([tuple(b) for b in bits.tolist()], log_pmf, error=1e-9, name="sparse")
 
 
+@pytest.mark.slow
 def test_the_sparse_vector_is_refuted_through_signed_counts():
     signs = np.random.default_rng(3).choice([-1, 1], size=(4, 30))
     mechanism = sparse_vector(signs, 8, 0.5)

@@ -51,6 +51,7 @@ def check(mechanism, d, epsilon, method="exhaustive", **options):
     return lt.check_privacy(mechanism, law, epsilon=epsilon, method=method, **options)
 
 
+@pytest.mark.slow
 # The least probability is about exp(-epsilon (outputs - 1)): normal, below the normal range, 0.
 @pytest.mark.parametrize(
     ("epsilon", "outputs", "expected"),

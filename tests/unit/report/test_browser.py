@@ -93,6 +93,7 @@ def test_letters_in_drawings_stay_readable(opened: Any) -> None:
     assert smallest >= 9
 
 
+@pytest.mark.slow
 def test_no_rule_of_accessibility_is_broken(opened: Any) -> None:
     from axe_playwright_python.sync_playwright import Axe
 

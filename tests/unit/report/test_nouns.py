@@ -59,6 +59,7 @@ def test_samples_name_it_too() -> None:
         assert re.search(rf"differ only in {noun}s? ", text), text
 
 
+@pytest.mark.slow
 def test_a_plot_names_it_too() -> None:
     pytest.importorskip("matplotlib")
     axes = exposure_figure(lt.mechanism(place), ONE, claimed=0.5).axes[0]

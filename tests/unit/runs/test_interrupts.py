@@ -79,6 +79,7 @@ def test_ctrl_c_that_is_swallowed_ends_after_the_chunk_without_a_verdict(tmp_pat
     assert "INCONCLUSIVE interrupted" in output
 
 
+@pytest.mark.slow
 def test_ctrl_c_leaves_the_checks_that_follow_undone(tmp_path):
     check = '[[check]]\nmechanism = "slow.py:f"\nepsilon = 1\n'
     (tmp_path / "liptest.toml").write_text(

@@ -278,6 +278,7 @@ def test_a_seed_that_is_none_is_refused(run, seed):
     result.stderr.fnmatch_lines(["*must be a whole number of at least 0, or random"])
 
 
+@pytest.mark.slow
 def test_beside_hypothesis(run, pytester):
     tests = """
 from hypothesis import given, settings, strategies as st

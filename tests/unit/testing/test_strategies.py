@@ -198,6 +198,7 @@ def test_ties_at_a_claim_are_reached():
     assert reached(tables, lambda rows: rows[0] == rows[1])
 
 
+@pytest.mark.slow
 @given(st.data())
 def test_count_mechanisms_see_the_count_only(data):
     d = data.draw(st.integers(1, 5))
