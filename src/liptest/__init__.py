@@ -16,6 +16,7 @@ if _TYPE_CHECKING:
     from liptest import statistics as statistics
     from liptest.blackbox.check import check_samples as check_samples
     from liptest.blackbox.samplers import Sampler as Sampler
+    from liptest.blackbox.verdicts import BlackBoxVerdict as BlackBoxVerdict
     from liptest.data.answers import Answers as Answers
     from liptest.data.domains import AnswerGrid as AnswerGrid
     from liptest.data.domains import Hypercube as Hypercube
@@ -39,7 +40,6 @@ if _TYPE_CHECKING:
     from liptest.lipschitz.oracles import scalar as scalar
     from liptest.lipschitz.plans import plan_table as plan_table
     from liptest.lipschitz.repair import repair as repair
-    from liptest.lipschitz.verdicts import LipschitzVerdict as LipschitzVerdict
     from liptest.mechanisms import catalogue as catalogue
     from liptest.mechanisms.additive import DiscreteGaussian as DiscreteGaussian
     from liptest.mechanisms.additive import DiscreteLaplace as DiscreteLaplace
@@ -77,6 +77,7 @@ _NAMESPACES = {
 _HOME = {
     "check_samples": "blackbox.check",
     "Sampler": "blackbox.samplers",
+    "BlackBoxVerdict": "blackbox.verdicts",
     "Answers": "data.answers",
     **dict.fromkeys(("AnswerGrid", "Hypercube", "Hypergrid", "RecordGrid"), "data.domains"),
     "ProductDistribution": "data.product",
@@ -92,7 +93,6 @@ _HOME = {
     **dict.fromkeys(("packed", "scalar"), "lipschitz.oracles"),
     "plan_table": "lipschitz.plans",
     "repair": "lipschitz.repair",
-    "LipschitzVerdict": "lipschitz.verdicts",
     **dict.fromkeys(("DiscreteGaussian", "DiscreteLaplace"), "mechanisms.additive"),
     **dict.fromkeys(("Mechanism", "output_law"), "mechanisms.base"),
     **dict.fromkeys(("ClosedForm", "StatisticMechanism"), "mechanisms.declared"),
@@ -109,7 +109,6 @@ _HOME = {
 #: Names of version 0.1 that moved, and where they are now; until version 0.3.
 _MOVED = {
     "epsilon_lower_bound": "blackbox.check",
-    "BlackBoxVerdict": "blackbox.verdicts",
     "LossBound": "blackbox.verdicts",
     "Dependence": "data.dependence",
     "column_dependence": "data.dependence",
@@ -163,6 +162,7 @@ _MOVED = {
     "Cost": "verdicts",
     "Decision": "verdicts",
     "Guarantee": "verdicts",
+    "LipschitzVerdict": "lipschitz.verdicts",
     "Witness": "lipschitz.verdicts",
 }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -44,6 +44,25 @@ class Between:
         if self.low is None:
             return f"below {float(self.high):.12g}"
         return f"{float(self.low):.12g} to {float(self.high):.12g}"
+
+
+@dataclass(frozen=True)
+class Following:
+    """In the place of a number that numbers before it tell, but for ``rest``.
+
+    ``rest`` plus the sum of factors times ``Real`` places, counted from 0, plus a constant; None
+    where nothing is left to tell.
+    """
+
+    rest: Real | Between | None
+    factors: tuple[tuple[int, Fraction], ...]
+    constant: Fraction
+
+    def __repr__(self) -> str:
+        parts = [] if self.rest is None else [f"({self.rest!r})"]
+        parts += [f"{float(factor):.6g} * x{place}" for place, factor in self.factors]
+        parts += [f"{float(self.constant):.6g}"] if self.constant or not parts else []
+        return " + ".join(parts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,17 +113,57 @@ def density_leaf(
 ) -> DensityLeaf:
     """A leaf whose canonical output has a ``NoisyValue`` in it.
 
-    Aborts where densities of such outputs are not compared: sums of several variables, a
-    variable that occurs twice, numbers in sets or dataclasses.
+    A number is told less what the numbers before it say of it: (x, x + 1) is a real number and
+    "that plus 1", and running sums are their steps. Both tell the same, and what remains of each
+    must be one variable of its own. Aborts for other sums of several variables, for numbers in
+    sets or dataclasses, and where rounded constants would have to be compared exactly.
     """
-    forms = tuple(_forms_in(tree, output))
-    variables = [variable for form in forms for variable, _ in form.terms]
-    if any(len(form.terms) != 1 for form in forms):
-        tree.unsupported("an output that is a sum of several continuous random numbers", ADVICE)
-    if len(set(variables)) < len(variables):
-        tree.unsupported("an output with one continuous random number in two places", ADVICE)
-    skeleton = replaced(output, lambda form: Real())
-    return DensityLeaf(skeleton, forms, tuple(noises), constraints)
+    parts = iter(_reduced(tree, list(_forms_in(tree, output))))
+    forms: list[Form] = []
+
+    def place(_: Form) -> Any:
+        rest, described = next(parts)
+        forms.extend(rest)
+        return described
+
+    skeleton = replaced(output, place)
+    return DensityLeaf(skeleton, tuple(forms), tuple(noises), constraints)
+
+
+def _reduced(tree: Branching, forms: list[Form]) -> Iterator[tuple[list[Form], Any]]:
+    """For each number what is left of it, at most one form, and what describes its place."""
+    known: list[Form] = []
+    for form in forms:
+        factors = []
+        rest = form
+        for place, other in enumerate(known):
+            [(variable, scale)] = other.terms
+            factor = Fraction(dict(rest.terms).get(variable, 0)) / Fraction(scale)
+            if factor:
+                rest = rest - other * factor
+                factors.append((place, factor))
+        if len(rest.terms) > 1:
+            tree.unsupported("an output that is a sum of several continuous random numbers", ADVICE)
+        constant = Fraction(0) if rest.terms else Fraction(rest.constant)
+        if not (_is_plain(constant) and all(_is_plain(factor) for _, factor in factors)):
+            tree.unsupported(
+                "an output with one continuous random number in two places, beside numbers that "
+                "floats may have rounded",
+                ADVICE,
+            )
+        if rest.terms:
+            known.append(rest)
+            yield [rest], Following(Real(), tuple(factors), constant) if factors else Real()
+        else:
+            yield [], Following(None, tuple(factors), constant)
+
+
+def _is_plain(number: Fraction) -> bool:
+    """Whether floats calculate with such numbers without rounding, so that they can be compared.
+
+    Two roundings of one number never look like two plain numbers: these are 2**-20 apart.
+    """
+    return abs(number) < 2**30 and (number * 2**20).denominator == 1
 
 
 def _forms_in(tree: Branching, output: Output) -> Iterator[Form]:
@@ -179,6 +238,8 @@ def replaced_by(skeleton: Output, ends: tuple[tuple[Any, Any], ...]) -> Output:
     def filled(part: Output) -> Any:
         if isinstance(part, Real):
             return Between(*next(left))
+        if isinstance(part, Following):
+            return part if part.rest is None else replace(part, rest=Between(*next(left)))
         entries = _entries(part)
         return part if entries is None else _with_entries(part, [filled(one) for one in entries])
 

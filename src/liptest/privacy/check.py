@@ -76,7 +76,7 @@ def check_privacy(
         "auto", "exhaustive" (3.7), "neighbourhoods" (3.6b), "light-neighbourhoods" (3.6),
         "edges" (3.5), "group" (3.4), "search" (3.10: NO or INCONCLUSIVE), or a Lipschitz tester:
         the paper's A_test (3.3). "black-box" (3.14) is for an ``lt.Sampler``, and its only method:
-        ``budget`` is then the number of samples, and the answer an ``BlackBoxVerdict``.
+        ``budget`` is then the number of samples, and the answer an ``lt.BlackBoxVerdict``.
         Numbers are those of docs/theory.
     tolerance
         The claim is tested at ``epsilon * (1 + tolerance) + tolerance``.

@@ -6,6 +6,7 @@ import itertools
 import json
 import math
 import pickle
+import re
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -253,7 +254,14 @@ class Alike(frozenset[int]):
 REFUSED = {
     "a sum of two": (lambda d, g: g.laplace() + g.laplace(), "sum of several"),
     "a gap": (lambda d, g: np.ptp(g.laplace(size=2)), "sum of several|numpy.ptp"),
-    "twice the same": (lambda d, g: (lambda x: (x, x + 1))(g.laplace()), "in two places"),
+    "twice, beside a rounded number": (
+        lambda d, g: (lambda x: (x, x + 0.1 * d[0]))(g.laplace()),
+        "in two places, beside",
+    ),
+    "twice, by a rounded factor": (
+        lambda d, g: (lambda x: (x, 0.1 * x))(d[0] + g.laplace()),
+        "in two places, beside",
+    ),
     "as a float": (
         lambda d, g: next(map(float, [g.laplace()])),
         r"float\(\) away.*may be compared",
@@ -283,6 +291,37 @@ REFUSED = {
 def test_what_is_not_compared_is_refused(function: Any, words: str) -> None:
     with pytest.raises(lt.errors.UnsupportedRandomnessError, match=words):
         lt.exact_epsilon(lt.mechanism(function), CUBE)
+
+
+def running_sums(d: Any, g: Any) -> list[Any]:
+    return list(np.cumsum(d + g.laplace(0, 2.0, size=3)))
+
+
+REPEATED = {
+    "and one more": (lambda d, g: (lambda x: (x, x + 1))(d[0] + g.laplace(0, 2.0)), 0.5),
+    "doubled": (lambda d, g: (lambda x: {"a": 2 * x, "b": [x, 3 - x]})(d.sum() + g.laplace()), 1),
+    "beside data": (lambda d, g: (lambda x: (x, x + d[1]))(d[0] + g.laplace()), math.inf),
+    "scaled by data": (lambda d, g: (lambda x: (x, x * (1 + d[0])))(g.laplace()), math.inf),
+    "running sums": (running_sums, 0.5),
+    "running sums, scaled": (lambda d, g: [4 * one for one in running_sums(d, g)], 0.5),
+}
+
+
+@pytest.mark.parametrize(("function", "loss"), REPEATED.values(), ids=REPEATED)
+def test_a_number_tells_only_what_numbers_before_it_do_not(function: Any, loss: float) -> None:
+    found = lt.exact_epsilon(lt.mechanism(function), CUBE)
+    assert found.value == pytest.approx(loss)
+    assert found.witness is not None
+    assert found.witness.verify(lt.mechanism(function))
+
+
+def test_outputs_that_follow_from_others_are_described() -> None:
+    found = lt.exact_epsilon(lt.mechanism(REPEATED["beside data"][0]), CUBE)
+    assert found.witness is not None
+    assert "1 * x0" in repr(found.witness.output)
+    found = lt.exact_epsilon(lt.mechanism(running_sums), CUBE)
+    assert found.witness is not None
+    assert re.search(r"\(real\) \+ 1 \* x0|real, .* \+ 1 \* x0", repr(found.witness.output))
 
 
 SHAPES = {

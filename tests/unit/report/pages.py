@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 import liptest as lt
-from liptest.blackbox.verdicts import BlackBoxVerdict
 from liptest.errors import BudgetError, InputError, MechanismError
 from liptest.report.findings import Outcome
 
@@ -95,7 +94,7 @@ EVERY = [*VERDICTS, BROKEN, WRONG, LIMITED, LATER]
 DECISIONS = ["YES", "YES", "NO", "INCONCLUSIVE", "INCONCLUSIVE", "NO", "NO", "NO"]
 
 
-def sampled_verdicts() -> list[BlackBoxVerdict]:
+def sampled_verdicts() -> list[lt.BlackBoxVerdict]:
     """NO with numbers and with intervals, YES, and one that stays open."""
     bit = lt.ProductDistribution.uniform(lt.Hypercube(1))
     wide = lt.ProductDistribution.uniform(lt.Hypercube(30))

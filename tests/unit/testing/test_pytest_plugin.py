@@ -328,8 +328,7 @@ ONE = lt.ProductDistribution.uniform(lt.Hypercube(1))
 
 def test_good(assert_private):
     found = assert_private(EVEN, ONE, epsilon=1, failure_probability=0.01, budget=200_000)
-    from liptest.blackbox.verdicts import BlackBoxVerdict
-    assert isinstance(found, BlackBoxVerdict)
+    assert isinstance(found, lt.BlackBoxVerdict)
 
 @pytest.mark.private(LEAK, BITS, epsilon=1, budget=100_000)
 def test_bad():
