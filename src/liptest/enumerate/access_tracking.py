@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Hashable, Iterator
+from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any
 
@@ -51,6 +52,20 @@ _KINDS: dict[Hashable, Callable[..., Any]] = {
 _SYMMETRIC = frozenset({*METHODS, "amax", "amin", "count_nonzero", "bincount"})
 
 
+@dataclass(frozen=True)
+class Number:
+    """A number of a step: 1, 1.0 and True are other ones, and so are 0.0 and -0.0."""
+
+    kind: type
+    text: str
+    value: Any = field(compare=False)
+
+    @classmethod
+    def of(cls, value: Any) -> Number:
+        """Of a number of Python or of NumPy."""
+        return cls(type(value), repr(value), value)
+
+
 def take_from(array: NDArray[Any], step: Step) -> NDArray[Any]:
     """The array after one step."""
     name, *rest = step
@@ -66,7 +81,8 @@ def take_from(array: NDArray[Any], step: Step) -> NDArray[Any]:
     else:
         action: Any = (COMPARISONS | ARITHMETIC)[str(name)]
         number, reflected = rest
-        found = action(number, array) if reflected else action(array, number)
+        value = number.value  # type: ignore[attr-defined]
+        found = action(value, array) if reflected else action(array, value)
     return np.asarray(found)
 
 
@@ -317,7 +333,7 @@ class TrackedArray:
 
     def _compared(self, name: str, number: Any, reflected: bool) -> Any:
         if isinstance(number, _NUMBERS):
-            return self._after(name, number, reflected)
+            return self._after(name, Number.of(number), reflected)
         action: Callable[[Any, Any], Any] = (COMPARISONS | ARITHMETIC)[name]
         whole, other = self._whole(), _plain(number)
         return action(other, whole) if reflected else action(whole, other)

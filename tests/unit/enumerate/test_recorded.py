@@ -12,6 +12,7 @@ import pytest
 from liptest.enumerate.access_tracking import (
     MAX_READS,
     WHOLE,
+    Number,
     Reads,
     answer,
     coordinates_read,
@@ -45,12 +46,12 @@ LITTLE: list[tuple[Any, list[Any]]] = [
     (lambda a: a.min(), [((), ("min",))]),
     (lambda a: a.any(), [((), ("any",))]),
     (lambda a: np.bincount(a, minlength=5), [((), ("bincount", 5))]),
-    (lambda a: (a == 1).sum(), [((("eq", 1, False),), ("sum",))]),
-    (lambda a: (a >= 1).all(), [((("ge", 1, False),), ("all",))]),
-    (lambda a: np.equal(1, a).sum(), [((("eq", 1, True),), ("sum",))]),
-    (lambda a: (~(a == 1)).sum(), [((("eq", 1, False), ("invert",)), ("sum",))]),
+    (lambda a: (a == 1).sum(), [((("eq", Number.of(1), False),), ("sum",))]),
+    (lambda a: (a >= 1).all(), [((("ge", Number.of(1), False),), ("all",))]),
+    (lambda a: np.equal(1, a).sum(), [((("eq", Number.of(1), True),), ("sum",))]),
+    (lambda a: (~(a == 1)).sum(), [((("eq", Number.of(1), False), ("invert",)), ("sum",))]),
     (lambda a: (2 * a - 1).sum(), None),
-    (lambda a: (5 - a).sum(), [((("sub", 5, True),), ("sum",))]),
+    (lambda a: (5 - a).sum(), [((("sub", Number.of(5), True),), ("sum",))]),
     (lambda a: a.astype(np.float64).mean(), [((("astype", "<f8"),), ("mean",))]),
     (lambda a: a @ np.arange(6), None),
     (lambda a: np.dot(np.arange(6), a), None),
@@ -204,3 +205,28 @@ def test_coordinates_that_are_read() -> None:
     assert coordinates_read(list(reads.known)) == {0, 4}
     assert stand_in[1:].sum() == 5
     assert coordinates_read(list(reads.known)) is None
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (lambda a: (a + 2.0**53).max(), lambda a: (a + 2**53).max()),
+        (lambda a: ((a == 1) + True).sum(), lambda a: ((a == 1) + 1).sum()),
+        (lambda a: (a * np.float32(3)).sum(), lambda a: (a * np.float64(3)).sum()),
+        (lambda a: (a * -0.0).max(), lambda a: (a * 0.0).max()),
+    ],
+)
+def test_equal_numbers_of_other_kinds_are_other_reads(first: Any, second: Any) -> None:
+    reads = Reads(ARRAY)
+    for action in (first, second):
+        assert repr(action(Recorded(reads))) == repr(action(ARRAY))
+    assert len(reads.known) == 2
+    for read, known in reads.known.items():
+        assert repr(answer(ARRAY, read)) == repr(known)
+
+
+def test_the_same_number_is_the_same_read_even_if_it_is_none() -> None:
+    reads = Reads(ARRAY)
+    for _ in range(2):
+        (Recorded(reads) + float("nan")).sum()
+    assert len(reads.known) == 1
