@@ -1,7 +1,8 @@
 """The analysis that is under way: what stand-ins for random numbers ask, and what they noticed.
 
-One analysis at a time follows the randomness of the process. Stand-ins that are called from
-another thread than the one that is analysed do what the original does.
+One analysis at a time follows the randomness of the process. Stand-ins of random numbers that
+another thread than the one that is analysed calls end the analysis, others do what the original
+does.
 """
 
 from __future__ import annotations
@@ -17,6 +18,12 @@ import numpy as np
 
 from liptest.enumerate.choice_tree import ChoiceTree
 from liptest.enumerate.generator import ChoiceGenerator
+from liptest.enumerate.other_threads import (
+    STARTS,
+    drawn_in_another_thread,
+    is_own_thread,
+    not_alone,
+)
 from liptest.enumerate.random_state import ChoiceRandomState
 from liptest.enumerate.side_effects import RandomnessWatch, drawn_elsewhere
 from liptest.values.faults import raises_as_numpy
@@ -106,6 +113,12 @@ class Session:
         """Abort: the program uses randomness that cannot be followed."""
         self.tree.fail(drawn_elsewhere(self.name, where))
 
+    def refuse_event(self, event: str) -> None:
+        """Abort: the program opens a random device, or starts something that is not followed."""
+        if event not in STARTS:
+            self.drew_from("a random device of the operating system")
+        self.tree.fail(not_alone(self.name, STARTS[event]))
+
 
 class FreshBits(np.random.PCG64):
     """A bit generator made inside without a seed: for a Generator or a RandomState, not to draw."""
@@ -152,6 +165,13 @@ def active() -> Session | None:
     return session if session.thread == threading.get_ident() else None
 
 
+def check_thread() -> None:
+    """End the analysis where another thread than its own draws random numbers."""
+    if _ACTIVE and _ACTIVE[-1].thread != threading.get_ident() and not is_own_thread():
+        session = _ACTIVE[-1]
+        session.tree.fail(drawn_in_another_thread(session.name))
+
+
 def push(session: Session) -> None:
     """Make an analysis the one that stand-ins ask."""
     _ACTIVE.append(session)
@@ -163,14 +183,21 @@ def pop(session: Session) -> None:
         del _ACTIVE[_ACTIVE.index(session) :]
 
 
-def follower(original: Callable[..., Any], answer: Callable[..., Any]) -> Callable[..., Any]:
-    """A function that calls ``answer(session, ...)`` while analysed, else the original."""
+def follower(
+    original: Callable[..., Any], answer: Callable[..., Any], *, draws: bool = True
+) -> Callable[..., Any]:
+    """A function that calls ``answer(session, ...)`` while analysed, else the original.
+
+    ``draws`` is whether it gives random numbers: another thread may not ask for them meanwhile.
+    """
 
     @functools.wraps(original, updated=())
     @raises_as_numpy
     def call(*arguments: Any, **options: Any) -> Any:
         session = active()
         if session is None:
+            if draws:
+                check_thread()
             return original(*arguments, **options)
         return answer(session, *arguments, **options)
 

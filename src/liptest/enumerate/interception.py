@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import math
 import os
 import random
@@ -20,8 +21,10 @@ from liptest.enumerate import numpy_random, python_random
 from liptest.enumerate.analysis_session import LOCK, Session, active, follower, pop, push
 from liptest.enumerate.float_calls import FloatCalls
 from liptest.enumerate.generator import ChoiceGenerator
+from liptest.enumerate.other_threads import refusing, starting_functions, starting_methods
 from liptest.enumerate.random_state import ChoiceRandomState
 from liptest.enumerate.replaceable_names import (
+    attribute_of,
     is_compiled_drawing,
     is_drawing,
     module_sites,
@@ -31,7 +34,9 @@ from liptest.enumerate.side_effects import (
     SYSTEM_SOURCES,
     RandomnessWatch,
     drawn_elsewhere,
+    events_refused,
     is_collecting,
+    is_random_device,
 )
 from liptest.errors import MechanismError
 from liptest.values.transforms import MATH, MATH_OF_TWO
@@ -72,7 +77,7 @@ def intercepted_randomness(name: str, function: Any) -> Iterator[Session]:
         try:
             session.watch = RandomnessWatch(name, _install(session, function, undo))
             push(session)
-            with session.watch.standing_still():
+            with events_refused(session.refuse_event), session.watch.standing_still():
                 yield session
                 session.end()
         finally:
@@ -97,6 +102,9 @@ def _install(session: Session, function: Any, undo: list[Undo]) -> list[tuple[st
     for owner, name, method in python_random.replaced_methods():
         undo.append(_method_back(owner, name))
         setattr(owner, name, method)
+    for owner, name, what in starting_methods():
+        undo.append(_method_back(owner, name))
+        setattr(owner, name, follower(getattr(owner, name), refusing(what), draws=False))
     stand_in = dict(_replaced_names(session))
     for space, name in module_sites(stand_in):
         original = space[name]
@@ -106,7 +114,9 @@ def _install(session: Session, function: Any, undo: list[Undo]) -> list[tuple[st
 
     def wanted(value: Any) -> bool:
         floats.note(value)
-        return id(value) in stand_in or is_drawing(value) or is_compiled_drawing(value)
+        if id(value) in stand_in or is_drawing(value) or is_compiled_drawing(value):
+            return True
+        return isinstance(value, io.IOBase) and is_random_device(attribute_of(value, "name"))
 
     for site in reachable(function, wanted):
         if is_compiled_drawing(site.value):
@@ -114,6 +124,8 @@ def _install(session: Session, function: Any, undo: list[Undo]) -> list[tuple[st
                 session.name,
                 f"code compiled by Numba ({site.name}; NUMBA_DISABLE_JIT=1 runs it as Python)",
             )
+        if isinstance(site.value, io.IOBase):
+            raise drawn_elsewhere(session.name, f"a random device ({site.name})")
         if isinstance(site.value, np.random.BitGenerator):
             left.append((site.name, site.value))
             continue
@@ -140,11 +152,14 @@ def _replaced_names(session: Session) -> Iterator[tuple[int, Any]]:
     for original in SYSTEM_SOURCES:
         yield id(original), follower(original, _system_source(original.__name__))
     for original in (*MATH, *MATH_OF_TWO, math.isnan, math.isinf, math.isfinite):
-        yield id(original), follower(original, _of_math(original))
+        yield id(original), follower(original, _of_math(original), draws=False)
     for original in _CLOCKS:
-        yield id(original), follower(original, _clock(original))
+        yield id(original), follower(original, _clock(original), draws=False)
+    for original, what in starting_functions():
+        yield id(original), follower(original, refusing(what), draws=False)
     for original in _ENDS:
-        yield id(original), follower(original, _refuse_process_end(original, os.getpid()))
+        answer = _refuse_process_end(original, os.getpid())
+        yield id(original), follower(original, answer, draws=False)
 
 
 def _held(session: Session, value: Any) -> Any:

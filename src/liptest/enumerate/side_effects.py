@@ -1,7 +1,8 @@
-"""Files, sockets, programs and more that code uses while it is analysed: noticed, and warned of.
+"""Files, sockets, programs and more that code uses while it is analysed: warned of, or refused.
 
 Python's audit events tell of the first three. A hook cannot be taken away again, so there is one
-for all, which listens only during an analysis, to the thread that is analysed.
+for all, which listens only during an analysis, to the thread that is analysed. Files and sockets
+are warned of; programs, forks and devices that give random numbers end the analysis.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import random
 import sys
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from itertools import pairwise
@@ -26,6 +27,7 @@ from typing import Any
 import numpy as np
 
 from liptest.enumerate.generator import UNUSED_BITS
+from liptest.enumerate.other_threads import STARTS
 from liptest.enumerate.replaceable_names import is_foreign
 from liptest.errors import NonDeterministicError
 
@@ -41,8 +43,6 @@ _WORDS = {
     "os.mkdir": "made the folder",
     "socket.connect": "connected to",
     "socket.bind": "listens at",
-    "subprocess.Popen": "started the program",
-    "os.system": "started the command",
 }
 _OPENED = (
     "; the verdict is about its outputs only, and what a file or another machine says may "
@@ -52,6 +52,9 @@ _OPENED = (
 _CODE = (".py", ".pyc", ".pyi", ".so", ".pyd", ".zip")
 #: By thread: what was noticed, in words, and what follows from it.
 _listening: dict[int, dict[str, str]] = {}
+#: By thread: what is called with an audit event that ends the analysis.
+_refusing: dict[int, Callable[[str], None]] = {}
+_RANDOM_DEVICES = frozenset({"/dev/random", "/dev/urandom", "/dev/hwrng"})
 _is_installed = False
 
 
@@ -82,6 +85,29 @@ def side_effects_noticed(name: str, known: set[str]) -> Iterator[None]:
             )
 
 
+@contextmanager
+def events_refused(refuse: Callable[[str], None]) -> Iterator[None]:
+    """Meanwhile call ``refuse`` with each audit event of this thread that an analysis may not see.
+
+    These are the events in ``STARTS``, and "random device" where one is opened.
+    """
+    _install()
+    thread = threading.get_ident()
+    _refusing[thread] = refuse
+    try:
+        yield
+    finally:
+        del _refusing[thread]
+
+
+def is_random_device(path: Any) -> bool:
+    """Whether a path, as that of an open file, is one of the devices that give random bytes."""
+    try:
+        return os.path.realpath(os.fsdecode(path)) in _RANDOM_DEVICES
+    except (TypeError, ValueError):  # no file of the file system
+        return False
+
+
 def notice(words: str, meaning: str) -> None:
     """Warn at the end of the analysis of this thread of what its code did, and what follows."""
     seen = _listening.get(threading.get_ident())
@@ -97,11 +123,16 @@ def _install() -> None:
 
 
 def _heard(event: str, arguments: tuple[Any, ...]) -> None:
+    refuse = _refusing.get(threading.get_ident()) if _refusing else None
+    if refuse is not None and event in STARTS:
+        refuse(event)
     if not _listening or event not in _WORDS:
         return
     target = arguments[1] if event.startswith("socket.") else arguments[0]
     if event == "open" and (isinstance(target, int) or str(target).endswith(_CODE)):
         return
+    if refuse is not None and event == "open" and is_random_device(target):
+        refuse("random device")
     notice(f"{_WORDS[event]} {target!r}", _OPENED)
 
 

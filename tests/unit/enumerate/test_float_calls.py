@@ -6,10 +6,8 @@ import builtins
 import json
 import math
 import sys
-import threading
 import types
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +18,7 @@ import liptest as lt
 from liptest.enumerate.float_calls import only_called
 from liptest.mechanisms.laws import OutputLaw, Raised
 from liptest.runs.fingerprints import fingerprint
+from tests.unit.enumerate.another_thread import another_thread
 
 CUBE = lt.Hypercube(3)
 LAW = lt.ProductDistribution.uniform(CUBE)
@@ -295,11 +294,11 @@ def test_other_threads_see_the_real_float() -> None:
     seen = []
 
     def program(data: Any, rng: Any) -> Any:
-        with ThreadPoolExecutor(1) as pool:
-            seen.append(pool.submit(helper, "1.5").result())
+        seen.append(elsewhere(lambda: helper("1.5")))
         return helper(plain(data, rng)) > 1
 
-    assert dict(law(program)) == dict(law(compared_plainly))
+    with another_thread() as elsewhere:
+        assert dict(law(program)) == dict(law(compared_plainly))
     assert set(map(type, seen)) == {float}
 
 
@@ -309,13 +308,12 @@ look: Any = np.frompyfunc(lambda _: (fingerprint(count).code, is_put(0), type(he
 
 def test_a_fingerprint_taken_meanwhile_is_the_same() -> None:
     def program(data: Any, rng: Any) -> Any:
-        thread = threading.Thread(target=lambda: taken.append(look(0)))
-        thread.start()
-        thread.join()
+        taken.append(elsewhere(lambda: look(0)))
         return count(data, rng) > 1
 
     taken: list[Any] = []
-    law(program)
+    with another_thread() as elsewhere:
+        law(program)
     assert taken[0] == (fingerprint(count).code, True, float)
 
 

@@ -296,22 +296,6 @@ def test_a_generator_that_nobody_can_replace_must_stand_still() -> None:
     assert len(law(lambda data: held is None)) == 1
 
 
-def test_another_thread_draws_as_ever() -> None:
-    seen: list[Any] = []
-
-    def elsewhere() -> None:
-        seen.append((random.SystemRandom().random(), np.random.default_rng(0).random()))
-
-    def function(data: Any) -> int:
-        thread = threading.Thread(target=elsewhere)
-        thread.start()
-        thread.join()
-        return random.randrange(2)
-
-    assert len(law(function)) == 2
-    assert all(type(one) is float for pair in seen for one in pair)
-
-
 def test_two_threads_analyse_one_after_the_other() -> None:
     found: list[Any] = []
     function = lambda data: (random.randrange(3), np.random.randint(2))  # noqa: E731

@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime
 import logging
 import socket
-import subprocess
 import sys
 import threading
 import time
@@ -38,7 +37,7 @@ def test_a_file_that_is_read_is_warned_of_once(tmp_path: Path) -> None:
     mechanism.law(np.array([1, 1]))
 
 
-def test_sockets_and_programs() -> None:
+def test_sockets() -> None:
     def asks(data: Any, rng: Any) -> int:
         with socket.socket() as one:
             one.settimeout(0.01)
@@ -48,12 +47,8 @@ def test_sockets_and_programs() -> None:
                 return 0
         return 1
 
-    def runs(data: Any, rng: Any) -> int:
-        return subprocess.run([sys.executable, "-c", "pass"], check=True).returncode
-
-    for function, words in [(asks, r"connected to \('127"), (runs, "started the program")]:
-        with pytest.warns(SideEffectWarning, match=words):
-            lt.mechanism(function).law(DATA)
+    with pytest.warns(SideEffectWarning, match=r"connected to \('127"):
+        lt.mechanism(asks).law(DATA)
 
 
 def test_imports_and_quiet_code_are_not() -> None:
@@ -80,7 +75,8 @@ def test_other_threads_and_other_times_are_not(tmp_path: Path) -> None:
 
     def waits(data: Any, rng: Any) -> int:
         reading.set()
-        done.wait()
+        while not done.is_set():
+            time.sleep(0.001)
         return 0
 
     thread = threading.Thread(target=other)
