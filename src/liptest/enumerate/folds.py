@@ -1,0 +1,321 @@
+"""What a function with folded loops asks while it runs: is this a column, and what is its sum.
+
+``folding`` rewrites a function so that its loops over records ask a ``Folds``. Of anything but a
+column the function goes on as it was written. Of a column each possible record is walked once, and
+what a pass adds to an accumulator is noted as that record's contribution: the sum over all records
+is one answer (docs/theory/answers.md).
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from fractions import Fraction
+from math import isfinite
+from typing import Any, NoReturn, Protocol
+
+import numpy as np
+
+from liptest.enumerate.pure_code import NUMBERS, is_plain
+from liptest.values.array import array_of
+from liptest.values.branching import Branching
+from liptest.values.protocol import is_symbolic
+
+_Number = int | float | Fraction
+# Sums of NumPy's whole numbers may wrap beyond 2**62; of fewer than 2**40 records they do not.
+_MOST = 1 << 22
+
+
+class ColumnRows(Protocol):
+    """A column, record by record; place r stands for all records of the r-th possible value."""
+
+    #: The analysis that it is part of.
+    branching: Branching
+    #: What walking over it gives for each possible value.
+    values: list[Any]
+    #: Whether such records are there at all; not all are in a selection.
+    kept: list[bool]
+    #: What len() gives: a plain number, or the answer of a selection.
+    length: Any
+
+    def answer(self, table: list[_Number], kind: type) -> Any:
+        """The sum over all records of ``table[r]``, as a number of a type, int or float."""
+        ...
+
+    def mapped(self, values: list[Any], kept: list[bool]) -> Any:
+        """A list with ``values[r]`` for each record, but for those that are not kept."""
+        ...
+
+    def refuse(self, words: str) -> NoReturn:
+        """End the run: what is done with the records is not followed."""
+        ...
+
+
+#: The rows of a column; None for everything else.
+ColumnRowsOf = Callable[[Any], ColumnRows | None]
+
+
+class Folds:
+    """Answers one function with folded loops."""
+
+    def __init__(self, rows_of: ColumnRowsOf) -> None:
+        self.rows_of = rows_of
+
+    def loop(self, iterable: Any) -> Loop | None:
+        """Of ``for record in iterable``."""
+        rows = self.rows_of(iterable)
+        return None if rows is None else Loop(self, rows, [(one,) for one in rows.values])
+
+    def indexed(self, count: Any, arrays: Callable[[], tuple[Any, ...]]) -> Loop | None:
+        """Of ``for i in range(count)`` that reads only ``array[i]``."""
+        try:
+            found = [self.rows_of(one) for one in arrays()]
+        except NameError:
+            return None
+        rows = [one for one in found if one is not None]
+        if not rows or len(rows) < len(found):
+            return None
+        first = rows[0]
+        alike = all(one.length is first.length or one.length == first.length for one in rows)
+        if type(first.length) is not int or type(count) is not int or count != first.length:
+            return None
+        if not alike or not all(all(one.kept) and len(one.kept) == len(first.kept) for one in rows):
+            return None
+        return Loop(self, first, list(zip(*(one.values for one in rows), strict=True)))
+
+    def counted(
+        self, limits: Callable[[], tuple[Any, Any]], arrays: Callable[[], tuple[Any, ...]]
+    ) -> Loop | None:
+        """Of ``while i < count`` that counts up from 0 and reads only ``array[i]``."""
+        try:
+            start, count = limits()
+        except NameError:
+            return None
+        return self.indexed(count, arrays) if type(start) is int and start == 0 else None
+
+    def sum(self, values: Any, *start: Any, **named: Any) -> Any:
+        """``sum(values, start)``."""
+        rows = self.rows_of(values)
+        if rows is None:
+            return sum(values, *start, **named)
+        loop = Loop(self, rows, [(one,) for one in rows.values])
+        for (value,) in loop.records():
+            loop.add("sum", value)
+        return (
+            loop.total("sum", *start, *named.values()) if start or named else loop.total("sum", 0)
+        )
+
+    def len(self, values: Any) -> Any:
+        """``len(values)``."""
+        rows = self.rows_of(values)
+        return len(values) if rows is None else rows.length
+
+    def list(self, *values: Any) -> Any:
+        """``list(values)``; a column of NumPy's numbers keeps them."""
+        rows = self.rows_of(values[0]) if len(values) == 1 else None
+        return list(*values) if rows is None else rows.mapped(list(rows.values), list(rows.kept))
+
+    def counter(self, *values: Any, **named: Any) -> Any:
+        """``collections.Counter(values)``."""
+        rows = self.rows_of(values[0]) if len(values) == 1 and not named else None
+        if rows is None:
+            return Counter(*values, **named)
+        found = Counts(rows)
+        for place, (value, kept) in enumerate(zip(rows.values, rows.kept, strict=True)):
+            if kept:
+                found.add(place, value, 1)
+        return found
+
+    def comprehension(
+        self,
+        iterable: Any,
+        written: Callable[[Any], Any],
+        checked: Callable[[Any], Iterable[Any]],
+    ) -> Any:
+        """A comprehension over one iterable, as it is written and with its names looked at."""
+        rows = self.rows_of(iterable)
+        if rows is None:
+            return written(iterable)
+        values: list[Any] = []
+        for value, kept in zip(rows.values, rows.kept, strict=True):
+            try:
+                made = list(checked([value])) if kept else []
+            except Exception as error:
+                _refuse_pass(rows, error)
+            if made and not is_plain(made[0]):
+                rows.refuse("a comprehension over the records that gives more than numbers")
+            values.append(made)
+        kept_now = [bool(one) for one in values]
+        return rows.mapped([one[0] if one else 0 for one in values], kept_now)
+
+    def plain(self, value: Any) -> Any:
+        """What a loop over records may read of the rest: constant data."""
+        if is_plain(value):
+            return value
+        raise TypeError(f"a {type(value).__name__} is read in a loop over the records")
+
+    def number(self, value: Any) -> Any:
+        """What may be added to in a loop over records."""
+        if type(value) in NUMBERS:
+            return value
+        raise TypeError(f"a {type(value).__name__} is added to in a loop over the records")
+
+
+class Loop:
+    """One loop over the possible records of a column."""
+
+    def __init__(self, folds: Folds, rows: ColumnRows, records: list[tuple[Any, ...]]) -> None:
+        self._folds = folds
+        self._rows = rows
+        self._records = records
+        self._place = 0
+        self._sums: dict[str, _Table] = {}
+        self._items: dict[str, dict[Any, _Table]] = {}
+        #: Of the column.
+        self.length = rows.length
+
+    def __iter__(self) -> Iterator[Any]:
+        for record in self.records():
+            yield record[0] if len(record) == 1 else record
+
+    def records(self) -> Iterator[tuple[Any, ...]]:
+        """Each possible record once."""
+        for place, (record, kept) in enumerate(zip(self._records, self._rows.kept, strict=True)):
+            if kept:
+                self._place = place
+                yield record
+
+    def add(self, name: str, value: Any) -> None:
+        """``name += value`` in this pass."""
+        self._table(self._sums, name).add(self._place, value, 1, self._rows)
+
+    def subtract(self, name: str, value: Any) -> None:
+        """``name -= value``."""
+        self._table(self._sums, name).add(self._place, value, -1, self._rows)
+
+    def add_item(self, name: str, key: Any, value: Any) -> None:
+        """``name[key] += value``."""
+        self._item(name, key).add(self._place, value, 1, self._rows)
+
+    def subtract_item(self, name: str, key: Any, value: Any) -> None:
+        """``name[key] -= value``."""
+        self._item(name, key).add(self._place, value, -1, self._rows)
+
+    def fail(self) -> NoReturn:
+        """A pass raised an exception: it would depend on which records there are."""
+        error = sys.exc_info()[1]
+        _refuse_pass(self._rows, error)
+
+    def total(self, name: str, before: Any) -> Any:
+        """The accumulator after the loop."""
+        if name not in self._sums:
+            return before
+        if type(before) in NUMBERS and type(before) is not np.bool_:
+            before = int(before) if type(before) is bool else before
+        elif not is_symbolic(before):
+            self._rows.refuse(f"adding to a {type(before).__name__} in a loop over the records")
+        return before + self._sums[name].answer(self._rows)
+
+    def total_items(self, name: str, before: Any) -> Any:
+        """The accumulator after a loop that adds to its entries."""
+        tables = self._items.get(name)
+        if tables is None:
+            return before
+        kind = type(before)
+        found = list(before) if kind is np.ndarray and before.ndim == 1 else before
+        if type(found) not in (list, dict):
+            self._rows.refuse(f"adding to entries of a {kind.__name__}")
+        for key, table in tables.items():
+            if not is_plain(key) or (type(found) is list and type(key) not in (int, np.int64)):
+                self._rows.refuse(f"adding to the entry {key!r} in a loop over the records")
+            if type(found) is dict and key not in found:
+                self._rows.refuse("new keys of a dict in a loop over the records")
+            try:
+                known = self._folds.number(found[key])
+            except (TypeError, LookupError) as error:
+                _refuse_pass(self._rows, error)
+            found[key] = known + table.answer(self._rows)
+        return found if kind is not np.ndarray else self._array(found, before.dtype)
+
+    def _array(self, entries: list[Any], dtype: np.dtype[Any]) -> Any:
+        cells = np.empty(len(entries), dtype=object)
+        cells[:] = entries
+        return array_of(self._rows.branching, cells, dtype)
+
+    def _table(self, tables: dict[Any, _Table], name: Any) -> _Table:
+        if name not in tables:
+            tables[name] = _Table(len(self._records))
+        return tables[name]
+
+    def _item(self, name: str, key: Any) -> _Table:
+        return self._table(self._items.setdefault(name, {}), key)
+
+
+class _Table:
+    """What each possible record adds to one number."""
+
+    def __init__(self, size: int) -> None:
+        self._entries: list[_Number] = [0] * size
+        self._kind: type = int
+        self._largest = 0
+
+    def add(self, place: int, value: Any, sign: int, rows: ColumnRows) -> None:
+        if type(value) not in NUMBERS or not isfinite(value):
+            rows.refuse(f"adding a {type(value).__name__} in a loop over the records")
+        if isinstance(value, float):
+            self._kind = float
+            self._entries[place] += sign * Fraction(value)
+            return
+        self._entries[place] += sign * int(value)
+        if isinstance(value, np.integer):
+            self._largest = max(self._largest, abs(int(value)))
+
+    def answer(self, rows: ColumnRows) -> Any:
+        if self._largest >= _MOST:
+            rows.refuse("a sum that NumPy's whole numbers may not hold")
+        return rows.answer(self._entries, self._kind)
+
+
+class Counts:
+    """A ``collections.Counter`` of a column: the number of each constant key is an answer.
+
+    Which keys it has depends on the records, so nothing else can be asked of it.
+    """
+
+    def __init__(self, rows: ColumnRows) -> None:
+        self._rows = rows
+        self._tables: dict[Any, _Table] = {}
+
+    def add(self, place: int, key: Any, number: Any) -> None:
+        """Such records count so many times under a key."""
+        table = self._tables.setdefault(key, _Table(len(self._rows.values)))
+        table.add(place, number, 1, self._rows)
+
+    def __getitem__(self, key: Any) -> Any:
+        if not is_plain(key):
+            self._rows.refuse("a count of a key that is not constant")
+        return self._tables[key].answer(self._rows) if key in self._tables else 0
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        """The number of a key; with another default than 0 it tells whether there are any."""
+        if type(default) is not int or default != 0:
+            self._rows.refuse("Counter.get without the default 0")
+        return self[key]
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self._rows.refuse(f"Counter.{name}, which depends on which records there are")
+
+    def _refused(self, *arguments: Any) -> NoReturn:
+        self._rows.refuse("a Counter of the records, but for its entries by constant keys")
+
+    __iter__ = __len__ = __contains__ = __eq__ = __bool__ = __hash__ = _refused
+    __setitem__ = __delitem__ = __add__ = __sub__ = __or__ = __and__ = __repr__ = _refused
+
+
+def _refuse_pass(rows: ColumnRows, error: BaseException | None) -> NoReturn:
+    rows.refuse(
+        f"a loop over the records: for one of them it raises {type(error).__name__} ({error})"
+    )

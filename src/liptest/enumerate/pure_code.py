@@ -1,0 +1,217 @@
+"""Which expressions only calculate: they draw nothing, keep nothing and change nothing.
+
+A list of what is known to, everything else is not: operators, constants, names of plain data,
+constant tables, functions of Python, ``math`` and NumPy that calculate, and functions of the
+program that are made of the same.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+from types import FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from liptest.enumerate.replaceable_names import names_in
+from liptest.enumerate.source import LOOKING, FunctionSource, names_stored, read_source
+
+
+class NotPure(Exception):
+    """What is not known to calculate only."""
+
+
+#: Types of which an operation gives another number, or a piece of text, and changes nothing.
+NUMBERS = (int, float, bool, np.int64, np.float64, np.bool_)
+_ATOMS = (*NUMBERS, str, bytes, type(None), complex, range)
+# Entries of a constant that are looked at.
+_ENTRIES = 100_000
+_BUILTINS = (
+    *(abs, all, any, bool, divmod, float, int, isinstance, len, max, min, ord, pow, range),
+    *(round, sorted, sum, tuple),
+)
+_OF_NUMPY = (
+    *("abs", "all", "any", "argmax", "argmin", "array", "asarray", "bool_", "clip", "cumsum"),
+    *("digitize", "dot", "float64", "floor", "int64", "isclose", "max", "maximum"),
+    *("mean", "min", "minimum", "prod", "round", "searchsorted", "sum", "where"),
+)
+_FUNCTIONS = (
+    *_BUILTINS,
+    *(one for one in vars(math).values() if callable(one)),
+    *(vars(np)[name] for name in _OF_NUMPY),
+    np.linalg.norm,
+)
+_METHODS = frozenset({"item", "is_integer", "bit_length", "sum", "max", "min", "any", "all"})
+_EXPRESSIONS = (
+    *(ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Subscript, ast.Slice),
+    *(ast.Tuple, ast.Constant, ast.operator, ast.unaryop, ast.boolop, ast.cmpop, ast.expr_context),
+)
+_OTHER_DISPLAYS = (ast.List, ast.Set)
+_COMPREHENSIONS = (ast.ListComp, ast.GeneratorExp)
+_STATEMENTS = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.If, ast.Return, ast.Pass, ast.Raise)
+# Functions that call each other so deep.
+_DEEPEST = 8
+
+
+def is_plain(value: Any, left: int = _ENTRIES) -> bool:
+    """Whether it is constant data: numbers, text, and tables of them."""
+    kind = type(value)
+    if kind in _ATOMS or (issubclass(kind, np.generic) and kind.__module__ == "numpy"):
+        return True
+    if kind in (tuple, list, set, frozenset):
+        return len(value) <= left and all(is_plain(one, left // 10) for one in value)
+    if kind is dict:
+        return len(value) <= left and all(
+            is_plain(one, left // 10) for pair in value.items() for one in pair
+        )
+    return kind is np.ndarray and not value.dtype.hasobject
+
+
+def original_of(function: Any) -> Any:
+    """What a name stands for outside of an analysis: stand-ins have what they stand for."""
+    if isinstance(function, FunctionType):
+        own = str(function.__globals__.get("__name__")).startswith("liptest.")
+        return vars(function).get("__wrapped__", function) if own else function
+    if isinstance(function, type) and function.__name__ == "float" and function is not float:
+        return vars(function).get("original", function)
+    return function
+
+
+def is_builtin(source: FunctionSource, node: ast.expr, function: Any) -> bool:
+    """Whether an expression is the name of a function that is built in, or of a module's."""
+    try:
+        return original_of(constant_of(source, node)) is function
+    except NotPure:
+        return False
+
+
+def constant_of(source: FunctionSource, node: ast.expr) -> Any:
+    """What a name, or a name in a module, stands for. Raises NotPure where that is not known."""
+    if isinstance(node, ast.Name):
+        try:
+            return source.value_of(node.id)
+        except KeyError:
+            raise NotPure(f"{node.id} is not a constant") from None
+    if isinstance(node, ast.Attribute):
+        owner = constant_of(source, node.value)
+        if type(owner) is ModuleType and node.attr in vars(owner):
+            return vars(owner)[node.attr]
+    raise NotPure(f"{ast.unparse(node)} is not known")
+
+
+def check_expression(
+    source: FunctionSource, node: ast.AST, own: frozenset[str], depth: int = 0
+) -> None:
+    """Raise NotPure unless an expression only calculates.
+
+    ``own`` are the local names that it may read, of which it is looked at run time what they are.
+    """
+    if isinstance(node, ast.Name):
+        if node.id not in own and not _is_constant(constant_of(source, node)):
+            raise NotPure(f"{node.id} is not constant data")
+    elif isinstance(node, ast.Attribute):
+        if not _is_constant(constant_of(source, node)):
+            raise NotPure(f"{ast.unparse(node)} is not constant data")
+    elif isinstance(node, ast.Call):
+        _check_call(source, node, own, depth)
+    elif isinstance(node, _COMPREHENSIONS):
+        _check_comprehension(source, node, own, depth)
+    elif isinstance(node, (*_EXPRESSIONS, *_OTHER_DISPLAYS)):
+        for inner in ast.iter_child_nodes(node):
+            check_expression(source, inner, own, depth)
+    else:
+        raise NotPure(f"{type(node).__name__} is not followed")
+
+
+def _is_constant(value: Any) -> bool:
+    return is_plain(value) or original_of(value) in _TYPES
+
+
+_TYPES = (int, float, bool, str, np.int64, np.float64, np.bool_, np.integer, np.floating)
+
+
+def _check_call(source: FunctionSource, node: ast.Call, own: frozenset[str], depth: int) -> None:
+    inner = [*node.args, *(one.value for one in node.keywords)]
+    if any(one.arg in (None, "out", "where") for one in node.keywords):
+        raise NotPure("out= is not followed")
+    for one in inner:
+        check_expression(source, one, own, depth)
+    if isinstance(node.func, ast.Attribute) and _root(node.func) in own:
+        if node.func.attr not in _METHODS:
+            raise NotPure(f"the method {node.func.attr} is not followed")
+        check_expression(source, node.func.value, own, depth)
+    elif not _calculates(constant_of(source, node.func), depth):
+        raise NotPure(f"{ast.unparse(node.func)} is not known to calculate only")
+
+
+def _root(node: ast.expr) -> str:
+    while isinstance(node, (ast.Attribute, ast.Subscript)):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _check_comprehension(
+    source: FunctionSource, node: ast.ListComp | ast.GeneratorExp, own: frozenset[str], depth: int
+) -> None:
+    known = own
+    for part in node.generators:
+        check_expression(source, part.iter, known, depth)
+        known |= names_stored(part.target)
+        for test in part.ifs:
+            check_expression(source, test, known, depth)
+        if part.is_async:
+            raise NotPure("async")
+    check_expression(source, node.elt, known, depth)
+
+
+def _calculates(function: Any, depth: int) -> bool:
+    function = original_of(function)
+    if isinstance(function, np.ufunc) or any(function is one for one in _FUNCTIONS):
+        return True
+    return depth < _DEEPEST and _is_pure_function(function, depth + 1)
+
+
+def _is_pure_function(function: Any, depth: int) -> bool:
+    """Of a function of the program: its statements assign local names and return."""
+    source = read_source(function)
+    if source is None or not names_in(function.__code__).isdisjoint(LOOKING):
+        return False
+    code = function.__code__
+    if code.co_cellvars or not is_plain((function.__defaults__, function.__kwdefaults__)):
+        return False
+    try:
+        for statement in source.body:
+            _check_statement(source, statement, frozenset(code.co_varnames), depth)
+    except NotPure:
+        return False
+    return True
+
+
+def _check_statement(
+    source: FunctionSource, node: ast.stmt, own: frozenset[str], depth: int
+) -> None:
+    if not isinstance(node, _STATEMENTS):
+        if not _is_docstring(node):
+            raise NotPure(f"{type(node).__name__} is not followed")
+        return
+    if isinstance(node, ast.AugAssign):
+        # It would change a list that is an argument or a default.
+        raise NotPure("an assignment in place")
+    targets = node.targets if isinstance(node, ast.Assign) else []
+    if isinstance(node, ast.AnnAssign):
+        targets = [node.target]
+    if not all(isinstance(one, ast.Name) for one in targets):
+        raise NotPure("an assignment to more than a name")
+    if isinstance(node, ast.If):
+        check_expression(source, node.test, own, depth)
+        for inner in (*node.body, *node.orelse):
+            _check_statement(source, inner, own, depth)
+    elif isinstance(node, (ast.Assign, ast.AnnAssign, ast.Return)) and node.value is not None:
+        check_expression(source, node.value, own, depth)
+    elif isinstance(node, ast.Raise):
+        raise NotPure("raise")
+
+
+def _is_docstring(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)

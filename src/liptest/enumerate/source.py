@@ -1,0 +1,254 @@
+"""The source of a function, and the function compiled again from a changed tree.
+
+What is read off the source is trusted only where the source is that of the function: the tree as
+written is compiled, and must give the very code that the function has. A function that is compiled
+again keeps its globals, closure cells, defaults and line numbers.
+"""
+
+from __future__ import annotations
+import __future__
+
+import ast
+import builtins
+import copy
+import inspect
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from types import CellType, CodeType, FunctionType
+from typing import Any
+
+#: A function as a tree; line numbers are those of its file.
+FunctionNode = ast.FunctionDef | ast.Lambda
+#: With these prefixes begin the names that a rewritten function has more.
+OWN_NAMES = "_liptest_"
+# Code with these may look at frames, cells or namespaces, and tell a rewritten function apart.
+LOOKING = frozenset(
+    {"locals", "vars", "globals", "dir", "eval", "exec", "compile", "__import__", "breakpoint"}
+    | {"_getframe", "_current_frames", "currentframe", "stack", "trace", "getframeinfo", "inspect"}
+    | {"f_locals", "f_back", "f_code", "f_globals", "gi_frame", "tb_frame", "__traceback__", "gc"}
+    | {"__code__", "__closure__", "__globals__", "__dict__", "__defaults__", "cell_contents"}
+    | {"get_objects", "get_referrers", "settrace", "setprofile", "exc_info", "__builtins__"}
+)
+_FUTURE = 0
+for _feature in __future__.all_feature_names:
+    _FUTURE |= vars(__future__)[_feature].compiler_flag
+# A function within a function says so; it changes nothing.
+_NOT_COMPARED = inspect.CO_NESTED
+_OUTER = f"{OWN_NAMES}outer"
+_ALIKE = (
+    *("co_code", "co_exceptiontable", "co_names", "co_varnames", "co_freevars", "co_cellvars"),
+    *("co_argcount", "co_posonlyargcount", "co_kwonlyargcount", "co_name"),
+)
+
+
+@dataclass(frozen=True, eq=False)
+class FunctionSource:
+    """A function with the tree of its source; ``node`` is nobody's to change."""
+
+    function: FunctionType
+    node: FunctionNode
+    #: Names that its module imports: methods of these are called in another way.
+    imported: tuple[str, ...]
+
+    @property
+    def body(self) -> list[ast.stmt]:
+        """Its statements; a lambda returns its expression."""
+        if isinstance(self.node, ast.FunctionDef):
+            return self.node.body
+        return [ast.copy_location(ast.Return(self.node.body), self.node.body)]
+
+    def with_body(self, body: list[ast.stmt]) -> ast.FunctionDef:
+        """The function with other statements, as a ``def`` of the same name and arguments."""
+        name = self.node.name if isinstance(self.node, ast.FunctionDef) else _OUTER
+        made = ast.FunctionDef(name, copy.deepcopy(self.node.args), body, [])
+        ast.copy_location(made, self.node)
+        return ast.fix_missing_locations(made)
+
+    def compiled(self, node: FunctionNode, helpers: dict[str, Any]) -> FunctionType | None:
+        """The function with another tree; ``helpers`` are further names that it may use.
+
+        None where the tree uses a name that was another function's.
+        """
+        original = self.function
+        code = _compiled(node, original.__code__, self.imported, tuple(helpers))
+        if code is None:
+            return None
+        cells = dict(zip(original.__code__.co_freevars, original.__closure__ or (), strict=True))
+        cells |= {name: CellType(value) for name, value in helpers.items()}
+        if not set(code.co_freevars) <= cells.keys():
+            return None
+        code = code.replace(
+            co_name=original.__code__.co_name,
+            co_qualname=original.__code__.co_qualname,
+            co_firstlineno=original.__code__.co_firstlineno,
+        )
+        closure = tuple(cells[name] for name in code.co_freevars)
+        made = FunctionType(
+            code, original.__globals__, original.__name__, original.__defaults__, closure
+        )
+        made.__kwdefaults__ = original.__kwdefaults__
+        made.__qualname__, made.__module__ = original.__qualname__, original.__module__
+        return made
+
+    @property
+    def local_names(self) -> frozenset[str]:
+        """Names of its own, arguments among them, that no function inside it sees."""
+        code = self.function.__code__
+        return frozenset(code.co_varnames) - frozenset(code.co_cellvars)
+
+    def value_of(self, name: str) -> Any:
+        """What a name stands for that is not its own: of a cell, a global, or built in.
+
+        Raises KeyError for its own names, and for none.
+        """
+        code = self.function.__code__
+        if name in code.co_varnames or name in code.co_cellvars:
+            raise KeyError(name)
+        if name in code.co_freevars:
+            cell = (self.function.__closure__ or ())[code.co_freevars.index(name)]
+            try:
+                return cell.cell_contents
+            except ValueError:
+                raise KeyError(name) from None
+        space = self.function.__globals__
+        return space[name] if name in space else vars(builtins)[name]
+
+
+def read_source(function: Any) -> FunctionSource | None:
+    """The source of a Python function; None where it is not known to be the function's."""
+    if type(function) is not FunctionType:
+        return None
+    code = function.__code__
+    if code.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
+        return None
+    try:
+        lines, _ = inspect.findsource(code)
+        nodes, imported = _functions_of("".join(lines))
+    except (OSError, TypeError, IndexError, SyntaxError, ValueError, RecursionError):
+        return None
+    for node in nodes:
+        if _first_line(node) == code.co_firstlineno:
+            found = _compiled(node, code, imported, ())
+            if found is not None and is_same_code(found, code):
+                return FunctionSource(function, node, imported)
+    return None
+
+
+def is_same_code(one: CodeType, other: CodeType) -> bool:
+    """Whether two pieces of code do the same, step by step."""
+    if (one.co_flags ^ other.co_flags) & ~_NOT_COMPARED:
+        return False
+    if any(_part(one, name) != _part(other, name) for name in _ALIKE):
+        return False
+    return _is_same(one.co_consts, other.co_consts)
+
+
+def names_loaded(*nodes: ast.AST) -> set[str]:
+    """Names that are read, or deleted, anywhere inside."""
+    return {one.id for one in _names_in(nodes) if isinstance(one.ctx, (ast.Load, ast.Del))}
+
+
+def names_stored(*nodes: ast.AST) -> set[str]:
+    """Names that are assigned or deleted anywhere inside, by statements that name them."""
+    found = {one.id for one in _names_in(nodes) if not isinstance(one.ctx, ast.Load)}
+    for node in nodes:
+        for one in ast.walk(node):
+            if isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                found.add(one.name)
+            elif isinstance(one, (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)):
+                found.add(one.name or "")
+            elif isinstance(one, ast.alias):
+                found.add((one.asname or one.name).partition(".")[0])
+            elif isinstance(one, ast.MatchMapping):
+                found.add(one.rest or "")
+            elif isinstance(one, (ast.Global, ast.Nonlocal)):
+                found.update(one.names)
+    found.discard("")
+    return found
+
+
+def _names_in(nodes: tuple[ast.AST, ...]) -> Iterator[ast.Name]:
+    for node in nodes:
+        yield from (one for one in ast.walk(node) if isinstance(one, ast.Name))
+
+
+@lru_cache(maxsize=64)
+def _functions_of(text: str) -> tuple[tuple[FunctionNode, ...], tuple[str, ...]]:
+    """All functions of a file, and the names that it imports at its top."""
+    tree = ast.parse(text)
+    nodes = [one for one in ast.walk(tree) if isinstance(one, (ast.FunctionDef, ast.Lambda))]
+    return tuple(nodes), tuple(sorted(_imported(tree)))
+
+
+def _imported(node: ast.AST) -> set[str]:
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
+        return set()
+    if isinstance(node, (ast.Import, ast.ImportFrom)):
+        return names_stored(node) - {"*"}
+    return set[str]().union(*map(_imported, ast.iter_child_nodes(node)))
+
+
+def _first_line(node: FunctionNode) -> int:
+    if isinstance(node, ast.FunctionDef) and node.decorator_list:
+        return min(node.lineno, *(one.lineno for one in node.decorator_list))
+    return node.lineno
+
+
+def _compiled(
+    node: FunctionNode, original: CodeType, imported: tuple[str, ...], helpers: tuple[str, ...]
+) -> CodeType | None:
+    """The code of a function within one that has the free names of the original."""
+    bare = copy.deepcopy(node)
+    _take_off_what_is_run_before(bare)
+    body: list[ast.stmt]
+    if isinstance(bare, ast.FunctionDef):
+        bare.decorator_list = []
+        body = [bare, ast.Return(ast.Name(bare.name, ast.Load()))]
+    else:
+        body = [ast.Return(bare)]
+    names = [ast.arg(name) for name in (*original.co_freevars, *helpers)]
+    arguments = ast.arguments(
+        posonlyargs=[], args=names, kwonlyargs=[], kw_defaults=[], defaults=[]
+    )
+    outer = ast.FunctionDef(_OUTER, arguments, body, [])
+    tops: list[ast.stmt] = [ast.Import([ast.alias(name)]) for name in imported]
+    module = ast.fix_missing_locations(ast.Module([*tops, ast.copy_location(outer, node)], []))
+    flags = original.co_flags & _FUTURE
+    try:
+        compiled = compile(module, original.co_filename, "exec", flags, dont_inherit=True)
+    except (SyntaxError, ValueError):
+        return None
+    inside = next(one for one in compiled.co_consts if isinstance(one, CodeType))
+    found = [one for one in inside.co_consts if isinstance(one, CodeType)]
+    return found[0] if len(found) == 1 else None
+
+
+def _take_off_what_is_run_before(node: FunctionNode) -> None:
+    """Defaults and annotations are run where the function is defined, not in it."""
+    nothing: Any = ast.Constant(None)
+    arguments = node.args
+    arguments.defaults = [nothing for _ in arguments.defaults]
+    arguments.kw_defaults = [one and nothing for one in arguments.kw_defaults]
+    for one in ast.walk(arguments):
+        if isinstance(one, ast.arg):
+            one.annotation = None
+    if isinstance(node, ast.FunctionDef):
+        node.returns = None
+
+
+def _part(code: CodeType, name: str) -> Any:
+    return object.__getattribute__(code, name)
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, CodeType):
+        return is_same_code(one, other)
+    if isinstance(one, tuple):
+        return len(one) == len(other) and all(map(_is_same, one, other))
+    if isinstance(one, frozenset):
+        return sorted(map(repr, one)) == sorted(map(repr, other))
+    # -0.0 is not 0.0.
+    return bool(repr(one) == repr(other))

@@ -1,0 +1,143 @@
+"""The source of a function, read and compiled again."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import linecache
+from typing import Any
+
+import pytest
+
+from liptest.enumerate.source import read_source
+
+FACTOR = 3
+
+
+def plain(x: int, y: int = 2, *, z: int = 5) -> int:
+    """A docstring."""
+    return x * FACTOR + y - z
+
+
+def with_cells(start: int) -> Any:
+    step = start + 1
+
+    def inner(x: int) -> int:
+        nonlocal step
+        step += 1
+        return x + step + start
+
+    return inner
+
+
+@functools.lru_cache
+def cached(x: int) -> int:
+    return x
+
+
+def wrapped(function: Any) -> Any:
+    @functools.wraps(function)
+    def call(*arguments: Any) -> Any:
+        return function(*arguments) + 1
+
+    return call
+
+
+@wrapped
+def decorated(x: int) -> int:
+    return x
+
+
+pair = (lambda x: x + 1), (lambda x: x + 2)
+alike = (lambda x: x), (lambda x: x)
+
+
+def same(function: Any) -> Any:
+    source = read_source(function)
+    assert source is not None
+    return source.compiled(source.with_body(source.body), {})
+
+
+def test_compiled_again_it_does_the_same() -> None:
+    again = same(plain)
+    assert again(1) == plain(1)
+    assert again(1, 7, z=1) == plain(1, 7, z=1)
+    assert again.__globals__ is plain.__globals__
+    assert again.__qualname__ == plain.__qualname__
+    assert again.__code__.co_firstlineno == plain.__code__.co_firstlineno
+    lines = [line for *_, line in plain.__code__.co_lines()]
+    assert [line for *_, line in again.__code__.co_lines()] == lines
+
+
+def test_cells_are_shared() -> None:
+    one = with_cells(10)
+    again = same(one)
+    assert [one(0), again(0), one(0)] == [22, 23, 24]
+
+
+def test_lambdas_of_one_line_are_told_apart() -> None:
+    assert [same(one)(10) for one in pair] == [11, 12]
+    assert [same(one)(10) for one in alike] == [10, 10]
+
+
+def test_what_a_decorator_made_is_not_what_it_wraps() -> None:
+    source = read_source(decorated)
+    assert source is not None
+    assert source.node.lineno != decorated.__wrapped__.__code__.co_firstlineno
+    assert same(decorated)(1) == 2
+    assert read_source(cached) is None
+
+
+def made(text: str, name: str, *, said: str | None = None) -> Any:
+    """A function of a text; ``said`` is what its file says."""
+    file = f"<{name} in a test>"
+    linecache.cache[file] = len(text), None, (said or text).splitlines(keepends=True), file
+    space: dict[str, Any] = {}
+    exec(compile(text, file, "exec"), space)
+    return space[name]
+
+
+def test_a_source_that_is_not_the_function_s_is_not_taken() -> None:
+    text = "def f(x):\n    return x + 1\n"
+    assert read_source(made(text, "f")) is not None
+    for other in ("x + 2", "x - 1", "x + 1.0", "y + 1", "x + True"):
+        assert read_source(made(text, "f", said=text.replace("x + 1", other))) is None
+    assert read_source(made(text, "f", said="def f(x):\n    return (x +\n")) is None
+    hidden: Any = eval("lambda x: x")
+    assert read_source(hidden) is None
+    assert read_source(len) is None
+    assert read_source(made) is not None
+
+
+@pytest.mark.parametrize("text", ["yield x", "return (yield)", "return x\n    yield"])
+def test_generators_are_left(text: str) -> None:
+    assert read_source(made(f"def g(x):\n    {text}\n", "g")) is None
+
+
+def test_names_of_classes_are_another_s() -> None:
+    text = "class C:\n    def f(self):\n        return self.__x\n"
+    space: Any = made(text + "f = C.f\n", "f")
+    assert read_source(space) is None
+
+
+def test_helpers_are_cells() -> None:
+    source = read_source(plain)
+    assert source is not None
+    tree = ast.parse("helper(x)").body[0]
+    assert isinstance(tree, ast.Expr)
+    changed = source.with_body([ast.Return(tree.value)])
+    again = source.compiled(changed, {"helper": lambda x: x + FACTOR})
+    assert again is not None
+    assert again(4) == 7
+    assert "helper" not in plain.__globals__
+
+
+def test_what_names_stand_for() -> None:
+    source = read_source(with_cells(4))
+    assert source is not None
+    assert source.value_of("start") == 4
+    assert source.value_of("FACTOR") == 3
+    assert source.value_of("len") is len
+    for name in ("x", "nowhere"):
+        with pytest.raises(KeyError):
+            source.value_of(name)
