@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from liptest.enumerate.access_tracking import WHOLE, Read, Reads, TrackedArray, Transcripts
 from liptest.enumerate.analysis_session import Session
 from liptest.enumerate.choice_tree import MAX_LEAVES, ChoiceTree, differing
+from liptest.enumerate.draw_logs import RecordedDraws, ReplayedDraws, handed
 from liptest.enumerate.generator import ChoiceGenerator
 from liptest.enumerate.law_memory import LawMemo, agree, law_key
 from liptest.enumerate.noise_outputs import nearby
@@ -41,32 +42,6 @@ from liptest.values.grid import Split
 
 # Kept: while a program is analysed the names stand for something else.
 _GENERATOR, _BITS = np.random.Generator, np.random.PCG64
-_ENDS = 0.25
-
-
-class RecordedDraws:
-    """Keeps every random float of a run, and hands it on as it is."""
-
-    def __init__(self) -> None:
-        self.born: list[Any] = []
-
-    def hand_out(self, number: Any) -> Any:
-        """Note a number or an array of numbers."""
-        self.born.append(number.as_drawn())
-        return number
-
-
-class ReplayedDraws:
-    """Hands out real floats in place of those that were noted, in their order."""
-
-    def __init__(self, noted: RecordedDraws, rng: np.random.Generator) -> None:
-        self._real = [born.replay(lambda low, high: _point(rng, low, high)) for born in noted.born]
-        self._next = 0
-
-    def hand_out(self, number: Any) -> Any:
-        """A real number for a new one; itself beyond those that were noted."""
-        self._next += 1
-        return self._real[self._next - 1] if self._next <= len(self._real) else number
 
 
 def repeat(tree: ChoiceTree, run: Run, path: Path, output: Output) -> None:
@@ -110,18 +85,6 @@ def _repeat_for_real(
     finally:
         real.close()
         run.follow(tree)
-
-
-def _point(rng: np.random.Generator, low: int, high: int) -> int:
-    """A grid point of an interval: an end of it with some probability, else any."""
-    chosen = rng.random()
-    if chosen < _ENDS:
-        return low
-    if chosen < 2 * _ENDS:
-        return high - 1
-    # More points than NumPy's integers can tell apart where whole numbers are drawn.
-    bits = rng.bytes(8 + (high - low).bit_length() // 8)
-    return low + int.from_bytes(bits, "little") % (high - low)
 
 
 T = TypeVar("T")
@@ -238,13 +201,6 @@ class Enumeration:
         law = law_of(probabilities, tree.unexplored)
         law.leaves, law.repeated = tree.leaves, len(samples)
         return Enumerated(law, run.exception, tree.leaves, {})
-
-
-def handed(argument: NDArray[Any]) -> Any:
-    """What the function gets: an int, or an array over bytes, which nobody can make writeable."""
-    if argument.ndim == 0:
-        return int(argument)
-    return np.frombuffer(argument.astype(np.int64).tobytes(), dtype=np.int64)
 
 
 # Runs spent on laws that stay partial before the rest of a batch is left out.

@@ -19,10 +19,10 @@ import numpy as np
 
 from liptest.enumerate.analysis_session import Session, class_for
 from liptest.enumerate.replaceable_names import MOST, is_foreign, names_in, numba_source
-from liptest.values.noise import NoiseValue
+from liptest.values.array import SymbolicArray
+from liptest.values.protocol import is_symbolic
 
-_NAME = "float"
-_BUILTINS = ("float", "isinstance")
+_BUILTINS = ("float", "int", "isinstance")
 # Code with these may look at names that are not written down.
 _LOOKING = frozenset({"eval", "exec", "globals", "vars", "__globals__"})
 
@@ -39,23 +39,40 @@ _SILENT = frozenset({"EXTENDED_ARG", "NOP", "CACHE"})
 
 def _of_noise(session: Session, *arguments: Any, **options: Any) -> Any:
     # Whole numbers are branched over: what takes real floats only can take them from there.
-    if len(arguments) == 1 and not options and type(arguments[0]) is NoiseValue:
-        return arguments[0].typed(float)
-    return None
+    return _of_symbolic(float, arguments, options)
+
+
+def _of_data(session: Session, *arguments: Any, **options: Any) -> Any:
+    return _of_symbolic(int, arguments, options)
+
+
+def _of_symbolic(kind: Any, arguments: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    if len(arguments) != 1 or options:
+        return None
+    value = arguments[0]
+    if type(value) is SymbolicArray and value.storage.stays_symbolic and value.size == 1:
+        value = value.cells.item()
+    return value.typed(kind) if is_symbolic(value) and value.stays_symbolic else None
 
 
 #: ``isinstance`` and NumPy take it for ``float``, also in other threads.
 FLOAT: Any = class_for(float, _of_noise)
 FLOAT.dtype = np.dtype(float)
+#: The same for ``int``, where data are symbolic.
+INT: Any = class_for(int, _of_data)
+INT.dtype = np.dtype(int)
 
 
 class FloatCalls:
     """Modules in which ``float`` stands for something else during an analysis.
 
-    Every object that the program reaches is noted; ``put`` then chooses the modules.
+    Every object that the program reaches is noted; ``put`` then chooses the modules. ``stand_in``
+    may be that of another class.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, stand_in: Any = FLOAT) -> None:
+        self._stand_in = stand_in
+        self._name = str(stand_in.__name__)
         self._functions: list[FunctionType] = []
         self._compiled: list[FunctionType] = []
         self._count = 0
@@ -76,12 +93,12 @@ class FloatCalls:
         if self._count < MOST:
             self.spaces = self._chosen()
         for space in self.spaces:
-            space[_NAME] = FLOAT
+            space[self._name] = self._stand_in
 
     def take_back(self) -> None:
         """Take it away, wherever it is."""
         for space in self.spaces:
-            space.pop(_NAME, None)
+            space.pop(self._name, None)
 
     @contextmanager
     def real(self) -> Iterator[None]:
@@ -91,7 +108,7 @@ class FloatCalls:
             yield
         finally:
             for space in self.spaces:
-                space[_NAME] = FLOAT
+                space[self._name] = self._stand_in
 
     def _chosen(self) -> list[dict[str, Any]]:
         by_space: dict[int, list[FunctionType]] = {}
@@ -101,23 +118,26 @@ class FloatCalls:
         return [
             functions[0].__globals__
             for space, functions in by_space.items()
-            if space not in refused and _may_be_replaced(functions)
+            if space not in refused and _may_be_replaced(functions, self._name)
         ]
 
 
-def _may_be_replaced(functions: list[FunctionType]) -> bool:
+def _may_be_replaced(functions: list[FunctionType], name: str) -> bool:
     """Whether some of the functions of one module name it, and nothing else than that is done."""
     space = functions[0].__globals__
-    if not any(_NAME in names_in(function.__code__) for function in functions):
+    if not any(name in names_in(function.__code__) for function in functions):
         return False
     module = space.get("__name__")
     if (
         is_foreign(module)
         or str(module).partition(".")[0] == "liptest"
-        or not space.keys().isdisjoint(_BUILTINS)
+        or name in space
+        or "isinstance" in space
     ):
         return False
-    return all(_has_builtins(function) and only_called(function.__code__) for function in functions)
+    return all(
+        _has_builtins(function) and only_called(function.__code__, name) for function in functions
+    )
 
 
 def _has_builtins(function: FunctionType) -> bool:
@@ -127,29 +147,31 @@ def _has_builtins(function: FunctionType) -> bool:
 
 
 @lru_cache(maxsize=1 << 12)
-def only_called(code: CodeType) -> bool:
+def only_called(code: CodeType, name: str = "float") -> bool:
     """Whether code, with functions inside it, only calls ``float`` or asks ``isinstance`` of it."""
     names = names_in(code)
     if not names.isdisjoint(_LOOKING):
         return False
-    if _NAME not in names:
+    if name not in names:
         return True
     inner = (one for one in code.co_consts if isinstance(one, CodeType))
-    return all(_plain_uses(code)) and all(map(only_called, inner))
+    return all(_plain_uses(code, name)) and all(only_called(one, name) for one in inner)
 
 
-def _plain_uses(code: CodeType) -> Iterator[bool]:
+def _plain_uses(code: CodeType, name: str) -> Iterator[bool]:
     """Of each use of the name."""
     steps = [one for one in dis.get_instructions(code) if one.opname not in _SILENT]
     calls = {_start(one) for one in steps if one.opname in _CALLS}
     called = {_start(one): one.argval for one in steps if _is_loaded(one, to_call=True)}
     for place, step in enumerate(steps):
-        if step.opcode in dis.hasname and step.argval == _NAME:
+        if step.opcode in dis.hasname and step.argval == name:
             after = steps[place + 1 :]
             if _is_loaded(step, to_call=True):
                 yield _start(step) in calls and _starts_an_argument(after[0])
             else:
-                yield _is_loaded(step, to_call=False) and _is_asked_of(after, called)
+                yield _is_loaded(step, to_call=False) and (
+                    _is_asked_of(after, called) or _is_a_dtype(steps[:place], after)
+                )
 
 
 def _is_loaded(step: dis.Instruction, *, to_call: bool) -> bool:
@@ -171,6 +193,20 @@ def _starts_an_argument(step: dis.Instruction) -> bool:
     if name.startswith("BUILD_"):
         return not step.arg
     return name in _STARTS or (name.startswith("LOAD_") and name not in _ATTRIBUTES)
+
+
+def _is_a_dtype(before: list[dis.Instruction], after: list[dis.Instruction]) -> bool:
+    """Whether it is all that ``.astype(name)`` is given, or what ``dtype=name`` ends with."""
+    if after[0].opname == "KW_NAMES":
+        names: Any = after[0].argval
+        return bool(names) and names[-1] == "dtype" and after[1].opname in _CALLS
+    last = before[-1]
+    return (
+        last.opname in _ATTRIBUTES
+        and last.argval == "astype"
+        and after[0].opname in _CALLS
+        and after[0].arg == 1
+    )
 
 
 def _is_asked_of(after: list[dis.Instruction], called: dict[tuple[int, int], str]) -> bool:

@@ -10,16 +10,16 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from liptest.balls import outside_precision
-from liptest.enumerate import numpy_random, python_random
+from liptest.enumerate import numpy_random, python_random, symbolic_arrays
 from liptest.enumerate.analysis_session import LOCK, Session, active, follower, pop, push
-from liptest.enumerate.float_calls import FloatCalls
+from liptest.enumerate.float_calls import INT, FloatCalls
 from liptest.enumerate.generator import ChoiceGenerator
 from liptest.enumerate.other_threads import refusing, starting_functions, starting_methods
 from liptest.enumerate.random_state import ChoiceRandomState
@@ -50,7 +50,9 @@ _ENDS = (os._exit, os.execv, os.execve)
 
 
 @contextmanager
-def intercepted_randomness(name: str, function: Any) -> Iterator[Session]:
+def intercepted_randomness(
+    name: str, function: Any, *, symbolic_data: bool = False
+) -> Iterator[Session]:
     """Follow the random numbers that a function draws without an rng argument.
 
     Within, the random numbers of this thread come from the tree given to ``follow``. On any
@@ -62,6 +64,8 @@ def intercepted_randomness(name: str, function: Any) -> Iterator[Session]:
         Of the mechanism, for error messages.
     function
         Generators that it holds, anywhere, are replaced meanwhile.
+    symbolic_data
+        Whether ``int()``, ``numpy.asarray`` and the like are to keep symbolic data, too.
 
     Raises
     ------
@@ -75,7 +79,8 @@ def intercepted_randomness(name: str, function: Any) -> Iterator[Session]:
         undo: list[Undo] = []
         session = Session(name)
         try:
-            session.watch = RandomnessWatch(name, _install(session, function, undo))
+            left = _install(session, function, undo, symbolic_data)
+            session.watch = RandomnessWatch(name, left)
             push(session)
             with events_refused(session.refuse_event), session.watch.standing_still():
                 yield session
@@ -97,7 +102,9 @@ def _float_warnings_ignored() -> Iterator[None]:
         yield
 
 
-def _install(session: Session, function: Any, undo: list[Undo]) -> list[tuple[str, Any]]:
+def _install(
+    session: Session, function: Any, undo: list[Undo], symbolic_data: bool
+) -> list[tuple[str, Any]]:
     """Put the stand-ins in their places; what could not be replaced is returned, with a name."""
     for owner, name, method in python_random.replaced_methods():
         undo.append(_method_back(owner, name))
@@ -106,14 +113,21 @@ def _install(session: Session, function: Any, undo: list[Undo]) -> list[tuple[st
         undo.append(_method_back(owner, name))
         setattr(owner, name, follower(getattr(owner, name), refusing(what), draws=False))
     stand_in = dict(_replaced_names(session))
-    for space, name in module_sites(stand_in):
+    arrays = symbolic_arrays.replacements()
+    if symbolic_data:
+        stand_in |= arrays
+    # Modules are looked through once, for all names that any analysis replaces.
+    for space, name in module_sites({**arrays, **stand_in}):
         original = space[name]
+        if id(original) not in stand_in:
+            continue
         undo.append(partial(space.__setitem__, name, original))
         space[name] = stand_in[id(original)]
-    left, floats = [], FloatCalls()
+    left, calls = [], [FloatCalls(), *([FloatCalls(INT)] if symbolic_data else [])]
 
     def wanted(value: Any) -> bool:
-        floats.note(value)
+        for one in calls:
+            one.note(value)
         if id(value) in stand_in or is_drawing(value) or is_compiled_drawing(value):
             return True
         return isinstance(value, io.IOBase) and is_random_device(attribute_of(value, "name"))
@@ -137,10 +151,20 @@ def _install(session: Session, function: Any, undo: list[Undo]) -> list[tuple[st
             continue
         undo.append(partial(site.put, site.value))
         site.put(new)
-    undo.append(floats.take_back)
-    floats.put()
-    session.real_floats = floats.real
+    for one in calls:
+        undo.append(one.take_back)
+        one.put()
+    session.real_floats = partial(_real, calls)
     return left
+
+
+@contextmanager
+def _real(calls: list[FloatCalls]) -> Iterator[None]:
+    """With Python's own classes in the code of the function."""
+    with ExitStack() as stack:
+        for one in calls:
+            stack.enter_context(one.real())
+        yield
 
 
 def _replaced_names(session: Session) -> Iterator[tuple[int, Any]]:

@@ -118,7 +118,7 @@ def density_leaf(
     must be one variable of its own. Aborts for other sums of several variables, for numbers in
     sets or dataclasses, and where rounded constants would have to be compared exactly.
     """
-    parts = iter(_reduced(tree, list(_forms_in(tree, output))))
+    parts = iter(_reduced(tree, list(forms_in(tree, output))))
     forms: list[Form] = []
 
     def place(_: Form) -> Any:
@@ -166,12 +166,13 @@ def _is_plain(number: Fraction) -> bool:
     return abs(number) < 2**30 and (number * 2**20).denominator == 1
 
 
-def _forms_in(tree: Branching, output: Output) -> Iterator[Form]:
+def forms_in(tree: Branching, output: Output) -> Iterator[Form]:
+    """What stands for the numbers with noise in an output, in their order."""
     if isinstance(output, NoisyValue):
         yield output.form
     elif (entries := _entries(output)) is not None:
         for entry in entries:
-            yield from _forms_in(tree, entry)
+            yield from forms_in(tree, entry)
     elif _hides_noise(output):
         tree.unsupported(
             f"continuous random numbers in a {type(output).__name__} as an output",

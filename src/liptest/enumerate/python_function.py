@@ -26,8 +26,22 @@ from liptest.enumerate.noise_outputs import is_continuous, refused
 from liptest.enumerate.outputs import Typed, canonical_output
 from liptest.enumerate.running import RandomFunction, Run
 from liptest.enumerate.side_effects import side_effects_noticed
+from liptest.enumerate.symbolic_data import (
+    MAX_PATHS,
+    Followed,
+    NotFollowed,
+    Program,
+    follow_paths,
+)
 from liptest.enumerate.tracing import TracedChoice, TracingTree
-from liptest.errors import InputError, MechanismError, check_count, check_positive, shown
+from liptest.errors import (
+    InputError,
+    LiptestError,
+    MechanismError,
+    check_count,
+    check_positive,
+    shown,
+)
 from liptest.mechanisms.base import Mechanism
 from liptest.mechanisms.declared import check_outputs, distinct_values
 from liptest.mechanisms.laws import LawTable, Output, OutputLaw, Raised
@@ -294,6 +308,26 @@ class PythonFunction(Mechanism):
         from liptest.enumerate.real_outputs import ContinuousFunction
 
         return ContinuousFunction(_with_densities(self))
+
+    def aligned_paths(
+        self, domain: Domain, *, way: str = "released", max_paths: int = MAX_PATHS
+    ) -> Followed | NotFollowed:
+        """All paths of the function where data are symbolic, for data of any size, or why not.
+
+        ``way`` is "released" or "branches" (``liptest.enumerate.symbolic_data``).
+        """
+        if self.statistic is not None:
+            return NotFollowed(f"{self.name}: it sees a statistic of its data only")
+        function = self.function if self._takes_generator else self
+        try:
+            with (
+                side_effects_noticed(self.name, self._effects),
+                intercepted_randomness(self.name, self.function, symbolic_data=True) as session,
+            ):
+                program = Program(self.name, function, function, self._canonical, session)
+                return follow_paths(program, domain, way, max_paths)
+        except LiptestError as error:
+            return NotFollowed(str(error))
 
     def _known_laws(self, arguments: NDArray[Any]) -> list[OutputLaw]:
         found = self._known.laws(list(arguments), self._session, self._enumerate)

@@ -47,6 +47,12 @@ class Storage:
     is_discrete = False
 
     @property
+    def stays_symbolic(self) -> bool:
+        """Whether ``float()`` of its one entry is to be symbolic, too."""
+        run = self.branching.noise
+        return run is not None and run.has_answers
+
+    @property
     def shape(self) -> tuple[int, ...]:
         """Of the array."""
         raise NotImplementedError
@@ -99,6 +105,20 @@ class Storage:
         """See ``Symbolic``."""
         return NotImplemented
 
+    def entries_at(self, index: Any) -> Any:
+        """What an index gives, in a way of its own; NotImplemented for none."""
+        return NotImplemented
+
+    def copied(self, order: Any) -> Any:
+        """Another storage of the same entries."""
+        return self.moved(lambda array: array.copy(order))
+
+    @property
+    def spokesman(self) -> Any:
+        """What has the words of refusals: an entry, that is not discrete if there is one."""
+        named = [one for one in self.cells().flat if is_symbolic(one)]
+        return next((one for one in named if not one.is_discrete), named[0] if named else Symbolic)
+
 
 class CellStorage(Storage):
     """One object for each entry."""
@@ -132,6 +152,10 @@ class CellStorage(Storage):
             self._cells[place] = cells.item()
         else:
             np.zeros(self.shape)[place] = np.zeros(cells.shape)  # raises NumPy's own error
+
+    def answer_function(self, function: Any, arguments: Any, options: dict[str, Any]) -> Any:
+        run = self.branching.noise
+        return NotImplemented if run is None else run.answer_function(function, arguments, options)
 
     def shares_memory(self, other: Storage) -> bool:
         return type(other) is CellStorage and np.may_share_memory(self._cells, other._cells)
@@ -178,9 +202,7 @@ class SymbolicArray(Symbolic):
 
     @property
     def _first(self) -> Any:
-        cells = self.storage.cells().flat
-        named = [one for one in cells if is_symbolic(one)]
-        return next((one for one in named if not one.is_discrete), named[0] if named else Symbolic)
+        return self.storage.spokesman
 
     @property
     def cells(self) -> Cells:
@@ -266,6 +288,9 @@ class SymbolicArray(Symbolic):
 
     @raises_as_numpy
     def __getitem__(self, index: Any) -> Any:
+        found = self.storage.entries_at(index)
+        if found is not NotImplemented:
+            return found
         place = concretise_all(index, "an index")
         return self.moved(lambda array: array[place])
 
@@ -304,7 +329,7 @@ class SymbolicArray(Symbolic):
     @raises_as_numpy
     def copy(self, order: Any = "C") -> Any:
         """Another array of the same entries."""
-        return self.moved(lambda array: array.copy(order))
+        return SymbolicArray(self.storage.copied(order))
 
     def __copy__(self) -> Any:
         return self.copy()

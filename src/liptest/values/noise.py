@@ -145,6 +145,7 @@ class NoiseValue(AnyNoise):
     """A sum of noise, some of it continuous, and a number."""
 
     __slots__ = ()
+    stays_symbolic = True
 
     __hash__ = SymbolicValue.__hash__
 
@@ -430,6 +431,9 @@ def value_of(run: NoiseRun, form: Form, kind: Any) -> Any:
     """A sum as what stands for it: a plain number where no noise is left in it."""
     if not form.terms:
         return kind(form.constant) if issubclass(kind, float) else kind(int(form.constant))
+    own = run.own_value(form, kind)
+    if own is not None:
+        return own
     return _discrete(run, form, kind) if run.is_discrete(form) else NoiseValue(run, form, kind)
 
 

@@ -54,6 +54,9 @@ class NoiseRun:
         "tree",
     )
 
+    #: Whether data are symbolic, too.
+    has_answers = False
+
     def __init__(self, tree: Branching) -> None:
         self.tree = tree
         self.noises: list[Noise] = []
@@ -81,6 +84,18 @@ class NoiseRun:
         """A new variable."""
         self.noises.append(noise)
         return Form.variable(len(self.noises) - 1)
+
+    def own_value(self, form: Form, kind: Any) -> Any:
+        """What stands for a sum in a run of another sort; None: what stands for noise."""
+        return None
+
+    def first_of(self, sums: list[Form], way: Callable[[int], Known | None]) -> int:
+        """The place of the first of the largest of some sums; ``way(place)`` says when it is."""
+        return self.take(sums, lambda: tuple(map(way, range(len(sums)))))
+
+    def answer_function(self, function: Any, arguments: Any, options: dict[str, Any]) -> Any:
+        """A function of NumPy of an array with noise in a way of its own; NotImplemented: none."""
+        return NotImplemented
 
     def check_current(self) -> None:
         """Abort where noise of an earlier run is used."""

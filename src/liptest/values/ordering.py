@@ -33,7 +33,7 @@ def place_of_largest(lane: Any, sign: int = 1) -> int:
         return _largest_one_by_one(lane, sign)
     run, forms = found
     sums = [run.current(form if sign > 0 else -form) for form in forms]
-    return run.take(sums, lambda: tuple(_is_first(sums, place) for place in range(len(sums))))
+    return run.first_of(sums, partial(_is_first, sums))
 
 
 def order_of(lane: Any) -> list[int]:

@@ -174,6 +174,8 @@ class SymbolicValue(Symbolic):
     family = ""
     #: Whether ``binary`` and ``compare`` take values of the same family.
     calculates_with_its_own = False
+    #: Whether ``float()`` of it is to be symbolic, too.
+    stays_symbolic = False
 
     @property
     def is_discrete(self) -> bool:

@@ -28,7 +28,7 @@ from liptest.values.branching import Branching
 from liptest.values.faults import raises_as_numpy
 from liptest.values.grid import GRID, UNIT, Line, split_weights, whole_line
 from liptest.values.images import UNCERTAIN, Image, Step, pieces, regions
-from liptest.values.noise import NoiseValue
+from liptest.values.noise import NoiseValue, value_of
 from liptest.values.noise_run import NoiseRun
 from liptest.values.promotion import as_noise
 from liptest.values.protocol import COMPARISONS, Operation, SymbolicValue
@@ -299,7 +299,7 @@ class UniformValue(SymbolicValue):
         if linear is None or noise is None:
             self.refuse("other ways than linear, after a comparison or a sum with other noise")
         slope, shift = linear
-        return NoiseValue(noise.run, noise.form * slope + shift, self.kind)
+        return value_of(noise.run, noise.form * slope + shift, self.kind)
 
 
 class UniformEntry(UniformValue):
@@ -386,7 +386,7 @@ def _promoted(value: UniformValue) -> Any:
             return None
         run = NoiseRun.of(base.branching)
         start, stop = Fraction(base.low, GRID), Fraction(base.high, GRID)
-        base.noise = NoiseValue(run, run.new(_UNIFORM) * (stop - start) + start)
+        base.noise = value_of(run, run.new(_UNIFORM) * (stop - start) + start, float)
         base.low = base.high = -1
     return value.current()
 

@@ -1,0 +1,54 @@
+"""What a program draws, noted in one run and handed out as real numbers in another."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+_ENDS = 0.25
+
+
+class RecordedDraws:
+    """Keeps every random float of a run, and hands it on as it is."""
+
+    def __init__(self) -> None:
+        self.born: list[Any] = []
+
+    def hand_out(self, number: Any) -> Any:
+        """Note a number or an array of numbers."""
+        self.born.append(number.as_drawn())
+        return number
+
+
+class ReplayedDraws:
+    """Hands out real floats in place of those that were noted, in their order."""
+
+    def __init__(self, noted: RecordedDraws, rng: np.random.Generator) -> None:
+        self._real = [born.replay(lambda low, high: _point(rng, low, high)) for born in noted.born]
+        self._next = 0
+
+    def hand_out(self, number: Any) -> Any:
+        """A real number for a new one; itself beyond those that were noted."""
+        self._next += 1
+        return self._real[self._next - 1] if self._next <= len(self._real) else number
+
+
+def _point(rng: np.random.Generator, low: int, high: int) -> int:
+    """A grid point of an interval: an end of it with some probability, else any."""
+    chosen = rng.random()
+    if chosen < _ENDS:
+        return low
+    if chosen < 2 * _ENDS:
+        return high - 1
+    # More points than NumPy's integers can tell apart where whole numbers are drawn.
+    bits = rng.bytes(8 + (high - low).bit_length() // 8)
+    return low + int.from_bytes(bits, "little") % (high - low)
+
+
+def handed(argument: NDArray[Any]) -> Any:
+    """What the function gets: an int, or an array over bytes, which nobody can make writeable."""
+    if argument.ndim == 0:
+        return int(argument)
+    return np.frombuffer(argument.astype(np.int64).tobytes(), dtype=np.int64)

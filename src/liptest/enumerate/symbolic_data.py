@@ -1,0 +1,415 @@
+"""Paths of a program whose data are symbolic: one run for each, for data of any size.
+
+Data reach the program as a column of records (``values.column``) or as answers; noise is symbolic
+as ever. Nothing is asked of a branch but its condition: whether it is possible is not (impossible
+paths only cost a run). A run at some points follows what the unmodified program does there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liptest.data.domains import AllAnswers, Domain, Hypercube, Hypergrid, RecordGrid
+from liptest.enumerate.analysis_session import Session
+from liptest.enumerate.choice_tree import (
+    Abort,
+    ChoiceTree,
+    endless,
+    too_many_choices,
+    watched_for_progress,
+)
+from liptest.enumerate.draw_logs import RecordedDraws, ReplayedDraws, handed
+from liptest.enumerate.generator import ChoiceGenerator
+from liptest.enumerate.noise_outputs import forms_in, replaced
+from liptest.enumerate.running import RandomFunction, Run
+from liptest.errors import LiptestError, UnsupportedRandomnessError
+from liptest.mechanisms.laws import Output, Raised
+from liptest.symbolic.answers import AlignedPath, Answer, Differences
+from liptest.symbolic.forms import Form
+from liptest.symbolic.noise import Noise
+from liptest.values.aligned import AlignedRun, AlignedValue, Decision, ReleasedNumber
+from liptest.values.array import CellStorage, SymbolicArray, filled
+from liptest.values.branching import Branches, Branching, UnweightedBranches
+from liptest.values.column import Answers, Column
+from liptest.values.grid import Split
+
+# Kept: while a program is analysed the names stand for something else.
+_GENERATOR, _BITS = np.random.Generator, np.random.PCG64
+MAX_PATHS = 4096
+_MAX_CHOICES = 1 << 17
+_MAX_SECONDS = 60.0
+# Points at which the program is run on plain data; fewer where there are many records.
+_POINTS, _FEWEST, _ENTRIES = 20, 3, 200_000
+# Floats of the code differ from exact values by their rounding; more is another output.
+_ROUNDING = Fraction(1, 10**9)
+
+
+@dataclass(frozen=True)
+class Followed:
+    """All paths of a program, and the differences of their answers.
+
+    ``way`` is "released", where what the program looks at counts as told to the outside (T26), or
+    "branches", where comparisons are conditions. ``reads_length``: the number of records was
+    read, which is public.
+    """
+
+    paths: tuple[AlignedPath, ...]
+    differences: Differences
+    way: str
+    reads_length: bool
+
+
+@dataclass(frozen=True)
+class NotFollowed:
+    """Why a program is not followed with symbolic data, in a sentence with its line."""
+
+    reason: str
+
+
+class Data(Protocol):
+    """How a domain's datasets reach a program."""
+
+    def symbolic(self, tree: Branching, run: AlignedRun) -> Any:
+        """What stands for a dataset."""
+        ...
+
+    def plain(self, rng: np.random.Generator) -> NDArray[Any]:
+        """Some dataset."""
+        ...
+
+    def value(self, answer: Answer, dataset: NDArray[Any]) -> Fraction:
+        """An answer of a dataset."""
+        ...
+
+    def differences(self) -> Differences:
+        """Of the answers of neighbours."""
+        ...
+
+    @property
+    def reads_length(self) -> bool:
+        """Whether the number of records was read."""
+        ...
+
+
+class Records:
+    """Records of which one is replaced, as a column."""
+
+    def __init__(self, domain: Domain) -> None:
+        self._sizes = domain.size_array
+        self._answers = Answers(domain.dimension, int(self._sizes.max()))
+
+    def symbolic(self, tree: Branching, run: AlignedRun) -> Any:
+        values = np.arange(self._answers.values, dtype=np.int64)
+        return SymbolicArray(Column(tree, self._answers, values))
+
+    def plain(self, rng: np.random.Generator) -> NDArray[Any]:
+        ends = rng.integers(0, self._sizes, size=(2, len(self._sizes)))
+        chosen = rng.random(len(self._sizes)) < rng.random()
+        return np.where(chosen, ends[0], ends[1] * int(rng.integers(0, 2)))
+
+    def value(self, answer: Answer, dataset: NDArray[Any]) -> Fraction:
+        counts = np.bincount(dataset, minlength=self._answers.values)
+        return self._answers.value(answer.number, counts)
+
+    def differences(self) -> Differences:
+        return self._answers.differences()
+
+    @property
+    def reads_length(self) -> bool:
+        return self._answers.reads_length
+
+
+class Numbers:
+    """Answers of which each is a number of the dataset."""
+
+    reads_length = False
+
+    def __init__(self, domain: Domain, differences: Differences) -> None:
+        self._domain = domain
+        self._differences = differences
+
+    def symbolic(self, tree: Branching, run: AlignedRun) -> Any:
+        cells = [
+            AlignedValue(run, run.answer(Answer(place, True, f"answer {place}")), np.int64)
+            for place in range(self._domain.dimension)
+        ]
+        storage = ReadOnlyCells(tree, filled(cells, (len(cells),), object), np.int64)
+        return SymbolicArray(storage)
+
+    def plain(self, rng: np.random.Generator) -> NDArray[Any]:
+        return rng.integers(0, self._domain.size_array)
+
+    def value(self, answer: Answer, dataset: NDArray[Any]) -> Fraction:
+        return Fraction(dataset[answer.number].item())
+
+    def differences(self) -> Differences:
+        return self._differences
+
+
+class ReadOnlyCells(CellStorage):
+    """Cells that cannot be written, nor their views."""
+
+    __slots__ = ()
+
+    def moved(self, move: Any) -> Any:
+        found = super().moved(move)
+        if type(found) is CellStorage and np.may_share_memory(found.cells(), self._cells):
+            return ReadOnlyCells(found.branching, found.cells(), found.dtype)
+        return found
+
+    def write(self, index: Any, value: Any) -> None:
+        SymbolicArray(self).refuse("a write into data")
+
+    def shares_memory(self, other: Any) -> bool:
+        return False
+
+
+def data_of(domain: Domain) -> Data | None:
+    """How datasets of a domain become symbolic; None where they do not."""
+    if isinstance(domain, (Hypercube, RecordGrid)):
+        return Records(domain)
+    ones = [1] * domain.dimension
+    if isinstance(domain, AllAnswers):
+        return Numbers(domain, Differences.of_box(ones, is_whole=True))
+    if isinstance(domain, Hypergrid):
+        return Numbers(domain, Differences.of_one(ones, is_whole=True))
+    return None
+
+
+# ---- trees
+
+
+class PathTree(ChoiceTree):
+    """Walks all paths, without asking which are possible."""
+
+    def unsupported(self, what: str, advice: str) -> Any:
+        self.fail(
+            UnsupportedRandomnessError(
+                f"{self.name}: {what} is not followed where data are symbolic; {advice}"
+            )
+        )
+
+    def leaves_of(self, run: Run) -> Iterator[Output]:
+        """The outputs of all paths."""
+        while True:
+            output = self._run(run)
+            if self._cut:
+                raise too_many_choices(self.name, self.max_choices)
+            self.leaves += 1
+            yield output
+            if not self._advance():
+                return
+
+
+class PointTree(PathTree):
+    """One run at a point: decisions follow from it, and other choices are drawn."""
+
+    __slots__ = ("_rng",)
+
+    def __init__(self, name: str, rng: np.random.Generator) -> None:
+        super().__init__(name, max_choices=_MAX_CHOICES)
+        self._rng = rng
+
+    def choose(self, branches: Branches) -> int:
+        self.depth += 1
+        taken = self._taken(branches)
+        self.path.append((branches, taken))
+        return taken
+
+    def _taken(self, branches: Branches) -> int:
+        if isinstance(branches, Decision):
+            return branches.at_point()
+        if isinstance(branches, int):
+            return int(self._rng.integers(branches))
+        weights = branches.weights() if isinstance(branches, UnweightedBranches) else branches
+        total = sum(weights)
+        left = Fraction(self._rng.random()) * total
+        for place, weight in enumerate(weights):
+            left -= weight
+            if left < 0 and weight:
+                return place
+        return max(place for place, weight in enumerate(weights) if weight)
+
+
+# ---- following
+
+
+@dataclass(frozen=True)
+class Program:
+    """What is run: the function, and the same rewritten for symbolic data."""
+
+    name: str
+    function: RandomFunction
+    rewritten: RandomFunction
+    canonical: Callable[[Any], Output]
+    session: Session
+
+
+def follow_paths(
+    program: Program, domain: Domain, way: str, max_paths: int = MAX_PATHS
+) -> Followed | NotFollowed:
+    """All paths of a program, or why they are not known."""
+    data = data_of(domain)
+    if data is None:
+        return NotFollowed(f"{program.name}: data of {domain} are not made symbolic")
+    try:
+        leaves = _explored(program, data, way == "released", max_paths)
+        _check_points(program, data, way == "released", leaves, domain.dimension)
+    except Abort as abort:
+        return NotFollowed(str(abort.error))
+    except LiptestError as error:
+        return NotFollowed(str(error))
+    paths = tuple(dict.fromkeys(path for path, _ in leaves))
+    return Followed(paths, data.differences(), way, data.reads_length)
+
+
+Leaves = list[tuple[AlignedPath, bool]]
+
+
+def _explored(program: Program, data: Data, releases: bool, max_paths: int) -> Leaves:
+    """All paths, each with whether it ends with an exception."""
+    tree = PathTree(program.name, max_choices=_MAX_CHOICES)
+    program.session.follow(tree)
+
+    def begin() -> Any:
+        tree.noise = AlignedRun(tree, releases=releases)
+        return data.symbolic(tree, tree.noise)
+
+    rng = ChoiceGenerator(tree)
+    run = Run(program.rewritten, begin, rng, program.name, program.canonical, program.session)
+    leaves: Leaves = []
+    try:
+        with watched_for_progress(
+            lambda: tree.leaves,
+            lambda: tree.fail(endless(program.name, _MAX_SECONDS)),
+            _explored.__code__,
+            _MAX_SECONDS,
+        ):
+            for output in tree.leaves_of(run):
+                leaves.append((_path_of(tree, output), isinstance(output, Raised)))
+                if len(leaves) > max_paths:
+                    tree.unsupported(f"more than {max_paths:,} paths", "compare fewer numbers")
+    finally:
+        tree.close()
+    return leaves
+
+
+def _path_of(tree: ChoiceTree, output: Output) -> AlignedPath:
+    run: AlignedRun = tree.noise
+    places = dict(run.released)
+    for one in forms_in(tree, output):
+        if isinstance(one, Form) and one.terms:
+            places.setdefault(run.terms_of(one), one)
+    forms = tuple(sorted(places.values(), key=lambda form: form.terms))
+    return AlignedPath(tuple(run.noises), run.conditions(), forms)
+
+
+def _check_points(
+    program: Program, data: Data, releases: bool, leaves: Leaves, dimension: int
+) -> None:
+    """Compare with what the unmodified program does at some points; raises LiptestError."""
+    known = {path for path, _ in leaves}
+    raising = {path for path, raises in leaves if raises}
+    points = max(_FEWEST, min(_POINTS, _ENTRIES // dimension))
+    for seed in range(points):
+        path = _check_point(program, data, releases, seed)
+        if path not in known:
+            raise _differs(program, "takes a path that was not found")
+        raising.discard(path)
+    if raising:
+        raise _differs(program, "raises an exception that was not met with plain data")
+
+
+def _check_point(program: Program, data: Data, releases: bool, seed: int) -> AlignedPath:
+    rng = _GENERATOR(_BITS(seed))
+    dataset = data.plain(rng)
+    tree = PointTree(program.name, rng)
+    program.session.follow(tree)
+    noted = RecordedDraws()
+    tree.draw_log = noted
+
+    def begin() -> Any:
+        tree.noise = AlignedRun(tree, releases=releases, point=partial(_at, rng, data, dataset))
+        return data.symbolic(tree, tree.noise)
+
+    generator = ChoiceGenerator(tree)
+    session, name, canonical = program.session, program.name, program.canonical
+    run = Run(program.rewritten, begin, generator, name, canonical, session)
+    predicted = tree._run(run)
+    path, choices = _path_of(tree, predicted), list(tree.path)
+    expected = replaced(predicted, partial(_expected, tree.noise))
+    replay = ReplayedDraws(noted, rng)
+    tree.close()
+    plain = ChoiceTree(name, max_choices=_MAX_CHOICES)
+    plain.draw_log = replay
+    session.follow(plain)
+    again = Run(
+        program.function, lambda: handed(dataset), ChoiceGenerator(plain), name, canonical, session
+    )
+    plain.path = [(b, i) for b, i in choices if not isinstance(b, (Split, UnweightedBranches))]
+    try:
+        with session.real_floats():
+            found = plain._run(again)
+        if not (found is expected or found == expected):
+            raise _differs(program, "answers otherwise")
+    finally:
+        plain.close()
+    return path
+
+
+def _differs(program: Program, what: str) -> UnsupportedRandomnessError:
+    return UnsupportedRandomnessError(
+        f"{program.name}: on plain data it {what} than where data are symbolic; it may look at "
+        f"what kind of object its data are"
+    )
+
+
+def _at(
+    rng: np.random.Generator, data: Data, dataset: NDArray[Any], one: Noise | Answer
+) -> Fraction:
+    """A value of a variable."""
+    if isinstance(one, Answer):
+        return data.value(one, dataset)
+    size = float(one.parameter)
+    if one.family == "geometric":
+        return Fraction(int(rng.geometric(size)))
+    if one.family == "two-sided geometric":
+        return Fraction(int(rng.geometric(1 - size) - rng.geometric(1 - size)))
+    if one.family == "uniform":
+        return Fraction(rng.random())
+    draw: Any = getattr(rng, one.family)
+    return Fraction(draw(size) if one.family == "exponential" else draw(0.0, size))
+
+
+@dataclass(frozen=True, eq=False)
+class Near:
+    """Equal to numbers that differ from it by no more than the rounding of floats."""
+
+    value: Any
+    size: Fraction
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, (int, float)):
+            return False
+        if not np.isfinite(float(other)) or not np.isfinite(float(self.value)):
+            return repr(float(other)) == repr(float(self.value))
+        return abs(Fraction(other) - Fraction(self.value)) <= _ROUNDING * max(
+            self.size, Fraction(1)
+        )
+
+
+def _expected(run: AlignedRun, one: Any) -> Any:
+    if isinstance(one, ReleasedNumber):
+        value = one.value.evaluate()
+        value = value.item() if isinstance(value, np.generic) else value
+        return Near(value, run.size_at(one.value))
+    return Near(run.at_point(one), run.size_of(one))

@@ -1,0 +1,667 @@
+"""Data as a column: what a program makes of every record alike, as a table over record values.
+
+A column has an entry, or a row of entries, for each record, and its entry for a record of value v
+is ``table[v]``: NumPy's own function of all record values at once, hence of NumPy's type, overflow
+and casting. A selection keeps the records whose values are ``kept``. What sums up the records is an
+*answer*, a variable of the run (``aligned``). All else is refused: default deny.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liptest.symbolic.answers import Answer, Differences
+from liptest.symbolic.forms import Form
+from liptest.values.aligned import AlignedRun, AlignedValue
+from liptest.values.array import SymbolicArray, Storage, array_of, filled
+from liptest.values.branching import Branching
+from liptest.values.faults import raises_as_numpy
+from liptest.values.protocol import Symbolic, SymbolicValue, is_symbolic
+
+Table = NDArray[Any]
+# Of a float: half a step at 1.
+_UNIT = Fraction(1, 1 << 53)
+# What a float of a row may be off by, relatively, where NumPy's order of summing is not known.
+_OFF = 2.0**-47
+_LARGEST = 2**62
+ADVICE = (
+    "treat all records alike with numpy functions entry by entry (arithmetic, clip, where, "
+    "comparisons), then sum or count; liptest then knows the sensitivity for every size"
+)
+
+
+class Answers:
+    """The answers of an analysis: sums over all records of a table, equal ones once.
+
+    Parameters
+    ----------
+    records
+        How many records there are.
+    values
+        How many values a record takes.
+    """
+
+    def __init__(self, records: int, values: int) -> None:
+        self.records = records
+        self.values = values
+        self.tables: list[Table] = []
+        #: How far floats may take a sum from its exact value, by answer.
+        self.margins: dict[int, Fraction] = {}
+        self._numbers: dict[bytes, int] = {}
+        #: Whether the number of records was read, which is public.
+        self.reads_length = False
+
+    def of(self, table: Table, margin: Fraction = Fraction(0)) -> Answer:
+        """The answer of a table, (values,) whole or finite numbers."""
+        table = _lean(table)
+        key = table.dtype.char.encode() + table.tobytes()
+        number = self._numbers.get(key)
+        if number is None:
+            number = self._numbers[key] = len(self.tables)
+            self.tables.append(table)
+        if margin:
+            self.margins[number] = max(margin, self.margins.get(number, Fraction(0)))
+        return Answer(number, table.dtype.kind == "i", f"sum {number + 1}")
+
+    def value(self, number: int, counts: NDArray[np.int64]) -> Fraction:
+        """The answer where so many records have each value."""
+        table = self.tables[number]
+        pairs = zip(table.tolist(), counts.tolist(), strict=True)
+        return sum((Fraction(entry) * count for entry, count in pairs if count), Fraction(0))
+
+    def differences(self) -> Differences:
+        """What a replaced record changes."""
+        rows: list[dict[int, Fraction]] = [{} for _ in range(self.values)]
+        for number, table in enumerate(self.tables):
+            for value in np.flatnonzero(table).tolist():
+                rows[value][number] = Fraction(table[value].item())
+        found = Differences.of_tables(rows, size=len(self.tables))
+        return found.widened(self.margins)
+
+
+def _lean(table: Table) -> Table:
+    """Whole numbers as such, whatever their type."""
+    if table.dtype.kind in "biu":
+        return table.astype(np.int64)
+    wide = table.astype(np.float64) + 0.0
+    whole = bool(np.all(wide == np.floor(wide))) and bool(np.all(np.abs(wide) < 2.0**53))
+    return wide.astype(np.int64) if whole else wide
+
+
+class Column(Storage):
+    """Entries that are a table of the record's value; see the module.
+
+    Parameters
+    ----------
+    answers
+        Of the analysis.
+    table
+        (values, *shape of the entry of a record).
+    kept
+        (values,) of a selection: whether records of this value are in it.
+    is_off
+        Whether floats of the table may be off by some units in the last place.
+    """
+
+    __slots__ = ("answers", "is_off", "kept", "listed", "table")
+
+    def __init__(
+        self,
+        branching: Branching,
+        answers: Answers,
+        table: Table,
+        kept: Table | None = None,
+        *,
+        is_off: bool = False,
+        listed: bool = False,
+    ) -> None:
+        self.branching = branching
+        self.answers = answers
+        self.table = table
+        self.dtype = table.dtype
+        self.kept = kept
+        self.is_off = is_off
+        self.listed = listed
+
+    @property
+    def run(self) -> AlignedRun:
+        """The run that it is part of."""
+        found = self.branching.noise
+        assert isinstance(found, AlignedRun)
+        return found
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        if self.kept is not None:
+            self.refuse("the shape of a selection", "count it: (mask).sum() instead of its length")
+        self.answers.reads_length = True
+        return (self.answers.records, *self.table.shape[1:])
+
+    def refuse(self, use: str, advice: str = ADVICE) -> Any:
+        """End the analysis."""
+        return OfData(self.branching, advice).refuse(use)
+
+    def like(self, table: Table, *, is_off: bool | None = None) -> SymbolicArray:
+        """Other entries of the same records."""
+        off = self.is_off if is_off is None else is_off
+        return SymbolicArray(
+            Column(self.branching, self.answers, table, self.kept, is_off=off, listed=self.listed)
+        )
+
+    # ---- storage
+
+    def cells(self) -> Any:
+        return self.refuse("a use that looks at single records")
+
+    def concretise(self, use: str) -> NDArray[Any]:
+        return self.refuse(use)  # type: ignore[no-any-return]
+
+    def moved(self, move: Any) -> Any:
+        return self.refuse("a use that moves records")
+
+    def copied(self, order: Any) -> Any:
+        return self.like(self.table.copy()).storage
+
+    @property
+    def spokesman(self) -> Any:
+        return OfData
+
+    def write(self, index: Any, value: Any) -> None:
+        self.refuse("a write into data")
+
+    def shares_memory(self, other: Storage) -> bool:
+        return False
+
+    def as_drawn(self) -> Any:
+        return self.refuse("a draw")
+
+    def astype(self, dtype: np.dtype[Any]) -> Any:
+        if dtype.kind not in "biuf":
+            self.refuse(f"astype({dtype})")
+        with np.errstate(all="raise"):
+            try:
+                return self.like(self.table.astype(dtype))
+            except FloatingPointError:
+                return self.refuse(f"astype({dtype}) of what does not fit")
+
+    def entries_at(self, index: Any) -> Any:
+        if type(index) is SymbolicArray and type(index.storage) is Column:
+            return self._selected(index.storage)
+        places = index if type(index) is tuple else (index,)
+        if any(issubclass(type(one), Symbolic) for one in places):
+            return self.refuse("an index")
+        first = places[0] if places else Ellipsis
+        whole = first is Ellipsis or (type(first) is slice and first == slice(None))
+        if not whole or (first is Ellipsis and len(places) > 1):
+            return self.refuse("a use that looks at single records")
+        return self.like(_as_numpy(lambda: self.table[places]))
+
+    def _selected(self, mask: Column) -> Any:
+        if mask.dtype != np.bool_ or mask.table.ndim != 1 or not self._has_records_of(mask):
+            return self.refuse("an index that is no comparison of the same records")
+        kept = mask.table if self.kept is None else mask.table & self.kept
+        column = Column(self.branching, self.answers, self.table, kept, is_off=self.is_off)
+        return SymbolicArray(column)
+
+    def _has_records_of(self, other: Column) -> bool:
+        if self.kept is None or other.kept is None:
+            return self.kept is other.kept
+        return bool(np.array_equal(self.kept, other.kept))
+
+    # ---- entry by entry
+
+    def answer_ufunc(self, ufunc: Any, inputs: tuple[Any, ...]) -> Any:
+        if ufunc is np.matmul:
+            return answer_dot(*inputs)
+        if ufunc not in ENTRY_BY_ENTRY:
+            return self.refuse(f"numpy.{ufunc.__name__}")
+        return self.entrywise(ufunc, inputs, f"numpy.{ufunc.__name__}")
+
+    def entrywise(self, function: Any, inputs: tuple[Any, ...], use: str) -> Any:
+        """``function`` of arrays of one shape entry by entry, constants among them."""
+        tables = [self.table_of(one, use) for one in inputs]
+        is_off = any(_is_off(one) for one in inputs)
+        if is_off and function not in STEADY:
+            return self.refuse(f"{use} of floats that are rounded in an unknown order")
+        try:
+            with np.errstate(divide="raise", over="raise", invalid="raise"):
+                found = _as_numpy(lambda: function(*tables))
+        except FloatingPointError as error:
+            return self.refuse(f"{use} ({error})")
+        if type(found) is not np.ndarray or found.shape[:1] != (self.answers.values,):
+            return self.refuse(use)
+        return self.like(found, is_off=is_off)
+
+    def table_of(self, value: Any, use: str) -> Any:
+        """An input as what meets the tables of others as the input meets the columns."""
+        kind = type(value)
+        if kind is SymbolicArray and type(value.storage) is Column:
+            other: Column = value.storage
+            if not self._has_records_of(other) or other.table.ndim != self.table.ndim:
+                self.refuse(f"{use} of other records, or of another shape")
+            return other.table
+        if issubclass(kind, Symbolic):
+            return self.refuse(f"{use} with noise, or with a sum of the data")
+        if kind in (int, float, bool) or isinstance(value, np.generic):
+            return value
+        constant = np.asarray(value)
+        if constant.dtype.kind not in "biuf":
+            self.refuse(f"{use} with an array of {constant.dtype}")
+        if constant.ndim < self.table.ndim:
+            return constant
+        if constant.ndim == self.table.ndim and self.kept is None:
+            self.answers.reads_length = True
+            if len(constant) == 1 and self.answers.records != 1:
+                return constant
+            if len(constant) == self.answers.records and bool(np.all(constant == constant[:1])):
+                return constant[:1]
+        return self.refuse(f"{use} with an array that differs from record to record")
+
+    # ---- answers
+
+    def answer_function(self, function: Any, arguments: Any, options: dict[str, Any]) -> Any:
+        rule = FUNCTIONS.get(function)
+        if rule is None:
+            return self.refuse(f"numpy.{function.__name__}")
+        found = rule(*arguments, **options)
+        return (
+            self.refuse(f"numpy.{function.__name__} with these arguments")
+            if (found is NotImplemented)
+            else found
+        )
+
+    def sum_up(self, table: Table, kind: Any, use: str) -> Any:
+        """The answer of one table, as a number of a type."""
+        if self.kept is not None:
+            table = np.where(self.kept, table, np.zeros((), table.dtype))
+        records, answers = self.answers.records, self.answers
+        if not np.all(np.isfinite(table)):
+            self.refuse(f"{use} of numbers that are not finite")
+        largest = max(abs(one) for one in _ends(table))
+        margin = Fraction(0)
+        if table.dtype.kind in "iu":
+            if int(largest) * records >= _LARGEST:
+                self.refuse(f"{use} of whole numbers that may overflow")
+        elif table.dtype.kind == "f":
+            if table.dtype != np.float64:
+                self.refuse(f"{use} of {table.dtype}")
+            margin = margin_of(table, records, is_off=self.is_off)
+            if largest * records > 1e300:
+                self.refuse(f"{use} of floats that may overflow")
+        run = self.run
+        if not np.any(table):
+            return kind(0)
+        form = run.answer(answers.of(table, margin))
+        return AlignedValue(run, form, kind)
+
+    def sums(self, axis: Any, use: str, *, scale: Fraction = Fraction(1), kind: Any = None) -> Any:
+        """The sum over all records, entry by entry of a row or of all."""
+        kind = np.sum(self.table[:1]).dtype if kind is None else np.dtype(kind)
+        rest = self.table.reshape(self.answers.values, -1)
+        if axis == 0 and self.table.ndim > 1:
+            found = [self._scaled(rest[:, k], scale, kind, use) for k in range(rest.shape[1])]
+            return array_of(self.branching, filled(found, self.table.shape[1:], object), kind)
+        if axis is not None and (axis != 0 or self.table.ndim > 1):
+            return NotImplemented
+        total = rest[:, 0] if rest.shape[1] == 1 else rest.sum(axis=1)
+        return self._scaled(total, scale, kind, use)
+
+    def _scaled(self, table: Table, scale: Fraction, kind: np.dtype[Any], use: str) -> Any:
+        total = self.sum_up(table, kind.type, use)
+        if scale == 1 or not is_symbolic(total):
+            return total
+        return AlignedValue(total.run, total.form * scale, total.kind)
+
+    def count(self) -> Any:
+        """How many records there are: a plain number, or the answer of a selection."""
+        if self.kept is None:
+            self.answers.reads_length = True
+            return self.answers.records
+        column = Column(self.branching, self.answers, self.kept)
+        return column.sum_up(self.kept, int, "len()")
+
+
+class OfData(Symbolic):
+    """Has the words of refusals of data."""
+
+    described = described_in_arrays = "data, of which only sums over all records are followed,"
+    advice = ADVICE
+    is_discrete = False
+
+    def __init__(self, branching: Branching, advice: str) -> None:
+        self.branching = branching
+        self.advice = advice
+
+
+def margin_of(table: Table, records: int, *, is_off: bool) -> Fraction:
+    """How far float sums may take two sums over n records from each other (size.md, S6).
+
+    0 where all partial sums are floats.
+    """
+    largest = Fraction(max(abs(one) for one in _ends(table)))
+    found = Fraction(0)
+    if is_off:
+        found += 2 * records * Fraction(_OFF) * largest
+    if not _is_exact(table, records):
+        steps = records * _UNIT
+        found += 2 * steps / (1 - steps) * records * largest
+    return found
+
+
+def _is_exact(table: Table, records: int) -> bool:
+    """Whether all entries are multiples of one power of 2, of which n of them are floats."""
+    largest = max(abs(one) for one in _ends(table))
+    denominators = [Fraction(one).denominator for one in table.tolist()]
+    return Fraction(largest) * records * max(denominators) <= 2**53
+
+
+def _ends(table: Table) -> tuple[Any, Any]:
+    return table.min().item(), table.max().item()
+
+
+def _is_off(value: Any) -> bool:
+    return type(value) is SymbolicArray and type(value.storage) is Column and value.storage.is_off
+
+
+@raises_as_numpy
+def _as_numpy(call: Callable[[], Any]) -> Any:
+    """What NumPy gives, or raises."""
+    return call()
+
+
+def column_of(value: Any) -> Column | None:
+    """The column that an array is; None for all else."""
+    if type(value) is SymbolicArray and type(value.storage) is Column:
+        return value.storage
+    return None
+
+
+_OF_ROWS = (np.multiply, np.divide, np.maximum, np.minimum, np.absolute, np.negative, np.sqrt)
+#: Functions of one entry each, the same wherever it is, and exactly rounded.
+ENTRY_BY_ENTRY = frozenset(
+    {
+        *(np.add, np.subtract, np.floor_divide, np.remainder, np.power, np.square, np.positive),
+        *(np.less, np.less_equal, np.greater, np.greater_equal, np.equal, np.not_equal),
+        *(np.logical_and, np.logical_or, np.logical_xor, np.logical_not, np.invert, np.fabs),
+        *(np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.left_shift, np.right_shift),
+        *(np.fmax, np.fmin, np.sign, np.floor, np.ceil, np.rint, np.trunc, np.isnan),
+        *(np.isfinite, np.isinf, *_OF_ROWS),
+    }
+)
+#: Of these a small relative change of the arguments makes a small one of the result.
+STEADY: set[Any] = set(_OF_ROWS)
+FUNCTIONS: dict[Any, Callable[..., Any]] = {}
+_NO_VALUE: Any = np._NoValue
+
+
+def _follows(*functions: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    def register(rule: Callable[..., Any]) -> Callable[..., Any]:
+        FUNCTIONS.update(dict.fromkeys(functions, rule))
+        return rule
+
+    return register
+
+
+def _given(options: dict[str, Any]) -> bool:
+    """Whether an option says more than that it is not there."""
+    return any(one is not None and one is not _NO_VALUE for one in options.values())
+
+
+@_follows(np.sum)
+def _sum(
+    array: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    keepdims: Any = _NO_VALUE,
+    **options: Any,
+) -> Any:
+    column = column_of(array)
+    if column is None or out is not None or _given(options):
+        return NotImplemented
+    if dtype is not None:
+        return np.sum(array.astype(dtype), axis=axis, keepdims=keepdims)
+    keep = keepdims is not _NO_VALUE and bool(keepdims)
+    if axis in (1, -1) and column.table.ndim == 2:
+        rows = np.sum(column.table, axis=1, keepdims=keep)
+        return column.like(rows, is_off=column.is_off or rows.dtype.kind == "f")
+    return NotImplemented if keep else column.sums(axis, "numpy.sum")
+
+
+@_follows(np.mean, np.average)
+def _mean(array: Any, axis: Any = None, **options: Any) -> Any:
+    column = column_of(array)
+    if column is None or _given(options) or column.kept is not None:
+        return NotImplemented
+    if axis in (1, -1) and column.table.ndim == 2:
+        return np.sum(array, axis=1) / column.table.shape[1]
+    if column.dtype.kind == "f" and column.dtype != np.float64:
+        return NotImplemented
+    column.answers.reads_length = True
+    across = math.prod(column.table.shape[1:]) if axis is None else 1
+    scale = Fraction(1, column.answers.records * across)
+    return column.sums(axis, "numpy.mean", scale=scale, kind=np.float64)
+
+
+@_follows(np.count_nonzero)
+def _count_nonzero(array: Any, axis: Any = None, **options: Any) -> Any:
+    column = column_of(array)
+    if column is None or axis is not None or _given(options):
+        return NotImplemented
+    return column.like(column.table != 0).storage.sums(None, "numpy.count_nonzero", kind=np.int64)
+
+
+@_follows(np.bincount)
+def _bincount(array: Any, weights: Any = None, minlength: Any = 0) -> Any:
+    column = column_of(array)
+    if column is None or weights is not None or column.table.ndim != 1:
+        return NotImplemented
+    if is_symbolic(minlength) or column.dtype.kind not in "biu":
+        return NotImplemented
+    table, cells = column.table, operator.index(minlength)
+    taken = table if column.kept is None else table[column.kept]
+    if not len(taken) or int(taken.min()) < 0 or int(taken.max()) >= cells:
+        return column.refuse(
+            "numpy.bincount with a length that depends on the data",
+            "give minlength= that is larger than every value",
+        )
+    counts = [column.sum_up(table == cell, np.int64, "numpy.bincount") for cell in range(cells)]
+    return array_of(column.branching, filled(counts, (cells,), object), np.int64)
+
+
+@_follows(np.histogram)
+def _histogram(
+    array: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None
+) -> Any:
+    column = column_of(array)
+    if column is None or density or weights is not None or column.table.ndim != 1:
+        return NotImplemented
+    if any(issubclass(type(one), Symbolic) for one in (bins, range)) or column.is_off:
+        return NotImplemented
+    if isinstance(bins, str) or (np.ndim(bins) == 0 and range is None):
+        return column.refuse(
+            "numpy.histogram with edges that depend on the data", "give its edges, or range="
+        )
+    made = [
+        _as_numpy(lambda v=value: np.histogram(np.array([v]), bins, range))
+        for value in column.table
+    ]
+    tables = np.array([counts for counts, _ in made])
+    counts = [column.sum_up(tables[:, k], np.int64, "numpy.histogram") for k in _range(tables)]
+    cells = filled(counts, (tables.shape[1],), object)
+    return array_of(column.branching, cells, np.int64), made[0][1]
+
+
+def _range(tables: Table) -> range:
+    return range(tables.shape[1])
+
+
+@_follows(np.dot, np.inner, np.vdot)
+def answer_dot(left: Any, right: Any, out: Any = None) -> Any:
+    """A product with a vector: of equal entries over the records, of any over a row."""
+    column = column_of(left)
+    if out is not None:
+        return NotImplemented
+    if column is None:
+        column, other = column_of(right), left
+        if column is None or column.table.ndim != 1:
+            return NotImplemented if column is None else column.refuse("a product of matrices")
+    else:
+        other = right
+    if column_of(other) is not None and column.table.ndim == 1:
+        product = np.multiply(left, right)
+        return _off_unless_whole(product).storage.sums(None, "numpy.dot")
+    if column.table.ndim == 2 and type(other) is np.ndarray and other.ndim <= 2:
+        if other.dtype.kind in "biuf":
+            rows = _as_numpy(lambda: np.dot(column.table, other))
+            return column.like(rows, is_off=column.is_off or rows.dtype.kind == "f")
+    if column.table.ndim != 1 or np.ndim(other) != 1:
+        return column.refuse("a product of matrices")
+    return np.multiply(left, right).storage.sums(None, "numpy.dot")
+
+
+def _off_unless_whole(array: SymbolicArray) -> SymbolicArray:
+    column: Any = array.storage
+    return array if column.dtype.kind != "f" else column.like(column.table, is_off=True)
+
+
+@_follows(np.linalg.norm)
+def _norm(array: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) -> Any:
+    column = column_of(array)
+    if column is None or column.table.ndim != 2 or axis not in (1, -1):
+        return NotImplemented
+    if issubclass(type(ord), Symbolic):
+        return NotImplemented
+    rows = _as_numpy(lambda: np.linalg.norm(column.table, ord, axis=1, keepdims=bool(keepdims)))
+    return column.like(rows, is_off=True)
+
+
+@_follows(np.clip)
+def _clip(array: Any, *bounds: Any, out: Any = None, **options: Any) -> Any:
+    given = {name: one for name, one in options.items() if one is not _NO_VALUE}
+    low = bounds[0] if bounds else given.pop("a_min", given.pop("min", None))
+    high = bounds[1] if len(bounds) > 1 else given.pop("a_max", given.pop("max", None))
+    column = column_of(array)
+    if column is None or out is not None or given or len(bounds) > 2:
+        return NotImplemented
+    pair = [None if one is None or one is _NO_VALUE else one for one in (low, high)]
+    tables = [one if one is None else column.table_of(one, "numpy.clip") for one in pair]
+    found = _as_numpy(lambda: np.clip(column.table, *tables))
+    return column.like(found)
+
+
+@_follows(np.where)
+def _where(condition: Any, *pair: Any) -> Any:
+    columns = [one for one in map(column_of, (condition, *pair)) if one is not None]
+    if len(pair) != 2 or not columns:
+        return NotImplemented
+    first = columns[0]
+    if column_of(condition) is None:
+        return first.refuse("numpy.where with a condition that is none of the records")
+    return first.entrywise(np.where, (condition, *pair), "numpy.where")
+
+
+STEADY.add(np.where)
+
+
+@_follows(np.round, np.around)
+def _round(array: Any, decimals: Any = 0, out: Any = None) -> Any:
+    column = column_of(array)
+    if column is None or out is not None or column.is_off or is_symbolic(decimals):
+        return NotImplemented
+    return column.like(np.round(column.table, decimals))
+
+
+@_follows(np.isin)
+def _isin(array: Any, wanted: Any, **options: Any) -> Any:
+    column = column_of(array)
+    if column is None or options or issubclass(type(wanted), Symbolic) or column.is_off:
+        return NotImplemented
+    return column.like(np.isin(column.table, wanted))
+
+
+@_follows(np.take)
+def _take(
+    constants: Any, places: Any, axis: Any = None, out: Any = None, mode: Any = "raise"
+) -> Any:
+    column = column_of(places)
+    if column is None or issubclass(type(constants), Symbolic) or out is not None:
+        return NotImplemented
+    if axis not in (0, None) or (axis is None and np.ndim(constants) != 1):
+        return NotImplemented
+    return looked_up(np.asarray(constants), places) if mode == "raise" else NotImplemented
+
+
+@_follows(np.searchsorted)
+def _searchsorted(edges: Any, numbers: Any, side: Any = "left", sorter: Any = None) -> Any:
+    column = column_of(numbers)
+    if column is None or issubclass(type(edges), Symbolic) or sorter is not None or column.is_off:
+        return NotImplemented
+    return column.like(_as_numpy(lambda: np.searchsorted(edges, column.table, side)))
+
+
+@_follows(np.digitize)
+def _digitize(numbers: Any, bins: Any, right: Any = False) -> Any:
+    column = column_of(numbers)
+    if column is None or issubclass(type(bins), Symbolic) or column.is_off:
+        return NotImplemented
+    return column.like(_as_numpy(lambda: np.digitize(column.table, bins, right)))
+
+
+@_follows(np.copy)
+def _copy(array: Any, order: Any = "K", subok: Any = False) -> Any:
+    column = column_of(array)
+    return NotImplemented if column is None else SymbolicArray(column.copied(order))
+
+
+@_follows(np.shape)
+def _shape(array: Any) -> Any:
+    return array.shape
+
+
+@_follows(np.size)
+def _size(array: Any, axis: Any = None) -> Any:
+    column = column_of(array)
+    if column is None or axis not in (None, 0):
+        return NotImplemented
+    if column.table.ndim > 1 and axis is None:
+        return math.prod(array.shape)
+    return column.count()
+
+
+@_follows(np.ndim)
+def _ndim(array: Any) -> Any:
+    column = column_of(array)
+    return NotImplemented if column is None else column.table.ndim
+
+
+def _constant(function: Any) -> Callable[..., Any]:
+    def make(array: Any, *arguments: Any, **options: Any) -> Any:
+        column = column_of(array)
+        given = (*arguments, *options.values())
+        if column is None or any(issubclass(type(one), Symbolic) for one in given):
+            return NotImplemented
+        return function(np.empty(array.shape, array.dtype), *arguments, **options)
+
+    return make
+
+
+for _function in (np.zeros_like, np.ones_like, np.full_like):
+    FUNCTIONS[_function] = _constant(_function)
+
+
+def looked_up(constants: NDArray[Any], places: Any) -> Any:
+    """``constants[places]`` of a column of places: a table of the constants, or of their rows."""
+    column = column_of(places)
+    if column is None or column.dtype.kind not in "iu" or column.table.ndim != 1:
+        return column.refuse("an index of another array") if column else NotImplemented
+    if constants.dtype.kind not in "biuf" or constants.ndim not in (1, 2):
+        return column.refuse(f"an index of an array of {constants.dtype}")
+    return column.like(_as_numpy(lambda: constants[column.table]))
