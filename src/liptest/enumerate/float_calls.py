@@ -196,10 +196,7 @@ def _starts_an_argument(step: dis.Instruction) -> bool:
 
 
 def _is_a_dtype(before: list[dis.Instruction], after: list[dis.Instruction]) -> bool:
-    """Whether it is all that ``.astype(name)`` is given, or what ``dtype=name`` ends with."""
-    if after[0].opname == "KW_NAMES":
-        names: Any = after[0].argval
-        return bool(names) and names[-1] == "dtype" and after[1].opname in _CALLS
+    """Whether it is all that ``.astype(name)`` is given."""
     last = before[-1]
     return (
         last.opname in _ATTRIBUTES

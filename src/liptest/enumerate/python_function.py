@@ -28,9 +28,9 @@ from liptest.enumerate.running import RandomFunction, Run
 from liptest.enumerate.side_effects import side_effects_noticed
 from liptest.enumerate.symbolic_data import (
     MAX_PATHS,
-    Followed,
-    NotFollowed,
+    NoPaths,
     Program,
+    SymbolicPaths,
     follow_paths,
 )
 from liptest.enumerate.tracing import TracedChoice, TracingTree
@@ -311,13 +311,13 @@ class PythonFunction(Mechanism):
 
     def aligned_paths(
         self, domain: Domain, *, way: str = "released", max_paths: int = MAX_PATHS
-    ) -> Followed | NotFollowed:
+    ) -> SymbolicPaths | NoPaths:
         """All paths of the function where data are symbolic, for data of any size, or why not.
 
         ``way`` is "released" or "branches" (``liptest.enumerate.symbolic_data``).
         """
         if self.statistic is not None:
-            return NotFollowed(f"{self.name}: it sees a statistic of its data only")
+            return NoPaths(f"{self.name}: it sees a statistic of its data only")
         function = self.function if self._takes_generator else self
         try:
             with (
@@ -327,7 +327,7 @@ class PythonFunction(Mechanism):
                 program = Program(self.name, function, function, self._canonical, session)
                 return follow_paths(program, domain, way, max_paths)
         except LiptestError as error:
-            return NotFollowed(str(error))
+            return NoPaths(str(error))
 
     def _known_laws(self, arguments: NDArray[Any]) -> list[OutputLaw]:
         found = self._known.laws(list(arguments), self._session, self._enumerate)

@@ -20,7 +20,9 @@ _MAKING = (np.array, np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortr
 
 def replacements() -> dict[int, Any]:
     """Stand-ins by the id of the original."""
-    return {id(original): follower(original, _keeping(original), draws=False) for original in _MAKING}
+    return {
+        id(original): follower(original, _keeping(original), draws=False) for original in _MAKING
+    }
 
 
 def _keeping(original: Callable[..., Any]) -> Callable[..., Any]:

@@ -16,6 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from liptest.data.answers import Answers as RealAnswers
 from liptest.data.domains import AllAnswers, Domain, Hypercube, Hypergrid, RecordGrid
 from liptest.enumerate.analysis_session import Session
 from liptest.enumerate.choice_tree import (
@@ -34,10 +35,11 @@ from liptest.mechanisms.laws import Output, Raised
 from liptest.symbolic.answers import AlignedPath, Answer, Differences
 from liptest.symbolic.forms import Form
 from liptest.symbolic.noise import Noise
-from liptest.values.aligned import AlignedRun, AlignedValue, Decision, ReleasedNumber
+from liptest.values.aligned import AlignedRun, AlignedValue, ReleasedNumber, size_of
 from liptest.values.array import CellStorage, SymbolicArray, filled
 from liptest.values.branching import Branches, Branching, UnweightedBranches
-from liptest.values.column import Answers, Column
+from liptest.values.column import AnswerBook, Column
+from liptest.values.decisions import Alternative
 from liptest.values.grid import Split
 
 # Kept: while a program is analysed the names stand for something else.
@@ -52,7 +54,7 @@ _ROUNDING = Fraction(1, 10**9)
 
 
 @dataclass(frozen=True)
-class Followed:
+class SymbolicPaths:
     """All paths of a program, and the differences of their answers.
 
     ``way`` is "released", where what the program looks at counts as told to the outside (T26), or
@@ -67,7 +69,7 @@ class Followed:
 
 
 @dataclass(frozen=True)
-class NotFollowed:
+class NoPaths:
     """Why a program is not followed with symbolic data, in a sentence with its line."""
 
     reason: str
@@ -103,7 +105,7 @@ class Records:
 
     def __init__(self, domain: Domain) -> None:
         self._sizes = domain.size_array
-        self._answers = Answers(domain.dimension, int(self._sizes.max()))
+        self._answers = AnswerBook(domain.dimension, int(self._sizes.max()))
 
     def symbolic(self, tree: Branching, run: AlignedRun) -> Any:
         values = np.arange(self._answers.values, dtype=np.int64)
@@ -112,7 +114,8 @@ class Records:
     def plain(self, rng: np.random.Generator) -> NDArray[Any]:
         ends = rng.integers(0, self._sizes, size=(2, len(self._sizes)))
         chosen = rng.random(len(self._sizes)) < rng.random()
-        return np.where(chosen, ends[0], ends[1] * int(rng.integers(0, 2)))
+        dataset: NDArray[Any] = np.where(chosen, ends[0], ends[1] * int(rng.integers(0, 2)))
+        return handed(dataset)  # type: ignore[no-any-return]
 
     def value(self, answer: Answer, dataset: NDArray[Any]) -> Fraction:
         counts = np.bincount(dataset, minlength=self._answers.values)
@@ -134,17 +137,23 @@ class Numbers:
     def __init__(self, domain: Domain, differences: Differences) -> None:
         self._domain = domain
         self._differences = differences
+        self._is_real = isinstance(domain, RealAnswers)
 
     def symbolic(self, tree: Branching, run: AlignedRun) -> Any:
+        kind = np.float64 if self._is_real else np.int64
         cells = [
-            AlignedValue(run, run.answer(Answer(place, True, f"answer {place}")), np.int64)
+            AlignedValue(run, run.answer(Answer(place, not self._is_real, f"answer {place}")), kind)
             for place in range(self._domain.dimension)
         ]
-        storage = ReadOnlyCells(tree, filled(cells, (len(cells),), object), np.int64)
+        storage = ReadOnlyCells(tree, filled(cells, (len(cells),), object), kind)
         return SymbolicArray(storage)
 
     def plain(self, rng: np.random.Generator) -> NDArray[Any]:
-        return rng.integers(0, self._domain.size_array)
+        if not self._is_real:
+            return handed(rng.integers(0, self._domain.size_array))  # type: ignore[no-any-return]
+        size = float(10.0 ** rng.integers(0, 4))
+        numbers = np.round(rng.normal(0.0, size, self._domain.dimension), 3)
+        return np.frombuffer(numbers.tobytes())
 
     def value(self, answer: Answer, dataset: NDArray[Any]) -> Fraction:
         return Fraction(dataset[answer.number].item())
@@ -176,11 +185,22 @@ def data_of(domain: Domain) -> Data | None:
     if isinstance(domain, (Hypercube, RecordGrid)):
         return Records(domain)
     ones = [1] * domain.dimension
+    if isinstance(domain, RealAnswers):
+        return Numbers(domain, _differences_of(domain))
     if isinstance(domain, AllAnswers):
         return Numbers(domain, Differences.of_box(ones, is_whole=True))
     if isinstance(domain, Hypergrid):
         return Numbers(domain, Differences.of_one(ones, is_whole=True))
     return None
+
+
+def _differences_of(domain: RealAnswers) -> Differences:
+    bounds = [domain.sensitivity] * domain.dimension
+    if domain.kind == "all":
+        return Differences.of_box(bounds)
+    if domain.kind == "one":
+        return Differences.of_one(bounds)
+    return Differences.listed(domain.moves, size=domain.dimension)
 
 
 # ---- trees
@@ -224,7 +244,7 @@ class PointTree(PathTree):
         return taken
 
     def _taken(self, branches: Branches) -> int:
-        if isinstance(branches, Decision):
+        if isinstance(branches, Alternative):
             return branches.at_point()
         if isinstance(branches, int):
             return int(self._rng.integers(branches))
@@ -254,20 +274,20 @@ class Program:
 
 def follow_paths(
     program: Program, domain: Domain, way: str, max_paths: int = MAX_PATHS
-) -> Followed | NotFollowed:
+) -> SymbolicPaths | NoPaths:
     """All paths of a program, or why they are not known."""
     data = data_of(domain)
     if data is None:
-        return NotFollowed(f"{program.name}: data of {domain} are not made symbolic")
+        return NoPaths(f"{program.name}: data of {domain} are not made symbolic")
     try:
         leaves = _explored(program, data, way == "released", max_paths)
         _check_points(program, data, way == "released", leaves, domain.dimension)
     except Abort as abort:
-        return NotFollowed(str(abort.error))
+        return NoPaths(str(abort.error))
     except LiptestError as error:
-        return NotFollowed(str(error))
+        return NoPaths(str(error))
     paths = tuple(dict.fromkeys(path for path, _ in leaves))
-    return Followed(paths, data.differences(), way, data.reads_length)
+    return SymbolicPaths(paths, data.differences(), way, data.reads_length)
 
 
 Leaves = list[tuple[AlignedPath, bool]]
@@ -350,9 +370,7 @@ def _check_point(program: Program, data: Data, releases: bool, seed: int) -> Ali
     plain = ChoiceTree(name, max_choices=_MAX_CHOICES)
     plain.draw_log = replay
     session.follow(plain)
-    again = Run(
-        program.function, lambda: handed(dataset), ChoiceGenerator(plain), name, canonical, session
-    )
+    again = Run(program.function, lambda: dataset, ChoiceGenerator(plain), name, canonical, session)
     plain.path = [(b, i) for b, i in choices if not isinstance(b, (Split, UnweightedBranches))]
     try:
         with session.real_floats():
@@ -389,7 +407,7 @@ def _at(
 
 
 @dataclass(frozen=True, eq=False)
-class Near:
+class About:
     """Equal to numbers that differ from it by no more than the rounding of floats."""
 
     value: Any
@@ -411,5 +429,5 @@ def _expected(run: AlignedRun, one: Any) -> Any:
     if isinstance(one, ReleasedNumber):
         value = one.value.evaluate()
         value = value.item() if isinstance(value, np.generic) else value
-        return Near(value, run.size_at(one.value))
-    return Near(run.at_point(one), run.size_of(one))
+        return About(value, size_of(one.value))
+    return About(run.at_point(one), run.size_of(one))

@@ -12,18 +12,18 @@ import math
 import operator
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from liptest.symbolic.answers import Answer, Differences
-from liptest.symbolic.forms import Form
 from liptest.values.aligned import AlignedRun, AlignedValue
-from liptest.values.array import SymbolicArray, Storage, array_of, filled
+from liptest.values.array import Storage, SymbolicArray, array_of, filled
 from liptest.values.branching import Branching
 from liptest.values.faults import raises_as_numpy
-from liptest.values.protocol import Symbolic, SymbolicValue, is_symbolic
+from liptest.values.protocol import Symbolic, is_symbolic
 
 Table = NDArray[Any]
 # Of a float: half a step at 1.
@@ -37,7 +37,7 @@ ADVICE = (
 )
 
 
-class Answers:
+class AnswerBook:
     """The answers of an analysis: sums over all records of a table, equal ones once.
 
     Parameters
@@ -110,17 +110,16 @@ class Column(Storage):
         Whether floats of the table may be off by some units in the last place.
     """
 
-    __slots__ = ("answers", "is_off", "kept", "listed", "table")
+    __slots__ = ("answers", "is_off", "kept", "table")
 
     def __init__(
         self,
         branching: Branching,
-        answers: Answers,
+        answers: AnswerBook,
         table: Table,
         kept: Table | None = None,
         *,
         is_off: bool = False,
-        listed: bool = False,
     ) -> None:
         self.branching = branching
         self.answers = answers
@@ -128,7 +127,6 @@ class Column(Storage):
         self.dtype = table.dtype
         self.kept = kept
         self.is_off = is_off
-        self.listed = listed
 
     @property
     def run(self) -> AlignedRun:
@@ -149,11 +147,13 @@ class Column(Storage):
         return OfData(self.branching, advice).refuse(use)
 
     def like(self, table: Table, *, is_off: bool | None = None) -> SymbolicArray:
+        """An array of other entries of the same records."""
+        return SymbolicArray(self.other(table, is_off=is_off))
+
+    def other(self, table: Table, *, is_off: bool | None = None) -> Column:
         """Other entries of the same records."""
         off = self.is_off if is_off is None else is_off
-        return SymbolicArray(
-            Column(self.branching, self.answers, table, self.kept, is_off=off, listed=self.listed)
-        )
+        return Column(self.branching, self.answers, table, self.kept, is_off=off)
 
     # ---- storage
 
@@ -455,7 +455,7 @@ def _count_nonzero(array: Any, axis: Any = None, **options: Any) -> Any:
     column = column_of(array)
     if column is None or axis is not None or _given(options):
         return NotImplemented
-    return column.like(column.table != 0).storage.sums(None, "numpy.count_nonzero", kind=np.int64)
+    return column.other(column.table != 0).sums(None, "numpy.count_nonzero", kind=np.int64)
 
 
 @_follows(np.bincount)
@@ -490,8 +490,7 @@ def _histogram(
             "numpy.histogram with edges that depend on the data", "give its edges, or range="
         )
     made = [
-        _as_numpy(lambda v=value: np.histogram(np.array([v]), bins, range))
-        for value in column.table
+        _as_numpy(partial(np.histogram, np.array([value]), bins, range)) for value in column.table
     ]
     tables = np.array([counts for counts, _ in made])
     counts = [column.sum_up(tables[:, k], np.int64, "numpy.histogram") for k in _range(tables)]
@@ -517,19 +516,16 @@ def answer_dot(left: Any, right: Any, out: Any = None) -> Any:
         other = right
     if column_of(other) is not None and column.table.ndim == 1:
         product = np.multiply(left, right)
-        return _off_unless_whole(product).storage.sums(None, "numpy.dot")
-    if column.table.ndim == 2 and type(other) is np.ndarray and other.ndim <= 2:
-        if other.dtype.kind in "biuf":
-            rows = _as_numpy(lambda: np.dot(column.table, other))
-            return column.like(rows, is_off=column.is_off or rows.dtype.kind == "f")
+        products: Column = product.storage
+        is_off = products.is_off or products.dtype.kind == "f"
+        return products.other(products.table, is_off=is_off).sums(None, "numpy.dot")
+    is_plain = type(other) is np.ndarray and other.ndim <= 2 and other.dtype.kind in "biuf"
+    if column.table.ndim == 2 and is_plain:
+        rows = _as_numpy(lambda: np.dot(column.table, other))
+        return column.like(rows, is_off=column.is_off or rows.dtype.kind == "f")
     if column.table.ndim != 1 or np.ndim(other) != 1:
         return column.refuse("a product of matrices")
     return np.multiply(left, right).storage.sums(None, "numpy.dot")
-
-
-def _off_unless_whole(array: SymbolicArray) -> SymbolicArray:
-    column: Any = array.storage
-    return array if column.dtype.kind != "f" else column.like(column.table, is_off=True)
 
 
 @_follows(np.linalg.norm)

@@ -1,0 +1,360 @@
+"""Decisions of a run in which data are symbolic, too: conditions, and what became known.
+
+A comparison of a sum of noise and answers chooses a branch, which is asked nothing but whether what
+was asked before settles it: it may be impossible. The branch is a condition of the path, or, in a
+run that ``releases``, the sum is made known to the outside, where comparing it costs nothing. A sum
+of answers alone is never decided on.
+"""
+
+from __future__ import annotations
+
+import operator
+import sys
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+from liptest.symbolic.answers import Answer
+from liptest.symbolic.forms import Constraint, Form, Rational, Terms, lean
+from liptest.symbolic.noise import Noise
+from liptest.values.branching import Branching, UnweightedBranches
+from liptest.values.lines import line_in_words, place_of
+from liptest.values.noise_run import NoiseRun
+from liptest.values.protocol import REFLECTED, Operation
+from liptest.values.questions import Known
+
+ADVICE = (
+    "add noise first, and look only at the noisy number; what is done with data before must be "
+    "the same for every record (numpy functions entry by entry), then summed up or counted"
+)
+_ZERO = Fraction(0)
+
+
+class Alternative(UnweightedBranches):
+    """Which of some ways holds; ``at_point()`` says it for the point of a run that has one."""
+
+    __slots__ = ("_key", "_ways", "at_point")
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, key: Any, ways: int, at_point: Callable[[], int]) -> None:
+        self._key = key
+        self._ways = ways
+        self.at_point = at_point
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is Alternative and self._ways == other._ways and self._key == other._key
+
+    def __len__(self) -> int:
+        return self._ways
+
+    def __getitem__(self, place: int) -> int:
+        return 1
+
+    def following(self, branch: int) -> int | None:
+        return branch + 1 if branch + 1 < self._ways else None
+
+    def weights(self) -> tuple[int, ...]:
+        return (1,) * self._ways
+
+
+class Interval:
+    """What is known of one number: it lies between two ends, which belong to it or not."""
+
+    __slots__ = ("high", "high_closed", "low", "low_closed")
+
+    def __init__(self) -> None:
+        self.low: Rational | None = None
+        self.high: Rational | None = None
+        self.low_closed = self.high_closed = False
+
+    def reaches(self, bound: Rational, *, strictly: bool) -> bool | None:
+        """Whether it is at least a bound, or above it; None where that is not known."""
+        low, high = self.low, self.high
+        if low is not None and (
+            low > bound or (low == bound and not (strictly and self.low_closed))
+        ):
+            return True
+        if high is not None and (
+            high < bound or (high == bound and (strictly or not self.high_closed))
+        ):
+            return False
+        return None
+
+    def note(self, bound: Rational, *, strictly: bool, reaches: bool) -> None:
+        """Learn what was asked."""
+        if reaches:
+            self.low, self.low_closed = bound, not strictly
+        else:
+            self.high, self.high_closed = bound, strictly
+
+    def note_equal(self, bound: Rational) -> None:
+        """Learn that it is this number."""
+        self.low = self.high = bound
+        self.low_closed = self.high_closed = True
+
+
+class DecidingRun(NoiseRun):
+    """All noise and all answers of one run, its conditions, and what it has made known.
+
+    Parameters
+    ----------
+    tree
+        The analysis.
+    releases
+        Whether a comparison makes known what it compares; else it is a condition.
+    point
+        ``(variable) -> value``, where the run is one at a point: every decision is answered
+        there.
+    """
+
+    __slots__ = (
+        *("_intervals", "_known_ways", "_nodes", "_variables", "more", "point", "released"),
+        *("releases", "values"),
+    )
+
+    noises: list[Any]
+    has_answers = True
+
+    def __init__(
+        self,
+        tree: Branching,
+        *,
+        releases: bool,
+        point: Callable[[Noise | Answer], Fraction] | None = None,
+    ) -> None:
+        super().__init__(tree)
+        self.releases = releases
+        self.point = point
+        #: At the point, by variable.
+        self.values: list[Fraction] = []
+        #: Forms that became known, by their terms with the first factor 1.
+        self.released: dict[Terms, Form] = {}
+        #: Conditions that are no comparison of one form with a number.
+        self.more: list[Constraint] = []
+        self._intervals: dict[Any, Interval] = {}
+        self._known_ways: dict[Any, int] = {}
+        self._variables: dict[int, int] = {}
+        self._nodes = 0
+
+    # ---- variables
+
+    def new(self, noise: Any) -> Form:
+        self.noises.append(noise)
+        if self.point is not None:
+            self.values.append(self.point(noise))
+        return Form.variable(len(self.noises) - 1)
+
+    def answer(self, answer: Answer) -> Form:
+        """The variable of an answer, the same for the same one."""
+        variable = self._variables.get(answer.number)
+        if variable is None:
+            self.new(answer)
+            variable = self._variables[answer.number] = len(self.noises) - 1
+        return Form.variable(variable)
+
+    def is_whole(self, form: Form) -> bool:
+        """Whether it is a whole number for certain."""
+        return Fraction(form.constant).denominator == 1 and all(
+            Fraction(factor).denominator == 1 and self.noises[variable].is_discrete
+            for variable, factor in form.terms
+        )
+
+    def has_noise(self, form: Form) -> bool:
+        """Whether it is more than answers."""
+        return any(type(self.noises[variable]) is not Answer for variable, _ in form.terms)
+
+    def has_continuous_noise(self, form: Form) -> bool:
+        """Whether it takes each value with probability 0."""
+        return any(
+            type(self.noises[variable]) is not Answer and not self.noises[variable].is_discrete
+            for variable, _ in form.terms
+        )
+
+    def at_point(self, form: Form) -> Fraction:
+        """What a form is at the point."""
+        return Fraction(form.constant) + sum(
+            (factor * self.values[variable] for variable, factor in form.terms), _ZERO
+        )
+
+    def size_of(self, form: Form) -> Fraction:
+        """How large the parts of a form are at the point: floats are rounded in such steps."""
+        parts = (abs(factor * self.values[variable]) for variable, factor in form.terms)
+        return abs(Fraction(form.constant)) + sum(parts, _ZERO)
+
+    def terms_of(self, form: Form) -> Terms:
+        """The terms with the first factor 1."""
+        return _normal(form)[0]
+
+    def conditions(self) -> tuple[Constraint, ...]:
+        """All that this run asked of what is not known to the outside."""
+        found = []
+        for terms, one in self._intervals.items():
+            if type(terms) is tuple and terms not in self.released:
+                found.append(
+                    Constraint(
+                        terms,
+                        None if one.low is None else Fraction(one.low),
+                        None if one.high is None else Fraction(one.high),
+                        one.low is not None and one.low_closed,
+                        one.high is not None and one.high_closed,
+                    )
+                )
+        return (*found, *self.more)
+
+    # ---- decisions
+
+    def release(self, form: Form) -> None:
+        """Make a form known to the outside."""
+        terms, _ = _normal(form)
+        self.released.setdefault(terms, form)
+
+    def is_released(self, form: Form) -> bool:
+        """Whether a form is known to the outside."""
+        return not form.terms or _normal(form)[0] in self.released
+
+    def holds(self, comparison: Operation, form: Form) -> bool:
+        """Whether a form compares so with 0: known, or chosen."""
+        if not form.terms:
+            return bool(comparison(form.constant, 0))
+        terms, first = _normal(form)
+        if self.releases:
+            self.released.setdefault(terms, form)
+        bound = lean(-Fraction(form.constant) / first)
+        comparison = comparison if first > 0 else REFLECTED[comparison]
+        interval = self._intervals.get(terms)
+        if interval is None:
+            interval = self._intervals[terms] = Interval()
+        if comparison in (operator.eq, operator.ne):
+            if self.has_continuous_noise(form):
+                return comparison is operator.ne
+            gap = lambda: self.at_point(Form(-bound, terms))  # noqa: E731
+            return self._is_equal(terms, interval, bound, gap) is (comparison is operator.eq)
+        gap = lambda: self.at_point(Form(-bound, terms))  # noqa: E731
+        return self._reaches(comparison, terms, interval, bound, gap)
+
+    def _reaches(
+        self, comparison: Operation, key: Any, interval: Interval, bound: Rational, gap: Any
+    ) -> bool:
+        strictly = comparison in (operator.gt, operator.le)
+        reaches = interval.reaches(bound, strictly=strictly)
+        if reaches is None:
+            asked = Alternative(
+                (key, strictly, bound),
+                2,
+                lambda: int(not (gap() > 0 if strictly else gap() >= 0)),
+            )
+            reaches = self.tree.choose(asked) == 0
+            interval.note(bound, strictly=strictly, reaches=reaches)
+        return reaches is (comparison in (operator.gt, operator.ge))
+
+    def _is_equal(self, key: Any, interval: Interval, bound: Rational, gap: Any) -> bool:
+        below = interval.reaches(bound, strictly=False) is False
+        above = interval.reaches(bound, strictly=True) is True
+        if below or above:
+            return False
+        if interval.low == interval.high == bound:
+            return True
+        asked = Alternative((key, "equal", bound), 3, lambda: (gap() > 0) + 2 * (gap() < 0))
+        way = self.tree.choose(asked)
+        if way == 0:
+            interval.note_equal(bound)
+        else:
+            interval.note(bound, strictly=way == 1, reaches=way == 1)
+        return way == 0
+
+    def first_of(self, sums: list[Form], way: Callable[[int], Known | None]) -> int:
+        if len({one.terms for one in sums}) < len(sums):
+            return super().first_of(sums, way)
+        key = tuple(sums)
+        known = self._known_ways.get(key)
+        if known is None:
+
+            def at_point() -> int:
+                values = list(map(self.at_point, sums))
+                return values.index(max(values))
+
+            known = self.tree.choose(Alternative(key, len(sums), at_point))
+            self._known_ways[key] = known
+            self._note(way(known) or ())
+        return known
+
+    def _note(self, way: Known) -> None:
+        """Learn what a branch says, which must not be about answers alone."""
+        for one in way:
+            if one.terms in self.released:
+                continue
+            if not self.has_noise(Form(0, one.terms)):
+                where = line_in_words(*place_of(sys._getframe(1)))
+                said = f" ({where})" if where else ""
+                self.tree.unsupported(f"a comparison of data without noise in it{said}", ADVICE)
+            if self.releases:
+                self.released[one.terms] = Form(0, one.terms)
+            else:
+                self.more.append(one)
+
+    def take(self, key: Any, ways: Callable[[], tuple[Known | None, ...]]) -> int:
+        """Which of some ways, exactly one of which holds, this run takes."""
+        words = repr(key)
+        known = self._known_ways.get(words)
+        if known is not None:
+            return known
+        every = ways()
+        places = [place for place, way in enumerate(every) if way is not None]
+
+        def at_point() -> int:
+            return next(k for k, place in enumerate(places) if self._all_hold(every[place]))
+
+        taken = places[0]
+        if len(places) > 1:
+            taken = places[self.tree.choose(Alternative(words, len(places), at_point))]
+        self._note(every[taken] or ())
+        self._known_ways[words] = taken
+        return taken
+
+    def _all_hold(self, way: Known | None) -> bool:
+        return all(holds_at(one, self.at_point(Form(0, one.terms))) for one in way or ())
+
+    # ---- released numbers
+
+    def decide(self, key: Any, at_point: Callable[[], bool]) -> bool:
+        """Whether something holds that follows from what is known: chosen, once for each key."""
+        known = self._known_ways.get(key)
+        if known is None:
+            known = self.tree.choose(Alternative(key, 2, lambda: int(not at_point())))
+            self._known_ways[key] = known
+        return known == 0
+
+    def choose_value(self, key: Any, choices: int, at_point: Callable[[], Any]) -> int:
+        """Which of the whole numbers from 0 on a known number is: chosen, once for each key."""
+        known = self._known_ways.get(("value", key))
+        if known is None:
+            known = self.tree.choose(Alternative(("value", key), choices, lambda: int(at_point())))
+            self._known_ways["value", key] = known
+        return known
+
+    def number_node(self) -> int:
+        """A number for an expression, the same whenever the run is repeated."""
+        self._nodes += 1
+        return self._nodes
+
+    def interval_of(self, node: int) -> Interval:
+        """What is known of an expression."""
+        return self._intervals.setdefault(node, Interval())
+
+
+def _normal(form: Form) -> tuple[Terms, Fraction]:
+    """Terms with the first factor 1, and that factor."""
+    first = form.terms[0][1]
+    if first == 1:
+        return form.terms, Fraction(1)
+    factor = Fraction(first)
+    return tuple((variable, lean(one / factor)) for variable, one in form.terms), factor
+
+
+def holds_at(constraint: Constraint, value: Fraction) -> bool:
+    """Whether a sum of this value meets a constraint."""
+    low, high = constraint.low, constraint.high
+    if low is not None and (value < low or (value == low and not constraint.low_closed)):
+        return False
+    return high is None or value < high or (value == high and constraint.high_closed)
