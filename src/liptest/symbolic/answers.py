@@ -7,13 +7,14 @@ a' - a of neighbouring datasets (docs/theory/size.md, S1); it is symmetric, and 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from itertools import permutations
 from typing import Literal
 
 from liptest.errors import InputError
-from liptest.symbolic.forms import Constraint, Form, Rational
+from liptest.symbolic.forms import Constraint, Form, Rational, lean
 from liptest.symbolic.noise import Noise
 
 #: A difference: (answer, by how much it moves), sorted by answer, without those that stay.
@@ -101,7 +102,7 @@ class Differences:
         moves, size = _moves(rows, size)
         whole = all(_is_whole(move) for move in moves)
         if pairs is not None:
-            between = [_minus(moves[w], moves[v]) for v, w in pairs]
+            between = [subtract_moves(moves[w], moves[v]) for v, w in pairs]
             return cls(size, _both(between), "listed", is_whole=whole)
         return cls(size, tuple(dict.fromkeys(moves)), relation, is_whole=whole)
 
@@ -140,33 +141,103 @@ class Differences:
         kept = tuple(sorted((i, bound) for i, bound in box.items() if bound))
         return Differences(self.size, self.rows, self.relation, kept, False, self.spans)
 
+    def without_box(self) -> Differences:
+        """The moves alone."""
+        return replace(self, box=())
+
+    def only_box(self) -> Differences:
+        """What is added to each move alone."""
+        return replace(self, rows=((),), relation="listed", spans=False)
+
+    def distinct_rows(self, answers: Iterable[int]) -> list[Move]:
+        """What is left of the rows in these answers, each once."""
+        kept: dict[int, list[tuple[int, Fraction]]] = {}
+        for i in sorted(set(answers)):
+            for row, by in self._rows_by_answer.get(i, ()):
+                kept.setdefault(row, []).append((i, Fraction(by)))
+        found = dict.fromkeys(tuple(move) for _, move in sorted(kept.items()))
+        return list(found) if len(kept) == len(self.rows) else [(), *found]
+
     def moves(self, answers: Iterable[int] | None = None) -> Iterator[Move]:
-        """All moves, those that agree in these answers once; opposites are both there."""
-        rows = self.rows
-        if answers is not None:
-            kept = frozenset(answers)
-            cut = (tuple(entry for entry in row if entry[0] in kept) for row in rows)
-            rows = tuple(dict.fromkeys(cut))
+        """All moves that are not 0, those that agree in these answers once."""
+        rows = self.rows if answers is None else self.distinct_rows(answers)
         if self.relation == "replaced":
-            every: Iterable[Move] = (_minus(left, right) for left, right in permutations(rows, 2))
+            every: Iterable[Move] = (subtract_moves(*pair) for pair in permutations(rows, 2))
         else:
             every = rows if self.relation == "listed" else _both(rows)
-        if not self.box:
-            every = (move for move in every if move)
+        every = (move for move in every if move)
         yield from dict.fromkeys(every) if len(rows) < _MOST_COMPARED else every
 
-    def largest(self, factors: Mapping[int, Rational]) -> Fraction:
+    @cached_property
+    def bounds(self) -> dict[int, Rational]:
+        """By how much each answer moves at most; those that never move are left out."""
+        moving = {*self._rows_by_answer, *self._bounds}
+        found = {i: max(self.largest({i: 1}), self.largest({i: -1})) for i in moving}
+        return {i: bound for i, bound in found.items() if bound}
+
+    def largest(self, factors: Mapping[int, Rational]) -> Rational:
         """The largest sum of factors times answers over D; 0 where D is empty."""
-        values = [
-            sum((Fraction(factors.get(i, 0)) * by for i, by in row), _ZERO) for row in self.rows
-        ]
-        aside = sum((abs(Fraction(factors.get(i, 0))) * bound for i, bound in self.box), _ZERO)
-        if not values:
-            return _ZERO
+        key = tuple(factors.items())
+        known = self._known.get(key)
+        if known is None:
+            bounds = self._bounds
+            inside = [max(factor, -factor) * bounds[i] for i, factor in key if i in bounds]
+            found: Rational = sum(inside)
+            if any(i in self._rows_by_answer for i in factors):
+                top, low = self._extremes(factors)
+                found += top[0] - (low[0] if self.relation == "replaced" else 0)
+            known = self._known[key] = lean(found)
+        return known
+
+    def find_largest(self, factors: Mapping[int, Rational]) -> Move:
+        """Where ``largest`` is taken."""
+        if not self.rows:
+            return ()
+        top, low = self._extremes(factors)
+        at = self.rows[top[1]]
         if self.relation == "replaced":
-            return max(values) - min(values) + aside
-        top = max(values)
-        return (top if self.relation == "listed" else max(top, -min(values))) + aside
+            at = subtract_moves(at, self.rows[low[1]])
+        elif top[0] == -low[0] and self.relation == "added":
+            at = at if _times(factors, at) > 0 else subtract_moves((), at)
+        moved = [i for i in self._bounds if factors.get(i, 0)]
+        ends = {i: -self._bounds[i] if factors[i] > 0 else self._bounds[i] for i in moved}
+        return subtract_moves(at, tuple(sorted((i, Fraction(by)) for i, by in ends.items())))
+
+    def _extremes(
+        self, factors: Mapping[int, Rational]
+    ) -> tuple[tuple[Rational, int], tuple[Rational, int]]:
+        """The largest and the smallest value of a row, or of its opposite, each with the row."""
+        values: dict[int, Rational] = {}
+        for i, factor in factors.items():
+            for row, by in self._rows_by_answer.get(i, ()):
+                values[row] = values.get(row, 0) + by * factor
+        if len(values) < len(self.rows):
+            values[next(row for row in range(len(self.rows)) if row not in values)] = 0
+        if not values:
+            return (0, 0), (0, 0)
+        top = max((value, row) for row, value in values.items())
+        low = min((value, row) for row, value in values.items())
+        if self.relation == "added" and top[0] < -low[0]:
+            return (-low[0], low[1]), low
+        if self.relation == "added":
+            return top, (-top[0], top[1])
+        return top, low
+
+    @cached_property
+    def _known(self) -> dict[tuple[tuple[int, Rational], ...], Rational]:
+        return {}
+
+    @cached_property
+    def _bounds(self) -> dict[int, Rational]:
+        return {i: lean(bound) for i, bound in self.box}
+
+    @cached_property
+    def _rows_by_answer(self) -> dict[int, list[tuple[int, Rational]]]:
+        found: dict[int, list[tuple[int, Rational]]] = {}
+        for number, row in enumerate(self.rows):
+            for i, by in row:
+                found.setdefault(i, []).append((number, lean(by)))
+        return found
 
 
 _ZERO = Fraction(0)
@@ -194,11 +265,16 @@ def _move(vector: Vector) -> Move:
     return tuple(sorted((int(i), Fraction(by)) for i, by in entries if by))
 
 
-def _minus(left: Move, right: Move) -> Move:
+def subtract_moves(left: Move, right: Move) -> Move:
+    """One difference without another."""
     found = dict(left)
     for i, by in right:
         found[i] = found.get(i, _ZERO) - by
     return tuple(sorted((i, by) for i, by in found.items() if by))
+
+
+def _times(factors: Mapping[int, Rational], move: Move) -> Rational:
+    return sum(Fraction(factors.get(i, 0)) * by for i, by in move)
 
 
 def _both(moves: Iterable[Move]) -> tuple[Move, ...]:

@@ -51,12 +51,15 @@ def test_largest_is_the_largest_over_all() -> None:
             named = dict(enumerate(factors))
             values = [sum(named[i] * by for i, by in move) for move in different.moves()]
             assert different.largest(named) == max(values)
+            move = different.find_largest(named)
+            assert sum(named[i] * by for i, by in move) == max(values)
 
 
 def test_boxes_and_margins() -> None:
     box = Differences.of_box([1, 0, Fraction(5, 2)])
     assert box.largest({0: -2, 1: 9, 2: 1}) == Fraction(9, 2)
-    assert list(box.moves()) == [()]
+    assert list(box.moves()) == []
+    assert box.find_largest({0: -2, 2: 1}) == ((0, Fraction(-1)), (2, Fraction(5, 2)))
     assert Differences.of_box([Fraction(5, 2)], is_whole=True).largest({0: 1}) == 2
     wider = Differences.of_tables([[0], [1]]).widened({0: Fraction(1, 8)})
     assert not wider.is_whole

@@ -1,0 +1,131 @@
+"""The price of a program whose data and noise are symbolic: a bound for datasets of any size.
+
+If for each path and each difference of the answers some shift of the noise keeps the path and its
+output at a price of at most epsilon, the program is epsilon-private (docs/theory/size.md, S1; the
+idea is Zhang and Kifer's, LightDP, 2017). ``price_paths`` finds such shifts. Nothing is searched
+among datasets, and nothing is integrated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from liptest.errors import InputError
+from liptest.symbolic.answers import AlignedPath, Answer, Differences, Move
+from liptest.symbolic.block_prices import BlockShift, Total, price_blocks
+from liptest.symbolic.forms import Rational, lean
+from liptest.symbolic.long_paths import LONG, LongShift, find_long_shift
+from liptest.symbolic.path_programs import PathRow, RowReader, blocks_of
+
+_MOST_NAMED = 5
+
+
+@dataclass(frozen=True)
+class Price:
+    """What a proof by alignment says: epsilon and delta for datasets of any size.
+
+    ``epsilon`` is an upper bound of the program's, exact or rounded up by less than 2**-90; None
+    where no shift was found, which proves nothing. ``path`` (its number) and ``move`` are dearest:
+    where to look for a refutation first.
+    """
+
+    epsilon: Fraction | None
+    delta: Fraction = Fraction(0)
+    path: int = 0
+    move: Move = ()
+    #: Shift of each noise on the dearest path, as a sentence.
+    shifts: tuple[str, ...] = ()
+    #: Why there is no price.
+    why: str = ""
+
+    def __str__(self) -> str:
+        if self.epsilon is None:
+            return f"no price: {self.why}"
+        shifts = f", shifts: {', '.join(self.shifts)}" if self.shifts else ""
+        return f"price {float(self.epsilon):.6f}{shifts}"
+
+
+def price_paths(
+    paths: Iterable[AlignedPath], differences: Differences, *, wanted: Rational | None = None
+) -> Price:
+    """The price of a program that consists of these paths, all of them.
+
+    ``wanted`` is the epsilon of a claim: only where it is exceeded are dearer bounds improved at
+    length. Raises InputError for no paths, and for answers that D does not know.
+    """
+    goal = None if wanted is None else Fraction(wanted)
+    best, at, dearest = Total(Fraction(0)), 0, None
+    reader = RowReader()
+    for number, path in enumerate(paths):
+        _check(path, differences)
+        total, why = _price_of(path, differences, goal, reader)
+        if total.price is None:
+            return Price(None, path=number, move=total.move, why=why)
+        if dearest is None or total.price > (best.price or 0):
+            best, at, dearest = total, number, path
+    if dearest is None:
+        raise InputError("paths=() is no program", name="paths")
+    return Price(best.price, path=at, move=best.move, shifts=_in_words(dearest, best.parts))
+
+
+def _check(path: AlignedPath, differences: Differences) -> None:
+    for what in path.noises:
+        if isinstance(what, Answer) and not 0 <= what.number < differences.size:
+            raise InputError(
+                f"answer {what.number} is unknown: there are {differences.size}", name="paths"
+            )
+
+
+def _price_of(
+    path: AlignedPath, differences: Differences, wanted: Fraction | None, reader: RowReader
+) -> tuple[Total, str]:
+    """The price of one path; why there is none."""
+    if len(path.conditions) >= LONG:
+        long = find_long_shift(path, differences.bounds)
+        if long and (not any(differences.rows) or (wanted is not None and long.price <= wanted)):
+            return Total(long.price, long.move, (long,)), ""
+    blocks, conditions, equations = blocks_of(path, reader)
+    where = f" on the path {path.words!r}" if path.words else ""
+    for row, signs in [(row, (-1,)) for row in conditions] + [(row, (1, -1)) for row in equations]:
+        for sign in signs:
+            factors = {i: sign * factor for i, factor in row.answers}
+            if differences.largest(factors):
+                what = "is in the output" if len(signs) == 2 else "is compared"
+                why = f"{_sum_in_words(path, row)} {what} without noise{where}"
+                return Total(None, differences.find_largest(factors)), why
+    total = price_blocks(blocks, differences, wanted=wanted)
+    moved = ", ".join(f"{_name(path, i)} by {_number(by)}" for i, by in total.move[:4])
+    more = ", .." if len(total.move) > 4 else ""
+    return total, f"no shift of the noise keeps{where or ' a path'} where {moved}{more} moves"
+
+
+def _sum_in_words(path: AlignedPath, row: PathRow) -> str:
+    return " and ".join(_name(path, i) for i, _ in row.answers[:3])
+
+
+def _name(path: AlignedPath, number: int) -> str:
+    named = (one for one in path.noises if isinstance(one, Answer) and one.number == number)
+    return str(next(named, f"answer {number}"))
+
+
+def _in_words(path: AlignedPath, parts: Sequence[BlockShift | LongShift]) -> tuple[str, ...]:
+    """Each shifted noise of a path: "laplace noise 1 by 1"."""
+    order = [v for v, what in enumerate(path.noises) if not isinstance(what, Answer)]
+    shifts: dict[int, Rational] = {}
+    for part in parts:
+        for v, shift in part.shifts().items():
+            shifts[v] = lean(Fraction(shifts.get(v, 0) + shift))
+    named = [
+        f"{path.noises[v].family} noise {order.index(v) + 1} by {_number(shift)}"  # type: ignore[union-attr]
+        for v, shift in sorted(shifts.items())
+        if shift
+    ]
+    if len(named) > _MOST_NAMED:
+        named[_MOST_NAMED - 1 :] = [f"{len(named) - _MOST_NAMED + 1} more"]
+    return tuple(named)
+
+
+def _number(value: Rational) -> str:
+    return str(value) if Fraction(value).denominator < 1000 else f"{float(value):.6g}"
