@@ -169,10 +169,12 @@ class Record:
     """Base of frozen dataclasses that are JSON objects, read by their annotations.
 
     ``derived`` names properties that are written as well, with the annotation of each. They follow
-    from the fields, and are compared and not taken from a document.
+    from the fields, and are compared and not taken from a document. Fields that are ``optional``
+    are not written where they are None.
     """
 
     derived: ClassVar[Mapping[str, Any]] = {}
+    optional: ClassVar[frozenset[str]] = frozenset()
     __pydantic_config__: ClassVar[dict[str, Any]] = {
         "extra": "forbid",
         "json_schema_serialization_defaults_required": True,
@@ -240,6 +242,8 @@ class Record:
 
             def dataclass_schema(self, schema: Any) -> dict[str, Any]:
                 made = super().dataclass_schema(schema)
+                left_out = getattr(schema["cls"], "optional", ())
+                made["required"] = [key for key in made["required"] if key not in left_out]
                 return {key: value for key, value in made.items() if key != "description"}
 
         written = _adapter(cls).json_schema(mode="serialization", schema_generator=Plain)
@@ -259,7 +263,14 @@ class Record:
                 for key, kind in cls.derived.items()
             ]
             whole["schema"] = core.no_info_before_validator_function(cls._without_derived, fields)
+        if cls.optional:
+            whole["serialization"] = core.wrap_serializer_function_ser_schema(cls._without_none)
         return made
+
+    @classmethod
+    def _without_none(cls, value: Any, write: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
+        pairs = write(value).items()
+        return {k: item for k, item in pairs if item is not None or k not in cls.optional}
 
     @classmethod
     def _without_derived(cls, data: Any) -> Any:

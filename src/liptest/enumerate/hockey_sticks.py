@@ -32,7 +32,7 @@ from liptest.enumerate.densities import (
     require_whole,
 )
 from liptest.enumerate.noise_outputs import replaced_by
-from liptest.errors import InputError
+from liptest.errors import InputError, SymbolicError
 from liptest.mechanisms.laws import Output
 from liptest.symbolic import elimination as shapes
 from liptest.symbolic import exponential_polynomials as functions
@@ -173,6 +173,8 @@ def _of_normal(
     distance = arb(to_fmpq(square)).sqrt()
     middle = arb(to_fmpq((centres[0] + centres[1]) / 2))
     turn = middle + (factor * other.mass / one.mass).log()
+    if not turn.is_finite():
+        raise SymbolicError("epsilon is too large for the divergence of two densities")
     p, q = _beyond(one, other, centres, distance, turn)
     low = Fraction(float(turn.mid()))
     told = _told_normal(skeleton, weights, differing, low)

@@ -82,7 +82,7 @@ def rebuilt_tester(verdict: PrivacyVerdict) -> LipschitzTester | None:
 
 def verdict_problems(verdict: PrivacyVerdict, domain: Domain) -> list[str]:
     """Where a verdict contradicts itself or its domain."""
-    parts = (_decided, _numbers, _promised, _counted, _lost, _about_domain)
+    parts = (_decided, _numbers, _promised, _counted, _lost, _mended, _about_domain)
     return [sentence for part in parts for sentence in part(verdict, domain)]
 
 
@@ -171,6 +171,19 @@ def _lost(verdict: PrivacyVerdict, domain: Domain) -> Iterator[str]:
         least = verdict.witness.loss_lower / verdict.witness.distance
         if verdict.largest_loss < least * (1 - _CLOSE):
             yield f"largest_loss={verdict.largest_loss} is less than that of the witness, {least}"
+
+
+def _mended(verdict: PrivacyVerdict, domain: Domain) -> Iterator[str]:
+    remedy, claim = verdict.remedy, verdict.claim
+    if remedy is None:
+        return
+    if verdict.decision is Decision.YES:
+        yield "a YES with a remedy"
+    if remedy.epsilon is not None and remedy.epsilon < float(claim.epsilon):
+        yield f"remedy: epsilon={remedy.epsilon} is less than what was claimed"
+    known = 0.0 if verdict.witness is None else verdict.witness.least_delta
+    if remedy.delta is not None and remedy.delta < max(claim.delta, known * (1 - _CLOSE)):
+        yield f"remedy: delta={remedy.delta} is less than what the witness needs"
 
 
 def _about_domain(verdict: PrivacyVerdict, domain: Domain) -> Iterator[str]:

@@ -40,6 +40,7 @@ Indices = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 _PRECISIONS = (128, 512, 2048, 8192)
+_LARGEST_EXPONENT = 700.0
 
 
 class Answer(Enum):
@@ -118,14 +119,15 @@ def _compare(left: OutputLaw, right: OutputLaw, claim: Claim, distance: int) -> 
     if factor is not None and _is_exact(left, right):
         return _compare_exact(left, right, factor**distance)
     limit = claim.ball() * distance
-    chosen, highest = Comparison(Answer.CLEAR), _rank(Comparison(Answer.CLEAR), 0.0)
+    chosen, highest = Comparison(Answer.CLEAR), (0, 0.0, 0.0, 0.0)
+    line = math.exp(min(claim.threshold * distance, _LARGEST_EXPONENT))
     for output in _outputs(left, right):
         lower, upper = _loss_bounds(left, right, output)
         if upper <= limit:
             continue
         answer = Answer.VIOLATED if lower > limit else Answer.DOUBT
         found = Comparison(answer, (output,), *_rounded(lower, upper))
-        rank = _rank(found, max(left.get(output, 0.0), right.get(output, 0.0)))
+        rank = _rank(found, left.get(output, 0.0), right.get(output, 0.0), line)
         if rank > highest:
             chosen, highest = found, rank
     if chosen.answer is Answer.CLEAR and (left.unexplored or right.unexplored):
@@ -134,22 +136,25 @@ def _compare(left: OutputLaw, right: OutputLaw, claim: Claim, distance: int) -> 
     return chosen
 
 
-def _rank(comparison: Comparison, probability: float) -> tuple[int, float, float]:
-    # A certain violation beats a doubt; then the larger loss is shown, then the likelier output.
+def _rank(
+    comparison: Comparison, left: float, right: float, line: float
+) -> tuple[int, float, float, float]:
+    # A certain violation beats a doubt. Then the output is shown that adds most to the delta that
+    # the claim would need, not a tail of infinite loss that nobody will see; then the larger loss.
     order = (Answer.CLEAR, Answer.DOUBT, Answer.VIOLATED)
-    return order.index(comparison.answer), comparison.lower, probability
+    larger, smaller = max(left, right), min(left, right)
+    return order.index(comparison.answer), larger - line * smaller, comparison.lower, larger
 
 
 def _compare_exact(left: OutputLaw, right: OutputLaw, factor: Fraction) -> Comparison:
-    worst: tuple[Fraction | float, Output] | None = None
+    worst: tuple[Fraction, Output] | None = None
     for output in _outputs(left, right):
         p, q = left.exact(output), right.exact(output)
         assert isinstance(p, Fraction)
         assert isinstance(q, Fraction)
-        low, high = min(p, q), max(p, q)
-        ratio = math.inf if low == 0 < high else Fraction(1) if high == 0 else high / low
-        if ratio > factor and (worst is None or ratio > worst[0]):
-            worst = (ratio, output)
+        gap = max(p, q) - factor * min(p, q)
+        if gap > 0 and (worst is None or gap > worst[0]):
+            worst = (gap, output)
     if worst is None:
         return Comparison(Answer.CLEAR)
     bounds = _loss_bounds(left, right, worst[1])
@@ -188,19 +193,21 @@ def _log_ratio(larger: arb, smaller: arb) -> tuple[arb, arb]:
 
 
 def _hockey_stick(left: OutputLaw, right: OutputLaw, factor: arb) -> tuple[arb, tuple[Output, ...]]:
-    total, event = arb(0), []
+    total = arb(0)
+    gaps: dict[Output, float] = {}
     for output in _outputs(left, right):
         gap = ball_of(left, output) - factor * ball_of(right, output)
         if gap > 0:
             total += gap
-            event.append(output)
+            gaps[output] = float(gap.mid())
         elif not gap <= 0:
             total += arb(0).union(gap.upper())
     if left.unexplored:
         total += arb(0).union(exact_ball(left.unexplored))
     if right.unexplored:
         total -= factor * arb(0).union(exact_ball(right.unexplored))
-    return total, tuple(event)
+    # What adds most comes first: of many outputs only the first are shown.
+    return total, tuple(sorted(gaps, key=lambda output: -gaps[output]))
 
 
 def _exact_stick(left: OutputLaw, right: OutputLaw, factor: Fraction) -> Fraction:

@@ -24,9 +24,11 @@ from liptest.mechanisms.base import (
     through_densities,
     through_reads,
 )
+from liptest.mechanisms.laws import LawTable
 from liptest.privacy.claims import Claim
 from liptest.privacy.comparison import (
     Answer,
+    Screened,
     check_same_law,
     enclose_loss,
     exact_law,
@@ -42,6 +44,7 @@ from liptest.privacy.exhaustive import (
     pair_blocks,
 )
 from liptest.privacy.judge import LossJudge, Unexplored, witness_of
+from liptest.privacy.remedies import find_remedy
 from liptest.privacy.request import (
     Meaning,
     Task,
@@ -67,6 +70,8 @@ from liptest.verdicts import Decision
 
 _SOURCE = "theory 3.7"
 _FEW_PAIRS = 50_000
+# Another processor may round exponentials otherwise, which must not choose the witness.
+_DIGITS = 12
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,6 +120,8 @@ def run_exhaustive(task: Task) -> PrivacyVerdict:
         ended = "interrupted"
     outcome = RunOutcome(total, ended, time.perf_counter() - started)
     verdict = verdict_of(task, plan, outcome, *_meaning(task, outcome, size))
+    if verdict.decision is not Decision.YES and ended != "interrupted":
+        verdict = replace(verdict, remedy=find_remedy(task.mechanism, domain, task.claim, size))
     if isinstance(total.evidence, Unexplored):
         return verdict  # the exact exception mass would ask for laws that cost most
     return replace(verdict, exception_mass_found=_found_mass(task, verdict, size))
@@ -151,10 +158,8 @@ def judge_block(judge: LossJudge, block: PairBlock) -> Judgement:
         answered=block.laws.is_answered(),
         evidence=Unexplored.of(block.laws),
     )
-    # Worst first, so that one certification usually decides.
-    order = np.argsort(-screened.losses[screened.flagged], kind="stable")
     doubt: Finding | None = None
-    for pair in screened.flagged[order]:
+    for pair in _worst_first(block, screened, judge.claim):
         try:
             ends = block.locate(int(pair))
         except InputError:
@@ -168,6 +173,18 @@ def judge_block(judge: LossJudge, block: PairBlock) -> Judgement:
         doubt = doubt or finding
     known = 0.0 if doubt is None or doubt.evidence is None else doubt.evidence.loss_lower
     return replace(total, doubt=doubt, largest=max(total.largest, known))
+
+
+def _worst_first(block: PairBlock, screened: Screened, claim: Claim) -> NDArray[np.int64]:
+    """What is flagged, so that one certification usually decides, and the witness tells most."""
+    flagged = screened.flagged
+    losses = screened.losses[flagged]
+    if not isinstance(block.laws, LawTable):
+        return np.asarray(flagged[np.argsort(-losses, kind="stable")])
+    # By the delta that the pair would need, as a tail of infinite loss hardly does.
+    ends = block.left[flagged], block.right[flagged]
+    sticks = block.laws.hockey_sticks(*ends, claim.threshold).round(_DIGITS)
+    return np.asarray(flagged[np.lexsort((-losses, -sticks))])
 
 
 def _meaning(task: Task, outcome: RunOutcome, size: ExhaustiveSize) -> Meaning:

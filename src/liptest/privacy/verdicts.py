@@ -6,7 +6,7 @@ import html
 import math
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Annotated, NoReturn
+from typing import Annotated, ClassVar, NoReturn
 
 from liptest.data.domains import Domain, Hypergrid
 from liptest.privacy.claims import Claim, exact_text, text_above
@@ -53,6 +53,26 @@ class PrivacyPlan(Record):
 
 
 @dataclass(frozen=True)
+class Remedy(Record):
+    """What is known to be enough, on the whole domain, where a claim fails or is left open.
+
+    Parameters
+    ----------
+    epsilon
+        With it and the claimed delta it holds.
+    delta
+        With it and the claimed epsilon it holds.
+    apart
+        Where the loss is infinite: (epsilon, delta) that hold, the largest finite loss and the most
+        that the outputs of infinite loss weigh together.
+    """
+
+    epsilon: Annotated[float, as_number(gt=0)] | None = None
+    delta: BelowOne | None = None
+    apart: tuple[Annotated[float, as_number(gt=0)], BelowOne] | None = None
+
+
+@dataclass(frozen=True)
 class Settings(Record):
     """What was asked beside claim and seed: with them a test can be repeated.
 
@@ -91,6 +111,19 @@ class PrivacyVerdict(Record):
     reason: Text = ""
     exception_mass_found: Share | None = None
     settings: Settings | None = None
+    remedy: Remedy | None = None
+
+    optional: ClassVar[frozenset[str]] = frozenset({"remedy"})
+
+    @property
+    def sufficient_epsilon(self) -> float | None:
+        """An epsilon with which, at the claimed delta, it is proved; None where none is known."""
+        return None if self.remedy is None else self.remedy.epsilon
+
+    @property
+    def sufficient_delta(self) -> float | None:
+        """A delta with which, at the claimed epsilon, it is proved; None where none is known."""
+        return None if self.remedy is None else self.remedy.delta
 
     def __bool__(self) -> NoReturn:
         raise TypeError(
@@ -121,6 +154,7 @@ def verdict_text(verdict: PrivacyVerdict) -> str:
     lines = [f"{verdict.mechanism}   claim: {verdict.claim}", headline(verdict), tested(verdict)]
     if verdict.witness is not None:
         lines.append(pair_text(verdict, verdict.witness))
+    lines.extend(remedy_lines(verdict))
     lines.append(f"Meaning: {verdict.guarantee.sentence}")
     lines.extend(fine_print(verdict))
     return "\n".join(lines)
@@ -130,6 +164,44 @@ def pair_text(verdict: PrivacyVerdict, witness: PrivacyWitness) -> str:
     """The verdict's pair of datasets: what refutes the claim, or what was left open."""
     words = witness_text if verdict.decision is Decision.NO else open_pair_text
     return words(witness, verdict.relation)
+
+
+def remedy_lines(verdict: PrivacyVerdict) -> list[str]:
+    """What would mend the claim: proved on the whole domain, or at least necessary."""
+    remedy, claim = verdict.remedy, verdict.claim
+    if verdict.decision is Decision.YES:
+        return []
+    if remedy is None:
+        return _necessary_lines(verdict)
+    lines = []
+    if remedy.apart is not None:
+        epsilon, delta = map(text_above, remedy.apart)
+        lines.append(
+            f"The loss is infinite only at outputs of total probability {delta} at most; up to "
+            f"that delta it is {epsilon}: proved with epsilon {epsilon} and delta {delta}."
+        )
+    ways = []
+    if remedy.epsilon is not None:
+        also = f" and delta {exact_text(claim.delta)}" if claim.delta else ""
+        ways.append(f"epsilon {exact_text(remedy.epsilon)}{also}")
+    if remedy.delta is not None:
+        at_least = ">= " if verdict.decision is Decision.NO else ""
+        ways.append(
+            f"epsilon {exact_text(claim.epsilon)} and delta {at_least}{exact_text(remedy.delta)}"
+        )
+    if ways:
+        lines.append(f"It holds, proved on the same domain, with {', or with '.join(ways)}.")
+    return lines
+
+
+def _necessary_lines(verdict: PrivacyVerdict) -> list[str]:
+    witness, claim = verdict.witness, verdict.claim
+    if witness is None or verdict.decision is not Decision.NO or witness.distance > 1:
+        return []
+    least = witness.least_delta
+    if least <= 0:
+        return []
+    return [f"With epsilon {exact_text(claim.epsilon)} no delta below {least:g} would be enough."]
 
 
 def headline(verdict: PrivacyVerdict) -> str:
@@ -170,6 +242,9 @@ def tested(verdict: PrivacyVerdict) -> str:
             f"{verdict.method}: {counted(cost.pairs, 'pair')}, computed {cost.laws:,} output "
             f"distributions."
         )
+    if verdict.claim.delta and math.isinf(loss):
+        # No output alone decides such a claim, and of real numbers none has a probability.
+        return done + ("" if verdict.guarantee.kind in ("none", "refutation") else " No violation.")
     clean = "" if verdict.witness is not None else " No violation."
     if verdict.guarantee.kind == "none":
         clean = ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable
 from dataclasses import dataclass
+from decimal import ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from functools import cache
 from typing import Annotated, Any
@@ -164,6 +165,22 @@ class PrivacyWitness(Record):
         return self.loss_upper if math.isinf(self.loss_lower) else self.loss_lower
 
     @property
+    def least_delta(self) -> float:
+        """A delta that the claimed epsilon needs at least for the event; four digits, 0: unknown.
+
+        p - e^epsilon q of the event, rounded down (docs/theory/privacy.md, 3.7b).
+        """
+        if not self.bounds or max(self.unexplored) != "0":
+            return 0.0
+        exponent = min(self.claim.threshold, _LARGEST_EXPONENT)
+        factor = Fraction(math.exp(exponent)) * (1 + Fraction(1, 2**40))
+        ends = [sum(map(Fraction, column)) for column in zip(*self.bounds, strict=True)]
+        gap = max(ends[0] - factor * ends[3], ends[2] - factor * ends[1])
+        if gap <= 0:
+            return 0.0
+        return float(_DOWN.divide(Decimal(gap.numerator), Decimal(gap.denominator)))
+
+    @property
     def changed(self) -> tuple[int, ...]:
         """Coordinates in which the datasets differ."""
         pairs = enumerate(zip(self.dataset, self.neighbour, strict=True))
@@ -228,6 +245,8 @@ def output_from_json(value: Any) -> Output:
 Bounds = tuple[str, str, str, str]
 
 _DIGITS = 50
+_DOWN = Context(prec=4, rounding=ROUND_FLOOR)
+_LARGEST_EXPONENT = 700.0
 # Longer fractions are written as intervals: Python reads no more than 4300 digits at once.
 _LONGEST = 4000
 # What is smaller is written as the interval from 0 to this.

@@ -33,6 +33,7 @@ from liptest.privacy.verdicts import (
     counted,
     headline,
     open_loss_words,
+    remedy_lines,
     tested,
 )
 from liptest.privacy.witnesses import PrivacyWitness, fraction_text
@@ -117,6 +118,8 @@ def finding_lines(verdict: PrivacyVerdict | BlackBoxVerdict) -> list[str]:
             *witness_lines(verdict.witness, relation=verdict.relation, is_certain=is_certain),
             "",
         ]
+    for line in remedy_lines(verdict):
+        lines += wrap(line, _DIFF_WIDTH)
     return lines + wrap(f"Meaning: {verdict.guarantee.sentence}", _DIFF_WIDTH)
 
 

@@ -1,9 +1,14 @@
 """Whatever is changed in a certificate is noticed, and what a forger could change is listed."""
 
+import json
+
 import pytest
 
 import liptest as lt
+from liptest.evidence.certificate import certify
 from liptest.evidence.certificate import document_digest as digest
+from liptest.evidence.verify import examine
+from liptest.runs.fingerprints import fingerprint
 from tests.unit.evidence.certificate_cases import document, held, places, put
 
 V, G, W, S = ("verdict",), ("verdict", "guarantee"), ("verdict", "witness"), ("verdict", "settings")
@@ -226,3 +231,21 @@ def test_every_value_of_the_document_is_guarded():
         except lt.errors.InputError:
             told = ["refused"]
         assert told != [], path
+
+
+@pytest.mark.parametrize(
+    ("remedy", "says"),
+    [
+        ({"epsilon": 0.01, "delta": None, "apart": None}, "less than what was claimed"),
+        ({"epsilon": None, "delta": 1e-9, "apart": None}, "less than what the witness needs"),
+    ],
+)
+def test_a_remedy_that_cannot_be_is_found(remedy, says):
+    law = lt.ProductDistribution.uniform(lt.Hypercube(1))
+    mechanism = lt.mechanism(lambda data, rng: int(data[0] ^ (rng.random() < 0.25)))
+    gate = lt.check_privacy(mechanism, law, epsilon=0.5)
+
+    document = certify(gate, fingerprint(mechanism), law, own_seed=True).to_dict()
+    document["verdict"]["remedy"] = remedy
+    found = examine(json.dumps(document)).problems
+    assert any(says in line for line in found)
