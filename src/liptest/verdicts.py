@@ -242,7 +242,8 @@ class Record:
 
             def dataclass_schema(self, schema: Any) -> dict[str, Any]:
                 made = super().dataclass_schema(schema)
-                left_out = getattr(schema["cls"], "optional", ())
+                kind = schema["cls"]
+                left_out = kind.optional if issubclass(kind, Record) else ()
                 made["required"] = [key for key in made["required"] if key not in left_out]
                 return {key: value for key, value in made.items() if key != "description"}
 
