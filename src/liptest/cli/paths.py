@@ -13,7 +13,7 @@ from liptest.errors import InputError, shown
 OUTPUTS = ("json", "html", "junit", "sarif", "output")
 
 
-def check_outputs(options: Mapping[str, Any], *, inputs: Iterable[Path | None] = ()) -> None:
+def check_files(options: Mapping[str, Any], *, inputs: Iterable[Path | None] = ()) -> None:
     """Raise InputError where a file cannot be written, or two options name one file.
 
     ``inputs`` are files that are read: none of them is written over.
@@ -26,7 +26,7 @@ def check_outputs(options: Mapping[str, Any], *, inputs: Iterable[Path | None] =
         path = options.get(option)
         if path is None:
             continue
-        check_output(path, f"--{option}")
+        check_writable(path, f"--{option}")
         full = _resolved(path, f"--{option}")
         if full in named and not _is_device(full):
             raise InputError(
@@ -36,7 +36,7 @@ def check_outputs(options: Mapping[str, Any], *, inputs: Iterable[Path | None] =
         named[full] = f"--{option}"
 
 
-def check_output(path: Path, option: str) -> None:
+def check_writable(path: Path, option: str) -> None:
     """Raise InputError where a file cannot be written, as far as that can be seen."""
     try:
         if path.is_dir():
@@ -53,7 +53,7 @@ def check_output(path: Path, option: str) -> None:
         raise InputError(f"{option} {shown(str(path))}: {_reason(error)}") from None
 
 
-def check_input(path: Path, option: str) -> None:
+def check_readable(path: Path, option: str) -> None:
     """Raise InputError where a file is not there or cannot be read; nothing of it is read."""
     try:
         if not path.exists():
