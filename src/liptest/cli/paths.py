@@ -13,7 +13,7 @@ from liptest.errors import InputError, shown
 OUTPUTS = ("json", "html", "junit", "sarif", "output")
 
 
-def check_files(options: Mapping[str, Any], *, inputs: Iterable[Path | None] = ()) -> None:
+def check_paths(options: Mapping[str, Any], *, inputs: Iterable[Path | None] = ()) -> None:
     """Raise InputError where a file cannot be written, or two options name one file.
 
     ``inputs`` are files that are read: none of them is written over.
