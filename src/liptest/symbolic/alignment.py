@@ -67,7 +67,7 @@ def price_paths(
             best, at, dearest = total, number, path
     if dearest is None:
         raise InputError("paths=() is no program", name="paths")
-    return Price(best.price, path=at, move=best.move, shifts=_in_words(dearest, best.parts))
+    return Price(best.price, path=at, move=best.move, shifts=words_of_shifts(dearest, best.parts))
 
 
 def _check(path: AlignedPath, differences: Differences) -> None:
@@ -87,21 +87,36 @@ def _price_of(
         if long and (not any(differences.rows) or (wanted is not None and long.price <= wanted)):
             return Total(long.price, long.move, (long,)), ""
     blocks, conditions, equations = blocks_of(path, reader)
-    where = f" on the path {path.words!r}" if path.words else ""
-    for row, signs in [(row, (-1,)) for row in conditions] + [(row, (1, -1)) for row in equations]:
-        for sign in signs:
-            factors = {i: sign * factor for i, factor in row.answers}
-            if differences.largest(factors):
-                what = "is in the output" if len(signs) == 2 else "is compared"
-                why = f"{_sum_in_words(path, row)} {what} without noise{where}"
-                return Total(None, differences.find_largest(factors)), why
+    for rows, sides in ((conditions, (-1,)), (equations, (1, -1))):
+        seen = find_bare_move(path, rows, differences, sides)
+        if seen is not None:
+            return Total(None, seen[0]), seen[1]
     total = price_blocks(blocks, differences, wanted=wanted)
     moved = ", ".join(f"{_name(path, i)} by {_number(by)}" for i, by in total.move[:4])
     more = ", .." if len(total.move) > 4 else ""
-    return total, f"no shift of the noise keeps{where or ' a path'} where {moved}{more} moves"
+    which = f"the path {path.words!r}" if path.words else "a path"
+    return total, f"no shift of the noise keeps {which} where {moved}{more} moves"
 
 
-def _sum_in_words(path: AlignedPath, row: PathRow) -> str:
+def find_bare_move(
+    path: AlignedPath,
+    rows: Sequence[PathRow],
+    differences: Differences,
+    sides: Sequence[int] = (1, -1),
+) -> tuple[Move, str] | None:
+    """A difference that moves a sum without noise to one of these sides, in words, too."""
+    where = f" on the path {path.words!r}" if path.words else ""
+    for row in rows:
+        for side in sides:
+            factors = {i: side * factor for i, factor in row.answers}
+            if differences.largest(factors):
+                what = "is in the output" if len(sides) == 2 else "is compared"
+                why = f"{_sumwords_of_shifts(path, row)} {what} without noise{where}"
+                return differences.find_largest(factors), why
+    return None
+
+
+def _sumwords_of_shifts(path: AlignedPath, row: PathRow) -> str:
     return " and ".join(_name(path, i) for i, _ in row.answers[:3])
 
 
@@ -110,7 +125,7 @@ def _name(path: AlignedPath, number: int) -> str:
     return str(next(named, f"answer {number}"))
 
 
-def _in_words(path: AlignedPath, parts: Sequence[BlockShift | LongShift]) -> tuple[str, ...]:
+def words_of_shifts(path: AlignedPath, parts: Sequence[BlockShift | LongShift]) -> tuple[str, ...]:
     """Each shifted noise of a path: "laplace noise 1 by 1"."""
     order = [v for v, what in enumerate(path.noises) if not isinstance(what, Answer)]
     shifts: dict[int, Rational] = {}

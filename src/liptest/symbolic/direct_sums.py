@@ -1,0 +1,259 @@
+"""Sums of answers and fresh noise, and all that is made of them: epsilon at a delta.
+
+Where data reach a program only through such sums, the program is post-processing of them, and the
+shifts are forced (docs/theory/size.md, S6). Laplace and its like cost an epsilon. Normal noise
+costs a delta at an epsilon, by the closed form of Balle and Wang (2018) for the joint shift.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from itertools import islice, product
+
+from flint import arb, fmpq
+
+from liptest.balls import CERTIFIED_BITS, precision
+from liptest.errors import InputError
+from liptest.symbolic.alignment import Price, find_bare_move, words_of_shifts
+from liptest.symbolic.answers import AlignedPath, Answer, Differences, Move, subtract_moves
+from liptest.symbolic.block_prices import MOST_POINTS, Total, price_blocks
+from liptest.symbolic.forms import Rational
+from liptest.symbolic.noise import Noise
+from liptest.symbolic.path_programs import Block, Factors, RowReader, blocks_of
+from liptest.symbolic.shifts import upper_end
+
+# Differences at which both kinds of noise are looked at together.
+_MOST_TOGETHER = 500
+_MOST_PAIRS = 200_000
+# Halvings of an interval, and the largest epsilon that is looked for.
+_HALVINGS = 80
+_LARGEST = 1 << 20
+_ZERO = Fraction(0)
+
+
+@dataclass(frozen=True)
+class _Normal:
+    """A sum of answers with normal noise of this variance."""
+
+    answers: Factors
+    variance: Fraction
+
+
+class _NormalSums:
+    """Several of them; their noises are independent."""
+
+    def __init__(self, sums: Sequence[_Normal]) -> None:
+        self.sums = sums
+        self.by_answer: dict[int, list[tuple[int, Rational]]] = {}
+        for number, one in enumerate(sums):
+            for i, factor in one.answers.items():
+                self.by_answer.setdefault(i, []).append((number, factor))
+
+    def shifts(self, move: Move) -> dict[int, Fraction]:
+        """By how much a difference of the answers moves each sum."""
+        found: dict[int, Fraction] = {}
+        for i, by in move:
+            for number, factor in self.by_answer.get(i, ()):
+                found[number] = found.get(number, _ZERO) + factor * by
+        return found
+
+    def square(self, move: Move) -> Fraction:
+        """Of the length of all shifts, in standard deviations."""
+        shifts = self.shifts(move)
+        parts = (shift**2 / self.sums[number].variance for number, shift in shifts.items())
+        return sum(parts, _ZERO)
+
+    def are_one_sided(self, rows: Sequence[Move]) -> bool:
+        """Whether no sum is above 0 for one row and below 0 for another."""
+        signs = {
+            (number, shift > 0)
+            for row in rows
+            for number, shift in self.shifts(row).items()
+            if shift
+        }
+        return all((number, not side) not in signs for number, side in signs)
+
+
+def price_direct_sums(
+    released: AlignedPath, differences: Differences, *, delta: Rational = 0
+) -> Price:
+    """The smallest epsilon that is proved at a delta for all that is made of the places released.
+
+    ``released`` has no conditions. Its epsilon is None where there is no proof: a sum without
+    noise, normal noise at delta 0, noise that is in several sums with others.
+    """
+    if released.conditions:
+        raise InputError("direct sums have no conditions; use price_paths", name="released")
+    if not 0 <= delta < 1:
+        raise InputError(f"delta={delta} must be in [0, 1)", name="delta")
+    delta = Fraction(delta)
+    blocks, _, bare = blocks_of(released, RowReader())
+    seen = find_bare_move(released, bare, differences)
+    if seen is not None:
+        return Price(None, delta, move=seen[0], why=seen[1])
+    pure, normal = _kinds(released, blocks)
+    if not normal or not delta:
+        total = price_blocks(blocks, differences)
+        why = "normal noise has no epsilon at delta 0" if normal else "no noise can be shifted so"
+        if total.price is None:
+            return Price(None, delta, move=total.move, why=why)
+        words = words_of_shifts(released, total.parts)
+        return Price(total.price, delta, move=total.move, shifts=words)
+    return _with_normal(pure, _NormalSums(normal), differences, delta)
+
+
+def _kinds(released: AlignedPath, blocks: Sequence[Block]) -> tuple[list[Block], list[_Normal]]:
+    """Blocks with a price, or without any, and sums with normal noise only."""
+    pure, normal = [], []
+    for block in blocks:
+        noises = {v: released.noises[v] for v in block.costs}
+        found = _normal_sum(noises, block) if len(block.equations) == 1 else None
+        if found is None:
+            pure.append(block)
+        else:
+            normal.append(found)
+    return pure, normal
+
+
+def _normal_sum(noises: Mapping[int, Noise | Answer], block: Block) -> _Normal | None:
+    row = block.equations[0]
+    variance = Fraction(0)
+    for v, factor in row.noise:
+        noise = noises[v]
+        if isinstance(noise, Answer) or noise.family != "normal":
+            return None
+        variance += (factor * noise.parameter) ** 2
+    return _Normal(dict(row.answers), variance)
+
+
+def _with_normal(
+    pure: Sequence[Block], normal: _NormalSums, differences: Differences, delta: Fraction
+) -> Price:
+    """At each difference both kinds together where these are few, each at its worst else."""
+    moves = _moves(pure, normal, differences)
+    if moves is None:
+        total = price_blocks(pure, differences)
+        shift, at = largest_normal_shift(normal, differences)
+        return _mixed(total, shift, at, delta)
+    found = [Price(Fraction(0), delta)]
+    for move in moves:
+        total = price_blocks(pure, Differences(differences.size, (move,), "listed"))
+        found.append(_mixed(total, _root(normal.square(move)), move, delta))
+        if found[-1].epsilon is None:
+            return found[-1]
+    return max(found, key=lambda price: price.epsilon or 0)
+
+
+def _mixed(total: Total, shift: Fraction, move: Move, delta: Fraction) -> Price:
+    if total.price is None:
+        return Price(None, delta, move=total.move, why="no noise can be shifted so")
+    found = normal_epsilon(shift, delta, total.price)
+    why = f"no epsilon below {_LARGEST}" if found is None else ""
+    words = (f"normal noise by {float(shift):.6g} standard deviations",) if shift else ()
+    return Price(found, delta, move=move or total.move, shifts=words, why=why)
+
+
+def _moves(
+    pure: Sequence[Block], normal: _NormalSums, differences: Differences
+) -> list[Move] | None:
+    """All that matter: between a difference and its opposite both costs are smaller."""
+    if differences.box or (differences.spans and any(one.shifts_whole_noise for one in pure)):
+        return None
+    answers = {*normal.by_answer, *(i for block in pure for i in block.answers)}
+    found = list(islice(differences.moves(answers), _MOST_TOGETHER + 1))
+    return found if len(found) <= _MOST_TOGETHER else None
+
+
+def largest_normal_shift(normal: _NormalSums, differences: Differences) -> tuple[Fraction, Move]:
+    """Of all sums together, in standard deviations, at most; and where, for moves without a box.
+
+    Lengths of sums of differences are no larger than sums of lengths.
+    """
+    square, at = _largest_square(normal, differences.without_box())
+    box = differences.only_box()
+    towards = {i: factor for one in normal.sums for i, factor in one.answers.items()}
+    shift = _root(square) + _root(_largest_in_box(normal, box))
+    return shift, at or box.find_largest(towards)
+
+
+def _largest_square(normal: _NormalSums, core: Differences) -> tuple[Fraction, Move]:
+    rows = core.distinct_rows(normal.by_answer)
+    best: tuple[Fraction, Move] = (_ZERO, ())
+    if core.relation != "replaced":
+        for move in rows:
+            best = max(best, (normal.square(move), move))
+        return best
+    # Where no sum is above 0 for one row and below 0 for another, |w - v|^2 <= |w|^2 + |v|^2.
+    times = 1 if normal.are_one_sided(rows) else 2
+    order = sorted(((normal.square(row), row) for row in rows), reverse=True)
+    tried = 0
+    for above, left in order:
+        for below, right in order:
+            limit = times * (above + below)
+            if limit <= best[0]:
+                break
+            if tried == _MOST_PAIRS:
+                return max(best[0], times * 2 * order[0][0]), best[1]
+            tried += 1
+            move = subtract_moves(left, right)
+            best = max(best, (normal.square(move), move))
+    return best
+
+
+def _largest_in_box(normal: _NormalSums, box: Differences) -> Fraction:
+    """At a corner, for squares are convex; each sum at its own worst where corners are many."""
+    bounds = [(i, bound) for i, bound in box.box if i in normal.by_answer]
+    if 1 << len(bounds) <= MOST_POINTS:
+        corners = product(*([(i, -bound), (i, bound)] for i, bound in bounds))
+        return max(normal.square(corner) for corner in corners)
+    return sum(
+        (Fraction(box.largest(one.answers)) ** 2 / one.variance for one in normal.sums), _ZERO
+    )
+
+
+def _root(square: Fraction) -> Fraction:
+    if not square:
+        return square
+    with precision(CERTIFIED_BITS):
+        return upper_end(arb(fmpq(square.numerator, square.denominator)).sqrt())
+
+
+def normal_delta(shift: Fraction, epsilon: Fraction) -> arb:
+    """The delta of normal noise whose mean moves by ``shift`` standard deviations, in a ball.
+
+    Balle and Wang 2018: Phi(m/2 - e/m) - exp(e) Phi(-m/2 - e/m). For any real epsilon.
+    """
+    e, m = (arb(fmpq(value.numerator, value.denominator)) for value in (epsilon, shift))
+    if not shift:
+        return (1 - e.exp()).max(arb(0))
+    root = arb(2).sqrt()
+    upper, lower = ((e / m - m / 2) / root).erfc() / 2, ((e / m + m / 2) / root).erfc() / 2
+    return upper - e.exp() * lower
+
+
+@lru_cache(maxsize=1024)
+def normal_epsilon(shift: Fraction, delta: Fraction, aside: Fraction) -> Fraction | None:
+    """The smallest epsilon at a delta, at most, beside losses of ``aside``; None beyond 2**20.
+
+    The law of the normal sums is compared at epsilon - aside (docs/theory/size.md, S6).
+    """
+    with precision(CERTIFIED_BITS):
+
+        def holds(epsilon: Fraction) -> bool:
+            found = normal_delta(shift, epsilon - aside)
+            return bool(found <= arb(fmpq(delta.numerator, delta.denominator)))
+
+        low, high = Fraction(0), aside + 1
+        if holds(low):
+            return low
+        while not holds(high):
+            low, high = high, 2 * high
+            if high > _LARGEST:
+                return None
+        for _ in range(_HALVINGS):
+            middle = (low + high) / 2
+            low, high = (low, middle) if holds(middle) else (middle, high)
+        return high
