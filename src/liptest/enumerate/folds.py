@@ -17,6 +17,8 @@ from typing import Any, NoReturn, Protocol
 
 import numpy as np
 
+from liptest.enumerate.coin_draws import draw_passes
+from liptest.enumerate.generator import ChoiceGenerator
 from liptest.enumerate.pure_code import NUMBERS, is_plain
 from liptest.values.array import array_of
 from liptest.values.branching import Branching
@@ -148,6 +150,22 @@ class Folds:
             values.append(made)
         kept_now = [bool(one) for one in values]
         return rows.mapped([one[0] if one else 0 for one in values], kept_now)
+
+    def coins(
+        self, rng: Any, known: Callable[[], tuple[Any, ...]], comparison: str, counts_last: bool
+    ) -> Any:
+        """How many passes a loop of coins makes (``coin_loops``); None where it is to be run."""
+        if type(rng) is not ChoiceGenerator:
+            return None
+        try:
+            threshold, *counters = known()
+        except Exception:  # the loop itself raises it, or does not get there
+            return None
+        if type(threshold) not in (float, np.float64) or not 0 < threshold < 1:
+            return None
+        if not all(type(one) is int or (is_symbolic(one) and one.kind is int) for one in counters):
+            return None
+        return draw_passes(rng._tree, threshold, comparison, counts_last=counts_last)
 
     def plain(self, value: Any) -> Any:
         """What a loop over records may read of the rest: constant data."""

@@ -1,0 +1,119 @@
+"""Loops that count coins, which are geometric noise: ``while rng.random() < q: k += 1``.
+
+Each test of such a loop draws one new number of the grid {0, 1, .., 2**53 - 1} / 2**53, and goes on
+for r = ceil(q 2**53) of them. Nothing that the test reads is assigned in the body, which only adds
+constants to whole numbers. So the number T of passes has P(T >= t) = (r / 2**53)**t, and is
+independent of all other draws: T + 1 is geometric (docs/theory/answers.md).
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+
+from liptest.enumerate.source import OWN_NAMES, names_loaded
+from liptest.enumerate.tree_pieces import call_of_folds, lambda_node, name_node, tuple_node
+
+_MIRRORED: dict[type, type] = {ast.Lt: ast.Gt, ast.LtE: ast.GtE, ast.Gt: ast.Lt, ast.GtE: ast.LtE}
+_OPPOSITE = {"Lt": "GtE", "LtE": "Gt", "Gt": "LtE", "GtE": "Lt"}
+
+
+@dataclass(frozen=True)
+class CoinLoop:
+    """A loop that adds ``steps`` as long as ``rng.random()`` compares so with ``threshold``."""
+
+    rng: str
+    comparison: str
+    threshold: ast.expr
+    #: By name, what a pass adds.
+    steps: dict[str, int]
+    #: Whether the first pass is made before the first coin is thrown.
+    counts_last: bool
+
+    def counted(self, node: ast.While, number: int, threshold: ast.expr) -> list[ast.stmt]:
+        """The loop as a draw of the number of its passes; as it is written where that is none."""
+        passes = f"{OWN_NAMES}passes_{number}"
+        names = list(self.steps)
+        known = tuple_node([threshold, *map(name_node, names)])
+        call = call_of_folds(
+            "coins",
+            name_node(self.rng),
+            lambda_node(None, known),
+            ast.Constant(self.comparison),
+            ast.Constant(self.counts_last),
+        )
+        added: list[ast.stmt] = []
+        for name, step in self.steps.items():
+            product = ast.BinOp(name_node(passes), ast.Mult(), ast.Constant(step))
+            value = ast.BinOp(name_node(name), ast.Add(), product)
+            added.append(ast.Assign([name_node(name, ast.Store())], value))
+        is_none = ast.Compare(name_node(passes), [ast.Is()], [ast.Constant(None)])
+        found = ast.Assign([name_node(passes, ast.Store())], call)
+        statements = [found, ast.If(is_none, [node], added)]
+        return [ast.copy_location(one, node) for one in statements]
+
+
+def coins_of(node: ast.While) -> CoinLoop | None:
+    """What a loop counts, if it does nothing but to throw a coin and to count."""
+    if node.orelse:
+        return None
+    test, body, counts_last, negated = node.test, node.body, False, False
+    if isinstance(test, ast.Constant) and (test.value is True or test.value == 1):
+        leaving = [one for one in body if isinstance(one, ast.If)]
+        if len(leaving) != 1 or leaving[0] not in (body[0], body[-1]):
+            return None
+        only = leaving[0]
+        if only.orelse or len(only.body) != 1 or not isinstance(only.body[0], ast.Break):
+            return None
+        test, negated, counts_last = only.test, True, only is not body[0]
+        body = [one for one in body if one is not only]
+    coin = _coin(test, negated=negated)
+    steps = _steps(body)
+    if coin is None or not steps:
+        return None
+    rng, comparison, threshold = coin
+    if (names_loaded(threshold) | {rng}) & steps.keys():
+        return None
+    return CoinLoop(rng, comparison, threshold, steps, counts_last)
+
+
+def _coin(test: ast.expr, *, negated: bool) -> tuple[str, str, ast.expr] | None:
+    """``(rng, comparison, threshold)`` of ``rng.random() < threshold``."""
+    while isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        test, negated = test.operand, not negated
+    if not isinstance(test, ast.Compare) or len(test.ops) != 1:
+        return None
+    left, kind, right = test.left, type(test.ops[0]), test.comparators[0]
+    if kind not in _MIRRORED:
+        return None
+    if _drawn(left) is None:
+        left, kind, right = right, _MIRRORED[kind], left
+    rng = _drawn(left)
+    if rng is None or any(isinstance(one, ast.NamedExpr) for one in ast.walk(right)):
+        return None
+    comparison = kind.__name__
+    return rng, _OPPOSITE[comparison] if negated else comparison, right
+
+
+def _drawn(node: ast.expr) -> str | None:
+    """The name of rng in ``rng.random()``."""
+    if not isinstance(node, ast.Call) or node.args or node.keywords:
+        return None
+    function = node.func
+    if not isinstance(function, ast.Attribute) or function.attr != "random":
+        return None
+    return function.value.id if isinstance(function.value, ast.Name) else None
+
+
+def _steps(body: list[ast.stmt]) -> dict[str, int] | None:
+    """What a body of ``name += constant`` adds; None for any other."""
+    found: dict[str, int] = {}
+    for one in body:
+        if not isinstance(one, ast.AugAssign) or not isinstance(one.target, ast.Name):
+            return None
+        sign = {ast.Add: 1, ast.Sub: -1}.get(type(one.op), 0)
+        value = one.value
+        if not sign or not isinstance(value, ast.Constant) or type(value.value) is not int:
+            return None
+        found[one.target.id] = found.get(one.target.id, 0) + sign * value.value
+    return found

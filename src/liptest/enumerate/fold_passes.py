@@ -1,0 +1,338 @@
+"""One pass of a loop over records: what it adds to, and its statements with additions noted."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import copy
+from collections.abc import Iterator
+from typing import Any, Protocol
+
+import numpy as np
+
+from liptest.enumerate.pure_code import is_builtin
+from liptest.enumerate.source import OWN_NAMES, FunctionSource, names_loaded, names_stored
+from liptest.enumerate.tree_pieces import (
+    FOLDS,
+    attribute_node,
+    call_of_folds,
+    name_node,
+    place_in_file,
+)
+
+Assigned = frozenset[str]
+_ADDING: dict[type, str] = {ast.Add: "add", ast.Sub: "subtract"}
+_ZEROS = np.zeros
+
+
+class NotFolded(Exception):
+    """A loop that is left as it is written."""
+
+
+class Rewriting(Protocol):
+    """The rewriting of the function that a loop is part of."""
+
+    source: FunctionSource
+
+    @property
+    def own(self) -> Assigned:
+        """Names of the function's own."""
+        ...
+
+    def check(self, node: ast.expr, own: Assigned) -> None:
+        """Raise NotPure unless an expression of a pass only calculates."""
+        ...
+
+    def names_read_later(self, node: ast.stmt) -> Assigned:
+        """Names that may be read after a loop, or by what is called later."""
+        ...
+
+
+class Pass:
+    """The body of one loop: what it adds to, and its statements with additions noted."""
+
+    def __init__(
+        self,
+        folding: Rewriting,
+        node: ast.For | ast.While,
+        fields: list[str],
+        number: int,
+        hidden: set[str],
+        read_later: set[str] | None = None,
+    ) -> None:
+        self._folding = folding
+        self._node = node
+        self.fields = fields
+        self.loop = f"{OWN_NAMES}loop_{number}"
+        self._hidden = hidden
+        self._read_later = read_later or set()
+        self._sums: set[str] = set()
+        self._items: set[str] = set()
+        self._temporary: set[str] = set()
+
+    def rewritten(self, body: list[ast.stmt]) -> list[ast.stmt]:
+        """The statements of a pass; raises where they do more than add up."""
+        stored = names_stored(*body)
+        if self._hidden & (names_loaded(*body) | stored):
+            raise NotFolded
+        added = {name for one in body for name in _added_to(one)}
+        others = {name for one in body for name in _assigned_otherwise(one)}
+        self._sums = added - others - set(self.fields)
+        self._temporary = stored - self._sums
+        self._items = {name for one in body for name in _items_added_to(one)}
+        forgotten = self._temporary | set(self.fields) | (self._hidden - self._read_later)
+        own = self._folding.source.function.__code__.co_varnames
+        cells = self._folding.source.function.__code__.co_cellvars
+        if not stored <= {*own, *cells} or self._items & stored:
+            raise NotFolded
+        if forgotten & self._folding.names_read_later(self._node):
+            raise NotFolded
+        for name in self._items:
+            if not _is_fresh_before(self._folding, self._node, name):
+                raise NotFolded
+        if (self._sums | self._items) & _loaded_otherwise(body):
+            raise NotFolded
+        made, _ = self._block(body, frozenset(self.fields))
+        return made
+
+    def totals(self) -> Iterator[ast.stmt]:
+        """What follows the loop: each sum as it is then."""
+        for names, method in ((self._sums, "total"), (self._items, "total_items")):
+            for name in sorted(names):
+                value = ast.Call(
+                    attribute_node(self.loop, method), [ast.Constant(name), name_node(name)], []
+                )
+                yield ast.Assign([name_node(name, ast.Store())], value)
+
+    def _block(
+        self, body: list[ast.stmt], assigned: Assigned | None
+    ) -> tuple[list[ast.stmt], Assigned | None]:
+        """Statements rewritten, and the names assigned after them; None for a place not reached."""
+        made: list[ast.stmt] = []
+        for statement in body:
+            if assigned is None:
+                break  # after continue
+            one, assigned = self._statement(statement, assigned)
+            made.append(ast.copy_location(one, statement))
+        return made, assigned
+
+    def _statement(self, node: ast.stmt, assigned: Assigned) -> tuple[ast.stmt, Assigned | None]:
+        if isinstance(node, ast.Pass):
+            return node, assigned
+        if isinstance(node, ast.Continue):
+            return node, None
+        if isinstance(node, ast.AnnAssign) and node.value is not None and node.simple:
+            plain = ast.Assign([node.target], node.value)
+            return self._statement(ast.copy_location(plain, node), assigned)
+        addition = addition_in(node)
+        if addition is not None and addition[0] in self._sums:
+            name, method, value = addition
+            call = self._noted(method, [ast.Constant(name), self._value(value, assigned)])
+            return call, assigned
+        if isinstance(node, ast.AugAssign):
+            return self._in_place(node, assigned)
+        if isinstance(node, ast.Assign):
+            names = list(_names_of(node.targets))
+            if not set(names) <= self._temporary:
+                raise NotFolded
+            return ast.Assign(node.targets, self._value(node.value, assigned)), assigned | set(
+                names
+            )
+        if isinstance(node, ast.If):
+            body, after = self._block(node.body, assigned)
+            other, after_other = self._block(node.orelse, assigned)
+            both = _joined(after, after_other)
+            return ast.If(self._value(node.test, assigned), body or [ast.Pass()], other), both
+        if isinstance(node, ast.For) and not node.orelse:
+            return self._inner_loop(node, assigned), assigned
+        raise NotFolded
+
+    def _in_place(self, node: ast.AugAssign, assigned: Assigned) -> tuple[ast.stmt, Assigned]:
+        target, value = node.target, self._value(node.value, assigned)
+        if isinstance(target, ast.Subscript):
+            method = _ADDING.get(type(node.op))
+            if method is None or not isinstance(target.value, ast.Name):
+                raise NotFolded
+            key = self._value(target.slice, assigned)
+            name = ast.Constant(target.value.id)
+            return self._noted(f"{method}_item", [name, key, value]), assigned
+        if not isinstance(target, ast.Name) or target.id not in assigned:
+            raise NotFolded
+        before = call_of_folds("number", name_node(target.id))
+        number = ast.BinOp(before, node.op, value)
+        return ast.Assign([target], ast.copy_location(number, node)), assigned
+
+    def _inner_loop(self, node: ast.For, assigned: Assigned) -> ast.stmt:
+        if not isinstance(node.target, ast.Name) or node.target.id not in self._temporary:
+            raise NotFolded
+        iterable = self._value(node.iter, assigned)
+        body, _ = self._block(node.body, assigned | {node.target.id})
+        return ast.For(node.target, iterable, body or [ast.Pass()], [])
+
+    def _noted(self, method: str, arguments: list[ast.expr]) -> ast.stmt:
+        return ast.Expr(ast.Call(attribute_node(self.loop, method), arguments, []))
+
+    def _value(self, node: ast.expr, assigned: Assigned) -> ast.expr:
+        """An expression of a pass: what it reads was assigned in it, or is constant data."""
+        mine = self._temporary | set(self.fields)
+        self._folding.check(node, frozenset(mine))
+        if (names_loaded(node) & mine) - assigned:
+            raise NotFolded
+        made = Wrapping(self._folding.source, self._folding.own - mine).visit(copy.deepcopy(node))
+        assert isinstance(made, ast.expr)
+        return made
+
+
+class Wrapping(ast.NodeTransformer):
+    """Puts ``folds.plain(name)`` for names that are assigned outside."""
+
+    def __init__(self, source: FunctionSource, outside: Assigned) -> None:
+        self._source = source
+        self._outside = outside
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        if node.id not in self._outside or not isinstance(node.ctx, ast.Load):
+            return node
+        call = call_of_folds("plain", node)
+        return ast.copy_location(call, node)
+
+    def visit_Call(self, node: ast.Call) -> Any:
+        made = self.generic_visit(node)
+        if len(node.args) == 1 and is_builtin(self._source, node.func, builtins.len):
+            inner = node.args[0]
+            # Of a column it is the number of records that is read, if it is a number.
+            if isinstance(inner, ast.Call) and ast.dump(inner.func) == ast.dump(_PLAIN):
+                inside = call_of_folds("len", inner.args[0])
+                return ast.copy_location(
+                    ast.Call(attribute_node(FOLDS, "plain"), [inside], []), node
+                )
+        return made
+
+    def _comprehension(self, node: Any) -> Any:
+        before = self._outside
+        for part in node.generators:
+            part.iter = self.visit(part.iter)
+            self._outside -= names_stored(part.target)
+            part.ifs = [self.visit(one) for one in part.ifs]
+        node.elt = self.visit(node.elt)
+        self._outside = before
+        return node
+
+    visit_ListComp = visit_GeneratorExp = _comprehension
+
+
+def addition_in(node: ast.stmt) -> tuple[str, str, ast.expr] | None:
+    """``(name, "add" or "subtract", value)`` of ``name += value`` and ``name = name + value``."""
+    if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+        method = _ADDING.get(type(node.op))
+        return None if method is None else (node.target.id, method, node.value)
+    if not isinstance(node, ast.Assign) or len(node.targets) != 1:
+        return None
+    target, value = node.targets[0], node.value
+    if not isinstance(target, ast.Name) or not isinstance(value, ast.BinOp):
+        return None
+    method = _ADDING.get(type(value.op))
+    if method is not None and isinstance(value.left, ast.Name) and value.left.id == target.id:
+        return target.id, method, value.right
+    if method == "add" and isinstance(value.right, ast.Name) and value.right.id == target.id:
+        return target.id, method, value.left
+    return None
+
+
+def _statements_in(node: ast.stmt) -> Iterator[ast.stmt]:
+    yield from (one for one in ast.walk(node) if isinstance(one, ast.stmt))
+
+
+def _added_to(node: ast.stmt) -> Iterator[str]:
+    for one in _statements_in(node):
+        addition = addition_in(one)
+        if addition is not None:
+            yield addition[0]
+
+
+def _assigned_otherwise(node: ast.stmt) -> Iterator[str]:
+    for one in _statements_in(node):
+        if addition_in(one) is None and not isinstance(one, ast.If):
+            inner = [one.target] if isinstance(one, ast.For) else [one]
+            yield from names_stored(*inner)
+
+
+def _items_added_to(node: ast.stmt) -> Iterator[str]:
+    for one in _statements_in(node):
+        target = one.target if isinstance(one, ast.AugAssign) else None
+        if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
+            yield target.value.id
+
+
+def _loaded_otherwise(body: list[ast.stmt]) -> set[str]:
+    """Names that are read by more than the additions to them."""
+    found: set[str] = set()
+    for one in body:
+        addition = addition_in(one)
+        if addition is not None:
+            found |= names_loaded(addition[2])
+        elif isinstance(one, ast.AugAssign) and isinstance(one.target, ast.Subscript):
+            found |= names_loaded(one.target.slice, one.value)
+        elif isinstance(one, ast.If):
+            found |= names_loaded(one.test) | _loaded_otherwise([*one.body, *one.orelse])
+        elif isinstance(one, ast.For):
+            found |= names_loaded(one.iter) | _loaded_otherwise([*one.body, *one.orelse])
+        else:
+            found |= names_loaded(one)
+    return found
+
+
+def _is_fresh_before(folding: Rewriting, node: ast.stmt, name: str) -> bool:
+    """Whether a name is of a list or dict that was made just before, and that nothing else has."""
+    block = _block_with(folding.source.body, place_in_file(node))
+    if block is None:
+        return False
+    statements, place = block
+    for one in reversed(statements[:place]):
+        if isinstance(one, ast.Assign) and name in names_stored(one):
+            only = len(one.targets) == 1 and isinstance(one.targets[0], ast.Name)
+            return only and _makes_new(folding, one.value) and name not in names_loaded(one)
+        if name in names_loaded(one) | names_stored(one):
+            return False
+    return False
+
+
+def _makes_new(folding: Rewriting, node: ast.expr) -> bool:
+    """Whether it is a list or dict of its own: a display, a repeated one, a comprehension."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
+        return isinstance(node.left, ast.List) or isinstance(node.right, ast.List)
+    if isinstance(node, ast.Call):
+        function = node.func
+        if isinstance(function, ast.Attribute) and function.attr == "fromkeys":
+            return is_builtin(folding.source, function.value, builtins.dict)
+        return is_builtin(folding.source, function, _ZEROS)
+    return isinstance(node, (ast.List, ast.Dict, ast.ListComp, ast.DictComp))
+
+
+def _block_with(body: list[ast.stmt], place: tuple[int, int]) -> tuple[list[ast.stmt], int] | None:
+    for number, one in enumerate(body):
+        if isinstance(one, (ast.For, ast.While)) and place_in_file(one) == place:
+            return body, number
+        for _, inner in ast.iter_fields(one):
+            if isinstance(inner, list) and inner and isinstance(inner[0], ast.stmt):
+                found = _block_with(inner, place)
+                if found is not None:
+                    return found
+    return None
+
+
+def _names_of(targets: list[ast.expr]) -> Iterator[str]:
+    for target in targets:
+        for one in target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]:
+            if not isinstance(one, ast.Name):
+                raise NotFolded
+            yield one.id
+
+
+def _joined(one: Assigned | None, other: Assigned | None) -> Assigned | None:
+    if one is None or other is None:
+        return other if one is None else one
+    return one & other
+
+
+_PLAIN = attribute_node(FOLDS, "plain")
