@@ -26,7 +26,11 @@ class ReplayedDraws:
     """Hands out real floats in place of those that were noted, in their order."""
 
     def __init__(self, noted: RecordedDraws, rng: np.random.Generator) -> None:
-        self._real = [born.replay(lambda low, high: _point(rng, low, high)) for born in noted.born]
+        self._real: list[Any] = []
+        for born in noted.born:
+            real = born.replay(lambda low, high: _point(rng, low, high))
+            # The coins of a loop are several floats.
+            self._real.extend(real if type(real) is list else [real])
         self._next = 0
 
     def hand_out(self, number: Any) -> Any:

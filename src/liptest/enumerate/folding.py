@@ -14,14 +14,15 @@ import builtins
 import collections
 import copy
 from collections.abc import Iterator
-from types import FunctionType
+from functools import partial
+from types import FunctionType, MethodType
 from typing import Any
 
 from liptest.enumerate.coin_loops import coins_of
 from liptest.enumerate.fold_passes import Assigned, NotFolded, Pass, Wrapping, addition_in
 from liptest.enumerate.folds import Folds
 from liptest.enumerate.liveness import captured_names, names_read_after
-from liptest.enumerate.pure_code import NotPure, check_expression, is_builtin
+from liptest.enumerate.pure_code import NotPure, check_expression, constant_of, is_builtin
 from liptest.enumerate.replaceable_names import is_foreign, names_in
 from liptest.enumerate.source import (
     LOOKING,
@@ -41,8 +42,7 @@ from liptest.enumerate.tree_pieces import (
     tuple_node,
 )
 
-# Functions that call each other so deep are rewritten.
-_DEEPEST = 8
+_FOLD = f"{OWN_NAMES}rewritten"
 _OVER_COLUMNS = {
     "sum": builtins.sum,
     "len": builtins.len,
@@ -52,37 +52,49 @@ _OVER_COLUMNS = {
 _TAKING_GENERATORS = (builtins.sum, builtins.list, collections.Counter)
 
 
-def fold_loops(function: Any, folds: Folds) -> FunctionType | None:
-    """The function with loops that ask ``folds``; None where there is nothing to rewrite.
+def fold_loops(function: Any, folds: Folds) -> Any:
+    """The function with loops that ask ``folds``; itself where there is nothing to rewrite.
 
     What it calls by name, of the program's own, is rewritten, too. To be called within the
     analysis that runs it: what names stand for is looked up here.
     """
-    return _folded(function, folds, {}, 0)
+    return _Rewriter(folds).rewritten(function)
 
 
-def _folded(
-    function: Any, folds: Folds, known: dict[FunctionType, FunctionType | None], depth: int
-) -> FunctionType | None:
-    if type(function) is not FunctionType or depth > _DEEPEST:
-        return None
-    if function in known:
-        return known[function]
-    known[function] = None  # while it is looked at: it may call itself
-    if is_foreign(function.__globals__.get("__name__")):
-        return None
-    source = read_source(function)
-    if source is None or not names_in(function.__code__).isdisjoint(LOOKING):
-        return None
-    if any(name.startswith(OWN_NAMES) for name in function.__code__.co_varnames):
-        return None
-    rewriting = _Folding(source, lambda inner: _folded(inner, folds, known, depth + 1))
-    body = [rewriting.visit(copy.deepcopy(statement)) for statement in source.body]
-    if not rewriting.changes:
-        return None
-    helpers = {FOLDS: folds} | rewriting.functions
-    known[function] = source.compiled(source.with_body(_flat(body)), helpers)
-    return known[function]
+class _Rewriter:
+    """Rewrites functions, each once."""
+
+    def __init__(self, folds: Folds) -> None:
+        self._folds = folds
+        self._known: dict[FunctionType, FunctionType] = {}
+
+    def rewritten(self, function: Any) -> Any:
+        """A function, bound or with some arguments given, or else what it is."""
+        if type(function) is MethodType:
+            return MethodType(self.rewritten(function.__func__), function.__self__)
+        if type(function) is partial:
+            return partial(self.rewritten(function.func), *function.args, **function.keywords)
+        if type(function) is not FunctionType:
+            return function
+        if function not in self._known:
+            self._known[function] = function  # while it is looked at: it may call itself
+            self._known[function] = self._compiled(function) or function
+        return self._known[function]
+
+    def _compiled(self, function: FunctionType) -> FunctionType | None:
+        if is_foreign(function.__globals__.get("__name__")):
+            return None
+        source = read_source(function)
+        if source is None or not names_in(function.__code__).isdisjoint(LOOKING):
+            return None
+        if any(name.startswith(OWN_NAMES) for name in function.__code__.co_varnames):
+            return None
+        rewriting = _Folding(source, self.rewritten)
+        body = [rewriting.visit(copy.deepcopy(statement)) for statement in source.body]
+        if not rewriting.changes:
+            return None
+        helpers = {FOLDS: self._folds} | rewriting.helpers
+        return source.compiled(source.with_body(_flat(body)), helpers)
 
 
 def _flat(parts: list[Any]) -> list[ast.stmt]:
@@ -93,7 +105,7 @@ class _Folding(ast.NodeTransformer):
     def __init__(self, source: FunctionSource, fold: Any) -> None:
         self.source = source
         self.changes = 0
-        self.functions: dict[str, FunctionType] = {}
+        self.helpers: dict[str, Any] = {_FOLD: fold}
         self._fold = fold
         code = source.function.__code__
         #: Names of its own, comprehensions around the place among them.
@@ -114,8 +126,7 @@ class _Folding(ast.NodeTransformer):
         for name, function in _OVER_COLUMNS.items():
             if self._is_free(node.func) and is_builtin(self.source, node.func, function):
                 return self._call_of_builtin(node, name, function)
-        if isinstance(node.func, ast.Name) and self._is_free(node.func):
-            self._replace_function(node)
+        self._replace_function(node)
         return self.generic_visit(node)
 
     def _call_of_builtin(self, node: ast.Call, name: str, function: Any) -> Any:
@@ -133,15 +144,21 @@ class _Folding(ast.NodeTransformer):
         return made
 
     def _replace_function(self, node: ast.Call) -> None:
-        assert isinstance(node.func, ast.Name)
-        try:
-            function = self.source.value_of(node.func.id)
-        except KeyError:
+        """Put the rewritten function in the place of one of the program's."""
+        if not self._is_free(node.func):
+            if isinstance(node.func, ast.Name):  # known only when it is run
+                self.changes += 1
+                made = ast.Call(name_node(_FOLD), [node.func], [])
+                node.func = ast.copy_location(made, node.func)
             return
-        made = self._fold(function)
-        if made is not None:
-            name = f"{OWN_NAMES}function_{node.func.id}"
-            self.functions[name] = made
+        try:
+            function = constant_of(self.source, node.func)
+        except NotPure:
+            return
+        rewritten = self._fold(function)
+        if rewritten is not function:
+            name = f"{OWN_NAMES}function_{len(self.helpers)}"
+            self.helpers[name] = rewritten
             self.changes += 1
             node.func = ast.copy_location(name_node(name), node.func)
 
@@ -329,7 +346,7 @@ class _Folding(ast.NodeTransformer):
         choice = ast.If(
             ast.Compare(name_node(loop), [ast.Is()], [ast.Constant(None)]), [plain], [guarded, *end]
         )
-        self.functions.setdefault(f"{OWN_NAMES}exception", Exception)  # type: ignore[arg-type]
+        self.helpers[f"{OWN_NAMES}exception"] = Exception
         statements = [*start, ast.Assign([name_node(loop, ast.Store())], found), choice]
         for one in statements:
             ast.copy_location(one, node)

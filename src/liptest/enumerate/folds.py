@@ -38,11 +38,18 @@ class ColumnRows(Protocol):
     values: list[Any]
     #: Whether such records are there at all; not all are in a selection.
     kept: list[bool]
-    #: What len() gives: a plain number, or the answer of a selection.
-    length: Any
 
-    def answer(self, table: list[_Number], kind: type) -> Any:
-        """The sum over all records of ``table[r]``, as a number of a type, int or float."""
+    @property
+    def length(self) -> Any:
+        """What len() gives: a plain number, or the answer of a selection."""
+        ...
+
+    def answer(self, table: list[_Number], kind: type, largest: _Number, steps: int) -> Any:
+        """The sum over all records of ``table[r]``, as a number of a type, int or float.
+
+        A pass adds no more than so many times, and what it adds comes to no more than
+        ``largest`` in size.
+        """
         ...
 
     def mapped(self, values: list[Any], kept: list[bool]) -> Any:
@@ -190,8 +197,11 @@ class Loop:
         self._place = 0
         self._sums: dict[str, _Table] = {}
         self._items: dict[str, dict[Any, _Table]] = {}
-        #: Of the column.
-        self.length = rows.length
+
+    @property
+    def length(self) -> Any:
+        """Of the column."""
+        return self._rows.length
 
     def __iter__(self) -> Iterator[Any]:
         for record in self.records():
@@ -275,6 +285,8 @@ class _Table:
 
     def __init__(self, size: int) -> None:
         self._entries: list[_Number] = [0] * size
+        self._sizes: list[_Number] = [0] * size
+        self._steps = [0] * size
         self._kind: type = int
         self._largest = 0
 
@@ -283,16 +295,19 @@ class _Table:
             rows.refuse(f"adding a {type(value).__name__} in a loop over the records")
         if isinstance(value, float):
             self._kind = float
-            self._entries[place] += sign * Fraction(value)
-            return
-        self._entries[place] += sign * int(value)
+            number: Any = Fraction(value)
+        else:
+            number = int(value)
+        self._entries[place] += sign * number
+        self._sizes[place] += abs(number)
+        self._steps[place] += 1
         if isinstance(value, np.integer):
             self._largest = max(self._largest, abs(int(value)))
 
     def answer(self, rows: ColumnRows) -> Any:
         if self._largest >= _MOST:
             rows.refuse("a sum that NumPy's whole numbers may not hold")
-        return rows.answer(self._entries, self._kind)
+        return rows.answer(self._entries, self._kind, max(self._sizes), max(self._steps))
 
 
 class Counts:

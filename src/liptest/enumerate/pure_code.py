@@ -73,7 +73,7 @@ def original_of(function: Any) -> Any:
     if isinstance(function, FunctionType):
         own = str(function.__globals__.get("__name__")).startswith("liptest.")
         return vars(function).get("__wrapped__", function) if own else function
-    if isinstance(function, type) and function.__name__ == "float" and function is not float:
+    if isinstance(function, type) and function.__bases__ in ((float,), (int,)):
         return vars(function).get("original", function)
     return function
 

@@ -19,6 +19,7 @@ from liptest.data.points import PointBatch
 from liptest.enumerate.access_tracking import Read
 from liptest.enumerate.analysis_session import Session
 from liptest.enumerate.choice_tree import MAX_CHOICES, MAX_LEAVES, ChoiceTree
+from liptest.enumerate.column_rows import rewritten_for_columns
 from liptest.enumerate.enumeration import Enumerated, Enumeration, KnownLaws, copied
 from liptest.enumerate.interception import intercepted_randomness
 from liptest.enumerate.law_memory import law_table
@@ -324,10 +325,15 @@ class PythonFunction(Mechanism):
                 side_effects_noticed(self.name, self._effects),
                 intercepted_randomness(self.name, self.function, symbolic_data=True) as session,
             ):
-                program = Program(self.name, function, function, self._canonical, session)
+                program = Program(self.name, function, self._rewritten(), self._canonical, session)
                 return follow_paths(program, domain, way, max_paths)
         except LiptestError as error:
             return NoPaths(str(error))
+
+    def _rewritten(self) -> RandomFunction:
+        """The function with loops that symbolic data can follow."""
+        found: Any = rewritten_for_columns(self.function)
+        return found if self._takes_generator else lambda data, rng: found(data)
 
     def _known_laws(self, arguments: NDArray[Any]) -> list[OutputLaw]:
         found = self._known.laws(list(arguments), self._session, self._enumerate)

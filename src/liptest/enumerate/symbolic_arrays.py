@@ -14,6 +14,7 @@ import numpy as np
 from liptest.enumerate.analysis_session import Session, follower
 from liptest.values.array import SymbolicArray, array_of, filled
 from liptest.values.protocol import is_symbolic
+from liptest.values.record_list import RecordList
 
 _MAKING = (np.array, np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray)
 
@@ -45,6 +46,8 @@ def _symbolic_array(session: Session, value: Any) -> Any:
         return None
     if type(value) is SymbolicArray:
         return value
+    if type(value) is RecordList:
+        return value.column()
     if type(value) not in (list, tuple) or not any(map(is_symbolic, value)):
         return None
     if not all(is_symbolic(one) or isinstance(one, (int, float, np.generic)) for one in value):

@@ -81,6 +81,10 @@ class Storage:
         """An array of another type; NotImplemented for no own way."""
         return NotImplemented
 
+    def as_list(self) -> Any:
+        """What ``tolist`` gives; NotImplemented for no own way."""
+        return NotImplemented
+
     def concretise(self, use: str) -> NDArray[Any]:
         """A plain array of its own, after branching over all that the entries can be."""
         plain = [concretise_all(cell, use) for cell in self.cells().flat]
@@ -362,6 +366,9 @@ class SymbolicArray(Symbolic):
 
     def tolist(self) -> Any:
         """The entries as Python numbers, in lists of the same shape."""
+        own = self.storage.as_list()
+        if own is not NotImplemented:
+            return own
         if self.storage.is_discrete:
             return self.concretise("tolist()").tolist()
         found = np.frompyfunc(lambda one: one.item(), 1, 1)(self.cells)

@@ -24,6 +24,7 @@ from liptest.values.array import Storage, SymbolicArray, array_of, filled
 from liptest.values.branching import Branching
 from liptest.values.faults import raises_as_numpy
 from liptest.values.protocol import Symbolic, is_symbolic
+from liptest.values.record_list import RecordList
 
 Table = NDArray[Any]
 # Of a float: half a step at 1.
@@ -159,6 +160,17 @@ class Column(Storage):
 
     def cells(self) -> Any:
         return self.refuse("a use that looks at single records")
+
+    def as_list(self) -> Any:
+        if self.table.ndim > 1 or self.is_off:
+            return self.refuse("tolist()")
+        kept = [True] * len(self.table) if self.kept is None else self.kept.tolist()
+        return RecordList(self.branching, self.table.tolist(), kept, self.selected, self.count)
+
+    def selected(self, table: Table, kept: Table) -> Any:
+        """Other entries of those records whose values are kept."""
+        some = None if bool(kept.all()) else kept
+        return SymbolicArray(Column(self.branching, self.answers, table, some))
 
     def concretise(self, use: str) -> NDArray[Any]:
         return self.refuse(use)  # type: ignore[no-any-return]

@@ -48,7 +48,7 @@ class FakeRows:
         self.values, self.kept = list(column.values), list(column.kept)
         self.length = sum(self.kept[place] for place in column.records)
 
-    def answer(self, table: list[Any], kind: type) -> Any:
+    def answer(self, table: list[Any], kind: type, largest: Any, steps: int) -> Any:
         return kind(sum(table[place] for place in self.column.records))
 
     def mapped(self, values: list[Any], kept: list[bool]) -> Any:
@@ -71,7 +71,7 @@ def column_of(records: Sequence[int], values: Sequence[int]) -> FakeColumn:
 
 def fold(function: Any) -> Any:
     """The function with folded loops over fake columns, itself where there are none."""
-    return fold_loops(function, Folds(rows_of)) or function
+    return fold_loops(function, Folds(rows_of))
 
 
 _numbers = count()

@@ -1,0 +1,104 @@
+"""What a folded loop asks of the columns of an analysis, record value by record value."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any, NoReturn
+
+import numpy as np
+
+from liptest.enumerate.folding import fold_loops
+from liptest.enumerate.folds import Folds
+from liptest.values.aligned import AlignedValue
+from liptest.values.array import SymbolicArray
+from liptest.values.column import Column
+from liptest.values.record_list import RecordList
+
+# Of a float: half a step at 1.
+_UNIT = Fraction(1, 1 << 53)
+_LARGEST = 1 << 62
+
+
+def rewritten_for_columns(function: Any) -> Any:
+    """The function with loops that columns can follow.
+
+    To be called within the analysis that runs it.
+    """
+    return fold_loops(function, Folds(rows_of))
+
+
+def rows_of(value: Any) -> RowsOfColumn | None:
+    """The rows of a column of numbers, or of a list of them; None for everything else."""
+    if type(value) is RecordList:
+        zeros = np.zeros(len(value.values), dtype=np.int64)
+        column: Column = value.to_column(zeros, np.ones(len(zeros), dtype=np.bool_)).storage
+        return RowsOfColumn(column, value.values, value.kept, value.length)
+    if type(value) is not SymbolicArray or type(value.storage) is not Column:
+        return None
+    column = value.storage
+    if column.table.ndim > 1:
+        return None
+    if column.is_off:
+        column.refuse("a loop over floats that are rounded in an unknown order")
+    kept = [True] * len(column.table) if column.kept is None else column.kept.tolist()
+    return RowsOfColumn(column, list(column.table), kept, column.count)
+
+
+class RowsOfColumn:
+    """See ``folds.ColumnRows``."""
+
+    def __init__(self, column: Column, values: list[Any], kept: list[bool], length: Any) -> None:
+        self.branching = column.branching
+        self.values = values
+        self.kept = kept
+        self._column = column
+        self._length = length
+
+    @property
+    def length(self) -> Any:
+        """What len() gives."""
+        return self._length()
+
+    def answer(self, table: list[Any], kind: type, largest: Any, steps: int) -> Any:
+        """The sum over all records of ``table[r]``."""
+        column = self._column
+        records = column.answers.records
+        if not any(table):
+            return kind(0)
+        margin = Fraction(0)
+        if kind is int:
+            if max(map(abs, table)) * records >= _LARGEST:
+                column.refuse("a sum of whole numbers that is too large")
+            entries = np.array(table, dtype=np.int64)
+        else:
+            if largest * records > 1e300:
+                column.refuse("a sum of floats that may overflow")
+            entries = np.array([float(one) for one in table])
+            exact = [Fraction(one) for one in entries.tolist()] == table
+            margin = _rounding(table, largest, records, steps, is_exact=exact)
+        form = column.run.answer(column.answers.of(entries, margin))
+        return AlignedValue(column.run, form, kind)
+
+    def mapped(self, values: list[Any], kept: list[bool]) -> Any:
+        """A list with a number for each record that is kept."""
+        those: Column = self._column.selected(np.array(kept), np.array(kept)).storage
+        return RecordList(self.branching, values, kept, self._column.selected, those.count)
+
+    def refuse(self, words: str) -> NoReturn:
+        """End the run."""
+        raise AssertionError(self._column.refuse(words))
+
+
+def _rounding(
+    table: list[Any], largest: Any, records: int, steps: int, *, is_exact: bool
+) -> Fraction:
+    """How far float sums in some order may take two sums of records from each other.
+
+    With n records of at most k additions, each of at most b in size all together, a float sum is
+    off by no more than nk u / (1 - nk u) n b, u = 2**-53; 0 where all partial sums are floats.
+    """
+    finest = max(Fraction(one).denominator for one in table)
+    if is_exact and steps <= 1 and Fraction(largest) * records * finest <= 1 << 53:
+        return Fraction(0)
+    off = records * steps * _UNIT
+    return 2 * (off / (1 - off) + _UNIT) * records * Fraction(largest)

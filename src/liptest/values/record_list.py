@@ -1,0 +1,104 @@
+"""A list with a number for each record: ``column.tolist()``, or a comprehension over the records.
+
+What walks it is not followed here: loops that only add up are rewritten before a program is run
+(``enumerate.folding``). NumPy's functions of it are those of the column that it would be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liptest.values.branching import Branching
+from liptest.values.protocol import Symbolic
+
+#: The column of a table and of the values that are kept.
+ToColumn = Callable[[NDArray[Any], NDArray[np.bool_]], Any]
+_KINDS = (int, float, bool, np.int64, np.float64, np.bool_)
+
+
+class RecordList(Symbolic):
+    """See the module.
+
+    Parameters
+    ----------
+    values
+        The number of a record of each value.
+    kept
+        Whether records of this value are in the list.
+    to_column
+        Makes a column of the same records.
+    length
+        What len() gives.
+    """
+
+    __slots__ = ("branching", "kept", "length", "to_column", "values")
+
+    kind = list
+    described = described_in_arrays = "a list with a number for each record"
+    advice = "sum it up, or take its length, in a function whose source can be read"
+
+    def __init__(
+        self,
+        branching: Branching,
+        values: list[Any],
+        kept: list[bool],
+        to_column: ToColumn,
+        length: Callable[[], Any],
+    ) -> None:
+        self.branching = branching
+        self.values = values
+        self.kept = kept
+        self.to_column = to_column
+        self.length = length
+
+    def column(self) -> Any:
+        """As an array."""
+        kept = [one for one, is_kept in zip(self.values, self.kept, strict=True) if is_kept]
+        if not kept or type(kept[0]) not in _KINDS or len(set(map(type, kept))) > 1:
+            self.refuse("an array of it, whose type depends on which records there are")
+        table = np.zeros(len(self.values), np.array(kept).dtype)
+        table[self.kept] = kept
+        return self.to_column(table, np.array(self.kept))
+
+    def __array_function__(
+        self, function: Any, types: Any, arguments: Any, options: dict[str, Any]
+    ) -> Any:
+        named = {name: _as_column(one) for name, one in options.items()}
+        return function(*map(_as_column, arguments), **named)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        if method != "__call__":
+            self.refuse(f"numpy.{ufunc.__name__}.{method}")
+        named = {name: _as_column(one) for name, one in options.items()}
+        return ufunc(*map(_as_column, inputs), **named)
+
+    def __len__(self) -> int:
+        found = self.length()
+        if type(found) is not int:
+            self.refuse("len()")
+        return found
+
+    def __iter__(self) -> NoReturn:
+        self.refuse("a loop that does more than to add up, or whose source is not known")
+
+
+def _as_column(value: Any) -> Any:
+    return value.column() if type(value) is RecordList else value
+
+
+def _refusing(name: str) -> Callable[..., NoReturn]:
+    def method(self: RecordList, *arguments: Any) -> NoReturn:
+        self.refuse(f"{name} of it")
+
+    return method
+
+
+for _name in (
+    *("add", "radd", "iadd", "mul", "rmul", "imul", "eq", "ne", "lt", "le", "gt", "ge"),
+    *("getitem", "setitem", "delitem", "contains", "reversed"),
+):
+    setattr(RecordList, f"__{_name}__", _refusing(_name))
