@@ -101,11 +101,15 @@ class NoiseDraws:
         """One variable, or one for each entry of the broadcast parameters."""
         tree = self._tree
         tree.count_draws(1)
+        run = NoiseRun.of(tree)
+        again = run.drawn_again(method, parameters, size)
+        if again is not None:
+            return again
+        first = len(run.noises)
         if size is not None:
             self.shape_of(size)
         plain = size is None and all(type(one) is float for one in parameters)
         model = _model(method, *parameters) if plain else _modelled(method, parameters, size)
-        run = NoiseRun.of(tree)
         kind: Any = int if method == "geometric" else float
 
         def one(*entry: Any) -> Any:
@@ -122,6 +126,7 @@ class NoiseDraws:
             for place, entry in enumerate(zip(*cells, strict=True)):
                 drawn[place] = one(*entry)
             found = array_of(tree, drawn.reshape(model.shape), model.dtype)
+        run.note_draw(found, first, method, parameters, size)
         if tree.draw_log is None or type(found) in (float, int, np.ndarray):
             return found
         return tree.draw_log.hand_out(found)

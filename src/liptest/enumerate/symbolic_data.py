@@ -33,7 +33,7 @@ from liptest.enumerate.running import RandomFunction, Run
 from liptest.errors import LiptestError, UnsupportedRandomnessError
 from liptest.mechanisms.laws import Output, Raised
 from liptest.symbolic.answers import AlignedPath, Answer, Differences
-from liptest.symbolic.forms import Form
+from liptest.symbolic.forms import Constraint, Form
 from liptest.symbolic.noise import Noise
 from liptest.values.aligned import AlignedRun, AlignedValue, ReleasedNumber, size_of
 from liptest.values.array import CellStorage, SymbolicArray, filled
@@ -99,6 +99,11 @@ class Data(Protocol):
         """Whether the number of records was read."""
         ...
 
+    @property
+    def are_answers_alike(self) -> bool:
+        """Whether an exchange of answers makes differences differences."""
+        ...
+
 
 class Records:
     """Records of which one is replaced, as a column."""
@@ -124,6 +129,8 @@ class Records:
     def differences(self) -> Differences:
         return self._answers.differences()
 
+    are_answers_alike = False
+
     @property
     def reads_length(self) -> bool:
         return self._answers.reads_length
@@ -138,15 +145,22 @@ class Numbers:
         self._domain = domain
         self._differences = differences
         self._is_real = isinstance(domain, RealAnswers)
+        self._made: tuple[AlignedRun, list[Answer], SymbolicArray] | None = None
+        self.are_answers_alike = not isinstance(domain, RealAnswers) or domain.kind != "moves"
 
     def symbolic(self, tree: Branching, run: AlignedRun) -> Any:
-        kind = np.float64 if self._is_real else np.int64
-        cells = [
-            AlignedValue(run, run.answer(Answer(place, not self._is_real, f"answer {place}")), kind)
-            for place in range(self._domain.dimension)
-        ]
-        storage = ReadOnlyCells(tree, filled(cells, (len(cells),), object), kind)
-        return SymbolicArray(storage)
+        count = self._domain.dimension
+        if self._made is None or self._made[0] is not run:
+            whole = not self._is_real
+            kind = np.float64 if self._is_real else np.int64
+            answers = [Answer(place, whole, f"answer {place}") for place in range(count)]
+            cells = [AlignedValue(run, Form.variable(place), kind) for place in range(count)]
+            for one in cells:
+                one.is_kept = True
+            storage = ReadOnlyCells(tree, filled(cells, (count,), object), kind)
+            self._made = run, answers, SymbolicArray(storage)
+        run.adopt(self._made[1])
+        return self._made[2]
 
     def plain(self, rng: np.random.Generator) -> NDArray[Any]:
         if not self._is_real:
@@ -178,6 +192,9 @@ class ReadOnlyCells(CellStorage):
 
     def shares_memory(self, other: Any) -> bool:
         return False
+
+    def entries(self) -> Iterator[Any] | None:
+        return (one.entry() for one in self._cells) if self._cells.ndim == 1 else None
 
 
 def data_of(domain: Domain) -> Data | None:
@@ -286,25 +303,35 @@ def follow_paths(
         return NoPaths(str(abort.error))
     except LiptestError as error:
         return NoPaths(str(error))
-    paths = tuple(dict.fromkeys(path for path, _ in leaves))
-    return SymbolicPaths(paths, data.differences(), way, data.reads_length)
+    paths = {id(leaf.path): leaf.path for leaf in leaves}
+    return SymbolicPaths(tuple(paths.values()), data.differences(), way, data.reads_length)
 
 
-Leaves = list[tuple[AlignedPath, bool]]
+@dataclass(frozen=True)
+class PathEnd:
+    """A path, the branches that lead to it, and whether it ends with an exception."""
+
+    path: AlignedPath
+    branches: tuple[int, ...]
+    raises: bool
 
 
-def _explored(program: Program, data: Data, releases: bool, max_paths: int) -> Leaves:
-    """All paths, each with whether it ends with an exception."""
+def _explored(program: Program, data: Data, releases: bool, max_paths: int) -> list[PathEnd]:
+    """All paths."""
     tree = PathTree(program.name, max_choices=_MAX_CHOICES)
     program.session.follow(tree)
 
+    path_run = AlignedRun(tree, releases=releases)
+
     def begin() -> Any:
-        tree.noise = AlignedRun(tree, releases=releases)
-        return data.symbolic(tree, tree.noise)
+        path_run.begin()
+        tree.noise = path_run
+        return data.symbolic(tree, path_run)
 
     rng = ChoiceGenerator(tree)
     run = Run(program.rewritten, begin, rng, program.name, program.canonical, program.session)
-    leaves: Leaves = []
+    leaves: list[PathEnd] = []
+    maker = PathMaker(data)
     try:
         with watched_for_progress(
             lambda: tree.leaves,
@@ -313,7 +340,9 @@ def _explored(program: Program, data: Data, releases: bool, max_paths: int) -> L
             _MAX_SECONDS,
         ):
             for output in tree.leaves_of(run):
-                leaves.append((_path_of(tree, output), isinstance(output, Raised)))
+                branches = tuple([branch for _, branch in tree.path])
+                path = maker.path_of(tree, output)
+                leaves.append(PathEnd(path, branches, isinstance(output, Raised)))
                 if len(leaves) > max_paths:
                     tree.unsupported(f"more than {max_paths:,} paths", "compare fewer numbers")
     finally:
@@ -321,33 +350,66 @@ def _explored(program: Program, data: Data, releases: bool, max_paths: int) -> L
     return leaves
 
 
-def _path_of(tree: ChoiceTree, output: Output) -> AlignedPath:
-    run: AlignedRun = tree.noise
-    places = dict(run.released)
-    for one in forms_in(tree, output):
-        if isinstance(one, Form) and one.terms:
-            places.setdefault(run.terms_of(one), one)
-    forms = tuple(sorted(places.values(), key=lambda form: form.terms))
-    return AlignedPath(tuple(run.noises), run.conditions(), forms)
+class PathMaker:
+    """Makes the paths of leaves; those that are equal but for names are one."""
+
+    def __init__(self, data: Data) -> None:
+        self._data = data
+        self._twins: dict[Any, AlignedPath] = {}
+
+    def path_of(self, tree: ChoiceTree, output: Output) -> AlignedPath:
+        """The path of the leaf that a tree is at."""
+        run: AlignedRun = tree.noise
+        places = dict(run.released)
+        for one in () if _is_plain(output) else forms_in(tree, output):
+            if isinstance(one, Form) and one.terms:
+                places.setdefault(run.terms_of(one), one)
+        forms = tuple(sorted(places.values(), key=lambda form: form.terms))
+        noises, conditions = tuple(run.noises), run.conditions()
+        twin = self._identity_of_twins(run, conditions, forms)
+        known = self._twins.get(twin)
+        if known is None:
+            known = AlignedPath(noises, (*conditions, *run.conditions_of_contests()), forms)
+            self._twins[twin] = known
+        return known
+
+    def _identity_of_twins(
+        self, run: AlignedRun, conditions: tuple[Constraint, ...], places: tuple[Form, ...]
+    ) -> Any:
+        """Equal where the prices of two paths are (size.md, S8)."""
+        winners: Any = tuple((id(contest), place) for contest, place in run.contests)
+        if len(run.contests) == 1 and self._data.are_answers_alike:
+            contest, _ = run.contests[0]
+            terms = (*(one.terms for one in conditions), *(one.terms for one in places))
+            others = {variable for one in terms for variable, _ in one}
+            if contest.are_alike and contest.variables.isdisjoint(others):
+                winners = id(contest)
+        # What is equal is mostly the same object.
+        return tuple(map(id, run.noises)), tuple(map(id, conditions)), places, winners
+
+
+def _is_plain(output: Output) -> bool:
+    """Whether it has no number with noise in it, as is seen at once."""
+    return type(output) is tuple and {bool, int, str}.issuperset(map(type, output))
 
 
 def _check_points(
-    program: Program, data: Data, releases: bool, leaves: Leaves, dimension: int
+    program: Program, data: Data, releases: bool, leaves: list[PathEnd], dimension: int
 ) -> None:
     """Compare with what the unmodified program does at some points; raises LiptestError."""
-    known = {path for path, _ in leaves}
-    raising = {path for path, raises in leaves if raises}
+    known = {leaf.branches for leaf in leaves}
+    raising = {leaf.branches for leaf in leaves if leaf.raises}
     points = max(_FEWEST, min(_POINTS, _ENTRIES // dimension))
     for seed in range(points):
-        path = _check_point(program, data, releases, seed)
-        if path not in known:
+        branches = _check_point(program, data, releases, seed)
+        if branches not in known:
             raise _differs(program, "takes a path that was not found")
-        raising.discard(path)
+        raising.discard(branches)
     if raising:
         raise _differs(program, "raises an exception that was not met with plain data")
 
 
-def _check_point(program: Program, data: Data, releases: bool, seed: int) -> AlignedPath:
+def _check_point(program: Program, data: Data, releases: bool, seed: int) -> tuple[int, ...]:
     rng = _GENERATOR(_BITS(seed))
     dataset = data.plain(rng)
     tree = PointTree(program.name, rng)
@@ -363,7 +425,7 @@ def _check_point(program: Program, data: Data, releases: bool, seed: int) -> Ali
     session, name, canonical = program.session, program.name, program.canonical
     run = Run(program.rewritten, begin, generator, name, canonical, session)
     predicted = tree._run(run)
-    path, choices = _path_of(tree, predicted), list(tree.path)
+    choices = list(tree.path)
     expected = replaced(predicted, partial(_expected, tree.noise))
     replay = ReplayedDraws(noted, rng)
     tree.close()
@@ -379,7 +441,7 @@ def _check_point(program: Program, data: Data, releases: bool, seed: int) -> Ali
             raise _differs(program, "answers otherwise")
     finally:
         plain.close()
-    return path
+    return tuple(branch for _, branch in choices)
 
 
 def _differs(program: Program, what: str) -> UnsupportedRandomnessError:

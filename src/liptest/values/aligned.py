@@ -15,20 +15,31 @@ import operator
 from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
+from itertools import repeat
 from typing import Any
 
 import numpy as np
 
 from liptest.symbolic.forms import Form, Rational, lean
-from liptest.values.array import SymbolicArray, array_of, filled
+from liptest.values.array import CellStorage, SymbolicArray, array_of, filled, model_of
 from liptest.values.branching import Branching
 from liptest.values.decisions import ADVICE, DecidingRun
 from liptest.values.noise_run import NoisyValue
 from liptest.values.promotion import as_noise
-from liptest.values.protocol import Operation, Symbolic, SymbolicValue, is_symbolic
+from liptest.values.protocol import (
+    REFLECTED,
+    Operation,
+    Symbolic,
+    SymbolicValue,
+    calculate,
+    compare,
+    is_symbolic,
+)
 
 _ZERO = Fraction(0)
 _LINEAR = (operator.add, operator.sub)
+_PLAIN = frozenset({int, float, np.int64, np.float64})
+_OF_CELLS = {np.add: operator.add, np.subtract: operator.sub}
 _DIVISIONS = (operator.truediv, operator.floordiv, operator.mod)
 Evaluate = Callable[[Any], Any]
 
@@ -41,8 +52,55 @@ class AlignedRun(DecidingRun):
     def own_value(self, form: Form, kind: Any) -> Any:
         return AlignedValue(self, form, kind)
 
+    def drawn_again(self, *draw: Any) -> Any:
+        if self.point is not None:
+            return None
+        try:
+            known = self.made.get((len(self.noises), draw))
+        except TypeError:  # arrays of parameters
+            return None
+        if known is None:
+            return None
+        drawn, noises = known
+        self.noises.extend(noises)
+        return drawn.copy() if type(drawn) is SymbolicArray else drawn
+
+    def note_draw(self, drawn: Any, first: int, *draw: Any) -> None:
+        cells = list(drawn.cells.flat) if type(drawn) is SymbolicArray else [drawn]
+        if self.point is not None or not all(type(one) is AlignedValue for one in cells):
+            return
+        for one in cells:
+            one.is_kept = True
+        kept = drawn.copy() if type(drawn) is SymbolicArray else drawn
+        try:
+            self.made[first, draw] = kept, self.noises[first:]
+        except TypeError:  # arrays of parameters
+            return
+
+    def answer_ufunc(self, ufunc: Any, inputs: tuple[Any, ...]) -> Any:
+        operation = _OF_CELLS.get(ufunc)
+        if operation is None or len(inputs) != 2:
+            return NotImplemented
+        lanes = [_lane(one) for one in inputs]
+        length = max(len(lane or ()) for lane in lanes)
+        if any(lane is not None and len(lane) != length for lane in lanes):
+            return NotImplemented
+        for place, one in enumerate(inputs):
+            if lanes[place] is None and type(one) not in _PLAIN and not is_symbolic(one):
+                return NotImplemented
+        dtype = ufunc(*map(model_of, inputs)).dtype
+        if dtype not in (np.float64, np.int64):
+            return NotImplemented
+        left, right = (
+            repeat(one) if lane is None else lane for one, lane in zip(inputs, lanes, strict=True)
+        )
+        cells = list(map(operation, left, right))
+        return array_of(self.tree, filled(cells, (length,), object), dtype)
+
     def answer_function(self, function: Any, arguments: Any, options: dict[str, Any]) -> Any:
         """Functions of arrays that become known: what follows from them is known, too."""
+        if function in (np.argmax, np.argmin) and not self.releases:
+            return self._place_of_largest(1 if function is np.argmax else -1, arguments, options)
         if not (function in FREE_FUNCTIONS and (self.releases or function in ALWAYS_RELEASED)):
             return NotImplemented
         array, *more = arguments
@@ -71,6 +129,19 @@ class AlignedRun(DecidingRun):
             return entry(0)
         cells = filled([entry(place) for place in range(model.size)], model.shape, object)
         return array_of(self.tree, cells, model.dtype)
+
+    def _place_of_largest(self, sign: int, arguments: Any, options: Any) -> Any:
+        lane = _lane(arguments[0])
+        if not lane or len(arguments) > 1 or options or self.point is not None:
+            return NotImplemented
+        if not all(type(one) is AlignedValue and one.is_kept for one in lane):
+            return NotImplemented
+        key = (sign, *map(id, lane))
+        contest = self.made.get(key)
+        if contest is None:
+            contest = self.contest([one.form if sign > 0 else -one.form for one in lane])
+            self.made[key] = contest
+        return NotImplemented if contest is None else np.int64(self.settle_contest(contest))
 
 
 class _OfData(SymbolicValue):
@@ -150,9 +221,12 @@ def _is_finite(value: Any) -> bool:
 
 
 class AlignedValue(_OfData):
-    """A constant plus factors times noise and answers."""
+    """A constant plus factors times noise and answers.
 
-    __slots__ = ("form",)
+    One that ``is_kept`` is the same object on all paths, and so is what is calculated from it.
+    """
+
+    __slots__ = ("form", "is_kept")
 
     __hash__ = SymbolicValue.__hash__
 
@@ -160,6 +234,10 @@ class AlignedValue(_OfData):
         self.run = run
         self.form = form
         self.kind = kind
+        self.is_kept = False
+
+    def entry(self) -> Any:
+        return self if issubclass(self.kind, np.generic) else super().entry()
 
     def linear(self) -> Form | None:
         return self.form
@@ -258,6 +336,73 @@ class AlignedValue(_OfData):
         if self.run.has_continuous_noise(self.form):
             return False
         return bool(self.refuse("is_integer"))
+
+
+def _remembering(operation: Operation, *, swapped: bool) -> Any:
+    """An operator that gives the same object for the same kept ones, whatever the path."""
+
+    def method(self: AlignedValue, other: Any) -> Any:
+        pair = (other, self) if swapped else (self, other)
+        kind = type(other)
+        if not self.is_kept or self.run.point is not None:
+            return calculate(operation, *pair)
+        if kind is AlignedValue and other.is_kept:
+            key: Any = (operation, id(self), id(other), swapped)
+        elif kind in _PLAIN:
+            key = (operation, id(self), kind, other, swapped)
+        else:
+            return calculate(operation, *pair)
+        made = self.run.made
+        found = made.get(key)
+        if found is None:
+            found = calculate(operation, *pair)
+            if type(found) is AlignedValue:
+                found.is_kept = True
+                made[key] = found
+        return found
+
+    return method
+
+
+def _asking(comparison: Operation) -> Any:
+    """A comparison that asks the same question for the same kept numbers."""
+
+    def method(self: AlignedValue, other: Any) -> Any:
+        kind = type(other)
+        if not self.is_kept or self.run.point is not None:
+            return compare(comparison, self, other)
+        if kind is AlignedValue and other.is_kept:
+            key: Any = (comparison, id(self), id(other))
+        elif kind in _PLAIN:
+            key = (comparison, id(self), kind, other)
+        else:
+            return compare(comparison, self, other)
+        run = self.run
+        known = run.made.get(key)
+        if known is None:
+            if kind is not AlignedValue and not math.isfinite(other):
+                return compare(comparison, self, other)
+            form = self.form - (other.form if kind is AlignedValue else _exact(other))
+            if not form.terms or not run.has_noise(form):
+                return compare(comparison, self, other)
+            numpy = issubclass(self.kind, np.generic) or issubclass(
+                other.kind if kind is AlignedValue else kind, np.generic
+            )
+            known = run.made[key] = run.question(comparison, form), numpy
+        found = run.settle(known[0])
+        return np.bool_(found) if known[1] else found
+
+    return method
+
+
+for _operation in (operator.add, operator.sub, operator.mul, operator.truediv):
+    _name = _operation.__name__
+    setattr(AlignedValue, f"__{_name}__", _remembering(_operation, swapped=False))
+    setattr(AlignedValue, f"__r{_name}__", _remembering(_operation, swapped=True))
+
+
+for _compared in REFLECTED:
+    setattr(AlignedValue, f"__{_compared.__name__}__", _asking(_compared))
 
 
 class ReleasedValue(_OfData):
@@ -407,6 +552,12 @@ def size_of(value: Any) -> Fraction:
     own = value.evaluate()
     size = abs(Fraction(float(own))) if np.isfinite(own) else _ZERO
     return max([size, *(size_of(one) for one in value.arguments if is_symbolic(one))])
+
+
+def _lane(value: Any) -> list[Any] | None:
+    """The entries of an array in one line; None for all else."""
+    is_line = type(value) is SymbolicArray and isinstance(value.storage, CellStorage)
+    return value.cells.tolist() if is_line and value.ndim == 1 else None
 
 
 def _known(value: Any, use: str) -> Any:

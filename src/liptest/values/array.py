@@ -113,6 +113,10 @@ class Storage:
         """What an index gives, in a way of its own; NotImplemented for none."""
         return NotImplemented
 
+    def entries(self) -> Iterator[Any] | None:
+        """The entries one by one, in a way of its own; None for none."""
+        return None
+
     def copied(self, order: Any) -> Any:
         """Another storage of the same entries."""
         return self.moved(lambda array: array.copy(order))
@@ -156,6 +160,10 @@ class CellStorage(Storage):
             self._cells[place] = cells.item()
         else:
             np.zeros(self.shape)[place] = np.zeros(cells.shape)  # raises NumPy's own error
+
+    def answer_ufunc(self, ufunc: Any, inputs: tuple[Any, ...]) -> Any:
+        run = self.branching.noise
+        return NotImplemented if run is None else run.answer_ufunc(ufunc, inputs)
 
     def answer_function(self, function: Any, arguments: Any, options: dict[str, Any]) -> Any:
         run = self.branching.noise
@@ -288,7 +296,7 @@ class SymbolicArray(Symbolic):
         return self.shape[0]
 
     def __iter__(self) -> Iterator[Any]:
-        return (self[place] for place in range(len(self)))
+        return self.storage.entries() or (self[place] for place in range(len(self)))
 
     @raises_as_numpy
     def __getitem__(self, index: Any) -> Any:

@@ -56,6 +56,7 @@ class AnswerBook:
         #: How far floats may take a sum from its exact value, by answer.
         self.margins: dict[int, Fraction] = {}
         self._numbers: dict[bytes, int] = {}
+        self._answers: list[Answer] = []
         #: Whether the number of records was read, which is public.
         self.reads_length = False
 
@@ -67,9 +68,10 @@ class AnswerBook:
         if number is None:
             number = self._numbers[key] = len(self.tables)
             self.tables.append(table)
+            self._answers.append(Answer(number, table.dtype.kind == "i", f"sum {number + 1}"))
         if margin:
             self.margins[number] = max(margin, self.margins.get(number, Fraction(0)))
-        return Answer(number, table.dtype.kind == "i", f"sum {number + 1}")
+        return self._answers[number]
 
     def value(self, number: int, counts: NDArray[np.int64]) -> Fraction:
         """The answer where so many records have each value."""

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import operator
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 from liptest.symbolic.answers import Answer
@@ -61,9 +62,11 @@ class Alternative(UnweightedBranches):
 class Interval:
     """What is known of one number: it lies between two ends, which belong to it or not."""
 
-    __slots__ = ("high", "high_closed", "low", "low_closed")
+    __slots__ = ("constraint", "high", "high_closed", "low", "low_closed")
 
     def __init__(self) -> None:
+        #: The same as a constraint, where it is made already.
+        self.constraint: Constraint | None = None
         self.low: Rational | None = None
         self.high: Rational | None = None
         self.low_closed = self.high_closed = False
@@ -83,6 +86,7 @@ class Interval:
 
     def note(self, bound: Rational, *, strictly: bool, reaches: bool) -> None:
         """Learn what was asked."""
+        self.constraint = None
         if reaches:
             self.low, self.low_closed = bound, not strictly
         else:
@@ -90,8 +94,107 @@ class Interval:
 
     def note_equal(self, bound: Rational) -> None:
         """Learn that it is this number."""
+        self.constraint = None
         self.low = self.high = bound
         self.low_closed = self.high_closed = True
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether anything is known."""
+        return self.low is not None or self.high is not None
+
+    def constraint_on(self, terms: Terms) -> Constraint:
+        """What is known, of a sum of these terms."""
+        return Constraint(
+            terms,
+            None if self.low is None else Fraction(self.low),
+            None if self.high is None else Fraction(self.high),
+            self.low is not None and self.low_closed,
+            self.high is not None and self.high_closed,
+        )
+
+
+def _two_ways(key: Any, bound: Rational, gap: Any, *, strictly: bool) -> Alternative:
+    at_point = lambda: int(not (gap() > 0 if strictly else gap() >= 0))  # noqa: E731
+    return Alternative((key, strictly, bound), 2, at_point)
+
+
+class BoundQuestion:
+    """Whether a sum is above a bound, or equal to it: the same on all paths that ask it."""
+
+    __slots__ = (
+        *("_sides", "alternative", "bound", "comparison", "gap", "has_density"),
+        *("is_of_equality", "strictly", "terms", "wants_more"),
+    )
+
+    def __init__(
+        self,
+        terms: Terms,
+        bound: Rational,
+        comparison: Operation,
+        gap: Callable[[], Fraction],
+        *,
+        has_density: bool,
+    ) -> None:
+        self.terms = terms
+        self.bound = bound
+        self.comparison = comparison
+        self.gap = gap
+        self.has_density = has_density
+        self.is_of_equality = comparison in (operator.eq, operator.ne)
+        self.strictly = comparison in (operator.gt, operator.le)
+        self.wants_more = comparison in (operator.gt, operator.ge)
+        self.alternative = _two_ways(terms, bound, gap, strictly=self.strictly)
+        self._sides: list[Constraint | None] = [None, None]
+
+    def side(self, reaches: bool) -> Constraint:
+        """The condition of one answer, where nothing else is known."""
+        found = self._sides[reaches]
+        if found is None:
+            interval = Interval()
+            interval.note(self.bound, strictly=self.strictly, reaches=reaches)
+            found = self._sides[reaches] = interval.constraint_on(self.terms)
+        return found
+
+
+class Contest:
+    """Which of some sums is the largest, the first of equal ones."""
+
+    __slots__ = ("_ways", "alternative", "are_alike", "sums", "variables")
+
+    def __init__(
+        self, sums: list[Form], alternative: Alternative, noises: Sequence[Noise | Answer]
+    ) -> None:
+        self.sums = sums
+        self.alternative = alternative
+        self._ways: dict[int, Known] = {}
+        self.variables = frozenset(variable for one in sums for variable, _ in one.terms)
+        #: Whether an exchange of variables makes each of them any other, but for constants.
+        self.are_alike = _are_alike(sums, noises)
+
+    def way(self, place: int) -> Known:
+        """The conditions that it is the one at a place."""
+        found = self._ways.get(place)
+        if found is None:
+            best = self.sums[place]
+            found = self._ways[place] = tuple(
+                (best - one).between(_ZERO, low_closed=other > place)
+                for other, one in enumerate(self.sums)
+                if other != place
+            )
+        return found
+
+
+def _are_alike(sums: list[Form], noises: Sequence[Noise | Answer]) -> bool:
+    kinds = {
+        tuple((Answer if type(noises[v]) is Answer else noises[v], factor) for v, factor in terms)
+        for terms in (one.terms for one in sums)
+    }
+    variables = [variable for one in sums for variable, _ in one.terms]
+    if len(kinds) != 1 or len(set(variables)) < len(variables):
+        return False
+    (kind,) = kinds
+    return sum(one is Answer for one, _ in kind) == 1
 
 
 class DecidingRun(NoiseRun):
@@ -110,7 +213,7 @@ class DecidingRun(NoiseRun):
 
     __slots__ = (
         *("_intervals", "_known_ways", "_nodes", "_variables", "more", "point", "released"),
-        *("releases", "values"),
+        *("_kept", "contests", "made", "releases", "values"),
     )
 
     noises: list[Any]
@@ -126,6 +229,13 @@ class DecidingRun(NoiseRun):
         super().__init__(tree)
         self.releases = releases
         self.point = point
+        #: Values and questions that were made on another path, by what they were made of.
+        self.made: dict[Any, Any] = {}
+        self.begin()
+
+    def begin(self) -> None:
+        """Start another path. What was made stays: the same is made of the same variables."""
+        self.noises = []
         #: At the point, by variable.
         self.values: list[Fraction] = []
         #: Forms that became known, by their terms with the first factor 1.
@@ -136,6 +246,10 @@ class DecidingRun(NoiseRun):
         self._known_ways: dict[Any, int] = {}
         self._variables: dict[int, int] = {}
         self._nodes = 0
+        #: Contests with the place that won.
+        self.contests: list[tuple[Contest, int]] = []
+        # So that no id is used twice on a path.
+        self._kept: list[Any] = []
 
     # ---- variables
 
@@ -152,6 +266,13 @@ class DecidingRun(NoiseRun):
             self.new(answer)
             variable = self._variables[answer.number] = len(self.noises) - 1
         return Form.variable(variable)
+
+    def adopt(self, answers: list[Answer]) -> None:
+        """Make the first variables of a path those of answers 0, 1 and so on."""
+        self.noises.extend(answers)
+        self._variables.update((place, place) for place in range(len(answers)))
+        if self.point is not None:
+            self.values.extend(map(self.point, answers))
 
     def is_whole(self, form: Form) -> bool:
         """Whether it is a whole number for certain."""
@@ -188,19 +309,17 @@ class DecidingRun(NoiseRun):
 
     def conditions(self) -> tuple[Constraint, ...]:
         """All that this run asked of what is not known to the outside."""
-        found = []
-        for terms, one in self._intervals.items():
-            if type(terms) is tuple and terms not in self.released:
-                found.append(
-                    Constraint(
-                        terms,
-                        None if one.low is None else Fraction(one.low),
-                        None if one.high is None else Fraction(one.high),
-                        one.low is not None and one.low_closed,
-                        one.high is not None and one.high_closed,
-                    )
-                )
+        known = self.released
+        found = [
+            one.constraint or one.constraint_on(terms)
+            for terms, one in self._intervals.items()
+            if type(terms) is tuple and terms not in known and one.is_bounded
+        ]
         return (*found, *self.more)
+
+    def conditions_of_contests(self) -> Known:
+        """The same of which sum was the largest."""
+        return tuple(one for contest, place in self.contests for one in contest.way(place))
 
     # ---- decisions
 
@@ -217,21 +336,41 @@ class DecidingRun(NoiseRun):
         """Whether a form compares so with 0: known, or chosen."""
         if not form.terms:
             return bool(comparison(form.constant, 0))
+        return self.settle(self.question(comparison, form))
+
+    def question(self, comparison: Operation, form: Form) -> BoundQuestion:
+        """Whether a form, which is no constant, compares so with 0; the same for each path."""
         terms, first = _normal(form)
-        if self.releases:
-            self.released.setdefault(terms, form)
         bound = lean(-Fraction(form.constant) / first)
-        comparison = comparison if first > 0 else REFLECTED[comparison]
-        interval = self._intervals.get(terms)
-        if interval is None:
+        gap = partial(self.at_point, Form(-bound, terms))
+        return BoundQuestion(
+            terms,
+            bound,
+            comparison if first > 0 else REFLECTED[comparison],
+            gap,
+            has_density=self.has_continuous_noise(form),
+        )
+
+    def settle(self, asked: BoundQuestion) -> bool:
+        """The answer of a question on this path: known, or chosen."""
+        terms = asked.terms
+        if self.releases and terms not in self.released:
+            self.released[terms] = Form(0, terms)
+        if asked.is_of_equality:
+            if asked.has_density:
+                return asked.comparison is operator.ne
+            interval = self.interval_of(terms)
+            equal = self._is_equal(terms, interval, asked.bound, asked.gap)
+            return equal is (asked.comparison is operator.eq)
+        known = self._intervals.get(terms)
+        if known is None:
+            # The first question about it, mostly the only one.
             interval = self._intervals[terms] = Interval()
-        if comparison in (operator.eq, operator.ne):
-            if self.has_continuous_noise(form):
-                return comparison is operator.ne
-            gap = lambda: self.at_point(Form(-bound, terms))  # noqa: E731
-            return self._is_equal(terms, interval, bound, gap) is (comparison is operator.eq)
-        gap = lambda: self.at_point(Form(-bound, terms))  # noqa: E731
-        return self._reaches(comparison, terms, interval, bound, gap)
+            reaches = self.tree.choose(asked.alternative) == 0
+            interval.note(asked.bound, strictly=asked.strictly, reaches=reaches)
+            interval.constraint = asked.side(reaches)
+            return reaches is asked.wants_more
+        return self._reaches(asked.comparison, terms, known, asked.bound, asked.gap)
 
     def _reaches(
         self, comparison: Operation, key: Any, interval: Interval, bound: Rational, gap: Any
@@ -239,11 +378,7 @@ class DecidingRun(NoiseRun):
         strictly = comparison in (operator.gt, operator.le)
         reaches = interval.reaches(bound, strictly=strictly)
         if reaches is None:
-            asked = Alternative(
-                (key, strictly, bound),
-                2,
-                lambda: int(not (gap() > 0 if strictly else gap() >= 0)),
-            )
+            asked = _two_ways(key, bound, gap, strictly=strictly)
             reaches = self.tree.choose(asked) == 0
             interval.note(bound, strictly=strictly, reaches=reaches)
         return reaches is (comparison in (operator.gt, operator.ge))
@@ -264,19 +399,32 @@ class DecidingRun(NoiseRun):
         return way == 0
 
     def first_of(self, sums: list[Form], way: Callable[[int], Known | None]) -> int:
+        contest = self.contest(sums)
+        return super().first_of(sums, way) if contest is None else self.settle_contest(contest)
+
+    def contest(self, sums: list[Form]) -> Contest | None:
+        """Which of some sums is the largest; None where two of them differ by a constant."""
         if len({one.terms for one in sums}) < len(sums):
-            return super().first_of(sums, way)
-        key = tuple(sums)
+            return None
+
+        def at_point() -> int:
+            values = list(map(self.at_point, sums))
+            return values.index(max(values))
+
+        return Contest(sums, Alternative(tuple(sums), len(sums), at_point), self.noises)
+
+    def settle_contest(self, contest: Contest) -> int:
+        """The place of the largest on this path: known, or chosen."""
+        key = id(contest)
         known = self._known_ways.get(key)
         if known is None:
-
-            def at_point() -> int:
-                values = list(map(self.at_point, sums))
-                return values.index(max(values))
-
-            known = self.tree.choose(Alternative(key, len(sums), at_point))
+            known = self.tree.choose(contest.alternative)
             self._known_ways[key] = known
-            self._note(way(known) or ())
+            if not self.releases and all(map(self.has_noise, contest.sums)):
+                self.contests.append((contest, known))
+            else:
+                self._kept.append(contest)
+                self._note(contest.way(known))
         return known
 
     def _note(self, way: Known) -> None:
@@ -338,7 +486,7 @@ class DecidingRun(NoiseRun):
         self._nodes += 1
         return self._nodes
 
-    def interval_of(self, node: int) -> Interval:
+    def interval_of(self, node: Any) -> Interval:
         """What is known of an expression."""
         return self._intervals.setdefault(node, Interval())
 

@@ -89,6 +89,17 @@ class NoiseRun:
         """What stands for a sum in a run of another sort; None: what stands for noise."""
         return None
 
+    def drawn_again(self, *draw: Any) -> Any:
+        """What such a draw gave on another path; None: it is new."""
+        return None
+
+    def note_draw(self, drawn: Any, first: int, *draw: Any) -> None:
+        """Remember what a draw gave, whose first variable has a number."""
+
+    def answer_ufunc(self, ufunc: Any, inputs: tuple[Any, ...]) -> Any:
+        """A function of NumPy entry by entry in a way of its own; NotImplemented for none."""
+        return NotImplemented
+
     def first_of(self, sums: list[Form], way: Callable[[int], Known | None]) -> int:
         """The place of the first of the largest of some sums; ``way(place)`` says when it is."""
         return self.take(sums, lambda: tuple(map(way, range(len(sums)))))
