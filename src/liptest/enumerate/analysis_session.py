@@ -9,14 +9,17 @@ from __future__ import annotations
 
 import functools
 import random
+import sys
 import threading
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
 from liptest.enumerate.choice_tree import ChoiceTree
+from liptest.enumerate.clocks import Seconds
+from liptest.enumerate.compiled_code import CompiledCode
 from liptest.enumerate.generator import ChoiceGenerator
 from liptest.enumerate.other_threads import (
     STARTS,
@@ -26,6 +29,7 @@ from liptest.enumerate.other_threads import (
 )
 from liptest.enumerate.random_state import ChoiceRandomState
 from liptest.enumerate.side_effects import RandomnessWatch, drawn_elsewhere
+from liptest.enumerate.surroundings import CLOCK_ADVICE, Surroundings, depends
 from liptest.values.faults import raises_as_numpy
 
 
@@ -36,7 +40,7 @@ class Session:
     with a number is followed as the determinism that it is, until the run ends.
     """
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, trusted: frozenset[str] = frozenset()) -> None:
         self.name = name
         self.tree = ChoiceTree(name)
         self.thread = threading.get_ident()
@@ -51,8 +55,15 @@ class Session:
         self.touched = False
         #: Takes the stand-in for ``float`` away for a time; set on installing.
         self.real_floats: Callable[[], AbstractContextManager[None]] = nullcontext
+        #: Watches calls of shared libraries; set on installing.
+        self.trap_libraries: Callable[[], None] = lambda: None
         #: Generators without a stand-in; set on installing.
         self.watch = RandomnessWatch(name, [])
+        self.surroundings = Surroundings(
+            name,
+            CompiledCode(name, trusted, lambda error: self.tree.fail(error)),
+            lambda error: self.tree.fail(error),
+        )
 
     def follow(self, tree: ChoiceTree) -> None:
         """Ask this tree from now on."""
@@ -87,10 +98,48 @@ class Session:
         self._fresh.append(ChoiceRandomState(self.tree, self.note_seed))
         return self._fresh[-1]
 
-    def note_clock(self, name: str) -> None:
-        """The program reads the time."""
+    def clock(self, name: str, kind: type, line: str) -> Any:
+        """What the program gets that reads the time: it may be logged, and nothing else."""
         self.touched = True
-        self._clock = name
+        self._clock = f"{name}{f' at {line}' if line else ''}"
+        return Seconds(kind, self.look_at_clock)
+
+    @property
+    def has_read_clock(self) -> bool:
+        """Whether the run that is under way has read the time."""
+        return self._clock is not None
+
+    @property
+    def conditions(self) -> set[str]:
+        """What was taken for granted, in words."""
+        return {
+            f"given that compiled code of {package} draws no random numbers, as the caller says"
+            for package in self.surroundings.compiled.used
+        }
+
+    def look_at_clock(self) -> NoReturn:
+        """Abort: what the program does may depend on the time."""
+        self.tree.fail(
+            depends(self.name, f"depends on reading the clock ({self._clock})", CLOCK_ADVICE)
+        )
+
+    @contextmanager
+    def calls_watched(self, *, always: bool = False) -> Iterator[None]:
+        """Look at what the program calls, if any of it may tell of its surroundings."""
+        if not always and not self.surroundings.needed:
+            yield
+            return
+        if sys.getprofile() is not None:
+            if self.surroundings.needed:
+                self.tree.unsupported(
+                    "under a profiler (sys.setprofile), which hides it, code that may look at its "
+                    "surroundings or call compiled code",
+                    "run it without the profiler",
+                )
+            yield
+            return
+        with self.watch.no_system_randomness(self.surroundings.look):
+            yield
 
     def watch_bits(self, bits: FreshBits) -> None:
         """Check at the end of the run that nothing drew from it."""
@@ -114,7 +163,13 @@ class Session:
         self.tree.fail(drawn_elsewhere(self.name, where))
 
     def refuse_event(self, event: str) -> None:
-        """Abort: the program opens a random device, or starts something that is not followed."""
+        """Abort: the program opens a random device, or starts something that is not followed.
+
+        Libraries that it opens are watched from then on.
+        """
+        if event == "ctypes.dlopen":
+            self.trap_libraries()
+            return
         if event not in STARTS:
             self.drew_from("a random device of the operating system")
         self.tree.fail(not_alone(self.name, STARTS[event]))

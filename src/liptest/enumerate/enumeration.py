@@ -25,6 +25,7 @@ from liptest.enumerate.law_memory import LawMemo, agree, law_key
 from liptest.enumerate.noise_outputs import nearby
 from liptest.enumerate.running import NotFollowed, RandomFunction, Run
 from liptest.enumerate.sums import law_of
+from liptest.enumerate.surroundings import check_no_address
 from liptest.enumerate.tracing import TracingTree
 from liptest.errors import NonDeterministicError
 from liptest.mechanisms.laws import Output, OutputLaw, Raised
@@ -187,10 +188,12 @@ class Enumeration:
         run = Run(self.function, data, rng, self.name, self.canonical, session)
         before = interruptions()
         try:
-            probabilities = tree.law(run)
+            with session.calls_watched():
+                probabilities = tree.law(run)
+            check_no_address(self.name, probabilities)
             run.data = lambda: real
             samples = tree.samples if self.known_laws < _THOROUGH else tree.samples[:1]
-            with session.watch.no_system_randomness():
+            with session.calls_watched(always=True):
                 repeat(tree, run, *samples[0])
             for path, output in samples[1:]:
                 repeat(tree, run, path, output)
@@ -219,6 +222,8 @@ class KnownLaws:
         self.count = 0
         #: Whether one of them was integrated over noise.
         self.noisy = False
+        #: What was taken for granted, in words.
+        self.conditions: set[str] = set()
         self._memo = LawMemo()
         self._transcripts = Transcripts(name)
 

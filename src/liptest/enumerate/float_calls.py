@@ -88,9 +88,14 @@ class FloatCalls:
             # Its compiler knows the real float only.
             self._compiled.append(source)
 
+    @property
+    def is_cut_off(self) -> bool:
+        """Whether the program reaches more than was looked at."""
+        return self._count >= MOST
+
     def put(self) -> None:
         """Choose the modules, and put the stand-in there."""
-        if self._count < MOST:
+        if not self.is_cut_off:
             self.spaces = self._chosen()
         for space in self.spaces:
             space[self._name] = self._stand_in

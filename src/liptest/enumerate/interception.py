@@ -19,6 +19,11 @@ import numpy as np
 from liptest.balls import outside_precision
 from liptest.enumerate import numpy_random, python_random, symbolic_arrays
 from liptest.enumerate.analysis_session import LOCK, Session, active, follower, pop, push
+from liptest.enumerate.choice_tree import Abort
+from liptest.enumerate.compiled_code import (
+    CompiledCode,
+    replaced_library_calls,
+)
 from liptest.enumerate.float_calls import INT, FloatCalls
 from liptest.enumerate.generator import ChoiceGenerator
 from liptest.enumerate.other_threads import refusing, starting_functions, starting_methods
@@ -31,27 +36,31 @@ from liptest.enumerate.replaceable_names import (
     reachable,
 )
 from liptest.enumerate.side_effects import (
-    SYSTEM_SOURCES,
     RandomnessWatch,
     drawn_elsewhere,
     events_refused,
-    is_collecting,
     is_random_device,
+    system_sources,
 )
+from liptest.enumerate.surroundings import TIMES, reader_of
 from liptest.errors import MechanismError
+from liptest.values.lines import line_in_words
 from liptest.values.transforms import MATH, MATH_OF_TWO
 from liptest.values.uniform import of_math
 
 #: Takes a change back.
 Undo = Callable[[], None]
-_CLOCKS = (time.time, time.time_ns, time.monotonic, time.monotonic_ns, time.perf_counter)
 # Exit code 0 means YES, and code under test may not give it.
 _ENDS = (os._exit, os.execv, os.execve)
 
 
 @contextmanager
 def intercepted_randomness(
-    name: str, function: Any, *, symbolic_data: bool = False
+    name: str,
+    function: Any,
+    *,
+    trusted: frozenset[str] = frozenset(),
+    symbolic_data: bool = False,
 ) -> Iterator[Session]:
     """Follow the random numbers that a function draws without an rng argument.
 
@@ -64,6 +73,8 @@ def intercepted_randomness(
         Of the mechanism, for error messages.
     function
         Generators that it holds, anywhere, are replaced meanwhile.
+    trusted
+        Packages whose compiled code draws nothing, as the caller says.
     symbolic_data
         Whether ``int()``, ``numpy.asarray`` and the like are to keep symbolic data, too.
 
@@ -77,7 +88,7 @@ def intercepted_randomness(
         inside.tree.unsupported("an analysis of another mechanism", "analyse that one by itself")
     with outside_precision(), LOCK, _float_warnings_ignored():
         undo: list[Undo] = []
-        session = Session(name)
+        session = Session(name, trusted)
         try:
             left = _install(session, function, undo, symbolic_data)
             session.watch = RandomnessWatch(name, left)
@@ -123,11 +134,15 @@ def _install(
             continue
         undo.append(partial(space.__setitem__, name, original))
         space[name] = stand_in[id(original)]
+    watched = partial(_watched_compiled, session)
+    session.trap_libraries = lambda: undo.extend(replaced_library_calls(watched))
+    session.trap_libraries()
     left, calls = [], [FloatCalls(), *([FloatCalls(INT)] if symbolic_data else [])]
 
     def wanted(value: Any) -> bool:
         for one in calls:
             one.note(value)
+        session.surroundings.reach(value)
         if id(value) in stand_in or is_drawing(value) or is_compiled_drawing(value):
             return True
         return isinstance(value, io.IOBase) and is_random_device(attribute_of(value, "name"))
@@ -151,6 +166,9 @@ def _install(
             continue
         undo.append(partial(site.put, site.value))
         site.put(new)
+    _check_compiled(session, function)
+    if calls[0].is_cut_off:
+        session.surroundings.needed = True
     for one in calls:
         undo.append(one.take_back)
         one.put()
@@ -173,12 +191,13 @@ def _replaced_names(session: Session) -> Iterator[tuple[int, Any]]:
         yield id(original), new
     for original, new in numpy_random.numpy_replacements(session):
         yield id(original), new
-    for original in SYSTEM_SOURCES:
-        yield id(original), follower(original, _system_source(original.__name__))
+    for name, original in system_sources():
+        yield id(original), follower(original, _system_source(name))
     for original in (*MATH, *MATH_OF_TWO, math.isnan, math.isinf, math.isfinite):
         yield id(original), follower(original, _of_math(original), draws=False)
-    for original in _CLOCKS:
-        yield id(original), follower(original, _clock(original), draws=False)
+    for name, original in vars(time).items():
+        if name in TIMES:
+            yield id(original), follower(original, _clock(original), draws=False)
     for original, what in starting_functions():
         yield id(original), follower(original, refusing(what), draws=False)
     for original in _ENDS:
@@ -204,7 +223,7 @@ def _held(session: Session, value: Any) -> Any:
 
 def _system_source(name: str) -> Callable[..., Any]:
     def answer(session: Session, *arguments: Any, **options: Any) -> Any:
-        session.drew_from(f"the operating system (os.{name})")
+        session.drew_from(f"the operating system ({name})")
 
     return answer
 
@@ -214,12 +233,38 @@ def _of_math(original: Any) -> Callable[..., Any]:
 
 
 def _clock(original: Callable[..., Any]) -> Callable[..., Any]:
-    def answer(session: Session) -> Any:
-        if not is_collecting(sys._getframe(1)):
-            session.note_clock(f"time.{original.__name__}")
-        return original()
+    name = original.__name__
+    kind = int if name.endswith("_ns") else float
+
+    def answer(session: Session, *arguments: Any) -> Any:
+        reader = reader_of(sys._getframe(1))
+        # With a time as its argument it reads no clock.
+        given = len(arguments) > (name == "strftime") and not name.startswith("clock_")
+        if reader is None or given:
+            return original(*arguments)
+        line = line_in_words(reader.f_code.co_filename, reader.f_lineno)
+        seconds = session.clock(f"time.{name}", kind, line)
+        if name in ("ctime", "gmtime", "localtime", "strftime", "asctime"):
+            session.look_at_clock()
+        return seconds
 
     return answer
+
+
+def _check_compiled(session: Session, function: Any) -> None:
+    """Refuse compiled code that is called without a line of Python before: no hook tells of it."""
+    try:
+        while isinstance(function, partial):
+            for argument in function.args:
+                session.surroundings.compiled.check(argument, None)
+            function = function.func
+        session.surroundings.compiled.check(function, None)
+    except Abort as abort:
+        raise abort.error from None
+
+
+def _watched_compiled(session: Session) -> CompiledCode | None:
+    return session.surroundings.compiled if active() is session else None
 
 
 def _refuse_process_end(original: Callable[..., Any], own: int) -> Callable[..., Any]:

@@ -120,6 +120,15 @@ def imported(module: str, qualname: str) -> Any:
     return found(module, qualname)
 
 
+def _packages(names: Any) -> tuple[str, ...]:
+    if isinstance(names, str) or not all(isinstance(name, str) for name in names):
+        raise InputError(
+            f"deterministic={shown(names)} must be a list of names of packages, as ['opendp']",
+            name="deterministic",
+        )
+    return tuple(names)
+
+
 T = TypeVar("T")
 _BUDGETS = ("max_leaves", "max_choices", "max_seconds")
 
@@ -152,6 +161,9 @@ class PythonFunction(Mechanism):
         limit the law depends on the speed of the machine). Where one ends, the law is partial:
         ``OutputLaw.unexplored`` says how much probability is left, and a verdict is given only
         if it holds however that is distributed.
+    deterministic
+        Names of packages whose compiled code draws no random numbers; verdicts say that this was
+        taken for granted. Without it code that calls such a package is refused.
 
     Raises
     ------
@@ -175,6 +187,7 @@ class PythonFunction(Mechanism):
     max_leaves: int = MAX_LEAVES
     max_choices: int = MAX_CHOICES
     max_seconds: float | None = None
+    deterministic: tuple[str, ...] = ()
     _takes_generator: bool = field(default=True, init=False, repr=False, compare=False)
     _effects: set[str] = field(default_factory=set, init=False, repr=False, compare=False)
     _known: KnownLaws = field(init=False, repr=False, compare=False)
@@ -199,6 +212,7 @@ class PythonFunction(Mechanism):
             object.__setattr__(self, "outputs", self._declared(self.outputs))
         check_count("max_leaves", self.max_leaves)
         check_count("max_choices", self.max_choices)
+        object.__setattr__(self, "deterministic", _packages(self.deterministic))
         if self.max_seconds is not None:
             check_positive("max_seconds", self.max_seconds)
 
@@ -216,7 +230,7 @@ class PythonFunction(Mechanism):
         if known is self:
             return imported, where
         options = (self.typed_outputs, self.max_leaves, self.max_choices, self.max_seconds)
-        parameters = (self.outputs, self.statistic, self.name, *options)
+        parameters = (self.outputs, self.statistic, self.name, *options, self.deterministic)
         if isinstance(known, PythonFunction) and known.function is self.function:
             return _rebuilt, (*where, parameters)
         return PythonFunction, (self.function, *parameters)
@@ -231,7 +245,10 @@ class PythonFunction(Mechanism):
     @property
     def law_source(self) -> str:
         """Where the laws that were asked for came from: ``source``, or integrated over noise."""
-        return self.source.replace("enumerated", "integrated") if self._known.noisy else self.source
+        source = self.source
+        if self._known.noisy:
+            source = source.replace("enumerated", "integrated")
+        return "; ".join((source, *sorted(self._known.conditions)))
 
     def points_per_slice(self, domain: Domain) -> int:
         """Few datasets, each of which costs many runs; many values of a statistic."""
@@ -323,7 +340,8 @@ class PythonFunction(Mechanism):
         try:
             with (
                 side_effects_noticed(self.name, self._effects),
-                intercepted_randomness(self.name, self.function, symbolic_data=True) as session,
+                self._intercepted(symbolic_data=True) as session,
+                session.calls_watched(),
             ):
                 program = Program(self.name, function, self._rewritten(), self._canonical, session)
                 return follow_paths(program, domain, way, max_paths)
@@ -348,9 +366,18 @@ class PythonFunction(Mechanism):
     def _session(self) -> Iterator[Session]:
         with (
             side_effects_noticed(self.name, self._effects),
-            intercepted_randomness(self.name, self.function) as session,
+            self._intercepted() as session,
         ):
             yield session
+
+    @contextmanager
+    def _intercepted(self, *, symbolic_data: bool = False) -> Iterator[Session]:
+        trusted = frozenset(self.deterministic)
+        with intercepted_randomness(
+            self.name, self.function, trusted=trusted, symbolic_data=symbolic_data
+        ) as session:
+            yield session
+        self._known.conditions |= session.conditions
 
     def _enumerate(self, argument: NDArray[Any], session: Session) -> Enumerated:
         one = self._enumeration
@@ -421,6 +448,7 @@ def mechanism(
     max_leaves: int = MAX_LEAVES,
     max_choices: int = MAX_CHOICES,
     max_seconds: float | None = None,
+    deterministic: Sequence[str] = (),
 ) -> Callable[[RandomFunction], PythonFunction]: ...
 
 
@@ -428,8 +456,8 @@ def mechanism(function: RandomFunction | None = None, /, **options: Any) -> Any:
     """Make a mechanism of a Python function ``(data, rng) -> output``.
 
     Use as ``@lt.mechanism`` or ``@lt.mechanism(outputs=[...], statistic=lt.Count(), name=...,
-    typed_outputs=..., max_leaves=..., max_choices=..., max_seconds=...)``; parameters and errors as
-    for ``PythonFunction``.
+    typed_outputs=..., max_leaves=..., max_choices=..., max_seconds=..., deterministic=[...])``;
+    parameters and errors as for ``PythonFunction``.
     """
     if function is not None:
         return PythonFunction(function, **options)

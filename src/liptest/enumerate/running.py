@@ -66,6 +66,8 @@ class Run:
         except (RecursionError, MemoryError) as error:
             raise _ended_by_the_machine(self._name, error) from error
         except Exception as error:
+            if self._session.has_read_clock:
+                self._session.look_at_clock()
             fault = fault_in(error, exported=bool(self._rng._tree.exported))
             if fault is not None:
                 self._rng._tree.fail(_not_followed(self._name, fault))

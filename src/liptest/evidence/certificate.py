@@ -35,7 +35,6 @@ from liptest.privacy.claims import text_above
 from liptest.privacy.verdicts import (
     BY_FILTER,
     NOT_COVERED,
-    SOURCES,
     PrivacyVerdict,
     excepted_sentence,
     partial_sentence,
@@ -43,6 +42,7 @@ from liptest.privacy.verdicts import (
     refuted_sentence,
     sampling_sentence,
     seen_sentence,
+    source_in_words,
     statistic_sentence,
 )
 from liptest.runs.fingerprints import Fingerprint, distribution_hash, fingerprint
@@ -354,7 +354,7 @@ class _Document(Record):
             comparison=comparison_words(verdict),
             code=_Code.of(certificate.code),
             distribution=_Data(certificate.data_hash, verdict.distribution),
-            laws=SOURCES.get(verdict.law_source, verdict.law_source),
+            laws=source_in_words(verdict.law_source),
             seed_source=certificate.seed_source,
             attempts=certificate.attempts,
             time=_Time(certificate.decided, verdict.cost.seconds),

@@ -269,7 +269,9 @@ def law_source_problems(verdict: PrivacyVerdict, mechanism: Mechanism) -> list[s
     """Whether the laws come from where the certificate says."""
     noisy = isinstance(mechanism, ShiftMechanism) and verdict.law_source == NOISY_QUERY
     # Whether noise was integrated is known only once laws were asked for.
-    stated = verdict.law_source.replace("integrated", "enumerated", 1)
+    # So are conditions.
+    source, _, _ = verdict.law_source.partition("; ")
+    stated = source.replace("integrated", "enumerated", 1)
     if noisy or stated == mechanism.source:
         return []
     return [f"law_source={verdict.law_source!r}, but the mechanism's is {mechanism.source!r}"]

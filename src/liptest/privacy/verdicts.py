@@ -284,8 +284,7 @@ def fine_print(verdict: PrivacyVerdict) -> list[str]:
             f"{verdict.exception_mass_found:.3g} under {verdict.distribution}; no set of smaller "
             f"probability is enough."
         )
-    source = SOURCES.get(verdict.law_source, verdict.law_source)
-    lines.append(f"Output probabilities: {source}.")
+    lines.append(f"Output probabilities: {source_in_words(verdict.law_source)}.")
     if math.isfinite(verdict.plan.paper_laws):
         lines.append(
             f"Cost: {verdict.cost.laws:,} output laws; the paper's algorithm as printed would ask "
@@ -301,6 +300,14 @@ _IDEAL = (
     "its noise (Laplace, normal, geometric, ..) is taken as ideal and integrated with certified "
     "error bounds, so the rounding of floats in its sampling and in sums with it is not covered"
 )
+
+
+def source_in_words(law_source: str) -> str:
+    """Where laws come from, with what was taken for granted."""
+    source, *conditions = law_source.split("; ")
+    return "; ".join([SOURCES.get(source, source), *conditions])
+
+
 SOURCES = {
     "declared": "declared by the vendor as a formula; its code was not examined, and a release "
     "draws from the formula",

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import datetime
-import logging
 import socket
 import sys
 import threading
 import time
 import warnings
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +14,6 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.enumerate import side_effects as surroundings
 from liptest.enumerate.side_effects import SideEffectWarning
 
 DATA = np.array([1, 0])
@@ -95,81 +91,3 @@ def test_a_warning_that_is_made_an_error_leaves_nothing_behind(tmp_path: Path) -
     with pytest.raises(SideEffectWarning):
         mechanism.law(DATA)
     assert mechanism.law(DATA)[0] == 1.0
-
-
-def _clocks() -> list[Any]:
-    def date(data: Any, rng: Any) -> bool:
-        return datetime.datetime.now().year > 1
-
-    def seconds(data: Any, rng: Any) -> bool:
-        return time.time() > 1.0
-
-    def formatted(data: Any, rng: Any) -> bool:
-        return time.strftime("%Y") > "1"
-
-    return [(date, r"datetime\.now"), (seconds, r"time\.time"), (formatted, r"time\.strftime")]
-
-
-@pytest.mark.parametrize(("function", "words"), _clocks())
-def test_reading_the_clock(function: Any, words: str) -> None:
-    with pytest.warns(SideEffectWarning, match=rf"read the clock \({words}\); what it answers at"):
-        assert dict(lt.mechanism(function).law(DATA)) == {True: 1.0}
-
-
-def _hashes() -> list[Any]:
-    def hashed(data: Any, rng: Any) -> int:
-        return hash(("a", int(data[0]))) % 2 * 0
-
-    def walked(data: Any, rng: Any) -> int:
-        return 0 * sum(len(word) for word in {"a", "bb", "ccc"})
-
-    def held(data: Any, rng: Any) -> int:
-        words = {str(int(data[0])), "other"}
-        return 0 * len(sorted(words))
-
-    def made(data: Any, rng: Any) -> int:
-        words = frozenset(["a", "b"])
-        return 0 * len(words)
-
-    return [
-        (hashed, r"called hash\(\) \(line \d+\)"),
-        (walked, "made a set of strings .in walked"),
-        (held, "made a set of strings .in held"),
-        (made, "made a set of strings .in made"),
-    ]
-
-
-@pytest.mark.parametrize(("function", "words"), _hashes())
-def test_hashes_of_strings(function: Any, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(surroundings, "hashes_differ", lambda: True)
-    with pytest.warns(SideEffectWarning, match=f"{words}.*another process was not tested"):
-        lt.mechanism(function).law(DATA)
-
-
-@pytest.mark.parametrize(("function", "words"), _hashes())
-def test_fixed_hashes_are_no_trouble(
-    function: Any, words: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PYTHONHASHSEED", "7")
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        lt.mechanism(function).law(DATA)
-
-
-def test_sets_of_numbers_words_looked_up_and_logs_are_quiet(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    @dataclass(frozen=True)
-    class Cell:
-        row: int
-
-    def quiet(data: Any, rng: Any) -> int:
-        values = set(data.tolist())
-        assert Cell(1) in {Cell(int(data[0])): 5, Cell(1): 6}
-        logging.getLogger(__name__).warning("one run")
-        return len(values) + ("b" in {"a", "b"}) + len({3, 4})
-
-    monkeypatch.setattr(surroundings, "hashes_differ", lambda: True)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert dict(lt.mechanism(quiet).law(DATA)) == {5: 1.0}

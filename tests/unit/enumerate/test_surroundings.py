@@ -1,0 +1,208 @@
+"""The clock, addresses and hashes: refused with the line, unless nothing can depend on them."""
+
+from __future__ import annotations
+
+import datetime
+import logging
+import random
+import time
+import uuid
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+
+import liptest as lt
+from liptest.enumerate import surroundings
+from liptest.errors import NonDeterministicError
+from liptest.mechanisms.laws import Raised
+
+DATA = np.array([1, 0])
+
+
+@pytest.fixture(autouse=True)
+def _hashes_differ(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(surroundings, "hashes_differ", lambda: True)
+
+
+def law(function: Any) -> dict[Any, float]:
+    return dict(lt.mechanism(function).law(DATA))
+
+
+def started_late(data: Any, rng: Any) -> int:
+    return int(time.monotonic() < 5.0) if rng.random() < 1e-9 else 0
+
+
+def raising(data: Any) -> float:
+    return time.time() + float(data[5])
+
+
+def swallowing(data: Any) -> int:
+    try:
+        return int(time.time()) % 2
+    except BaseException:
+        return 0
+
+
+CLOCKS: list[Any] = [
+    (lambda data: datetime.datetime.now().year > 1, r"datetime\.now"),
+    (lambda data: datetime.date.today().year > 1, r"date\.today"),
+    (lambda data: time.time() > 1.0, r"time\.time"),
+    (lambda data: time.time_ns() % 2, r"time\.time_ns"),
+    (lambda data: time.perf_counter(), r"time\.perf_counter"),
+    (lambda data: f"{time.time()}", r"time\.time"),
+    (lambda data: [time.process_time()], r"time\.process_time"),
+    (lambda data: np.array([time.time()]).sum() > 3, r"time\.time"),
+    (lambda data: np.float64(3) < time.time(), r"time\.time"),
+    (lambda data: round(time.time()) & 1, r"time\.time"),
+    (lambda data: 1 / (time.time() - time.time() + 1.0) > 2, r"time\.time"),
+    (lambda data: time.strftime("%Y") > "1", r"time\.strftime"),
+    (lambda data: time.localtime().tm_year > 1, r"time\.localtime"),
+    (lambda data: uuid.uuid1().version, "uuid|_uuid|time"),
+    (lambda data: str(np.datetime64("now")) > "1", r"numpy\.datetime64"),
+    (lambda data: random.seed(time.time()), r"time\.time"),
+    (lambda data: max(map(float, [time.time()])), r"time\.time"),
+    (started_late, r"time\.monotonic"),
+    (raising, r"time\.time"),
+    (swallowing, r"time\.time"),
+]
+
+
+@pytest.mark.parametrize("place", range(len(CLOCKS)))
+def test_an_answer_that_may_depend_on_the_clock_is_refused(place: int) -> None:
+    function, words = CLOCKS[place]
+    with pytest.raises(NonDeterministicError, match=rf"({words}).*cannot be followed"):
+        law(function)
+
+
+def test_the_line_is_named_and_what_to_write() -> None:
+    with pytest.raises(NonDeterministicError, match=r"surroundings\.py:\d+: .*time\.time.*logging"):
+        law(swallowing)
+
+
+def test_time_may_be_logged(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO)
+
+    def timed(data: Any, rng: Any) -> int:
+        started = time.perf_counter()
+        answer = int(rng.integers(2))
+        elapsed = round(1000 * (time.perf_counter() - started) / 2, 3)
+        logging.getLogger(__name__).info("took %s, %.2f ms", elapsed, elapsed)
+        logging.getLogger(__name__).info("%d", time.time_ns() - 7)
+        return answer
+
+    def kept(data: Any) -> int:
+        stamps = [time.time(), time.monotonic_ns()]
+        return len(stamps)
+
+    assert law(timed) == {0: 0.5, 1: 0.5}
+    assert law(kept) == {2: 1.0}
+    assert "took 0.0, 0.00 ms" in caplog.text
+    assert time.time() > 1.0
+
+
+def test_a_time_that_is_given_is_no_clock() -> None:
+    assert law(lambda data: time.gmtime(0).tm_year) == {1970: 1.0}
+    assert law(lambda data: time.strftime("%Y", time.gmtime(0))) == {"1970": 1.0}
+    assert law(lambda data: datetime.datetime(2020, 1, 1).isoformat()) == {
+        "2020-01-01T00:00:00": 1.0
+    }
+
+
+WORDS = {"a", "b", "c"}
+
+
+class Holder:
+    def __init__(self) -> None:
+        self.words = {"x", "y"}
+
+    def __call__(self, data: Any) -> str:
+        return next(iter(self.words))
+
+
+def walked(data: Any) -> int:
+    return 0 * sum(len(word) for word in {"a", "bb", "ccc"})
+
+
+def held(data: Any) -> str:
+    words = {str(int(data[0])), "other"}
+    return "".join(words)
+
+
+def made(data: Any) -> list[str]:
+    words = frozenset(["a", "b"])
+    return list(words)
+
+
+def rarely(data: Any, rng: Any) -> Any:
+    if rng.random() < 1e-9:
+        words = {str(one) for one in data}
+        return list(words)
+    return 0
+
+
+def helper(data: Any) -> set[str]:
+    return {str(one) for one in data}
+
+
+SETS: list[Any] = [
+    *(walked, held, made, rarely, Holder()),
+    lambda data: [word for word in WORDS],  # noqa: C416
+    lambda data: list(helper(data)),
+    lambda data: [one is len for one in {len, str(data)}],
+]
+
+
+@pytest.mark.parametrize("place", range(len(SETS)))
+def test_a_set_of_strings_that_is_walked_is_refused(place: int) -> None:
+    with pytest.raises(NonDeterministicError, match=r"walks a set .*cannot be followed: .*sort it"):
+        law(SETS[place])
+
+
+NUMBERS: list[Any] = [
+    (lambda data: hash(("a", int(data[0]))) % 2, r"calls hash\(\)"),
+    (lambda data: max(["a", "b"], key=hash), "hands on hash"),
+    (lambda data: id(data) % 2, r"calls id\(\)"),
+    (lambda data: sorted([[], [1]], key=id), "hands on id"),
+    (lambda data: repr(object()), "address"),
+    (lambda data: [str(lambda: 0)], "address"),
+]
+
+
+@pytest.mark.parametrize("place", range(len(NUMBERS)))
+def test_hashes_and_addresses_are_refused(place: int) -> None:
+    function, words = NUMBERS[place]
+    with pytest.raises(NonDeterministicError, match=rf"{words}.*cannot be followed"):
+        law(function)
+
+
+def test_fixed_hashes_are_no_trouble(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(surroundings, "hashes_differ", lambda: False)
+    for function in (walked, held, made, NUMBERS[0][0]):
+        assert len(law(function)) == 1
+
+
+@dataclass(frozen=True)
+class Cell:
+    row: int
+
+
+def quiet(data: Any) -> int:
+    values = set(data.tolist())
+    words = {str(one) for one in data}
+    words.add("7")
+    others = {"8", "9"}
+    both = words | others
+    assert Cell(1) in {Cell(int(data[0])): 5, Cell(1): 6}
+    logging.getLogger(__name__).warning("one run")
+    known = sum(str(one) in words for one in data)
+    ordered = sorted(words)
+    return len(values) + ("b" in {"a", "b"}) + len({3, 4}) + known + len(ordered) + len(both)
+
+
+def test_sets_of_numbers_words_looked_up_and_logs_are_quiet() -> None:
+    assert law(quiet) == {2 + 1 + 2 + 2 + 3 + 5: 1.0}
+    assert law(lambda data: {"a", str(data[0])}) == {frozenset({"a", "1"}): 1.0}
+    assert law(lambda data: [one for one in {1, 2, int(data[0])}]) == {(1, 2): 1.0}  # noqa: C416
+    assert law(lambda data: data[7]) == {Raised("IndexError"): 1.0}
