@@ -26,8 +26,8 @@ Method = Annotated[
     str,
     Parameter(
         group=CLAIM,
-        help="auto, exhaustive, neighbourhoods, light-neighbourhoods, edges, group, search, or a "
-        "tester such as VarianceEdges.",
+        help="auto, exhaustive, per-record, neighbourhoods, light-neighbourhoods, edges, group, "
+        "search, or a tester such as VarianceEdges.",
     ),
 ]
 Config = Annotated[Path | None, Parameter(group=RUN, help="Default: liptest.toml beside you.")]

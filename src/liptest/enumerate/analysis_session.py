@@ -53,6 +53,8 @@ class Session:
         self._bits: list[FreshBits] = []
         #: Whether the last run seeded, read the clock or made bits.
         self.touched = False
+        #: Is told of every stand-in for a generator that is made in a run.
+        self.on_new: Callable[[Any], None] = lambda made: None
         #: Takes the stand-in for ``float`` away for a time; set on installing.
         self.real_floats: Callable[[], AbstractContextManager[None]] = nullcontext
         #: Watches calls of shared libraries; set on installing.
@@ -91,11 +93,23 @@ class Session:
         if known is None:
             known = original, ChoiceRandomState(self.tree, self.note_seed)
             self._states[id(original)] = known
+            self.on_new(known[1])
         return known[1]
+
+    def states(self) -> list[ChoiceRandomState]:
+        """All stand-ins for RandomStates so far."""
+        return [state for _, state in self._states.values()] + self._fresh
+
+    def new_generator(self) -> ChoiceGenerator:
+        """A stand-in for a Generator made inside without a seed."""
+        made = ChoiceGenerator(self.tree)
+        self.on_new(made)
+        return made
 
     def fresh_state(self) -> ChoiceRandomState:
         """A stand-in for a RandomState made inside without a seed."""
         self._fresh.append(ChoiceRandomState(self.tree, self.note_seed))
+        self.on_new(self._fresh[-1])
         return self._fresh[-1]
 
     def clock(self, name: str, kind: type, line: str) -> Any:

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from liptest.enumerate.analysis_session import FreshBits, Session, class_for, follower
-from liptest.enumerate.generator import ChoiceGenerator
 from liptest.enumerate.random_state import seeded_state
 from liptest.values.faults import raises_as_numpy
 
@@ -37,7 +36,7 @@ def _state(session: Session, seed: Any = None) -> Any:
 
 
 def _generator(session: Session, bit_generator: Any) -> Any:
-    return ChoiceGenerator(session.tree) if isinstance(bit_generator, FreshBits) else None
+    return session.new_generator() if isinstance(bit_generator, FreshBits) else None
 
 
 def _seed_sequence(session: Session, entropy: Any = None, **options: Any) -> Any:
@@ -49,7 +48,7 @@ def _seed_sequence(session: Session, entropy: Any = None, **options: Any) -> Any
 @raises_as_numpy
 def _default_rng(session: Session, seed: Any = None) -> Any:
     if seed is None or isinstance(seed, FreshBits):
-        return ChoiceGenerator(session.tree)
+        return session.new_generator()
     if not isinstance(seed, np.random.Generator):
         session.note_seed()
     return _DEFAULT_RNG(seed)

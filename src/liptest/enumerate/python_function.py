@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import partial, reduce
+from functools import cached_property, partial, reduce
 from importlib import import_module
 from typing import Any, ClassVar, TypeVar, overload
 
@@ -18,6 +18,7 @@ from liptest.data.domains import Domain, IntArray
 from liptest.data.points import PointBatch
 from liptest.enumerate.access_tracking import Read
 from liptest.enumerate.analysis_session import Session
+from liptest.enumerate.by_records import row_function
 from liptest.enumerate.choice_tree import MAX_CHOICES, MAX_LEAVES, ChoiceTree
 from liptest.enumerate.column_rows import rewritten_for_columns
 from liptest.enumerate.enumeration import Enumerated, Enumeration, KnownLaws, copied
@@ -25,6 +26,7 @@ from liptest.enumerate.interception import intercepted_randomness
 from liptest.enumerate.law_memory import law_table
 from liptest.enumerate.noise_outputs import is_continuous, refused
 from liptest.enumerate.outputs import Typed, canonical_output
+from liptest.enumerate.row_replay import check_replayed
 from liptest.enumerate.running import RandomFunction, Run
 from liptest.enumerate.side_effects import side_effects_noticed
 from liptest.enumerate.symbolic_data import (
@@ -48,6 +50,7 @@ from liptest.mechanisms.declared import check_outputs, distinct_values
 from liptest.mechanisms.laws import LawTable, Output, OutputLaw, Raised
 from liptest.runs.workers import travels_by_value
 from liptest.statistics.protocol import Statistic, check_is_statistic
+from liptest.values.rows import NotByRecords
 
 
 def takes_generator(function: Any) -> bool:
@@ -321,6 +324,18 @@ class PythonFunction(Mechanism):
 
         return narrowed(self, domain) if self._known.records else None
 
+    def of_one_record(self, example: IntArray) -> Mechanism | None:
+        """The law of one record, where the code treats those of a dataset one by one.
+
+        Its laws raise NotByRecords where that is not seen (docs/theory/records.md).
+        """
+        if self.statistic is not None or self.max_seconds is not None:
+            return None
+        one = row_function(self.function, self._takes_generator, len(example))
+        found = OneRecord(one, name=self.name, typed_outputs=self.typed_outputs, **self._budgets)
+        found.examples.append(example)
+        return found
+
     def densities(self) -> Mechanism:
         """The same mechanism where outputs are real numbers: laws are compared by densities."""
         from liptest.enumerate.real_outputs import ContinuousFunction
@@ -394,9 +409,12 @@ class PythonFunction(Mechanism):
             return self._enumerate(argument, session).law
 
     @property
+    def _budgets(self) -> dict[str, Any]:
+        return {one: getattr(self, one) for one in _BUDGETS}
+
+    @property
     def _enumeration(self) -> Enumeration:
-        budgets: Any = {one: getattr(self, one) for one in _BUDGETS}
-        new_tree = partial(ChoiceTree, self.name, **budgets)
+        new_tree = partial(ChoiceTree, self.name, **self._budgets)
         function = self.function if self._takes_generator else self
         return Enumeration(self.name, function, self._canonical, new_tree, self._known.count)
 
@@ -423,6 +441,34 @@ class PythonFunction(Mechanism):
                 f"outputs={shown(self.outputs)}; declare it (an exception as "
                 f"liptest.mechanisms.laws.Raised(type)), or leave out outputs="
             )
+        return found
+
+
+class OneRecord(PythonFunction):
+    """One record of a function that treats its records one by one: datasets of one record.
+
+    Its laws are whole and without exceptions: a part that is left open, or an exception, could
+    depend on all records. With the first law the function itself is run on an example.
+    """
+
+    has_trace = False
+
+    @cached_property
+    def examples(self) -> list[IntArray]:
+        """Datasets on which one record by itself has to do what it does among others."""
+        return []
+
+    def _with_probabilities(self, law: OutputLaw) -> OutputLaw:
+        one: Any = self.function
+        while self.examples:
+            check_replayed(one, self.name, self.examples.pop())
+        return super()._with_probabilities(law)
+
+    def _checked(self, found: Enumerated) -> Enumerated:
+        if found.law.unexplored:
+            raise NotByRecords(f"{self.name}: the law of one record is known in part only")
+        if any(isinstance(output, Raised) for output in found.law.outputs):
+            raise NotByRecords(f"{self.name}: it raised {found.exception} for one of the records")
         return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, MutableSequence
 from typing import Any, NoReturn
 
@@ -187,6 +188,7 @@ def _followed(name: str, draw: Callable[..., Any]) -> Callable[..., Any]:
             return getattr(self._real, name)(*arguments, **options)
         return draw(self, *arguments, **options)
 
+    method.__signature__ = inspect.signature(draw)  # type: ignore[attr-defined]
     return method
 
 

@@ -34,11 +34,13 @@ from liptest.evidence.check_witness import Unreadable, strict_json
 from liptest.privacy.claims import text_above
 from liptest.privacy.verdicts import (
     BY_FILTER,
+    BY_RECORDS,
     NOT_COVERED,
     PrivacyVerdict,
     excepted_sentence,
     partial_sentence,
     proof_sentence,
+    records_sentence,
     refuted_sentence,
     sampling_sentence,
     seen_sentence,
@@ -638,6 +640,8 @@ def _ends_well(verdict: PrivacyVerdict, rest: str, mass: float) -> bool:
         most = 0 if verdict.settings is None else verdict.settings.parameters.get("max_references")
         return isinstance(most, int) and rest == excepted_sentence(mass, most)
     cost = verdict.cost
+    if verdict.method == BY_RECORDS:
+        return rest == records_sentence(cost.pairs)
     known = statistic_sentence("\n", cost.pairs), seen_sentence("\n", cost.laws, cost.pairs)
     return rest == "" or any(
         re.fullmatch(re.escape(one).replace(re.escape("\n"), ".+"), rest) for one in known

@@ -37,12 +37,19 @@ from liptest.lipschitz.testers.base import LipschitzTester
 from liptest.mechanisms.additive import DiscreteLaplace
 from liptest.mechanisms.base import Mechanism, check_mechanism, through_densities
 from liptest.mechanisms.shift import ShiftMechanism
+from liptest.privacy.by_records import witness_at_place
 from liptest.privacy.check import check_privacy
 from liptest.privacy.intervals import certified_mass, clean_draws
 from liptest.privacy.judge import witness_of
 from liptest.privacy.noisy_queries import FilteredQuery, epsilon_below, unaffordable_mass
 from liptest.privacy.settings import METHODS
-from liptest.privacy.verdicts import BY_FILTER, NOISY_QUERY, PrivacyPlan, PrivacyVerdict
+from liptest.privacy.verdicts import (
+    BY_FILTER,
+    NOISY_QUERY,
+    PROVING,
+    PrivacyPlan,
+    PrivacyVerdict,
+)
 from liptest.privacy.witnesses import PrivacyWitness
 from liptest.runs.fingerprints import Fingerprint, code_hash, distribution_hash, fingerprint
 from liptest.statistics.user_statistic import UserStatistic
@@ -91,7 +98,7 @@ def _decided(verdict: PrivacyVerdict, domain: Domain) -> Iterator[str]:
     if guarantee.kind not in _KINDS[verdict.decision]:
         yield f"guarantee: a {verdict.decision} cannot rest on kind={guarantee.kind!r}"
     if (guarantee.kind == "proof") != (
-        verdict.decision is Decision.YES and verdict.method in ("exhaustive", BY_FILTER)
+        verdict.decision is Decision.YES and verdict.method in PROVING
     ):
         yield f"guarantee: kind={guarantee.kind!r} does not go with method={verdict.method!r}"
     if verdict.decision is Decision.YES and verdict.witness is not None:
@@ -315,6 +322,10 @@ def refutation_problems(verdict: PrivacyVerdict, mechanism: Mechanism, domain: D
             return ["the witness does not break the claim on this mechanism"]
         kind = np.min_scalar_type(-1 - max(*witness.dataset, *witness.neighbour))
         left, right = (np.array(side, dtype=kind) for side in (witness.dataset, witness.neighbour))
+        if witness.is_at_place:
+            at_place = witness_at_place(mechanism, left, right, witness.claim)
+            known = witness.to_dict(), at_place.to_dict()
+            return [f"witness: {line}" for line in _differences(*known)]
         again = through_densities(
             mechanism,
             lambda seen: witness_of(seen, left, right, witness.claim, witness.distance),

@@ -109,6 +109,14 @@ class Mechanism(ABC):
         """
         return None
 
+    def of_one_record(self, example: IntArray) -> Mechanism | None:
+        """The mechanism of one record, where the records of a dataset are treated one by one.
+
+        Its datasets are of one record; an output law of this mechanism is then the product of its
+        laws, one for each place. ``example`` is any dataset, (d,). None where that is not known.
+        """
+        return None
+
     def densities(self) -> Mechanism | None:
         """The same mechanism where outputs are real numbers: laws are compared by densities."""
         return None

@@ -47,6 +47,17 @@ class Raised:
         return f"Raised({self.exception!r})"
 
 
+@dataclass(frozen=True)
+class AtPlace:
+    """The event "the output has this at one of its places", whatever the others are."""
+
+    place: int
+    output: Output
+
+    def __repr__(self) -> str:
+        return f"{self.output!r} at place {self.place}"
+
+
 def log_fraction(value: Fraction) -> float:
     """Natural log of a positive rational to 4 ulp, also where it underflows as a float."""
     shift = value.numerator.bit_length() - value.denominator.bit_length()

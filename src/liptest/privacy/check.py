@@ -15,6 +15,7 @@ from liptest.errors import InputError, shown
 from liptest.lipschitz.testers.base import LipschitzTester
 from liptest.mechanisms.base import SamplesOnly, check_by_samples, through_reads
 from liptest.privacy.atest import run_atest
+from liptest.privacy.by_records import prove_by_records
 from liptest.privacy.claims import ExactLog
 from liptest.privacy.exhaustive import exhaustive_size
 from liptest.privacy.methods import (
@@ -31,7 +32,7 @@ from liptest.privacy.sampling_run import run_sampling
 from liptest.privacy.search import run_search, then_search
 from liptest.privacy.settings import BLACK_BOX, CheckSettings
 from liptest.privacy.symmetric_records import count_laws_per_draw
-from liptest.privacy.verdicts import PrivacyPlan, PrivacyVerdict
+from liptest.privacy.verdicts import BY_RECORDS, PrivacyPlan, PrivacyVerdict
 from liptest.runs.checkpoints import Checkpoint
 from liptest.runs.driver import Progress
 
@@ -73,10 +74,11 @@ def check_privacy(
     failure_probability
         Chance of a YES although the guarantee is wrong (paper: gamma).
     method
-        "auto", "exhaustive" (3.7), "neighbourhoods" (3.6b), "light-neighbourhoods" (3.6),
-        "edges" (3.5), "group" (3.4), "search" (3.10: NO or INCONCLUSIVE), or a Lipschitz tester:
-        the paper's A_test (3.3). "black-box" (3.14) is for an ``lt.Sampler``, and its only method:
-        ``budget`` is then the number of samples, and the answer an ``lt.BlackBoxVerdict``.
+        "auto", "exhaustive" (3.7), "per-record" (docs/theory/records.md), "neighbourhoods" (3.6b),
+        "light-neighbourhoods" (3.6), "edges" (3.5), "group" (3.4), "search" (3.10: NO or
+        INCONCLUSIVE), or a Lipschitz tester: the paper's A_test (3.3). "black-box" (3.14) is for an
+        ``lt.Sampler``, and its only method: ``budget`` is then the number of samples, and the
+        answer an ``lt.BlackBoxVerdict``.
         Numbers are those of docs/theory.
     tolerance
         The claim is tested at ``epsilon * (1 + tolerance) + tolerance``.
@@ -144,9 +146,26 @@ def check_with_settings(
     if kept is not None:
         kept.claim(task.identity())
     try_in_worker(task.mechanism, distribution.domain, settings.executor)
+    certain = _by_records(task)
+    if certain is not None:
+        return certain
     return through_reads(
         task.mechanism, distribution.domain, lambda seen: _run(replace(task, mechanism=seen))
     )
+
+
+def _by_records(task: Task) -> PrivacyVerdict | None:
+    """The verdict for records that are treated one by one, where all datasets are too many."""
+    method, domain = task.settings.method, task.distribution.domain
+    if method == BY_RECORDS:
+        found = prove_by_records(task)
+        if isinstance(found, str):
+            raise InputError(f"method={method!r}: {found}", name="method", value=method)
+        return found
+    if method != "auto" or domain.size <= affordable_laws(task.mechanism, "plain"):
+        return None
+    found = prove_by_records(task)
+    return None if isinstance(found, str) else found
 
 
 def _by_samples(mechanism: Any, distribution: Distribution, settings: CheckSettings) -> Any:

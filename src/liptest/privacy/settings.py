@@ -15,7 +15,8 @@ from liptest.runs.driver import Progress
 
 #: How mechanisms with output laws are tested, Lipschitz testers apart.
 METHODS = [
-    *("auto", "exhaustive", "neighbourhoods", "light-neighbourhoods", "edges", "group", "search"),
+    *("auto", "exhaustive", "per-record", "neighbourhoods", "light-neighbourhoods", "edges"),
+    *("group", "search"),
 ]
 #: For samplers, which have no output laws.
 BLACK_BOX = "black-box"

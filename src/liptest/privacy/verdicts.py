@@ -32,6 +32,10 @@ from liptest.verdicts import (
 BY_FILTER = "filter"
 # Readable on light and on dark paper.
 _COLOURS = {Decision.YES: "#2f8f57", Decision.NO: "#d0453b", Decision.INCONCLUSIVE: "#a87a14"}
+#: The method of a verdict on records that are treated one by one.
+BY_RECORDS = "per-record"
+#: Methods whose YES is a proof.
+PROVING = ("exhaustive", BY_RECORDS, BY_FILTER)
 #: The method of a verdict that rests on a search alone (theory 3.10).
 BY_SEARCH = "search"
 
@@ -231,6 +235,11 @@ def tested(verdict: PrivacyVerdict) -> str:
         if verdict.witness is not None or verdict.guarantee.kind == "none":
             pairs = counted(cost.pairs, "neighbouring pair")
             done = f"Compared {pairs} ({cost.laws:,} output laws)."
+    elif verdict.method == BY_RECORDS:
+        pairs = counted(cost.pairs, "pair")
+        done = f"Compared all {pairs} of values of one record ({cost.laws:,} output laws)."
+        if verdict.witness is not None:
+            done = f"Compared {pairs} of values of one record ({cost.laws:,} output laws)."
     elif verdict.method == BY_SEARCH:
         done = (
             f"Searched {counted(cost.search_datasets, 'dataset')}: {counted(cost.pairs, 'pair')}, "
@@ -290,7 +299,7 @@ def fine_print(verdict: PrivacyVerdict) -> list[str]:
             f"Cost: {verdict.cost.laws:,} output laws; the paper's algorithm as printed would ask "
             f"for {verdict.plan.paper_laws:.2g}."
         )
-    if verdict.method not in ("exhaustive", BY_FILTER):
+    if verdict.method not in PROVING:
         lines.append(f"Seed: {verdict.seed}.")
     lines.append(NOT_COVERED)
     return lines
@@ -372,6 +381,15 @@ def seen_sentence(what: str, laws: int, pairs: int) -> str:
     return (
         f" On {laws:,} datasets, one for each value, the code was seen to read nothing but {what}, "
         f"so the {pairs:,} pairs of neighbouring values cover all neighbouring datasets."
+    )
+
+
+def records_sentence(pairs: int) -> str:
+    """Why one record is enough where the records are treated one by one."""
+    return (
+        f" The records are treated one by one, so the loss is that of one record, and the "
+        f"{counted(pairs, 'pair')} of its values are all cases: the number of records does not "
+        f"matter."
     )
 
 

@@ -23,7 +23,7 @@ from liptest.mechanisms.base import (
     check_mechanism,
     through_densities,
 )
-from liptest.mechanisms.laws import Output, OutputLaw, Raised, as_fraction, exact_ball
+from liptest.mechanisms.laws import AtPlace, Output, OutputLaw, Raised, as_fraction, exact_ball
 from liptest.privacy.claims import Claim
 from liptest.privacy.comparison import Answer, ball_of, certified_comparison
 from liptest.verdicts import (
@@ -71,6 +71,11 @@ def _output(core: Any, handler: Any) -> Any:
         core.typed_dict_schema({key: core.typed_dict_field(content)}, extra_behavior="forbid")
         for key, content in contents.items()
     ]
+    at_place = {
+        "place": core.typed_dict_field(core.int_schema(strict=True, ge=0)),
+        "output": core.typed_dict_field(handler.generate_schema(_output_type())),
+    }
+    tagged.append(core.typed_dict_schema(at_place, extra_behavior="forbid"))
     plain = handler.generate_schema(Scalar)
     return core.no_info_after_validator_function(
         output_from_json, core.union_schema([plain, *tagged])
@@ -186,6 +191,11 @@ class PrivacyWitness(Record):
         pairs = enumerate(zip(self.dataset, self.neighbour, strict=True))
         return tuple(i for i, (a, b) in pairs if a != b)
 
+    @property
+    def is_at_place(self) -> bool:
+        """Whether the event is about one place of the output, that of the changed record."""
+        return all(isinstance(output, AtPlace) for output in self.event) and bool(self.event)
+
     def __repr__(self) -> str:
         return (
             f"PrivacyWitness(dataset={shown(list(self.dataset))}, changed={self.changed}, "
@@ -199,6 +209,12 @@ class PrivacyWitness(Record):
         # The integer type of the test, where the mechanism's arithmetic may depend on it.
         kind = np.min_scalar_type(-1 - max(*self.dataset, *self.neighbour))
         left, right = (np.array(side, dtype=kind) for side in (self.dataset, self.neighbour))
+        if self.is_at_place:
+            one = checked.of_one_record(left)
+            if one is None or len(self.changed) != 1:
+                return False
+            checked, place = one, list(self.changed)
+            left, right = left[place], right[place]
         found = through_densities(
             checked,
             lambda seen: certified_comparison(seen, left, right, self.claim, self.distance),
@@ -214,6 +230,8 @@ def output_to_json(output: Hashable) -> Any:
         return {"tuple": [output_to_json(item) for item in output]}
     if isinstance(output, Raised):
         return {"raised": output.exception}
+    if isinstance(output, AtPlace):
+        return {"place": output.place, "output": output_to_json(output.output)}
     if isinstance(output, np.generic):
         return output_to_json(output.item())
     if isinstance(output, float) and not math.isfinite(output):
@@ -227,6 +245,8 @@ def output_from_json(value: Any) -> Output:
     """Inverse of ``output_to_json``; outputs known only by repr come back as ``Printed``."""
     if not isinstance(value, dict):
         return value  # type: ignore[no-any-return]
+    if "place" in value:
+        return AtPlace(value["place"], output_from_json(value["output"]))
     [(kind, content)] = value.items()
     if kind == "tuple":
         return tuple(output_from_json(item) for item in content)

@@ -1,0 +1,97 @@
+"""The function of one record behind a function of a dataset (docs/theory/records.md).
+
+A function that treats its records one by one has, for each place of its output, the law of one
+record. ``RowFunction`` runs it for one record that stands for any place among n: a dataset is a
+column of n rows of which one is there, random arrays of n rows have one row, and what could bring
+rows together ends the run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from liptest.enumerate.analysis_session import active
+from liptest.enumerate.row_generator import drawing_rows
+from liptest.enumerate.row_source import RowSource, rewritten, source_of
+from liptest.values.rows import RowArray, RowList, RowRun, is_of_rows
+
+_MISSING: Any = object()
+
+
+@dataclass(frozen=True, eq=False)
+class RowFunction:
+    """``(data, rng)`` with data of one record: its place in the output among ``count`` records.
+
+    Parameters
+    ----------
+    function
+        Of a dataset; ``(data, rng)``, or ``(data)`` if ``takes_generator`` is False.
+    source
+        The same with its loops over records seen; None where there is no source.
+    count
+        Records of the dataset.
+    """
+
+    function: Any
+    source: RowSource | None
+    takes_generator: bool
+    count: int
+    __name__: str = "one record"
+
+    def __call__(self, data: Any, rng: Any) -> Any:
+        rows = RowRun(rng._tree, self.count)
+        record = np.array([int(data[0])], dtype=np.int64)
+        record.flags.writeable = False
+        column = RowArray(record, rows, is_alone=False)
+        session = active()
+        assert session is not None
+        with drawing_rows(session, rows) as generator:
+            function = self.bound(rows)
+            output = function(column, generator) if self.takes_generator else function(column)
+            if session.touched:
+                rows.refuse("a seed, a clock or the bits of a generator")
+            rows.check_ended()
+            return place_in(output, rows)
+
+    def bound(self, rows: RowRun) -> Callable[..., Any]:
+        """The function for one run."""
+        if self.source is None:
+            return self.function  # type: ignore[no-any-return]
+        made = self.source.make(rows)
+        if isinstance(self.function, partial):
+            return partial(made, *self.function.args, **self.function.keywords)
+        return made
+
+
+def place_in(output: Any, rows: RowRun) -> Any:
+    """The place of the kept record in an output of rows, or in several of them."""
+    found = _place_in(output, rows)
+    if found is _MISSING:
+        rows.refuse("an output that is not one list with a place for each record")
+    return found
+
+
+def _place_in(output: Any, rows: RowRun) -> Any:
+    if type(output) is RowArray:
+        with rows.treating_rows():
+            return output.row.tolist()[0]
+    if type(output) is RowList:
+        return output.entry
+    if type(output) in (tuple, list) and any(map(is_of_rows, output)):
+        found = [_place_in(one, rows) for one in output]
+        if _MISSING not in found:
+            return tuple(found)
+    return _MISSING
+
+
+def row_function(function: Any, takes_generator: bool, count: int) -> RowFunction:
+    """The function of one record among ``count``."""
+    own: Any = function.func if isinstance(function, partial) else function
+    definition = source_of(own)
+    source = None if definition is None else rewritten(own, definition, definition.body)
+    return RowFunction(function, source, takes_generator, count)

@@ -1,0 +1,133 @@
+"""The syntax tree of a function that is loaded, where its source is known to be its own."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Iterator
+from functools import lru_cache
+from types import CodeType, FunctionType
+
+Definition = ast.FunctionDef | ast.Lambda
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+#: Names by which code reaches what it does not name.
+REFLECTION = frozenset(
+    {"locals", "vars", "globals", "eval", "exec", "dir", "compile", "__import__", "breakpoint"}
+    | {"_getframe", "currentframe", "stack", "gc", "get_objects", "get_referrers", "f_locals"}
+    | {"f_back", "__closure__", "__globals__", "__dict__", "settrace", "setprofile"}
+)
+
+
+@lru_cache(maxsize=256)
+def definition_of(function: FunctionType) -> Definition | None:
+    """The definition of a function; None where no source compiles to its very code."""
+    try:
+        lines, _ = inspect.findsource(function)
+        source = "".join(lines)
+    except (OSError, TypeError):
+        return None
+    parsed = _parsed(source, function.__code__.co_filename)
+    if parsed is None:
+        return None
+    tree, codes = parsed
+    own = function.__code__
+    if sum(code == own for code in codes.get((own.co_firstlineno, own.co_name), ())) != 1:
+        return None
+    found = [node for node in ast.walk(tree) if _is_definition(node, own)]
+    return found[0] if len(found) == 1 else None  # type: ignore[return-value]
+
+
+@lru_cache(maxsize=32)
+def _parsed(
+    source: str, file: str
+) -> tuple[ast.Module, dict[tuple[int, str], list[CodeType]]] | None:
+    try:
+        tree = ast.parse(source)
+        whole = compile(source, file, "exec", dont_inherit=True)
+    except (SyntaxError, ValueError):
+        return None
+    codes: dict[tuple[int, str], list[CodeType]] = {}
+    for code in _codes(whole):
+        codes.setdefault((code.co_firstlineno, code.co_name), []).append(code)
+    return tree, codes
+
+
+def _codes(code: CodeType) -> Iterator[CodeType]:
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _codes(constant)
+
+
+def _is_definition(node: ast.AST, code: CodeType) -> bool:
+    if isinstance(node, ast.Lambda):
+        return code.co_name == "<lambda>" and node.lineno == code.co_firstlineno
+    if not isinstance(node, ast.FunctionDef) or node.name != code.co_name:
+        return False
+    first = min((one.lineno for one in node.decorator_list), default=node.lineno)
+    return first == code.co_firstlineno
+
+
+def parameters_of(arguments: ast.arguments) -> list[str]:
+    """Names of all parameters."""
+    every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+    every += [one for one in (arguments.vararg, arguments.kwarg) if one is not None]
+    return [one.arg for one in every]
+
+
+def names_assigned(*nodes: ast.AST) -> set[str]:
+    """Names that statements assign in their own scope, imports and definitions too."""
+    found: set[str] = set()
+    for node in nodes:
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            found.add(node.name)
+            continue
+        if isinstance(node, (*_COMPREHENSIONS, ast.Lambda)):
+            found.update(one.target.id for one in ast.walk(node) if isinstance(one, ast.NamedExpr))
+            continue
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            found.add(node.id)
+        if isinstance(node, ast.alias):
+            found.add((node.asname or node.name).partition(".")[0])
+        if isinstance(node, ast.ExceptHandler) and node.name:
+            found.add(node.name)
+        found |= names_assigned(*ast.iter_child_nodes(node))
+    return found
+
+
+def names_read(*nodes: ast.AST) -> set[str]:
+    """Names that are read from outside of the comprehensions and functions that bind them."""
+    found: set[str] = set()
+    for node in nodes:
+        if isinstance(node, ast.Name):
+            if isinstance(node.ctx, ast.Load):
+                found.add(node.id)
+        elif isinstance(node, _COMPREHENSIONS):
+            inner = names_read(*ast.iter_child_nodes(node))
+            found |= inner - names_assigned(*(one.target for one in node.generators))
+            found |= names_read(node.generators[0].iter)
+        elif isinstance(node, _SCOPES):
+            inside = node.body if isinstance(node.body, list) else [node.body]
+            bound = set(parameters_of(node.args)) | names_assigned(*inside)
+            found |= names_read(*inside) - bound
+            found |= names_read(node.args)
+            if not isinstance(node, ast.Lambda):
+                found |= names_read(*node.decorator_list)
+        else:
+            if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+                found.add(node.target.id)
+            found |= names_read(*ast.iter_child_nodes(node))
+    return found
+
+
+def names_anywhere(*nodes: ast.AST) -> set[str]:
+    """All names and attributes that occur."""
+    found = set()
+    for node in nodes:
+        for one in ast.walk(node):
+            if isinstance(one, ast.Name):
+                found.add(one.id)
+            elif isinstance(one, ast.Attribute):
+                found.add(one.attr)
+    return found

@@ -1,0 +1,189 @@
+"""A guard: the function itself must do with its records what it does with each of them alone.
+
+The function is run once on a real dataset with a real generator. Place i of its output must be what
+the function of one record gives for record i and the random numbers that belong to it. A wrong rule
+of ``values.rows`` shows here as a refusal, never as a wrong law.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liptest.enumerate.by_records import RowFunction
+from liptest.enumerate.choice_tree import ChoiceTree
+from liptest.enumerate.record_code import DRAWS
+from liptest.enumerate.row_generator import RowGenerator
+from liptest.errors import LiptestError
+from liptest.values.rows import NotByRecords, RowArray, RowRun, is_of_rows
+
+# Records of a replayed dataset, and how many of them are run alone.
+_RECORDS, _ALONE = 400, 60
+# Vectorised functions may round otherwise than those of one number.
+_ROUNDING = 1e-9
+
+
+class _Recording(np.random.Generator):
+    """A real generator that keeps what it gave: arrays of one row for each record, and others."""
+
+    def __init__(self, count: int) -> None:
+        super().__init__(np.random.PCG64(count))
+        self.count = count
+        self.columns: list[NDArray[Any]] = []
+        self.others: list[Any] = []
+        self.is_drawing = False
+
+    def note(self, draw: Callable[[], Any]) -> Any:
+        """Keep a draw, but none of the draws that it is made of."""
+        if self.is_drawing:
+            return draw()
+        self.is_drawing = True
+        try:
+            found = draw()
+        finally:
+            self.is_drawing = False
+        if isinstance(found, np.ndarray) and found.shape[:1] == (self.count,):
+            self.columns.append(found.copy())
+        else:
+            self.others.append(found)
+        return found
+
+
+class _Replaying(RowGenerator):
+    """Hands out the rows of one record, and for its loops what was drawn next."""
+
+    def begin(self, source: _Recording, place: int) -> None:
+        """Go on with the record at a place."""
+        self.source, self.place, self.column = source, place, 0
+
+    def next(self, drawn_alone: Iterator[Any]) -> Any:
+        """The next draw of this record."""
+        if self.rows.in_record:
+            return next(drawn_alone)
+        with self.rows.treating_rows():
+            column = self.source.columns[self.column]
+        self.column += 1
+        return RowArray(column[self.place : self.place + 1].copy(), self.rows)
+
+
+def _recorded(name: str) -> Callable[..., Any]:
+    def method(self: _Recording, *arguments: Any, **options: Any) -> Any:
+        draw = getattr(np.random.Generator, name)
+        return self.note(lambda: draw(self, *arguments, **options))
+
+    return method
+
+
+def _replayed(self: _Replaying, *arguments: Any, **options: Any) -> Any:
+    return self.next(self.drawn_alone)  # type: ignore[attr-defined]
+
+
+for _name in DRAWS & vars(np.random.Generator).keys():
+    setattr(_Recording, _name, _recorded(_name))
+    setattr(_Replaying, _name, _replayed)
+
+
+def check_replayed(one: RowFunction, name: str, example: NDArray[Any]) -> None:
+    """Compare the function with that of one record, place by place. Raises NotByRecords.
+
+    Functions that draw from elsewhere than ``rng`` are not compared.
+    """
+    if not one.takes_generator:
+        return
+    dataset = np.array(example[:_RECORDS], dtype=np.int64)
+    # Whatever the example: all its values, in an order that neighbours do not share.
+    dataset = np.resize(np.unique(np.concatenate([dataset, example[-1:]])), len(dataset))
+    dataset.flags.writeable = False
+    real = _Recording(len(dataset))
+    function: Any = one.function
+    try:
+        output = function(dataset, real)
+    except Exception:
+        return  # its law says so
+    problem = _difference(one, name, dataset, real, output)
+    if problem:
+        raise NotByRecords(f"{name}: with recorded random numbers {problem}")
+
+
+def _difference(
+    one: RowFunction, name: str, dataset: NDArray[Any], real: _Recording, output: Any
+) -> str:
+    """Where one record by itself does something else; "" where nothing is seen."""
+    drawn_alone = iter(real.others)
+    places = range(len(dataset)) if real.others else _spread(len(dataset))
+    for place in list(places)[:_ALONE]:
+        try:
+            alone = _run_alone(one, name, dataset, real, place, drawn_alone)
+        except (LiptestError, NotImplementedError):
+            return ""  # the law of one record says why
+        except (IndexError, StopIteration, RuntimeError):
+            return f"record {place} draws more than it is given"
+        if not _agree(output, alone, place, len(dataset)):
+            return f"record {place} by itself gives another output than among others"
+    return ""
+
+
+def _spread(count: int) -> Iterator[int]:
+    step = max(1, count // _ALONE)
+    yield from (count - 1, *range(0, count - 1, step))
+
+
+def _run_alone(
+    one: RowFunction,
+    name: str,
+    dataset: NDArray[Any],
+    real: _Recording,
+    place: int,
+    drawn_alone: Iterator[Any],
+) -> Any:
+    tree = _Quiet(name)
+    rows = RowRun(tree, len(dataset))
+    generator = _Replaying.of(rows)
+    assert isinstance(generator, _Replaying)
+    generator.begin(real, place)
+    generator.drawn_alone = drawn_alone  # type: ignore[attr-defined]
+    record = dataset[place : place + 1].copy()
+    record.flags.writeable = False
+    try:
+        return one.bound(rows)(RowArray(record, rows, is_alone=False), generator)
+    except BaseException as error:
+        failed = tree.failure
+        if failed is not None:
+            raise failed from None
+        raise error
+
+
+class _Quiet(ChoiceTree):
+    """A tree of which nothing is asked."""
+
+
+def _agree(real: Any, alone: Any, place: int, count: int) -> bool:
+    """Whether the place of a record in a real output is what the record has by itself."""
+    if not is_of_rows(alone):
+        pairs = isinstance(alone, (list, tuple)) and isinstance(real, (list, tuple))
+        return (
+            pairs
+            and len(real) == len(alone)
+            and all(_agree(*both, place, count) for both in zip(real, alone, strict=True))
+        )
+    is_column = isinstance(real, (list, tuple, np.ndarray)) and len(real) == count
+    return is_column and _is_same(real[place], alone.first())
+
+
+def _is_same(real: Any, alone: Any) -> bool:
+    if isinstance(alone, np.ndarray):
+        alone = alone.tolist()
+    if isinstance(real, np.ndarray):
+        real = real.tolist()
+    if isinstance(alone, (list, tuple)) and isinstance(real, (list, tuple)):
+        pairs = zip(real, alone, strict=False)
+        return len(real) == len(alone) and all(_is_same(*pair) for pair in pairs)
+    if isinstance(real, (float, np.floating)) and isinstance(alone, (int, float, np.number)):
+        return math.isclose(real, alone, rel_tol=_ROUNDING, abs_tol=_ROUNDING) or (
+            real != real and alone != alone
+        )
+    return bool(real == alone)

@@ -1,0 +1,314 @@
+"""Functions of a dataset, rewritten so that loops over its records are seen.
+
+``for value in data: told.append(..)`` and ``[f(value) for value in data]`` become one pass, for the
+record under study, and a list of rows; ``list``, ``tuple`` and ``numpy.asarray`` of rows are rows.
+All else is left as it is. The rewritten function is a copy; the function itself is not touched.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from types import CodeType, FunctionType
+from typing import Any
+
+import numpy as np
+
+from liptest.enumerate.function_source import REFLECTION, definition_of, names_anywhere
+from liptest.enumerate.record_code import (
+    NotAlike,
+    RecordCode,
+    analyse_entry,
+    analyse_loop,
+    check_function_around,
+)
+from liptest.enumerate.record_values import changes_seen, check_record_code, look_up_name
+from liptest.values.rows import (
+    RowArray,
+    RowList,
+    RowRun,
+    entry_of_table,
+    holds_rows,
+    is_of_rows,
+)
+
+_NAME = "__liptest_rows__"
+_OF_NUMPY = frozenset({"array", "asarray", "asanyarray", "ascontiguousarray"})
+_MAKING = frozenset({"list", "tuple"})
+_STOPPING = (
+    *(ast.Try, ast.TryStar, ast.With, ast.While, ast.For, ast.AsyncFor, ast.AsyncWith),
+    *(ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda),
+    *(ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp),
+)
+
+
+@dataclass(frozen=True)
+class RecordPass:
+    """A loop or comprehension that may go over the records: its code, or why it is refused."""
+
+    code: RecordCode | None
+    problem: str = ""
+
+
+@dataclass(frozen=True)
+class RowSource:
+    """A function with the definition that is to be run in its place.
+
+    ``make(rows)`` is the function for one run.
+    """
+
+    function: FunctionType
+    factory: CodeType
+    free: tuple[str, ...]
+    passes: tuple[RecordPass, ...]
+
+    def make(self, rows: RowRun) -> Callable[..., Any]:
+        """The rewritten function, bound to the rows of one run."""
+        original = self.function
+        factory = FunctionType(self.factory, original.__globals__)
+        values = [cell.cell_contents for cell in original.__closure__ or ()]
+        made: FunctionType = factory(Treatment(rows, self.passes), *values)
+        made.__defaults__, made.__kwdefaults__ = original.__defaults__, original.__kwdefaults__
+        return made
+
+
+class Treatment:
+    """What rewritten code calls."""
+
+    def __init__(self, rows: RowRun, passes: tuple[RecordPass, ...]) -> None:
+        self.rows = rows
+        self.passes = passes
+        self.done: set[int] = set()
+
+    def each(self, number: int, values: Any) -> Any:
+        """What a loop goes over: of rows only the kept one, if all passes are alike."""
+        if not is_of_rows(values):
+            return values
+        if values.kind not in (list, tuple) and type(values) is RowList:
+            values.refuse("an iteration")
+        one = self.passes[number]
+        if one.code is None:
+            self.rows.refuse(one.problem)
+        frame = sys._getframe(1)
+        local, space = frame.f_locals, frame.f_globals
+        self.done.add(number)
+        return self._pass(
+            one.code,
+            lambda name: local[name] if name in local else look_up_name(name, space),
+            values,
+        )
+
+    def _pass(self, code: RecordCode, lookup: Callable[[str], Any], values: Any) -> Iterator[Any]:
+        try:
+            changed = changes_seen(list(check_record_code(code, lookup)))
+        except NotAlike as problem:
+            self.rows.refuse(str(problem))
+        yield from self.rows.treat_record(values.first())
+        if changed():
+            self.rows.refuse("a change to an object of outside in the treatment of a record")
+
+    def listed(self, number: int, told: Any) -> Any:
+        """The list that a loop over the records has filled."""
+        if number not in self.done:
+            return told
+        if type(told) is not list or len(told) != 1:
+            self.rows.refuse("a list that has not one entry for each record")
+        return self._rows_of(told[0])
+
+    def _rows_of(self, entry: Any) -> RowList:
+        if holds_rows(entry):
+            self.rows.refuse("a list of all records for each record")
+        return RowList(entry, self.rows)
+
+    def zipped(self, own: Any, *values: Any, **options: Any) -> Any:
+        """``zip`` of arrays and lists of rows."""
+        if own is not zip or options.keys() - {"strict"} or not any(map(is_of_rows, values)):
+            return own(*values, **options)
+        if not all(map(is_of_rows, values)):
+            self.rows.refuse("zip() of records with something else")
+        return RowList(tuple(one.first() for one in values), self.rows)
+
+    def call(self, own: Any, *values: Any, **options: Any) -> Any:
+        """``list``, ``tuple``, ``numpy.array`` of rows; of all else what they are."""
+        if not values or not is_of_rows(values[0]) or self.rows.in_record:
+            return own(*values, **options)
+        given = values[0]
+        if own in (list, tuple) and len(values) == 1 and not options:
+            if type(given) is RowList and given.kind is np.ndarray:
+                given.refuse(own.__name__)
+            return RowList(given.first(), self.rows, own)
+        if own not in (np.array, np.asarray, np.asanyarray, np.ascontiguousarray):
+            given.refuse(f"{getattr(own, '__name__', 'a call')}()")
+        if options.keys() - {"dtype"} or len(values) > 2 or (options and len(values) > 1):
+            given.refuse("numpy.array() with options")
+        dtype = options.get("dtype", values[1] if len(values) > 1 else None)
+        if type(given) is RowList:
+            if dtype is not None or given.kind is np.ndarray:
+                given.refuse("numpy.array() with options")
+            return RowList(given.entry, self.rows, np.ndarray)
+        if dtype is not None and np.dtype(dtype) != given.dtype:
+            return given.astype(dtype)
+        return given.copy() if own is np.array else given.view(lambda row: row)
+
+    def item(self, table: Any, index: Any) -> Any:
+        """``table[index]``."""
+        if type(index) is RowArray and type(table) is np.ndarray:
+            return entry_of_table(table, index)
+        return table[index]
+
+
+def source_of(function: Any) -> ast.FunctionDef | None:
+    """The definition of a function that may be rewritten; None for another."""
+    if not isinstance(function, FunctionType):
+        return None
+    definition = definition_of(function)
+    if not isinstance(definition, ast.FunctionDef) or _NAME in names_anywhere(definition):
+        return None
+    for node in ast.walk(definition):
+        if isinstance(node, (ast.Global, ast.Nonlocal, ast.Yield, ast.YieldFrom, ast.Await)):
+            return None
+    # A copy would lose the meaning of names of a class.
+    if names_anywhere(definition) & (REFLECTION | {"__class__", "super"}):
+        return None
+    return definition
+
+
+def rewritten(
+    function: FunctionType, definition: ast.FunctionDef, body: list[ast.stmt]
+) -> RowSource:
+    """The function with another body, in which loops over records are seen."""
+    passes: list[RecordPass] = []
+    whole, made = copy.copy(definition), copy.deepcopy(definition)
+    whole.body = body
+    made.body = [one for node in body for one in _rewrite(node, passes, whole)]
+    made.body = [_Calls().visit(node) for node in made.body]
+    made.decorator_list, made.returns = [], None
+    _strip(made.args)
+    free = function.__code__.co_freevars
+    outer = ast.parse(f"def __factory__({', '.join((_NAME, *free))}): pass")
+    factory: Any = outer.body[0]
+    factory.body = [made, ast.Return(ast.Name(made.name, ast.Load()))]
+    ast.copy_location(factory.body[1], made)
+    ast.fix_missing_locations(outer)
+    flags = function.__code__.co_flags
+    module = compile(outer, function.__code__.co_filename, "exec", flags=flags & _FUTURE)
+    code = next(one for one in module.co_consts if isinstance(one, CodeType))
+    return RowSource(function, code, free, tuple(passes))
+
+
+# from __future__ import annotations
+_FUTURE = 0x1000000
+
+
+def _strip(arguments: ast.arguments) -> None:
+    """Parameters without annotations, and with defaults that are set later."""
+    for one in ast.walk(arguments):
+        if isinstance(one, ast.arg):
+            one.annotation = None
+    nothing = ast.Constant(None)
+    arguments.defaults = [nothing for _ in arguments.defaults]
+    arguments.kw_defaults = [None if one is None else nothing for one in arguments.kw_defaults]
+
+
+def _rewrite(
+    original: ast.stmt, passes: list[RecordPass], whole: ast.FunctionDef
+) -> Iterator[ast.stmt]:
+    """A copy of a statement of the function's own body, with loops over records marked."""
+    node = copy.deepcopy(original)
+    if not isinstance(node, ast.For) or not isinstance(original, ast.For):
+        _Comprehensions(passes).visit(node)
+        yield node
+        return
+    number = len(passes)
+    code: RecordCode | None = None
+    try:
+        code = analyse_loop(original)
+        check_function_around(whole, original, code.told or "")
+        passes.append(RecordPass(code))
+    except NotAlike as problem:
+        passes.append(RecordPass(None, str(problem)))
+        code = None
+    node.iter = _asked("each", ast.Constant(number), _zipped(node.iter))
+    yield node
+    if code is not None and code.told is not None:
+        told = ast.Name(code.told, ast.Store())
+        value = _asked("listed", ast.Constant(number), ast.Name(code.told, ast.Load()))
+        yield ast.copy_location(ast.Assign([told], value), node)
+
+
+def _asked(method: str, *arguments: ast.expr) -> ast.Call:
+    asked = ast.Attribute(ast.Name(_NAME, ast.Load()), method, ast.Load())
+    return ast.Call(asked, list(arguments), [])
+
+
+def _zipped(node: ast.expr) -> ast.expr:
+    """What a loop goes over, with ``zip`` of rows seen."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "zip":
+        return ast.copy_location(
+            ast.Call(_asked("zipped").func, [node.func, *node.args], node.keywords), node
+        )
+    return node
+
+
+class _Comprehensions(ast.NodeTransformer):
+    """Marks comprehensions over what may be rows, where they are evaluated once."""
+
+    def __init__(self, passes: list[RecordPass]) -> None:
+        self.passes = passes
+
+    def visit(self, node: ast.AST) -> Any:
+        if isinstance(node, ast.ListComp) and len(node.generators) == 1:
+            return self.marked(node, node.elt, node.generators[0])
+        if isinstance(node, ast.Call):
+            node = self.unfolded(node)
+            if isinstance(node, ast.ListComp):
+                return self.visit(node)
+        return node if isinstance(node, _STOPPING) else self.generic_visit(node)
+
+    def marked(self, node: ast.ListComp, entry: ast.expr, generator: ast.comprehension) -> Any:
+        number = len(self.passes)
+        try:
+            self.passes.append(RecordPass(analyse_entry(entry, generator)))
+        except NotAlike as problem:
+            self.passes.append(RecordPass(None, str(problem)))
+        generator.iter = _asked("each", ast.Constant(number), _zipped(generator.iter))
+        return ast.copy_location(_asked("listed", ast.Constant(number), node), node)
+
+    def unfolded(self, node: ast.Call) -> ast.Call | ast.ListComp:
+        """``list(f(v) for v in data)`` and ``list(map(f, data))`` as comprehensions."""
+        if not isinstance(node.func, ast.Name) or len(node.args) != 1 or node.keywords:
+            return node
+        inner = node.args[0]
+        if node.func.id in _MAKING and isinstance(inner, ast.GeneratorExp):
+            made = ast.copy_location(ast.ListComp(inner.elt, inner.generators), inner)
+            node.args = [made]
+        return node
+
+
+class _Calls(ast.NodeTransformer):
+    """Marks calls that make lists and arrays of others, and items of tables."""
+
+    def visit_Call(self, node: ast.Call) -> Any:
+        self.generic_visit(node)
+        function = node.func
+        is_making = isinstance(function, ast.Name) and function.id in _MAKING | _OF_NUMPY
+        is_numpy = isinstance(function, ast.Attribute) and function.attr in _OF_NUMPY
+        if not is_making and not is_numpy:
+            return node
+        call = ast.Call(_asked("call").func, [function, *node.args], node.keywords)
+        return ast.copy_location(call, node)
+
+    def visit_Subscript(self, node: ast.Subscript) -> Any:
+        self.generic_visit(node)
+        if not isinstance(node.ctx, ast.Load) or isinstance(node.slice, (ast.Slice, ast.Tuple)):
+            return node
+        return ast.copy_location(_asked("item", node.value, node.slice), node)
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
+        return node
+
+    def visit_Lambda(self, node: ast.Lambda) -> Any:
+        return node

@@ -1,0 +1,138 @@
+"""The method "per-record": proofs and refutations for records that are treated one by one.
+
+The output is a list with one place for each record, and place i depends on record i and on random
+numbers of its own: the law is a product, and a replaced record changes one factor. So the loss of
+neighbours is that of the law of one record, whatever the others are, and their number drops out
+(docs/theory/records.md).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from liptest.data.domains import Domain, Hypercube, IntArray, RecordGrid
+from liptest.data.product import ProductDistribution
+from liptest.errors import InputError, LiptestError
+from liptest.mechanisms.base import Mechanism, through_densities
+from liptest.mechanisms.laws import AtPlace
+from liptest.privacy.claims import Claim
+from liptest.privacy.judge import witness_of
+from liptest.privacy.proof import run_exhaustive
+from liptest.privacy.request import Task, promise, refuted
+from liptest.privacy.verdicts import (
+    BY_RECORDS,
+    PrivacyPlan,
+    PrivacyVerdict,
+    proof_sentence,
+    records_sentence,
+)
+from liptest.privacy.witnesses import PrivacyWitness
+from liptest.verdicts import Decision
+
+_SOURCE = "docs/theory/records.md"
+# Values of one record: each has a law, and all pairs of them are compared.
+_MOST_VALUES = 2_000
+
+
+def prove_by_records(task: Task) -> PrivacyVerdict | str:
+    """YES by proof or NO with a witness; or a sentence that says why neither.
+
+    Nothing that is raised for the code under test ends the check: other methods may follow.
+    """
+    domain = task.distribution.domain
+    if not isinstance(domain, (Hypercube, RecordGrid)):
+        return f"neighbours by {domain.neighbour_words} do not differ in one record"
+    values = int(domain.size_array.max())
+    if values > _MOST_VALUES:
+        return f"one record has {values:,} values, and more than {_MOST_VALUES:,} are not compared"
+    try:
+        one = task.mechanism.of_one_record(_example(domain))
+        if one is None:
+            return f"{task.mechanism.name} has no law of one record"
+        found = _check_one_record(task, one, values)
+    except LiptestError as error:
+        return str(error)
+    if found.decision is Decision.INCONCLUSIVE:
+        return found.reason or "the law of one record leaves the claim open"
+    return _of_all_records(task, domain, found)
+
+
+def _example(domain: Domain) -> IntArray:
+    """A dataset in which values vary from record to record."""
+    places = np.arange(domain.dimension)
+    return np.asarray(places % domain.size_array).astype(domain.dtype)
+
+
+def _check_one_record(task: Task, one: Mechanism, values: int) -> PrivacyVerdict:
+    """All pairs of values of one record, which the largest coordinate has all of."""
+    small = Hypercube(1) if values == 2 else RecordGrid([values])
+    settings = replace(task.alone().settings, method="exhaustive", budget=None, search_laws=0)
+    alone = replace(
+        task.alone(),
+        mechanism=one,
+        distribution=ProductDistribution.uniform(small),
+        settings=settings,
+    )
+    return through_densities(one, lambda seen: run_exhaustive(replace(alone, mechanism=seen)))
+
+
+def _of_all_records(task: Task, domain: Domain, found: PrivacyVerdict) -> PrivacyVerdict:
+    """What the verdict on one record says of datasets."""
+    witness: PrivacyWitness | None = None
+    if found.decision is Decision.NO and found.witness is not None:
+        witness = _padded(found.witness, domain)
+        guarantee = refuted(task, _SOURCE)
+    else:
+        sentence = proof_sentence(task.claim, domain, "")
+        numbers: dict[str, Any] = {"exception_mass": 0.0, "failure_probability": 0.0}
+        why = records_sentence(found.cost.pairs)
+        guarantee = promise(task, sentence + why, "proof", _SOURCE, per_record=True, **numbers)
+    plan = PrivacyPlan(BY_RECORDS, 0, float(found.cost.laws), 0.0, _SOURCE)
+    return replace(
+        found,
+        mechanism=task.mechanism.name,
+        method=BY_RECORDS,
+        witness=witness,
+        guarantee=guarantee,
+        plan=plan,
+        seed=task.seed,
+        relation=domain.relation,
+        distribution=task.distribution.source,
+        exception_mass_found=None,
+        settings=task.recorded_settings(),
+    )
+
+
+def _padded(witness: PrivacyWitness, domain: Domain) -> PrivacyWitness:
+    """Two values of one record as two datasets of all records, the others of value 0."""
+    place = int(np.argmax(domain.size_array))
+    dataset, neighbour = [0] * domain.dimension, [0] * domain.dimension
+    dataset[place], neighbour[place] = witness.dataset[0], witness.neighbour[0]
+    return _at_place(witness, tuple(dataset), tuple(neighbour), place)
+
+
+def _at_place(
+    witness: PrivacyWitness, dataset: tuple[int, ...], neighbour: tuple[int, ...], place: int
+) -> PrivacyWitness:
+    event = tuple(AtPlace(place, output) for output in witness.event)
+    return replace(witness, dataset=dataset, neighbour=neighbour, event=event, trace=None)
+
+
+def witness_at_place(
+    mechanism: Mechanism, dataset: IntArray, neighbour: IntArray, claim: Claim
+) -> PrivacyWitness:
+    """The comparison of two datasets that differ in one record, at its place.
+
+    Raises InputError where they differ in more, or the mechanism has no law of one record.
+    """
+    changed = np.flatnonzero(dataset != neighbour)
+    one = mechanism.of_one_record(dataset)
+    if one is None or len(changed) != 1:
+        raise InputError(f"mechanism={mechanism.name}: no law of the one record that is changed")
+    left, right = dataset[changed], neighbour[changed]
+    found = through_densities(one, lambda seen: witness_of(seen, left, right, claim))
+    ends = tuple(dataset.tolist()), tuple(neighbour.tolist())
+    return _at_place(found, *ends, int(changed[0]))

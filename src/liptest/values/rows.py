@@ -1,0 +1,619 @@
+"""Records that are treated one by one: arrays and lists of which one place is really there.
+
+A dataset of n records is a ``RowArray`` of n rows, of which one is kept: the record under study.
+What is done entry by entry is done to that row, and n is all that the program sees of the others.
+Whatever could bring two rows together (a sum, a sort, an index, a shared random number) is refused.
+So the place of the kept row in the output is a function of its record and of random numbers that no
+other row uses, the same function for each row: docs/theory/records.md.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liptest.errors import UnsupportedRandomnessError
+from liptest.values.array import SymbolicArray
+from liptest.values.branching import Branching
+from liptest.values.faults import raises_as_numpy
+from liptest.values.lines import line_in_words, place_of
+from liptest.values.protocol import ARITHMETIC, COMPARISONS, Symbolic, is_symbolic
+
+_ADVICE = (
+    "treat each record by itself, with random numbers of its own (arrays of len(data) numbers, "
+    "entry by entry; or for value in data: told.append(..)), or give the function of one record to "
+    "@lt.mechanism(per_record=True)"
+)
+#: Plain numbers that are the same for all rows.
+PLAIN = (bool, int, float, np.generic)
+
+
+class NotByRecords(UnsupportedRandomnessError):
+    """The program does more than to treat its records one by one."""
+
+
+class RowRun:
+    """The records of one run: how many there are, and whether one of them is being treated.
+
+    ``check_quiet`` refuses random numbers that were drawn for no row: all rows would share them.
+    """
+
+    __slots__ = ("_depth", "_known", "branching", "count", "in_record", "records_drew")
+
+    def __init__(self, branching: Branching, count: int) -> None:
+        self.branching = branching
+        self.count = count
+        #: Whether the body of a loop over the records runs, once, for the record under study.
+        self.in_record = False
+        #: Loops over the records that drew random numbers.
+        self.records_drew = 0
+        self._depth = 0
+        self._known = self._drawn()
+
+    def refuse(self, what: str) -> NoReturn:
+        """End the analysis: the records are not seen to be treated one by one."""
+        where = line_in_words(*place_of(sys._getframe(1)))
+        said = f" ({where})" if where else ""
+        name = self.branching.name
+        self.branching.fail(NotByRecords(f"{name}: {what}{said}; {_ADVICE}"))
+
+    def check_ended(self) -> None:
+        """Refuse, at the end of a run, a loop over the records that was left early."""
+        if self.in_record:
+            self.refuse("a loop over the records that is left before its end")
+        self.check_quiet()
+
+    def check_quiet(self) -> None:
+        """Refuse a random number that was drawn, or looked at, outside of ``treating_rows``."""
+        if self._depth == 0 and self._drawn() != self._known:
+            self.refuse("a random number that belongs to no record")
+
+    @contextmanager
+    def treating_rows(self) -> Iterator[None]:
+        """What is drawn within belongs to the rows, each of which has its own."""
+        if self.in_record:
+            self.refuse("a column of all records within the treatment of one")
+        self.check_quiet()
+        self._depth += 1
+        try:
+            yield
+        finally:
+            self._depth -= 1
+            self._known = self._drawn()
+
+    def treat_record(self, record: Any) -> Iterator[Any]:
+        """The one record that is there, for the body of a loop."""
+        if self.in_record:
+            self.refuse("a loop over the records within another one")
+        self.check_quiet()
+        before = self._drawn()
+        self._depth, self.in_record = 1, True
+        yield record
+        self._depth, self.in_record = 0, False
+        self._known = self._drawn()
+        self.records_drew += self._known != before
+        if self.records_drew > 1:
+            self.refuse("two loops over the records that draw random numbers, put them into one")
+
+    def _drawn(self) -> tuple[int, int]:
+        return self.branching.depth, self.branching.draws
+
+
+class DrawsRows:
+    """A generator that draws for the records of a run."""
+
+    __slots__ = ()
+
+    rows: RowRun
+
+
+class RowArray(Symbolic):
+    """An array whose first axis is that of the records; ``row`` keeps one of them, (1, ...)."""
+
+    __slots__ = ("is_alone", "row", "rows")
+
+    __hash__ = None  # type: ignore[assignment]
+    kind = np.ndarray
+
+    def __init__(self, row: Any, rows: RowRun, *, is_alone: bool = True) -> None:
+        self.row = row
+        self.rows = rows
+        #: Whether no view of it exists, so that it may be written to.
+        self.is_alone = is_alone
+
+    @property
+    def branching(self) -> Branching:  # type: ignore[override]
+        """The analysis that it is part of."""
+        return self.rows.branching
+
+    def refuse(self, use: str) -> NoReturn:
+        """End the analysis: the use may bring two records together."""
+        self.rows.refuse(f"{use} of an array with one entry for each record")
+
+    def concretise(self, use: str) -> NoReturn:
+        self.refuse(use)
+
+    @property
+    def dtype(self) -> Any:
+        """Of the numbers that it stands for."""
+        return self.row.dtype
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """With the number of records first."""
+        return (self.rows.count, *self.row.shape[1:])
+
+    @property
+    def ndim(self) -> int:
+        """Of an array."""
+        return len(self.row.shape)
+
+    @property
+    def size(self) -> int:
+        """Of an array."""
+        return int(np.prod(self.shape))
+
+    def __len__(self) -> int:
+        return self.rows.count
+
+    def __iter__(self) -> Iterator[Any]:
+        self.refuse("an iteration that was not seen in the source")
+
+    def __contains__(self, value: Any) -> bool:
+        self.refuse("'in'")
+
+    def __bool__(self) -> bool:
+        self.refuse("a truth value")
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        self.refuse("numpy.array()")
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        if method != "__call__" or options or ufunc.signature is not None:
+            self.refuse(f"numpy.{ufunc.__name__}{'' if method == '__call__' else f'.{method}'}")
+        return self.entrywise(ufunc, inputs)
+
+    def __array_function__(
+        self, function: Any, types: Any, arguments: Any, options: dict[str, Any]
+    ) -> Any:
+        rule = FOLLOWED.get(function)
+        if rule is None:
+            self.refuse(f"numpy.{function.__name__}")
+        return rule(self, *arguments, **options)
+
+    def entrywise(self, function: Callable[..., Any], inputs: tuple[Any, ...]) -> Any:
+        """A function of NumPy of entries in the same place, rows and constants."""
+        arrays = [one for one in inputs if type(one) is RowArray]
+        if any(one.ndim != self.ndim for one in arrays):
+            self.refuse("arithmetic with one of another number of axes,")
+        parts = [self.part(one) for one in inputs]
+        return self.treated(lambda: function(*parts))
+
+    def part(self, value: Any) -> Any:
+        """What one row sees of an operand: its own row, or a constant that all rows see alike."""
+        if type(value) is RowArray:
+            return value.row
+        return self.constant(value, self.ndim)
+
+    def constant(self, value: Any, axes: int) -> Any:
+        """A plain number or array that is the same for all rows, where the result has ``axes``."""
+        if value is None or (isinstance(value, PLAIN) and not is_symbolic(value)):
+            return value
+        array = np.asarray(value) if type(value) in (list, tuple) else value
+        if type(array) is not np.ndarray or array.dtype.kind not in "biuf":
+            self.refuse(f"arithmetic with a value of type {type(value).__name__}")
+        if array.ndim < axes or (array.ndim == axes and array.shape[0] == 1):
+            return array
+        is_column = array.ndim == axes and array.shape[0] == self.rows.count
+        if not is_column or not is_repeated(array):
+            self.refuse(f"arithmetic with an array of the shape {array.shape}, not alike for all,")
+        return array[:1]
+
+    def treated(self, make: Callable[[], Any]) -> Any:
+        """What ``make`` gives of the kept row, as rows again."""
+        with self.rows.treating_rows():
+            try:
+                found = make()
+            except Exception as error:
+                # NumPy would raise where any of the records does.
+                self.refuse(f"{type(error).__name__} in an operation")
+        if type(found) is tuple:
+            return tuple(self.wrapped(one) for one in found)
+        return self.wrapped(found)
+
+    def wrapped(self, row: Any, *, is_alone: bool = True) -> RowArray:
+        """Another array of rows."""
+        if type(row) not in (np.ndarray, SymbolicArray) or not row.shape or row.shape[0] != 1:
+            self.refuse("an operation that leaves no row")
+        return RowArray(row, self.rows, is_alone=is_alone)
+
+    def view(self, move: Callable[[Any], Any]) -> RowArray:
+        """The same entries in another shape, which may share its memory."""
+        self.is_alone = False
+        with self.rows.treating_rows():
+            found = move(self.row)
+        return self.wrapped(found, is_alone=False)
+
+    # ---- entries and shapes
+
+    def __getitem__(self, index: Any) -> Any:
+        first, *rest = index if type(index) is tuple else (index,)
+        is_plain = all(one is None or type(one) in (int, slice) for one in rest)
+        is_whole = type(first) is slice and first == slice(None)
+        if not is_plain or not (is_whole or (first is Ellipsis and len(rest) < self.ndim)):
+            self.refuse("an index")
+        return self.view(lambda row: row[(first, *rest)])
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self.check_alone()
+        mask = type(index) is RowArray and index.dtype == np.bool_ and index.ndim == self.ndim == 1
+        if not mask and not (index is Ellipsis or index == slice(None)):
+            self.refuse("an assignment to places")
+        if mask and np.ndim(value) != 0:
+            self.refuse("an assignment of several values to chosen places")
+        part = self.part(value)
+        given = part.dtype if type(value) is RowArray else np.asarray(part).dtype
+        if not np.can_cast(given, self.dtype, "same_kind"):
+            self.refuse("an assignment of another type")
+        dtype = self.dtype
+        with self.rows.treating_rows():
+            chosen = np.where(index.row if mask else True, part, self.row)
+            self.row = chosen.astype(dtype)
+
+    def check_alone(self) -> None:
+        """Refuse a write that views would have to see."""
+        self.rows.check_quiet()
+        if self.rows.in_record:
+            self.refuse("a write")
+        if not self.is_alone:
+            self.refuse("a write to an array that has views, or to the data,")
+
+    def written(self, ufunc: Any, other: Any) -> RowArray:
+        """``array += other`` and alike."""
+        self.check_alone()
+        found = self.entrywise(ufunc, (self, other))
+        if not np.can_cast(found.dtype, self.dtype, "same_kind") or found.shape != self.shape:
+            self.refuse("an operation in place that changes its type or shape")
+        self.row = found.row.astype(self.dtype)
+        return self
+
+    def reshape(self, *shape: Any, **options: Any) -> RowArray:
+        """The same entries, the rows still first."""
+        sides = shape[0] if len(shape) == 1 and type(shape[0]) is tuple else shape
+        entries = int(np.prod(self.row.shape))
+        if options or not sides or any(type(side) is not int for side in sides):
+            self.refuse(".reshape")
+        is_same = sides[0] in (-1, self.rows.count) and int(np.prod(sides[1:])) == entries
+        if not is_same and (sides != (-1,) or entries != 1):
+            self.refuse(".reshape")
+        if min(sides[1:], default=1) < 1:
+            self.refuse(".reshape")
+        return self.view(lambda row: row.reshape((1, *sides[1:])))
+
+    def ravel(self, order: Any = "C") -> RowArray:
+        """In one line, where each row has one entry."""
+        return self.reshape(-1)
+
+    def flatten(self, order: Any = "C") -> RowArray:
+        """A copy in one line, where each row has one entry."""
+        return self.reshape(-1).copy()
+
+    def copy(self, order: Any = "C") -> RowArray:
+        """Another array of the same entries."""
+        return self.treated(lambda: self.row.copy())  # type: ignore[no-any-return]
+
+    def astype(self, dtype: Any, **options: Any) -> RowArray:
+        """The same entries in another type."""
+        if options.keys() - {"copy"}:
+            self.refuse(".astype with options")
+        return self.treated(lambda: self.row.astype(dtype))  # type: ignore[no-any-return]
+
+    def tolist(self) -> RowList:
+        """A list of rows."""
+        with self.rows.treating_rows():
+            [entry] = self.row.tolist()
+        return RowList(entry, self.rows)
+
+    def fill(self, value: Any) -> None:
+        """Put one number everywhere."""
+        self[...] = value
+
+    def first(self) -> Any:
+        """The kept row, as iterating over an array gives it."""
+        return self.row[0]
+
+    def __neg__(self) -> Any:
+        return np.negative(self)
+
+    def __pos__(self) -> Any:
+        return np.positive(self)
+
+    def __abs__(self) -> Any:
+        return np.absolute(self)
+
+    def __invert__(self) -> Any:
+        return np.invert(self)
+
+    @raises_as_numpy
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or not hasattr(np.ndarray, name):
+            raise AttributeError(f"'numpy.ndarray' object has no attribute {name!r}")
+        self.refuse(f".{name}")
+
+
+class RowList(Symbolic):
+    """A list with one entry for each record, of which ``entry`` is kept.
+
+    As a tuple or an array it is to be returned only.
+    """
+
+    __slots__ = ("entry", "kind", "rows")
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, entry: Any, rows: RowRun, kind: Any = list) -> None:
+        self.entry = entry
+        self.rows = rows
+        self.kind = kind
+
+    @property
+    def branching(self) -> Branching:  # type: ignore[override]
+        """The analysis that it is part of."""
+        return self.rows.branching
+
+    def refuse(self, use: str) -> NoReturn:
+        """End the analysis: the use may bring two records together."""
+        self.rows.refuse(f"{use} of a list with one entry for each record")
+
+    def concretise(self, use: str) -> NoReturn:
+        self.refuse(use)
+
+    def first(self) -> Any:
+        """The kept entry."""
+        return self.entry
+
+    def __len__(self) -> int:
+        return self.rows.count
+
+    def __iter__(self) -> Iterator[Any]:
+        self.refuse("an iteration that was not seen in the source")
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(f"'list' object has no attribute {name!r}")
+        self.refuse(f".{name}")
+
+
+def _refusing(name: str) -> Callable[..., Any]:
+    def method(self: RowList, *arguments: Any) -> NoReturn:
+        self.refuse(name.strip("_"))
+
+    return method
+
+
+for _name in (
+    *("bool", "getitem", "setitem", "delitem", "contains", "reversed", "eq", "ne", "lt", "le"),
+    *("gt", "ge", "add", "radd", "iadd", "mul", "rmul", "imul", "array"),
+):
+    setattr(RowList, f"__{_name}__", _refusing(_name))
+
+
+#: What has one place for each record.
+ROW_TYPES = (RowArray, RowList)
+
+
+def is_of_rows(value: Any) -> bool:
+    """Whether it has one place for each record."""
+    return type(value) in ROW_TYPES
+
+
+def holds_rows(value: Any) -> bool:
+    """Whether it is, or holds in lists, tuples or dicts, what has one place for each record."""
+    if type(value) in (list, tuple, set, frozenset):
+        return any(map(holds_rows, value))
+    if type(value) is dict:
+        return any(map(holds_rows, value.values()))
+    return is_of_rows(value)
+
+
+def is_repeated(array: NDArray[Any]) -> bool:
+    """Whether all rows of a plain array are equal."""
+    return bool(np.all(array == array[:1]))
+
+
+# ---- functions of NumPy
+
+Handler = Callable[..., Any]
+#: What is followed of NumPy's functions that are not ufuncs; all else is refused.
+FOLLOWED: dict[Any, Handler] = {}
+
+
+def _follows(*functions: Any) -> Callable[[Handler], Handler]:
+    def keep(rule: Handler) -> Handler:
+        FOLLOWED.update(dict.fromkeys(functions, rule))
+        return rule
+
+    return keep
+
+
+@_follows(np.where)
+def _where(one: RowArray, condition: Any, *pair: Any) -> Any:
+    if len(pair) != 2:
+        one.refuse("numpy.where without values")
+    return one.entrywise(np.where, (condition, *pair))
+
+
+@_follows(np.clip)
+def _clip(one: RowArray, array: Any, a_min: Any = None, a_max: Any = None, **options: Any) -> Any:
+    if options or type(array) is not RowArray:
+        one.refuse("numpy.clip with options")
+    return array.entrywise(np.clip, (array, a_min, a_max))
+
+
+@_follows(np.round, np.around)
+def _round(one: RowArray, array: Any, decimals: int = 0, out: Any = None) -> Any:
+    if out is not None or type(decimals) is not int:
+        one.refuse("numpy.round with out=")
+    return one.treated(lambda: np.round(one.row, decimals))
+
+
+@_follows(np.nan_to_num)
+def _nan_to_num(one: RowArray, array: Any) -> Any:
+    return one.treated(lambda: np.nan_to_num(one.row))
+
+
+@_follows(np.copy)
+def _copy(one: RowArray, array: Any) -> Any:
+    return one.copy()
+
+
+@_follows(np.reshape)
+def _reshape(one: RowArray, array: Any, *shape: Any) -> Any:
+    return one.reshape(*shape)
+
+
+@_follows(np.expand_dims)
+def _expand_dims(one: RowArray, array: Any, axis: Any) -> Any:
+    if type(axis) is not int or axis % (one.ndim + 1) == 0:
+        one.refuse("numpy.expand_dims of the first axis")
+    return one.view(lambda row: np.reshape(row, np.expand_dims(np.empty(row.shape), axis).shape))
+
+
+@_follows(np.shape)
+def _shape(one: RowArray, array: Any) -> Any:
+    return one.shape
+
+
+@_follows(np.ndim)
+def _ndim(one: RowArray, array: Any) -> Any:
+    return one.ndim
+
+
+@_follows(np.size)
+def _size(one: RowArray, array: Any) -> Any:
+    return one.size
+
+
+def _like(make: Any) -> Handler:
+    def rule(one: RowArray, array: Any, *value: Any, **options: Any) -> Any:
+        if options.keys() - {"dtype"} or any(np.ndim(given) for given in value):
+            one.refuse(f"numpy.{make.__name__} with options")
+        model = np.empty(one.row.shape, dtype=one.dtype)
+        return one.wrapped(make(model, *value, **options))
+
+    return rule
+
+
+for _make in (np.zeros_like, np.ones_like, np.full_like):
+    FOLLOWED[_make] = _like(_make)
+
+
+def _joining(function: Any) -> Handler:
+    """Arrays of rows side by side, never one below the other."""
+
+    def rule(one: RowArray, arrays: Any, axis: Any = None) -> Any:
+        if type(arrays) not in (list, tuple) or not all(type(a) is RowArray for a in arrays):
+            one.refuse(f"numpy.{function.__name__} of rows and others")
+        if function is np.column_stack:
+            if axis is not None:
+                one.refuse("numpy.column_stack with options")
+            axis = 1
+        ends = one.ndim + (function is np.stack)
+        if type(axis) is not int or axis % ends == 0:
+            one.refuse(f"numpy.{function.__name__} along the records")
+        parts = [
+            row.row.reshape(1, -1) if function is np.column_stack and row.ndim == 1 else row.row
+            for row in arrays
+        ]
+        join = np.concatenate if function is np.column_stack else function
+        return one.treated(lambda: join(parts, axis=axis))
+
+    return rule
+
+
+for _join in (np.stack, np.concatenate, np.column_stack):
+    FOLLOWED[_join] = _joining(_join)
+
+
+def _within(function: Any) -> Handler:
+    """Reductions within a row."""
+
+    def rule(one: RowArray, array: Any, *given: Any, **options: Any) -> Any:
+        axis = given[0] if given else options.get("axis")
+        rest = {key for key, value in options.items() if value is not None and key != "axis"}
+        if len(given) > 1 or type(axis) is not int or axis % one.ndim == 0 or rest - {"keepdims"}:
+            one.refuse(f"numpy.{function.__name__} over the records")
+        keep = {"keepdims": True} if options.get("keepdims") is True else {}
+        return one.treated(lambda: function(one.row, axis=axis, **keep))
+
+    return rule
+
+
+_REDUCTIONS = ("sum", "mean", "prod", "any", "all", "max", "min", "argmax", "argmin")
+for _name in _REDUCTIONS:
+    FOLLOWED[getattr(np, _name)] = _within(getattr(np, _name))
+
+
+@_follows(np.take)
+def _take(one: RowArray, table: Any, places: Any, axis: Any = None, **options: Any) -> Any:
+    is_first = axis == 0 or (axis is None and np.ndim(table) == 1)
+    if options or type(places) is not RowArray or not is_first:
+        one.refuse("numpy.take")
+    return entry_of_table(table, places)
+
+
+def entry_of_table(table: Any, places: RowArray) -> Any:
+    """``table[places]`` of a constant table: each row looks up its own entries."""
+    if type(table) is not np.ndarray or places.dtype.kind not in "iu":
+        places.refuse("an index")
+    return places.treated(lambda: table[places.row])
+
+
+@_follows(np.digitize)
+def _digitize(one: RowArray, numbers: Any, bins: Any, right: bool = False) -> Any:
+    if type(numbers) is not RowArray or type(bins) not in (list, tuple, np.ndarray):
+        one.refuse("numpy.digitize by rows")
+    return one.treated(lambda: np.digitize(numbers.row, bins, right))
+
+
+@_follows(np.searchsorted)
+def _searchsorted(one: RowArray, bins: Any, numbers: Any, side: str = "left") -> Any:
+    if type(numbers) is not RowArray or type(bins) not in (list, tuple, np.ndarray):
+        one.refuse("numpy.searchsorted in rows")
+    row: Any = numbers.row
+    return one.treated(lambda: np.searchsorted(bins, row, "right" if side == "right" else "left"))
+
+
+# ---- methods and operators
+
+
+def _answered_by(name: str) -> Callable[..., Any]:
+    def method(self: RowArray, *arguments: Any, **options: Any) -> Any:
+        return getattr(np, name)(self, *arguments, **options)
+
+    return method
+
+
+def _operator(ufunc: Any, *, swapped: bool = False) -> Callable[[Any, Any], Any]:
+    return lambda self, other: ufunc(other, self) if swapped else ufunc(self, other)
+
+
+def _in_place(ufunc: Any) -> Callable[[Any, Any], Any]:
+    return lambda self, other: self.written(ufunc, other)
+
+
+for _name in (*_REDUCTIONS, "clip", "round"):
+    setattr(RowArray, _name, _answered_by(_name))
+
+
+for _ufunc, _operation in (ARITHMETIC | COMPARISONS).items():
+    _name = _operation.__name__.rstrip("_")
+    setattr(RowArray, f"__{_name}__", _operator(_ufunc))
+    if _ufunc in ARITHMETIC:
+        setattr(RowArray, f"__r{_name}__", _operator(_ufunc, swapped=True))
+        setattr(RowArray, f"__i{_name}__", _in_place(_ufunc))

@@ -1,0 +1,169 @@
+"""Proofs and refutations for many records that are treated one by one."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import liptest as lt
+from liptest.data.domains import Domain
+from liptest.evidence.certificate import certify
+from liptest.evidence.check_witness import BREAKS, check_certificate
+from liptest.evidence.verify import examine
+from liptest.mechanisms.laws import AtPlace
+from liptest.privacy.comparison import compare_laws
+from liptest.runs.fingerprints import fingerprint
+from tests.unit.enumerate.row_programs import ALONE, JOINT
+
+RECORDS = 10_000
+KEEP = (math.e - 1) / (math.e + 3)
+FOUR = lt.ProductDistribution.uniform(lt.RecordGrid([4] * RECORDS))
+BITS = lt.ProductDistribution.uniform(lt.Hypercube(RECORDS))
+
+
+def response(data: Any, rng: Any) -> Any:
+    return np.where(rng.random(len(data)) < KEEP, data, rng.integers(0, 4, len(data))).tolist()
+
+
+def too_true(data: Any, rng: Any) -> Any:
+    return np.where(rng.random(len(data)) < 0.5, data, rng.integers(0, 4, len(data))).tolist()
+
+
+def too_true_loop(data: Any, rng: Any) -> Any:
+    told = []
+    for value in data:
+        told.append(  # noqa: PERF401
+            int(value) if rng.random() < 0.5 else int(rng.integers(0, 4))
+        )
+    return told
+
+
+def noisy(data: Any, rng: Any) -> Any:
+    return data + rng.laplace(0, 1.0, size=len(data))
+
+
+def noisy_loop(data: Any, rng: Any) -> Any:
+    return [float(value + rng.laplace(0, 1.0)) for value in data]
+
+
+def normal(data: Any, rng: Any) -> Any:
+    return (data + rng.normal(0, 4.0, len(data))).tolist()
+
+
+def check(function: Any, distribution: Any, **claim: Any) -> lt.PrivacyVerdict:
+    return lt.check_privacy(lt.mechanism(function), distribution, seed=1, **claim)
+
+
+def test_yes_by_proof() -> None:
+    verdict = check(response, FOUR, epsilon=1.0)
+    assert (verdict.decision, verdict.guarantee.kind) == ("YES", "proof")
+    assert verdict.method == "per-record"
+    assert verdict.largest_loss == pytest.approx(1.0)
+    assert "treated one by one" in str(verdict)
+    assert "10,000" in str(verdict)
+
+
+@pytest.mark.parametrize("function", [too_true, too_true_loop])
+def test_no_with_a_witness(function: Any) -> None:
+    verdict = check(function, FOUR, epsilon=1.0)
+    witness = verdict.witness
+    assert verdict.decision == "NO"
+    assert witness is not None
+    assert len(witness.dataset) == RECORDS
+    [place] = witness.changed
+    assert isinstance(witness.output, AtPlace)
+    assert witness.output.place == place
+    assert witness.loss == pytest.approx(math.log(5))
+    assert witness.verify(lt.mechanism(function))
+    assert not witness.verify(lt.mechanism(response))
+    assert "at place" in str(verdict)
+
+
+@pytest.mark.parametrize("function", [response, too_true])
+def test_certificates_hold(function: Any) -> None:
+    mechanism = lt.mechanism(function)
+    verdict = lt.check_privacy(mechanism, FOUR, epsilon=1.0, seed=1)
+    certificate = certify(verdict, fingerprint(mechanism), FOUR, own_seed=True)
+    found = examine(certificate.to_json(), mechanism, FOUR)
+    assert (found.problems, found.certain) == ([], True)
+    if verdict.decision == "NO":
+        assert check_certificate(json.loads(certificate.to_json())) == BREAKS
+        other = examine(certificate.to_json(), lt.mechanism(response), FOUR)
+        assert any("does not break" in line for line in other.problems)
+
+
+@pytest.mark.parametrize("function", [noisy, noisy_loop])
+def test_noisy_answers(function: Any) -> None:
+    assert check(function, BITS, epsilon=1.0).decision == "YES"
+    verdict = check(function, BITS, epsilon=0.9)
+    assert verdict.decision == "NO"
+    assert verdict.witness is not None
+    assert verdict.witness.verify(lt.mechanism(function))
+    assert "taken as ideal" in str(verdict)
+
+
+def test_delta() -> None:
+    claims = {"YES": 0.01, "NO": 1e-4}
+    for decision, delta in claims.items():
+        verdict = check(normal, BITS, epsilon=0.5, delta=delta)
+        assert verdict.decision == decision
+    assert verdict.witness is not None
+    assert verdict.witness.verify(lt.mechanism(normal))
+
+
+def test_coordinates_of_different_sizes() -> None:
+    sizes = lt.ProductDistribution.uniform(lt.RecordGrid([2] * 5_000 + [4] * 5_000))
+    verdict = check(too_true, sizes, epsilon=1.0)
+    assert verdict.witness is not None
+    assert verdict.witness.changed[0] >= 5_000
+
+
+@pytest.mark.parametrize("function", JOINT, ids=lambda f: f.__name__)
+def test_what_brings_records_together_has_no_such_proof(function: Any) -> None:
+    distribution = lt.ProductDistribution.uniform(lt.RecordGrid([3] * 40))
+    with pytest.raises(lt.errors.InputError, match="per-record"):
+        check(function, distribution, epsilon=5.0, method="per-record")
+
+
+HEAVY = {"comprehension_with_own_helper", "rappor", "table_rows", "unary_bits"}
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        pytest.param(one, marks=pytest.mark.slow if one.__name__ in HEAVY else (), id=one.__name__)
+        for one in ALONE
+    ],
+)
+def test_as_brute_force_over_all_pairs(function: Any) -> None:
+    """The claim is decided as by the laws of all pairs of datasets of two records."""
+    values = 2 if function.__name__ in ("table_rows", "rappor", "comprehension_of_tuples") else 3
+    domain: Domain = lt.RecordGrid([values] * 2)
+    mechanism = lt.mechanism(function)
+    points = domain.points(range(domain.size))
+    laws = [mechanism.law(point) for point in points]
+    for epsilon in (0.3, 0.7, 1.1, 2.0):
+        claim = lt.check_privacy(
+            mechanism,
+            lt.ProductDistribution.uniform(domain),
+            epsilon=epsilon,
+            method="per-record",
+            seed=1,
+        )
+        broken = any(
+            compare_laws(left, right, claim.claim, 1).answer.name == "VIOLATED"
+            for one, left in zip(points, laws, strict=True)
+            for other, right in zip(points, laws, strict=True)
+            if int(np.sum(one != other)) == 1
+        )
+        assert claim.decision == ("NO" if broken else "YES")
+
+
+def test_other_neighbours_are_refused() -> None:
+    grid = lt.ProductDistribution.uniform(lt.Hypergrid([4] * 3))
+    with pytest.raises(lt.errors.InputError, match="do not differ in one record"):
+        check(response, grid, epsilon=1.0, method="per-record")
