@@ -35,6 +35,7 @@ SCRIPTS = (
     "black_box.py",
     "published_suite.py",
     "published_exact.py",
+    "alignment.py",
     "search.py",
     "profile_bands.py",
     "executors.py",

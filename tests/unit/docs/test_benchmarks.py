@@ -107,6 +107,15 @@ COUNTS: dict[str, list[tuple[str, dict[str, int]]]] = {
         ("bursts, 8 parts: sensitivity, c = 25", {"draws": 132}),
     ],
     "black_box": [("leak 1e-3, claim 1, failure 1e-06", {"pairs": 1})],
+    "alignment": [
+        ("SVT1, 45 answers", {"price, millionths": 1_000_000}),
+        ("SVT4, 45 answers", {"price, millionths": 1_750_000}),
+        ("noisy maximum, 45", {"price, millionths": 1_000_000}),
+        ("histogram, 45 cells", {"price, millionths": 2_000_000}),
+        ("20 random programs, whole noise and answers", {"below the loss": 0}),
+        ("20 random programs, real noise and answers", {"below the loss": 0}),
+        ("20 random programs, whole noise, real answers", {"below the loss": 0}),
+    ],
     "search": [
         ("needle at all ones, 2^20", {"found": 1}),
         ("needle at a random dataset, 2^20", {"found": 0}),
