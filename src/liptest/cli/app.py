@@ -7,6 +7,7 @@ broken or refuted mechanism is never masked.
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from typing import Literal
@@ -60,7 +61,8 @@ app = App(
     name="liptest",
     help="Tests a claim of differential privacy before the code touches the data.",
     help_epilogue="Exit codes: 0 YES or released, 1 NO or refused, 2 bad usage or input, "
-    "3 INCONCLUSIVE or budget ended, 4 the mechanism is broken.",
+    "3 INCONCLUSIVE or budget ended, 4 the mechanism is broken; 70 an error of liptest itself "
+    "(--debug shows its traceback).",
     help_format="plaintext",
     version_flags=["--version"],
     # Ctrl-C is told of as every error is, in one line.
@@ -90,6 +92,7 @@ def run_command(tokens: list[str]) -> int:
         return run_welcome()
     if tokens[0] in COMMANDS and tokens[0] != "ledger":
         app[tokens[0]].help = None  # its docstring says more
+    _print_anything()
     try:
         answer = app(
             tokens,
@@ -106,7 +109,27 @@ def run_command(tokens: list[str]) -> int:
         return 141
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else 2
+    except Exception as error:
+        return _code_of_refusal(error)
     return answer if isinstance(answer, int) else 0
+
+
+def _print_anything() -> None:
+    """What the terminal has no letters for is escaped, and is no reason to fail."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _code_of_refusal(error: Exception) -> int:
+    """The exit code of an error of liptest that a command let through; others are its faults."""
+    from liptest.cli.jobs import code_of
+    from liptest.errors import LiptestError
+
+    if not isinstance(error, LiptestError):
+        raise error
+    print(f"error: {_flat(error)}", file=sys.stderr)
+    return code_of(error)
 
 
 def _flat(error: Exception) -> str:

@@ -19,10 +19,19 @@ from cyclopts import Parameter
 
 from liptest.cli import typed
 from liptest.cli.config import CheckModel
-from liptest.cli.jobs import CommandJob, Job, code_of, load_job, read_task, settings_of
+from liptest.cli.jobs import (
+    CommandJob,
+    Job,
+    check_file_says_it_all,
+    code_of,
+    load_job,
+    read_task,
+    settings_of,
+)
 from liptest.cli.loading import defined_at, muted
 from liptest.cli.options import DEFAULTS, Checkpoint, Mechanism, Options, Resume
-from liptest.cli.tables import read_column, read_whole_numbers
+from liptest.cli.paths import check_paths, check_readable, files_of
+from liptest.cli.tables import check_column, read_column, read_whole_numbers
 from liptest.cli.workers import pool
 from liptest.errors import BudgetError, InputError, LiptestError
 from liptest.evidence.certificate import Certificate, certify
@@ -88,7 +97,7 @@ _CODES = {Decision.YES: 0, Decision.NO: 1, Decision.INCONCLUSIVE: 3}
 def run_check(options: dict[str, Any]) -> int:
     """``liptest check``: every check runs, whatever became of the others."""
     screen = Screen()
-    task = _guarded(screen, lambda: read_task(options))
+    task = _guarded(screen, lambda: _task(options))
     if task is None:
         return 2
     files = _guarded(screen, lambda: checkpoint_files(options, len(task.models)))
@@ -96,6 +105,7 @@ def run_check(options: dict[str, Any]) -> int:
         return 2
     before = interruptions()
     outcomes = _checked(screen, task, files)
+    _offer_deltas(screen, task, outcomes, options["typed"])
     written = write_outcomes(options, outcomes)
     if interruptions() != before or not written or any(map(was_interrupted, outcomes)):
         say_how_to_go_on(screen, files, options["typed"])
@@ -103,8 +113,19 @@ def run_check(options: dict[str, Any]) -> int:
         remove(files)
     if len(outcomes) > 1:
         screen.summary([(outcome.asked, outcome.code) for outcome in outcomes])
-    codes = {outcome.code for outcome in outcomes}
+    codes = {outcome.code for outcome in outcomes} | ({0} if written else {2})
     return next(code for code in _SEVERITY if code in codes)
+
+
+def _task(options: dict[str, Any]) -> CommandJob:
+    """What was asked for, once all files that are named can be read or written."""
+    task = read_task(options)
+    if task.is_from_file:
+        check_file_says_it_all(options)
+    check_paths(options | {"ledger": task.ledger}, inputs=files_of(options))
+    if options["vendor"] is not None and task.ledger is None:
+        raise InputError("--vendor: it is noted in a ledger; give --ledger FILE too", name="vendor")
+    return task
 
 
 def _checked(screen: Screen, task: CommandJob, files: list[Path | None]) -> list[Outcome]:
@@ -119,18 +140,47 @@ def _checked(screen: Screen, task: CommandJob, files: list[Path | None]) -> list
     return outcomes
 
 
+def _offer_deltas(
+    screen: Screen, task: CommandJob, outcomes: Sequence[Outcome], typed: list[str]
+) -> None:
+    """The command that asks for what is proved, after an INCONCLUSIVE because of a tail."""
+    for outcome in outcomes:
+        verdict = None if outcome.certificate is None else outcome.certificate.verdict
+        if verdict is None or verdict.decision is not Decision.INCONCLUSIVE:
+            continue
+        delta = verdict.sufficient_delta
+        if delta is None:
+            continue
+        if len(outcomes) > 1 or task.is_from_file:
+            screen.paragraph(
+                f"To have it proved: delta = {delta!r} for {outcome.asked} in the file."
+            )
+        else:
+            screen.paragraph("To have it proved with that delta:")
+            screen.command(shlex.join(["liptest", *_with_delta(typed, delta)]))
+
+
+def _with_delta(typed: list[str], delta: float) -> list[str]:
+    """The same command with another delta."""
+    kept, skipped = [], False
+    for word in typed:
+        if not skipped and word != "--delta" and not word.startswith("--delta="):
+            kept.append(word)
+        skipped = word == "--delta"
+    return [*kept, "--delta", repr(delta)]
+
+
 def run_release(options: dict[str, Any]) -> int:
     """``liptest release``: test, then one draw on the private dataset."""
     screen = Screen()
-    task = _guarded(screen, lambda: read_task(options))
+    task = _guarded(screen, lambda: _task(options))
     if task is None:
         return 2
-    private: Path = options["private"]
-    if len(task.models) != 1:
-        return screen.error(InputError("release: name one mechanism, or a file with one check"), 2)
-    if not private.is_file():
-        return screen.error(InputError(f"{private}: there is no such file"), 2)
     try:
+        if len(task.models) != 1:
+            raise InputError("release: name one mechanism, or a file with one check")
+        check_readable(options["private"], "--private")
+        check_column(options["private"], options["private_column"], options["private_rows"])
         return _release(screen, task.models[0], task, options)
     except LiptestError as error:
         return screen.error(error, code_of(error))
@@ -204,10 +254,13 @@ def _release(screen: Screen, model: CheckModel, task: CommandJob, options: dict[
     outcome = Outcome(
         model.mechanism, code, gate.certificate, None, job.mechanism, job.distribution
     )
-    write_outcomes(options, [outcome])
+    is_written = write_outcomes(options, [outcome])
     if verdict.decision is not Decision.YES:
         screen.paragraph("REFUSED - the private table was not read")
         return code
+    if not is_written:
+        screen.paragraph("NOT RELEASED - a file could not be written; the table was not read")
+        return 2
     private: Path = options["private"]
     column = read_column(private, options["private_column"], options["private_rows"], private=True)
     answer = gate.release(read_whole_numbers(column, private, private=True))

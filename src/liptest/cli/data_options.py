@@ -7,6 +7,7 @@ that only a file can hold.
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -21,7 +22,7 @@ from liptest.cli.tables import read_column, read_whole_numbers
 from liptest.data.domains import AnswerGrid, Domain, Hypercube, Hypergrid, RecordGrid
 from liptest.data.product import ProductDistribution
 from liptest.data.sources import SqlTable, as_source
-from liptest.errors import ConfigError, InputError
+from liptest.errors import ConfigError, InputError, shown
 
 DATA = Group("Domain and distribution of the data")
 _PARQUET = (".parquet", ".pq")
@@ -31,10 +32,25 @@ _ONLY_SQL = ("sql_table", "sql_schema", "query")
 def read_numbers(text: str) -> list[float]:
     """Numbers with commas between them, whole ones as ints; raises InputError."""
     try:
-        values = [float(part) for part in text.split(",")]
+        return [_read_number(part) for part in text.split(",")]
     except ValueError:
-        raise InputError(f"{text!r} must be numbers with commas between them") from None
-    return [int(value) if value.is_integer() else value for value in values]
+        raise InputError(
+            f"{shown(text)} must be numbers with commas between them, none infinite"
+        ) from None
+
+
+def _read_number(text: str) -> float:
+    try:
+        return int(text)  # also where a float would lose digits
+    except ValueError:
+        value = float(text)
+        return int(value) if value.is_integer() else _finite(value)
+
+
+def _finite(value: float) -> float:
+    if not math.isfinite(value):
+        raise ValueError
+    return value
 
 
 def _whole_numbers(_: Any, tokens: Sequence[Token]) -> list[float]:
@@ -43,6 +59,18 @@ def _whole_numbers(_: Any, tokens: Sequence[Token]) -> list[float]:
     if not all(isinstance(value, int) for value in values):
         raise InputError(f"{text!r} must be whole numbers with commas between them")
     return values
+
+
+def read_whole_number(text: str) -> int:
+    """A whole number, never rounded; raises InputError."""
+    try:
+        return int(text)
+    except ValueError:
+        raise InputError(f"{shown(text)} must be a whole number") from None
+
+
+def _whole_number(_: Any, tokens: Sequence[Token]) -> int:
+    return read_whole_number(tokens[0].value)
 
 
 def _one_or_more(_: Any, tokens: Sequence[Token]) -> float | list[float]:
@@ -61,6 +89,7 @@ WHOLE_NUMBERS: dict[str, Any] = {
     "metavar": "STR",
     "negative": "",
 }
+WHOLE: dict[str, Any] = {"converter": _whole_number, "n_tokens": 1}
 ONE_OR_MORE: dict[str, Any] = {**WHOLE_NUMBERS, "converter": _one_or_more}
 NAMES: dict[str, Any] = {**WHOLE_NUMBERS, "converter": _names}
 
@@ -90,7 +119,7 @@ class DomainOptions:
     relation: Annotated[Literal["all", "one"] | None, _option("Of answers: how many may move.")] = (
         None
     )
-    dimension: Annotated[int | None, _option("Number of bits of a cube.")] = None
+    dimension: Annotated[int | None, _option("Number of bits of a cube.", **WHOLE)] = None
     sizes: Annotated[
         list[int] | None,
         _option("Values per coordinate: 3,3,2.", **WHOLE_NUMBERS),

@@ -16,8 +16,9 @@ import numpy as np
 from cyclopts import Group, Parameter
 
 from liptest.cli.config import FileModel, validated
-from liptest.cli.data_options import DistributionOptions, DomainOptions, read_numbers
+from liptest.cli.data_options import WHOLE, DistributionOptions, DomainOptions, read_numbers
 from liptest.cli.loading import load_mechanism, muted
+from liptest.cli.paths import check_writable
 from liptest.cli.tables import read_column, read_whole_numbers
 from liptest.data.product import ProductDistribution
 from liptest.errors import InputError, LiptestError, check_count
@@ -43,7 +44,9 @@ def init(
         Literal["cube", "grid", "records"] | None,
         Parameter(group=_KNOWN, help="Bits flipped, counts moved by 1, or records replaced."),
     ] = None,
-    dimension: Annotated[int | None, Parameter(group=_KNOWN, help="Number of records.")] = None,
+    dimension: Annotated[
+        int | None, Parameter(group=_KNOWN, help="Number of records.", **WHOLE)
+    ] = None,
     sizes: Annotated[
         str | None, Parameter(group=_KNOWN, help="Values per coordinate: 3,3,2.")
     ] = None,
@@ -152,6 +155,7 @@ def written(where: str, known: Known, folder: Path) -> tuple[str, str]:
 
 
 def _check_free(output: Path, where: str, force: bool) -> None:
+    check_writable(output, "--output")
     if output.exists() and not force:
         raise InputError(
             f"{output}: it exists; add to it [[check]] with mechanism = {_quoted(where)}, or give "

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from liptest.cli.config import CheckModel, read_config, validated
-from liptest.cli.data_options import DistributionOptions, DomainOptions
+from liptest.cli.data_options import NOTHING, DistributionOptions, DomainOptions
 from liptest.cli.loading import load_mechanism, muted
 from liptest.data.product import ProductDistribution
-from liptest.errors import BudgetError, GateError, InputError, LiptestError, MechanismError
+from liptest.errors import (
+    BudgetError,
+    GateError,
+    InputError,
+    LiptestError,
+    MechanismError,
+    check_count,
+)
 from liptest.lipschitz import testers
 from liptest.mechanisms.base import Mechanism
 from liptest.privacy.settings import METHODS, CheckSettings
@@ -24,6 +31,7 @@ class CommandJob:
     folder: Path
     workers: int
     ledger: Path | None
+    is_from_file: bool = False
 
 
 @dataclass(frozen=True)
@@ -39,8 +47,13 @@ class Job:
 
 def read_task(options: dict[str, Any]) -> CommandJob:
     """The checks asked for, from arguments or from a file."""
-    workers, ledger = options["workers"], options["ledger"]
+    workers, ledger = check_count("workers", options["workers"]), options["ledger"]
     if options["mechanism"] is not None:
+        if options["config"] is not None:
+            raise InputError(
+                "config: a mechanism is named on the command line, and a file as well; give one",
+                name="config",
+            )
         if options["epsilon"] is None:
             raise InputError("epsilon: the claim is missing; give --epsilon 1", name="epsilon")
         model = validated(CheckModel, _from_arguments(options), "arguments")
@@ -63,7 +76,35 @@ def read_task(options: dict[str, Any]) -> CommandJob:
     ]
     if ledger is None and whole.ledger is not None:
         ledger = path.parent / whole.ledger
-    return CommandJob(models, path.parent, workers, ledger)
+    return CommandJob(models, path.parent, workers, ledger, is_from_file=True)
+
+
+#: What a claim and its test are without a word on the command line.
+_UNSAID: dict[str, Any] = {
+    "epsilon": None,
+    "delta": 0.0,
+    "exception_mass": 1e-3,
+    "failure_probability": 1e-6,
+    "method": "auto",
+    "budget": None,
+    "search_laws": None,
+    "seed": None,
+    "data": asdict(NOTHING),
+}
+
+
+def check_file_says_it_all(options: dict[str, Any]) -> None:
+    """Raise InputError for a claim on the command line that the checks of a file do not take."""
+    said = [key for key, unsaid in _UNSAID.items() if options[key] != unsaid]
+    if said:
+        option = (
+            "domain and distribution" if said[0] == "data" else f"--{said[0].replace('_', '-')}"
+        )
+        raise InputError(
+            f"{option}: the checks of a file say that themselves; write it there, or name the "
+            f"mechanism on the command line",
+            name=said[0],
+        )
 
 
 def _from_arguments(options: dict[str, Any]) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from liptest.cli.config import build_data
 from liptest.cli.data_options import (
     ONE_OR_MORE,
+    WHOLE,
     WHOLE_NUMBERS,
     DataOptions,
     DistributionOptions,
@@ -25,6 +26,7 @@ from liptest.cli.data_options import (
 )
 from liptest.cli.loading import load_object, muted
 from liptest.cli.options import RUN, Seed, Workers
+from liptest.cli.paths import check_paths, files_of
 from liptest.cli.workers import pool
 from liptest.data.domains import Hypercube, IntArray
 from liptest.data.product import ProductDistribution
@@ -54,7 +56,7 @@ Kind = Annotated[
         help="Neighbours: bits flipped, counts moved by 1, or records replaced.",
     ),
 ]
-Dimension = Annotated[int | None, Parameter(group=_DATA, help="Number of bits of a cube.")]
+Dimension = Annotated[int | None, Parameter(group=_DATA, help="Number of bits of a cube.", **WHOLE)]
 Sizes = Annotated[
     list[int] | None, Parameter(group=_DATA, help="Values per coordinate: 3,3,2.", **WHOLE_NUMBERS)
 ]
@@ -169,7 +171,8 @@ def plan(
     failure_probability: Failure = 1e-6,
     range_step: Step = None,
     outputs: Annotated[
-        int | None, Parameter(group=_TASK, help="Also plan privacy tests of so many outputs ..")
+        int | None,
+        Parameter(group=_TASK, help="Also plan privacy tests of so many outputs ..", **WHOLE),
     ] = None,
     epsilon: Annotated[str, Parameter(group=_TASK, help=".. at this claim ..")] = "1",
     exception_mass: Annotated[
@@ -208,32 +211,33 @@ _CODES = {Decision.ACCEPT: 0, Decision.REJECT: 1, Decision.INCONCLUSIVE: 3}
 
 def run_lipschitz(options: Options) -> int:
     """``liptest lipschitz``: 0 ACCEPT, 1 REJECT, 3 INCONCLUSIVE."""
-    return _guarded(lambda screen: _lipschitz(screen, options))
+    return _guarded(lambda screen: _lipschitz(screen, options), options)
 
 
 def run_distance(options: Options) -> int:
     """``liptest distance``: the exact distance, or bounds."""
-    return _guarded(lambda screen: _distance(screen, options))
+    return _guarded(lambda screen: _distance(screen, options), options)
 
 
 def run_repair(options: Options) -> int:
     """``liptest repair``: a table of floats."""
-    return _guarded(lambda screen: _repair(screen, options))
+    return _guarded(lambda screen: _repair(screen, options), options)
 
 
 def run_plan(options: Options) -> int:
     """``liptest plan``: one or two tables."""
-    return _guarded(lambda screen: _plan(screen, options))
+    return _guarded(lambda screen: _plan(screen, options), options)
 
 
 def run_paper(share: float, path: Path | None) -> int:
     """``liptest paper``: 0 when every row is as documented, else 1."""
-    return _guarded(lambda screen: _paper(screen, share, path))
+    return _guarded(lambda screen: _paper(screen, share, path), {"json": path})
 
 
-def _guarded(action: Callable[[Screen], int]) -> int:
+def _guarded(action: Callable[[Screen], int], options: Options) -> int:
     screen = Screen()
     try:
+        check_paths(options, inputs=files_of(options))
         return action(screen)
     except LiptestError as error:
         return screen.error(error, _code_of(error))

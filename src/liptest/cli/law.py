@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import numpy as np
 from cyclopts import Parameter
 
-from liptest.cli.data_options import read_numbers
+from liptest.cli.data_options import WHOLE, read_numbers
 from liptest.cli.jobs import code_of
 from liptest.cli.loading import load_mechanism, muted
 from liptest.enumerate.tracing import MAX_RUNS
@@ -24,8 +24,10 @@ def law(
     /,
     *,
     dataset: Annotated[str | None, Parameter(help="One dataset: 0,1,1.")] = None,
-    ones: Annotated[int | None, Parameter(help="Or a table of bits with so many ones ..")] = None,
-    dimension: Annotated[int | None, Parameter(help=".. among so many.")] = None,
+    ones: Annotated[
+        int | None, Parameter(help="Or a table of bits with so many ones ..", **WHOLE)
+    ] = None,
+    dimension: Annotated[int | None, Parameter(help=".. among so many.", **WHOLE)] = None,
     trace: Annotated[
         str | None, Parameter(help="Print the random choices that lead to this output instead.")
     ] = None,

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from cyclopts import Group, Parameter
 
-from liptest.cli.data_options import NOTHING, DataOptions
+from liptest.cli.data_options import NOTHING, WHOLE, DataOptions
 
 CLAIM = Group("Claim")
 RUN = Group("Running")
@@ -31,17 +31,18 @@ Method = Annotated[
     ),
 ]
 Config = Annotated[Path | None, Parameter(group=RUN, help="Default: liptest.toml beside you.")]
-Budget = Annotated[int | None, Parameter(group=RUN, help="Most output laws to ask for.")]
+Budget = Annotated[int | None, Parameter(group=RUN, help="Most output laws to ask for.", **WHOLE)]
 SearchLaws = Annotated[
     int | None,
     Parameter(
         group=RUN,
         help="Most output laws of the search after a YES by sampling; 0: no search. Default: a "
         "tenth of the test, at most 20,000.",
+        **WHOLE,
     ),
 ]
 Seed = Annotated[
-    int | None, Parameter(group=RUN, help="For reproduction; default: operating system.")
+    int | None, Parameter(group=RUN, help="For reproduction; default: operating system.", **WHOLE)
 ]
 Json = Annotated[Path | None, Parameter(group=OUT, name="--json", help="Write certificates.")]
 Html = Annotated[Path | None, Parameter(group=OUT, name="--html", help="Write a report.")]
@@ -66,7 +67,9 @@ Checkpoint = Annotated[
 Resume = Annotated[
     bool, Parameter(group=RUN, help="Go on where the run of --checkpoint ended.", negative="")
 ]
-Workers = Annotated[int, Parameter(group=RUN, help="Processes; results do not depend on it.")]
+Workers = Annotated[
+    int, Parameter(group=RUN, help="Processes; results do not depend on it.", **WHOLE)
+]
 
 
 @Parameter(name="*")

@@ -11,12 +11,13 @@ from typing import Annotated, Any
 from cyclopts import Group, Parameter
 
 from liptest.cli.config import CheckModel
-from liptest.cli.data_options import NOTHING, DataOptions, read_numbers
+from liptest.cli.data_options import NOTHING, WHOLE, DataOptions, read_numbers
 from liptest.cli.jobs import code_of, load_job, read_task
 from liptest.cli.loading import muted
 from liptest.cli.options import RUN, Config, Seed, Workers
+from liptest.cli.paths import check_paths, files_of
 from liptest.cli.workers import pool
-from liptest.errors import LiptestError
+from liptest.errors import LiptestError, check_open_unit, check_positive
 from liptest.privacy.profile import privacy_profile
 from liptest.privacy.profile_result import GdpAnswer, PrivacyProfile
 from liptest.report.text import Screen
@@ -51,9 +52,9 @@ def profile(
     ] = "auto",
     data: DataOptions = NOTHING,
     config: Config = None,
-    draws: Annotated[int | None, Parameter(group=RUN, help="Datasets to draw.")] = None,
+    draws: Annotated[int | None, Parameter(group=RUN, help="Datasets to draw.", **WHOLE)] = None,
     budget: Annotated[
-        int | None, Parameter(group=RUN, help="Most output laws to ask for, on average.")
+        int | None, Parameter(group=RUN, help="Most output laws to ask for, on average.", **WHOLE)
     ] = None,
     seed: Seed = None,
     json: Annotated[
@@ -78,6 +79,8 @@ def run_profile(options: dict[str, Any]) -> int:
     screen = Screen()
     try:
         # The models need a claim, which a profile does not: the grid stands for it.
+        check_paths(options, inputs=files_of(options))
+        _check_claim(options)
         nothing = dict.fromkeys(("ledger", "vendor", "search_laws"))
         task = read_task(options | nothing | {"epsilon": "1", "method": "auto"})
     except LiptestError as error:
@@ -86,6 +89,13 @@ def run_profile(options: dict[str, Any]) -> int:
     codes = [_one(screen, model, task.folder, options, written) for model in task.models]
     _write(options["json"], written)
     return next(code for code in _SEVERITY if code in codes)
+
+
+def _check_claim(options: dict[str, Any]) -> None:
+    """What is asked of the profile, before it takes its time."""
+    if options["claim"] is not None:
+        check_positive("claim", options["claim"])
+        check_open_unit("exception_mass", options["exception_mass"])
 
 
 def _one(

@@ -13,13 +13,14 @@ from liptest.blackbox.check import asked_for, check_samples
 from liptest.blackbox.samplers import Sampler
 from liptest.blackbox.verdicts import BlackBoxVerdict
 from liptest.cli.config import CheckModel, build_data, validated
-from liptest.cli.data_options import NOTHING, DataOptions
+from liptest.cli.data_options import NOTHING, WHOLE, DataOptions
 from liptest.cli.jobs import code_of
 from liptest.cli.loading import load_sampler, muted
 from liptest.cli.options import CLAIM, RUN, Seed, Workers
+from liptest.cli.paths import check_paths, files_of
 from liptest.cli.workers import pool
 from liptest.data.distributions import Distribution
-from liptest.errors import LiptestError
+from liptest.errors import InputError, LiptestError
 from liptest.evidence.certificate import Certificate, certify_samples
 from liptest.evidence.ledger import LedgerRecorder
 from liptest.evidence.ledger_entries import clean_name
@@ -44,7 +45,9 @@ def samples(
         float, Parameter(group=CLAIM, help="Chance of a wrong answer.")
     ] = 1e-6,
     data: DataOptions = NOTHING,
-    samples: Annotated[int, Parameter(group=RUN, help="Outputs to draw at most.")] = 1_000_000,
+    samples: Annotated[
+        int, Parameter(group=RUN, help="Outputs to draw at most.", **WHOLE)
+    ] = 1_000_000,
     scalar: Annotated[
         bool,
         Parameter(group=RUN, help="(dataset, rng) gives one output, not n.", negative=""),
@@ -83,6 +86,9 @@ def run_samples(options: dict[str, Any]) -> int:
     """``liptest samples``: print the verdict, write its certificate."""
     screen = Screen()
     try:
+        check_paths(options, inputs=files_of(options))
+        if options["vendor"] is not None and options["ledger"] is None:
+            raise InputError("--vendor: it is noted in a ledger; give --ledger FILE too")
         sampler, label = load_sampler(options["sampler"], scalar=options["scalar"])
         data = build_data(options["data"])
         vendor = options["vendor"] or clean_name(options["sampler"])

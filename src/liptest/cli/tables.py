@@ -27,6 +27,8 @@ def read_column(
     """
     if not path.is_file():
         raise InputError(f"{path}: there is no such file", name="table")
+    if column is not None and path.suffix in (".npy", ".json"):
+        raise InputError(f"column={shown(column)}: {path} has no columns; leave it out")
     if path.suffix in (".npy", ".json"):
         values = _array(path)
     else:
@@ -43,7 +45,7 @@ def read_whole_numbers(
     """The column as whole numbers, or InputError (that quotes nothing if ``private``)."""
     try:
         numbers = values.astype(np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         numbers = np.full(1, np.nan)
     if not np.all(np.isfinite(numbers)) or np.any(numbers != np.floor(numbers)):
         example = "" if private else f" (for example {shown(_not_whole(values))})"
@@ -52,6 +54,8 @@ def read_whole_numbers(
             f"records as 0, 1, ..",
             name="column",
         )
+    if np.any(np.abs(numbers) >= 2.0**53):
+        raise InputError(f"{path}: the column holds numbers of 2**53 and more", name="column")
     return numbers.astype(np.int64)
 
 
@@ -68,7 +72,7 @@ def _not_whole(values: NDArray[Any]) -> Any:
 def _array(path: Path) -> NDArray[Any]:
     try:
         data = np.load(path) if path.suffix == ".npy" else np.array(json.loads(path.read_text()))
-    except (ValueError, OSError):
+    except (ValueError, OSError, EOFError, RecursionError, TypeError):
         raise InputError(f"{path}: it is not a readable {path.suffix} file", name="table") from None
     if data.ndim != 1:
         raise InputError(f"{path}: shape={data.shape}; give one dataset, a flat list", name="table")
@@ -79,9 +83,10 @@ def _csv_column(path: Path, column: str | None, private: bool) -> NDArray[Any]:
     try:
         # A mark at the beginning, as spreadsheets write it, is not part of the first name.
         with path.open(newline="", encoding="utf-8-sig") as stream:
-            reader = csv.DictReader(stream)
-            chosen = _named(list(reader.fieldnames or []), path, column, private)
-            return np.array([row[chosen] for row in reader], dtype=object)
+            reader = csv.reader(stream)
+            names = next(reader, [])
+            chosen = _named(names, path, column, private)
+            return np.array([_cell(row, names, chosen, path) for row in reader], dtype=object)
     except (UnicodeDecodeError, csv.Error) as error:
         raise InputError(
             f"{path}: it is no CSV file in UTF-8 ({type(error).__name__}); save it as one",
@@ -89,17 +94,59 @@ def _csv_column(path: Path, column: str | None, private: bool) -> NDArray[Any]:
         ) from None
 
 
-def _named(names: list[str], path: Path, column: str | None, private: bool) -> str:
+def check_column(path: Path, column: str | None, rows: str | None = None) -> None:
+    """Raise InputError as far as the name of a private file and its first line tell.
+
+    Nothing else of it is read, and nothing of it is kept.
+    """
+    _slice(rows)
+    if path.suffix in (".npy", ".json"):
+        if column is not None:
+            raise InputError(f"column={shown(column)}: {path} has no columns; leave it out")
+        return
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as stream:
+            _named(next(csv.reader(stream), []), path, column, private=True)
+    except (UnicodeDecodeError, csv.Error, OSError) as error:
+        raise InputError(
+            f"{path}: it is not a CSV file in UTF-8 ({type(error).__name__})"
+        ) from None
+
+
+def _cell(row: list[str], names: list[str], chosen: int, path: Path) -> str:
+    """A cell of a row that has as many as there are names; which row it is says nothing of it."""
+    if len(row) != len(names):
+        what = "a row is empty" if not row else "a row has more or fewer cells than there are names"
+        raise InputError(f"{path}: {what}; every row is a record", name="table")
+    return row[chosen]
+
+
+def _named(names: list[str], path: Path, column: str | None, private: bool) -> int:
+    """Which of the columns it is."""
     if not names:
         raise InputError(f"{path}: the table is empty", name="table")
+    if column is None and all(map(_is_number, names)):
+        raise InputError(
+            f"{path}: its first line holds numbers, which would be taken for names; write the "
+            f"names of the columns above them",
+            name="table",
+        )
     if column is None and len(names) == 1:
-        return names[0]
+        return 0
     if column is None or names.count(column) != 1:
         # Without a header the names are the first record.
         known = f"it has {len(names)}" if private else f"it has: {', '.join(names[:20])}"
         what = "two such columns" if column in names else "no such column"
         raise InputError(f"column={shown(column)}: {path} has {what}; {known}", name="column")
-    return column
+    return names.index(column)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _slice(rows: str | None) -> slice:

@@ -17,7 +17,7 @@ from liptest.data.distributions import Distribution
 from liptest.errors import InputError, LiptestError, shown
 from liptest.evidence.certificate import is_of_samples, read_documents
 from liptest.evidence.verify import Examination, examine
-from liptest.report.text import Screen
+from liptest.report.text import Screen, printable
 from liptest.runs.fingerprints import distribution_hash
 
 
@@ -76,6 +76,8 @@ def run_verify(
         return screen.error(InputError(f"{file}: {error}"), 2)
     except LiptestError as error:
         return screen.error(error, code_of(error))
+    if not documents:
+        return screen.error(InputError(f"{file}: it is an empty list, without any certificate"), 2)
     codes = {_verified(screen, document, against) for document in documents}
     return next((code for code in _SEVERITY if code in codes), 2)
 
@@ -196,5 +198,5 @@ def _told(screen: Screen, title: str, found: Examination) -> int:
     lines += [f"Wrong: {told}" for told in found.problems]
     lines += [f"Checked: {told}" for told in found.checked if not found.problems]
     lines += [f"Not checked: {told}" for told in found.unchecked]
-    screen.paragraph("\n".join(lines))
+    screen.paragraph("\n".join(map(printable, lines)))
     return code

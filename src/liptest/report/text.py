@@ -415,7 +415,8 @@ class Screen:
     def error(self, error: LiptestError, code: int, where: str = "") -> int:
         """One line on standard error; returns the exit code."""
         prefix = f"{where}: " if where else ""
-        print(f"error: {prefix}{' '.join(str(error).split())}", file=sys.stderr)
+        line = printable(f"error: {prefix}{' '.join(str(error).split())}")
+        print(line, file=sys.stderr)
         return code
 
     @contextmanager
@@ -433,6 +434,11 @@ class Screen:
                 bar.update(task, completed=done, total=planned, rest=pace.words(done, planned))
 
             yield update
+
+
+def printable(text: str) -> str:
+    """A line that shows what it holds: names of others' documents may hold line ends and more."""
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
 def _tell(line: str) -> None:

@@ -295,7 +295,7 @@ def test_any_text_can_be_quoted(text):
         (["vendor.py:plain", "--table", "public.csv", "--column", "colour"], "2"),
         (["vendor.py:weighted", "--dimension", "4"], "weights"),
         (["vendor.py:count", "--domain", "grid", "--sizes", "3"], "Hypercube"),
-        (["vendor.py:plain", "--output", "no/such/file.toml"], "No such file"),
+        (["vendor.py:plain", "--output", "no/such/file.toml"], "there is no folder"),
     ],
 )
 def test_bad_input_writes_no_file_and_one_line(folder, capsys, arguments, words):

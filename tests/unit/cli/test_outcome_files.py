@@ -58,11 +58,11 @@ def test_a_broken_mechanism_is_in_the_reports(folder: Path) -> None:
 
 
 def test_one_file_that_cannot_be_written_loses_no_other(folder: Path, capsys) -> None:
-    assert check("good", "--json", "no/where.json", "--junit", "j.xml") == 0
+    assert check("good", "--json", "/dev/full", "--junit", "j.xml") == 2
     assert Path("j.xml").exists()
     printed = capsys.readouterr()
     assert printed.out.count("YES") == 1
-    assert "--json no/where.json" in printed.err
+    assert "--json /dev/full" in printed.err
 
 
 def test_a_report_that_fails_loses_no_other(folder: Path, capsys, monkeypatch) -> None:
@@ -70,7 +70,7 @@ def test_a_report_that_fails_loses_no_other(folder: Path, capsys, monkeypatch) -
         raise ZeroDivisionError("by design")
 
     monkeypatch.setattr("liptest.report.machine.write_junit", fails)
-    assert check("good", "--junit", "j.xml", "--sarif", "s.json") == 0
+    assert check("good", "--junit", "j.xml", "--sarif", "s.json") == 2
     assert Path("s.json").exists()
     assert "ZeroDivisionError: by design" in capsys.readouterr().err
 
