@@ -123,7 +123,7 @@ def _print_anything() -> None:
 
 def _code_of_refusal(error: Exception) -> int:
     """The exit code of an error of liptest that a command let through; others are its faults."""
-    from liptest.cli.jobs import code_of
+    from liptest.cli.codes import code_of
     from liptest.errors import LiptestError
 
     if not isinstance(error, LiptestError):

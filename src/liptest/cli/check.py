@@ -18,12 +18,12 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from liptest.cli import typed
+from liptest.cli.codes import code_of
 from liptest.cli.config import CheckModel
 from liptest.cli.jobs import (
     CommandJob,
     Job,
     check_file_says_it_all,
-    code_of,
     load_job,
     read_task,
     settings_of,

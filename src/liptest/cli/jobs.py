@@ -11,11 +11,7 @@ from liptest.cli.data_options import NOTHING, DistributionOptions, DomainOptions
 from liptest.cli.loading import load_mechanism, muted
 from liptest.data.product import ProductDistribution
 from liptest.errors import (
-    BudgetError,
-    GateError,
     InputError,
-    LiptestError,
-    MechanismError,
     check_count,
 )
 from liptest.lipschitz import testers
@@ -139,12 +135,3 @@ def _method(name: str) -> Any:
     if name in METHODS or name not in known:
         return name
     return known[name]
-
-
-def code_of(error: LiptestError) -> int:
-    """The exit code of an error."""
-    if isinstance(error, MechanismError):
-        return 4
-    if isinstance(error, BudgetError):
-        return 3
-    return 1 if isinstance(error, GateError) else 2

@@ -9,8 +9,8 @@ from typing import Annotated, Any
 import numpy as np
 from cyclopts import Parameter
 
+from liptest.cli.codes import code_of
 from liptest.cli.data_options import WHOLE, read_numbers
-from liptest.cli.jobs import code_of
 from liptest.cli.loading import load_mechanism, muted
 from liptest.enumerate.tracing import MAX_RUNS
 from liptest.errors import BudgetError, InputError, LiptestError, check_count, shown

@@ -10,9 +10,10 @@ from typing import Annotated, Any
 
 from cyclopts import Group, Parameter
 
+from liptest.cli.codes import code_of
 from liptest.cli.config import CheckModel
 from liptest.cli.data_options import NOTHING, WHOLE, DataOptions, read_numbers
-from liptest.cli.jobs import code_of, load_job, read_task
+from liptest.cli.jobs import load_job, read_task
 from liptest.cli.loading import muted
 from liptest.cli.options import RUN, Config, Seed, Workers
 from liptest.cli.paths import check_paths, files_of

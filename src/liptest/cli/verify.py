@@ -9,9 +9,9 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
+from liptest.cli.codes import code_of
 from liptest.cli.config import CheckModel, build_data, read_config, validated
 from liptest.cli.data_options import NOTHING, DataOptions, DistributionOptions, DomainOptions
-from liptest.cli.jobs import code_of
 from liptest.cli.loading import load_mechanism, load_sampler, muted
 from liptest.data.distributions import Distribution
 from liptest.errors import InputError, LiptestError, shown
