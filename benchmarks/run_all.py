@@ -42,7 +42,7 @@ SCRIPTS = (
     "fit.py",
 )
 # Scripts that print no rows, and have no quick mode.
-TEXTS = ("exact_distance.py", "house.py", "hops.py")
+TEXTS = ("exact_distance.py", "everyday.py", "house.py", "hops.py")
 
 
 def main() -> int:

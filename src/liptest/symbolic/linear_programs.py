@@ -3,7 +3,7 @@
 A solver (HiGHS) finds which conditions are tight and which shifts are 0. The shifts are then
 solved for in rationals, and every condition, every equation and whether whole noise moves by whole
 numbers is checked exactly. Only what passes is returned, so nothing rests on the solver: had it
-erred, the price would be too high, never too low.
+erred, the price would be too high, never too low (docs/theory/size.md, S3).
 """
 
 from __future__ import annotations
