@@ -45,6 +45,7 @@ from liptest.values.grid import GRID, UNIT, Line, exact_line
 from liptest.values.noise import value_of
 from liptest.values.noise_run import NoiseRun
 from liptest.values.packed_uniforms import draw_floats
+from liptest.values.protocol import Symbolic
 from liptest.values.uniform import UniformValue
 
 _ADVICE = "give a finite scale"
@@ -85,6 +86,11 @@ class NoiseDraws:
         return self._noise("geometric", (p,), size, _geometric)
 
     def _located(self, family: str, loc: Any, scale: Any, size: Any) -> Any:
+        if issubclass(type(loc), Symbolic) and NoiseRun.of(self._tree).has_answers:
+            # NumPy adds the noise to it.
+            shape = np.broadcast_shapes(np.shape(loc), np.shape(scale)) if size is None else size
+            noise = self._located(family, 0.0, scale, shape if shape != () else None)
+            return noise + loc
         return self._noise(family, (loc, scale), size, partial(_moved, family))
 
     def _refuse_options(self, method: str, dtype: Any, out: Any) -> None:

@@ -12,7 +12,6 @@ import math
 import operator
 from collections.abc import Callable
 from fractions import Fraction
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,7 +21,6 @@ from liptest.symbolic.answers import Answer, Differences
 from liptest.values.aligned import AlignedRun, AlignedValue
 from liptest.values.array import Storage, SymbolicArray, array_of, filled
 from liptest.values.branching import Branching
-from liptest.values.faults import raises_as_numpy
 from liptest.values.protocol import Symbolic, is_symbolic
 from liptest.values.record_list import RecordList
 
@@ -31,7 +29,8 @@ Table = NDArray[Any]
 _UNIT = Fraction(1, 1 << 53)
 # What a float of a row may be off by, relatively, where NumPy's order of summing is not known.
 _OFF = 2.0**-47
-_LARGEST = 2**62
+# Whole numbers up to here are floats.
+_LARGEST = 2**53
 ADVICE = (
     "treat all records alike with numpy functions entry by entry (arithmetic, clip, where, "
     "comparisons), then sum or count; liptest then knows the sensitivity for every size"
@@ -215,7 +214,7 @@ class Column(Storage):
         whole = first is Ellipsis or (type(first) is slice and first == slice(None))
         if not whole or (first is Ellipsis and len(places) > 1):
             return self.refuse("a use that looks at single records")
-        return self.like(_as_numpy(lambda: self.table[places]))
+        return self.like(self.calculated(lambda: self.table[places], "an index"))
 
     def _selected(self, mask: Column) -> Any:
         if mask.dtype != np.bool_ or mask.table.ndim != 1 or not self._has_records_of(mask):
@@ -244,14 +243,20 @@ class Column(Storage):
         is_off = any(_is_off(one) for one in inputs)
         if is_off and function not in STEADY:
             return self.refuse(f"{use} of floats that are rounded in an unknown order")
+        return self.like(self.calculated(lambda: function(*tables), use), is_off=is_off)
+
+    def calculated(self, call: Callable[[], Any], use: str) -> Table:
+        """A table that NumPy calculates; what fails for some record is refused."""
         try:
             with np.errstate(divide="raise", over="raise", invalid="raise"):
-                found = _as_numpy(lambda: function(*tables))
-        except FloatingPointError as error:
-            return self.refuse(f"{use} ({error})")
+                found = call()
+        except Exception as error:
+            return self.refuse(f"{use}, which fails for some record ({error})")  # type: ignore[no-any-return]
         if type(found) is not np.ndarray or found.shape[:1] != (self.answers.values,):
-            return self.refuse(use)
-        return self.like(found, is_off=is_off)
+            self.refuse(use)
+        if found.dtype.kind not in "biuf":
+            self.refuse(f"{use} that gives {found.dtype}")
+        return found
 
     def table_of(self, value: Any, use: str) -> Any:
         """An input as what meets the tables of others as the input meets the columns."""
@@ -300,9 +305,11 @@ class Column(Storage):
             self.refuse(f"{use} of numbers that are not finite")
         largest = max(abs(one) for one in _ends(table))
         margin = Fraction(0)
+        if np.dtype(kind) not in (np.int64, np.float64):
+            self.refuse(f"{use} that gives {np.dtype(kind)}")
         if table.dtype.kind in "iu":
             if int(largest) * records >= _LARGEST:
-                self.refuse(f"{use} of whole numbers that may overflow")
+                self.refuse(f"{use} of whole numbers that are too large for floats")
         elif table.dtype.kind == "f":
             if table.dtype != np.float64:
                 self.refuse(f"{use} of {table.dtype}")
@@ -382,12 +389,6 @@ def _ends(table: Table) -> tuple[Any, Any]:
 
 def _is_off(value: Any) -> bool:
     return type(value) is SymbolicArray and type(value.storage) is Column and value.storage.is_off
-
-
-@raises_as_numpy
-def _as_numpy(call: Callable[[], Any]) -> Any:
-    """What NumPy gives, or raises."""
-    return call()
 
 
 def column_of(value: Any) -> Column | None:
@@ -503,9 +504,10 @@ def _histogram(
         return column.refuse(
             "numpy.histogram with edges that depend on the data", "give its edges, or range="
         )
-    made = [
-        _as_numpy(partial(np.histogram, np.array([value]), bins, range)) for value in column.table
-    ]
+    try:
+        made = [np.histogram(np.array([value]), bins, range) for value in column.table]
+    except Exception as error:
+        return column.refuse(f"numpy.histogram ({error})")
     tables = np.array([counts for counts, _ in made])
     counts = [column.sum_up(tables[:, k], np.int64, "numpy.histogram") for k in _range(tables)]
     cells = filled(counts, (tables.shape[1],), object)
@@ -535,7 +537,7 @@ def answer_dot(left: Any, right: Any, out: Any = None) -> Any:
         return products.other(products.table, is_off=is_off).sums(None, "numpy.dot")
     is_plain = type(other) is np.ndarray and other.ndim <= 2 and other.dtype.kind in "biuf"
     if column.table.ndim == 2 and is_plain:
-        rows = _as_numpy(lambda: np.dot(column.table, other))
+        rows = column.calculated(lambda: np.dot(column.table, other), "numpy.dot")
         return column.like(rows, is_off=column.is_off or rows.dtype.kind == "f")
     if column.table.ndim != 1 or np.ndim(other) != 1:
         return column.refuse("a product of matrices")
@@ -549,7 +551,10 @@ def _norm(array: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) 
         return NotImplemented
     if issubclass(type(ord), Symbolic):
         return NotImplemented
-    rows = _as_numpy(lambda: np.linalg.norm(column.table, ord, axis=1, keepdims=bool(keepdims)))
+    keep = bool(keepdims)
+    rows = column.calculated(
+        lambda: np.linalg.norm(column.table, ord, axis=1, keepdims=keep), "numpy.linalg.norm"
+    )
     return column.like(rows, is_off=True)
 
 
@@ -563,8 +568,7 @@ def _clip(array: Any, *bounds: Any, out: Any = None, **options: Any) -> Any:
         return NotImplemented
     pair = [None if one is None or one is _NO_VALUE else one for one in (low, high)]
     tables = [one if one is None else column.table_of(one, "numpy.clip") for one in pair]
-    found = _as_numpy(lambda: np.clip(column.table, *tables))
-    return column.like(found)
+    return column.like(column.calculated(lambda: np.clip(column.table, *tables), "numpy.clip"))
 
 
 @_follows(np.where)
@@ -614,7 +618,9 @@ def _searchsorted(edges: Any, numbers: Any, side: Any = "left", sorter: Any = No
     column = column_of(numbers)
     if column is None or issubclass(type(edges), Symbolic) or sorter is not None or column.is_off:
         return NotImplemented
-    return column.like(_as_numpy(lambda: np.searchsorted(edges, column.table, side)))
+    return column.like(
+        column.calculated(lambda: np.searchsorted(edges, column.table, side), "numpy.searchsorted")
+    )
 
 
 @_follows(np.digitize)
@@ -622,7 +628,9 @@ def _digitize(numbers: Any, bins: Any, right: Any = False) -> Any:
     column = column_of(numbers)
     if column is None or issubclass(type(bins), Symbolic) or column.is_off:
         return NotImplemented
-    return column.like(_as_numpy(lambda: np.digitize(column.table, bins, right)))
+    return column.like(
+        column.calculated(lambda: np.digitize(column.table, bins, right), "numpy.digitize")
+    )
 
 
 @_follows(np.copy)
@@ -674,4 +682,4 @@ def looked_up(constants: NDArray[Any], places: Any) -> Any:
         return column.refuse("an index of another array") if column else NotImplemented
     if constants.dtype.kind not in "biuf" or constants.ndim not in (1, 2):
         return column.refuse(f"an index of an array of {constants.dtype}")
-    return column.like(_as_numpy(lambda: constants[column.table]))
+    return column.like(column.calculated(lambda: constants[column.table], "an index"))
