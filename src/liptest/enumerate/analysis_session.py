@@ -51,6 +51,8 @@ class Session:
         self._states: dict[int, tuple[Any, ChoiceRandomState]] = {}
         self._fresh: list[ChoiceRandomState] = []
         self._bits: list[FreshBits] = []
+        #: Whether numpy.zeros and the like give arrays that symbolic numbers can be written into.
+        self.fills_symbolic = False
         #: Whether the last run seeded, read the clock or made bits.
         self.touched = False
         #: Is told of every stand-in for a generator that is made in a run.

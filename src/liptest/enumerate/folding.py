@@ -97,6 +97,11 @@ class _Rewriter:
         return source.compiled(source.with_body(_flat(body)), helpers)
 
 
+def _has_slices(node: ast.expr) -> bool:
+    entries = node.elts if isinstance(node, ast.Tuple) else [node]
+    return any(isinstance(one, (ast.Slice, ast.Starred)) for one in entries)
+
+
 def _flat(parts: list[Any]) -> list[ast.stmt]:
     return [one for part in parts for one in (part if isinstance(part, list) else [part])]
 
@@ -161,6 +166,16 @@ class _Folding(ast.NodeTransformer):
             self.helpers[name] = rewritten
             self.changes += 1
             node.func = ast.copy_location(name_node(name), node.func)
+
+    def visit_Subscript(self, node: ast.Subscript) -> Any:
+        """``array[index]`` as ``folds.item(array, index)``: NumPy would ask for plain places."""
+        made = self.generic_visit(node)
+        if not isinstance(node.ctx, ast.Load) or _has_slices(node.slice):
+            return made
+        self.changes += 1
+        assert isinstance(made, ast.Subscript)
+        call = ast.Call(attribute_node(FOLDS, "item"), [made.value, made.slice], [])
+        return ast.copy_location(call, node)
 
     def visit_ListComp(self, node: ast.ListComp) -> Any:
         return self._comprehension(node)

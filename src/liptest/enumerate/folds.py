@@ -20,8 +20,9 @@ import numpy as np
 from liptest.enumerate.coin_draws import draw_passes
 from liptest.enumerate.generator import ChoiceGenerator
 from liptest.enumerate.pure_code import NUMBERS, is_plain
-from liptest.values.array import array_of
+from liptest.values.array import SymbolicArray, array_of
 from liptest.values.branching import Branching
+from liptest.values.column import looked_up
 from liptest.values.protocol import is_symbolic
 
 _Number = int | float | Fraction
@@ -70,6 +71,14 @@ class Folds:
 
     def __init__(self, rows_of: ColumnRowsOf) -> None:
         self.rows_of = rows_of
+
+    def item(self, array: Any, index: Any) -> Any:
+        """``array[index]``, where the index may be a column of places."""
+        if type(array) is np.ndarray and type(index) is SymbolicArray:
+            found = looked_up(array, index)
+            if found is not NotImplemented:
+                return found
+        return array[index]
 
     def loop(self, iterable: Any) -> Loop | None:
         """Of ``for record in iterable``."""

@@ -87,11 +87,19 @@ class NoiseDraws:
 
     def _located(self, family: str, loc: Any, scale: Any, size: Any) -> Any:
         if issubclass(type(loc), Symbolic) and NoiseRun.of(self._tree).has_answers:
-            # NumPy adds the noise to it.
-            shape = np.broadcast_shapes(np.shape(loc), np.shape(scale)) if size is None else size
-            noise = self._located(family, 0.0, scale, shape if shape != () else None)
-            return noise + loc
+            return self._around(family, loc, scale, size)
         return self._noise(family, (loc, scale), size, partial(_moved, family))
+
+    def _around(self, family: str, loc: Any, scale: Any, size: Any) -> Any:
+        """Noise around a number, or numbers, of symbolic data: NumPy adds it to them."""
+        tree = self._tree
+        shape = np.broadcast_shapes(np.shape(loc), np.shape(scale)) if size is None else size
+        log, tree.draw_log = tree.draw_log, None
+        try:
+            found = self._located(family, 0.0, scale, shape if shape != () else None) + loc
+        finally:
+            tree.draw_log = log
+        return found if log is None else log.hand_out(found)
 
     def _refuse_options(self, method: str, dtype: Any, out: Any) -> None:
         if np.dtype(dtype) != np.float64 or out is not None:

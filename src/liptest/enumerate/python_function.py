@@ -359,7 +359,12 @@ class PythonFunction(Mechanism):
                 session.calls_watched(),
             ):
                 program = Program(self.name, function, self._rewritten(), self._canonical, session)
-                return follow_paths(program, domain, way, max_paths)
+                found = follow_paths(program, domain, way, max_paths)
+                if isinstance(found, NoPaths):
+                    session.fills_symbolic = True
+                    again = follow_paths(program, domain, way, max_paths)
+                    found = again if isinstance(again, SymbolicPaths) else found
+                return found
         except LiptestError as error:
             return NoPaths(str(error))
 

@@ -6,24 +6,44 @@ make one of a list of symbolic numbers.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from liptest.enumerate.analysis_session import Session, follower
-from liptest.values.array import SymbolicArray, array_of, filled
+from liptest.values.array import CellStorage, SymbolicArray, array_of, as_cells, filled
+from liptest.values.lines import place_of
 from liptest.values.protocol import is_symbolic
 from liptest.values.record_list import RecordList
 
+# Of constants, into which numbers that data determine may be written.
+_FILLED = (np.zeros, np.ones, np.full)
+_MOST_FILLED = 4096
 _MAKING = (np.array, np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray)
 
 
 def replacements() -> dict[int, Any]:
     """Stand-ins by the id of the original."""
-    return {
-        id(original): follower(original, _keeping(original), draws=False) for original in _MAKING
-    }
+    found = {id(one): follower(one, _keeping(one), draws=False) for one in _MAKING}
+    return found | {id(one): follower(one, _filling(one), draws=False) for one in _FILLED}
+
+
+def _filling(original: Callable[..., Any]) -> Callable[..., Any]:
+    def make(session: Session, *arguments: Any, **options: Any) -> Any:
+        found = original(*arguments, **options)
+        run = session.tree.noise
+        if not session.fills_symbolic or run is None or not run.has_answers:
+            return found
+        caller = sys._getframe(2)  # of the stand-in
+        if place_of(caller)[0] != caller.f_code.co_filename:
+            return found
+        if found.dtype not in (np.float64, np.int64) or found.size > _MOST_FILLED:
+            return found
+        return SymbolicArray(CellStorage(session.tree, as_cells(found), found.dtype))
+
+    return make
 
 
 def _keeping(original: Callable[..., Any]) -> Callable[..., Any]:

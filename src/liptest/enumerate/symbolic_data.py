@@ -114,6 +114,7 @@ class Records:
 
     def symbolic(self, tree: Branching, run: AlignedRun) -> Any:
         values = np.arange(self._answers.values, dtype=np.int64)
+        values.flags.writeable = False
         return SymbolicArray(Column(tree, self._answers, values))
 
     def plain(self, rng: np.random.Generator) -> NDArray[Any]:
@@ -355,7 +356,8 @@ class PathMaker:
 
     def __init__(self, data: Data) -> None:
         self._data = data
-        self._twins: dict[Any, AlignedPath] = {}
+        # By the ids of objects, which are kept with them.
+        self._twins: dict[Any, tuple[AlignedPath, Any]] = {}
 
     def path_of(self, tree: ChoiceTree, output: Output) -> AlignedPath:
         """The path of the leaf that a tree is at."""
@@ -367,11 +369,10 @@ class PathMaker:
         forms = tuple(sorted(places.values(), key=lambda form: form.terms))
         noises, conditions = tuple(run.noises), run.conditions()
         twin = self._identity_of_twins(run, conditions, forms)
-        known = self._twins.get(twin)
-        if known is None:
-            known = AlignedPath(noises, (*conditions, *run.conditions_of_contests()), forms)
-            self._twins[twin] = known
-        return known
+        if twin not in self._twins:
+            path = AlignedPath(noises, (*conditions, *run.conditions_of_contests()), forms)
+            self._twins[twin] = path, (noises, conditions, run.contests)
+        return self._twins[twin][0]
 
     def _identity_of_twins(
         self, run: AlignedRun, conditions: tuple[Constraint, ...], places: tuple[Form, ...]

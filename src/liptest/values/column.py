@@ -21,7 +21,7 @@ from liptest.symbolic.answers import Answer, Differences
 from liptest.values.aligned import AlignedRun, AlignedValue
 from liptest.values.array import Storage, SymbolicArray, array_of, filled
 from liptest.values.branching import Branching
-from liptest.values.protocol import Symbolic, is_symbolic
+from liptest.values.protocol import COMPARISONS, Symbolic, is_symbolic
 from liptest.values.record_list import RecordList
 
 Table = NDArray[Any]
@@ -29,8 +29,11 @@ Table = NDArray[Any]
 _UNIT = Fraction(1, 1 << 53)
 # What a float of a row may be off by, relatively, where NumPy's order of summing is not known.
 _OFF = 2.0**-47
+_APART = 2.0**-30
 # Whole numbers up to here are floats.
 _LARGEST = 2**53
+# NumPy adds up blocks of 128 numbers in 8 lines, and then these in pairs.
+_BLOCK = 24
 ADVICE = (
     "treat all records alike with numpy functions entry by entry (arithmetic, clip, where, "
     "comparisons), then sum or count; liptest then knows the sensitivity for every size"
@@ -110,9 +113,11 @@ class Column(Storage):
         (values,) of a selection: whether records of this value are in it.
     is_off
         Whether floats of the table may be off by some units in the last place.
+    is_strided
+        Whether the entries are not next to each other in memory.
     """
 
-    __slots__ = ("answers", "is_off", "kept", "table")
+    __slots__ = ("answers", "is_off", "is_strided", "kept", "table")
 
     def __init__(
         self,
@@ -122,6 +127,7 @@ class Column(Storage):
         kept: Table | None = None,
         *,
         is_off: bool = False,
+        is_strided: bool = False,
     ) -> None:
         self.branching = branching
         self.answers = answers
@@ -129,6 +135,7 @@ class Column(Storage):
         self.dtype = table.dtype
         self.kept = kept
         self.is_off = is_off
+        self.is_strided = is_strided
 
     @property
     def run(self) -> AlignedRun:
@@ -187,7 +194,35 @@ class Column(Storage):
         return OfData
 
     def write(self, index: Any, value: Any) -> None:
-        self.refuse("a write into data")
+        if not self.table.flags.writeable:
+            self.refuse("a write into data")
+        mask = column_of(index)
+        if mask is None:
+            if not (index is Ellipsis or (type(index) is slice and index == slice(None))):
+                self.refuse("a write that looks at single records")
+            self._put(slice(None), self.table_of(value, "a write"))
+        elif mask.dtype != np.bool_ or mask.table.ndim != 1 or not self._has_records_of(mask):
+            self.refuse("a write where no comparison of the same records says")
+        else:
+            those, source = mask.table.copy(), column_of(value)
+            if source is None:
+                one = self.table_of(value, "a write")
+                if np.ndim(one) >= self.table.ndim:
+                    self.refuse("a write of what differs from record to record")
+                self._put(those, one)
+                return
+            kept = those if self.kept is None else those & self.kept
+            if source.kept is None or not np.array_equal(source.kept, kept):
+                self.refuse("a write of other records")
+            self._put(those, source.table[those])
+        self.is_off = self.is_off or _is_off(value)
+
+    def _put(self, places: Any, value: Any) -> None:
+        try:
+            with np.errstate(all="raise"):
+                self.table[places] = value
+        except Exception as error:
+            self.refuse(f"a write that fails for some record ({error})")
 
     def shares_memory(self, other: Storage) -> bool:
         return False
@@ -214,12 +249,14 @@ class Column(Storage):
         whole = first is Ellipsis or (type(first) is slice and first == slice(None))
         if not whole or (first is Ellipsis and len(places) > 1):
             return self.refuse("a use that looks at single records")
-        return self.like(self.calculated(lambda: self.table[places], "an index"))
+        found = self.other(self.calculated(lambda: self.table[places], "an index"))
+        found.is_strided = True
+        return SymbolicArray(found)
 
     def _selected(self, mask: Column) -> Any:
         if mask.dtype != np.bool_ or mask.table.ndim != 1 or not self._has_records_of(mask):
             return self.refuse("an index that is no comparison of the same records")
-        kept = mask.table if self.kept is None else mask.table & self.kept
+        kept = mask.table.copy() if self.kept is None else mask.table & self.kept
         column = Column(self.branching, self.answers, self.table, kept, is_off=self.is_off)
         return SymbolicArray(column)
 
@@ -241,6 +278,8 @@ class Column(Storage):
         """``function`` of arrays of one shape entry by entry, constants among them."""
         tables = [self.table_of(one, use) for one in inputs]
         is_off = any(_is_off(one) for one in inputs)
+        if is_off and function in COMPARISONS and _are_apart(*tables):
+            is_off = False
         if is_off and function not in STEADY:
             return self.refuse(f"{use} of floats that are rounded in an unknown order")
         return self.like(self.calculated(lambda: function(*tables), use), is_off=is_off)
@@ -256,7 +295,8 @@ class Column(Storage):
             self.refuse(use)
         if found.dtype.kind not in "biuf":
             self.refuse(f"{use} that gives {found.dtype}")
-        return found
+        made: Table = found
+        return made
 
     def table_of(self, value: Any, use: str) -> Any:
         """An input as what meets the tables of others as the input meets the columns."""
@@ -265,7 +305,7 @@ class Column(Storage):
             other: Column = value.storage
             if not self._has_records_of(other) or other.table.ndim != self.table.ndim:
                 self.refuse(f"{use} of other records, or of another shape")
-            return other.table
+            return other.table if self.kept is None else other.table[self._stand_ins()]
         if issubclass(kind, Symbolic):
             return self.refuse(f"{use} with noise, or with a sum of the data")
         if kind in (int, float, bool) or isinstance(value, np.generic):
@@ -283,6 +323,13 @@ class Column(Storage):
                 return constant[:1]
         return self.refuse(f"{use} with an array that differs from record to record")
 
+    def _stand_ins(self) -> NDArray[np.intp]:
+        """Record values, with one that is in the selection for all that are not."""
+        assert self.kept is not None
+        there = np.flatnonzero(self.kept)
+        places = np.arange(len(self.kept))
+        return np.where(self.kept, places, there[0]) if len(there) else places
+
     # ---- answers
 
     def answer_function(self, function: Any, arguments: Any, options: dict[str, Any]) -> Any:
@@ -296,7 +343,7 @@ class Column(Storage):
             else found
         )
 
-    def sum_up(self, table: Table, kind: Any, use: str) -> Any:
+    def sum_up(self, table: Table, kind: Any, use: str, *, in_pairs: bool = False) -> Any:
         """The answer of one table, as a number of a type."""
         if self.kept is not None:
             table = np.where(self.kept, table, np.zeros((), table.dtype))
@@ -313,7 +360,7 @@ class Column(Storage):
         elif table.dtype.kind == "f":
             if table.dtype != np.float64:
                 self.refuse(f"{use} of {table.dtype}")
-            margin = margin_of(table, records, is_off=self.is_off)
+            margin = margin_of(table, records, is_off=self.is_off, in_pairs=in_pairs)
             if largest * records > 1e300:
                 self.refuse(f"{use} of floats that may overflow")
         run = self.run
@@ -322,8 +369,19 @@ class Column(Storage):
         form = run.answer(answers.of(table, margin))
         return AlignedValue(run, form, kind)
 
-    def sums(self, axis: Any, use: str, *, scale: Fraction = Fraction(1), kind: Any = None) -> Any:
-        """The sum over all records, entry by entry of a row or of all."""
+    def sums(
+        self,
+        axis: Any,
+        use: str,
+        *,
+        scale: Fraction = Fraction(1),
+        kind: Any = None,
+        in_line: bool = False,
+    ) -> Any:
+        """The sum over all records, entry by entry of a row or of all.
+
+        ``in_line`` is whether NumPy's own sum adds them up.
+        """
         kind = np.sum(self.table[:1]).dtype if kind is None else np.dtype(kind)
         rest = self.table.reshape(self.answers.values, -1)
         if axis == 0 and self.table.ndim > 1:
@@ -331,11 +389,21 @@ class Column(Storage):
             return array_of(self.branching, filled(found, self.table.shape[1:], object), kind)
         if axis is not None and (axis != 0 or self.table.ndim > 1):
             return NotImplemented
-        total = rest[:, 0] if rest.shape[1] == 1 else rest.sum(axis=1)
-        return self._scaled(total, scale, kind, use)
+        if rest.shape[1] > 1 and self.dtype.kind == "f":
+            return NotImplemented  # in which order is not known
+        in_pairs = in_line and self.table.ndim == 1 and not self.is_strided
+        return self._scaled(rest.sum(axis=1), scale, kind, use, in_pairs=in_pairs)
 
-    def _scaled(self, table: Table, scale: Fraction, kind: np.dtype[Any], use: str) -> Any:
-        total = self.sum_up(table, kind.type, use)
+    def _scaled(
+        self,
+        table: Table,
+        scale: Fraction,
+        kind: np.dtype[Any],
+        use: str,
+        *,
+        in_pairs: bool = False,
+    ) -> Any:
+        total = self.sum_up(table, kind.type, use, in_pairs=in_pairs)
         if scale == 1 or not is_symbolic(total):
             return total
         return AlignedValue(total.run, total.form * scale, total.kind)
@@ -361,17 +429,19 @@ class OfData(Symbolic):
         self.advice = advice
 
 
-def margin_of(table: Table, records: int, *, is_off: bool) -> Fraction:
+def margin_of(table: Table, records: int, *, is_off: bool, in_pairs: bool) -> Fraction:
     """How far float sums may take two sums over n records from each other (size.md, S6).
 
-    0 where all partial sums are floats.
+    0 where all partial sums are floats. ``in_pairs`` is whether NumPy adds them pairwise, as it
+    does along one line.
     """
     largest = Fraction(max(abs(one) for one in _ends(table)))
     found = Fraction(0)
     if is_off:
         found += 2 * records * Fraction(_OFF) * largest
     if not _is_exact(table, records):
-        steps = records * _UNIT
+        deep = min(records, records.bit_length() + _BLOCK) if in_pairs else records
+        steps = deep * _UNIT
         found += 2 * steps / (1 - steps) * records * largest
     return found
 
@@ -385,6 +455,12 @@ def _is_exact(table: Table, records: int) -> bool:
 
 def _ends(table: Table) -> tuple[Any, Any]:
     return table.min().item(), table.max().item()
+
+
+def _are_apart(left: Any, right: Any) -> bool:
+    """Whether no two numbers are so close that rounding decides which is larger."""
+    sizes = np.maximum(np.abs(left), np.abs(right))
+    return bool(np.all(np.abs(np.subtract(left, right, dtype=np.float64)) > _APART * sizes))
 
 
 def _is_off(value: Any) -> bool:
@@ -442,12 +518,13 @@ def _sum(
     if column is None or out is not None or _given(options):
         return NotImplemented
     if dtype is not None:
-        return np.sum(array.astype(dtype), axis=axis, keepdims=keepdims)
+        cast = column_of(array.astype(dtype))
+        return NotImplemented if cast is None else cast.sums(axis, "numpy.sum")
     keep = keepdims is not _NO_VALUE and bool(keepdims)
     if axis in (1, -1) and column.table.ndim == 2:
         rows = np.sum(column.table, axis=1, keepdims=keep)
         return column.like(rows, is_off=column.is_off or rows.dtype.kind == "f")
-    return NotImplemented if keep else column.sums(axis, "numpy.sum")
+    return NotImplemented if keep else column.sums(axis, "numpy.sum", in_line=True)
 
 
 @_follows(np.mean, np.average)
@@ -462,7 +539,7 @@ def _mean(array: Any, axis: Any = None, **options: Any) -> Any:
     column.answers.reads_length = True
     across = math.prod(column.table.shape[1:]) if axis is None else 1
     scale = Fraction(1, column.answers.records * across)
-    return column.sums(axis, "numpy.mean", scale=scale, kind=np.float64)
+    return column.sums(axis, "numpy.mean", scale=scale, kind=np.float64, in_line=True)
 
 
 @_follows(np.count_nonzero)
