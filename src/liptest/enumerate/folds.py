@@ -22,7 +22,7 @@ from liptest.enumerate.generator import ChoiceGenerator
 from liptest.enumerate.pure_code import NUMBERS, is_plain
 from liptest.values.array import SymbolicArray, array_of
 from liptest.values.branching import Branching
-from liptest.values.column import looked_up
+from liptest.values.column_functions import looked_up
 from liptest.values.protocol import is_symbolic
 
 _Number = int | float | Fraction

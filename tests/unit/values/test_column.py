@@ -14,7 +14,8 @@ from liptest.enumerate.choice_tree import Abort
 from liptest.enumerate.symbolic_data import PathTree
 from liptest.values.aligned import AlignedRun, AlignedValue
 from liptest.values.array import SymbolicArray
-from liptest.values.column import FUNCTIONS, AnswerBook, Column, looked_up
+from liptest.values.column import FUNCTIONS, AnswerBook, Column
+from liptest.values.column_functions import looked_up
 
 VALUES, RECORDS = 5, 40
 CONSTANTS = np.array([3.0, -1.5, 0.25, 7.0, 2.0])

@@ -1,0 +1,291 @@
+"""NumPy's functions of columns: reductions, lookups, and what is done entry by entry.
+
+One decorated function for each; what has none is refused (``column``).
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liptest.values.array import SymbolicArray, array_of, filled
+from liptest.values.column import FUNCTIONS, STEADY, Column, Table, column_of
+from liptest.values.protocol import Symbolic, is_symbolic
+
+_NO_VALUE: Any = np._NoValue
+
+
+def _follows(*functions: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    def register(rule: Callable[..., Any]) -> Callable[..., Any]:
+        FUNCTIONS.update(dict.fromkeys(functions, rule))
+        return rule
+
+    return register
+
+
+def _given(options: dict[str, Any]) -> bool:
+    """Whether an option says more than that it is not there."""
+    return any(one is not None and one is not _NO_VALUE for one in options.values())
+
+
+@_follows(np.sum)
+def _sum(
+    array: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    keepdims: Any = _NO_VALUE,
+    **options: Any,
+) -> Any:
+    column = column_of(array)
+    if column is None or out is not None or _given(options):
+        return NotImplemented
+    if dtype is not None:
+        cast = column_of(array.astype(dtype))
+        return NotImplemented if cast is None else cast.sums(axis, "numpy.sum")
+    keep = keepdims is not _NO_VALUE and bool(keepdims)
+    if axis in (1, -1) and column.table.ndim == 2:
+        rows = np.sum(column.table, axis=1, keepdims=keep)
+        return column.like(rows, is_off=column.is_off or rows.dtype.kind == "f")
+    return NotImplemented if keep else column.sums(axis, "numpy.sum", in_line=True)
+
+
+@_follows(np.mean, np.average)
+def _mean(array: Any, axis: Any = None, **options: Any) -> Any:
+    column = column_of(array)
+    if column is None or _given(options) or column.kept is not None:
+        return NotImplemented
+    if axis in (1, -1) and column.table.ndim == 2:
+        return np.sum(array, axis=1) / column.table.shape[1]
+    if column.dtype.kind == "f" and column.dtype != np.float64:
+        return NotImplemented
+    column.answers.reads_length = True
+    across = math.prod(column.table.shape[1:]) if axis is None else 1
+    scale = Fraction(1, column.answers.records * across)
+    return column.sums(axis, "numpy.mean", scale=scale, kind=np.float64, in_line=True)
+
+
+@_follows(np.count_nonzero)
+def _count_nonzero(array: Any, axis: Any = None, **options: Any) -> Any:
+    column = column_of(array)
+    if column is None or axis is not None or _given(options):
+        return NotImplemented
+    return column.other(column.table != 0).sums(None, "numpy.count_nonzero", kind=np.int64)
+
+
+@_follows(np.bincount)
+def _bincount(array: Any, weights: Any = None, minlength: Any = 0) -> Any:
+    column = column_of(array)
+    if column is None or weights is not None or column.table.ndim != 1:
+        return NotImplemented
+    if is_symbolic(minlength) or column.dtype.kind not in "biu":
+        return NotImplemented
+    table, cells = column.table, operator.index(minlength)
+    taken = table if column.kept is None else table[column.kept]
+    if not len(taken) or int(taken.min()) < 0 or int(taken.max()) >= cells:
+        return column.refuse(
+            "numpy.bincount with a length that depends on the data",
+            "give minlength= that is larger than every value",
+        )
+    counts = [column.sum_up(table == cell, np.int64, "numpy.bincount") for cell in range(cells)]
+    return array_of(column.branching, filled(counts, (cells,), object), np.int64)
+
+
+@_follows(np.histogram)
+def _histogram(
+    array: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None
+) -> Any:
+    column = column_of(array)
+    if column is None or density or weights is not None or column.table.ndim != 1:
+        return NotImplemented
+    if any(issubclass(type(one), Symbolic) for one in (bins, range)) or column.is_off:
+        return NotImplemented
+    if isinstance(bins, str) or (np.ndim(bins) == 0 and range is None):
+        return column.refuse(
+            "numpy.histogram with edges that depend on the data", "give its edges, or range="
+        )
+    try:
+        made = [np.histogram(np.array([value]), bins, range) for value in column.table]
+    except Exception as error:
+        return column.refuse(f"numpy.histogram ({error})")
+    tables = np.array([counts for counts, _ in made])
+    counts = [column.sum_up(tables[:, k], np.int64, "numpy.histogram") for k in _range(tables)]
+    cells = filled(counts, (tables.shape[1],), object)
+    return array_of(column.branching, cells, np.int64), made[0][1]
+
+
+def _range(tables: Table) -> range:
+    return range(tables.shape[1])
+
+
+@_follows(np.dot, np.inner, np.vdot)
+def answer_dot(left: Any, right: Any, out: Any = None) -> Any:
+    """A product with a vector: of equal entries over the records, of any over a row."""
+    column = column_of(left)
+    if out is not None:
+        return NotImplemented
+    if column is None:
+        column, other = column_of(right), left
+        if column is None or column.table.ndim != 1:
+            return NotImplemented if column is None else column.refuse("a product of matrices")
+    else:
+        other = right
+    if column_of(other) is not None and column.table.ndim == 1:
+        product = np.multiply(left, right)
+        products: Column = product.storage
+        is_off = products.is_off or products.dtype.kind == "f"
+        return products.other(products.table, is_off=is_off).sums(None, "numpy.dot")
+    is_plain = type(other) is np.ndarray and other.ndim <= 2 and other.dtype.kind in "biuf"
+    if column.table.ndim == 2 and is_plain:
+        rows = column.calculated(lambda: np.dot(column.table, other), "numpy.dot")
+        return column.like(rows, is_off=column.is_off or rows.dtype.kind == "f")
+    if column.table.ndim != 1 or np.ndim(other) != 1:
+        return column.refuse("a product of matrices")
+    return np.multiply(left, right).storage.sums(None, "numpy.dot")
+
+
+@_follows(np.linalg.norm)
+def _norm(array: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) -> Any:
+    column = column_of(array)
+    if column is None or column.table.ndim != 2 or axis not in (1, -1):
+        return NotImplemented
+    if issubclass(type(ord), Symbolic):
+        return NotImplemented
+    keep = bool(keepdims)
+    rows = column.calculated(
+        lambda: np.linalg.norm(column.table, ord, axis=1, keepdims=keep), "numpy.linalg.norm"
+    )
+    return column.like(rows, is_off=True)
+
+
+@_follows(np.clip)
+def _clip(array: Any, *bounds: Any, out: Any = None, **options: Any) -> Any:
+    given = {name: one for name, one in options.items() if one is not _NO_VALUE}
+    low = bounds[0] if bounds else given.pop("a_min", given.pop("min", None))
+    high = bounds[1] if len(bounds) > 1 else given.pop("a_max", given.pop("max", None))
+    column = column_of(array)
+    if column is None or out is not None or given or len(bounds) > 2:
+        return NotImplemented
+    pair = [None if one is None or one is _NO_VALUE else one for one in (low, high)]
+    tables = [one if one is None else column.table_of(one, "numpy.clip") for one in pair]
+    return column.like(column.calculated(lambda: np.clip(column.table, *tables), "numpy.clip"))
+
+
+@_follows(np.where)
+def _where(condition: Any, *pair: Any) -> Any:
+    columns = [one for one in map(column_of, (condition, *pair)) if one is not None]
+    if len(pair) != 2 or not columns:
+        return NotImplemented
+    first = columns[0]
+    if column_of(condition) is None:
+        return first.refuse("numpy.where with a condition that is none of the records")
+    return first.entrywise(np.where, (condition, *pair), "numpy.where")
+
+
+STEADY.add(np.where)
+
+
+@_follows(np.round, np.around)
+def _round(array: Any, decimals: Any = 0, out: Any = None) -> Any:
+    column = column_of(array)
+    if column is None or out is not None or column.is_off or is_symbolic(decimals):
+        return NotImplemented
+    return column.like(np.round(column.table, decimals))
+
+
+@_follows(np.isin)
+def _isin(array: Any, wanted: Any, **options: Any) -> Any:
+    column = column_of(array)
+    if column is None or options or issubclass(type(wanted), Symbolic) or column.is_off:
+        return NotImplemented
+    return column.like(np.isin(column.table, wanted))
+
+
+@_follows(np.take)
+def _take(
+    constants: Any, places: Any, axis: Any = None, out: Any = None, mode: Any = "raise"
+) -> Any:
+    column = column_of(places)
+    if column is None or issubclass(type(constants), Symbolic) or out is not None:
+        return NotImplemented
+    if axis not in (0, None) or (axis is None and np.ndim(constants) != 1):
+        return NotImplemented
+    return looked_up(np.asarray(constants), places) if mode == "raise" else NotImplemented
+
+
+@_follows(np.searchsorted)
+def _searchsorted(edges: Any, numbers: Any, side: Any = "left", sorter: Any = None) -> Any:
+    column = column_of(numbers)
+    if column is None or issubclass(type(edges), Symbolic) or sorter is not None or column.is_off:
+        return NotImplemented
+    return column.like(
+        column.calculated(lambda: np.searchsorted(edges, column.table, side), "numpy.searchsorted")
+    )
+
+
+@_follows(np.digitize)
+def _digitize(numbers: Any, bins: Any, right: Any = False) -> Any:
+    column = column_of(numbers)
+    if column is None or issubclass(type(bins), Symbolic) or column.is_off:
+        return NotImplemented
+    return column.like(
+        column.calculated(lambda: np.digitize(column.table, bins, right), "numpy.digitize")
+    )
+
+
+@_follows(np.copy)
+def _copy(array: Any, order: Any = "K", subok: Any = False) -> Any:
+    column = column_of(array)
+    return NotImplemented if column is None else SymbolicArray(column.copied(order))
+
+
+@_follows(np.shape)
+def _shape(array: Any) -> Any:
+    return array.shape
+
+
+@_follows(np.size)
+def _size(array: Any, axis: Any = None) -> Any:
+    column = column_of(array)
+    if column is None or axis not in (None, 0):
+        return NotImplemented
+    if column.table.ndim > 1 and axis is None:
+        return math.prod(array.shape)
+    return column.count()
+
+
+@_follows(np.ndim)
+def _ndim(array: Any) -> Any:
+    column = column_of(array)
+    return NotImplemented if column is None else column.table.ndim
+
+
+def _constant(function: Any) -> Callable[..., Any]:
+    def make(array: Any, *arguments: Any, **options: Any) -> Any:
+        column = column_of(array)
+        given = (*arguments, *options.values())
+        if column is None or any(issubclass(type(one), Symbolic) for one in given):
+            return NotImplemented
+        return function(np.empty(array.shape, array.dtype), *arguments, **options)
+
+    return make
+
+
+for _function in (np.zeros_like, np.ones_like, np.full_like):
+    FUNCTIONS[_function] = _constant(_function)
+
+
+def looked_up(constants: NDArray[Any], places: Any) -> Any:
+    """``constants[places]`` of a column of places: a table of the constants, or of their rows."""
+    column = column_of(places)
+    if column is None or column.dtype.kind not in "iu" or column.table.ndim != 1:
+        return column.refuse("an index of another array") if column else NotImplemented
+    if constants.dtype.kind not in "biuf" or constants.ndim not in (1, 2):
+        return column.refuse(f"an index of an array of {constants.dtype}")
+    return column.like(column.calculated(lambda: constants[column.table], "an index"))
