@@ -9,7 +9,7 @@ from typing import Any
 
 from liptest.symbolic.noise import Noise
 from liptest.values.branching import Branching
-from liptest.values.grid import GRID
+from liptest.values.grid import GRID, UNIT, law_of_line
 from liptest.values.noise import value_of
 from liptest.values.noise_run import NoiseRun
 
@@ -40,7 +40,8 @@ def draw_passes(tree: Branching, threshold: float, comparison: str, *, counts_la
     form = run.new(Noise("geometric", 1 - going_on))
     found = value_of(run, form if counts_last else form - 1, int)
     if tree.draw_log is not None:
-        tree.draw_log.hand_out(DrawnCoins(value_of(run, form, int), threshold, comparison))
+        coins = DrawnCoins(value_of(run, form, int), threshold, comparison)
+        tree.draw_log.hand_out(coins, law_of_line(UNIT))
     return found
 
 

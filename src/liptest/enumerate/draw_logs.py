@@ -1,4 +1,7 @@
-"""What a program draws, noted in one run and handed out as real numbers in another."""
+"""What a program draws, noted in one run and handed out as real numbers in another.
+
+The other run must draw the same laws in the same order: else it is another program that answers.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from liptest.errors import NonDeterministicError
 
 _ENDS = 0.25
 
@@ -15,10 +20,13 @@ class RecordedDraws:
 
     def __init__(self) -> None:
         self.born: list[Any] = []
+        #: Of each of them.
+        self.laws: list[Any] = []
 
-    def hand_out(self, number: Any) -> Any:
+    def hand_out(self, number: Any, law: Any) -> Any:
         """Note a number or an array of numbers."""
         self.born.append(number.as_drawn())
+        self.laws.append(law)
         return number
 
 
@@ -27,16 +35,27 @@ class ReplayedDraws:
 
     def __init__(self, noted: RecordedDraws, rng: np.random.Generator) -> None:
         self._real: list[Any] = []
-        for born in noted.born:
+        self._laws: list[Any] = []
+        for born, law in zip(noted.born, noted.laws, strict=True):
             real = born.replay(lambda low, high: _point(rng, low, high))
             # The coins of a loop are several floats.
-            self._real.extend(real if type(real) is list else [real])
+            coins = real if type(real) is list else [real]
+            self._real.extend(coins)
+            self._laws.extend([law] * len(coins))
         self._next = 0
 
-    def hand_out(self, number: Any) -> Any:
-        """A real number for a new one; itself beyond those that were noted."""
+    def hand_out(self, number: Any, law: Any) -> Any:
+        """A real number for a new one; aborts where another one was noted, or none."""
+        place = self._next
         self._next += 1
-        return self._real[self._next - 1] if self._next <= len(self._real) else number
+        if place >= len(self._real) or self._laws[place] != law:
+            number.branching.fail(NonDeterministicError("another random number was drawn before"))
+        return self._real[place]
+
+    def check_all_drawn(self) -> None:
+        """Raise NonDeterministicError where fewer were drawn than were noted."""
+        if self._next < len(self._real):
+            raise NonDeterministicError("more random numbers were drawn before")
 
 
 def _point(rng: np.random.Generator, low: int, high: int) -> int:

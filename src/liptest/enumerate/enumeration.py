@@ -67,7 +67,7 @@ def _repeat_for_real(
     real = ChoiceTree(tree.name, max_choices=tree.max_choices)
     # The same floats whenever the leaf is met again, other ones for other leaves.
     seed = crc32(repr([taken for _, taken in path]).encode())
-    real.draw_log = ReplayedDraws(noted, _GENERATOR(_BITS(seed)))
+    real.draw_log = replayed = ReplayedDraws(noted, _GENERATOR(_BITS(seed)))
     noise = tree.noise
     if noise is not None:
         # Real numbers of an output are near those that the analysis has, not equal.
@@ -77,6 +77,7 @@ def _repeat_for_real(
         real.repeat(
             run, [(b, i) for b, i in path if not isinstance(b, (Split, UnweightedBranches))], output
         )
+        replayed.check_all_drawn()
     except NonDeterministicError:
         raise NonDeterministicError(
             f"{tree.name}: with real random numbers it answers otherwise than in its analysis; a "

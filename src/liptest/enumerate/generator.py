@@ -38,14 +38,14 @@ from liptest.enumerate.finite_draws import (
 )
 from liptest.symbolic.forms import Form
 from liptest.symbolic.noise import Noise
-from liptest.values.array import array_of
+from liptest.values.array import array_of, cells_of
 from liptest.values.branching import Branches, Branching
 from liptest.values.faults import raises_as_numpy
-from liptest.values.grid import GRID, UNIT, Line, exact_line
+from liptest.values.grid import GRID, UNIT, Line, exact_line, law_of_line
 from liptest.values.noise import value_of
 from liptest.values.noise_run import NoiseRun
 from liptest.values.packed_uniforms import draw_floats
-from liptest.values.protocol import Symbolic
+from liptest.values.protocol import Symbolic, is_symbolic
 from liptest.values.uniform import UniformValue
 
 _ADVICE = "give a finite scale"
@@ -143,7 +143,14 @@ class NoiseDraws:
         run.note_draw(found, first, method, parameters, size)
         if tree.draw_log is None or type(found) in (float, int, np.ndarray):
             return found
-        return tree.draw_log.hand_out(found)
+        return tree.draw_log.hand_out(found, _law_of_noise(found))
+
+
+def _law_of_noise(value: Any) -> Any:
+    """Equal for draws of one law: a number with noise as it was drawn, or an array of them."""
+    if isinstance(value, np.ndarray):
+        return value.shape, tuple(map(_law_of_noise, cells_of(value).flat))
+    return value.run.law_of(value.form) if is_symbolic(value) else value
 
 
 def _modelled(method: str, parameters: tuple[Any, ...], size: Any) -> Any:
@@ -219,7 +226,8 @@ class ChoiceGenerator(NoiseDraws, TailedDraws, CountVectorDraws, np.random.Gener
         number = _NEW(UniformValue)
         number.branching, number.line, number.noise = tree, UNIT, None
         number.low, number.high = 0, GRID
-        return number if tree.draw_log is None else tree.draw_log.hand_out(number)
+        log = tree.draw_log
+        return number if log is None else log.hand_out(number, law_of_line(UNIT))
 
     def uniform(self, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Any:
         if np.ndim(low) or np.ndim(high):
@@ -231,7 +239,8 @@ class ChoiceGenerator(NoiseDraws, TailedDraws, CountVectorDraws, np.random.Gener
         self._tree.count_draws(1)
         if size is None:
             number = UniformValue(self._tree, line)
-            return number if self._tree.draw_log is None else self._tree.draw_log.hand_out(number)
+            log = self._tree.draw_log
+            return number if log is None else log.hand_out(number, law_of_line(line))
         return draw_floats(self._tree, self.shape_of(size), line)
 
     def integers(

@@ -397,8 +397,9 @@ def draw_bits(branching: Branching, weights: Sequence[Sequence[int]], values: ND
     variables = BernoulliVariables.of(branching)
     drawn = variables.new(lowest[:, 0], lowest[:, 1]).reshape(*shape, 1)
     array = _array_of(variables, variables.current(TruthTables(drawn, values)).used())
-    fixed = branching.draw_log is None or type(array) is np.ndarray
-    return array if fixed else branching.draw_log.hand_out(array)  # type: ignore[union-attr]
+    if branching.draw_log is None or type(array) is np.ndarray:
+        return array
+    return branching.draw_log.hand_out(array, (lowest.tobytes(), values.shape, values.tobytes()))
 
 
 def array_of_tables(variables: BernoulliVariables, tables: TruthTables) -> Any:

@@ -40,8 +40,8 @@ Path = list[tuple[Branches, int]]
 class DrawLog(Protocol):
     """Is told of every random value, or array of them, that a program draws."""
 
-    def hand_out(self, number: Any) -> Any:
-        """What the program gets."""
+    def hand_out(self, number: Any, law: Any) -> Any:
+        """What the program gets for a number of a law; laws that are equal are the same."""
         ...
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import operator
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -29,6 +30,8 @@ ADVICE = (
     "the same for every record (numpy functions entry by entry), then summed up or counted"
 )
 _ZERO = Fraction(0)
+# Floats of the code differ from exact values by their rounding; more is another law.
+_ROUNDING = Fraction(1, 10**9)
 
 
 class Alternative(UnweightedBranches):
@@ -197,6 +200,21 @@ def _are_alike(sums: list[Form], noises: Sequence[Noise | Answer]) -> bool:
     return sum(one is Answer for one, _ in kind) == 1
 
 
+@dataclass(frozen=True, eq=False)
+class _Nearly:
+    """Equal to numbers that differ from it by no more than the rounding of floats."""
+
+    value: Fraction
+    size: Fraction
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, (int, float, Fraction)):
+            return False
+        return abs(Fraction(other) - self.value) <= _ROUNDING * max(self.size, Fraction(1))
+
+
 class DecidingRun(NoiseRun):
     """All noise and all answers of one run, its conditions, and what it has made known.
 
@@ -297,6 +315,16 @@ class DecidingRun(NoiseRun):
         return Fraction(form.constant) + sum(
             (factor * self.values[variable] for variable, factor in form.terms), _ZERO
         )
+
+    def law_of(self, form: Form) -> Any:
+        """As drawn with plain data, where answers are numbers that floats have rounded."""
+        told = tuple(term for term in form.terms if type(self.noises[term[0]]) is Answer)
+        drawn = (term for term in form.terms if term not in told)
+        noise = tuple((factor, self.noises[variable]) for variable, factor in drawn)
+        if not told:
+            return form.constant, noise
+        location = Form(form.constant, told)
+        return _Nearly(self.at_point(location), self.size_of(location)), noise
 
     def size_of(self, form: Form) -> Fraction:
         """How large the parts of a form are at the point: floats are rounded in such steps."""

@@ -99,6 +99,12 @@ class WholeLine(Line):
 whole_line = lru_cache(maxsize=256)(WholeLine)
 
 
+def law_of_line(line: Line) -> tuple[Any, ...]:
+    """Equal for lines that give the same floats."""
+    ends = getattr(line, "low", None), getattr(line, "width", None)
+    return type(line).__name__, line.start, line.stop, *ends
+
+
 @lru_cache(maxsize=64)
 def exact_line(low: float, high: float) -> Line | None:
     """The values of ``uniform(low, high)`` as NumPy computes them on this processor.

@@ -189,6 +189,10 @@ class NoiseRun:
         left = tuple((v, c) for v, c in form.terms if v not in self.fixed)
         return Form(form.constant + constant, left)
 
+    def law_of(self, form: Form) -> Any:
+        """Equal for sums of one law that were just drawn."""
+        return form.constant, tuple((factor, self.noises[v]) for v, factor in form.terms)
+
     def probability(self) -> arb:
         """Of all that was chosen; aborts where that is not followed."""
         try:

@@ -396,7 +396,7 @@ def uniform_below(branching: Branching, count: int) -> Any:
     if count <= branching.max_leaves:
         return branching.choose(count)
     number = UniformInteger(branching, count)
-    return number if branching.draw_log is None else branching.draw_log.hand_out(number)
+    return number if branching.draw_log is None else branching.draw_log.hand_out(number, count)
 
 
 @raises_as_numpy

@@ -162,3 +162,56 @@ def test_names_of_the_check_are_not_names_of_numbers() -> None:
         (True, True): 0.5,
         (False, True): 0.5,
     }
+
+
+def scale_by_type(data: Any, rng: Any) -> Any:
+    scale = 1.0 if type(rng.random()) is not float else 0.1
+    return int(np.clip(np.round(data.sum() + rng.laplace(0, scale)), 0, 3))
+
+
+def range_by_type(data: Any, rng: Any) -> Any:
+    low = 0.0 if type(rng.random()) is not float else 0.5
+    return bool(rng.uniform(low, 1.0) < 0.5)
+
+
+def ranges_by_type(data: Any, rng: Any) -> Any:
+    low = 0.0 if type(rng.random()) is not float else 0.5
+    return bool((rng.uniform(low, 1.0, size=3) < 0.5).all())
+
+
+def chances_by_type(data: Any, rng: Any) -> Any:
+    chance = 0.5 if type(rng.random()) is not float else 0.9
+    return int(rng.binomial(1, chance, size=5).sum())
+
+
+def shape_by_type(data: Any, rng: Any) -> Any:
+    size = 1 if type(rng.random()) is not float else 2
+    return bool((rng.random(size) < 0.5).all())
+
+
+def another_draw_by_type(data: Any, rng: Any) -> Any:
+    if type(rng.random()) is float:
+        return bool(rng.laplace() > 0)
+    return bool(rng.random() > 0.5)
+
+
+def one_more_by_type(data: Any, rng: Any) -> Any:
+    if type(rng.random()) is float:
+        rng.random()
+    return bool(rng.random() > 0.5)
+
+
+def one_less_by_type(data: Any, rng: Any) -> Any:
+    if type(rng.random()) is not float:
+        rng.random()
+    return 1
+
+
+DRAWS_BY_TYPE = [scale_by_type, range_by_type, ranges_by_type, chances_by_type, shape_by_type]
+NUMBERS_BY_TYPE = [another_draw_by_type, one_more_by_type, one_less_by_type]
+
+
+@pytest.mark.parametrize("program", [*DRAWS_BY_TYPE, *NUMBERS_BY_TYPE])
+def test_drawing_otherwise_for_real_numbers_is_noticed(program: Any) -> None:
+    with pytest.raises(lt.errors.NonDeterministicError, match="kind of object"):
+        lt.output_law(lt.mechanism(program), np.array([0, 1, 1]))
