@@ -9,7 +9,7 @@ from typing import Any
 
 from liptest.symbolic.noise import Noise
 from liptest.values.branching import Branching
-from liptest.values.grid import GRID, UNIT, law_of_line
+from liptest.values.grid import GRID, UNIT
 from liptest.values.noise import value_of
 from liptest.values.noise_run import NoiseRun
 
@@ -41,7 +41,7 @@ def draw_passes(tree: Branching, threshold: float, comparison: str, *, counts_la
     found = value_of(run, form if counts_last else form - 1, int)
     if tree.draw_log is not None:
         coins = DrawnCoins(value_of(run, form, int), threshold, comparison)
-        tree.draw_log.hand_out(coins, law_of_line(UNIT))
+        tree.draw_log.hand_out(coins, UNIT.law)
     return found
 
 

@@ -41,7 +41,7 @@ from liptest.symbolic.noise import Noise
 from liptest.values.array import array_of, cells_of
 from liptest.values.branching import Branches, Branching
 from liptest.values.faults import raises_as_numpy
-from liptest.values.grid import GRID, UNIT, Line, exact_line, law_of_line
+from liptest.values.grid import GRID, UNIT, Line, exact_line
 from liptest.values.noise import value_of
 from liptest.values.noise_run import NoiseRun
 from liptest.values.packed_uniforms import draw_floats
@@ -227,7 +227,7 @@ class ChoiceGenerator(NoiseDraws, TailedDraws, CountVectorDraws, np.random.Gener
         number.branching, number.line, number.noise = tree, UNIT, None
         number.low, number.high = 0, GRID
         log = tree.draw_log
-        return number if log is None else log.hand_out(number, law_of_line(UNIT))
+        return number if log is None else log.hand_out(number, UNIT.law)
 
     def uniform(self, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Any:
         if np.ndim(low) or np.ndim(high):
@@ -240,7 +240,7 @@ class ChoiceGenerator(NoiseDraws, TailedDraws, CountVectorDraws, np.random.Gener
         if size is None:
             number = UniformValue(self._tree, line)
             log = self._tree.draw_log
-            return number if log is None else log.hand_out(number, law_of_line(line))
+            return number if log is None else log.hand_out(number, line.law)
         return draw_floats(self._tree, self.shape_of(size), line)
 
     def integers(

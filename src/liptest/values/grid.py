@@ -40,6 +40,11 @@ class Line:
         self.at_least: Callable[[Any], int] = lru_cache(maxsize=1024)(self._at_least)
         self.above: Callable[[Any], int] = lru_cache(maxsize=1024)(self._above)
 
+    @property
+    def law(self) -> Any:
+        """Equal for lines that give the same floats."""
+        return type(self).__name__, self.low, self.width
+
     def value(self, point: int) -> float:
         """The float at a grid point; never falls as the point rises."""
         return self.low + self.width * (point * 2.0**-53)
@@ -81,6 +86,11 @@ class WholeLine(Line):
         super().__init__(0.0, 1.0)
         self.stop = count
 
+    @property
+    def law(self) -> Any:
+        """Equal for lines that give the same numbers."""
+        return self.stop
+
     def value(self, point: int) -> Any:
         """The point itself."""
         return point
@@ -97,12 +107,6 @@ class WholeLine(Line):
 
 
 whole_line = lru_cache(maxsize=256)(WholeLine)
-
-
-def law_of_line(line: Line) -> tuple[Any, ...]:
-    """Equal for lines that give the same floats."""
-    ends = getattr(line, "low", None), getattr(line, "width", None)
-    return type(line).__name__, line.start, line.stop, *ends
 
 
 @lru_cache(maxsize=64)

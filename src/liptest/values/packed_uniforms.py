@@ -19,7 +19,7 @@ from liptest.values.array import CellStorage, Move, Storage, SymbolicArray
 from liptest.values.bernoulli import BernoulliVariables
 from liptest.values.bits import array_of_tables
 from liptest.values.branching import Branching
-from liptest.values.grid import UNIT, Line, law_of_line
+from liptest.values.grid import UNIT, Line
 from liptest.values.protocol import Symbolic, concretise_all
 from liptest.values.truth_tables import TruthTables
 from liptest.values.uniform import UniformEntry
@@ -258,4 +258,4 @@ def draw_floats(branching: Branching, shape: tuple[int, ...], *lines: Line) -> A
     array = SymbolicArray(PackedUniforms(_Shared(floats, places), places.reshape(shape)))
     if branching.draw_log is None:
         return array
-    return branching.draw_log.hand_out(array, (shape, tuple(map(law_of_line, floats.lines))))
+    return branching.draw_log.hand_out(array, (shape, tuple(line.law for line in floats.lines)))
