@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, update_wrapper
 from typing import Any
 
 import numpy as np
@@ -66,6 +66,29 @@ class RowFunction:
         if isinstance(self.function, partial):
             return partial(made, *self.function.args, **self.function.keywords)
         return made
+
+
+class MappedFunction:
+    """``(data, rng) -> [function(value, rng) for value in data]``; also without ``rng``."""
+
+    def __init__(self, function: Any) -> None:
+        update_wrapper(self, function)
+        self.function = function
+
+    def __call__(self, data: Any, *rng: Any) -> list[Any]:
+        return [self.function(value, *rng) for value in np.asarray(data).tolist()]
+
+
+@dataclass(frozen=True, eq=False)
+class FirstRecord:
+    """``(data, rng)`` with data of one record: what the function of one record gives."""
+
+    function: Any
+    takes_generator: bool
+
+    def __call__(self, data: Any, rng: Any) -> Any:
+        value = int(data[0])
+        return self.function(value, rng) if self.takes_generator else self.function(value)
 
 
 def place_in(output: Any, rows: RowRun) -> Any:

@@ -18,7 +18,7 @@ from liptest.data.domains import Domain, IntArray
 from liptest.data.points import PointBatch
 from liptest.enumerate.access_tracking import Read
 from liptest.enumerate.analysis_session import Session
-from liptest.enumerate.by_records import row_function
+from liptest.enumerate.by_records import FirstRecord, MappedFunction, row_function
 from liptest.enumerate.choice_tree import MAX_CHOICES, MAX_LEAVES, ChoiceTree
 from liptest.enumerate.column_rows import rewritten_for_columns
 from liptest.enumerate.enumeration import Enumerated, Enumeration, KnownLaws, copied
@@ -26,7 +26,7 @@ from liptest.enumerate.interception import intercepted_randomness
 from liptest.enumerate.law_memory import law_table
 from liptest.enumerate.noise_outputs import is_continuous, refused
 from liptest.enumerate.outputs import Typed, canonical_output
-from liptest.enumerate.row_replay import check_replayed
+from liptest.enumerate.row_replay import check_replayed, check_stateless
 from liptest.enumerate.running import RandomFunction, Run
 from liptest.enumerate.side_effects import side_effects_noticed
 from liptest.enumerate.symbolic_data import (
@@ -332,7 +332,8 @@ class PythonFunction(Mechanism):
         if self.statistic is not None or self.max_seconds is not None:
             return None
         one = row_function(self.function, self._takes_generator, len(example))
-        found = OneRecord(one, name=self.name, typed_outputs=self.typed_outputs, **self._budgets)
+        options: Any = {key: getattr(self, key) for key in ("typed_outputs", "deterministic")}
+        found = OneRecord(one, name=self.name, **options, **self._budgets)
         found.examples.append(example)
         return found
 
@@ -466,15 +467,59 @@ class OneRecord(PythonFunction):
     def _with_probabilities(self, law: OutputLaw) -> OutputLaw:
         one: Any = self.function
         while self.examples:
-            check_replayed(one, self.name, self.examples.pop())
+            check = check_stateless if isinstance(one, FirstRecord) else check_replayed
+            check(one, self.name, self.examples.pop())
         return super()._with_probabilities(law)
 
     def _checked(self, found: Enumerated) -> Enumerated:
+        found = super()._checked(found)
         if found.law.unexplored:
             raise NotByRecords(f"{self.name}: the law of one record is known in part only")
         if any(isinstance(output, Raised) for output in found.law.outputs):
             raise NotByRecords(f"{self.name}: it raised {found.exception} for one of the records")
         return found
+
+
+@dataclass(frozen=True, eq=False)
+class PerRecordFunction(PythonFunction):
+    """A function ``(value, rng) -> output`` of one record, mapped over those of a dataset.
+
+    ``outputs`` are those of one record. The function must keep no state from record to record.
+    """
+
+    of_record: Any = None
+
+    @property
+    def is_per_record(self) -> bool:
+        return True
+
+    def of_one_record(self, example: IntArray) -> Mechanism:
+        """The law of the function itself; values of records are Python's integers."""
+        inner = self.of_record
+        one = FirstRecord(inner.function, takes_generator(inner.function))
+        found = OneRecord(one, outputs=inner.outputs, name=self.name, **inner.options)
+        found.examples.append(example)
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class _OfRecord:
+    """A function of one record, its outputs, and how its law is enumerated."""
+
+    function: Any
+    outputs: tuple[Output, ...] | None
+    options: dict[str, Any]
+
+
+def _per_record(function: Any, outputs: Any = None, name: str = "", **options: Any) -> Any:
+    if options.pop("statistic", None) is not None:
+        raise InputError(
+            "statistic= with per_record=True: the function sees one record already; leave one out",
+            name="statistic",
+        )
+    words = name or getattr(function, "__name__", "")
+    inner = _OfRecord(function, None if outputs is None else tuple(outputs), options)
+    return PerRecordFunction(MappedFunction(function), name=words, of_record=inner, **options)
 
 
 def _with_densities(function: PythonFunction) -> PythonFunction:
@@ -500,6 +545,7 @@ def mechanism(
     max_choices: int = MAX_CHOICES,
     max_seconds: float | None = None,
     deterministic: Sequence[str] = (),
+    per_record: bool = False,
 ) -> Callable[[RandomFunction], PythonFunction]: ...
 
 
@@ -509,7 +555,12 @@ def mechanism(function: RandomFunction | None = None, /, **options: Any) -> Any:
     Use as ``@lt.mechanism`` or ``@lt.mechanism(outputs=[...], statistic=lt.Count(), name=...,
     typed_outputs=..., max_leaves=..., max_choices=..., max_seconds=..., deterministic=[...])``;
     parameters and errors as for ``PythonFunction``.
+
+    With ``per_record=True`` the function is of one record, ``(value, rng) -> output``, and the
+    mechanism gives the list of its outputs for all records of a dataset; ``outputs`` are then those
+    of one record. Its privacy is proved by the law of one record, however many there are.
     """
+    make = _per_record if options.pop("per_record", False) else PythonFunction
     if function is not None:
-        return PythonFunction(function, **options)
-    return lambda decorated: PythonFunction(decorated, **options)
+        return make(function, **options)
+    return lambda decorated: make(decorated, **options)

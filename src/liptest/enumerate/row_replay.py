@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.enumerate.by_records import RowFunction
+from liptest.enumerate.by_records import FirstRecord, RowFunction
 from liptest.enumerate.choice_tree import ChoiceTree
 from liptest.enumerate.record_code import DRAWS
 from liptest.enumerate.row_generator import RowGenerator
-from liptest.errors import LiptestError
+from liptest.errors import LiptestError, NonDeterministicError
 from liptest.values.rows import NotByRecords, RowArray, RowRun, is_of_rows
 
 # Records of a replayed dataset, and how many of them are run alone.
@@ -107,6 +107,30 @@ def check_replayed(one: RowFunction, name: str, example: NDArray[Any]) -> None:
     problem = _difference(one, name, dataset, real, output)
     if problem:
         raise NotByRecords(f"{name}: with recorded random numbers {problem}")
+
+
+def check_stateless(one: FirstRecord, name: str, example: NDArray[Any]) -> None:
+    """Run a function of one record on records in order, and in the order back.
+
+    Raises NonDeterministicError where the order makes a difference: it keeps state.
+    """
+    if not one.takes_generator:
+        return
+    values = np.resize(np.unique(example[:_RECORDS]), _ALONE).tolist()
+    try:
+        runs = [_run_with(one.function, value, seed) for seed, value in enumerate(values)]
+        back = [_run_with(one.function, values[k], k) for k in reversed(range(_ALONE))]
+    except Exception:
+        return  # its law says so
+    if not all(_is_same(*pair) for pair in zip(runs, reversed(back), strict=True)):
+        raise NonDeterministicError(
+            f"{name}: with the same random numbers it gives other outputs after other records; a "
+            f"function of one record must keep no state"
+        )
+
+
+def _run_with(function: Any, value: int, seed: int) -> Any:
+    return function(value, np.random.Generator(np.random.PCG64(seed)))
 
 
 def _difference(

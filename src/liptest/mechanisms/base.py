@@ -109,6 +109,11 @@ class Mechanism(ABC):
         """
         return None
 
+    @property
+    def is_per_record(self) -> bool:
+        """Whether it is declared as the function of one record."""
+        return False
+
     def of_one_record(self, example: IntArray) -> Mechanism | None:
         """The mechanism of one record, where the records of a dataset are treated one by one.
 

@@ -86,8 +86,10 @@ def _of_all_records(task: Task, domain: Domain, found: PrivacyVerdict) -> Privac
         witness = _padded(found.witness, domain)
         guarantee = refuted(task, _SOURCE)
     else:
-        sentence = proof_sentence(task.claim, domain, "")
+        condition = found.guarantee.condition
+        sentence = proof_sentence(task.claim, domain, condition)
         numbers: dict[str, Any] = {"exception_mass": 0.0, "failure_probability": 0.0}
+        numbers["condition"] = condition
         why = records_sentence(found.cost.pairs)
         guarantee = promise(task, sentence + why, "proof", _SOURCE, per_record=True, **numbers)
     plan = PrivacyPlan(BY_RECORDS, 0, float(found.cost.laws), 0.0, _SOURCE)

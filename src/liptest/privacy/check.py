@@ -162,7 +162,8 @@ def _by_records(task: Task) -> PrivacyVerdict | None:
         if isinstance(found, str):
             raise InputError(f"method={method!r}: {found}", name="method", value=method)
         return found
-    if method != "auto" or domain.size <= affordable_laws(task.mechanism, "plain"):
+    is_small = domain.size <= affordable_laws(task.mechanism, "plain")
+    if method != "auto" or (is_small and not task.mechanism.is_per_record):
         return None
     found = prove_by_records(task)
     return None if isinstance(found, str) else found

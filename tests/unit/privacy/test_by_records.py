@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import pickle
 from typing import Any
 
 import numpy as np
@@ -167,3 +168,62 @@ def test_other_neighbours_are_refused() -> None:
     grid = lt.ProductDistribution.uniform(lt.Hypergrid([4] * 3))
     with pytest.raises(lt.errors.InputError, match="do not differ in one record"):
         check(response, grid, epsilon=1.0, method="per-record")
+
+
+@lt.mechanism(per_record=True)
+def declared(value: int, rng: Any) -> Any:
+    return value if rng.random() < KEEP else int(rng.integers(0, 4))
+
+
+@lt.mechanism(per_record=True, outputs=["low", "high"])
+def in_words(value: int, rng: Any) -> str:
+    high = value > 1 if rng.random() < 0.75 else value <= 1
+    return "high" if high else "low"
+
+
+REMEMBERED: list[int] = []
+
+
+@lt.mechanism(per_record=True)
+def remembering(value: int, rng: Any) -> Any:
+    REMEMBERED.append(value)
+    return int(rng.integers(0, 2)) + (REMEMBERED[-2] if len(REMEMBERED) > 1 else 0)
+
+
+class TestDeclared:
+    def test_a_function_of_one_record(self) -> None:
+        assert declared(np.array([1, 2, 3]), np.random.default_rng(1)) in [
+            [a, b, c] for a in range(4) for b in range(4) for c in range(4)
+        ]
+        verdict = lt.check_privacy(declared, FOUR, epsilon=1.0)
+        assert (verdict.decision, verdict.method) == ("YES", "per-record")
+        assert lt.check_privacy(declared, FOUR, epsilon=0.99).decision == "NO"
+
+    def test_declared_outputs_are_those_of_one_record(self) -> None:
+        verdict = lt.check_privacy(in_words, FOUR, epsilon=1.0)
+        assert verdict.decision == "NO"
+        assert verdict.largest_loss == pytest.approx(math.log(3))
+        assert verdict.witness is not None
+        assert verdict.witness.verify(in_words)
+        assert lt.check_privacy(in_words, FOUR, epsilon=1.1).decision == "YES"
+
+    def test_the_law_of_few_records_is_the_product(self) -> None:
+        law = lt.output_law(in_words, [0, 3])
+        assert float(law["low", "high"]) == pytest.approx(0.75**2)
+
+    def test_it_travels(self) -> None:
+        assert pickle.loads(pickle.dumps(in_words)) is in_words
+        assert certify(
+            lt.check_privacy(in_words, FOUR, epsilon=1.1, seed=1),
+            fingerprint(in_words),
+            FOUR,
+            own_seed=True,
+        )
+
+    def test_state_is_refused(self) -> None:
+        with pytest.raises(lt.errors.LiptestError):
+            lt.check_privacy(remembering, FOUR, epsilon=5.0, method="per-record")
+
+    def test_no_statistic(self) -> None:
+        with pytest.raises(lt.errors.InputError, match="statistic"):
+            lt.mechanism(per_record=True, statistic=lt.Count())(lambda value, rng: value)
