@@ -371,20 +371,22 @@ def _plan(screen: Screen, options: Options) -> int:
         failure_probability=failure,
         range_step=options["range_step"],
     )
-    screen.paragraph(
+    answer = {"testers": [row.to_dict() for row in testers]}
+    told = [
         f"Lipschitz testing on {law.domain}, {law.source}; proximity {options['proximity']:g}, "
         f"failure_probability {failure:g}\n\n{plan_text(testers)}"
-    )
-    answer = {"testers": [row.to_dict() for row in testers]}
+    ]
     if options["outputs"] is not None:
         claim = {key: options[key] for key in ("epsilon", "exception_mass")}
         methods = privacy_plan_table(law, options["outputs"], failure_probability=failure, **claim)
-        screen.paragraph(
+        told.append(
             f"Testing epsilon {options['epsilon']} of a mechanism with {options['outputs']} "
             f"outputs; exception_mass {options['exception_mass']:g}, failure_probability "
             f"{failure:g}\n\n{privacy_plan_text(methods)}"
         )
         answer["methods"] = [row.to_dict() for row in methods]
+    for text in told:
+        screen.paragraph(text)
     _write(options["json"], answer)
     return 0
 
