@@ -19,7 +19,7 @@ from liptest.balls import CERTIFIED_BITS, precision
 from liptest.errors import InputError
 from liptest.symbolic.alignment import Price, find_bare_move, words_of_shifts
 from liptest.symbolic.answers import AlignedPath, Answer, Differences, Move, subtract_moves
-from liptest.symbolic.block_prices import MOST_POINTS, Total, price_blocks
+from liptest.symbolic.block_prices import MOST_POINTS, price_blocks
 from liptest.symbolic.forms import Rational
 from liptest.symbolic.noise import Noise
 from liptest.symbolic.path_programs import Block, Factors, RowReader, blocks_of
@@ -31,6 +31,7 @@ _MOST_PAIRS = 200_000
 # Halvings of an interval, and the largest epsilon that is looked for.
 _HALVINGS = 80
 _LARGEST = 1 << 20
+_NO_SHIFT = "no noise can be shifted so"
 _ZERO = Fraction(0)
 
 
@@ -77,32 +78,61 @@ class _NormalSums:
         return all((number, not side) not in signs for number, side in signs)
 
 
+@dataclass(frozen=True)
+class _Sums:
+    """Of one path: what has a price, or none, and the normal sums."""
+
+    path: AlignedPath
+    pure: list[Block]
+    normal: _NormalSums
+
+
 def price_direct_sums(
-    released: AlignedPath, differences: Differences, *, delta: Rational = 0
+    released: AlignedPath | Sequence[AlignedPath],
+    differences: Differences,
+    *,
+    delta: Rational = 0,
 ) -> Price:
     """The smallest epsilon that is proved at a delta for all that is made of the places released.
 
-    ``released`` has no conditions. Its epsilon is None where there is no proof: a sum without
-    noise, normal noise at delta 0, noise that is in several sums with others.
+    Paths have no conditions: which of several is taken depends on random choices and on what was
+    released before. Epsilon is None where there is no proof: a sum without noise, normal noise at
+    delta 0, noise that is in several sums with others.
     """
-    if released.conditions:
-        raise InputError("direct sums have no conditions; use price_paths", name="released")
     if not 0 <= delta < 1:
         raise InputError(f"delta={delta} must be in [0, 1)", name="delta")
     delta = Fraction(delta)
-    blocks, _, bare = blocks_of(released, RowReader())
-    seen = find_bare_move(released, bare, differences)
-    if seen is not None:
-        return Price(None, delta, move=seen[0], why=seen[1])
-    pure, normal = _kinds(released, blocks)
-    if not normal or not delta:
-        total = price_blocks(blocks, differences)
-        why = "normal noise has no epsilon at delta 0" if normal else "no noise can be shifted so"
+    paths = [released] if isinstance(released, AlignedPath) else list(released)
+    if not paths:
+        raise InputError("released=() is no program", name="released")
+    found = []
+    reader = RowReader()
+    for number, path in enumerate(paths):
+        if path.conditions:
+            raise InputError("direct sums have no conditions; use price_paths", name="released")
+        blocks, _, bare = blocks_of(path, reader)
+        seen = find_bare_move(path, bare, differences)
+        if seen is not None:
+            return Price(None, delta, number, seen[0], why=seen[1])
+        pure, normal = _kinds(path, blocks)
+        if normal and not delta:
+            why = "normal noise has no epsilon at delta 0"
+            return Price(None, delta, number, why=why)
+        found.append(_Sums(path, pure, _NormalSums(normal)))
+    if any(one.normal.sums for one in found):
+        return _with_normal(found, differences, delta)
+    return _dearest_pure(found, differences, delta)
+
+
+def _dearest_pure(found: Sequence[_Sums], differences: Differences, delta: Fraction) -> Price:
+    prices = []
+    for number, one in enumerate(found):
+        total = price_blocks(one.pure, differences)
         if total.price is None:
-            return Price(None, delta, move=total.move, why=why)
-        words = words_of_shifts(released, total.parts)
-        return Price(total.price, delta, move=total.move, shifts=words)
-    return _with_normal(pure, _NormalSums(normal), differences, delta)
+            return Price(None, delta, number, total.move, why=_NO_SHIFT)
+        words = words_of_shifts(one.path, total.parts)
+        prices.append(Price(total.price, delta, number, total.move, words))
+    return max(prices, key=lambda price: price.epsilon or 0)
 
 
 def _kinds(released: AlignedPath, blocks: Sequence[Block]) -> tuple[list[Block], list[_Normal]]:
@@ -129,42 +159,45 @@ def _normal_sum(noises: Mapping[int, Noise | Answer], block: Block) -> _Normal |
     return _Normal(dict(row.answers), variance)
 
 
-def _with_normal(
-    pure: Sequence[Block], normal: _NormalSums, differences: Differences, delta: Fraction
-) -> Price:
-    """At each difference both kinds together where these are few, each at its worst else."""
-    moves = _moves(pure, normal, differences)
+def _with_normal(found: Sequence[_Sums], differences: Differences, delta: Fraction) -> Price:
+    """At each difference both kinds together where these are few, each at its worst else.
+
+    Of each kind the dearest path counts, whether or not it is one path (S6).
+    """
+    moves = _moves(found, differences)
     if moves is None:
-        total = price_blocks(pure, differences)
-        shift, at = largest_normal_shift(normal, differences)
-        return _mixed(total, shift, at, delta)
-    found = [Price(Fraction(0), delta)]
+        shift, at = max(largest_normal_shift(one.normal, differences) for one in found)
+        pure = _dearest_pure(found, differences, delta)
+        return _mixed(pure, shift, at, delta)
+    prices = [Price(Fraction(0), delta)]
     for move in moves:
-        total = price_blocks(pure, Differences(differences.size, (move,), "listed"))
-        found.append(_mixed(total, _root(normal.square(move)), move, delta))
-        if found[-1].epsilon is None:
-            return found[-1]
-    return max(found, key=lambda price: price.epsilon or 0)
+        here = Differences(differences.size, (move,), "listed")
+        pure = _dearest_pure(found, here, delta)
+        shift = _root(max(one.normal.square(move) for one in found))
+        prices.append(_mixed(pure, shift, move, delta))
+        if prices[-1].epsilon is None:
+            return prices[-1]
+    return max(prices, key=lambda price: price.epsilon or 0)
 
 
-def _mixed(total: Total, shift: Fraction, move: Move, delta: Fraction) -> Price:
-    if total.price is None:
-        return Price(None, delta, move=total.move, why="no noise can be shifted so")
-    found = normal_epsilon(shift, delta, total.price)
+def _mixed(pure: Price, shift: Fraction, move: Move, delta: Fraction) -> Price:
+    if pure.epsilon is None:
+        return pure
+    found = normal_epsilon(shift, delta, pure.epsilon)
     why = f"no epsilon below {_LARGEST}" if found is None else ""
     words = (f"normal noise by {float(shift):.6g} standard deviations",) if shift else ()
-    return Price(found, delta, move=move or total.move, shifts=words, why=why)
+    return Price(found, delta, pure.path, move or pure.move, (*words, *pure.shifts), why)
 
 
-def _moves(
-    pure: Sequence[Block], normal: _NormalSums, differences: Differences
-) -> list[Move] | None:
+def _moves(found: Sequence[_Sums], differences: Differences) -> list[Move] | None:
     """All that matter: between a difference and its opposite both costs are smaller."""
-    if differences.box or (differences.spans and any(one.shifts_whole_noise for one in pure)):
+    blocks = [block for one in found for block in one.pure]
+    if differences.box or (differences.spans and any(one.shifts_whole_noise for one in blocks)):
         return None
-    answers = {*normal.by_answer, *(i for block in pure for i in block.answers)}
-    found = list(islice(differences.moves(answers), _MOST_TOGETHER + 1))
-    return found if len(found) <= _MOST_TOGETHER else None
+    answers = {i for block in blocks for i in block.answers}
+    answers |= {i for one in found for i in one.normal.by_answer}
+    some = list(islice(differences.moves(answers), _MOST_TOGETHER + 1))
+    return some if len(some) <= _MOST_TOGETHER else None
 
 
 def largest_normal_shift(normal: _NormalSums, differences: Differences) -> tuple[Fraction, Move]:

@@ -124,6 +124,40 @@ def test_both_kinds_of_noise() -> None:
     assert true <= float(TINY) * 1.001
 
 
+def test_paths_that_depend_on_what_was_released() -> None:
+    """Of each kind of noise the dearest path counts, not the dearest path of both together."""
+    noises = (Answer(0), normal(1), normal(2), laplace(2))
+    a, n, m, k = (Form.variable(v) for v in range(4))
+    normals = AlignedPath(noises, (), (a + n, a + m))
+    mixed = AlignedPath(noises, (), (a + n, a + k))
+    one = Differences.of_one([1])
+    alone = price_direct_sums(normals, one, delta=TINY).epsilon
+    together = price_direct_sums([normals, mixed], one, delta=TINY)
+    assert alone is not None
+    assert together.epsilon is not None
+    assert float(together.epsilon - alone) == pytest.approx(0.5, abs=1e-9)
+    wide = price_direct_sums([normals, mixed], Differences.of_box([1]), delta=TINY)
+    assert wide.epsilon == together.epsilon
+    assert price_direct_sums([normals, normals], one, delta=TINY).epsilon == alone
+    pure = [AlignedPath(noises, (), places) for places in ((), (a + k,))]
+    assert price_direct_sums(pure, one, delta=TINY).epsilon == Fraction(1, 2)
+    with pytest.raises(lt.errors.InputError, match="no program"):
+        price_direct_sums([], one)
+
+
+def test_stopping_by_what_was_released_is_no_worse() -> None:
+    """Normal sums until one is above a line: the delta by simulation is below the closed form."""
+    rng = np.random.default_rng(3)
+    steps, count, epsilon = 5, 400_000, 1.0
+    noise = rng.normal(0, 2, (count, steps))
+    released_ = np.cumsum(noise > 2.5, axis=1) - (noise > 2.5) == 0
+    losses = ((noise * 1 + 0.5) / 4 * released_).sum(axis=1)
+    found = np.maximum(0, 1 - np.exp(epsilon - losses)).mean()
+    with precision(128):
+        bound = float(normal_delta(Fraction(sqrt(steps) / 2), Fraction(epsilon)))
+    assert 0.2 * bound < found < bound
+
+
 def test_no_normal_noise_is_an_alignment() -> None:
     path = noisy_answers(5, laplace(1))[0]
     cells = Differences.of_tables([{i: 1} for i in range(5)])
