@@ -9,6 +9,7 @@ import numpy as np
 
 from liptest.enumerate.folding import fold_loops
 from liptest.enumerate.folds import Folds
+from liptest.enumerate.post_processing import Tail
 from liptest.values.aligned import AlignedValue
 from liptest.values.array import SymbolicArray
 from liptest.values.column import Column
@@ -19,12 +20,12 @@ _UNIT = Fraction(1, 1 << 53)
 _LARGEST = 1 << 62
 
 
-def rewritten_for_columns(function: Any) -> Any:
-    """The function with loops that columns can follow.
+def rewritten_for_columns(function: Any, tail: Tail | None = None) -> Any:
+    """The function with loops that columns can follow, and cut by a tail of it.
 
     To be called within the analysis that runs it.
     """
-    return fold_loops(function, Folds(rows_of))
+    return fold_loops(function, Folds(rows_of), tail)
 
 
 def rows_of(value: Any) -> RowsOfColumn | None:

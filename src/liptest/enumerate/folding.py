@@ -22,6 +22,7 @@ from liptest.enumerate.coin_loops import coins_of
 from liptest.enumerate.fold_passes import Assigned, NotFolded, Pass, Wrapping, addition_in
 from liptest.enumerate.folds import Folds
 from liptest.enumerate.liveness import captured_names, names_read_after
+from liptest.enumerate.post_processing import CUT, Tail
 from liptest.enumerate.pure_code import NotPure, check_expression, constant_of, is_builtin
 from liptest.enumerate.replaceable_names import is_foreign, names_in
 from liptest.enumerate.source import (
@@ -52,20 +53,22 @@ _OVER_COLUMNS = {
 _TAKING_GENERATORS = (builtins.sum, builtins.list, collections.Counter)
 
 
-def fold_loops(function: Any, folds: Folds) -> Any:
+def fold_loops(function: Any, folds: Folds, tail: Tail | None = None) -> Any:
     """The function with loops that ask ``folds``; itself where there is nothing to rewrite.
 
     What it calls by name, of the program's own, is rewritten, too. To be called within the
-    analysis that runs it: what names stand for is looked up here.
+    analysis that runs it: what names stand for is looked up here. With a ``tail``, of this
+    function, it is cut there.
     """
-    return _Rewriter(folds).rewritten(function)
+    return _Rewriter(folds, tail).rewritten(function)
 
 
 class _Rewriter:
     """Rewrites functions, each once."""
 
-    def __init__(self, folds: Folds) -> None:
+    def __init__(self, folds: Folds, tail: Tail | None) -> None:
         self._folds = folds
+        self._tail = tail
         self._known: dict[FunctionType, FunctionType] = {}
 
     def rewritten(self, function: Any) -> Any:
@@ -90,11 +93,18 @@ class _Rewriter:
         if any(name.startswith(OWN_NAMES) for name in function.__code__.co_varnames):
             return None
         rewriting = _Folding(source, self.rewritten)
-        body = [rewriting.visit(copy.deepcopy(statement)) for statement in source.body]
-        if not rewriting.changes:
+        helpers: dict[str, Any] = {FOLDS: self._folds}
+        statements, calls = source.body, dict[int, list[ast.stmt]]()
+        tail = self._tail
+        if tail is not None and tail.parts.source.function is function:
+            statements, calls = tail.parts.statements, tail.calls()
+            helpers[CUT] = tail.at
+        body: list[Any] = []
+        for place, statement in enumerate(statements):
+            body += [*calls.get(place, ()), rewriting.visit(copy.deepcopy(statement))]
+        if not rewriting.changes and not calls:
             return None
-        helpers = {FOLDS: self._folds} | rewriting.helpers
-        return source.compiled(source.with_body(_flat(body)), helpers)
+        return source.compiled(source.with_body(_flat(body)), helpers | rewriting.helpers)
 
 
 def _has_slices(node: ast.expr) -> bool:

@@ -44,6 +44,12 @@ def names_read_after(body: list[ast.stmt], loop: ast.stmt) -> Names:
     return walk.found
 
 
+def names_read_from(body: list[ast.stmt]) -> Names:
+    """Names that statements may read before they assign them, or in what is called later."""
+    walk = _Walk(ast.Pass())
+    return walk.before_all(body, _NONE, _NONE, _NONE) | captured_names(body, walk.loop)
+
+
 def _union(parts: Iterable[Names]) -> Names:
     return _NONE.union(*parts)
 

@@ -26,6 +26,7 @@ from liptest.enumerate.interception import intercepted_randomness
 from liptest.enumerate.law_memory import law_table
 from liptest.enumerate.noise_outputs import is_continuous, refused
 from liptest.enumerate.outputs import Typed, canonical_output
+from liptest.enumerate.post_processing import Tail
 from liptest.enumerate.row_replay import check_replayed, check_stateless
 from liptest.enumerate.running import RandomFunction, Run
 from liptest.enumerate.side_effects import side_effects_noticed
@@ -360,14 +361,27 @@ class PythonFunction(Mechanism):
                 session.calls_watched(),
             ):
                 program = Program(self.name, function, self._rewritten(), self._canonical, session)
-                found = follow_paths(program, domain, way, max_paths)
-                if isinstance(found, NoPaths):
-                    session.fills_symbolic = True
-                    again = follow_paths(program, domain, way, max_paths)
-                    found = again if isinstance(again, SymbolicPaths) else found
-                return found
+                reasons: list[NoPaths] = []
+                for one in self._programs(program):
+                    for session.fills_symbolic in (False, True):
+                        tried = follow_paths(one, domain, way, max_paths)
+                        if isinstance(tried, SymbolicPaths):
+                            return tried
+                        reasons.append(tried)
+                return reasons[0]
         except LiptestError as error:
             return NoPaths(str(error))
+
+    def _programs(self, program: Program) -> Iterator[Program]:
+        """The program as a whole, and cut where the rest is post-processing."""
+        yield program
+        tail = Tail.of(self.function)
+        if tail is not None:
+            with_generator = self._takes_generator
+            run = tail.run(
+                rewritten_for_columns(self.function, tail), takes_generator=with_generator
+            )
+            yield replace(program, rewritten=run, tail=tail, takes_generator=with_generator)
 
     def _rewritten(self) -> RandomFunction:
         """The function with loops that symbolic data can follow."""

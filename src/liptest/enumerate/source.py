@@ -24,8 +24,8 @@ FunctionNode = ast.FunctionDef | ast.Lambda
 OWN_NAMES = "_liptest_"
 # Code with these may look at frames, cells or namespaces, and tell a rewritten function apart.
 LOOKING = frozenset(
-    {"locals", "vars", "globals", "dir", "eval", "exec", "compile", "__import__", "breakpoint"}
-    | {"_getframe", "_current_frames", "currentframe", "stack", "trace", "getframeinfo", "inspect"}
+    {"locals", "vars", "globals", "dir", "eval", "exec", "__import__", "breakpoint"}
+    | {"_getframe", "_current_frames", "currentframe", "getframeinfo", "inspect"}
     | {"f_locals", "f_back", "f_code", "f_globals", "gi_frame", "tb_frame", "__traceback__", "gc"}
     | {"__code__", "__closure__", "__globals__", "__dict__", "__defaults__", "cell_contents"}
     | {"get_objects", "get_referrers", "settrace", "setprofile", "exc_info", "__builtins__"}

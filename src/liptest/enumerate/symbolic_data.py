@@ -29,6 +29,7 @@ from liptest.enumerate.choice_tree import (
 from liptest.enumerate.draw_logs import RecordedDraws, ReplayedDraws, handed
 from liptest.enumerate.generator import ChoiceGenerator
 from liptest.enumerate.noise_outputs import forms_in, replaced
+from liptest.enumerate.post_processing import Tail, place_of_cut
 from liptest.enumerate.running import RandomFunction, Run
 from liptest.errors import LiptestError, UnsupportedRandomnessError
 from liptest.mechanisms.laws import Output, Raised
@@ -288,6 +289,15 @@ class Program:
     rewritten: RandomFunction
     canonical: Callable[[Any], Output]
     session: Session
+    tail: Tail | None = None
+    takes_generator: bool = True
+
+    def as_written(self, output: Output) -> RandomFunction:
+        """What answers, on plain data, what a run with symbolic data has answered."""
+        place = place_of_cut(output)
+        if place is None or self.tail is None:
+            return self.function
+        return self.tail.checked(place, self.canonical, takes_generator=self.takes_generator)
 
 
 def follow_paths(
@@ -433,7 +443,8 @@ def _check_point(program: Program, data: Data, releases: bool, seed: int) -> tup
     plain = ChoiceTree(name, max_choices=_MAX_CHOICES)
     plain.draw_log = replay
     session.follow(plain)
-    again = Run(program.function, lambda: dataset, ChoiceGenerator(plain), name, canonical, session)
+    written = program.as_written(predicted)
+    again = Run(written, lambda: dataset, ChoiceGenerator(plain), name, canonical, session)
     plain.path = [(b, i) for b, i in choices if not isinstance(b, (Split, UnweightedBranches))]
     try:
         with session.real_floats():

@@ -1,0 +1,267 @@
+"""The rest of a function that knows of the data only what was told: it need not be followed.
+
+If from some statement on all that a function reads are constants and sums that have noise of their
+own, the rest is post-processing of these, whatever it calls (docs/theory/size.md, S2): it costs
+nothing. What the function has kept elsewhere - in globals, attributes, closures, iterators - is
+looked for among all objects that are alive: none may hold anything else of the run.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import gc
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from types import BuiltinFunctionType, FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from liptest.enumerate.function_parts import FunctionParts, cut_call
+from liptest.enumerate.pure_code import is_plain
+from liptest.enumerate.replaceable_names import is_drawing, is_foreign, names_in, reachable
+from liptest.enumerate.source import LOOKING, OWN_NAMES, read_source
+from liptest.values.aligned import AlignedValue, ReleasedValue
+from liptest.values.array import CellStorage, Storage, SymbolicArray
+from liptest.values.protocol import Symbolic
+
+CUT = f"{OWN_NAMES}cut_here"
+# What tells the state of a generator, from which draws before it follow, or looks into frames.
+_TELLING = LOOKING | {
+    *("getstate", "get_state", "bit_generator", "_bit_generator", "__getstate__", "__reduce__"),
+    *("__reduce_ex__", "_rand", "_inst", "mtrand", "pickle", "query", "eval", "spawn", "jumped"),
+}
+_CODE = (ModuleType, FunctionType, BuiltinFunctionType, type)
+_MARK = "the rest is post-processing"
+
+
+class Cut:
+    """What a function has told where it is cut."""
+
+    def __init__(self, place: int, values: dict[str, Any]) -> None:
+        self.place = place
+        self.values = values
+
+    def output(self) -> tuple[Any, ...]:
+        """As an output: the numbers that the rest reads, in their order."""
+        return (_MARK, self.place, *_numbers(list(self.values.values())))
+
+
+class Tail:
+    """Cuts one function; ``of`` knows whether that can be done."""
+
+    def __init__(self, parts: FunctionParts) -> None:
+        self.parts = parts
+
+    @classmethod
+    def of(cls, function: Any) -> Tail | None:
+        """None where its source is not known, or where it may look at what is not its own."""
+        source = read_source(function)
+        if source is None or len(source.body) == 0:
+            return None
+        seen: list[FunctionType] = []
+
+        def wanted(value: Any) -> bool:
+            if isinstance(value, FunctionType) and not _is_of_libraries(value):
+                seen.append(value)
+            return is_drawing(value) or _looks_into_frames(value)
+
+        if reachable(function, wanted):
+            return None
+        if any(not names_in(one.__code__).isdisjoint(_TELLING) for one in (*seen, function)):
+            return None
+        parts = FunctionParts(source)
+        return cls(parts) if len(parts.statements) > 1 else None
+
+    def calls(self) -> dict[int, list[ast.stmt]]:
+        """What is put before statements of the function."""
+        return {
+            place: cut_call(CUT, place, self.parts.names_at(place))
+            for place in range(1, len(self.parts.statements))
+        }
+
+    def at(self, place: int, names: Callable[[], dict[str, Any]]) -> Cut | None:
+        """A cut, where the rest reads only what is told."""
+        try:
+            values = names()
+        except NameError:
+            return None
+        return Cut(place, values) if all(map(_is_told, values.values())) else None
+
+    def run(self, function: Any, *, takes_generator: bool) -> Callable[[Any, Any], Any]:
+        """The rewritten function as one of data and generator, with outputs of cuts."""
+
+        def run(data: Any, rng: Any) -> Any:
+            held, tree = [data], rng._tree
+            del data
+            found = function(held.pop(), rng) if takes_generator else function(held.pop())
+            if type(found) is not Cut:
+                return found
+            if tree.noise.point is None and is_kept_elsewhere(found, tree):
+                tree.unsupported(
+                    "a function that keeps something of its data beside its names",
+                    "return what it has found out",
+                )
+            return found.output()
+
+        return run
+
+    def checked(
+        self, place: int, canonical: Callable[[Any], Any], *, takes_generator: bool
+    ) -> Callable[[Any, Any], Any]:
+        """The function as it is written, which answers what is told at a cut.
+
+        Where the rest alone, given what is told, answers otherwise than the function does, it
+        answers that.
+        """
+        noted: list[dict[str, Any]] = []
+        name = f"{OWN_NAMES}note"
+        calls = cut_call(name, place, self.parts.names_at(place))
+        body = self.parts.with_calls({place: calls[:1]})
+        source = self.parts.source
+
+        def note(_: int, names: Callable[[], dict[str, Any]]) -> None:
+            noted.append(copy.deepcopy(names()))
+
+        whole = source.compiled(source.with_body(body), {name: note})
+        rest = self.parts.rest(place)
+
+        def run(data: Any, rng: Any) -> Any:
+            if whole is None or rest is None:
+                return "it cannot be cut there"
+            noted.clear()
+            expected = whole(data, rng) if takes_generator else whole(data)
+            if len(noted) != 1:
+                return "it did not get there"
+            numbers = tuple(_numbers(list(noted[0].values())))
+            found = rest(**noted[0])
+            if canonical(found) != canonical(expected):
+                return "the rest answers otherwise"
+            return (_MARK, place, *numbers)
+
+        return run
+
+
+def place_of_cut(output: Any) -> int | None:
+    """The place where a run was cut, by its output; None where it was not."""
+    is_cut = type(output) is tuple and len(output) >= 2 and output[0] == _MARK
+    return output[1] if is_cut else None
+
+
+def is_kept_elsewhere(cut: Cut, tree: Any) -> bool:
+    """Whether the program holds something symbolic of this run that is not part of what is told.
+
+    What the analysis itself holds - noise that was drawn - may be held by nobody else.
+    """
+    told = {id(one) for one in _parts_of(list(cut.values.values()))}
+    own = _HeldByAnalysis(tree)
+    gc.collect()
+    alive = [
+        one
+        for one in gc.get_objects()
+        if issubclass(type(one), (Symbolic, Storage))
+        and one.branching is tree
+        and id(one) not in told
+    ]
+    here = sys._getframe()
+    for one in alive:
+        holders = [holder for holder in gc.get_referrers(one) if holder is not here]
+        if any(id(holder) not in own.ids and holder is not alive for holder in holders):
+            return True
+        # The collector does not know what arrays of objects hold. It is held besides by the name,
+        # and by the argument.
+        if sys.getrefcount(one) > len(holders) + own.in_arrays[id(one)] + 2:
+            return True
+    return False
+
+
+class _HeldByAnalysis:
+    """What the analysis holds of a run: the noise that was drawn."""
+
+    def __init__(self, tree: Any) -> None:
+        self.ids: set[int] = set()
+        #: How often an object is an entry of an array.
+        self.in_arrays: Counter[int] = Counter()
+        self._roots = [tree.noise, tree.draw_log]
+        left = list(self._roots)
+        while left:
+            one = left.pop()
+            if id(one) not in self.ids and self._is_ours(one):
+                self.ids.add(id(one))
+                left += gc.get_referents(one)
+                if type(one) is np.ndarray and one.dtype.hasobject:
+                    left += self._entries_of(one)
+
+    def _is_ours(self, one: Any) -> bool:
+        kinds = (dict, list, tuple, np.ndarray, Symbolic, Storage)
+        return issubclass(type(one), kinds) or any(one is root for root in self._roots)
+
+    def _entries_of(self, array: Any) -> list[Any]:
+        if isinstance(array.base, np.ndarray):
+            return [array.base]
+        entries: list[Any] = array.ravel().tolist()
+        self.in_arrays.update(map(id, entries))
+        return entries
+
+
+def _is_of_libraries(function: FunctionType) -> bool:
+    name = str(function.__globals__.get("__name__"))
+    return is_foreign(name) or name.partition(".")[0] == "liptest"
+
+
+def _looks_into_frames(value: Any) -> bool:
+    spaces = ("inspect", "traceback", "pdb", "bdb")
+    return isinstance(value, FunctionType) and value.__globals__.get("__name__") in spaces
+
+
+def _is_told(value: Any) -> bool:
+    """Whether it is constant, or made of numbers with noise of their own and constants."""
+    kind = type(value)
+    if kind is AlignedValue:
+        return bool(value.run.has_noise(value.form))
+    if kind is ReleasedValue:
+        return True
+    if kind is SymbolicArray:
+        cells = value.storage if type(value.storage) is CellStorage else None
+        return cells is not None and all(map(_is_told, cells.cells().flat))
+    if kind in (list, tuple):
+        return all(map(_is_told, value))
+    if kind is dict:
+        return all(map(is_plain, value)) and all(map(_is_told, value.values()))
+    return kind in _CODE or is_plain(value)
+
+
+def _numbers(value: Any) -> Iterator[Any]:
+    """All numbers with noise, or in the places of such, in their order."""
+    kind = type(value)
+    if kind in (list, tuple):
+        for one in value:
+            yield from _numbers(one)
+    elif kind is dict:
+        yield from _numbers(list(value.values()))
+    elif kind is SymbolicArray or (kind is np.ndarray and not value.dtype.hasobject):
+        yield from _numbers(list(value.flat) if kind is np.ndarray else list(value.cells.flat))
+    elif kind not in _CODE:
+        yield value.item() if isinstance(value, np.generic) else value
+
+
+def _parts_of(value: Any) -> Iterator[Any]:
+    """Symbolic objects that a value is made of."""
+    kind = type(value)
+    if issubclass(kind, (Symbolic, Storage)):
+        yield value
+    inner: list[Any] = []
+    if kind in (list, tuple):
+        inner = list(value)
+    elif kind is dict:
+        inner = list(value.values())
+    elif kind is ReleasedValue:
+        inner = list(value.arguments)
+    elif kind is SymbolicArray:
+        inner = [value.storage]
+    elif issubclass(kind, CellStorage):
+        inner = list(value.cells().flat)
+    for one in inner:
+        yield from _parts_of(one)
