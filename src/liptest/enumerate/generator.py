@@ -99,7 +99,7 @@ class NoiseDraws:
             found = self._located(family, 0.0, scale, shape if shape != () else None) + loc
         finally:
             tree.draw_log = log
-        return found if log is None else log.hand_out(found)
+        return found if log is None else log.hand_out(found, _law_of_noise(found))
 
     def _refuse_options(self, method: str, dtype: Any, out: Any) -> None:
         if np.dtype(dtype) != np.float64 or out is not None:
