@@ -36,6 +36,7 @@ SCRIPTS = (
     "published_suite.py",
     "published_exact.py",
     "alignment.py",
+    "checkdp.py",
     "search.py",
     "profile_bands.py",
     "executors.py",

@@ -116,6 +116,10 @@ COUNTS: dict[str, list[tuple[str, dict[str, int]]]] = {
         ("20 random programs, real noise and answers", {"below the loss": 0}),
         ("20 random programs, whole noise, real answers", {"below the loss": 0}),
     ],
+    "checkdp": [
+        ("noisy maximum", {"millionths": 1_000_000}),
+        ("sparse vector, 1", {"millionths": 1_000_000}),
+    ],
     "search": [
         ("needle at all ones, 2^20", {"found": 1}),
         ("needle at a random dataset, 2^20", {"found": 0}),
