@@ -286,6 +286,9 @@ _KINDS: dict[str, type[Domain]] = {
 }
 
 
+_MOST_COORDINATES = 10**7
+
+
 @dataclass(frozen=True)
 class _Domain(Record):
     """Which datasets exist, and which two are neighbours; sizes: one number when all are equal."""
@@ -310,6 +313,11 @@ class _Domain(Record):
 
     def domain(self) -> Domain:
         """InputError when sizes and dimension contradict each other."""
+        if self.dimension > _MOST_COORDINATES:
+            raise InputError(
+                f"dimension={shown(self.dimension)} is more than {_MOST_COORDINATES:,}, the most "
+                f"that a certificate is read for"
+            )
         if self.kind == "cube":
             return Hypercube(self.dimension)
         listed = [self.sizes] * self.dimension if isinstance(self.sizes, int) else self.sizes

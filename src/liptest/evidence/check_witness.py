@@ -16,6 +16,7 @@ to check, or not to be decided from the stated intervals.
 from __future__ import annotations
 
 import json
+import math
 import re
 import sys
 from collections.abc import Callable
@@ -30,6 +31,14 @@ _FRACTION = re.compile(r"[0-9]{1,4000}(/[0-9]{1,4000})?")
 _DECIMAL = re.compile(r"[0-9](\.[0-9]{1,80})?e-?[0-9]{1,6}")
 _LOGARITHM = re.compile(r"log\(([0-9]{1,4000}(?:/[0-9]{1,4000})?)\)")
 _SMALLEST_EXPONENT = 100_000
+# Digits squared of all probabilities together; bits of a common denominator, and of sums that are
+# rounded outwards.
+_MOST_COST = 2 * 10**10
+_COMMON_BITS = 1 << 16
+_SUM_BITS = 1 << 12
+# A certificate is a few levels deep, and its outputs are tuples of tuples at most.
+_DEEPEST = 100
+_LONGEST = 400
 _BITS = (128, 512, 2048, 16384)
 # No ratio of stated probabilities is larger: from there on only a probability 0 breaks a claim.
 LARGEST_EXPONENT = 1_000_000
@@ -184,14 +193,45 @@ def masses(witness: Any) -> tuple[Interval, Interval]:
     keys = [_key(output) for output in event]
     if len(set(keys)) != len(keys):
         raise Unreadable("an output is counted twice")
+    left_over = _at(witness, "unexplored")
+    _check_cost([*(end for ends in bounds for end in ends), *left_over])
     rows = [_row(ends) for ends in bounds]
     sides = []
-    for side, left_over in zip((0, 2), _at(witness, "unexplored"), strict=True):
-        low, high = (sum((row[side + end] for row in rows), Fraction(0)) for end in (0, 1))
+    for side, rest in zip((0, 2), left_over, strict=True):
+        low = _sum_bounds([row[side] for row in rows])[0]
+        high = _sum_bounds([row[side + 1] for row in rows])[1]
         if low > 1:
             raise Unreadable("the probabilities of one law sum to more than 1")
-        sides.append((low, min(high + read_rational(left_over), Fraction(1))))
+        sides.append((low, min(high + read_rational(rest), Fraction(1))))
     return sides[0], sides[1]
+
+
+def _check_cost(texts: list[Any]) -> None:
+    """Numbers of many thousand digits take time that grows with their squares."""
+    cost = 0
+    for text in texts:
+        found = _DECIMAL.fullmatch(text) if isinstance(text, str) else None
+        digits = abs(int(text.partition("e")[2])) // 2 if found else len(str(text))
+        cost += digits * digits
+    if cost > _MOST_COST:
+        raise Unreadable("its probabilities have too many digits to be added up")
+
+
+def _sum_bounds(values: list[Fraction]) -> Interval:
+    """Bounds of a sum: the sum itself where one denominator serves all, else rounded outwards."""
+    common = 1
+    for denominator in {value.denominator for value in values}:
+        common = math.lcm(common, denominator)
+        if common.bit_length() > _COMMON_BITS:
+            break
+    else:
+        total = Fraction(sum(v.numerator * (common // v.denominator) for v in values), common)
+        return total, total
+    largest = max(values)
+    exponent = largest.denominator.bit_length() - largest.numerator.bit_length() + _SUM_BITS
+    scale = 1 << max(exponent, 0)
+    low, high = (sum(r(v * scale) for v in values) for r in (math.floor, math.ceil))
+    return Fraction(low, scale), Fraction(high, scale)
 
 
 def _row(ends: Any) -> list[Fraction]:
@@ -211,11 +251,14 @@ def _key(output: Any) -> Any:
 def _distance(domain: Any, witness: Any) -> int:
     sides = [_at(witness, side) for side in ("dataset", "neighbour")]
     kind, dimension, sizes = (_at(domain, key) for key in ("kind", "dimension", "sizes"))
-    limits = [sizes] * dimension if isinstance(sizes, int) else sizes
     for side in sides:
         whole = all(isinstance(value, int) and not isinstance(value, bool) for value in side)
-        if len(side) != dimension or len(limits) != dimension or not whole:
-            raise Unreadable(f"a dataset is not a list of {dimension} whole numbers")
+        if len(side) != dimension or not whole:
+            raise Unreadable(f"a dataset is not a list of {str(dimension)[:20]} whole numbers")
+        # Not before: a dimension may be any number.
+        limits = [sizes] * len(side) if isinstance(sizes, int) else sizes
+        if len(limits) != len(side):
+            raise Unreadable(f"{len(limits)} sizes for {len(side)} coordinates")
         if any(not 0 <= value < limit for value, limit in zip(side, limits, strict=True)):
             raise Unreadable("a dataset lies outside of the domain")
     moves = [abs(a - b) for a, b in zip(*sides, strict=True)]
@@ -257,15 +300,33 @@ def read_rational(text: Any) -> Fraction:
 def strict_json(text: str) -> Any:
     """What the text says; Unreadable for a key that occurs twice, NaN, or anything but JSON."""
     try:
-        return json.loads(text, object_pairs_hook=_once, parse_constant=_no_constant)
+        data = json.loads(text, object_pairs_hook=_once, parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
         raise Unreadable(f"not JSON: {error}") from None
+    level, depth = [data], 0
+    while level:
+        depth += 1
+        if depth > _DEEPEST:
+            raise Unreadable(f"it is nested more than {_DEEPEST} levels deep")
+        level = [inner for value in level for inner in _inside(value)]
+    return data
+
+
+def _inside(value: Any) -> list[Any]:
+    """The values in a list or an object; Unreadable for text that no file can hold."""
+    if isinstance(value, str) and any("\ud800" <= c <= "\udfff" for c in value):
+        raise Unreadable("it holds half of a character (a lone surrogate)")
+    if isinstance(value, dict):
+        return [*value.keys(), *value.values()]
+    return value if isinstance(value, list) else []
 
 
 def read(text: str) -> list[Any]:
     """The certificates of a file; Unreadable when there is none."""
     data = strict_json(text)
     listed = data if isinstance(data, list) else [data]
+    if not listed:
+        raise Unreadable("an empty list: there is no certificate")
     for one in listed:
         if not isinstance(one, dict) or "certificate" not in one:
             raise Unreadable("this is not a certificate of liptest")
@@ -289,15 +350,20 @@ def _told(document: Any) -> tuple[int, str]:
     verdict = document.get("verdict")
     decision = verdict.get("decision") if isinstance(verdict, dict) else None
     if decision != "NO":
-        return 3, f"the decision is {decision}: there is no witness to check"
+        return 3, f"the decision is {str(decision)[:20]}: there is no witness to check"
     try:
         return {
             BREAKS: (0, "the stated probabilities break the stated claim"),
             KEEPS: (1, "the stated probabilities do NOT break the stated claim"),
             OPEN: (3, "the stated intervals are too wide to decide"),
         }[check_certificate(document)]
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError, RecursionError) as error:
         return 1, f"the certificate contradicts itself: {error}"
+
+
+def _printable(text: str) -> str:
+    """One line of a few hundred characters, whatever a document holds."""
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text[:_LONGEST])
 
 
 def check_files(arguments: list[str]) -> int:
@@ -310,12 +376,12 @@ def check_files(arguments: list[str]) -> int:
         try:
             documents = read(Path(name).read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
-            print(f"error: {name}: {error}", file=sys.stderr)
+            print(f"error: {name}: {_printable(str(error))}", file=sys.stderr)
             codes.add(2)
             continue
         for code, sentence in map(_told, documents):
             codes.add(code)
-            print(f"{name}: {sentence}")
+            print(f"{name}: {_printable(sentence)}")
     # The worst of several wins, as for liptest itself.
     return next(code for code in (1, 3, 2, 0) if code in codes or code == 0)
 

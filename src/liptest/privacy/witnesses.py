@@ -175,7 +175,9 @@ class PrivacyWitness(Record):
 
         p - e^epsilon q of the event, rounded down (docs/theory/privacy.md, 3.7b).
         """
-        if not self.bounds or max(self.unexplored) != "0":
+        texts = [text for ends in self.bounds for text in ends]
+        is_short = sum(map(len, texts)) <= _MOST_DIGITS and not any(map(_is_tiny, texts))
+        if not (texts and is_short) or max(self.unexplored) != "0":
             return 0.0
         exponent = min(self.claim.threshold, _LARGEST_EXPONENT)
         factor = Fraction(math.exp(exponent)) * (1 + Fraction(1, 2**40))
@@ -255,6 +257,10 @@ def output_from_json(value: Any) -> Output:
     return float(content) if kind == "float" else Printed(str(content))
 
 
+def _is_tiny(text: str) -> bool:
+    return len(text.partition("e-")[2]) > len("300")
+
+
 # Probabilities of a witness as text that anybody can check: fractions, else certified intervals.
 #
 # An interval end is a decimal number, rounded outwards, so that a reader with rational arithmetic
@@ -267,6 +273,8 @@ Bounds = tuple[str, str, str, str]
 _DIGITS = 50
 _DOWN = Context(prec=4, rounding=ROUND_FLOOR)
 _LARGEST_EXPONENT = 700.0
+# Digits that are added up for a hint.
+_MOST_DIGITS = 60_000
 # Longer fractions are written as intervals: Python reads no more than 4300 digits at once.
 _LONGEST = 4000
 # What is smaller is written as the interval from 0 to this.
