@@ -49,13 +49,21 @@ class ReplayedDraws:
         place = self._next
         self._next += 1
         if place >= len(self._real) or self._laws[place] != law:
-            number.branching.fail(NonDeterministicError("another random number was drawn before"))
+            number.branching.fail(draws_otherwise(number.branching.name))
         return self._real[place]
 
-    def check_all_drawn(self) -> None:
-        """Raise NonDeterministicError where fewer were drawn than were noted."""
+    def check_all_drawn(self, name: str) -> None:
+        """Raise NonDeterministicError where a program drew fewer than were noted."""
         if self._next < len(self._real):
-            raise NonDeterministicError("more random numbers were drawn before")
+            raise draws_otherwise(name)
+
+
+def draws_otherwise(name: str) -> NonDeterministicError:
+    """What is said where a program draws other random numbers when it is repeated."""
+    return NonDeterministicError(
+        f"{name}: with plain data and real random numbers it draws otherwise than in its "
+        f"analysis; a mechanism may not look at what kind of object it is given"
+    )
 
 
 def _point(rng: np.random.Generator, low: int, high: int) -> int:

@@ -77,7 +77,7 @@ def _repeat_for_real(
         real.repeat(
             run, [(b, i) for b, i in path if not isinstance(b, (Split, UnweightedBranches))], output
         )
-        replayed.check_all_drawn()
+        replayed.check_all_drawn(tree.name)
     except NonDeterministicError:
         raise NonDeterministicError(
             f"{tree.name}: with real random numbers it answers otherwise than in its analysis; a "

@@ -449,7 +449,7 @@ def _check_point(program: Program, data: Data, releases: bool, seed: int) -> tup
     try:
         with session.real_floats():
             found = plain._run(again)
-        replay.check_all_drawn()
+        replay.check_all_drawn(name)
         if not (found is expected or found == expected):
             raise _differs(program, "answers otherwise")
     finally:

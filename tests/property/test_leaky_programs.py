@@ -1,0 +1,45 @@
+"""No proof accepts a program that leaks, however it hides the leak."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+import liptest as lt
+from liptest.data.domains import Domain
+from liptest.enumerate.symbolic_data import NoPaths
+from liptest.symbolic.alignment import price_paths
+from tests.property.leaky_programs import ANSWERS, BITS, LEAKS, VALUES, Leak
+
+_RECORDS = 6
+_DOMAINS: dict[str, Domain] = {
+    BITS: lt.Hypercube(_RECORDS),
+    VALUES: lt.RecordGrid([4] * _RECORDS),
+    ANSWERS: lt.Answers(5),
+}
+
+
+@pytest.mark.parametrize("leak", LEAKS, ids=lambda leak: leak.name)
+@pytest.mark.parametrize("way", ["released", "branches"])
+def test_no_price_is_below_what_a_leak_costs(leak: Leak, way: str) -> None:
+    found = lt.mechanism(leak.function).aligned_paths(_DOMAINS[leak.data], way=way)
+    if isinstance(found, NoPaths):
+        return
+    price = price_paths(found.paths, found.differences)
+    assert price.epsilon is None or price.epsilon > Fraction(leak.epsilon)
+
+
+@pytest.mark.parametrize("leak", LEAKS, ids=lambda leak: leak.name)
+def test_the_law_of_one_record_proves_no_leak(leak: Leak) -> None:
+    if leak.data == ANSWERS:
+        return
+    law = lt.ProductDistribution.uniform(_DOMAINS[leak.data])
+    claim = {"epsilon": leak.epsilon, "delta": leak.delta}
+    try:
+        verdict = lt.check_privacy(
+            lt.mechanism(leak.function), law, method="per-record", seed=1, **claim
+        )
+    except lt.errors.LiptestError:
+        return
+    assert verdict.decision != "YES"
