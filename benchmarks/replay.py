@@ -210,7 +210,7 @@ def row(function: Callable[[Any, Any], Any], coins: int, repetitions: int) -> Ro
             "bare": cpu_seconds(bare),
         },
     )
-    repeated = 4 + max(0, coins - 2)  # the first four leaves, and those numbered 8, 16, ..
+    repeated = min(leaves, 16 + leaves // 1_000)  # enumerate.repeated_leaves
     planned = leaves + repeated * (1 if function is sampled_count else 2)
     return Row(
         f"{function.__name__}, {coins} coins",

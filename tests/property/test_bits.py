@@ -255,5 +255,5 @@ def test_leaves_answer_alike_with_real_numbers(steps: Program, length: int) -> N
     program: Any = Repeated(tree, steps, length)
     law = tree.law(program)
     assert sum(law.values()) + tree.unexplored == 1
-    for path, output in tree.samples:
+    for path, output in tree.kept.leaves:
         repeat(tree, program, path, output)

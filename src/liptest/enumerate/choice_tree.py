@@ -24,6 +24,7 @@ from typing import Any, NoReturn
 from flint import arb
 
 from liptest.enumerate.noise_outputs import density_leaf
+from liptest.enumerate.repeated_leaves import KeptLeaves
 from liptest.enumerate.sums import LawSum, multiply_all
 from liptest.errors import (
     BudgetError,
@@ -32,13 +33,8 @@ from liptest.errors import (
     NonDeterministicError,
     UnsupportedRandomnessError,
 )
-from liptest.mechanisms.laws import Output, Raised
+from liptest.mechanisms.laws import Output
 from liptest.values.branching import Branches, DrawLog, Path, UnweightedBranches, used_again
-
-# Leaves that are kept as samples: so many first ones, and those numbered 2, 4, 8, ..
-_SAMPLED = 4
-# Of each exception so many more.
-_RAISED = 16
 
 
 class Abort(BaseException):
@@ -67,17 +63,6 @@ def next_branch(branches: Branches, branch: int) -> int | None:
         if branches[following]:
             return following
     return None
-
-
-def is_sample(number: int, output: Output, samples: list[tuple[Path, Output]]) -> bool:
-    """Whether a leaf, the first of which has number 1, is one of those to repeat.
-
-    Exceptions are among them: what takes real floats only, as ``json.dumps``, may raise one just
-    because it meets what stands for a random number.
-    """
-    if number <= _SAMPLED or number & (number - 1) == 0:
-        return True
-    return isinstance(output, Raised) and [known for _, known in samples].count(output) < _RAISED
 
 
 def weight_of(path: Path) -> tuple[int, int]:
@@ -323,6 +308,7 @@ class ChoiceTree:
         "draws",
         "exported",
         "failure",
+        "kept",
         "leaves",
         "max_choices",
         "max_leaves",
@@ -330,7 +316,6 @@ class ChoiceTree:
         "name",
         "noise",
         "path",
-        "samples",
         "sum",
         "unexplored",
     )
@@ -364,7 +349,7 @@ class ChoiceTree:
         self.sum = LawSum()
         self._complete = False
         #: Some leaves, the first ones among them: their choices and outputs.
-        self.samples: list[tuple[Path, Output]] = []
+        self.kept = KeptLeaves()
         #: Sees every random float that is made, and may put another one in its place.
         self.draw_log: DrawLog | None = None
         #: What a run keeps of its 0/1 variables, and of noise; each run begins with nothing.
@@ -440,7 +425,7 @@ class ChoiceTree:
             ended = abort.error
         if self.failure is not None:
             raise self.failure
-        if ended is not None and not self.samples:
+        if ended is not None and not self.leaves:
             raise ended
         probabilities, self.unexplored = self.sum.fractions()
         if self.sum.balls is None:
@@ -463,8 +448,7 @@ class ChoiceTree:
             else:
                 self.leaves += 1
                 self.sum.add_leaf(self.noise, self._leaf_of(output), *self._leaf_weight())
-                if is_sample(self.leaves, output, self.samples):
-                    self.samples.append((list(self.path), output))
+                self.kept.offer(self.leaves, self.path, output)
             if not self._advance():
                 self._complete = True
                 return too_many_choices(self.name, self.max_choices) if self._cuts else None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, TypeVar
 from zlib import crc32
@@ -23,6 +23,7 @@ from liptest.enumerate.draw_logs import RecordedDraws, ReplayedDraws, handed
 from liptest.enumerate.generator import ChoiceGenerator
 from liptest.enumerate.law_memory import LawMemo, agree, law_key
 from liptest.enumerate.noise_outputs import nearby
+from liptest.enumerate.repeated_leaves import KeptLeaves, Repetition
 from liptest.enumerate.running import NotFollowed, RandomFunction, Run
 from liptest.enumerate.sums import law_of
 from liptest.enumerate.surroundings import check_no_address
@@ -56,6 +57,8 @@ def repeat(tree: ChoiceTree, run: Run, path: Path, output: Output) -> None:
         tree.repeat(run, path, output)
     finally:
         tree.draw_log = None
+    if tree.noise is not None:
+        tree.noise.check_possible()
     with run.real_floats():
         if noted.born:
             _repeat_for_real(tree, run, path, output, noted)
@@ -90,8 +93,6 @@ def _repeat_for_real(
 
 
 T = TypeVar("T")
-# Laws of a function of which many leaves are repeated; of later ones only the first leaf.
-_THOROUGH = 64
 
 
 @dataclass(frozen=True)
@@ -108,14 +109,14 @@ class Enumerated:
 class Enumeration:
     """How the laws of one function are enumerated; ``new_tree`` knows the budgets.
 
-    ``known_laws`` says how many were enumerated before.
+    ``repetition`` counts what was repeated of all laws of the function.
     """
 
     name: str
     function: RandomFunction
     canonical: Callable[[Any], Output]
     new_tree: Callable[[], ChoiceTree]
-    known_laws: int = 0
+    repetition: Repetition = field(default_factory=Repetition)
 
     def plain(self, argument: NDArray[Any], session: Session) -> Enumerated:
         """The law given a value of a statistic, or a dataset of which reads are not noted."""
@@ -184,6 +185,7 @@ class Enumeration:
 
     def _law(self, session: Session, data: Callable[[], Any], real: Any) -> Enumerated:
         tree = self.new_tree()
+        tree.kept = KeptLeaves(self.repetition.laws)
         session.follow(tree)
         rng = ChoiceGenerator(tree)
         run = Run(self.function, data, rng, self.name, self.canonical, session)
@@ -193,17 +195,17 @@ class Enumeration:
                 probabilities = tree.law(run)
             check_no_address(self.name, probabilities)
             run.data = lambda: real
-            samples = tree.samples if self.known_laws < _THOROUGH else tree.samples[:1]
+            chosen = self.repetition.chosen(tree.kept, tree.leaves)
             with session.calls_watched(always=True):
-                repeat(tree, run, *samples[0])
-            for path, output in samples[1:]:
+                repeat(tree, run, *chosen[0])
+            for path, output in chosen[1:]:
                 repeat(tree, run, path, output)
         finally:
             tree.close()
         if interruptions() != before:
             raise KeyboardInterrupt  # the function swallowed it: no law may be kept of this
         law = law_of(probabilities, tree.unexplored)
-        law.leaves, law.repeated = tree.leaves, len(samples)
+        law.leaves, law.repeated = tree.leaves, len(chosen)
         return Enumerated(law, run.exception, tree.leaves, {})
 
 
@@ -219,10 +221,10 @@ class KnownLaws:
 
     def __init__(self, name: str, records: bool) -> None:
         self.records = records
-        #: Laws that were enumerated.
-        self.count = 0
         #: Whether one of them was integrated over noise.
         self.noisy = False
+        #: Leaves that were repeated.
+        self.repetition = Repetition()
         #: What was taken for granted, in words.
         self.conditions: set[str] = set()
         self._memo = LawMemo()
@@ -282,7 +284,6 @@ class KnownLaws:
                 continue
             if known is None:
                 known = enumerate_one(argument, session)
-                self.count += 1
                 place = self._transcripts.add(known.reads) if self.records else place
                 spent += known.leaves if known.law.unexplored else 0
                 done[place] = known

@@ -436,7 +436,7 @@ class PythonFunction(Mechanism):
     def _enumeration(self) -> Enumeration:
         new_tree = partial(ChoiceTree, self.name, **self._budgets)
         function = self.function if self._takes_generator else self
-        return Enumeration(self.name, function, self._canonical, new_tree, self._known.count)
+        return Enumeration(self.name, function, self._canonical, new_tree, self._known.repetition)
 
     def _declared(self, outputs: Sequence[Any]) -> tuple[Output, ...]:
         try:

@@ -21,7 +21,13 @@ from typing import Any, NoReturn
 import numpy as np
 from flint import arb
 
-from liptest.errors import LiptestError, NonDeterministicError, UnsupportedForm
+from liptest.errors import (
+    LiptestError,
+    NonDeterministicError,
+    SymbolicError,
+    UnsupportedForm,
+    UnsupportedRandomnessError,
+)
 from liptest.symbolic.forms import Constraint, Form
 from liptest.symbolic.noise import Noise
 from liptest.symbolic.probability import System
@@ -211,6 +217,21 @@ class NoiseRun:
         """What a sum may be now, given all that was chosen; the same each time."""
         point = System(self.noises).point_inside(self.constraints, _GENERATOR(_BITS(0)))
         return form.constant + sum((c * point[v] for v, c in form.terms), _ZERO)
+
+    def check_possible(self) -> None:
+        """UnsupportedRandomnessError where no values of the noise agree with all that was chosen.
+
+        Each choice was possible when it was asked for; all of them together must be.
+        """
+        try:
+            self.value_inside(Form(_ZERO, ()))
+        except SymbolicError as error:
+            where = line_in_words(*self._place)
+            raise UnsupportedRandomnessError(
+                f"{self.tree.name}: comparisons of noise that cannot all hold were followed as "
+                f"possible{f' (the last at {where})' if where else ''}: {error}; {_ADVICE}, or "
+                f"declare the law with lt.ClosedForm(outputs, log_pmf)"
+            ) from None
 
     def value_at_point(self, form: Form) -> Fraction:
         """What a sum is at the point that ``value`` has chosen."""

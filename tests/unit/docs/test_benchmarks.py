@@ -21,7 +21,7 @@ FOLDER = Path(__file__).parents[3] / "benchmarks"
 
 # (case, counts) by hand: N * d bits; d 2^(d-1) pairs and 2^d laws of a cube; k pairs and one law
 # per count, a shared one twice per started 65,536; n = ceil(ln w / ln(1 - mass)) draws with all
-# their neighbours; 2 laws an edge; 2^coins leaves, of which 8 are repeated, with floats twice.
+# their neighbours; 2 laws an edge; 2^coins leaves, of which 16 are repeated, with floats twice.
 COUNTS: dict[str, list[tuple[str, dict[str, int]]]] = {
     "startup": [("import liptest", {"heavy modules": 0})],
     "sampler": [
@@ -86,9 +86,9 @@ COUNTS: dict[str, list[tuple[str, dict[str, int]]]] = {
         ("Python code, d = 10, uniform: exhaustive, proof", {"laws": 1024, "pairs": 5120}),
     ],
     "replay": [
-        ("noisy_count, 6 coins", {"calls": 80}),
-        ("noisy_bits, 6 coins", {"calls": 80}),
-        ("sampled_count, 6 coins", {"calls": 72}),
+        ("noisy_count, 6 coins", {"calls": 96}),
+        ("noisy_bits, 6 coins", {"calls": 96}),
+        ("sampled_count, 6 coins", {"calls": 80}),
         ("uniform_comparisons, 6 records", {"leaves": 64}),
         ("packed_bits, 6 records", {"leaves": 64}),
         ("bit_sum, 10 records", {"leaves": 11}),

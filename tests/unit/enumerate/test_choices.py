@@ -374,7 +374,7 @@ def test_repeating_the_first_leaf_notices_state() -> None:
 
     tree.law(program)
     with pytest.raises(NonDeterministicError, match="different output"):
-        tree.repeat(program, *tree.samples[0])
+        tree.repeat(program, *tree.kept.leaves[0])
 
 
 def test_repeating_the_first_leaf_notices_more_draws() -> None:
@@ -385,13 +385,13 @@ def test_repeating_the_first_leaf_notices_more_draws() -> None:
 
     tree.law(program)
     with pytest.raises(NonDeterministicError):
-        tree.repeat(program, *tree.samples[0])
+        tree.repeat(program, *tree.kept.leaves[0])
 
 
 def test_repeating_a_deterministic_leaf_is_silent() -> None:
     tree = ChoiceTree("program")
     found = tree.law(lambda: tree.choose((1, 3)))
-    tree.repeat(lambda: tree.choose((1, 3)), *tree.samples[0])
+    tree.repeat(lambda: tree.choose((1, 3)), *tree.kept.leaves[0])
     assert found == {0: Fraction(1, 4), 1: Fraction(3, 4)}
 
 

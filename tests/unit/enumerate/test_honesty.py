@@ -14,8 +14,10 @@ from hypothesis import strategies as st
 
 import liptest as lt
 from liptest.enumerate import generator
+from liptest.enumerate.repeated_leaves import SMALL
 from liptest.mechanisms.laws import OutputLaw
 from liptest.values.grid import GRID, Line
+from liptest.values.questions import Listed
 
 DATA = np.array([1, 0, 1])
 
@@ -35,8 +37,20 @@ def test_all_kinds_of_draws_together() -> None:
     law = law_of(program)
     # Each of 2 * 2 * 2 * 3 * 2 ways, of which the interval is cut twice.
     assert law.leaves == 72
-    assert law.repeated == 4 + len([8, 16, 32, 64])
+    assert law.repeated == SMALL
     assert sum(law.fractions) == 1
+
+
+def test_a_leaf_that_no_noise_can_reach_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As it would be if a question did not see that an answer contradicts an earlier one."""
+    monkeypatch.setattr(Listed, "is_possible", lambda question, way: True)
+
+    def program(data: Any, rng: Any) -> Any:
+        x, y = rng.laplace(size=2)
+        return bool(x > y), bool(x < y - 1)
+
+    with pytest.raises(lt.errors.UnsupportedRandomnessError, match=r"cannot all hold .*test_hon"):
+        law_of(program)
 
 
 def test_few_leaves_are_all_repeated() -> None:

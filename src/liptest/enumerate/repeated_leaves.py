@@ -1,0 +1,119 @@
+"""Which leaves of a walk are run once more, and how many.
+
+Every leaf of a small law; of a larger one random leaves, and leaves of different outputs. The
+first laws of a function are repeated so without counting; later ones within a tenth of all runs,
+each with one random leaf at least, so that no law goes without.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from liptest.mechanisms.laws import Output, Raised
+from liptest.values.branching import Path
+
+Leaf = tuple[Path, Output]
+#: Laws with no more leaves are repeated wholly, while there is share for it.
+SMALL = 16
+# Of larger ones are kept: leaves of so many different outputs, of so many exceptions, random ones.
+_OUTPUTS, _EXCEPTIONS, _RANDOM = 32, 16, 16
+# Of those are repeated: as many as of a small law, and another one for so many leaves.
+_LEAVES_FOR_ANOTHER = 1_000
+#: Leaves of a function that are repeated without counting; later ones cost their share.
+FREE = 2_000
+#: Runs of repetition among all runs: a leaf is run twice, as it was and with real numbers.
+SHARE = 0.1
+_RUNS_A_LEAF = 2
+# Kept: while a program is analysed the names stand for something else.
+_GENERATOR, _BITS = np.random.Generator, np.random.PCG64
+
+
+class KeptLeaves:
+    """Keeps some leaves of one walk; ``seed`` decides which random ones."""
+
+    def __init__(self, seed: int = 0) -> None:
+        self._seed = seed
+        self._first: list[Leaf] = []
+        self._by_output: dict[Output, Leaf] = {}
+        self._exceptions: dict[Output, list[Leaf]] = {}
+        self._random: list[Leaf] = []
+        self._rng: np.random.Generator | None = None
+        #: Number of the next leaf that is taken into the random ones (algorithm L, Li 1994).
+        self._next = SMALL + 1
+        self._weight = 1.0
+
+    def offer(self, number: int, path: Path, output: Output) -> None:
+        """A leaf of the walk, the first of which has number 1; its path is copied if kept."""
+        if number <= SMALL:
+            self._first.append((list(path), output))
+            return
+        if len(self._by_output) < _OUTPUTS and output not in self._by_output:
+            self._by_output[output] = list(path), output
+        if isinstance(output, Raised):
+            # What takes real floats only, as json.dumps, may raise one just because it meets what
+            # stands for a random number.
+            known = self._exceptions.setdefault(output, [])
+            if len(known) < _EXCEPTIONS:
+                known.append((list(path), output))
+        if number == self._next:
+            self._take(number, (list(path), output))
+
+    def _take(self, number: int, leaf: Leaf) -> None:
+        if self._rng is None:
+            self._rng = _GENERATOR(_BITS(self._seed))
+        if len(self._random) < _RANDOM:
+            self._random.append(leaf)
+            self._next += 1
+            if len(self._random) < _RANDOM:
+                return
+        else:
+            self._random[int(self._rng.integers(_RANDOM))] = leaf
+        # How many are left out before the next one is geometric.
+        first, second = 1 - float(self._rng.random()), 1 - float(self._rng.random())
+        self._weight *= min(first ** (1 / _RANDOM), 1 - 2.0**-50)
+        self._next = number + 1 + int(math.log(second) / math.log1p(-self._weight))
+
+    @property
+    def leaves(self) -> list[Leaf]:
+        """All that were kept, each once: some random ones, one for each output, and the others."""
+        if self._random:
+            few = _RANDOM // 4
+            by_output = {leaf[1]: leaf for leaf in (*self._first, *self._by_output.values())}
+            every = [*self._random[:few], *by_output.values(), *self._random[few:]]
+            every += [leaf for leaves in self._exceptions.values() for leaf in leaves]
+        else:
+            turn = self._seed % max(len(self._first), 1)
+            every = self._first[turn:] + self._first[:turn]
+        distinct = {id(path): (path, output) for path, output in every}
+        return list(distinct.values())
+
+
+@dataclass
+class Repetition:
+    """Runs of one function, and leaves among them that were repeated."""
+
+    laws: int = 0
+    runs: int = 0
+    leaves: int = 0
+
+    def chosen(self, kept: KeptLeaves, runs: int) -> list[Leaf]:
+        """The leaves of a law of so many runs that are repeated, counted from now on."""
+        self.laws += 1
+        self.runs += runs
+        within_share = int(SHARE * self.runs / (1 - SHARE) / _RUNS_A_LEAF) - self.leaves
+        left = max(1, FREE - self.leaves, within_share)
+        leaves = kept.leaves
+        raising = sum(isinstance(output, Raised) for _, output in leaves)
+        most = SMALL + raising + runs // _LEAVES_FOR_ANOTHER
+        chosen = leaves[: min(left, most)]
+        self.leaves += len(chosen)
+        return chosen
+
+    @property
+    def share(self) -> float:
+        """Of all runs, those that repeated a leaf."""
+        again = _RUNS_A_LEAF * self.leaves
+        return again / max(again + self.runs, 1)

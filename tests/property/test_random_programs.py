@@ -1,0 +1,39 @@
+"""The fuzz of random programs with the repetition of leaves switched off: nothing is wrong."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from liptest.enumerate import generator
+from tests.property import random_programs as fuzz
+
+
+def test_the_fuzz_finds_a_wrong_law(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A coin that the analysis takes for another one is found, by all outcomes and by runs."""
+    monkeypatch.setattr(generator, "ranged", lambda *arguments, **options: np.int64(0))
+    program = "def mech(data, rng):\n    return int(rng.integers(0, 2))\n"
+    monkeypatch.setattr(fuzz, "random_program", lambda kind, seed: program)
+    for name in ("coins", "bits"):
+        assert fuzz.examined(fuzz.KINDS[name], 1).word == "wrong"
+
+
+@pytest.mark.parametrize("name", list(fuzz.KINDS))
+def test_programs_are_programs(name: str) -> None:
+    """They run, and most of them answer."""
+    answers: list[Any] = []
+    for seed in range(20):
+        function = fuzz.function_of(fuzz.random_program(fuzz.KINDS[name], seed), f"{name} {seed}")
+        with np.errstate(all="ignore"):
+            answers.append(fuzz.outcome(function, np.random.default_rng(seed)))
+    assert len({repr(one) for one in answers}) > 5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", list(fuzz.KINDS))
+def test_no_law_is_wrong(name: str) -> None:
+    words, wrong = fuzz.tally(name, range(10_000, 10_120))
+    assert not wrong, wrong[0].text + wrong[0].detail
+    assert words["agree"] > 30
