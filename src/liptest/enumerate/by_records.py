@@ -8,7 +8,7 @@ rows together ends the run.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial, update_wrapper
 from typing import Any
@@ -18,6 +18,7 @@ import numpy as np
 from liptest.enumerate.analysis_session import active
 from liptest.enumerate.row_generator import drawing_rows
 from liptest.enumerate.row_source import RowSource, rewritten, source_of
+from liptest.enumerate.row_tails import bodies_of_rows
 from liptest.values.rows import RowArray, RowList, RowRun, is_of_rows
 
 _MISSING: Any = object()
@@ -56,6 +57,9 @@ class RowFunction:
             if session.touched:
                 rows.refuse("a seed, a clock or the bits of a generator")
             rows.check_ended()
+            source = self.source
+            if source is not None and source.is_part and len(rows.passes) < len(source.passes):
+                rows.refuse("a loop over something else than the records")
             return place_in(output, rows)
 
     def bound(self, rows: RowRun) -> Callable[..., Any]:
@@ -66,6 +70,16 @@ class RowFunction:
         if isinstance(self.function, partial):
             return partial(made, *self.function.args, **self.function.keywords)
         return made
+
+
+def part_functions(function: Any, takes_generator: bool, count: int) -> Iterator[RowFunction]:
+    """Functions of one record whose outputs are all that the function calculates its own of."""
+    definition = source_of(function)
+    if definition is None:
+        return
+    for body in bodies_of_rows(function, definition):
+        source = rewritten(function, definition, body, is_part=True)
+        yield RowFunction(function, source, takes_generator, count)
 
 
 class MappedFunction:

@@ -18,7 +18,13 @@ from liptest.data.domains import Domain, IntArray
 from liptest.data.points import PointBatch
 from liptest.enumerate.access_tracking import Read
 from liptest.enumerate.analysis_session import Session
-from liptest.enumerate.by_records import FirstRecord, MappedFunction, row_function
+from liptest.enumerate.by_records import (
+    FirstRecord,
+    MappedFunction,
+    RowFunction,
+    part_functions,
+    row_function,
+)
 from liptest.enumerate.choice_tree import MAX_CHOICES, MAX_LEAVES, ChoiceTree
 from liptest.enumerate.column_rows import rewritten_for_columns
 from liptest.enumerate.enumeration import Enumerated, Enumeration, KnownLaws, copied
@@ -332,11 +338,19 @@ class PythonFunction(Mechanism):
         """
         if self.statistic is not None or self.max_seconds is not None:
             return None
-        one = row_function(self.function, self._takes_generator, len(example))
-        options: Any = {key: getattr(self, key) for key in ("typed_outputs", "deterministic")}
-        found = OneRecord(one, name=self.name, **options, **self._budgets)
+        found = self._one_record(row_function(self.function, self._takes_generator, len(example)))
         found.examples.append(example)
         return found
+
+    def inner_records(self, example: IntArray) -> Iterator[Mechanism]:
+        """The laws of one record in a part of the code, from which alone the rest calculates."""
+        if self.statistic is None and self.max_seconds is None:
+            functions = part_functions(self.function, self._takes_generator, len(example))
+            yield from map(self._one_record, functions)
+
+    def _one_record(self, function: RowFunction) -> OneRecord:
+        options: Any = {key: getattr(self, key) for key in ("typed_outputs", "deterministic")}
+        return OneRecord(function, name=self.name, **options, **self._budgets)
 
     def densities(self) -> Mechanism:
         """The same mechanism where outputs are real numbers: laws are compared by densities."""

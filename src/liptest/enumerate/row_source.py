@@ -57,13 +57,15 @@ class RecordPass:
 class RowSource:
     """A function with the definition that is to be run in its place.
 
-    ``make(rows)`` is the function for one run.
+    ``make(rows)`` is the function for one run. Of a part of a function, ``is_part``, all loops must
+    go over the records: what they call is known then.
     """
 
     function: FunctionType
     factory: CodeType
     free: tuple[str, ...]
     passes: tuple[RecordPass, ...]
+    is_part: bool = False
 
     def make(self, rows: RowRun) -> Callable[..., Any]:
         """The rewritten function, bound to the rows of one run."""
@@ -81,7 +83,6 @@ class Treatment:
     def __init__(self, rows: RowRun, passes: tuple[RecordPass, ...]) -> None:
         self.rows = rows
         self.passes = passes
-        self.done: set[int] = set()
 
     def each(self, number: int, values: Any) -> Any:
         """What a loop goes over: of rows only the kept one, if all passes are alike."""
@@ -94,7 +95,7 @@ class Treatment:
             self.rows.refuse(one.problem)
         frame = sys._getframe(1)
         local, space = frame.f_locals, frame.f_globals
-        self.done.add(number)
+        self.rows.passes.add(number)
         return self._pass(
             one.code,
             lambda name: local[name] if name in local else look_up_name(name, space),
@@ -112,7 +113,7 @@ class Treatment:
 
     def listed(self, number: int, told: Any) -> Any:
         """The list that a loop over the records has filled."""
-        if number not in self.done:
+        if number not in self.rows.passes:
             return told
         if type(told) is not list or len(told) != 1:
             self.rows.refuse("a list that has not one entry for each record")
@@ -177,7 +178,11 @@ def source_of(function: Any) -> ast.FunctionDef | None:
 
 
 def rewritten(
-    function: FunctionType, definition: ast.FunctionDef, body: list[ast.stmt]
+    function: FunctionType,
+    definition: ast.FunctionDef,
+    body: list[ast.stmt],
+    *,
+    is_part: bool = False,
 ) -> RowSource:
     """The function with another body, in which loops over records are seen."""
     passes: list[RecordPass] = []
@@ -196,7 +201,7 @@ def rewritten(
     flags = function.__code__.co_flags
     module = compile(outer, function.__code__.co_filename, "exec", flags=flags & _FUTURE)
     code = next(one for one in module.co_consts if isinstance(one, CodeType))
-    return RowSource(function, code, free, tuple(passes))
+    return RowSource(function, code, free, tuple(passes), is_part)
 
 
 # from __future__ import annotations

@@ -649,7 +649,7 @@ def _ends_well(verdict: PrivacyVerdict, rest: str, mass: float) -> bool:
         return isinstance(most, int) and rest == excepted_sentence(mass, most)
     cost = verdict.cost
     if verdict.method == BY_RECORDS:
-        return rest == records_sentence(cost.pairs)
+        return rest in [records_sentence(cost.pairs, is_later=later) for later in (False, True)]
     known = statistic_sentence("\n", cost.pairs), seen_sentence("\n", cost.laws, cost.pairs)
     return rest == "" or any(
         re.fullmatch(re.escape(one).replace(re.escape("\n"), ".+"), rest) for one in known

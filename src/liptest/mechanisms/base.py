@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import singledispatch
@@ -121,6 +121,13 @@ class Mechanism(ABC):
         laws, one for each place. ``example`` is any dataset, (d,). None where that is not known.
         """
         return None
+
+    def inner_records(self, example: IntArray) -> Iterator[Mechanism]:
+        """Mechanisms of one record whose outputs, one for each, are all that the output is made of.
+
+        The output is private where they are; it may be more private.
+        """
+        return iter(())
 
     def densities(self) -> Mechanism | None:
         """The same mechanism where outputs are real numbers: laws are compared by densities."""

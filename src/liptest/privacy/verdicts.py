@@ -384,11 +384,16 @@ def seen_sentence(what: str, laws: int, pairs: int) -> str:
     )
 
 
-def records_sentence(pairs: int) -> str:
-    """Why one record is enough where the records are treated one by one."""
+def records_sentence(pairs: int, *, is_later: bool = False) -> str:
+    """Why one record is enough where the records are treated one by one.
+
+    ``is_later``: where the output is calculated from what they then are, and from nothing else.
+    """
+    made = ", and the output is calculated from the list of their outputs alone" if is_later else ""
+    most = "at most " if is_later else ""
     return (
-        f" The records are treated one by one, so the loss is that of one record, and the "
-        f"{counted(pairs, 'pair')} of its values are all cases: the number of records does not "
+        f" The records are treated one by one{made}, so the loss is {most}that of one record, and "
+        f"the {counted(pairs, 'pair')} of its values are all cases: the number of records does not "
         f"matter."
     )
 

@@ -18,6 +18,7 @@ from liptest.evidence.verify import examine
 from liptest.mechanisms.laws import AtPlace
 from liptest.privacy.comparison import compare_laws
 from liptest.runs.fingerprints import fingerprint
+from tests.unit.enumerate.later_programs import AGAIN, LATER
 from tests.unit.enumerate.row_programs import ALONE, JOINT
 
 RECORDS = 10_000
@@ -227,3 +228,35 @@ class TestDeclared:
     def test_no_statistic(self) -> None:
         with pytest.raises(lt.errors.InputError, match="statistic"):
             lt.mechanism(per_record=True, statistic=lt.Count())(lambda value, rng: value)
+
+
+FORTY = lt.ProductDistribution.uniform(lt.RecordGrid([3] * 40))
+DISCRETE = ("counted_loop", "sum_of_a_comprehension", "largest_noise", "in_branches", "dictionary")
+
+
+class TestLaterCode:
+    @pytest.mark.parametrize("function", LATER, ids=lambda f: f.__name__)
+    def test_it_is_as_private_as_what_it_reads(self, function: Any) -> None:
+        verdict = check(function, FORTY, epsilon=5.0, method="per-record")
+        assert (verdict.decision, verdict.guarantee.kind) == ("YES", "proof")
+        assert "calculated from the list of their outputs alone" in str(verdict)
+        if function.__name__ in DISCRETE:
+            exact = lt.exact_epsilon(lt.mechanism(function), lt.RecordGrid([3] * 2))
+            assert exact.lower <= verdict.largest_loss * (1 + 1e-9)
+
+    def test_nothing_is_refuted(self) -> None:
+        function = next(one for one in LATER if one.__name__ == "counted_loop")
+        with pytest.raises(lt.errors.InputError, match=r"of loss 1\.38629"):
+            check(function, FORTY, epsilon=1.0, method="per-record")
+
+    @pytest.mark.parametrize("function", AGAIN, ids=lambda f: f.__name__)
+    def test_not_where_the_data_are_used_again(self, function: Any) -> None:
+        with pytest.raises(lt.errors.InputError, match="per-record"):
+            check(function, FORTY, epsilon=50.0, method="per-record")
+
+    def test_a_certificate_holds(self) -> None:
+        mechanism = lt.mechanism(LATER[0])
+        verdict = lt.check_privacy(mechanism, FORTY, epsilon=5.0, method="per-record", seed=1)
+        certificate = certify(verdict, fingerprint(mechanism), FORTY, own_seed=True)
+        found = examine(certificate.to_json(), mechanism, FORTY)
+        assert (found.problems, found.certain) == ([], True)

@@ -1,0 +1,300 @@
+"""Functions that calculate further with private answers of their records, and with nothing else.
+
+``noisy = ..; return noisy.mean()``: the rows of ``noisy`` are the output of a function of its own,
+the first statements of this one; what follows reads the rows, constants and fresh random numbers
+only, and so is post-processing, whatever it calls (docs/theory/records.md, P2).
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import math
+from collections.abc import Iterator
+from types import FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from liptest.enumerate.function_source import (
+    REFLECTION,
+    names_anywhere,
+    names_assigned,
+    names_read,
+    parameters_of,
+)
+from liptest.enumerate.record_code import NotAlike, analyse_loop
+from liptest.enumerate.record_values import look_up_name
+from liptest.enumerate.replaceable_names import is_foreign, names_in
+
+_ROWS = "__rows_of_records__"
+# Reads of a generator that tell what it drew before.
+_STATES = frozenset({"bit_generator", "get_state", "getstate", "state", "seed_seq", "spawn"})
+_FORBIDDEN = REFLECTION | _STATES | {"__getstate__", "__reduce__", "__dict__", "jumped"}
+_BUILTINS = frozenset(
+    {"len", "int", "float", "bool", "list", "tuple", "zip", "range", "abs", "round", "min", "max"}
+)
+_NUMBERS = (
+    *(ast.Constant, ast.BinOp, ast.UnaryOp, ast.Compare, ast.Tuple, ast.Name, ast.Attribute),
+    *(ast.Call, ast.Subscript, ast.operator, ast.unaryop, ast.cmpop, ast.expr_context),
+)
+#: Types of parameters that nothing can be put into.
+_PLAIN = (int, float, bool, str, type(None))
+# Functions called by functions, this deep.
+_DEEPEST = 6
+
+
+class _Around:
+    """What is known of a function: its own names, and which parameters are plain numbers."""
+
+    def __init__(self, function: FunctionType, definition: ast.FunctionDef) -> None:
+        self.space = function.__globals__
+        self.body = definition.body
+        code = function.__code__
+        self.scope = {*code.co_varnames, *code.co_cellvars, *code.co_freevars}
+        self.local = set(code.co_varnames)
+        self.parameters = parameters_of(definition.args)
+        self.own = set(self.parameters) | names_assigned(*definition.body)
+        positional = [one.arg for one in (*definition.args.posonlyargs, *definition.args.args)]
+        given = function.__defaults__ or ()
+        defaults = dict(zip(positional[len(positional) - len(given) :], given, strict=True))
+        defaults |= function.__kwdefaults__ or {}
+        plain = {name for name, value in defaults.items() if type(value) in _PLAIN}
+        # The second one is the generator, whose further numbers are fresh.
+        self.readable = plain | set(positional[1:2]) - defaults.keys()
+
+    def named(self, *nodes: ast.AST) -> set[str]:
+        """Names of the function's own that are read, the length of its data apart."""
+        lengths = [_Lengths(self.parameters[0]).visit(copy.deepcopy(node)) for node in nodes]
+        return names_read(*lengths) & self.own
+
+    def constants(self, before: list[ast.stmt]) -> set[str]:
+        """Names that hold numbers that come neither from data nor from random numbers."""
+        known: set[str] = {_ROWS}
+        for node in before:
+            targets = names_assigned(node)
+            is_plain = isinstance(node, ast.Assign) and self.is_number(node.value, known)
+            known = known | targets if is_plain else known - targets
+        # Assigned once, so that no order of statements matters.
+        every = [name for node in self.body for name in names_assigned(node)]
+        return {name for name in known if every.count(name) <= 1} | self.readable
+
+    def is_number(self, value: ast.expr, known: set[str]) -> bool:
+        """Whether an expression calculates with constants only."""
+        plain = _Lengths(self.parameters[0]).visit(copy.deepcopy(value))
+        numbers = all(isinstance(one, _NUMBERS) for one in ast.walk(plain))
+        calls = [one for one in ast.walk(plain) if isinstance(one, ast.Call)]
+        only_math = all(self.module_of(one.func) is math for one in calls)
+        return numbers and only_math and self.named(plain) <= known | self.readable
+
+    def module_of(self, node: ast.expr) -> Any:
+        """What a function is an attribute of, as ``math`` of ``math.exp``."""
+        root: ast.expr = node
+        while isinstance(root, ast.Attribute):
+            root = root.value
+        if not isinstance(root, ast.Name) or root.id in self.scope:
+            return None
+        return look_up_name(root.id, self.space)
+
+
+def bodies_of_rows(function: FunctionType, definition: ast.FunctionDef) -> Iterator[list[ast.stmt]]:
+    """Bodies that give rows, from which alone the rest of the function calculates.
+
+    The largest first.
+    """
+    around = _Around(function, definition)
+    body = definition.body
+    for place in reversed(range(len(body))):
+        before, node = body[:place], body[place]
+        told = _told_in(node)
+        known = around.constants(before)
+        for rows, later in [*_loop_cut(node, told), *_cuts(node, around, known)]:
+            tail = [*later, *body[place + 1 :]]
+            fine = all(_keeps(one, around) for one in (*before, *rows))
+            if fine and _is_later(tail, around, known | {told or _ROWS}, before):
+                yield [*before, *rows]
+
+
+def _loop_cut(node: ast.stmt, told: str | None) -> Iterator[tuple[list[ast.stmt], list[ast.stmt]]]:
+    if told is not None:
+        yield [node, ast.copy_location(ast.Return(ast.Name(told, ast.Load())), node)], []
+
+
+def _told_in(node: ast.stmt) -> str | None:
+    """The list that a loop over records fills."""
+    if not isinstance(node, ast.For):
+        return None
+    try:
+        return analyse_loop(node).told
+    except NotAlike:
+        return None
+
+
+def _cuts(
+    node: ast.stmt, around: _Around, known: set[str]
+) -> Iterator[tuple[list[ast.stmt], list[ast.stmt]]]:
+    """Statements that give a part of an expression, and the rest of it that is calculated later."""
+    if not isinstance(node, (ast.Return, ast.Assign, ast.AnnAssign)) or node.value is None:
+        return
+    part: ast.expr | None = node.value
+    while part is not None:
+        if part is not node.value or not isinstance(node, ast.Return):
+            rows = ast.copy_location(ast.Return(part), part)
+            yield [rows], [_Replaced(part).visit(_deep(node, part))]
+        inside = [one for one in _evaluated(part) if not around.named(one) <= known]
+        part = inside[0] if len(inside) == 1 else None
+
+
+def _deep(node: ast.stmt, kept: ast.expr) -> ast.stmt:
+    """A copy in which one part is still the same object."""
+    return copy.deepcopy(node, {id(kept): kept})
+
+
+class _Replaced(ast.NodeTransformer):
+    def __init__(self, part: ast.expr) -> None:
+        self.part = part
+
+    def visit(self, node: ast.AST) -> Any:
+        if node is self.part:
+            return ast.copy_location(ast.Name(_ROWS, ast.Load()), node)
+        return self.generic_visit(node)
+
+
+def _evaluated(node: ast.expr) -> list[ast.expr]:
+    """Parts of an expression that are calculated once and in any case."""
+    if isinstance(node, ast.Call):
+        inner = node.func.value if isinstance(node.func, ast.Attribute) else None
+        keywords = [one.value for one in node.keywords]
+        return [*([] if inner is None else [inner]), *node.args, *keywords]
+    if isinstance(node, ast.BinOp):
+        return [node.left, node.right]
+    if isinstance(node, ast.Compare):
+        return [node.left, node.comparators[0]]
+    if isinstance(node, (ast.Tuple, ast.List)):
+        return list(node.elts)
+    if isinstance(node, ast.Dict):
+        return list(node.values)
+    if isinstance(node, ast.UnaryOp):
+        return [node.operand]
+    if isinstance(node, (ast.Subscript, ast.Attribute, ast.Starred)):
+        return [node.value]
+    if isinstance(node, (ast.ListComp, ast.GeneratorExp)):
+        return [node.generators[0].iter]
+    return []
+
+
+# ---- what later code may read
+
+
+class _Lengths(ast.NodeTransformer):
+    """``len(data)``, ``data.size`` and ``data.shape`` are constants."""
+
+    def __init__(self, data: str) -> None:
+        self.data = data
+
+    def _is_data(self, node: ast.AST) -> bool:
+        return isinstance(node, ast.Name) and node.id == self.data
+
+    def visit_Call(self, node: ast.Call) -> Any:
+        is_length = isinstance(node.func, ast.Name) and node.func.id == "len"
+        if is_length and len(node.args) == 1 and self._is_data(node.args[0]):
+            return ast.Constant(0)
+        return self.generic_visit(node)
+
+    def visit_Attribute(self, node: ast.Attribute) -> Any:
+        if node.attr in ("size", "shape") and self._is_data(node.value):
+            return ast.Constant(0)
+        return self.generic_visit(node)
+
+
+def _is_later(
+    tail: list[ast.stmt], around: _Around, known: set[str], before: list[ast.stmt]
+) -> bool:
+    """Whether statements read rows, constants and fresh random numbers only."""
+    # Names of the rest may be read once the rest has assigned them.
+    fresh = names_assigned(*tail) - names_assigned(*before) - set(around.parameters)
+    anywhere = names_anywhere(*tail)
+    if not around.named(*tail) <= fresh | known or anywhere & _FORBIDDEN:
+        return False
+    values = [look_up_name(name, around.space) for name in names_read(*tail)]
+    for module in [value for value in values if isinstance(value, ModuleType)]:
+        if not is_foreign(module.__name__):
+            values += [vars(module)[name] for name in anywhere & vars(module).keys()]
+    return not any(_looks_around(value, _DEEPEST) for value in values)
+
+
+def _looks_around(value: Any, deep: int) -> bool:
+    """Whether a function of the program, or one that it names, reads what is not its own."""
+    if isinstance(value, type) and not is_foreign(value.__module__):
+        return any(_looks_around(one, deep) for one in vars(value).values())
+    if not isinstance(value, FunctionType) or is_foreign(value.__module__):
+        return False
+    names = names_in(value.__code__)
+    if names & _FORBIDDEN or deep == 0:
+        return True
+    inner = [value.__globals__[name] for name in names & value.__globals__.keys()]
+    return any(_looks_around(one, deep - 1) for one in inner if one is not value)
+
+
+# ---- what comes before must keep data to itself
+
+
+def _keeps(node: ast.stmt, around: _Around, *, is_top: bool = True) -> bool:
+    """Whether a statement hands data to nothing that later code could ask."""
+    if isinstance(node, ast.Expr):
+        return isinstance(node.value, ast.Constant)
+    if isinstance(node, ast.For):
+        # Its body is that of a loop over records, which is seen when it runs.
+        return is_top and _told_in(node) is not None and _calls_keep(node.iter, around)
+    if isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign)):
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        return all(map(_is_own, targets)) and (
+            node.value is None or _calls_keep(node.value, around)
+        )
+    if isinstance(node, ast.Return):
+        return node.value is not None and _calls_keep(node.value, around)
+    if isinstance(node, ast.If):
+        inner = [*node.body, *node.orelse]
+        kept = all(_keeps(one, around, is_top=False) for one in inner)
+        return kept and _calls_keep(node.test, around)
+    return isinstance(node, (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.Pass))
+
+
+def _is_own(target: ast.expr) -> bool:
+    if isinstance(target, ast.Tuple):
+        return all(map(_is_own, target.elts))
+    if isinstance(target, ast.Subscript):
+        return isinstance(target.value, ast.Name)
+    return isinstance(target, ast.Name)
+
+
+def _calls_keep(node: ast.AST, around: _Around, *, is_seen: bool = True) -> bool:
+    """Whether an expression calls only what keeps nothing of its arguments.
+
+    Functions of the program may be called for single records, by comprehensions that are seen when
+    they run (``is_seen``: where the source is rewritten).
+    """
+    if isinstance(node, ast.ListComp) and len(node.generators) == 1 and is_seen:
+        return _calls_keep(node.generators[0].iter, around)
+    if isinstance(node, (ast.GeneratorExp, ast.SetComp, ast.DictComp, ast.ListComp, ast.Lambda)):
+        is_seen = False
+    if isinstance(node, ast.Call) and not _is_known(node.func, around):
+        return False
+    return all(_calls_keep(one, around, is_seen=is_seen) for one in ast.iter_child_nodes(node))
+
+
+def _is_known(node: ast.expr, around: _Around) -> bool:
+    if isinstance(node, ast.Name):
+        is_plain = node.id not in around.scope and node.id not in around.space
+        return is_plain and node.id in _BUILTINS
+    if not isinstance(node, ast.Attribute):
+        return False
+    root: ast.expr = node
+    while isinstance(root, ast.Attribute):
+        root = root.value
+    if not isinstance(root, ast.Name):
+        return True  # a method of what was calculated
+    if root.id in around.scope:
+        return root.id in around.local
+    module = around.module_of(node)
+    return module in (np, math) or isinstance(module, (np.random.Generator, np.random.RandomState))
