@@ -55,6 +55,7 @@ from liptest.errors import (
 from liptest.mechanisms.base import Mechanism
 from liptest.mechanisms.declared import check_outputs, distinct_values
 from liptest.mechanisms.laws import LawTable, Output, OutputLaw, Raised
+from liptest.runs.surroundings import surroundings_kept
 from liptest.runs.workers import travels_by_value
 from liptest.statistics.protocol import Statistic, check_is_statistic
 from liptest.values.rows import NotByRecords
@@ -414,6 +415,7 @@ class PythonFunction(Mechanism):
     @contextmanager
     def _session(self) -> Iterator[Session]:
         with (
+            surroundings_kept(),
             side_effects_noticed(self.name, self._effects),
             self._intercepted() as session,
         ):

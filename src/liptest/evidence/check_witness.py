@@ -212,6 +212,7 @@ def _check_cost(texts: list[Any]) -> None:
     for text in texts:
         found = _DECIMAL.fullmatch(text) if isinstance(text, str) else None
         digits = abs(int(text.partition("e")[2])) // 2 if found else len(str(text))
+        digits = min(digits, _SMALLEST_EXPONENT // 2)  # what is longer is refused
         cost += digits * digits
     if cost > _MOST_COST:
         raise Unreadable("its probabilities have too many digits to be added up")

@@ -24,6 +24,7 @@ from liptest.lipschitz.testers import resolve_tester
 from liptest.lipschitz.testers.base import DiameterTester, LipschitzTester, PairTester
 from liptest.lipschitz.verdicts import LipschitzVerdict, QueryPlan, Witness
 from liptest.runs.driver import Finding, Judgement, Progress, QueryBatch, RunOutcome, Sampling, run
+from liptest.runs.surroundings import surroundings_kept
 from liptest.verdicts import Cost, Decision, Guarantee, rounded_up
 
 # Float differences and products are off by at most a few units in the last place.
@@ -323,6 +324,7 @@ def _narrowed(task: TesterTask, total: Judgement, violation: Finding) -> Judgeme
 TOLERANCE = 1e-9
 
 
+@surroundings_kept()
 def check_lipschitz(
     function: Any,
     distribution: Distribution,

@@ -35,6 +35,7 @@ from liptest.privacy.symmetric_records import count_laws_per_draw
 from liptest.privacy.verdicts import BY_RECORDS, PrivacyPlan, PrivacyVerdict
 from liptest.runs.checkpoints import Checkpoint
 from liptest.runs.driver import Progress
+from liptest.runs.surroundings import surroundings_kept
 
 _AFFORDABLE_PAIRS = 10**8
 _AFFORDABLE_EDGES = 2 * 10**7
@@ -131,6 +132,7 @@ def check_privacy(
     )
 
 
+@surroundings_kept()
 def check_with_settings(
     mechanism: Any, distribution: Distribution, settings: CheckSettings
 ) -> PrivacyVerdict:

@@ -1,0 +1,197 @@
+"""What code under test finds in its process and may change: put back when it has run.
+
+Working directory, environment, locale, recursion limit, signal handlers, timers, hooks and streams
+of ``sys``, the decimal context, and NumPy's error state and print options.
+"""
+
+from __future__ import annotations
+
+import decimal
+import locale
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+import numpy as np
+
+_HOOKS = ("excepthook", "displayhook", "unraisablehook", "breakpointhook")
+_STREAMS = ("stdin", "stdout", "stderr")
+_DECIMAL = ("prec", "rounding", "Emin", "Emax", "capitals", "clamp")
+_SIGNALS = tuple(
+    signal.__dict__[name]
+    for name in (
+        *("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGALRM", "SIGVTALRM", "SIGPROF"),
+        *("SIGUSR1", "SIGUSR2", "SIGCHLD", "SIGPIPE", "SIGWINCH"),
+    )
+    if name in signal.__dict__
+)
+_TIMERS = tuple(
+    signal.__dict__[name]
+    for name in ("ITIMER_REAL", "ITIMER_VIRTUAL", "ITIMER_PROF")
+    if name in signal.__dict__
+)
+#: A timer is let be where it is as late as this; reading it takes time, too.
+_LATE = 0.5
+_SOON = 1e-3
+PutBack = Callable[[], None]
+
+
+@contextmanager
+def surroundings_kept() -> Iterator[None]:
+    """Put back what the code that runs inside changes of its process.
+
+    Signals and timers are those of the main thread; elsewhere they are not looked at.
+    """
+    ways = [note() for note in _NOTED]
+    if threading.current_thread() is threading.main_thread():
+        ways += [_noted_signals(), _noted_timers()]
+    try:
+        yield
+    finally:
+        for put_back in ways:
+            put_back()
+
+
+def _noted_folder() -> PutBack:
+    folder = _folder()
+
+    def put_back() -> None:
+        if folder is not None and _folder() != folder:
+            with suppress(OSError):  # it may have been removed
+                os.chdir(folder)
+
+    return put_back
+
+
+def _folder() -> str | None:
+    try:
+        return os.getcwd()
+    except OSError:
+        return None
+
+
+def _noted_environment() -> PutBack:
+    known = dict(os.environ)
+
+    def put_back() -> None:
+        if dict(os.environ) == known:
+            return
+        for name in [*os.environ]:
+            if name not in known:
+                del os.environ[name]
+        os.environ.update(known)
+
+    return put_back
+
+
+def _noted_locale() -> PutBack:
+    known = locale.setlocale(locale.LC_ALL)
+
+    def put_back() -> None:
+        if locale.setlocale(locale.LC_ALL) != known:
+            locale.setlocale(locale.LC_ALL, known)
+
+    return put_back
+
+
+def _noted_interpreter() -> PutBack:
+    limit, profile, trace = sys.getrecursionlimit(), sys.getprofile(), sys.gettrace()
+    names = (*_HOOKS, *_STREAMS)
+    known = {name: vars(sys)[name] for name in names}
+    of_threads = threading.excepthook
+
+    def put_back() -> None:
+        if sys.getrecursionlimit() != limit:
+            with suppress(RecursionError):
+                sys.setrecursionlimit(limit)
+        if sys.getprofile() is not profile:
+            sys.setprofile(profile)
+        if sys.gettrace() is not trace:
+            sys.settrace(trace)
+        vars(sys).update(known)
+        threading.excepthook = of_threads
+
+    return put_back
+
+
+def _noted_decimals() -> PutBack:
+    context = decimal.getcontext()
+    known = {name: context.__getattribute__(name) for name in _DECIMAL}
+    traps, flags = dict(context.traps), dict(context.flags)
+
+    def put_back() -> None:
+        if decimal.getcontext() is not context:
+            decimal.setcontext(context)
+        for name, value in known.items():
+            context.__setattr__(name, value)
+        context.traps, context.flags = dict(traps), dict(flags)
+
+    return put_back
+
+
+def _noted_numpy() -> PutBack:
+    errors, printed, call = np.geterr(), np.get_printoptions(), np.geterrcall()
+
+    def put_back() -> None:
+        if np.geterr() != errors:
+            np.seterr(**errors)
+        if np.geterrcall() is not call:
+            np.seterrcall(call)
+        if np.get_printoptions() != printed:
+            options: dict[str, Any] = dict(printed)
+            np.set_printoptions(**options)
+
+    return put_back
+
+
+_NOTED = (
+    _noted_folder,
+    _noted_environment,
+    _noted_locale,
+    _noted_interpreter,
+    _noted_decimals,
+    _noted_numpy,
+)
+
+
+def _noted_signals() -> PutBack:
+    known = {number: signal.getsignal(number) for number in _SIGNALS}
+
+    def put_back() -> None:
+        for number, handler in known.items():
+            now = signal.getsignal(number)
+            # After a second Ctrl-C the next one is to end the process.
+            is_meant = number == signal.SIGINT and now is signal.SIG_DFL
+            if now is not handler and handler is not None and not is_meant:
+                signal.signal(number, handler)
+
+    return put_back
+
+
+def _noted_timers() -> PutBack:
+    started = time.monotonic()
+    known = {which: signal.getitimer(which) for which in _TIMERS}
+
+    def put_back() -> None:
+        passed = time.monotonic() - started
+        for which, (left, interval) in known.items():
+            now = signal.getitimer(which)
+            if left == 0.0:
+                if now[0] > 0.0:
+                    signal.setitimer(which, 0.0)
+                continue
+            expected = left - passed
+            if interval == 0.0 and expected <= _LATE and now[0] == 0.0:
+                continue  # it has rung, or is about to
+            is_changed = now[0] == 0.0 or now[1] != interval
+            # Timers of a process's own time stand still while it waits.
+            is_real = which == signal.ITIMER_REAL and interval == 0.0
+            if is_changed or (is_real and abs(now[0] - expected) > _LATE):
+                signal.setitimer(which, max(expected, _SOON), interval)
+
+    return put_back
