@@ -95,7 +95,8 @@ def _price_of(
     moved = ", ".join(f"{_name(path, i)} by {_number(by)}" for i, by in total.move[:4])
     more = ", .." if len(total.move) > 4 else ""
     which = f"the path {path.words!r}" if path.words else "a path"
-    return total, f"no shift of the noise keeps {which} where {moved}{more} moves"
+    where = f" where {moved}{more} moves" if moved else ""
+    return total, f"no shift of the noise keeps {which}{where}"
 
 
 def find_bare_move(

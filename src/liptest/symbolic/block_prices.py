@@ -27,6 +27,7 @@ MOST_POINTS = 64
 MOST_ROWS = 3000
 # Pairs of rows whose prices are added up before a bound is used for the others.
 _MOST_PAIRS = 200_000
+_FEW = 5
 
 
 @dataclass(frozen=True)
@@ -197,10 +198,25 @@ def _count(core: Differences, block: Block) -> int:
 def _robust(block: Block, differences: Differences) -> Total:
     found = find_robust_shift(block, differences)
     if found is None:
-        return Total(None)
+        return Total(None, _hopeless_move(block, differences))
     sloping = _price_of_slopes(block, found, differences)
     price = None if sloping.price is None else found.price + sloping.price
     return Total(price, found.move, (BlockShift(block, found.move, found),))
+
+
+def _hopeless_move(block: Block, differences: Differences) -> Move:
+    """A difference for which no shift is found, if a few tries show one."""
+    piece = BlockPrice(block)
+    for row in (*block.equations, *block.conditions)[:_FEW]:
+        for side in (1, -1):
+            move = differences.find_largest({i: side * factor for i, factor in row.answers})
+            tried = [move]
+            if differences.spans or not any(differences.rows):
+                tried.append(tuple((i, by / 2) for i, by in move))
+            for one in tried:
+                if piece.price_at(dict(one)) is None:
+                    return one
+    return ()
 
 
 def _price_of_slopes(block: Block, found: RobustShift, differences: Differences) -> Total:

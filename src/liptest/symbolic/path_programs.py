@@ -6,6 +6,7 @@ docs/theory/size.md, S1: for a difference t of the answers a shift s must keep e
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -138,8 +139,10 @@ def solve_equations(equations: Sequence[PathRow], costs: Mapping[int, ShiftCost]
     """Equations that say the same; the first noise of each is in no other, with factor 1.
 
     Gauss and Jordan, exactly. Prefix sums of noisy numbers become the numbers themselves, which
-    share no noise. The noise solved for had best move both ways, be real and cost little.
+    share no noise. The noise solved for had best move both ways, be real, be in few equations
+    (what is in several moves in all of them) and cost little.
     """
+    shared = Counter(v for row in equations for v, _ in row.noise)
     solved: dict[int, tuple[Factors, Factors]] = {}
     bare: list[PathRow] = []
     for row in equations:
@@ -151,7 +154,7 @@ def solve_equations(equations: Sequence[PathRow], costs: Mapping[int, ShiftCost]
         if not noise:
             bare.append(PathRow((), _terms(answers)))
             continue
-        pivot = min(noise, key=lambda v: (*_rank(costs[v], noise[v]), v))
+        pivot = min(noise, key=lambda v: (*_rank(costs[v], noise[v], shared[v]), v))
         lead = Fraction(noise.pop(pivot))
         noise = {v: lean(factor / lead) for v, factor in noise.items()}
         answers = {i: lean(factor / lead) for i, factor in answers.items()}
@@ -177,10 +180,10 @@ def add_factors(sums: Factors, more: Mapping[int, Rational], times: Rational) ->
             sums.pop(i, None)
 
 
-def _rank(cost: ShiftCost, factor: Rational) -> tuple[bool, bool, bool, Fraction]:
+def _rank(cost: ShiftCost, factor: Rational, shared: int) -> tuple[bool, bool, bool, int, Fraction]:
     sided = cost.right is None or cost.left is None
     rate = cost.right or cost.left or Fraction(0)
-    return cost.is_fixed, sided, cost.is_whole, Fraction(rate) / abs(Fraction(factor))
+    return cost.is_fixed, sided, cost.is_whole, shared, rate / abs(Fraction(factor))
 
 
 def _terms(factors: Factors) -> Terms:

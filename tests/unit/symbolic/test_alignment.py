@@ -91,6 +91,22 @@ def one_place(form: Form, *noises: Noise | Answer) -> list[AlignedPath]:
 X, N, M = (Form.variable(v) for v in range(3))
 
 
+def test_what_is_in_many_places_is_not_moved() -> None:
+    """All gaps to a noisy line: the line's noise is in all of them, each answer's in one."""
+    size = 12
+    noises, forms = noisy(size, laplace(4))
+    line = Form.variable(len(noises))
+    noises = (*noises, laplace(1))
+    paths = [AlignedPath(noises, (), tuple(form - line for form in forms))]
+    assert price_paths(paths, Differences.of_box([1] * size)).epsilon == 3
+    whole = Noise("two-sided geometric", HALF)
+    noises, forms = noisy(size, whole)
+    real = price_paths([AlignedPath(noises, (), tuple(forms))], Differences.of_box([1] * size))
+    assert real.epsilon is None
+    assert real.move
+    assert "by" in real.why
+
+
 def test_whole_noise_at_every_whole_difference() -> None:
     """Output 2N + a: the ends -2 and 2 have shifts, 1 has none: losses are infinite."""
     twice = one_place(X + N * 2, COIN)
