@@ -1,0 +1,151 @@
+"""Divergences and curves of declared whole-number noise against itself, shifted; no truncation.
+
+Two-sided geometric noise shifted by s has s + 1 likelihood ratios, so that the infinitely many
+outputs are s + 1 atoms (theory 6.6). For discrete Gaussian noise D_a is at most
+a s^2 / (2 sigma^2), with equality at each whole order: its rho is s^2 / (2 sigma^2), exactly (6.7;
+C. Canonne, G. Kamath, T. Steinke, "The Discrete Gaussian for Differential Privacy", 2020,
+proposition 5).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import singledispatch
+
+from flint import arb, ctx
+
+from liptest.data.domains import IntArray
+from liptest.mechanisms.additive import AdditiveNoise, DiscreteGaussian, DiscreteLaplace
+from liptest.mechanisms.base import Mechanism
+from liptest.mechanisms.declared import statistic_value
+from liptest.mechanisms.laws import exact_ball
+from liptest.mechanisms.shift import ShiftMechanism, VectorShift
+from liptest.privacy.likelihoods import Balls, LikelihoodPair
+from liptest.privacy.renyi import Ends, Orders, PairOrders, SumOfOrders
+
+#: A shift has at most so many atoms.
+_MOST_ATOMS = 1 << 14
+#: Bits beyond the precision to which a theta sum is taken.
+_SPARE_BITS = 16
+
+
+@singledispatch
+def orders_of_noise(noise: AdditiveNoise, shift: int) -> Orders | None:
+    """The divergences of noise against itself plus a shift; None where they are not known."""
+    return None
+
+
+@singledispatch
+def pair_of_noise(noise: AdditiveNoise, shift: int) -> LikelihoodPair | None:
+    """The likelihood ratios of noise against itself plus a shift; None where not finitely many."""
+    return None
+
+
+@orders_of_noise.register
+def _(noise: DiscreteLaplace, shift: int) -> Orders | None:
+    pair = pair_of_noise(noise, shift)
+    return None if pair is None else PairOrders(pair)
+
+
+@pair_of_noise.register
+def _(noise: DiscreteLaplace, shift: int) -> LikelihoodPair | None:
+    size = abs(shift)
+    return None if size > _MOST_ATOMS else LikelihoodPair(None, _Geometric(noise.scale, size))
+
+
+@orders_of_noise.register
+def _(noise: DiscreteGaussian, shift: int) -> Orders | None:
+    return GaussianOrders(noise.sigma, abs(shift))
+
+
+@dataclass(frozen=True)
+class _Geometric:
+    """Atoms of P(j) = (1-q)/(1+q) q^|j| against P(j - size): j <= 0, 0 < j < size, j >= size."""
+
+    scale: Fraction
+    size: int
+
+    def __call__(self) -> list[Balls]:
+        q = exact_ball(-1 / self.scale).exp()
+        if self.size == 0:
+            return [(arb(1), arb(1))]
+        near = 1 / (1 + q)
+        far = exact_ball(-self.size / self.scale).exp() * near
+        peak = (1 - q) * near
+        powers = [peak * exact_ball(-j / self.scale).exp() for j in range(1, self.size)]
+        return [(near, far), *zip(powers, reversed(powers), strict=True), (far, near)]
+
+
+@dataclass(frozen=True)
+class GaussianOrders:
+    """Divergences of discrete Gaussian noise against itself, ``size`` further."""
+
+    sigma: Fraction
+    size: int
+
+    def renyi(self, order: Fraction) -> Ends:
+        """a s^2 / (2 sigma^2) + ln(theta((1 - a) s) / theta(0)) / (a - 1).
+
+        theta(c) = sum_j exp(-(j - c)^2 / (2 sigma^2)), at most theta(0), and of period 1.
+        """
+        line = exact_ball(order * self.known_rho())
+        centre = (1 - order) * self.size
+        centre -= round(centre)
+        if centre == 0:
+            return line.lower(), line.upper()
+        ratio = self._theta(centre) / self._theta(Fraction(0))
+        found = line + ratio.log() / exact_ball(order - 1)
+        return found.lower().max(arb(0)), found.upper().min(line.upper())
+
+    def kullback_leibler(self) -> Ends:
+        """E[(s^2 - 2 s X) / (2 sigma^2)] with X symmetric: the line at order 1."""
+        line = exact_ball(self.known_rho())
+        return line.lower(), line.upper()
+
+    def curvature(self, end: Fraction) -> arb:
+        return arb("+inf")
+
+    def largest_loss(self) -> arb:
+        return arb("+inf") if self.size else arb(0)
+
+    def known_rho(self) -> Fraction:
+        return Fraction(self.size**2) / (2 * self.sigma**2)
+
+    def _theta(self, centre: Fraction) -> arb:
+        # For |centre| <= 1/2, terms beyond w fall at least as a geometric series does.
+        double = 2 * self.sigma**2
+        window, bits = 1, ctx.prec + _SPARE_BITS
+        while (window - 1) ** 2 < double * bits:
+            window *= 2
+        total = arb(0)
+        for j in range(-window, window + 1):
+            total += exact_ball(-((j - centre) ** 2) / double).exp()
+        first = exact_ball(-((window + 1 - abs(centre)) ** 2) / double).exp()
+        ratio = exact_ball(-(2 * (window + 1 - abs(centre)) + 1) / double).exp()
+        return total + arb(0).union((2 * first / (1 - ratio)).upper())
+
+
+def shifts_of(mechanism: Mechanism, dataset: IntArray, neighbour: IntArray) -> list[int] | None:
+    """How far each noisy number of a mechanism moves, those that move; None: it is no shift."""
+    if not isinstance(mechanism, (ShiftMechanism, VectorShift)):
+        return None
+    ends = [statistic_value(mechanism.statistic, end) for end in (dataset, neighbour)]
+    moved = (ends[1] - ends[0]).reshape(-1).tolist()
+    return [int(shift) for shift in moved if shift]
+
+
+def shift_orders(mechanism: Mechanism, shifts: list[int]) -> Orders | None:
+    """Divergences of independent shifts; None where they are not known."""
+    assert isinstance(mechanism, (ShiftMechanism, VectorShift))
+    parts = [orders_of_noise(mechanism.noise, shift) for shift in shifts]
+    known = [part for part in parts if part is not None]
+    return SumOfOrders(known) if len(known) == len(parts) else None
+
+
+def shift_pair(mechanism: Mechanism, shifts: list[int]) -> LikelihoodPair | None:
+    """The likelihood ratios of one shift; None for several, or where they are not finite."""
+    assert isinstance(mechanism, (ShiftMechanism, VectorShift))
+    if not shifts:
+        return LikelihoodPair.of_masses([(Fraction(1), Fraction(1))])
+    return pair_of_noise(mechanism.noise, shifts[0]) if len(shifts) == 1 else None
