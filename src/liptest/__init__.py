@@ -38,7 +38,6 @@ if _TYPE_CHECKING:
     from liptest.lipschitz.distance import distance_to_lipschitz as distance_to_lipschitz
     from liptest.lipschitz.oracles import packed as packed
     from liptest.lipschitz.oracles import scalar as scalar
-    from liptest.lipschitz.plans import plan_table as plan_table
     from liptest.lipschitz.repair import repair as repair
     from liptest.mechanisms import catalogue as catalogue
     from liptest.mechanisms.additive import DiscreteGaussian as DiscreteGaussian
@@ -50,6 +49,8 @@ if _TYPE_CHECKING:
     from liptest.mechanisms.shift import ShiftMechanism as ShiftMechanism
     from liptest.privacy.check import check_privacy as check_privacy
     from liptest.privacy.claims import log as log
+    from liptest.privacy.exact_notions import exact_mu as exact_mu
+    from liptest.privacy.exact_notions import exact_rho as exact_rho
     from liptest.privacy.exception_mass import exception_mass as exception_mass
     from liptest.privacy.noiseless import noiseless_privacy as noiseless_privacy
     from liptest.privacy.profile import privacy_profile as privacy_profile
@@ -91,7 +92,6 @@ _HOME = {
     "check_lipschitz": "lipschitz.check",
     "distance_to_lipschitz": "lipschitz.distance",
     **dict.fromkeys(("packed", "scalar"), "lipschitz.oracles"),
-    "plan_table": "lipschitz.plans",
     "repair": "lipschitz.repair",
     **dict.fromkeys(("DiscreteGaussian", "DiscreteLaplace"), "mechanisms.additive"),
     **dict.fromkeys(("Mechanism", "output_law"), "mechanisms.base"),
@@ -99,6 +99,7 @@ _HOME = {
     "ShiftMechanism": "mechanisms.shift",
     "check_privacy": "privacy.check",
     "log": "privacy.claims",
+    **dict.fromkeys(("exact_mu", "exact_rho"), "privacy.exact_notions"),
     "exception_mass": "privacy.exception_mass",
     "noiseless_privacy": "privacy.noiseless",
     "privacy_profile": "privacy.profile",
@@ -162,8 +163,9 @@ _MOVED = {
     "Cost": "verdicts",
     "Decision": "verdicts",
     "Guarantee": "verdicts",
-    "LipschitzVerdict": "lipschitz.verdicts",
     "Witness": "lipschitz.verdicts",
+    "LipschitzVerdict": "lipschitz.verdicts",
+    "plan_table": "lipschitz.plans",
 }
 
 __all__ = sorted({*_HOME, *_NAMESPACES})

@@ -21,6 +21,8 @@
     [[check]]
     mechanism = "vendor.py:count"
     epsilon = 1.0                  # or "log(3)"
+    # or rho = 0.5, or mu = 1.0, or renyi = [[2, 1.0], [8, 3.0]] (orders, divergences),
+    # or curve = [[1.0, 1e-3], [2.0, 1e-6]] (epsilons, deltas)
 """
 
 from __future__ import annotations
@@ -31,8 +33,18 @@ from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    TypeAdapter,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+)
+from pydantic_core import PydanticCustomError
 
+from liptest.cli.claim_options import NOTIONS
 from liptest.cli.data_options import DataOptions, DistributionOptions, DomainOptions
 from liptest.data.product import ProductDistribution
 from liptest.errors import ConfigError, InputError
@@ -48,7 +60,11 @@ class CheckModel(_Model):
     """One check: a mechanism and its claim."""
 
     mechanism: str
-    epsilon: float | str
+    rho: float | None = None
+    renyi: list[tuple[float, float]] | None = None
+    mu: float | None = None
+    curve: list[tuple[float | str, float]] | None = None
+    epsilon: float | str | None = Field(default=None, validate_default=True)
     delta: float = 0.0
     exception_mass: float = 1e-3
     failure_probability: float = 1e-6
@@ -61,6 +77,14 @@ class CheckModel(_Model):
     vendor: str | None = None
     domain: DomainOptions | None = None
     distribution: DistributionOptions | None = None
+
+    @field_validator("epsilon")
+    @classmethod
+    def _is_stated(cls, value: Any, info: ValidationInfo) -> Any:
+        """A claim in another form, which is read before, may stand for epsilon."""
+        if value is None and all(info.data.get(key) is None for key in NOTIONS):
+            raise PydanticCustomError("missing", "Field required")
+        return value
 
 
 class FileModel(_Model):

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from liptest.cli.claim_options import NOTIONS, from_arguments, to_arguments
 from liptest.cli.config import CheckModel, read_config, validated
 from liptest.cli.data_options import NOTHING, DistributionOptions, DomainOptions
 from liptest.cli.loading import load_mechanism, muted
@@ -50,7 +51,7 @@ def read_task(options: dict[str, Any]) -> CommandJob:
                 "config: a mechanism is named on the command line, and a file as well; give one",
                 name="config",
             )
-        if options["epsilon"] is None:
+        if all(options.get(key) is None for key in ("epsilon", *NOTIONS)):
             raise InputError("epsilon: the claim is missing; give --epsilon 1", name="epsilon")
         model = validated(CheckModel, _from_arguments(options), "arguments")
         return CommandJob([model], Path(), workers, ledger)
@@ -106,7 +107,7 @@ def check_file_says_it_all(options: dict[str, Any]) -> None:
 def _from_arguments(options: dict[str, Any]) -> dict[str, Any]:
     plain = ("mechanism", "epsilon", "delta", "exception_mass", "failure_probability", "method")
     data = {key: options[key] for key in (*plain, "budget", "search_laws", "seed", "vendor")}
-    return {**data, **options["data"]}
+    return {**data, **from_arguments(options), **options["data"]}
 
 
 def load_job(model: CheckModel, folder: Path) -> Job:
@@ -127,7 +128,7 @@ def settings_of(model: CheckModel) -> CheckSettings:
     options: dict[str, Any] = {
         key: getattr(model, key) for key in (*claim, "budget", "search_laws", "seed")
     }
-    return CheckSettings(**options, method=_method(model.method))
+    return CheckSettings(**options, **to_arguments(model), method=_method(model.method))
 
 
 def _method(name: str) -> Any:

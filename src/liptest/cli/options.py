@@ -8,9 +8,9 @@ from typing import Annotated
 
 from cyclopts import Group, Parameter
 
+from liptest.cli.claim_options import CLAIM, Curve, Mu, Renyi, Rho
 from liptest.cli.data_options import NOTHING, WHOLE, DataOptions
 
-CLAIM = Group("Claim")
 RUN = Group("Running")
 OUT = Group("What is kept")
 
@@ -79,6 +79,10 @@ class Options:
 
     epsilon: Epsilon = None
     delta: Delta = 0.0
+    rho: Rho = None
+    renyi: Renyi = None
+    mu: Mu = None
+    curve: Curve = None
     exception_mass: Mass = 1e-3
     failure_probability: Failure = 1e-6
     method: Method = "auto"

@@ -12,11 +12,12 @@ from cyclopts import Group, Parameter
 from liptest.blackbox.check import asked_for, check_samples
 from liptest.blackbox.samplers import Sampler
 from liptest.blackbox.verdicts import BlackBoxVerdict
+from liptest.cli.claim_options import CLAIM
 from liptest.cli.codes import code_of
 from liptest.cli.config import CheckModel, build_data, validated
 from liptest.cli.data_options import NOTHING, WHOLE, DataOptions
 from liptest.cli.loading import load_sampler, muted
-from liptest.cli.options import CLAIM, RUN, Seed, Workers
+from liptest.cli.options import RUN, Seed, Workers
 from liptest.cli.paths import check_paths, files_of
 from liptest.cli.workers import pool
 from liptest.data.distributions import Distribution

@@ -31,7 +31,8 @@ from liptest.data.product import ProductDistribution
 from liptest.data.sampled import SampledDistribution
 from liptest.errors import InputError, shown
 from liptest.evidence.check_witness import Unreadable, strict_json
-from liptest.privacy.claims import text_above
+from liptest.privacy.claims import Claim, text_above
+from liptest.privacy.notions import of_releases
 from liptest.privacy.verdicts import (
     BY_FILTER,
     BY_RECORDS,
@@ -584,7 +585,9 @@ def comparison_words(verdict: PrivacyVerdict) -> str:
     """How the outputs of two datasets were compared, in one sentence."""
     if verdict.method == BY_FILTER:
         return "nothing was compared: the noise is wide enough for every query that was filtered"
-    if verdict.claim.delta > 0:
+    if not isinstance(verdict.claim, Claim):
+        how = f"output distributions as wholes, by {verdict.claim.measure}"
+    elif verdict.claim.delta > 0:
         how = "sets of outputs, by the probability of one law beyond e^epsilon times the other's"
     else:
         how = "each output on its own, by the ratio of its two probabilities"
@@ -603,13 +606,17 @@ def release_words(verdict: PrivacyVerdict | BlackBoxVerdict, releases: int) -> s
     """What a number of releases satisfy together (theory 3.11)."""
     if isinstance(verdict, BlackBoxVerdict) or verdict.decision is not Decision.YES:
         return "nothing is released"
-    guarantee = verdict.guarantee
-    epsilon = releases * float(guarantee.epsilon or 0.0)
-    delta = max(releases * verdict.claim.delta, guarantee.failure_probability or 0.0)
+    guarantee, claim = verdict.guarantee, verdict.claim
     mass = guarantee.exception_mass or 0.0
     where = f"off datasets of total probability {text_above(mass)}" if mass else "on every dataset"
     given = f", provided that {guarantee.condition}" if guarantee.condition else ""
     many = "s together" if releases > 1 else ""
+    if not isinstance(claim, Claim):
+        failure = guarantee.failure_probability or 0.0
+        unless = f", but for an event of probability {text_above(failure)}" if failure else ""
+        return f"{releases} release{many}: {of_releases(claim, releases)} {where}{unless}{given}"
+    epsilon = releases * float(guarantee.epsilon or 0.0)
+    delta = max(releases * claim.delta, guarantee.failure_probability or 0.0)
     terms = f"({text_above(epsilon)}, {text_above(delta)})"
     return f"{releases} release{many}: {terms}-private {where}{given}"
 

@@ -174,6 +174,8 @@ def check_certificate(document: Any) -> str:
 
 def claim_of(data: Any) -> StatedClaim:
     """The claim, exactly: a JSON number stands for the binary fraction that it is."""
+    if isinstance(data, dict) and "epsilon" not in data and "tolerance" in data:
+        raise Unreadable("a claim in another form than epsilon and delta: use liptest verify")
     epsilon, delta, tolerance = (_at(data, key) for key in ("epsilon", "delta", "tolerance"))
     match = _LOGARITHM.fullmatch(epsilon) if isinstance(epsilon, str) else None
     argument = None if match is None else read_rational(match[1])

@@ -26,7 +26,7 @@ from liptest.evidence.ledger_entries import (
     verdict_fields,
 )
 from liptest.evidence.ledger_file import START, Chain, Draft, Past, Row
-from liptest.privacy.claims import Claim
+from liptest.privacy.claims import AnyClaim
 from liptest.runs.fingerprints import Fingerprint, distribution_hash
 
 # The ledger: attempts and releases, kept in a file that only grows (theory 3.11).
@@ -82,7 +82,7 @@ class Ledger:
         mechanism: str,
         code: str,
         distribution: str,
-        claim: Claim,
+        claim: AnyClaim,
         failure_probability: float,
         private_table: str | None = None,
     ) -> Attempt:
@@ -254,7 +254,7 @@ class LedgerRecorder:
         mechanism: Named,
         code: Fingerprint,
         distribution: Distribution,
-        claim: Claim,
+        claim: AnyClaim,
         failure_probability: float,
     ) -> None:
         """Write the attempt; a test that never ends counts all the same."""

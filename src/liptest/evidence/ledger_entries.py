@@ -19,7 +19,7 @@ from liptest.blackbox.verdicts import BlackBoxVerdict
 from liptest.errors import InputError, shown
 from liptest.evidence.certificate import Certificate
 from liptest.evidence.ledger_file import Row
-from liptest.privacy.claims import Claim, ExactLog
+from liptest.privacy.claims import AnyClaim, Claim, ExactLog
 from liptest.privacy.settings import BLACK_BOX
 from liptest.privacy.verdicts import PROVING, counted
 from liptest.verdicts import Count, Decision, Json, Record, Text
@@ -242,7 +242,7 @@ def attempt_fields(
     mechanism: str,
     code: str,
     distribution: str,
-    claim: Claim,
+    claim: AnyClaim,
     failure_probability: float,
     private_table: str | None,
     count: int,
@@ -274,6 +274,8 @@ def verdict_fields(certificate: Certificate[Any], attempt: Attempt) -> dict[str,
     elif verdict.decision is Decision.YES and guarantee.failure_probability is not None:
         failure = decimal_text(guarantee.failure_probability)
     allowed = verdict.decision is Decision.YES and attempt.private_table is not None
+    # Sums are those of epsilon and delta: what has none is not released.
+    allowed = allowed and isinstance(verdict.claim, Claim)
     return {
         "certificate": certificate.to_dict()["digest"],
         "decision": str(verdict.decision),
@@ -282,7 +284,7 @@ def verdict_fields(certificate: Certificate[Any], attempt: Attempt) -> dict[str,
         "failure_probability": failure,
         "exception_mass": decimal_text(guarantee.exception_mass or 0),
         "epsilon": decimal_text(_epsilon_above(certificate)),
-        "delta": decimal_text(verdict.claim.delta),
+        "delta": decimal_text(verdict.claim.delta if isinstance(verdict.claim, Claim) else 0),
         "condition": guarantee.condition,
         "releases": certificate.releases if allowed else 0,
     }
@@ -438,7 +440,9 @@ def _whole(value: Any) -> int:
     return value
 
 
-def _claim_text(claim: Claim) -> str:
+def _claim_text(claim: AnyClaim) -> str:
+    if not isinstance(claim, Claim):
+        return f"{claim}, tolerance {claim.tolerance!r}"
     epsilon = repr(claim.epsilon)
     delta = f", delta {claim.delta!r}" if claim.delta else ""
     return f"epsilon {epsilon}{delta}, tolerance {claim.tolerance!r}"
@@ -447,9 +451,11 @@ def _claim_text(claim: Claim) -> str:
 def _epsilon_above(certificate: Certificate) -> float:
     """Epsilon of one release; never below the exact one where a float had to be rounded."""
     verdict = certificate.verdict
-    guarantee = verdict.guarantee
-    epsilon = guarantee.epsilon or verdict.claim.epsilon
-    exact = isinstance(verdict.claim.epsilon, ExactLog)
+    guarantee, claim = verdict.guarantee, verdict.claim
+    if not isinstance(claim, Claim):
+        return 0.0
+    epsilon = guarantee.epsilon or claim.epsilon
+    exact = isinstance(claim.epsilon, ExactLog)
     return _above(epsilon, rounded=exact or guarantee.approximation_factor != 1)
 
 

@@ -39,9 +39,12 @@ from liptest.mechanisms.base import Mechanism, check_mechanism, through_densitie
 from liptest.mechanisms.shift import ShiftMechanism
 from liptest.privacy.by_records import witness_at_place
 from liptest.privacy.check import check_privacy
+from liptest.privacy.claims import Claim
 from liptest.privacy.intervals import certified_mass, clean_draws
 from liptest.privacy.judge import witness_of
 from liptest.privacy.noisy_queries import FilteredQuery, epsilon_below, unaffordable_mass
+from liptest.privacy.notion_witnesses import notion_witness_problems
+from liptest.privacy.notions import CurveClaim, claim_arguments, claimed_number, is_part
 from liptest.privacy.settings import METHODS
 from liptest.privacy.verdicts import (
     BY_FILTER,
@@ -127,10 +130,13 @@ def _numbers(verdict: PrivacyVerdict, domain: Domain) -> Iterator[str]:
     factor = 1.0 if tester is None else float(tester.approximation_factor)
     wanted: dict[str, Any] = {
         "approximation_factor": factor if guarantee.kind == "sampling" else 1.0,
-        "epsilon": float(claim.epsilon) * (factor if guarantee.kind == "sampling" else 1.0),
-        "delta": claim.delta,
         "tolerance": claim.tolerance,
     }
+    if isinstance(claim, Claim):
+        wanted["epsilon"] = float(claim.epsilon) * (factor if guarantee.kind == "sampling" else 1.0)
+        wanted["delta"] = claim.delta
+    else:
+        wanted |= {"epsilon": None, "delta": None}
     if guarantee.kind == "sampling" and settings is not None:
         group = tester is not None or verdict.method == "group"
         wanted |= {
@@ -170,8 +176,12 @@ def _counted(verdict: PrivacyVerdict, domain: Domain) -> Iterator[str]:
 
 
 def _lost(verdict: PrivacyVerdict, domain: Domain) -> Iterator[str]:
-    limit = verdict.claim.threshold
-    if verdict.decision is Decision.YES and verdict.claim.delta == 0:
+    claim = verdict.claim
+    if not isinstance(claim, Claim):
+        yield from _measured(verdict)
+        return
+    limit = claim.threshold
+    if verdict.decision is Decision.YES and claim.delta == 0:
         if verdict.largest_loss > limit * (1 + _CLOSE):
             yield f"largest_loss={verdict.largest_loss} is more than the claim allows, {limit}"
     elif verdict.decision is Decision.NO and verdict.witness is not None:
@@ -184,13 +194,28 @@ def _mended(verdict: PrivacyVerdict, domain: Domain) -> Iterator[str]:
     remedy, claim = verdict.remedy, verdict.claim
     if remedy is None:
         return
-    if verdict.decision is Decision.YES:
-        yield "a YES with a remedy"
+    if verdict.decision is Decision.YES or not isinstance(claim, Claim):
+        yield "a remedy that no such verdict has"
+        return
     if remedy.epsilon is not None and remedy.epsilon < float(claim.epsilon):
         yield f"remedy: epsilon={remedy.epsilon} is less than what was claimed"
     known = 0.0 if verdict.witness is None else verdict.witness.least_delta
     if remedy.delta is not None and remedy.delta < max(claim.delta, known * (1 - _CLOSE)):
         yield f"remedy: delta={remedy.delta} is less than what the witness needs"
+
+
+def _measured(verdict: PrivacyVerdict) -> Iterator[str]:
+    """The largest measure of a claim of another form."""
+    claim, found, witness = verdict.claim, verdict.largest_loss, verdict.witness
+    limit = claimed_number(claim) * (1 + claim.tolerance) * (1 + _CLOSE)
+    if isinstance(claim, CurveClaim):
+        limit = math.inf  # with delta a loss above epsilon may occur
+    if verdict.decision is Decision.YES and found > limit:
+        yield f"largest_loss={found} is more than the claim allows"
+    if witness is not None and not is_part(witness.claim, claim):
+        yield "witness: it is about another claim than the verdict"
+    if verdict.decision is Decision.NO and witness and found < witness.measured * (1 - _CLOSE):
+        yield f"largest_loss={found} is less than the witness shows"
 
 
 def _about_domain(verdict: PrivacyVerdict, domain: Domain) -> Iterator[str]:
@@ -205,6 +230,8 @@ def _about_domain(verdict: PrivacyVerdict, domain: Domain) -> Iterator[str]:
 
 def witness_problems(document: dict[str, Any], witness: PrivacyWitness) -> tuple[list[str], bool]:
     """What is wrong with the witness of a NO, and whether its numbers alone decide."""
+    if not isinstance(witness.claim, Claim) or "points" in document["verdict"]["claim"]:
+        return notion_witness_problems(witness), False
     try:
         answer = check_witness.check_certificate(document)
         masses = check_witness.masses(document["verdict"]["witness"])
@@ -237,6 +264,8 @@ def _stated_loss(witness: PrivacyWitness, masses: tuple[Any, Any]) -> Iterator[s
         if any(p[0] > factor * q[1] for p, q in ((first, second), (second, first))):
             yield f"witness: its probabilities lose more than loss_upper={upper}"
     claim = witness.claim
+    if not isinstance(claim, Claim):
+        return
     if claim.delta == 0 and lower < claim.threshold * witness.distance * (1 - _CLOSE):
         yield f"witness: loss_lower={lower} does not exceed the claim"
     if claim.delta > 0 and witness.excess < claim.delta_threshold * (1 - _CLOSE):
@@ -353,8 +382,7 @@ def repeated(
         again = check_privacy(
             mechanism.afresh(),
             distribution,
-            epsilon=verdict.claim.epsilon,
-            delta=verdict.claim.delta,
+            **claim_arguments(verdict.claim),
             exception_mass=settings.exception_mass,
             failure_probability=settings.failure_probability,
             method=rebuilt_tester(verdict) or verdict.method,
@@ -396,9 +424,12 @@ def filter_problems(
         yield "method=filter: the mechanism is not a filtered query with discrete Laplace noise"
         return
     yield from _untested_problems(verdict)
-    noise = mechanism.noise
+    noise, claim = mechanism.noise, verdict.claim
+    if not isinstance(claim, Claim):
+        yield f"method=filter: no filter is made for claim={claim}"
+        return
     assert isinstance(noise, DiscreteLaplace)
-    if noise.scale * epsilon_below(verdict.claim.epsilon) < query.grid.steps:
+    if noise.scale * epsilon_below(claim.epsilon) < query.grid.steps:
         yield "method=filter: the noise is narrower than the claim needs"
     if distribution_hash(query.distribution) != distribution_hash(distribution):
         yield "method=filter: the filter is made for another distribution"
@@ -421,7 +452,7 @@ def _untested_problems(verdict: PrivacyVerdict) -> Iterator[str]:
         yield "method=filter: nothing was drawn or counted, but the verdict has counts or a seed"
     if verdict.guarantee.source != _FILTER_SOURCE:
         yield f"guarantee: source={verdict.guarantee.source!r}, but a filter's is another"
-    if verdict.largest_loss != float(verdict.claim.epsilon):
+    if verdict.largest_loss != claimed_number(verdict.claim):
         yield f"largest_loss={verdict.largest_loss}, but the noise is made for the claim"
 
 

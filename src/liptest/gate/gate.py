@@ -9,7 +9,7 @@ import math
 import secrets
 import threading
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -30,7 +30,7 @@ from liptest.mechanisms.base import Mechanism, check_mechanism, require_probabil
 from liptest.mechanisms.laws import Output, OutputLaw, released_weights
 from liptest.mechanisms.shift import ShiftMechanism, VectorShift
 from liptest.privacy.check import check_with_settings
-from liptest.privacy.claims import ExactLog
+from liptest.privacy.claims import ExactLog, require_epsilon
 from liptest.privacy.request import validated_request
 from liptest.privacy.settings import CheckSettings
 from liptest.privacy.verdicts import PrivacyVerdict
@@ -164,8 +164,8 @@ class PrivacyGate(Gate):
 
     Parameters
     ----------
-    mechanism, distribution, epsilon, delta, exception_mass, failure_probability
-    method, search_laws
+    mechanism, distribution, epsilon, delta, rho, renyi, mu, curve
+    exception_mass, failure_probability, method, search_laws
         As for ``check_privacy``.
     releases
         How many outputs may be drawn in all; each costs epsilon once more.
@@ -194,8 +194,12 @@ class PrivacyGate(Gate):
         mechanism: Any,
         distribution: Distribution,
         *,
-        epsilon: float | str | ExactLog,
+        epsilon: float | str | ExactLog | None = None,
         delta: float = 0.0,
+        rho: float | None = None,
+        renyi: Any = None,
+        mu: float | None = None,
+        curve: Mapping[float | str | ExactLog, float] | None = None,
         exception_mass: float = 1e-3,
         failure_probability: float = 1e-6,
         method: str | LipschitzTester = "auto",
@@ -217,6 +221,10 @@ class PrivacyGate(Gate):
         settings = CheckSettings(
             epsilon=epsilon,
             delta=delta,
+            rho=rho,
+            renyi=renyi,
+            mu=mu,
+            curve=curve,
             exception_mass=exception_mass,
             failure_probability=failure_probability,
             method=method,
@@ -228,6 +236,8 @@ class PrivacyGate(Gate):
             progress=progress,
         )
         validated_request(checked, distribution, settings)
+        if ledger is not None:
+            require_epsilon("a gate with a ledger", settings.claim)
         recorder = LedgerRecorder.of_gate(ledger, vendor=vendor, private_table=private_table)
         code = fingerprint(checked)
         recorder.begin(checked, code, distribution, settings.claim, settings.failure_probability)

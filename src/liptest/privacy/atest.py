@@ -15,9 +15,9 @@ from liptest.privacy.methods import finite_outputs, uncovered_records
 from liptest.privacy.request import (
     Meaning,
     Task,
-    delta_error,
     meaning_of_pair,
     nothing,
+    require_pure,
     vacuous_verdict,
     verdict_of,
     with_paper_cost,
@@ -36,8 +36,7 @@ def run_atest(task: Task, tester: LipschitzTester) -> PrivacyVerdict:
     (docs/theory/notes.md, H). A whole number plus Laplace noise is one function (3.12).
     """
     who = f"method={tester.name}"
-    if task.claim.delta > 0:
-        raise delta_error(who, task.claim)
+    require_pure(who, task.claim)
     task = replace(task, parameters=asdict(tester) if is_dataclass(tester) else {})
     outputs = _functions(task.mechanism, who)
     count = len(outputs)

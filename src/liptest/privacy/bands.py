@@ -20,7 +20,7 @@ from liptest.data.edges import min_mass_edges
 from liptest.data.points import PointBatch
 from liptest.data.product import ProductDistribution
 from liptest.mechanisms.base import Mechanism
-from liptest.privacy.claims import Claim
+from liptest.privacy.claims import Claim, require_epsilon
 from liptest.privacy.comparison import Screened, ask_laws, screen_batch, shown_loss
 from liptest.privacy.intervals import (
     binomial_lower,
@@ -128,7 +128,7 @@ def pilot_grid(profiling: Profiling, points: int) -> Grid:
     judge = profiling.judge(_PILOT_GRID, kept=PILOT_DRAWS)
     losses = _run(profiling, judge, PILOT_DRAWS, _PILOT_STAGE).total.evidence.largest
     top = float(losses[np.isfinite(losses)].max(initial=0.0)) or 1.0
-    return even_grid(top, points, profiling.task.claim)
+    return even_grid(top, points, require_epsilon("a privacy profile", profiling.task.claim))
 
 
 def sampled_bands(profiling: Profiling, grid: Grid, draws: int) -> Bands:

@@ -20,7 +20,7 @@ from liptest.data.product import ProductDistribution
 from liptest.errors import InputError, LiptestError
 from liptest.mechanisms.base import Mechanism, through_densities
 from liptest.mechanisms.laws import AtPlace
-from liptest.privacy.claims import Claim
+from liptest.privacy.claims import AnyClaim
 from liptest.privacy.judge import witness_of
 from liptest.privacy.proof import run_exhaustive
 from liptest.privacy.request import Task, promise, refuted
@@ -143,7 +143,7 @@ def _at_place(
 
 
 def witness_at_place(
-    mechanism: Mechanism, dataset: IntArray, neighbour: IntArray, claim: Claim
+    mechanism: Mechanism, dataset: IntArray, neighbour: IntArray, claim: AnyClaim
 ) -> PrivacyWitness:
     """The comparison of two datasets that differ in one record, at its place.
 
@@ -156,4 +156,6 @@ def witness_at_place(
     left, right = dataset[changed], neighbour[changed]
     found = through_densities(one, lambda seen: witness_of(seen, left, right, claim))
     ends = tuple(dataset.tolist()), tuple(neighbour.tolist())
+    if found.dataset != tuple(left.tolist()):
+        ends = ends[::-1]  # divergences are of one law from the other
     return _at_place(found, *ends, int(changed[0]))

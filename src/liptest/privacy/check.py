@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+from collections.abc import Mapping
 from concurrent.futures import Executor
 from dataclasses import replace
 from typing import Any
@@ -16,7 +17,7 @@ from liptest.lipschitz.testers.base import LipschitzTester
 from liptest.mechanisms.base import SamplesOnly, check_by_samples, through_reads
 from liptest.privacy.atest import run_atest
 from liptest.privacy.by_records import prove_by_records
-from liptest.privacy.claims import ExactLog
+from liptest.privacy.claims import ExactLog, require_epsilon
 from liptest.privacy.exhaustive import exhaustive_size
 from liptest.privacy.methods import (
     SamplingMethod,
@@ -45,8 +46,12 @@ def check_privacy(
     mechanism: Any,
     distribution: Distribution,
     *,
-    epsilon: float | str | ExactLog,
+    epsilon: float | str | ExactLog | None = None,
     delta: float = 0.0,
+    rho: float | None = None,
+    renyi: Any = None,
+    mu: float | None = None,
+    curve: Mapping[float | str | ExactLog, float] | None = None,
     exception_mass: float = 1e-3,
     failure_probability: float = 1e-6,
     method: str | LipschitzTester = "auto",
@@ -70,6 +75,10 @@ def check_privacy(
         public or other data, never on the data that is to be protected.
     epsilon, delta
         The claim (paper: alpha, gamma). epsilon is a float above 0 or ``lt.log(3)``.
+    rho, renyi, mu, curve
+        The claim in another form; exactly one is stated. ``rho``: zCDP. ``renyi``: a pair
+        (order, tau) or a list of pairs, RDP. ``mu``: Gaussian DP. ``curve``: a mapping of epsilons
+        to deltas, all of which hold. Proofs and methods by neighbours take all of them (theory 6).
     exception_mass
         Total probability of the datasets about which a sampled YES says nothing (paper: beta).
     failure_probability
@@ -118,6 +127,10 @@ def check_privacy(
         CheckSettings(
             epsilon=epsilon,
             delta=delta,
+            rho=rho,
+            renyi=renyi,
+            mu=mu,
+            curve=curve,
             exception_mass=exception_mass,
             failure_probability=failure_probability,
             method=method,
@@ -180,6 +193,7 @@ def _by_samples(mechanism: Any, distribution: Distribution, settings: CheckSetti
         )
     if settings.checkpoint is not None:
         raise InputError("checkpoint: samples alone keep none; leave it out", name="checkpoint")
+    require_epsilon("a test by samples", settings.claim)
     keys = ("epsilon", "delta", "tolerance", "failure_probability", "seed", "executor", "progress")
     options = {key: getattr(settings, key) for key in keys}
     if settings.budget is not None:
@@ -207,11 +221,7 @@ def choose_method(task: Task) -> str:
     """Exhaustive, else full neighbourhoods, else light ones (theory 3.6b says why)."""
     size = exhaustive_size(task.mechanism, task.distribution.domain)
     most = _AFFORDABLE_EDGES if size.through_statistic else _AFFORDABLE_PAIRS
-    if (
-        size.possible
-        and size.laws <= _limit(task, "plain")
-        and size.visits(task.claim.delta) <= most
-    ):
+    if size.possible and size.laws <= _limit(task, "plain") and size.visits(task.claim) <= most:
         return "exhaustive"
     numbers = task.settings.exception_mass, task.settings.failure_probability
     full = neighbourhoods(task.distribution, *numbers)

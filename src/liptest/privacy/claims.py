@@ -1,11 +1,15 @@
-"""The claim under test: (epsilon, delta), with the tolerance that ties need (theory 1.5)."""
+"""The claim under test: (epsilon, delta), with the tolerance that ties need (theory 1.5).
+
+Other forms of claim have a base here and are in ``liptest.privacy.notions``.
+"""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from flint import arb
 
@@ -117,6 +121,45 @@ class Claim(Record):
     def __str__(self) -> str:
         delta = f", delta {exact_text(self.delta)}" if self.delta else ""
         return f"epsilon {exact_text(self.epsilon)}{delta}"
+
+
+class NotionClaim(Record, ABC):
+    """A claim in another form than (epsilon, delta): see ``liptest.privacy.notions``.
+
+    What it asks of a pair of neighbouring datasets is all that differs. It has no epsilon, no
+    delta, and no form for datasets that are further apart.
+    """
+
+    #: In [0, 1): how much more than claimed a pair may show, as a share of the claim.
+    tolerance: float
+    #: What is measured of a pair, in words.
+    measure: ClassVar[str]
+
+    @abstractmethod
+    def screen(self, laws: Any, left: Any, right: Any) -> tuple[Any, Any]:
+        """For pairs of distinct laws: what is measured, in floats, and which must be certified."""
+
+    @abstractmethod
+    def certify(self, mechanism: Any, dataset: Any, neighbour: Any) -> Any:
+        """The certified ``Comparison`` of two datasets."""
+
+    @abstractmethod
+    def in_words(self, change: str) -> str:
+        """One clause: what the claim means for one change of the data."""
+
+    @abstractmethod
+    def __str__(self) -> str: ...
+
+
+#: Any form of claim about neighbouring datasets.
+AnyClaim = Claim | NotionClaim
+
+
+def require_epsilon(who: str, claim: AnyClaim) -> Claim:
+    """The claim, where it is one of epsilon and delta; else InputError."""
+    if isinstance(claim, Claim):
+        return claim
+    raise InputError(f"claim={claim}: {who} takes epsilon and delta only", name="claim")
 
 
 def exact_text(value: float | ExactLog) -> str:

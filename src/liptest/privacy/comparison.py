@@ -33,7 +33,7 @@ from liptest.mechanisms.laws import (
     exact_ball,
 )
 from liptest.mechanisms.neighbourhoods import laws_of_batch, uses_neighbours
-from liptest.privacy.claims import Claim
+from liptest.privacy.claims import AnyClaim, Claim, NotionClaim
 from liptest.runs.driver import QueryBatch
 
 Indices = NDArray[np.int64]
@@ -57,7 +57,9 @@ class Comparison:
 
     ``event`` is the output (or, for delta > 0, the set of outputs) that decides;
     ``lower`` and ``upper`` enclose the loss at it, natural log units; ``excess`` encloses
-    mu(event) - e^epsilon' mu'(event) from below for delta > 0.
+    mu(event) - e^epsilon' mu'(event) from below for delta > 0. For a claim of another form they
+    enclose what it measures, at ``order`` where that is a divergence, of the neighbour against
+    the dataset where ``swapped``; ``part`` is what of the claim was compared.
     """
 
     answer: Answer
@@ -65,6 +67,9 @@ class Comparison:
     lower: float = 0.0
     upper: float = 0.0
     excess: float = 0.0
+    order: float | None = None
+    swapped: bool = False
+    part: AnyClaim | None = None
 
 
 def compare_laws(left: OutputLaw, right: OutputLaw, claim: Claim, distance: int = 1) -> Comparison:
@@ -101,7 +106,7 @@ def _compare_balls(
     value, limit = loss, claim.ball() * distance
     if claim.delta > 0:
         value, limit = hockey_stick(claim.ball()), claim.delta_ball()
-    bounds = _rounded(loss.lower(), loss.upper())
+    bounds = rounded_ends(loss.lower(), loss.upper())
     if value <= limit:
         return Comparison(Answer.CLEAR, (), *bounds)
     answer = Answer.VIOLATED if value > limit else Answer.DOUBT
@@ -126,7 +131,7 @@ def _compare(left: OutputLaw, right: OutputLaw, claim: Claim, distance: int) -> 
         if upper <= limit:
             continue
         answer = Answer.VIOLATED if lower > limit else Answer.DOUBT
-        found = Comparison(answer, (output,), *_rounded(lower, upper))
+        found = Comparison(answer, (output,), *rounded_ends(lower, upper))
         rank = _rank(found, left.get(output, 0.0), right.get(output, 0.0), line)
         if rank > highest:
             chosen, highest = found, rank
@@ -158,7 +163,7 @@ def _compare_exact(left: OutputLaw, right: OutputLaw, factor: Fraction) -> Compa
     if worst is None:
         return Comparison(Answer.CLEAR)
     bounds = _loss_bounds(left, right, worst[1])
-    return Comparison(Answer.VIOLATED, (worst[1],), *_rounded(*bounds))
+    return Comparison(Answer.VIOLATED, (worst[1],), *rounded_ends(*bounds))
 
 
 def _compare_delta(left: OutputLaw, right: OutputLaw, claim: Claim) -> Comparison:
@@ -174,7 +179,7 @@ def _compare_delta(left: OutputLaw, right: OutputLaw, claim: Claim) -> Compariso
         answer = Answer.VIOLATED if total > limit else Answer.DOUBT
         excess = math.nextafter(float(total.lower()), -math.inf)
         bounds = _log_ratio(_mass(first, event), _mass(second, event))
-        found = Comparison(answer, event, *_rounded(*bounds), excess)
+        found = Comparison(answer, event, *rounded_ends(*bounds), excess)
         if answer is Answer.VIOLATED:
             return found
         doubt = doubt or found
@@ -222,7 +227,7 @@ def _worst(left: OutputLaw, right: OutputLaw) -> Comparison:
     best = Comparison(Answer.CLEAR)
     highest = 0.0
     for output in _outputs(left, right):
-        lower, upper = _rounded(*_loss_bounds(left, right, output))
+        lower, upper = rounded_ends(*_loss_bounds(left, right, output))
         highest = max(highest, upper)
         if lower > best.lower or not best.event:
             best = Comparison(Answer.CLEAR, (output,), lower, upper)
@@ -271,8 +276,8 @@ def _mass(law: OutputLaw, event: tuple[Output, ...]) -> arb:
     return sum((ball_of(law, output) for output in event), arb(0))
 
 
-def _rounded(lower: arb, upper: arb) -> tuple[float, float]:
-    # Outwards, so that the printed interval contains the truth.
+def rounded_ends(lower: arb, upper: arb) -> tuple[float, float]:
+    """Two ends as floats, outwards, so that the printed interval contains the truth."""
     bottom, top = float(lower), float(upper)
     if not math.isinf(bottom):
         bottom = math.nextafter(bottom, -math.inf)
@@ -320,7 +325,7 @@ class Screened:
         return Screened(self.losses[index], self.above[index], self.may[index], self.must[index])
 
 
-def screen_batch(laws: ComparableLaws, batch: QueryBatch, claims: Sequence[Claim]) -> Screened:
+def screen_batch(laws: ComparableLaws, batch: QueryBatch, claims: Sequence[AnyClaim]) -> Screened:
     """``screen_pairs`` of all pairs of a batch; where laws are few each different pair once."""
     left, right = (laws.distinct(side) for side in batch.pair_positions())
     distances = batch.pair_distances()
@@ -337,13 +342,19 @@ def screen_pairs(
     laws: ComparableLaws,
     left: Indices,
     right: Indices,
-    claims: Sequence[Claim],
+    claims: Sequence[AnyClaim],
     distances: Indices | int = 1,
 ) -> Screened:
     """Losses of pairs of distinct laws; counts all claims that a pair might break.
 
-    ``claims`` ascend by epsilon and differ in nothing else.
+    ``claims`` ascend by epsilon and differ in nothing else; or it is one claim of another form,
+    whose measure takes the place of losses.
     """
+    if isinstance(claims[0], NotionClaim):
+        measured, may_break = claims[0].screen(laws, left, right)
+        must = np.zeros(len(left), dtype=np.int64)
+        return Screened(measured, measured, may_break.astype(np.int64), must)
+    grid = [claim for claim in claims if isinstance(claim, Claim)]
     losses = laws.losses(left, right)
     slack = loss_slack(laws, left, right, losses)
     infinite, open_zeros = losses >= INFINITE_LOSS, laws.has_uncertain_zeros(left, right)
@@ -352,12 +363,12 @@ def screen_pairs(
     if not laws.zeros_exact:
         # What looks like a zero may be an underflow: no loss is certain.
         below = np.where(infinite, 0.0, below)
-    thresholds = np.array([claim.threshold for claim in claims])
+    thresholds = np.array([claim.threshold for claim in grid])
     may = np.searchsorted(thresholds, above / distances, side="left")
     must = np.searchsorted(thresholds, below / distances, side="left")
-    if claims[0].delta > 0:
-        may, must = _screen_divergences(laws, left, right, claims, may, slack)
-        may = np.where(open_zeros, len(claims), may)
+    if grid[0].delta > 0:
+        may, must = _screen_divergences(laws, left, right, grid, may, slack)
+        may = np.where(open_zeros, len(grid), may)
     # Listed outputs say little about the losses of partial laws.
     return Screened(np.where(np.isinf(slack), 0.0, losses), above, may, must)
 
@@ -399,9 +410,16 @@ def rounding_of(losses: NDArray[np.float64] | float) -> Any:
 
 
 def certified_comparison(
-    mechanism: Mechanism, dataset: IntArray, neighbour: IntArray, claim: Claim, distance: int = 1
+    mechanism: Mechanism,
+    dataset: IntArray,
+    neighbour: IntArray,
+    claim: AnyClaim,
+    distance: int = 1,
 ) -> Comparison:
     """Decide one pair of datasets from exact laws or declared intervals."""
+    if isinstance(claim, NotionClaim):
+        found: Comparison = claim.certify(mechanism, dataset, neighbour)
+        return found
     if isinstance(mechanism, ClosedFormLosses):
         return compare_closed_form(
             lambda: mechanism.pair_loss(dataset, neighbour),

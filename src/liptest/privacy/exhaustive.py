@@ -28,7 +28,7 @@ from liptest.errors import BudgetError, InputError
 from liptest.mechanisms.base import Mechanism
 from liptest.mechanisms.laws import ZERO_LOG, ComparableLaws, LawTable
 from liptest.mechanisms.shift import ShiftMechanism
-from liptest.privacy.claims import Claim
+from liptest.privacy.claims import AnyClaim, Claim
 from liptest.privacy.comparison import check_same_law, rounding_of
 from liptest.privacy.domain_laws import DistinctLaws, DomainLaws, StatisticLaws, marked_pairs
 from liptest.statistics.code_sets import DifferenceSets, bit_bytes, bit_positions
@@ -91,7 +91,7 @@ def _difference_sets(statistic: Statistic, domain: Domain) -> DifferenceSets | N
 
 
 def edge_blocks(
-    mechanism: Any, domain: Domain, sets: DifferenceSets | None, claim: Claim | None
+    mechanism: Any, domain: Domain, sets: DifferenceSets | None, claim: AnyClaim | None
 ) -> Iterator[PairBlock]:
     """The edges of a mechanism's statistic; by difference, those that matter.
 
@@ -99,9 +99,11 @@ def edge_blocks(
     """
     if sets is not None and isinstance(mechanism, ShiftMechanism):
         return _shift_block(mechanism, domain, sets)
-    if sets is not None and (claim is None or claim.delta == 0):
+    by_loss = claim is None or (isinstance(claim, Claim) and claim.delta == 0)
+    if sets is not None and by_loss:
         laws = laws_by_position(mechanism, sets)
         if laws is not None:
+            assert claim is None or isinstance(claim, Claim)
             return _worst_blocks(mechanism, domain, sets, laws, claim)
     return _every_edge(mechanism, domain)
 
@@ -410,9 +412,10 @@ class ExhaustiveSize:
     differences: DifferenceSets | None = None
     windows: bool = False
 
-    def visits(self, delta: float) -> int:
-        """Pairs that are compared, about, for a claim with this delta."""
-        if self.differences is None or (self.windows and delta > 0):
+    def visits(self, claim: AnyClaim) -> int:
+        """Pairs that are compared, about, for a claim."""
+        pure = isinstance(claim, Claim) and claim.delta == 0
+        if self.differences is None or (self.windows and not pure):
             return self.pairs
         return (_VISITS if self.windows else 1) * self.laws
 
@@ -443,7 +446,7 @@ def _declared(name: str) -> str:
 def pair_blocks(
     mechanism: Mechanism,
     domain: Domain,
-    claim: Claim | None = None,
+    claim: AnyClaim | None = None,
     executor: Executor | None = None,
 ) -> Iterator[PairBlock]:
     """All neighbouring pairs of a domain as the mechanism sees them.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from fractions import Fraction
 
 import numpy as np
 from flint import arb
@@ -19,11 +18,8 @@ from liptest.mechanisms.laws import (
     ComparableLaws,
     LawTable,
     Output,
-    OutputLaw,
-    as_fraction,
-    exact_ball,
 )
-from liptest.privacy.claims import Claim
+from liptest.privacy.claims import AnyClaim, Claim, NotionClaim
 from liptest.privacy.comparison import (
     Answer,
     Screened,
@@ -33,13 +29,13 @@ from liptest.privacy.comparison import (
     screen_batch,
     shown_loss,
 )
+from liptest.privacy.notion_witnesses import event_mass, notion_witness
 from liptest.privacy.witnesses import (
     PrivacyWitness,
     Trace,
     ball_bounds,
     event_bounds,
     find_distinguishing_event,
-    fraction_text,
     probability_bounds,
 )
 from liptest.runs.driver import Finding, Judgement, QueryBatch
@@ -78,7 +74,7 @@ class LossJudge:
 
     mechanism: Mechanism
     domain: Domain
-    claim: Claim
+    claim: AnyClaim
     output: tuple[Output] | None = None
 
     def judge(self, batch: QueryBatch) -> Judgement:
@@ -123,7 +119,7 @@ class LossJudge:
         told = violation or doubt
         if told is not None and told.evidence is not None:
             # The loss of a partial law is not screened, but this much is certain.
-            largest = max(largest, told.evidence.loss_lower / told.distance)
+            largest = max(largest, told.evidence.measured / told.distance)
         unexplored = Unexplored.of(laws)
         return Judgement(
             draws=draws,
@@ -208,11 +204,15 @@ def witness_of(
     mechanism: Mechanism,
     dataset: NDArray[np.signedinteger],
     neighbour: NDArray[np.signedinteger],
-    claim: Claim,
+    claim: AnyClaim,
     distance: int = 1,
 ) -> PrivacyWitness:
     """The certified comparison of two datasets with both probabilities, as a witness."""
     found = certified_comparison(mechanism, dataset, neighbour, claim, distance)
+    if isinstance(claim, NotionClaim):
+        if not isinstance(found.part, Claim):
+            return notion_witness(mechanism, dataset, neighbour, found)
+        claim = found.part
     unexplored = ("0", "0")
     if isinstance(mechanism, ClosedFormLosses):
         event, balls = find_distinguishing_event(mechanism, dataset, neighbour, claim, distance)
@@ -269,13 +269,3 @@ def _trace(
     if any(choice.is_long for choices in found.values() for choice in choices):
         return None
     return {side: [choice.to_dict() for choice in choices] for side, choices in found.items()}
-
-
-def event_mass(law: OutputLaw, event: tuple[Output, ...]) -> tuple[float, str]:
-    """Probability of a set of outputs, as a float and exactly ("p/q", or a certified ball)."""
-    with precision(FLOAT_BITS):
-        if law.fractions is not None:
-            exact = sum((Fraction(as_fraction(law.exact(output))) for output in event), Fraction(0))
-            return float(exact), fraction_text(exact) or str(exact_ball(exact))
-        ball = sum((law.exact(output) for output in event), arb(0))
-        return math.fsum(law.get(output, 0.0) for output in event), str(ball)

@@ -10,16 +10,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 
 from flint import arb
 
 from liptest.mechanisms.laws import OutputLaw, exact_ball
-from liptest.privacy.comparison import ball_of
 
 #: Probabilities of one atom under the first and the second law.
 Masses = tuple[Fraction, Fraction]
 Balls = tuple[arb, arb]
+# Ratios of rounded probabilities that differ by less are taken as one.
+_SAME_RATIO = 1e-13
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,16 +74,15 @@ class LikelihoodPair:
             if left.is_zero(output) and right.is_zero(output):
                 continue
             if right.is_zero(output):
-                left_only += ball_of(left, output)
+                left_only += _ball(left, output)
             elif left.is_zero(output):
-                right_only += ball_of(right, output)
+                right_only += _ball(right, output)
             else:
                 both.append(output)
 
         def balls() -> list[Balls]:
-            return [
-                (_widened(ball_of(left, o), left), _widened(ball_of(right, o), right)) for o in both
-            ]
+            found = [(_widened(left, o), _widened(right, o)) for o in both]
+            return _merged(found) if whole else found
 
         return cls(None, balls, left_only, right_only, left.unexplored, right.unexplored)
 
@@ -104,13 +103,6 @@ class LikelihoodPair:
             self.open_left,
         )
 
-    @cached_property
-    def key(self) -> tuple[Masses, ...] | None:
-        """Equal for pairs that no notion can tell apart; None where only balls are known."""
-        if self.exact is None:
-            return None
-        return (*self.exact, (Fraction(self.left_only), Fraction(self.right_only)))
-
 
 @dataclass(frozen=True)
 class _Rounded:
@@ -126,8 +118,33 @@ def _exact(law: OutputLaw, output: object) -> Fraction:
     return value
 
 
-def _widened(ball: arb, law: OutputLaw) -> arb:
+def _ball(law: OutputLaw, output: object) -> arb:
+    value = law.exact(output)
+    return exact_ball(value) if isinstance(value, Fraction) else value
+
+
+def _widened(law: OutputLaw, output: object) -> arb:
     # A listed output may have the mass that was not explored on top of its own.
-    if not law.unexplored:
-        return ball
-    return ball.union(ball + exact_ball(law.unexplored))
+    ball = _ball(law, output)
+    return ball.union(ball + exact_ball(law.unexplored)) if law.unexplored else ball
+
+
+def _merged(atoms: list[Balls]) -> list[Balls]:
+    """Atoms whose ratios cannot be told apart as one, with a ratio that holds all of theirs.
+
+    The sum of q f(p/q) over them is their q times f of a ratio between the least and the largest.
+    """
+    sure = [(p / q, q) for p, q in atoms if p > 0 and q > 0]
+    merged = [(p, q) for p, q in atoms if not (p > 0 and q > 0)]
+    sure.sort(key=lambda atom: float(atom[0].mid()), reverse=True)
+    start = 0
+    while start < len(sure):
+        ratio, mass = sure[start]
+        least = ratio.lower() * (1 - arb(_SAME_RATIO))
+        stop = start + 1
+        while stop < len(sure) and sure[stop][0].upper() >= least:
+            ratio, mass = ratio.union(sure[stop][0]), mass + sure[stop][1]
+            stop += 1
+        merged.append((ratio * mass, mass))
+        start = stop
+    return merged

@@ -9,20 +9,26 @@ proposition 5).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import singledispatch
 
+import numpy as np
 from flint import arb, ctx
+from numpy.typing import NDArray
 
 from liptest.data.domains import IntArray
 from liptest.mechanisms.additive import AdditiveNoise, DiscreteGaussian, DiscreteLaplace
 from liptest.mechanisms.base import Mechanism
 from liptest.mechanisms.declared import statistic_value
 from liptest.mechanisms.laws import exact_ball
-from liptest.mechanisms.shift import ShiftMechanism, VectorShift
+from liptest.mechanisms.shift import ShiftMechanism, ShiftTable, VectorShift
 from liptest.privacy.likelihoods import Balls, LikelihoodPair
 from liptest.privacy.renyi import Ends, Orders, PairOrders, SumOfOrders
+from liptest.privacy.tradeoff import MuEnclosure, enclose_mu
+
+Indices = NDArray[np.int64]
 
 #: A shift has at most so many atoms.
 _MOST_ATOMS = 1 << 14
@@ -126,26 +132,35 @@ class GaussianOrders:
         return total + arb(0).union((2 * first / (1 - ratio)).upper())
 
 
-def shifts_of(mechanism: Mechanism, dataset: IntArray, neighbour: IntArray) -> list[int] | None:
-    """How far each noisy number of a mechanism moves, those that move; None: it is no shift."""
+def shifts_of(
+    mechanism: Mechanism, dataset: IntArray, neighbour: IntArray
+) -> tuple[AdditiveNoise, list[int]] | None:
+    """The noise of a mechanism and how far each noisy number moves; None: it is no shift."""
     if not isinstance(mechanism, (ShiftMechanism, VectorShift)):
         return None
     ends = [statistic_value(mechanism.statistic, end) for end in (dataset, neighbour)]
     moved = (ends[1] - ends[0]).reshape(-1).tolist()
-    return [int(shift) for shift in moved if shift]
+    return mechanism.noise, [abs(int(shift)) for shift in moved if shift]
 
 
-def shift_orders(mechanism: Mechanism, shifts: list[int]) -> Orders | None:
+def shifts_between(laws: ShiftTable, left: Indices, right: Indices) -> tuple[Indices, Indices]:
+    """Different moves of pairs of laws, (m, k) sizes, and which of them each pair has, (p,)."""
+    moved = np.abs(laws.centres[right] - laws.centres[left]).reshape(len(left), -1)
+    different, which = np.unique(np.sort(moved, axis=1), axis=0, return_inverse=True)
+    return different, which.reshape(-1)
+
+
+def orders_of_shifts(noise: AdditiveNoise, shifts: Sequence[int]) -> Orders | None:
     """Divergences of independent shifts; None where they are not known."""
-    assert isinstance(mechanism, (ShiftMechanism, VectorShift))
-    parts = [orders_of_noise(mechanism.noise, shift) for shift in shifts]
+    parts = [orders_of_noise(noise, int(shift)) for shift in shifts if shift]
     known = [part for part in parts if part is not None]
     return SumOfOrders(known) if len(known) == len(parts) else None
 
 
-def shift_pair(mechanism: Mechanism, shifts: list[int]) -> LikelihoodPair | None:
-    """The likelihood ratios of one shift; None for several, or where they are not finite."""
-    assert isinstance(mechanism, (ShiftMechanism, VectorShift))
-    if not shifts:
-        return LikelihoodPair.of_masses([(Fraction(1), Fraction(1))])
-    return pair_of_noise(mechanism.noise, shifts[0]) if len(shifts) == 1 else None
+def mu_of_shifts(noise: AdditiveNoise, shifts: Sequence[int]) -> MuEnclosure | None:
+    """mu of one shift; None for several, or where curves have infinitely many corners."""
+    moved = [int(shift) for shift in shifts if shift]
+    if not moved:
+        return enclose_mu(LikelihoodPair.of_masses([(Fraction(1), Fraction(1))]))
+    pair = pair_of_noise(noise, moved[0]) if len(moved) == 1 else None
+    return None if pair is None else enclose_mu(pair)

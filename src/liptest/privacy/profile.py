@@ -24,7 +24,7 @@ from liptest.privacy.bands import (
     pilot_grid,
     sampled_bands,
 )
-from liptest.privacy.claims import Claim, parse_epsilon
+from liptest.privacy.claims import Claim, parse_epsilon, require_epsilon
 from liptest.privacy.comparison import shown_loss
 from liptest.privacy.exception_mass import ExceptionMass, has_count_mass, mass_source
 from liptest.privacy.exhaustive import exhaustive_size
@@ -109,9 +109,10 @@ def privacy_profile(
         executor=executor,
         progress=progress,
     )
-    grid = None if epsilons is None else _grid(epsilons, settings.claim)
+    claim = require_epsilon("a privacy profile", settings.claim)
+    grid = None if epsilons is None else _grid(epsilons, claim)
     if method == "exact" or (method == "auto" and _is_affordable(checked, law)):
-        return _exact(checked, law, grid, settings.claim)
+        return _exact(checked, law, grid, claim)
     require_one_at_a_time(law.domain, "a profile from draws")
     # A budget lowers the draws beforehand: bands of a run that it ends would not hold.
     task = Task(

@@ -25,7 +25,7 @@ from liptest.mechanisms.base import (
     through_reads,
 )
 from liptest.mechanisms.laws import LawTable
-from liptest.privacy.claims import Claim
+from liptest.privacy.claims import AnyClaim, Claim
 from liptest.privacy.comparison import (
     Answer,
     Screened,
@@ -138,6 +138,8 @@ def _found_mass(task: Task, verdict: PrivacyVerdict, size: ExhaustiveSize) -> fl
     if closed and not has_count_mass(task.mechanism, task.distribution):
         return None  # of real numbers that are compared by densities no mass is known
     claim = task.claim
+    if not isinstance(claim, Claim):
+        return None
     mass = exception_mass(
         task.mechanism,
         task.distribution,
@@ -168,18 +170,18 @@ def judge_block(judge: LossJudge, block: PairBlock) -> Judgement:
             continue
         answer, finding = judge.certify(*ends, keep_doubt=doubt is None)
         if answer is Answer.VIOLATED and finding is not None:
-            largest = max(total.largest, finding.evidence.loss_lower)
+            largest = max(total.largest, finding.evidence.measured)
             return replace(total, violation=finding, largest=largest)
         doubt = doubt or finding
-    known = 0.0 if doubt is None or doubt.evidence is None else doubt.evidence.loss_lower
+    known = 0.0 if doubt is None or doubt.evidence is None else doubt.evidence.measured
     return replace(total, doubt=doubt, largest=max(total.largest, known))
 
 
-def _worst_first(block: PairBlock, screened: Screened, claim: Claim) -> NDArray[np.int64]:
+def _worst_first(block: PairBlock, screened: Screened, claim: AnyClaim) -> NDArray[np.int64]:
     """What is flagged, so that one certification usually decides, and the witness tells most."""
     flagged = screened.flagged
     losses = screened.losses[flagged]
-    if not isinstance(block.laws, LawTable):
+    if not isinstance(block.laws, LawTable) or not isinstance(claim, Claim):
         return np.asarray(flagged[np.argsort(-losses, kind="stable")])
     # By the delta that the pair would need, as a tail of infinite loss hardly does.
     ends = block.left[flagged], block.right[flagged]

@@ -23,7 +23,7 @@ from liptest.errors import BudgetError, LiptestError
 from liptest.mechanisms.base import Mechanism
 from liptest.mechanisms.laws import INFINITE_LOSS, ZERO_LOG, LawTable, OutputLaw, exact_ball
 from liptest.mechanisms.shift import ShiftTable
-from liptest.privacy.claims import Claim, text_above
+from liptest.privacy.claims import AnyClaim, Claim, text_above
 from liptest.privacy.comparison import ball_of, loss_slack
 from liptest.privacy.exhaustive import ExhaustiveSize, PairBlock, pair_blocks
 from liptest.privacy.verdicts import Remedy
@@ -47,11 +47,13 @@ _ROUNDING = 2.0**-42
 
 
 def find_remedy(
-    mechanism: Mechanism, domain: Domain, claim: Claim, size: ExhaustiveSize
+    mechanism: Mechanism, domain: Domain, claim: AnyClaim, size: ExhaustiveSize
 ) -> Remedy | None:
     """What would mend a claim that does not hold, or is left open; None where that is too dear."""
+    if not isinstance(claim, Claim):
+        return None
     # By windows only the worst pairs are visited, which tell nothing of delta.
-    if size.visits(claim.delta) > _FEW_PAIRS or size.windows or size.condition:
+    if size.visits(claim) > _FEW_PAIRS or size.windows or size.condition:
         return None
     try:
         blocks = list(_listed(pair_blocks(mechanism, domain)))

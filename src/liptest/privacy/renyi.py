@@ -197,7 +197,7 @@ class OrderSearch:
         Ends at once when ``stop(best)``. False: it is not known.
         """
         most = len(self.seen) + _MOST_ORDERS
-        for start in (Fraction(1), _NEAR_ONE, Fraction(2), Fraction(8), Fraction(64)):
+        for start in (Fraction(2), Fraction(1), _NEAR_ONE, Fraction(8), Fraction(64)):
             self.value(start)
             if stop(self.best):
                 return False
@@ -306,6 +306,11 @@ def refute_rho(orders: Orders, limit: Fraction) -> tuple[bool | None, Fraction, 
         clear = search.settle(lambda best: bound, stop=lambda best: bool(best > bound))
         ends = search.value(search.order)
         if search.best > bound:
+            for bits in (10, 20, 30, 40) if search.order == 1 else ():
+                # The limit at 1 exceeds the line: so does an order above 1.
+                near = 1 + Fraction(1, 2**bits)
+                if (search.value(near)[0] / exact_ball(near)) > bound:
+                    return True, near, search.value(near)
             return True, search.order, ends
         return (False if clear else None), search.order, ends
 

@@ -12,10 +12,11 @@ from liptest.data.distributions import Distribution, check_distribution
 from liptest.errors import InputError, MechanismError
 from liptest.mechanisms.base import Mechanism, check_mechanism
 from liptest.privacy import verdicts as wording
-from liptest.privacy.claims import Claim
+from liptest.privacy.claims import AnyClaim, Claim
 from liptest.privacy.exception_mass import count_exception_mass, has_count_mass
 from liptest.privacy.judge import Unexplored
 from liptest.privacy.methods import finite_outputs, paper_laws
+from liptest.privacy.notions import StatedClaim
 from liptest.privacy.settings import BLACK_BOX, CheckSettings, unknown_method
 from liptest.privacy.verdicts import PrivacyPlan, PrivacyVerdict, Settings
 from liptest.privacy.witnesses import PrivacyWitness
@@ -40,7 +41,7 @@ class Task:
     checkpoint: Checkpoint | None = None
 
     @property
-    def claim(self) -> Claim:
+    def claim(self) -> StatedClaim:
         """The claim under test."""
         return self.settings.claim
 
@@ -113,7 +114,9 @@ def promise(
 ) -> Guarantee:
     """A guarantee about the claim of a request; ``numbers`` are its other fields."""
     claim = task.claim
-    about = {"epsilon": float(claim.epsilon), "delta": claim.delta, "tolerance": claim.tolerance}
+    about: dict[str, Any] = {"tolerance": claim.tolerance}
+    if isinstance(claim, Claim):
+        about |= {"epsilon": float(claim.epsilon), "delta": claim.delta}
     return Guarantee(sentence, kind, source, **(about | numbers))
 
 
@@ -144,6 +147,19 @@ def undecided(source: str, total: Judgement) -> Meaning:
 def nothing(sentence: str, source: str) -> Guarantee:
     """A guarantee that promises nothing and says why."""
     return Guarantee(sentence, "none", source)
+
+
+def require_pure(who: str, claim: AnyClaim) -> Claim:
+    """The claim, if Lipschitz testing covers it: epsilon and delta = 0 (theory 3.3)."""
+    if not isinstance(claim, Claim):
+        raise InputError(
+            f"claim={claim} with {who}: Lipschitz testing covers only epsilon with delta=0; use "
+            f"method='neighbourhoods'",
+            name="method",
+        )
+    if claim.delta > 0:
+        raise delta_error(who, claim)
+    return claim
 
 
 def delta_error(who: str, claim: Claim) -> Exception:
@@ -208,7 +224,9 @@ def verdict_of(
 
 def found_mass(task: Task, plan: PrivacyPlan, decision: Decision) -> float | None:
     """Exact exception mass of a refuted claim, where it is known at little cost."""
-    if decision is not Decision.NO or not has_count_mass(task.mechanism, task.distribution):
+    if decision is not Decision.NO or not isinstance(task.claim, Claim):
+        return None
+    if not has_count_mass(task.mechanism, task.distribution):
         return None
     if task.mechanism.reads_only and plan.method != "exhaustive":
         return None  # it needs the laws at all counts, few of which are known

@@ -7,16 +7,17 @@ from dataclasses import replace
 from typing import Any
 
 from liptest.privacy import verdicts as wording
+from liptest.privacy.claims import Claim
 from liptest.privacy.intervals import certified_mass
 from liptest.privacy.judge import LossJudge
 from liptest.privacy.methods import Draw, SamplingMethod
 from liptest.privacy.request import (
     Meaning,
     Task,
-    delta_error,
     meaning_of_pair,
     nothing,
     promise,
+    require_pure,
     vacuous_verdict,
     verdict_of,
     with_paper_cost,
@@ -34,8 +35,8 @@ _CHUNK_POINTS = {"enumerated": 1 << 7, "enumerated by type": 1 << 7}
 def run_sampling(task: Task, method: SamplingMethod) -> PrivacyVerdict:
     """Theory 3.4 to 3.6b through the one driver."""
     plan = with_paper_cost(task, method.plan)
-    if task.claim.delta > 0 and method.group_form:
-        raise delta_error(f"method={plan.method!r}", task.claim)
+    if method.group_form:
+        require_pure(f"method={plan.method!r}", task.claim)
     if method.vacuous:
         return vacuous_verdict(task, plan, method.vacuous, method.vacuous)
     asked = task.mechanism, task.distribution, task.claim
@@ -107,6 +108,7 @@ def sampled_promise(
 ) -> Guarantee:
     """The meaning of a YES by sampling: ``factor`` times epsilon, in group form or not."""
     mass, failure = task.settings.exception_mass, task.settings.failure_probability
+    claim = task.claim
     return promise(
         task,
         wording.sampling_sentence(mass, failure, group=group, factor=factor),
@@ -115,8 +117,8 @@ def sampled_promise(
         exception_mass=mass,
         failure_probability=failure,
         approximation_factor=factor,
-        epsilon=float(task.claim.epsilon) * factor,
         form="group" if group else "neighbour",
+        **({"epsilon": float(claim.epsilon) * factor} if isinstance(claim, Claim) else {}),
         **numbers,
     )
 

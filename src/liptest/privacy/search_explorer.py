@@ -18,7 +18,7 @@ from liptest.data.points import PointBatch
 from liptest.data.product import ProductDistribution
 from liptest.mechanisms.base import Mechanism
 from liptest.mechanisms.laws import ComparableLaws
-from liptest.privacy.claims import Claim
+from liptest.privacy.claims import AnyClaim, Claim
 from liptest.privacy.comparison import Screened
 from liptest.privacy.judge import LossJudge
 from liptest.privacy.symmetric_records import SymmetricChanges, find_symmetries
@@ -221,7 +221,7 @@ class GuidedJudge(LossJudge):
     def _screen(self, laws: ComparableLaws, batch: QueryBatch) -> Screened:
         screened = super()._screen(laws, batch)
         steer = screened.losses
-        if self.claim.delta > 0:
+        if isinstance(self.claim, Claim) and self.claim.delta > 0:
             left, right = (laws.distinct(side) for side in batch.pair_positions())
             steer = laws.hockey_sticks(left, right, self.claim.threshold)
         self.seen.append(np.asarray(steer, dtype=np.float64))
@@ -248,7 +248,7 @@ class Explorer:
         self,
         mechanism: Mechanism,
         domain: Domain,
-        claim: Claim,
+        claim: AnyClaim,
         *,
         budget: int,
         rng: np.random.Generator,

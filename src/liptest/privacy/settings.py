@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass, fields
 from functools import cached_property
@@ -10,7 +11,8 @@ from typing import Any
 
 from liptest.errors import InputError, check_count, check_open_unit, check_seed, shown
 from liptest.lipschitz.testers.base import LipschitzTester
-from liptest.privacy.claims import Claim, ExactLog, parse_epsilon
+from liptest.privacy.claims import Claim, ExactLog
+from liptest.privacy.notions import StatedClaim, stated_claim
 from liptest.runs.driver import Progress
 
 #: How mechanisms with output laws are tested, Lipschitz testers apart.
@@ -35,8 +37,12 @@ class CheckSettings:
         A value is out of range, or there is no such method.
     """
 
-    epsilon: float | str | ExactLog
+    epsilon: float | str | ExactLog | None = None
     delta: float = 0.0
+    rho: float | None = None
+    renyi: Any = None
+    mu: float | None = None
+    curve: Mapping[float | str | ExactLog, float] | None = None
     exception_mass: float = 1e-3
     failure_probability: float = 1e-6
     method: str | LipschitzTester = "auto"
@@ -49,15 +55,16 @@ class CheckSettings:
     checkpoint: str | os.PathLike[str] | None = None
 
     def __post_init__(self) -> None:
-        valid = {
+        valid: dict[str, Any] = {
             "seed": check_seed(self.seed),
             "method": _valid_method(self.method),
-            "epsilon": self.claim.epsilon,
-            "delta": self.claim.delta,
             "tolerance": self.claim.tolerance,
             "exception_mass": check_open_unit("exception_mass", self.exception_mass),
             "failure_probability": check_open_unit("failure_probability", self.failure_probability),
         }
+        claim = self.claim
+        if isinstance(claim, Claim):
+            valid |= {"epsilon": claim.epsilon, "delta": claim.delta}
         if self.budget is not None:
             valid["budget"] = check_count("budget", self.budget)
         if self.search_laws is not None:
@@ -66,9 +73,17 @@ class CheckSettings:
             object.__setattr__(self, name, value)
 
     @cached_property
-    def claim(self) -> Claim:
+    def claim(self) -> StatedClaim:
         """The claim under test."""
-        return Claim(parse_epsilon(self.epsilon), self.delta, self.tolerance)
+        return stated_claim(
+            self.epsilon,
+            self.delta,
+            self.tolerance,
+            rho=self.rho,
+            renyi=self.renyi,
+            mu=self.mu,
+            curve=self.curve,
+        )
 
     def arguments(self) -> dict[str, Any]:
         """As keyword arguments, without those that are left open."""

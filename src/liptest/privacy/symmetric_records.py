@@ -31,7 +31,7 @@ from liptest.data.draws import IndexSampler, hamming_weight_masses
 from liptest.data.points import PointBatch
 from liptest.data.product import ProductDistribution
 from liptest.mechanisms.base import Mechanism
-from liptest.privacy.claims import Claim
+from liptest.privacy.claims import AnyClaim
 from liptest.privacy.judge import LossJudge, witness_of
 from liptest.runs.driver import Finding, Judgement, QueryBatch, Sampling
 from liptest.statistics.protocol import Statistic, has_values_of
@@ -289,7 +289,7 @@ class SymmetricJudge:
 
 
 def symmetric_sampling(
-    mechanism: Mechanism, distribution: Distribution, claim: Claim, *, draws: int, seed: int
+    mechanism: Mechanism, distribution: Distribution, claim: AnyClaim, *, draws: int, seed: int
 ) -> Sampling | None:
     """A cheaper task than comparing drawn datasets with each neighbour; None where there is none.
 
@@ -329,7 +329,7 @@ def _with_changes(near: Domain | SymmetricChanges, centres: IntArray) -> QueryBa
 
 
 def _sample_weights(
-    mechanism: Mechanism, distribution: Any, claim: Claim
+    mechanism: Mechanism, distribution: Any, claim: AnyClaim
 ) -> tuple[SymmetricDraw, SymmetricJudge]:
     domain = distribution.domain
     line = Hypergrid([domain.dimension + 1])
@@ -370,7 +370,7 @@ def _count_tables(
 def _sample_tables(
     mechanism: Mechanism,
     domain: Domain,
-    claim: Claim,
+    claim: AnyClaim,
     changes: SymmetricChanges,
     tables: CountTables,
 ) -> tuple[SymmetricDraw, SymmetricJudge]:

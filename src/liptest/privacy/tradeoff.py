@@ -61,7 +61,7 @@ def enclose_mu(pair: LikelihoodPair) -> MuEnclosure:
         return MuEnclosure(found.lower, upper.max(found.lower), found.ratio, found.masses)
 
 
-def normal_quantile(below: arb, above: arb) -> arb:
+def gaussian_quantile(below: arb, above: arb) -> arb:
     """Phi^-1 of a probability, given with its complement so that no digit is lost."""
     if below <= above:
         return -arb(2).sqrt() * (2 * below).erfcinv()
@@ -77,6 +77,11 @@ def gaussian_delta(mu: arb, epsilon: arb) -> arb:
 def normal_mass(value: arb) -> arb:
     """Phi."""
     return (-value / arb(2).sqrt()).erfc() / 2
+
+
+def normal_mass_of(value: float) -> arb:
+    """Phi of a float, at the current precision."""
+    return normal_mass(arb(value))
 
 
 def curve_corners(pair: LikelihoodPair) -> list[Balls]:
@@ -119,7 +124,7 @@ def _best_corner(atoms: list[Balls]) -> MuEnclosure:
     best = MuEnclosure(arb(0), arb(0), arb("+inf"), (arb(0), arb(0)))
     corners = zip(inside[1:-1], outside[1:-1], atoms, strict=False)
     for (p, q), (p_rest, q_rest), (p_last, q_last) in corners:
-        mu = normal_quantile(p.min(arb(1)), p_rest) - normal_quantile(q.min(arb(1)), q_rest)
+        mu = gaussian_quantile(p.min(arb(1)), p_rest) - gaussian_quantile(q.min(arb(1)), q_rest)
         if not mu.is_finite():
             continue
         upper = best.upper.max(mu.upper())
@@ -138,7 +143,7 @@ def _of_part(pair: LikelihoodPair, atoms: list[Balls]) -> MuEnclosure:
         p, outside = (p + p_last.lower()).lower(), (outside - q_last.lower()).lower()
         if not (p > 0 and outside > 0):
             continue
-        mu = (normal_quantile(p, 1 - p) - normal_quantile(1 - outside, outside)).lower()
+        mu = (gaussian_quantile(p, 1 - p) - gaussian_quantile(1 - outside, outside)).lower()
         if mu > best.lower:
             best = MuEnclosure(mu, best.upper, p_last / q_last, (p, 1 - outside))
     return best
@@ -184,7 +189,7 @@ def _hull_bound(atoms: list[Balls]) -> arb:
         y, y_rest = t * x + h, t * x_rest - k
         if not (x.lower() > 0 and y_rest.lower() > 0 and y.lower() > 0 and x_rest.lower() > 0):
             return arb("+inf")
-        mu = normal_quantile(y, y_rest) - normal_quantile(x, x_rest)
+        mu = gaussian_quantile(y, y_rest) - gaussian_quantile(x, x_rest)
         if not mu.is_finite():
             return arb("+inf")
         best = best.max(mu.upper())

@@ -9,7 +9,9 @@ from decimal import Decimal
 from typing import Annotated, ClassVar, NoReturn
 
 from liptest.data.domains import Domain, Hypergrid
-from liptest.privacy.claims import Claim, exact_text, text_above
+from liptest.privacy.claims import AnyClaim, Claim, NotionClaim, exact_text, text_above
+from liptest.privacy.notion_words import open_notion_words, output_lines, refuting_notion_words
+from liptest.privacy.notions import StatedClaim
 from liptest.privacy.witnesses import PrivacyWitness
 from liptest.verdicts import (
     BelowOne,
@@ -101,7 +103,7 @@ class PrivacyVerdict(Record):
 
     decision: Annotated[Decision, as_one_of(Decision.YES, Decision.NO, Decision.INCONCLUSIVE)]
     mechanism: Text
-    claim: Claim
+    claim: StatedClaim
     method: Words
     witness: PrivacyWitness | None
     guarantee: Guarantee
@@ -173,7 +175,7 @@ def pair_text(verdict: PrivacyVerdict, witness: PrivacyWitness) -> str:
 def remedy_lines(verdict: PrivacyVerdict) -> list[str]:
     """What would mend the claim: proved on the whole domain, or at least necessary."""
     remedy, claim = verdict.remedy, verdict.claim
-    if verdict.decision is Decision.YES:
+    if verdict.decision is Decision.YES or not isinstance(claim, Claim):
         return []
     if remedy is None:
         return _necessary_lines(verdict)
@@ -200,6 +202,8 @@ def remedy_lines(verdict: PrivacyVerdict) -> list[str]:
 
 def _necessary_lines(verdict: PrivacyVerdict) -> list[str]:
     witness, claim = verdict.witness, verdict.claim
+    if not isinstance(claim, Claim):
+        return []
     if witness is None or verdict.decision is not Decision.NO or witness.distance > 1:
         return []
     least = witness.least_delta
@@ -251,6 +255,10 @@ def tested(verdict: PrivacyVerdict) -> str:
             f"{verdict.method}: {counted(cost.pairs, 'pair')}, computed {cost.laws:,} output "
             f"distributions."
         )
+    if not isinstance(verdict.claim, Claim):
+        told = f"Largest {verdict.claim.measure} {shown}"
+        no_more = f"(tolerance {verdict.claim.tolerance:g})"
+        return f"{done} {told} {no_more}."
     if verdict.claim.delta and math.isinf(loss):
         # No output alone decides such a claim, and of real numbers none has a probability.
         return done + ("" if verdict.guarantee.kind in ("none", "refutation") else " No violation.")
@@ -336,8 +344,10 @@ _SMALLEST, _DIGITS = 1e-300, (6, 9, 12, 17)
 NOT_COVERED = "Not covered: timing, side effects, reuse."
 
 
-def claim_in_words(claim: Claim, change: str, *, distance: str = "") -> str:
-    """One clause: what (epsilon, delta)-DP means for one change."""
+def claim_in_words(claim: AnyClaim, change: str, *, distance: str = "") -> str:
+    """One clause: what the claim means for one change."""
+    if isinstance(claim, NotionClaim):
+        return claim.in_words(change)
     factor = math.exp(min(float(claim.epsilon), 700.0))
     plus = f", plus {exact_text(claim.delta)}" if claim.delta else ""
     what = "set of outputs" if claim.delta else "output"
@@ -347,7 +357,7 @@ def claim_in_words(claim: Claim, change: str, *, distance: str = "") -> str:
     )
 
 
-def proof_sentence(claim: Claim, domain: Domain, condition: str) -> str:
+def proof_sentence(claim: AnyClaim, domain: Domain, condition: str) -> str:
     """The meaning of a YES by proof: it holds on this domain, and says so."""
     given = f" This rests on a condition: {condition}." if condition else ""
     return (
@@ -408,7 +418,7 @@ def excepted_sentence(mass: float, most: int) -> str:
     )
 
 
-def refuted_sentence(claim: Claim) -> str:
+def refuted_sentence(claim: AnyClaim) -> str:
     """The meaning of a NO."""
     return (
         f"the mechanism is not private as claimed ({claim}); the witness proves it for any "
@@ -447,7 +457,7 @@ def witness_text(witness: PrivacyWitness, relation: str = "") -> str:
     """
     lines = [
         f"Two test datasets differ only in {_changed_words(witness, relation)}:",
-        f"  {_event_words(witness)}",
+        *(f"  {line}" for line in event_lines(witness)),
         f"  {_loss_words(witness)}",
         "Certain: certified arithmetic, not a statistical estimate.",
     ]
@@ -459,7 +469,7 @@ def open_pair_text(witness: PrivacyWitness, relation: str = "") -> str:
     where = _changed_words(witness, relation)
     lines = [f"Left open: two test datasets that differ only in {where}:"]
     if witness.event:
-        lines.append(f"  {_event_words(witness)}")
+        lines += [f"  {line}" for line in event_lines(witness)]
     lines.append(f"  {open_loss_words(witness)}")
     return "\n".join(lines)
 
@@ -467,6 +477,8 @@ def open_pair_text(witness: PrivacyWitness, relation: str = "") -> str:
 def open_loss_words(witness: PrivacyWitness) -> str:
     """What is known of the loss of an undecided pair, against what the claim allows."""
     claim = witness.claim
+    if not isinstance(claim, Claim):
+        return open_notion_words(witness)
     if not witness.event:
         return "outputs that were not explored may tell them apart."
     if claim.delta > 0:
@@ -491,6 +503,13 @@ def _changed_words(witness: PrivacyWitness, relation: str) -> str:
     noun = coordinate_noun(relation)
     plural = "" if len(witness.changed) == 1 else "s"
     return f"{noun}{plural} {where} ({values}){_ones(witness)}"
+
+
+def event_lines(witness: PrivacyWitness) -> list[str]:
+    """What the witness shows of outputs; nothing where laws are compared in closed form."""
+    if witness.order is None and (witness.event or isinstance(witness.claim, Claim)):
+        return [_event_words(witness)]
+    return output_lines(witness)
 
 
 def _event_words(witness: PrivacyWitness) -> str:
@@ -525,6 +544,8 @@ def _ones(witness: PrivacyWitness) -> str:
 
 def _loss_words(witness: PrivacyWitness) -> str:
     claim = witness.claim
+    if not isinstance(claim, Claim):
+        return refuting_notion_words(witness)
     if claim.delta > 0:
         return (
             f"over the outputs that tell, one law exceeds e^epsilon times the other by at least "

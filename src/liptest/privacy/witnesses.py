@@ -26,6 +26,7 @@ from liptest.mechanisms.base import (
 from liptest.mechanisms.laws import AtPlace, Output, OutputLaw, Raised, as_fraction, exact_ball
 from liptest.privacy.claims import Claim
 from liptest.privacy.comparison import Answer, ball_of, certified_comparison
+from liptest.privacy.notions import RenyiClaim, RhoClaim, StatedClaim
 from liptest.verdicts import (
     Count,
     Json,
@@ -142,6 +143,10 @@ class PrivacyWitness(Record):
         Of both laws: mass that no output accounts for, which may lie on the event as well.
     trace
         Random choices that lead to the output on the dataset and on the neighbour, or None.
+    order
+        Where the claim is one of Renyi divergences: ``loss_lower`` and ``loss_upper`` enclose that
+        of this order, of the dataset's law from the neighbour's. For mu they enclose mu. The event
+        may be empty where laws are compared in closed form.
     """
 
     dataset: Dataset
@@ -151,13 +156,14 @@ class PrivacyWitness(Record):
     neighbour_probability: Share
     loss_lower: Size
     loss_upper: Size
-    claim: Claim
+    claim: StatedClaim
     exact: tuple[Text, Text] = ("", "")
     excess: Annotated[float, as_number()] = 0.0
     distance: Positive = 1
     bounds: tuple[tuple[Mass, Mass, Mass, Mass], ...] = ()
     unexplored: tuple[Mass, Mass] = ("0", "0")
     trace: Annotated[Trace | None, Json(_trace)] = None
+    order: Annotated[float, as_number(ge=1)] | None = None
 
     @property
     def output(self) -> Output:
@@ -175,6 +181,8 @@ class PrivacyWitness(Record):
 
         p - e^epsilon q of the event, rounded down (docs/theory/privacy.md, 3.7b).
         """
+        if not isinstance(self.claim, Claim):
+            return 0.0
         texts = [text for ends in self.bounds for text in ends]
         is_short = sum(map(len, texts)) <= _MOST_DIGITS and not any(map(_is_tiny, texts))
         if not (texts and is_short) or max(self.unexplored) != "0":
@@ -186,6 +194,15 @@ class PrivacyWitness(Record):
         if gap <= 0:
             return 0.0
         return float(_DOWN.divide(Decimal(gap.numerator), Decimal(gap.denominator)))
+
+    @property
+    def measured(self) -> float:
+        """What certainly is shown, in the measure of the claim: a loss, a rho, a mu, a share."""
+        if isinstance(self.claim, RhoClaim):
+            return self.loss_lower / (self.order or 1.0)
+        if isinstance(self.claim, RenyiClaim):
+            return self.loss_lower / dict(self.claim.orders).get(self.order or 0.0, math.inf)
+        return self.loss_lower
 
     @property
     def changed(self) -> tuple[int, ...]:

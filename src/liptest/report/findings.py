@@ -265,9 +265,12 @@ def findings(
         laws = _or_reason(lambda: witness_rows(mechanism, witness))
     if distribution is None:
         return Findings(_NO_DISTRIBUTION, _NO_DISTRIBUTION, laws, _proved(verdict))
-    domain = distribution.domain
+    domain, claim = distribution.domain, verdict.claim
+    if not isinstance(claim, Claim):
+        told = f"the claim is about {claim.measure}, which is not drawn"
+        return Findings(told, told, laws, None)
     exposure = _or_reason(lambda: tuple(losses_by_record(mechanism, domain).tolist()))
-    profile = _or_reason(lambda: exact_profile(mechanism, distribution, verdict.claim))
+    profile = _or_reason(lambda: exact_profile(mechanism, distribution, claim))
     known = _proved(verdict) if isinstance(exposure, str) else max(exposure)
     return Findings(profile, exposure, laws, known)
 
@@ -282,8 +285,9 @@ def exact_profile(mechanism: Mechanism, distribution: Distribution, claim: Claim
 
 def _proved(verdict: PrivacyVerdict) -> float | None:
     """A proof of pure privacy that rests on no condition has seen every loss."""
-    guarantee = verdict.guarantee
-    pure = guarantee.kind == "proof" and not verdict.claim.delta and not guarantee.condition
+    guarantee, claim = verdict.guarantee, verdict.claim
+    is_pure = isinstance(claim, Claim) and not claim.delta
+    pure = guarantee.kind == "proof" and is_pure and not guarantee.condition
     return float(verdict.largest_loss) if pure and verdict.method == "exhaustive" else None
 
 

@@ -19,6 +19,8 @@ from liptest.errors import InputError
 from liptest.errors import shown as shown_value
 from liptest.evidence.certificate import Certificate
 from liptest.mechanisms.base import Mechanism, check_mechanism
+from liptest.privacy.claims import Claim
+from liptest.privacy.notions import claimed_number, measure_of
 from liptest.privacy.profile_result import PrivacyProfile
 from liptest.privacy.verdicts import (
     NOT_COVERED,
@@ -274,14 +276,16 @@ def _section(template: str, title: str, **data: Any) -> dict[str, Any]:
 def _finding(name: str, verdict: PrivacyVerdict, found: Findings) -> dict[str, Any]:
     """What was compared, and the losses against the claim as bars."""
     rows = [
-        Bar("claimed", float(verdict.claim.epsilon), "claim"),
+        Bar("claimed", claimed_number(verdict.claim), "claim"),
         Bar("largest found", float(verdict.largest_loss), _kind(verdict.largest_loss, verdict)),
     ]
     caption = "Losses are logarithms of ratios of probabilities."
+    if not isinstance(verdict.claim, Claim):
+        caption = f"What is measured is {measure_of(verdict.claim)}."
     if found.exact_epsilon is not None:
         rows.append(Bar("exact epsilon", found.exact_epsilon, _kind(found.exact_epsilon, verdict)))
         caption += " The exact epsilon is the largest loss over all neighbouring datasets."
-    if verdict.claim.delta:
+    if isinstance(verdict.claim, Claim) and verdict.claim.delta:
         caption += (
             f" With delta {verdict.claim.delta:g} a loss above epsilon may occur, as long as it "
             f"is rare enough."
@@ -305,15 +309,18 @@ def _losses(name: str, title: str, caption: str, rows: Sequence[Bar]) -> Figure:
 
 def _beyond(verdict: PrivacyVerdict, found: Findings) -> str:
     """The loss that a reader of a YES by sampling must not miss, where it is known."""
-    loss = found.exact_epsilon
-    if verdict.decision is Decision.NO or verdict.claim.delta or loss is None:
+    loss, claim = found.exact_epsilon, verdict.claim
+    if verdict.decision is Decision.NO or loss is None:
         return ""
-    return number(loss) if loss > verdict.claim.threshold * (1 + CLOSE) else ""
+    if not isinstance(claim, Claim) or claim.delta:
+        return ""
+    return number(loss) if loss > claim.threshold * (1 + CLOSE) else ""
 
 
 def _excess(name: str, verdict: PrivacyVerdict) -> list[Figure]:
     """With delta, what decides is the excess of one law over the other."""
-    witness, delta = verdict.witness, verdict.claim.delta
+    witness = verdict.witness
+    delta = verdict.claim.delta if isinstance(verdict.claim, Claim) else 0.0
     if not delta or witness is None or verdict.decision is not Decision.NO:
         return []
     rows = [Bar("claimed delta", delta, "claim"), Bar("excess found", witness.excess, "over")]
@@ -325,7 +332,7 @@ def _excess(name: str, verdict: PrivacyVerdict) -> list[Figure]:
 
 def _profile(name: str, verdict: PrivacyVerdict, found: Findings) -> dict[str, Any]:
     """The exact exception mass, or why it is not drawn."""
-    profile, claim = found.profile, float(verdict.claim.epsilon)
+    profile, claim = found.profile, claimed_number(verdict.claim)
     if isinstance(profile, str):
         mass = verdict.exception_mass_found
         known = "" if mass is None else f"{mass:.4g}"
@@ -360,7 +367,7 @@ def _exposure(name: str, verdict: PrivacyVerdict, found: Findings) -> dict[str, 
     if len(rows) == 1 and rows[0].count > 1:
         alike = {"count": len(losses), "noun": noun, "loss": number(rows[0].loss)}
         return _section("exposure", title, figure=None, absent="", **alike)
-    claim = float(verdict.claim.epsilon)
+    claim = claimed_number(verdict.claim)
     drawn = [Bar(row.label(noun), row.loss, _kind(row.loss, verdict)) for row in rows]
     picture = bars(f"{name}-records", f"Largest loss by {noun}", drawn, claimed=claim, height=12)
     numbers: Rows = [
@@ -382,6 +389,8 @@ def _listed(records: Sequence[int], count: int) -> str:
 def _kind(loss: float, verdict: PrivacyVerdict) -> str:
     """With delta, a loss above epsilon breaks nothing by itself."""
     claim = verdict.claim
+    if not isinstance(claim, Claim):
+        return "over" if verdict.decision is Decision.NO else "within"
     return "over" if loss > claim.threshold * (1 + CLOSE) and not claim.delta else "within"
 
 
@@ -427,8 +436,11 @@ def _exact_values(witness: PrivacyWitness) -> dict[str, Any]:
         for place, mass, exact in zip(("first", "second"), masses, witness.exact, strict=True)
     ]
     facts: Rows = [["decides", Code(repr(witness.output), _LONG_NUMBER)]]
-    if not witness.claim.delta:
-        limit = witness.claim.threshold * witness.distance
+    claim = witness.claim
+    if not isinstance(claim, Claim):
+        facts.append([claim.measure, _between(witness.measured, witness.measured)])
+    elif not claim.delta:
+        limit = claim.threshold * witness.distance
         facts.append(["loss", _between(witness.loss_lower, witness.loss_upper)])
         facts.append(["the claim allows", f"{limit:.12g}, tolerance included"])
     tables = ((("on the", "probability", "exactly"), rows), ((), facts))

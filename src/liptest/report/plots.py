@@ -9,6 +9,7 @@ from liptest.data.dependence import Dependence
 from liptest.data.distributions import Distribution
 from liptest.errors import InputError
 from liptest.mechanisms.base import check_mechanism
+from liptest.privacy.notions import claimed_number, measure_of
 from liptest.privacy.profile_result import PrivacyProfile
 from liptest.privacy.verdicts import PrivacyVerdict, coordinate_noun
 from liptest.report.findings import CLOSE, exposure_rows, losses_by_record
@@ -48,8 +49,10 @@ def claim_figure(verdict: PrivacyVerdict) -> Figure:
 
     Raises InputError when matplotlib is missing.
     """
-    claimed, found = float(verdict.claim.epsilon), float(verdict.largest_loss)
-    return _bars([("claimed", claimed), ("largest found", found)], claimed, "loss")
+    claimed, found = claimed_number(verdict.claim), float(verdict.largest_loss)
+    return _bars(
+        [("claimed", claimed), ("largest found", found)], claimed, measure_of(verdict.claim)
+    )
 
 
 def exposure_figure(

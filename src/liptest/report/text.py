@@ -26,6 +26,8 @@ from liptest.blackbox.verdicts import BlackBoxVerdict, bound_lines
 from liptest.errors import LiptestError
 from liptest.lipschitz.plans import PlanRow
 from liptest.mechanisms.laws import OutputLaw
+from liptest.privacy.claims import Claim
+from liptest.privacy.notion_words import refuting_notion_words
 from liptest.privacy.plans import PrivacyPlanRow
 from liptest.privacy.verdicts import (
     PrivacyVerdict,
@@ -223,6 +225,8 @@ def _probability(value: float, exact: str) -> str:
 
 def _loss(witness: PrivacyWitness) -> str:
     claim = witness.claim
+    if not isinstance(claim, Claim):
+        return refuting_notion_words(witness)
     if claim.delta > 0:
         return (
             f"excess over e^epsilon times the other: at least {witness.excess:.9g}, claim "

@@ -10,7 +10,7 @@ import inspect
 import os
 import shlex
 from argparse import ArgumentTypeError
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -42,8 +42,12 @@ def assert_private(
     mechanism: Any,
     distribution: Distribution,
     *,
-    epsilon: float | str | ExactLog,
+    epsilon: float | str | ExactLog | None = None,
     delta: float = 0.0,
+    rho: float | None = None,
+    renyi: Any = None,
+    mu: float | None = None,
+    curve: Mapping[float | str | ExactLog, float] | None = None,
     exception_mass: float = 1e-3,
     failure_probability: float = 1e-6,
     method: str | LipschitzTester = "auto",
@@ -78,6 +82,10 @@ def assert_private(
             distribution,
             epsilon=epsilon,
             delta=delta,
+            rho=rho,
+            renyi=renyi,
+            mu=mu,
+            curve=curve,
             exception_mass=exception_mass,
             failure_probability=failure_probability,
             method=method,

@@ -25,7 +25,7 @@ from liptest.privacy.renyi import (
     refute_renyi,
     refute_rho,
 )
-from liptest.privacy.tradeoff import curve_corners, enclose_mu, gaussian_delta, normal_quantile
+from liptest.privacy.tradeoff import curve_corners, enclose_mu, gaussian_delta, gaussian_quantile
 
 INF = math.inf
 
@@ -189,11 +189,11 @@ def test_the_curve_is_convex_and_below_every_test(
 def test_quantiles_keep_their_digits() -> None:
     with precision(192):
         tiny = arb(10) ** -300
-        low = normal_quantile(tiny, 1 - tiny)
-        high = normal_quantile(1 - tiny, tiny)
+        low = gaussian_quantile(tiny, 1 - tiny)
+        high = gaussian_quantile(1 - tiny, tiny)
     assert float(low) == pytest.approx(-37.0471, abs=1e-4)  # of published tables
     assert float(high) == -float(low)
-    assert float(normal_quantile(arb("0.975"), arb("0.025"))) == pytest.approx(1.959963984540054)
+    assert float(gaussian_quantile(arb("0.975"), arb("0.025"))) == pytest.approx(1.959963984540054)
 
 
 def test_gaussian_delta_is_a_quadrature() -> None:

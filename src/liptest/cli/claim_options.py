@@ -1,0 +1,57 @@
+"""Claims in other forms than epsilon and delta, as arguments and as keys of a liptest.toml."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from cyclopts import Group, Parameter
+
+from liptest.errors import InputError, shown
+
+CLAIM = Group("Claim")
+#: The keys of all forms of claim beside epsilon.
+NOTIONS = ("rho", "renyi", "mu", "curve")
+_GIVE = {
+    "renyi": "--renyi 2:1.0 (order:divergence, several with commas)",
+    "curve": "--curve 1:1e-3,2:1e-6 (epsilon:delta)",
+}
+
+Rho = Annotated[float | None, Parameter(group=CLAIM, help="zCDP, instead of --epsilon.")]
+Renyi = Annotated[
+    str | None,
+    Parameter(group=CLAIM, help="Renyi DP, instead: order:divergence, such as 2:1.0,8:3."),
+]
+Mu = Annotated[float | None, Parameter(group=CLAIM, help="Gaussian DP, instead of --epsilon.")]
+Curve = Annotated[
+    str | None,
+    Parameter(group=CLAIM, help="Several epsilon:delta at once, such as 1:1e-3,2:1e-6."),
+]
+
+
+def read_pairs(name: str, text: str) -> list[tuple[str, str]]:
+    """ "2:1.0,8:3" as pairs of texts; InputError for anything else."""
+    pairs = [tuple(part.split(":")) for part in text.split(",")]
+    if any(len(pair) != 2 or not all(end.strip() for end in pair) for pair in pairs):
+        raise InputError(f"{name}={shown(text)} is no list of pairs; give {_GIVE[name]}", name=name)
+    return [(pair[0].strip(), pair[1].strip()) for pair in pairs]
+
+
+def from_arguments(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The claims that arguments of a command state, as keys of a check."""
+    found: dict[str, Any] = {key: options.get(key) for key in NOTIONS}
+    for key in ("renyi", "curve"):
+        if found[key] is not None:
+            found[key] = read_pairs(key, found[key])
+    return found
+
+
+def to_arguments(model: Any) -> dict[str, Any]:
+    """The claims of a check as keyword arguments of ``check_privacy``, those that are stated."""
+    found: dict[str, Any] = {key: getattr(model, key) for key in NOTIONS}
+    pairs = found["curve"]
+    if pairs is not None:
+        if len({epsilon for epsilon, _ in pairs}) < len(pairs):
+            raise InputError("curve: an epsilon is stated twice", name="curve")
+        found["curve"] = dict(pairs)
+    return {key: value for key, value in found.items() if value is not None}

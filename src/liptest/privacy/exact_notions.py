@@ -1,0 +1,176 @@
+"""The smallest rho, and the smallest mu, for which a claim holds on a whole domain.
+
+All neighbouring pairs are visited (theory 3.7); what floats cannot exclude is enclosed in balls.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liptest.data.domains import Domain
+from liptest.errors import InputError, check_count, shown
+from liptest.mechanisms.base import Mechanism, check_mechanism, through_reads
+from liptest.mechanisms.laws import LawTable
+from liptest.privacy.comparison import rounded_ends
+from liptest.privacy.exhaustive import PairBlock, check_affordable, exhaustive_size, pair_blocks
+from liptest.privacy.judge import witness_of
+from liptest.privacy.notions import MuClaim, RhoClaim, mu_between, orders_between
+from liptest.privacy.proof import try_in_worker
+from liptest.privacy.renyi import enclose_rho
+from liptest.privacy.request import check_answered
+from liptest.privacy.screening import Measured, largest_losses, screen_mu, screen_rho
+from liptest.privacy.witnesses import PrivacyWitness
+
+Floats = NDArray[np.float64]
+# Pairs that differ from the largest by less than this are not enclosed one by one.
+_SAME = 1e-9
+# What the ends of an enclosure of rho differ by, as a share.
+_GAP = 1e-12
+# Whoever asks for laws in the name of no claim.
+_SMALL = 1e-300
+
+
+@dataclass(frozen=True)
+class ExactMeasure:
+    """The smallest rho, or mu, of a mechanism on a whole domain.
+
+    ``lower`` and ``upper`` enclose it with certainty; ``value`` is a float between them, inf when
+    an output is possible on one side of a neighbouring pair only. ``witness`` is the pair that
+    reaches ``lower``.
+    """
+
+    value: float
+    lower: float
+    upper: float
+    witness: PrivacyWitness | None
+    pairs: int
+    laws: int
+
+    def __float__(self) -> float:
+        return self.value
+
+
+@dataclass(frozen=True)
+class _Notion:
+    """How one notion is screened and enclosed; ``claim`` makes a claim of a number."""
+
+    claim: Callable[[float], RhoClaim | MuClaim]
+    screen: Callable[[LawTable, Any, Any], Measured]
+    enclose: Callable[[Mechanism, Any, Any], tuple[float, float]]
+
+
+def exact_rho(
+    mechanism: Any, domain: Domain, *, budget: int | None = None, executor: Executor | None = None
+) -> ExactMeasure:
+    """The smallest rho for which a mechanism is rho-zCDP on a whole domain.
+
+    The sibling of ``exact_epsilon``, which has the same arguments and errors. InputError also where
+    outputs cannot be listed and no closed form is known.
+    """
+    return _exact(_RHO, mechanism, domain, budget, executor)
+
+
+def exact_mu(
+    mechanism: Any, domain: Domain, *, budget: int | None = None, executor: Executor | None = None
+) -> ExactMeasure:
+    """The smallest mu for which a mechanism is mu-GDP on a whole domain; as ``exact_rho``."""
+    return _exact(_MU, mechanism, domain, budget, executor)
+
+
+def _enclose_rho(mechanism: Mechanism, x: Any, y: Any) -> tuple[float, float]:
+    sides = [enclose_rho(one, _GAP) for one in orders_between(mechanism, x, y, "rho")]
+    ends = [rounded_ends(side.lower, side.upper) for side in sides]
+    return max(low for low, _ in ends), max(high for _, high in ends)
+
+
+def _enclose_mu(mechanism: Mechanism, x: Any, y: Any) -> tuple[float, float]:
+    found = mu_between(mechanism, x, y, "mu")
+    return rounded_ends(found.lower, found.upper)
+
+
+def _of_losses(laws: LawTable, left: Any, right: Any) -> Measured:
+    # With the smallest of limits no pair is cleared by its largest loss alone.
+    losses = largest_losses(laws, left, right)[0]
+    limit = float(np.max(losses, initial=0.0, where=np.isfinite(losses))) / 64
+    return screen_rho(laws, left, right, max(limit, 1e-12))
+
+
+_RHO = _Notion(lambda value: RhoClaim(value, 0.0), _of_losses, _enclose_rho)
+_MU = _Notion(lambda value: MuClaim(value, 0.0), screen_mu, _enclose_mu)
+
+
+def _exact(
+    notion: _Notion, mechanism: Any, domain: Domain, budget: int | None, executor: Executor | None
+) -> ExactMeasure:
+    checked = check_mechanism(mechanism)
+    if not isinstance(domain, Domain):
+        raise InputError(f"domain={shown(domain)} must be a domain", name="domain", value=domain)
+    most = None if budget is None else check_count("budget", budget)
+    try_in_worker(checked, domain, executor)
+
+    def use(seen: Mechanism) -> ExactMeasure:
+        check_affordable(exhaustive_size(seen, domain), most, seen)
+        # Any claim but a pure one makes every pair be visited.
+        blocks = pair_blocks(seen, domain, notion.claim(1.0), executor)
+        search = _Largest(notion, seen)
+        for block in blocks:
+            search.add(block)
+        return search.result()
+
+    return through_reads(checked, domain, use)
+
+
+class _Largest:
+    """Keeps the largest measure over blocks of pairs, and what is not excluded beside it."""
+
+    def __init__(self, notion: _Notion, mechanism: Mechanism) -> None:
+        self._notion, self._mechanism = notion, mechanism
+        self._lower = self._upper = 0.0
+        self._where: tuple[Any, Any] | None = None
+        self._pairs = self._laws = 0
+        self._answered = False
+
+    def add(self, block: PairBlock) -> None:
+        """Enclose the pairs of a block that may be the largest."""
+        self._pairs, self._laws = self._pairs + block.pairs, self._laws + block.queries
+        self._answered |= block.laws.is_answered()
+        if len(block.left) == 0:
+            return
+        above = np.full(len(block.left), np.inf)
+        if isinstance(block.laws, LawTable):
+            above = self._notion.screen(block.laws, block.left, block.right).above
+        for k in np.argsort(-above, kind="stable"):
+            if above[k] <= self._lower * (1 + _SAME):
+                self._upper = max(self._upper, float(above[k]))
+                return
+            if math.isinf(self._lower):
+                return
+            self._enclose(block.locate(int(k)))
+
+    def _enclose(self, ends: tuple[Any, Any]) -> None:
+        lower, upper = self._notion.enclose(self._mechanism, *ends)
+        self._upper = max(self._upper, upper)
+        if lower > self._lower:
+            self._lower, self._where = lower, ends
+
+    def result(self) -> ExactMeasure:
+        """The enclosure, and the pair that reaches its lower end."""
+        check_answered(self._mechanism, is_answered=self._answered or not self._laws)
+        value = self._lower if self._upper > self._lower * (1 + 1e-6) else self._middle()
+        witness = None
+        if self._where is not None:
+            below = self._notion.claim(min(max(self._lower * (1 - 1e-6), _SMALL), 1e6))
+            witness = witness_of(self._mechanism, *self._where, below)
+        return ExactMeasure(value, self._lower, self._upper, witness, self._pairs, self._laws)
+
+    def _middle(self) -> float:
+        if math.isinf(self._lower):
+            return self._lower
+        return min(max((self._lower + self._upper) / 2, self._lower), self._upper)

@@ -1,0 +1,513 @@
+"""Claims in other forms: rho-zCDP, (order, tau)-RDP, mu-GDP, and a curve of deltas.
+
+Each asks something of all pairs of neighbouring datasets, in both orders, and of nothing else. So
+whatever visits or samples pairs tests it as it tests (epsilon, delta) (theory 6.8): what is proved
+about excepted datasets never looks at what makes a pair bad.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Annotated, Any, ClassVar
+
+import numpy as np
+from flint import arb
+from numpy.typing import NDArray
+
+from liptest.balls import precision
+from liptest.data.domains import IntArray
+from liptest.errors import InputError, check_non_negative, check_positive, shown
+from liptest.mechanisms.additive import AdditiveNoise
+from liptest.mechanisms.base import ClosedFormLosses, Mechanism
+from liptest.mechanisms.laws import ComparableLaws, LawTable, exact_ball
+from liptest.mechanisms.shift import ShiftTable
+from liptest.privacy.claims import (
+    Claim,
+    ExactLog,
+    NotionClaim,
+    exact_text,
+    parse_epsilon,
+    text_above,
+)
+from liptest.privacy.comparison import (
+    Answer,
+    Comparison,
+    certified_comparison,
+    exact_law,
+    rounded_ends,
+    screen_pairs,
+)
+from liptest.privacy.likelihoods import LikelihoodPair
+from liptest.privacy.noise_likelihoods import (
+    mu_of_shifts,
+    orders_of_shifts,
+    shifts_between,
+    shifts_of,
+)
+from liptest.privacy.renyi import Orders, PairOrders, refute_renyi, refute_rho
+from liptest.privacy.screening import (
+    harmless_loss,
+    largest_losses,
+    screen_mu,
+    screen_orders,
+    screen_rho,
+)
+from liptest.privacy.tradeoff import BITS as MU_BITS
+from liptest.privacy.tradeoff import MuEnclosure, enclose_mu
+from liptest.verdicts import BelowOne, as_number, as_tuple
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+Positive = Annotated[float, as_number(gt=0)]
+
+
+@dataclass(frozen=True)
+class RhoClaim(NotionClaim):
+    """rho-zCDP: D_a <= rho a for all orders a > 1 (Bun and Steinke 2016).
+
+    Parameters
+    ----------
+    rho
+        A float above 0.
+    tolerance
+        In [0, 1): what is tested is rho (1 + tolerance).
+    """
+
+    rho: Positive
+    tolerance: BelowOne = 1e-9
+
+    measure: ClassVar[str] = "rho"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rho", check_positive("rho", self.rho))
+        _check_tolerance(self)
+
+    @property
+    def limit(self) -> Fraction:
+        """rho (1 + tolerance), exactly."""
+        return _raised(self.rho, self.tolerance)
+
+    def screen(self, laws: ComparableLaws, left: Indices, right: Indices) -> tuple[Floats, Flags]:
+        if isinstance(laws, ShiftTable):
+            return _screen_shifts(self, laws, left, right)
+        found = screen_rho(_listed(laws, self), left, right, float(self.limit))
+        return found.measured, found.above > float(self.limit)
+
+    def certify(self, mechanism: Mechanism, dataset: IntArray, neighbour: IntArray) -> Comparison:
+        return _worst(self, map(self.decide, orders_between(mechanism, dataset, neighbour, self)))
+
+    def decide(self, orders: Orders) -> Comparison:
+        """Decide one ordered pair."""
+        answer, order, ends = refute_rho(orders, self.limit)
+        return _compared(answer, ends, order)
+
+    def share(self, found: Comparison) -> float:
+        """What a decided pair shows, in the measure of the claim."""
+        return found.lower / (found.order or 1.0)
+
+    def in_words(self, change: str) -> str:
+        return (
+            f"{change} leaves the Renyi divergence of order a between the two output "
+            f"distributions at most {exact_text(self.rho)} times a, for every a > 1"
+        )
+
+    def __str__(self) -> str:
+        return f"rho {exact_text(self.rho)} (zCDP)"
+
+
+@dataclass(frozen=True)
+class RenyiClaim(NotionClaim):
+    """(order, tau)-RDP, for one order or several (Mironov 2017).
+
+    Parameters
+    ----------
+    orders
+        Pairs (order, tau): order a finite number above 1, tau above 0.
+    tolerance
+        In [0, 1): what is tested is tau (1 + tolerance).
+    """
+
+    orders: Annotated[tuple[tuple[Positive, Positive], ...], as_tuple(tuple[Positive, Positive])]
+    tolerance: BelowOne = 1e-9
+
+    measure: ClassVar[str] = "share of the claimed divergence"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "orders", _checked_orders(self.orders))
+        _check_tolerance(self)
+
+    def screen(self, laws: ComparableLaws, left: Indices, right: Indices) -> tuple[Floats, Flags]:
+        if isinstance(laws, ShiftTable):
+            return _screen_shifts(self, laws, left, right)
+        taus = np.array([float(_raised(tau, self.tolerance)) for _, tau in self.orders])
+        found = screen_orders(_listed(laws, self), left, right, [order for order, _ in self.orders])
+        shares = found.measured / taus
+        may: Flags = np.any(found.above > taus, axis=1)
+        return shares.max(axis=1, initial=0.0), may
+
+    def certify(self, mechanism: Mechanism, dataset: IntArray, neighbour: IntArray) -> Comparison:
+        return _worst(self, map(self.decide, orders_between(mechanism, dataset, neighbour, self)))
+
+    def decide(self, orders: Orders) -> Comparison:
+        """Decide one ordered pair: the order that exceeds its tau by most."""
+        worst = Comparison(Answer.CLEAR)
+        for order, tau in self.orders:
+            answer, ends = refute_renyi(orders, Fraction(order), _raised(tau, self.tolerance))
+            found = _compared(answer, ends, Fraction(order))
+            found = replace(found, part=replace(self, orders=((order, tau),)))
+            worst = max(worst, found, key=lambda one: (_RANK.index(one.answer), one.lower))
+        return worst
+
+    def share(self, found: Comparison) -> float:
+        """What a decided pair shows, in the measure of the claim."""
+        return found.lower / dict(self.orders).get(found.order or 0.0, math.inf)
+
+    def in_words(self, change: str) -> str:
+        said = [f"of order {a:g} at most {exact_text(tau)}" for a, tau in self.orders]
+        return f"{change} leaves the Renyi divergence of the two output distributions {_list(said)}"
+
+    def __str__(self) -> str:
+        said = ", ".join(f"({order:g}, {exact_text(tau)})" for order, tau in self.orders)
+        return f"Renyi {said}"
+
+
+@dataclass(frozen=True)
+class MuClaim(NotionClaim):
+    """mu-GDP: no test tells neighbours apart better than N(0, 1) from N(mu, 1) (Dong et al. 2019).
+
+    Parameters
+    ----------
+    mu
+        A float above 0.
+    tolerance
+        In [0, 1): what is tested is mu (1 + tolerance).
+    """
+
+    mu: Positive
+    tolerance: BelowOne = 1e-9
+
+    measure: ClassVar[str] = "mu"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "mu", check_positive("mu", self.mu))
+        _check_tolerance(self)
+
+    @property
+    def limit(self) -> Fraction:
+        """mu (1 + tolerance), exactly."""
+        return _raised(self.mu, self.tolerance)
+
+    def screen(self, laws: ComparableLaws, left: Indices, right: Indices) -> tuple[Floats, Flags]:
+        if isinstance(laws, ShiftTable):
+            return _screen_shifts(self, laws, left, right)
+        table = _listed(laws, self)
+        found, bounds = screen_mu(table, left, right), largest_losses(table, left, right)[1]
+        may = (found.above > float(self.limit)) & (bounds > harmless_loss(float(self.limit)))
+        return found.measured, may
+
+    def certify(self, mechanism: Mechanism, dataset: IntArray, neighbour: IntArray) -> Comparison:
+        return self.decide(mu_between(mechanism, dataset, neighbour, self))
+
+    def decide(self, found: MuEnclosure) -> Comparison:
+        """Decide one pair; the order of the two laws does not matter."""
+        with precision(MU_BITS):
+            limit = exact_ball(self.limit)
+            answer = True if found.lower > limit else False if found.upper <= limit else None
+        return replace(_compared(answer, (found.lower, found.upper), None), part=self)
+
+    def share(self, found: Comparison) -> float:
+        """What a decided pair shows, in the measure of the claim."""
+        return found.lower
+
+    def in_words(self, change: str) -> str:
+        return (
+            f"no test tells the output distributions before and after {change} apart better than "
+            f"one tells a normal variable from one with its mean shifted by {exact_text(self.mu)} "
+            f"standard deviations"
+        )
+
+    def __str__(self) -> str:
+        return f"mu {exact_text(self.mu)} (Gaussian DP)"
+
+
+@dataclass(frozen=True)
+class CurveClaim(NotionClaim):
+    """(epsilon, delta)-DP for several epsilons at once, each with its delta.
+
+    Parameters
+    ----------
+    points
+        Pairs (epsilon, delta), as for ``Claim``.
+    tolerance
+        As for ``Claim``.
+    """
+
+    points: Annotated[tuple[Claim, ...], as_tuple(Claim, min_length=1)]
+    tolerance: BelowOne = 1e-9
+
+    measure: ClassVar[str] = "loss"
+
+    def __post_init__(self) -> None:
+        _check_tolerance(self)
+        wrong = [point for point in self.points if point.tolerance != self.tolerance]
+        if wrong or not self.points:
+            raise InputError("curve: points of one tolerance, at least one", name="curve")
+
+    def screen(self, laws: ComparableLaws, left: Indices, right: Indices) -> tuple[Floats, Flags]:
+        found = [screen_pairs(laws, left, right, [point]) for point in self.points]
+        may = np.logical_or.reduce([one.may > 0 for one in found])
+        return found[0].losses, may
+
+    def certify(self, mechanism: Mechanism, dataset: IntArray, neighbour: IntArray) -> Comparison:
+        worst = Comparison(Answer.CLEAR, part=self.points[0])
+        for point in self.points:
+            found = certified_comparison(mechanism, dataset, neighbour, point)
+            if _RANK.index(found.answer) > _RANK.index(worst.answer):
+                worst = replace(found, part=point)
+        return worst
+
+    def in_words(self, change: str) -> str:
+        said = [
+            f"e^{exact_text(point.epsilon)}, plus {exact_text(point.delta)}"
+            if point.delta
+            else f"e^{exact_text(point.epsilon)}"
+            for point in self.points
+        ]
+        return (
+            f"{change} changes the probability of any set of outputs by a factor of at most "
+            f"{_list(said)}"
+        )
+
+    def __str__(self) -> str:
+        return f"curve {'; '.join(str(point) for point in self.points)}"
+
+
+def claimed_number(claim: StatedClaim) -> float:
+    """What is claimed, in the measure that ``largest_loss`` of a verdict has."""
+    if isinstance(claim, (RhoClaim, MuClaim)):
+        return claim.rho if isinstance(claim, RhoClaim) else claim.mu
+    if isinstance(claim, RenyiClaim):
+        return 1.0
+    return float(claim.epsilon if isinstance(claim, Claim) else claim.points[-1].epsilon)
+
+
+#: Every form of claim, as documents hold it.
+StatedClaim = Claim | RhoClaim | RenyiClaim | MuClaim | CurveClaim
+_RANK = (Answer.CLEAR, Answer.DOUBT, Answer.VIOLATED)
+
+
+def orders_between(
+    mechanism: Mechanism, dataset: IntArray, neighbour: IntArray, claim: object
+) -> list[Orders]:
+    """Divergences of a pair of datasets in both orders; of symmetric noise one stands for both.
+
+    Raises InputError where outputs are unbounded and no closed form is known.
+    """
+    moved = shifts_of(mechanism, dataset, neighbour)
+    if moved is not None:
+        orders = orders_of_shifts(*moved)
+        if orders is None:
+            raise _no_closed_form(f"{moved[0]!r}", claim)
+        return [orders]
+    pair = _pair(mechanism, dataset, neighbour, claim)
+    return [PairOrders(pair), PairOrders(pair.reversed())]
+
+
+def mu_between(
+    mechanism: Mechanism, dataset: IntArray, neighbour: IntArray, claim: object
+) -> MuEnclosure:
+    """mu of a pair of datasets; raises as ``orders_between``."""
+    moved = shifts_of(mechanism, dataset, neighbour)
+    if moved is None:
+        return enclose_mu(_pair(mechanism, dataset, neighbour, claim))
+    found = mu_of_shifts(*moved)
+    if found is None:
+        raise _no_closed_form(f"{moved[0]!r} on {len(moved[1])} of its numbers", claim)
+    return found
+
+
+def _pair(
+    mechanism: Mechanism, dataset: IntArray, neighbour: IntArray, claim: object
+) -> LikelihoodPair:
+    if isinstance(mechanism, ClosedFormLosses):
+        raise _no_closed_form(mechanism.name, claim)
+    sides = exact_law(mechanism, dataset), exact_law(mechanism, neighbour)
+    return LikelihoodPair.of_laws(*sides)
+
+
+def _listed(laws: ComparableLaws, claim: object) -> LawTable:
+    if not isinstance(laws, LawTable):
+        raise _no_closed_form("its outputs", claim)
+    return laws
+
+
+def _no_closed_form(what: str, claim: object) -> InputError:
+    return InputError(
+        f"claim={claim}: {what} cannot be listed, and no closed form of this notion is known; clip "
+        f"or round the output to finitely many values, use lt.DiscreteLaplace or (for rho and "
+        f"renyi) lt.DiscreteGaussian noise, or claim epsilon and delta, or curve=",
+        name="claim",
+    )
+
+
+def _screen_shifts(
+    claim: RhoClaim | RenyiClaim | MuClaim, laws: ShiftTable, left: Indices, right: Indices
+) -> tuple[Floats, Flags]:
+    """Each different move is decided, once."""
+    different, which = shifts_between(laws, left, right)
+    found = [_decide_shift(claim, laws.noise, moved.tolist()) for moved in different]
+    measured = np.array([claim.share(one) for one in found])
+    flagged = np.array([one.answer is not Answer.CLEAR for one in found], dtype=bool)
+    if not len(found):
+        return np.zeros(0), np.zeros(0, dtype=bool)
+    return measured[which], flagged[which]
+
+
+def _decide_shift(
+    claim: RhoClaim | RenyiClaim | MuClaim, noise: AdditiveNoise, moved: list[int]
+) -> Comparison:
+    if isinstance(claim, MuClaim):
+        mu = mu_of_shifts(noise, moved)
+        if mu is None:
+            raise _no_closed_form(f"{noise!r} on {np.count_nonzero(moved)} of its numbers", claim)
+        return claim.decide(mu)
+    orders = orders_of_shifts(noise, moved)
+    if orders is None:
+        raise _no_closed_form(f"{noise!r}", claim)
+    return claim.decide(orders)
+
+
+def _compared(answer: bool | None, ends: tuple[arb, arb], order: Fraction | None) -> Comparison:
+    said = {True: Answer.VIOLATED, False: Answer.CLEAR, None: Answer.DOUBT}[answer]
+    return Comparison(said, (), *rounded_ends(*ends), order=None if order is None else float(order))
+
+
+def _worst(claim: NotionClaim, sides: Iterable[Comparison]) -> Comparison:
+    """Of both directions the one that tells more; the second is that of the neighbour."""
+    found = [replace(one, swapped=k == 1, part=one.part or claim) for k, one in enumerate(sides)]
+    return max(found, key=lambda one: (_RANK.index(one.answer), one.lower))
+
+
+def _raised(value: float, tolerance: float) -> Fraction:
+    return Fraction(value) * (1 + Fraction(tolerance))
+
+
+def _check_tolerance(claim: NotionClaim) -> None:
+    tolerance = check_non_negative("tolerance", claim.tolerance, below=1.0)
+    object.__setattr__(claim, "tolerance", tolerance)
+
+
+def _checked_orders(orders: Any) -> tuple[tuple[float, float], ...]:
+    try:
+        pairs = [(order, tau) for order, tau in orders]
+    except (TypeError, ValueError):
+        pairs = []
+    if not pairs:
+        raise InputError(
+            f"renyi={shown(orders)} must be a pair (order, tau), or a list of pairs", name="renyi"
+        )
+    checked = [(check_positive("order", a), check_positive("tau", tau)) for a, tau in pairs]
+    if min(order for order, _ in checked) <= 1:
+        raise InputError(
+            f"renyi={shown(orders)}: orders must be above 1; claim rho= for all orders at once",
+            name="renyi",
+        )
+    return tuple(sorted(checked))
+
+
+def _list(said: Sequence[str]) -> str:
+    return said[0] if len(said) == 1 else f"{', '.join(said[:-1])} and {said[-1]}"
+
+
+def stated_claim(
+    epsilon: float | str | ExactLog | None,
+    delta: float,
+    tolerance: float,
+    *,
+    rho: float | None = None,
+    renyi: Any = None,
+    mu: float | None = None,
+    curve: Mapping[float | str | ExactLog, float] | None = None,
+) -> StatedClaim:
+    """The one claim that is stated; InputError for none, for several, for a delta beside another.
+
+    ``renyi`` is a pair (order, tau) or a list of pairs, ``curve`` maps epsilons to deltas.
+    """
+    given = {"epsilon": epsilon, "rho": rho, "renyi": renyi, "mu": mu, "curve": curve}
+    kinds = [name for name, value in given.items() if value is not None]
+    if len(kinds) != 1:
+        raise InputError(
+            f"claim: {' and '.join(kinds) or 'nothing'} given; state exactly one of epsilon= (with "
+            f"delta=), rho=, renyi=, mu=, curve=",
+            name="epsilon" if not kinds else kinds[-1],
+        )
+    if epsilon is not None:
+        return Claim(parse_epsilon(epsilon), delta, tolerance)
+    if delta != 0:
+        raise InputError(
+            f"delta={shown(delta)} belongs to epsilon=; with {kinds[0]}= leave it out", name="delta"
+        )
+    if rho is not None:
+        return RhoClaim(rho, tolerance)
+    if mu is not None:
+        return MuClaim(mu, tolerance)
+    if renyi is not None:
+        single = isinstance(renyi, (tuple, list)) and len(renyi) == 2 and not _is_pair(renyi[0])
+        return RenyiClaim((tuple(renyi),) if single else renyi, tolerance)
+    if not isinstance(curve, Mapping) or not curve:
+        raise InputError(
+            f"curve={shown(curve)} must map epsilons to deltas, such as {{1.0: 1e-3, 2.0: 1e-6}}",
+            name="curve",
+        )
+    points = [Claim(parse_epsilon(one), value, tolerance) for one, value in curve.items()]
+    return CurveClaim(tuple(sorted(points, key=lambda one: float(one.epsilon))), tolerance)
+
+
+def is_part(part: StatedClaim, claim: StatedClaim) -> bool:
+    """Whether who refutes ``part`` refutes the claim: the same, or one of its orders or points."""
+    if isinstance(claim, CurveClaim):
+        return part in claim.points
+    if isinstance(claim, RenyiClaim) and isinstance(part, RenyiClaim):
+        return part.tolerance == claim.tolerance and {*part.orders} <= {*claim.orders}
+    return part == claim
+
+
+def measure_of(claim: StatedClaim) -> str:
+    """What ``largest_loss`` of a verdict on a claim is."""
+    return "loss" if isinstance(claim, Claim) else claim.measure
+
+
+def of_releases(claim: NotionClaim, releases: int) -> str:
+    """What a number of releases satisfy together, each with this claim, in words.
+
+    Renyi divergences add up at each order, mu as squares do (Mironov 2017; Dong et al. 2019).
+    """
+    if isinstance(claim, RhoClaim):
+        return f"{text_above(releases * claim.rho)}-zCDP"
+    if isinstance(claim, MuClaim):
+        return f"{text_above(math.sqrt(releases) * claim.mu)}-GDP"
+    if isinstance(claim, RenyiClaim):
+        orders = [f"({a:g}, {text_above(releases * tau)})" for a, tau in claim.orders]
+        return f"{_list(orders)}-RDP"
+    return f"each {claim}" if releases > 1 else str(claim)
+
+
+def claim_arguments(claim: StatedClaim) -> dict[str, Any]:
+    """The keyword arguments of ``check_privacy`` that state a claim, tolerance apart."""
+    if isinstance(claim, Claim):
+        return {"epsilon": claim.epsilon, "delta": claim.delta}
+    if isinstance(claim, RhoClaim):
+        return {"rho": claim.rho}
+    if isinstance(claim, RenyiClaim):
+        return {"renyi": [list(pair) for pair in claim.orders]}
+    if isinstance(claim, MuClaim):
+        return {"mu": claim.mu}
+    return {"curve": {point.epsilon: point.delta for point in claim.points}}
+
+
+def _is_pair(value: object) -> bool:
+    return isinstance(value, (tuple, list))
