@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from workloads import EPSILON, NoisyWindow
 
 import liptest as lt
+from liptest.lipschitz.oracles import packed
 from liptest.runs.driver import Sampling
 
 REPETITIONS, BITS, WORTH = 3, 20_000_000, 2.0
@@ -88,7 +89,7 @@ def cases(quick: bool) -> list[Whole]:
         privacy(many[0], "edges", many[1]),
         privacy(20, "group", 0.5 if quick else 0.1),
         lipschitz(few[0], 0.5 if quick else 0.1, total, "a sum"),
-        lipschitz(few[0], 0.5 if quick else 0.1, lt.packed(in_bits), "a sum of packed bits"),
+        lipschitz(few[0], 0.5 if quick else 0.1, packed(in_bits), "a sum of packed bits"),
     ]
 
 

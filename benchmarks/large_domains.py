@@ -116,11 +116,11 @@ def unknown_bits(d: int) -> Result:
     import numpy as np
     from workloads import NoisyWindow
 
-    import liptest as lt
+    from liptest.lipschitz.oracles import packed
 
     window = NoisyWindow(d // 2 - 10)
     count = lambda words: np.bitwise_count(words).sum(axis=1, dtype=np.int64)  # noqa: E731
-    return _slice(d, lt.packed(lambda words: window.of_counts(count(words))))
+    return _slice(d, packed(lambda words: window.of_counts(count(words))))
 
 
 def _slice(d: int, log_pmf: Any) -> Result:

@@ -36,7 +36,6 @@ if _TYPE_CHECKING:
     from liptest.lipschitz import testers as testers
     from liptest.lipschitz.check import check_lipschitz as check_lipschitz
     from liptest.lipschitz.distance import distance_to_lipschitz as distance_to_lipschitz
-    from liptest.lipschitz.oracles import packed as packed
     from liptest.lipschitz.oracles import scalar as scalar
     from liptest.lipschitz.repair import repair as repair
     from liptest.mechanisms import catalogue as catalogue
@@ -91,7 +90,7 @@ _HOME = {
     **dict.fromkeys(("FilterGate", "SensitivityGate"), "gate.routes"),
     "check_lipschitz": "lipschitz.check",
     "distance_to_lipschitz": "lipschitz.distance",
-    **dict.fromkeys(("packed", "scalar"), "lipschitz.oracles"),
+    "scalar": "lipschitz.oracles",
     "repair": "lipschitz.repair",
     **dict.fromkeys(("DiscreteGaussian", "DiscreteLaplace"), "mechanisms.additive"),
     **dict.fromkeys(("Mechanism", "output_law"), "mechanisms.base"),
@@ -165,6 +164,7 @@ _MOVED = {
     "Guarantee": "verdicts",
     "Witness": "lipschitz.verdicts",
     "LipschitzVerdict": "lipschitz.verdicts",
+    "packed": "lipschitz.oracles",
     "plan_table": "lipschitz.plans",
 }
 

@@ -28,6 +28,7 @@ import liptest as lt
 from liptest.lipschitz import testers
 from liptest.lipschitz.distance import image_diameter, sample_diameter
 from liptest.lipschitz.local_filter import LocalFilter
+from liptest.lipschitz.oracles import packed
 from liptest.mechanisms.declared import ExactForm
 from tests.golden.catalogue_cases import ENTRIES
 from tests.golden.verdict_programs import ALL, COUNTS, ONE, PROGRAMS, RECORDS
@@ -642,7 +643,7 @@ for _where in ("cube", "grid"):
         LAWS[_where],
         lipschitz_constant=3.0,
     )
-keep("packed sum on a cube", lipschitz, lt.packed(bits_set), UNIFORM)
+keep("packed sum on a cube", lipschitz, packed(bits_set), UNIFORM)
 keep("a table on a cube", lipschitz, np.arange(8.0).reshape(2, 2, 2), UNIFORM)
 
 

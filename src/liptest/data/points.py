@@ -183,7 +183,7 @@ def packed_bits(points: NDArray[Any]) -> NDArray[np.uint64]:
 
 def _no_bits(values: NDArray[Any]) -> InputError:
     return InputError(
-        f"points: values from {values.min()} to {values.max()} are not bits; lt.packed is for "
+        f"points: values from {values.min()} to {values.max()} are not bits; packed is for "
         f"functions and mechanisms on a Hypercube",
         name="points",
     )

@@ -56,7 +56,7 @@ def scalar(function: Callable[[IntArray], float]) -> ScalarFunction:
 
 @dataclass(frozen=True)
 class PackedFunction:
-    """A function of rows of bits, 64 in a word; made by ``lt.packed``."""
+    """A function of rows of bits, 64 in a word; made by ``packed``."""
 
     function: Callable[[NDArray[np.uint64]], ArrayLike]
 

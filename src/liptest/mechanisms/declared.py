@@ -100,7 +100,7 @@ class ClosedForm(_Declared):
     outputs
         The k possible outputs, hashable and distinct.
     log_pmf
-        (n, d) datasets -> (n, k) natural logs of the probabilities; in ``lt.packed`` it gets the
+        (n, d) datasets -> (n, k) natural logs of the probabilities; in ``packed`` it gets the
         bits of datasets of a Hypercube, 64 in a word.
     error
         Bound on the absolute error of each log, a number or (k,) numbers; None means
@@ -181,7 +181,7 @@ class StatisticMechanism(_Declared):
         check_is_statistic(statistic)
         if isinstance(log_pmf, PackedFunction):
             raise InputError(
-                "log_pmf: lt.packed is for formulas of whole datasets; a StatisticMechanism gives "
+                "log_pmf: packed is for formulas of whole datasets; a StatisticMechanism gives "
                 "its formula the values of the statistic",
                 name="log_pmf",
             )

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 import liptest as lt
 from liptest.data.points import PointBatch, packed_bits
 from liptest.errors import InputError
-from liptest.lipschitz.oracles import as_oracle
+from liptest.lipschitz.oracles import as_oracle, packed
 
 Words = NDArray[np.uint64]
 
@@ -46,7 +46,7 @@ def test_a_batch_is_packed_like_its_array(d: int, seed: int) -> None:
     rows = np.sort(rng.integers(0, 4, 9))
     batch = PointBatch(centres, rows, rng.integers(0, d, 9), rng.integers(0, 2, 9))
     assert np.array_equal(batch.packed(), packed_bits(batch.array()))
-    assert np.array_equal(as_oracle(lt.packed(count_of_bits), lt.Hypercube(d)).values(batch),
+    assert np.array_equal(as_oracle(packed(count_of_bits), lt.Hypercube(d)).values(batch),
                           batch.array().sum(axis=1))  # fmt: skip
 
 
@@ -56,7 +56,7 @@ def test_a_batch_is_packed_like_its_array(d: int, seed: int) -> None:
 @pytest.mark.parametrize("epsilon", [0.3, 0.6])
 def test_verdicts_are_those_of_plain_arrays(method: str, epsilon: float) -> None:
     formula = lambda points: logs_of(points.sum(axis=1))  # noqa: E731
-    of_bits = lt.packed(lambda words: logs_of(count_of_bits(words)))
+    of_bits = packed(lambda words: logs_of(count_of_bits(words)))
     law = lt.ProductDistribution.bernoulli(np.linspace(0.1, 0.9, 11))
     found, expected = (
         lt.check_privacy(
@@ -80,7 +80,7 @@ def test_verdicts_are_those_of_plain_arrays(method: str, epsilon: float) -> None
 def test_a_function_of_bits_is_tested_on_the_same_points(factor: int) -> None:
     law = lt.ProductDistribution.uniform(lt.Hypercube(70))
     options: dict[str, Any] = {"proximity": 0.5, "failure_probability": 1e-3, "seed": 5}
-    found = lt.check_lipschitz(lt.packed(lambda w: factor * count_of_bits(w)), law, **options)
+    found = lt.check_lipschitz(packed(lambda w: factor * count_of_bits(w)), law, **options)
     expected = lt.check_lipschitz(lambda points: factor * points.sum(axis=1), law, **options)
     assert (found.decision, found.cost.queries) == (expected.decision, expected.cost.queries)
     assert found.witness == expected.witness
@@ -94,10 +94,10 @@ def test_what_is_no_bit_is_refused() -> None:
     with pytest.raises(InputError, match="are not bits"):
         batch.packed()
     law = lt.ProductDistribution.uniform(lt.RecordGrid([3, 3]))
-    mechanism = lt.ClosedForm(["no", "yes"], lt.packed(lambda words: logs_of(count_of_bits(words))))
+    mechanism = lt.ClosedForm(["no", "yes"], packed(lambda words: logs_of(count_of_bits(words))))
     with pytest.raises(InputError, match="Hypercube"):
         lt.check_privacy(mechanism, law, epsilon=1, method="exhaustive")
     with pytest.raises(InputError, match="must be callable"):
-        lt.packed(3)  # type: ignore[arg-type]
+        packed(3)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="values of the statistic"):
-        lt.StatisticMechanism(lt.Count(), ["no", "yes"], lt.packed(logs_of))  # type: ignore[arg-type]
+        lt.StatisticMechanism(lt.Count(), ["no", "yes"], packed(logs_of))  # type: ignore[arg-type]
