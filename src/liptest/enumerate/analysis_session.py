@@ -53,6 +53,8 @@ class Session:
         self._bits: list[FreshBits] = []
         #: Whether numpy.zeros and the like give arrays that symbolic numbers can be written into.
         self.fills_symbolic = False
+        #: Whether such a function was called where data are symbolic.
+        self.filled_plain = False
         #: Whether the last run seeded, read the clock or made bits.
         self.touched = False
         #: Is told of every stand-in for a generator that is made in a run.

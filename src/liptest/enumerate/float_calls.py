@@ -34,6 +34,7 @@ _LOOKING |= {"get_type_hints", "get_annotations"}
 _CALLS = frozenset({"CALL", "PRECALL", "CALL_FUNCTION_EX"})
 _STARTS = _CALLS | {"PUSH_NULL"}
 _ATTRIBUTES = frozenset({"LOAD_ATTR", "LOAD_METHOD"})
+_TAKING_DTYPES = frozenset({"sum", "mean", "cumsum", "zeros", "ones", "full", "array", "asarray"})
 _SILENT = frozenset({"EXTENDED_ARG", "NOP", "CACHE"})
 
 
@@ -175,7 +176,9 @@ def _plain_uses(code: CodeType, name: str) -> Iterator[bool]:
                 yield _start(step) in calls and _starts_an_argument(after[0])
             else:
                 yield _is_loaded(step, to_call=False) and (
-                    _is_asked_of(after, called) or _is_a_dtype(steps[:place], after)
+                    _is_asked_of(after, called)
+                    or _is_cast_to(steps[:place], after)
+                    or _is_a_dtype(code, steps, after)
                 )
 
 
@@ -200,7 +203,21 @@ def _starts_an_argument(step: dis.Instruction) -> bool:
     return name in _STARTS or (name.startswith("LOAD_") and name not in _ATTRIBUTES)
 
 
-def _is_a_dtype(before: list[dis.Instruction], after: list[dis.Instruction]) -> bool:
+def _is_a_dtype(code: CodeType, steps: list[dis.Instruction], after: list[dis.Instruction]) -> bool:
+    """Whether it is what ``np.sum(.., dtype=name)``, or the like, ends with."""
+    names, *rest = after
+    if names.opname != "KW_NAMES" or code.co_consts[names.arg or 0][-1] != "dtype":
+        return False
+    call = next((one for one in rest if one.opname in _CALLS), None)
+    methods = [
+        one.argval
+        for one in steps
+        if call is not None and one.opname in _ATTRIBUTES and _start(one) == _start(call)
+    ]
+    return bool(methods) and _TAKING_DTYPES.issuperset(methods)
+
+
+def _is_cast_to(before: list[dis.Instruction], after: list[dis.Instruction]) -> bool:
     """Whether it is all that ``.astype(name)`` is given."""
     last = before[-1]
     return (

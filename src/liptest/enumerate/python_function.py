@@ -378,11 +378,15 @@ class PythonFunction(Mechanism):
                 program = Program(self.name, function, self._rewritten(), self._canonical, session)
                 reasons: list[NoPaths] = []
                 for one in self._programs(program):
-                    for session.fills_symbolic in (False, True):
+                    session.fills_symbolic = session.filled_plain = False
+                    while True:
                         tried = follow_paths(one, domain, way, max_paths)
                         if isinstance(tried, SymbolicPaths):
                             return tried
                         reasons.append(tried)
+                        if session.fills_symbolic or not session.filled_plain:
+                            break
+                        session.fills_symbolic = True
                 return reasons[0]
         except LiptestError as error:
             return NoPaths(str(error))

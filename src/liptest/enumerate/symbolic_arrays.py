@@ -34,7 +34,10 @@ def _filling(original: Callable[..., Any]) -> Callable[..., Any]:
     def make(session: Session, *arguments: Any, **options: Any) -> Any:
         found = original(*arguments, **options)
         run = session.tree.noise
-        if not session.fills_symbolic or run is None or not run.has_answers:
+        if run is None or not run.has_answers:
+            return found
+        if not session.fills_symbolic:
+            session.filled_plain = True
             return found
         caller = sys._getframe(2)  # of the stand-in
         if place_of(caller)[0] != caller.f_code.co_filename:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
+from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -36,7 +37,7 @@ from liptest.mechanisms.laws import Output, Raised
 from liptest.symbolic.answers import AlignedPath, Answer, Differences
 from liptest.symbolic.forms import Constraint, Form
 from liptest.symbolic.noise import Noise
-from liptest.values.aligned import AlignedRun, AlignedValue, ReleasedNumber, size_of
+from liptest.values.aligned import AlignedRun, AlignedValue, ReleasedNumber
 from liptest.values.array import CellStorage, SymbolicArray, filled
 from liptest.values.branching import Branches, Branching, UnweightedBranches
 from liptest.values.column import AnswerBook, Column
@@ -46,7 +47,9 @@ from liptest.values.grid import Split
 # Kept: while a program is analysed the names stand for something else.
 _GENERATOR, _BITS = np.random.Generator, np.random.PCG64
 MAX_PATHS = 4096
-_MAX_CHOICES = 1 << 17
+#: Where what is looked at is released, most programs have one path.
+MAX_PATHS_RELEASED = 600
+_MAX_CHOICES = 1 << 13
 _MAX_SECONDS = 60.0
 # Points at which the program is run on plain data; fewer where there are many records.
 _POINTS, _FEWEST, _ENTRIES = 20, 3, 200_000
@@ -308,14 +311,30 @@ def follow_paths(
     if data is None:
         return NoPaths(f"{program.name}: data of {domain} are not made symbolic")
     try:
-        leaves = _explored(program, data, way == "released", max_paths)
+        most = min(max_paths, MAX_PATHS_RELEASED) if way == "released" else max_paths
+        leaves = _explored(program, data, way == "released", most)
         _check_points(program, data, way == "released", leaves, domain.dimension)
     except Abort as abort:
         return NoPaths(str(abort.error))
     except LiptestError as error:
         return NoPaths(str(error))
+    except Exception as error:  # of liptest itself: what it does not follow is no proof
+        return NoPaths(_fault_in_words(program.name, error))
     paths = {id(leaf.path): leaf.path for leaf in leaves}
     return SymbolicPaths(tuple(paths.values()), data.differences(), way, data.reads_length)
+
+
+def _fault_in_words(name: str, error: Exception) -> str:
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    place = ""
+    if trace is not None:
+        place = f" ({Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno})"
+    return (
+        f"{name}: liptest itself raised {type(error).__name__}{place} where it followed symbolic "
+        f"data, which is not a fault of the program"
+    )
 
 
 @dataclass(frozen=True)
@@ -502,7 +521,6 @@ class About:
 
 def _expected(run: AlignedRun, one: Any) -> Any:
     if isinstance(one, ReleasedNumber):
-        value = one.value.evaluate()
-        value = value.item() if isinstance(value, np.generic) else value
-        return About(value, size_of(one.value))
+        value, size = one.value.at_point
+        return About(value.item() if isinstance(value, np.generic) else value, size)
     return About(run.at_point(one), run.size_of(one))

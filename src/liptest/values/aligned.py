@@ -15,18 +15,27 @@ import operator
 from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
-from itertools import repeat
+from itertools import islice, repeat
 from typing import Any
 
 import numpy as np
 
 from liptest.symbolic.forms import Form, Rational, lean
-from liptest.values.array import CellStorage, SymbolicArray, array_of, filled, model_of
+from liptest.values.array import (
+    DTYPES,
+    CellStorage,
+    SymbolicArray,
+    array_of,
+    dtype_of,
+    filled,
+    model_of,
+)
 from liptest.values.branching import Branching
 from liptest.values.decisions import ADVICE, DecidingRun
 from liptest.values.noise_run import NoisyValue
 from liptest.values.promotion import as_noise
 from liptest.values.protocol import (
+    COMPARISONS,
     REFLECTED,
     Operation,
     Symbolic,
@@ -78,7 +87,10 @@ class AlignedRun(DecidingRun):
             return
 
     def answer_ufunc(self, ufunc: Any, inputs: tuple[Any, ...]) -> Any:
-        operation = _OF_CELLS.get(ufunc)
+        if self.releases and ufunc in COMPARISONS:
+            operation: Any = partial(self._compared, ufunc)
+        else:
+            operation = _OF_CELLS.get(ufunc)
         if operation is None or len(inputs) != 2:
             return NotImplemented
         lanes = [_lane(one) for one in inputs]
@@ -89,7 +101,7 @@ class AlignedRun(DecidingRun):
             if lanes[place] is None and type(one) not in _PLAIN and not is_symbolic(one):
                 return NotImplemented
         dtype = ufunc(*map(model_of, inputs)).dtype
-        if dtype not in (np.float64, np.int64):
+        if dtype not in DTYPES:
             return NotImplemented
         left, right = (
             repeat(one) if lane is None else lane for one, lane in zip(inputs, lanes, strict=True)
@@ -97,10 +109,59 @@ class AlignedRun(DecidingRun):
         cells = list(map(operation, left, right))
         return array_of(self.tree, filled(cells, (length,), object), dtype)
 
+    def _compared(self, ufunc: Any, left: Any, right: Any) -> Any:
+        """A comparison of released numbers, which is released, and not looked at."""
+        pair = tuple(_known(one, ufunc.__name__) for one in (left, right))
+        if not any(map(is_symbolic, pair)):
+            return ufunc(*pair)
+        return ReleasedValue(self, np.bool_, ufunc, pair)
+
+    def write_where(self, storage: CellStorage, mask: Any, value: Any) -> bool:
+        places = _lane(mask) if self.releases else None
+        if places is None or mask.dtype != np.bool_ or storage.shape != (len(places),):
+            return False
+        if not (type(value) in _PLAIN or _is_of_data(value)):
+            return False
+        if not all(type(one) in (np.bool_, bool, ReleasedValue) for one in places):
+            return False
+        if np.result_type(dtype_of(value), storage.dtype) != storage.dtype:
+            return False
+        found = self._chosen(mask, value, SymbolicArray(storage))
+        if found is NotImplemented:
+            return False
+        storage.write(Ellipsis, found)
+        return True
+
+    def _chosen(self, condition: Any, *pair: Any) -> Any:
+        """``numpy.where`` of released comparisons in a line."""
+        lanes = [_lane(one) for one in (condition, *pair)]
+        if len(pair) != 2 or not self.releases or lanes[0] is None:
+            return NotImplemented
+        length = len(lanes[0])
+        if any(lane is not None and len(lane) != length for lane in lanes):
+            return NotImplemented
+        plain = [one for lane, one in zip(lanes, (condition, *pair), strict=True) if lane is None]
+        if not all(type(one) in _PLAIN or _is_of_data(one) for one in plain):
+            return NotImplemented
+        dtype = np.where(np.ones(1, bool), *(model_of(one) for one in pair)).dtype
+        columns = [
+            repeat(one) if lane is None else lane
+            for lane, one in zip(lanes, (condition, *pair), strict=True)
+        ]
+        if not all(type(one) in (np.bool_, bool, ReleasedValue) for one in lanes[0]):
+            return NotImplemented
+        cells = []
+        for entry in islice(zip(*columns, strict=False), length):
+            known = tuple(_known(one, "numpy.where") for one in entry)
+            cells.append(ReleasedValue(self, dtype.type, np.where, known))
+        return array_of(self.tree, filled(cells, (length,), object), dtype)
+
     def answer_function(self, function: Any, arguments: Any, options: dict[str, Any]) -> Any:
         """Functions of arrays that become known: what follows from them is known, too."""
         if function in (np.argmax, np.argmin) and not self.releases:
             return self._place_of_largest(1 if function is np.argmax else -1, arguments, options)
+        if function is np.where and not options:
+            return self._chosen(*arguments)
         if not (function in FREE_FUNCTIONS and (self.releases or function in ALWAYS_RELEASED)):
             return NotImplemented
         array, *more = arguments
@@ -408,7 +469,7 @@ for _compared in REFLECTED:
 class ReleasedValue(_OfData):
     """A function of what is known to the outside: ``function(*arguments)``, None of a form."""
 
-    __slots__ = ("_choices", "_finite", "arguments", "function", "node")
+    __slots__ = ("_at_point", "_choices", "_finite", "arguments", "function", "node")
 
     __hash__ = SymbolicValue.__hash__
 
@@ -426,6 +487,8 @@ class ReleasedValue(_OfData):
         self.kind = kind
         self.function = function
         self.arguments = arguments
+        # Its value and size at the point of the run, once they were asked for.
+        self._at_point: tuple[Any, Fraction] | None = None
         self._finite = is_finite
         self._choices = choices
         self.node = run.number_node()
@@ -449,11 +512,20 @@ class ReleasedValue(_OfData):
         return ReleasedNumber(self)
 
     def evaluate(self) -> Any:
-        values = [one.evaluate() if is_symbolic(one) else one for one in self.arguments]
-        if self.function is None:
-            return values[0]
-        with np.errstate(all="ignore"):
-            return self.function(*values)
+        return self.at_point[0]
+
+    @property
+    def at_point(self) -> tuple[Any, Fraction]:
+        """Its value at the point of the run, and how large what it was made of is."""
+        if self._at_point is None:
+            known = [_at_point_of(one) for one in self.arguments if is_symbolic(one)]
+            left = iter(known)
+            values = [next(left)[0] if is_symbolic(one) else one for one in self.arguments]
+            with np.errstate(all="ignore"):
+                value = values[0] if self.function is None else self.function(*values)
+            size = abs(Fraction(float(value))) if np.isfinite(value) else _ZERO
+            self._at_point = value, max([size, *(one for _, one in known)])
+        return self._at_point
 
     def binary(self, operation: Operation, other: Any, *, swapped: bool) -> Any:
         known = _known(other, operation.__name__)
@@ -545,13 +617,11 @@ class ReleasedNumber:
         self.value = value
 
 
-def size_of(value: Any) -> Fraction:
-    """How large the parts of a number are at the point: floats are rounded in such steps."""
+def _at_point_of(value: Any) -> tuple[Any, Fraction]:
     if type(value) is AlignedValue:
-        return value.run.size_of(value.form)
-    own = value.evaluate()
-    size = abs(Fraction(float(own))) if np.isfinite(own) else _ZERO
-    return max([size, *(size_of(one) for one in value.arguments if is_symbolic(one))])
+        return value.evaluate(), value.run.size_of(value.form)
+    found: tuple[Any, Fraction] = value.at_point
+    return found
 
 
 def _lane(value: Any) -> list[Any] | None:

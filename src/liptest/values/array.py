@@ -152,6 +152,9 @@ class CellStorage(Storage):
         return found.entry() if is_symbolic(found) else found
 
     def write(self, index: Any, value: Any) -> None:
+        run = self.branching.noise
+        if run is not None and run.write_where(self, index, value):
+            return
         place = concretise_all(index, "an index")
         cells = self._cast(value)
         if isinstance(self._cells[place], np.ndarray):

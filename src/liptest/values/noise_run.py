@@ -102,6 +102,10 @@ class NoiseRun:
     def note_draw(self, drawn: Any, first: int, *draw: Any) -> None:
         """Remember what a draw gave, whose first variable has a number."""
 
+    def write_where(self, storage: Any, mask: Any, value: Any) -> bool:
+        """Write into an array where a mask says, in a way of its own; False: not done."""
+        return False
+
     def answer_ufunc(self, ufunc: Any, inputs: tuple[Any, ...]) -> Any:
         """A function of NumPy entry by entry in a way of its own; NotImplemented for none."""
         return NotImplemented
