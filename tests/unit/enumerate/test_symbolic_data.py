@@ -206,7 +206,7 @@ def test_loops_without_an_end_are_refused() -> None:
     def endless(data: Any, rng: Any) -> Any:
         left = data.sum() + rng.laplace(0, 1.0)
         while left > 0:
-            left = left - 1
+            left = left - len(data)
         return float(left)
 
     assert isinstance(paths(endless, lt.Hypercube(9)), NoPaths)
