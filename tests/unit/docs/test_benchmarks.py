@@ -148,6 +148,7 @@ COUNTS: dict[str, list[tuple[str, dict[str, int]]]] = {
         ("randomised response, d=10, from formula", {"laws": 1024, "pairs": 5120}),
         ("noisy max (place), 5 queries, from code", {"laws": 27, "pairs": 158}),
         ("SVT4, 10 queries, from code", {"laws": 9, "pairs": 10}),
+        ("SVT4, any real answers", {"pairs": 1}),
         ("one law: SVT1", {"laws": 6}),
         ("all of {0,1,2}^2, all: svt6", {"laws": 9, "pairs": 20}),
         ("all of {0,1,2}^2, one: svt6", {"laws": 9, "pairs": 12}),
