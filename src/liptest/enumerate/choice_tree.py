@@ -17,6 +17,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from fractions import Fraction
 from types import CodeType, FrameType
 from typing import Any, NoReturn
@@ -221,6 +222,17 @@ def endless(name: str, seconds: float) -> BudgetError:
     )
 
 
+@dataclass(frozen=True)
+class _Timer:
+    """A timer of the process, by the signal that it sends."""
+
+    number: int
+    which: int
+
+    def start(self, seconds: float, again: float) -> None:
+        signal.setitimer(self.which, seconds, again)
+
+
 @contextmanager
 def watched_for_progress(
     progress: Callable[[], int],
@@ -231,10 +243,11 @@ def watched_for_progress(
     """Call ``give_up`` when ``progress()`` is the same number ``seconds`` later.
 
     Again and again then, so that a loop around an ``except:`` ends too, but only while a function
-    with the code ``inside`` runs. By the timer of the main thread; elsewhere, where that timer is
-    in use, and on systems without it nothing is watched.
+    with the code ``inside`` runs. By a timer of the main thread that nobody uses; elsewhere, and on
+    systems without one, nothing is watched.
     """
-    if not _timer_is_free():
+    timer = _free_timer()
+    if timer is None:
         yield
         return
     known = [progress()]
@@ -242,39 +255,45 @@ def watched_for_progress(
     def look(number: int, frame: FrameType | None) -> None:
         last, known[0] = known[0], progress()
         if known[0] == last and runs(inside, frame):
-            signal.setitimer(signal.ITIMER_REAL, _AGAIN, _AGAIN)
+            timer.start(_AGAIN, _AGAIN)
             raise_soon(give_up, frame, inside)
             give_up()
 
-    before = signal.signal(signal.SIGALRM, look)
-    _watches.append(look)
-    signal.setitimer(signal.ITIMER_REAL, seconds, seconds)
+    before = signal.signal(timer.number, look)
+    watch = timer, look
+    _watches.append(watch)
+    timer.start(seconds, seconds)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0.0)
-        signal.signal(signal.SIGALRM, before)
-        _watches.remove(look)
+        timer.start(0.0, 0.0)
+        signal.signal(timer.number, before)
+        _watches.remove(watch)
         stop_tracing()
 
 
 def hurry() -> None:
     """A run has failed: what is left of it is given little time, where it is watched."""
-    if _watches and signal.getsignal(signal.SIGALRM) is _watches[-1]:
-        signal.setitimer(signal.ITIMER_REAL, _SOON, _AGAIN)
+    if _watches and signal.getsignal(_watches[-1][0].number) is _watches[-1][1]:
+        _watches[-1][0].start(_SOON, _AGAIN)
 
 
 _SOON, _AGAIN = 1.0, 0.005
-_watches: list[Any] = []
+_watches: list[tuple[_Timer, Any]] = []
 
 
-def _timer_is_free() -> bool:
+def _free_timer() -> _Timer | None:
+    """A timer and its signal that nobody uses, as pytest-timeout uses the first one."""
     if sys.platform == "win32" or threading.current_thread() is not threading.main_thread():
-        return False
-    return (
-        signal.getsignal(signal.SIGALRM) is signal.SIG_DFL
-        and signal.getitimer(signal.ITIMER_REAL)[0] == 0.0
-    )
+        return None
+    for one in (
+        _Timer(signal.SIGALRM, signal.ITIMER_REAL),
+        # Of the time that the process computes: a run that sleeps is not ended by it.
+        _Timer(signal.SIGVTALRM, signal.ITIMER_VIRTUAL),
+    ):
+        if signal.getsignal(one.number) is signal.SIG_DFL and signal.getitimer(one.which)[0] == 0.0:
+            return one
+    return None
 
 
 # Products of weights are carried along the first choices of a path only: on a path of k choices

@@ -228,6 +228,29 @@ def test_a_timer_of_the_users_is_left_alone(monkeypatch) -> None:
         signal.signal(signal.SIGALRM, before)
 
 
+def test_beside_a_timer_of_the_users_runs_are_watched_by_another(monkeypatch) -> None:
+    """As beside pytest-timeout, whose alarm is neither taken away nor moved."""
+    monkeypatch.setattr(budgets, "MAX_SECONDS_A_RUN", 0.05)
+    handler = lambda number, frame: None  # noqa: E731
+    before = signal.signal(signal.SIGALRM, handler)
+
+    def program(tree: ChoiceTree) -> None:
+        while True:
+            pass
+
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 50_000.0)
+        with pytest.raises(BudgetError, match="one run took more than"):
+            law(program)
+        assert signal.getsignal(signal.SIGALRM) is handler
+        assert signal.getitimer(signal.ITIMER_REAL)[0] > 1_000.0
+        assert signal.getsignal(signal.SIGVTALRM) is signal.SIG_DFL
+        assert signal.getitimer(signal.ITIMER_VIRTUAL) == (0.0, 0.0)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)
+
+
 def test_a_tree_with_exactly_the_budget_is_enumerated() -> None:
     assert law(lambda tree: [tree.choose(2) for _ in range(3)] and 0, max_leaves=8) == {0: 1}
 
