@@ -25,6 +25,7 @@ if _TYPE_CHECKING:
     from liptest.data.product import ProductDistribution as ProductDistribution
     from liptest.data.sampled import SampledDistribution as SampledDistribution
     from liptest.enumerate.python_function import mechanism as mechanism
+    from liptest.enumerate.python_function import output_law as output_law
     from liptest.evidence.certificate import Certificate as Certificate
     from liptest.evidence.ledger import Ledger as Ledger
     from liptest.evidence.verify import verify as verify
@@ -42,7 +43,6 @@ if _TYPE_CHECKING:
     from liptest.mechanisms.additive import DiscreteGaussian as DiscreteGaussian
     from liptest.mechanisms.additive import DiscreteLaplace as DiscreteLaplace
     from liptest.mechanisms.base import Mechanism as Mechanism
-    from liptest.mechanisms.base import output_law as output_law
     from liptest.mechanisms.declared import ClosedForm as ClosedForm
     from liptest.mechanisms.declared import StatisticMechanism as StatisticMechanism
     from liptest.mechanisms.shift import ShiftMechanism as ShiftMechanism
@@ -82,7 +82,7 @@ _HOME = {
     **dict.fromkeys(("AnswerGrid", "Hypercube", "Hypergrid", "RecordGrid"), "data.domains"),
     "ProductDistribution": "data.product",
     "SampledDistribution": "data.sampled",
-    "mechanism": "enumerate.python_function",
+    **dict.fromkeys(("mechanism", "output_law"), "enumerate.python_function"),
     "Certificate": "evidence.certificate",
     "Ledger": "evidence.ledger",
     "verify": "evidence.verify",
@@ -93,7 +93,7 @@ _HOME = {
     "scalar": "lipschitz.oracles",
     "repair": "lipschitz.repair",
     **dict.fromkeys(("DiscreteGaussian", "DiscreteLaplace"), "mechanisms.additive"),
-    **dict.fromkeys(("Mechanism", "output_law"), "mechanisms.base"),
+    "Mechanism": "mechanisms.base",
     **dict.fromkeys(("ClosedForm", "StatisticMechanism"), "mechanisms.declared"),
     "ShiftMechanism": "mechanisms.shift",
     "check_privacy": "privacy.check",

@@ -13,9 +13,10 @@ from flint import arb
 
 from liptest.data.domains import Domain, Hypercube, Hypergrid, RecordGrid
 from liptest.data.points import PointBatch
+from liptest.enumerate.python_function import output_law
 from liptest.mechanisms import catalogue
 from liptest.mechanisms.additive import DiscreteGaussian, DiscreteLaplace
-from liptest.mechanisms.base import Mechanism, check_mechanism, output_law
+from liptest.mechanisms.base import Mechanism, check_mechanism
 from liptest.mechanisms.declared import ClosedForm, ExactForm, StatisticMechanism
 from liptest.mechanisms.laws import INFINITE_LOSS, ZERO_LOG, LawTable, OutputLaw
 from liptest.mechanisms.shift import ShiftMechanism

@@ -23,6 +23,7 @@ from liptest.runs.fingerprints import distribution_hash
 
 def verify(
     certificate: Annotated[Path, Parameter(help="JSON file that check or release wrote.")],
+    named: Annotated[str | None, Parameter(help="The mechanism, as --mechanism says it.")] = None,
     /,
     *,
     mechanism: Annotated[
@@ -44,6 +45,9 @@ def verify(
     Example: liptest verify vendor.json --mechanism vendor.py:count --dimension 20
     --probabilities 0.1
     """
+    if named is not None and mechanism is not None:
+        return Screen().error(InputError("mechanism: it is named twice; name it once"), 2)
+    mechanism = mechanism if named is None else named
     return run_verify(certificate, mechanism, config, data, scalar=scalar)
 
 

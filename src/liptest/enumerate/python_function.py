@@ -9,10 +9,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial, reduce
 from importlib import import_module
+from types import FunctionType
 from typing import Any, ClassVar, TypeVar, overload
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from liptest.data.domains import Domain, IntArray
 from liptest.data.points import PointBatch
@@ -52,7 +53,7 @@ from liptest.errors import (
     check_positive,
     shown,
 )
-from liptest.mechanisms.base import Mechanism
+from liptest.mechanisms.base import Mechanism, check_mechanism
 from liptest.mechanisms.declared import check_outputs, distinct_values
 from liptest.mechanisms.laws import LawTable, Output, OutputLaw, Raised
 from liptest.runs.surroundings import surroundings_kept
@@ -598,3 +599,23 @@ def mechanism(function: RandomFunction | None = None, /, **options: Any) -> Any:
     if function is not None:
         return make(function, **options)
     return lambda decorated: make(decorated, **options)
+
+
+def output_law(mechanism: object, dataset: ArrayLike) -> OutputLaw:
+    """Exact output law of a mechanism on one dataset, (d,) whole numbers.
+
+    A plain function (data, rng) is taken as a mechanism, as ``lt.mechanism`` makes one of it.
+
+    Raises InputError for what is not a mechanism or not a dataset, MechanismError for a broken one.
+    """
+    if isinstance(mechanism, FunctionType):
+        mechanism = PythonFunction(mechanism)
+    checked = check_mechanism(mechanism)
+    array = np.asarray(dataset)
+    if array.ndim != 1 or array.dtype.kind not in "iub" or array.size == 0:
+        raise InputError(
+            f"dataset: shape={array.shape}, dtype={array.dtype}; give one dataset as a 1-d array "
+            f"of whole numbers",
+            name="dataset",
+        )
+    return checked.law(array)

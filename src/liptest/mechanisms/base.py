@@ -17,7 +17,7 @@ from typing import Any, Self, TypeVar, cast
 
 import numpy as np
 from flint import arb
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from liptest.data.domains import Domain, IntArray
 from liptest.data.points import PointBatch
@@ -304,19 +304,3 @@ def check_mechanism(mechanism: object) -> Mechanism:
         stacklevel=3,
     )
     return _Adapted(cast(Mechanism, mechanism))
-
-
-def output_law(mechanism: object, dataset: ArrayLike) -> OutputLaw:
-    """Exact output law of a mechanism on one dataset, (d,) whole numbers.
-
-    Raises InputError for what is not a mechanism or not a dataset, MechanismError for a broken one.
-    """
-    checked = check_mechanism(mechanism)
-    array = np.asarray(dataset)
-    if array.ndim != 1 or array.dtype.kind not in "iub" or array.size == 0:
-        raise InputError(
-            f"dataset: shape={array.shape}, dtype={array.dtype}; give one dataset as a 1-d array "
-            f"of whole numbers",
-            name="dataset",
-        )
-    return checked.law(array)

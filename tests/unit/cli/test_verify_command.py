@@ -155,3 +155,10 @@ def test_a_mechanism_cannot_print_a_verdict(folder, capsys):
     capsys.readouterr()
     code, out, _ = verify(capsys, "loud.json", "--mechanism", "loud.py:even", *LAW)
     assert (code, out.count("HOLDS")) == (0, 1)
+
+
+def test_the_mechanism_may_stand_behind_the_certificate(folder, capsys):
+    code, out, _ = verify(capsys, "no.json", "vendor.py:shown", *LAW)
+    assert (code, "HOLDS" in out) == (0, True)
+    code, _, err = verify(capsys, "no.json", "vendor.py:shown", "--mechanism", "vendor.py:shown")
+    assert (code, "named twice" in err) == (2, True)

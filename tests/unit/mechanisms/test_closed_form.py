@@ -7,8 +7,9 @@ import pytest
 
 from liptest.data.domains import Hypercube
 from liptest.data.points import PointBatch
+from liptest.enumerate.python_function import output_law
 from liptest.errors import InputError, LawError
-from liptest.mechanisms.base import check_mechanism, output_law
+from liptest.mechanisms.base import check_mechanism
 from liptest.mechanisms.declared import ClosedForm, StatisticMechanism, distinct_values
 from liptest.statistics.sums import Count, Histogram
 

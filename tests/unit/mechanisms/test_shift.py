@@ -10,9 +10,10 @@ import pytest
 from flint import arb
 
 from liptest.data.points import PointBatch
+from liptest.enumerate.python_function import output_law
 from liptest.errors import InputError
 from liptest.mechanisms.additive import DiscreteGaussian, DiscreteLaplace
-from liptest.mechanisms.base import check_mechanism, output_law
+from liptest.mechanisms.base import check_mechanism
 from liptest.mechanisms.shift import ShiftMechanism, ShiftTable
 from liptest.statistics.sums import Count, Histogram, WeightedSum
 

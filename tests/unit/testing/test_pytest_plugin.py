@@ -43,6 +43,13 @@ def loses_noise(data, rng):
 
 BITS = lt.ProductDistribution.uniform(lt.Hypercube(3))
 """
+
+
+def _loses_noise(data, rng):
+    """As in ``PROJECT``, where it is decorated."""
+    return int(data.sum()) if data[0] else int(data.sum()) + int(rng.random() < 0.5)
+
+
 STRICT = ("--strict-markers", "-W", "error", "-p", "no:cacheprovider")
 
 
@@ -114,6 +121,9 @@ def test_bad(size):
         ]
     )
     text = result.stdout.str()
+    for law in re.findall(r"(lt\.output_law\(.*\))", text):
+        for given in (_loses_noise, lt.mechanism(_loses_noise)):
+            assert sum(eval(law, {"lt": lt, "np": np, "loses_noise": given}).values()) == 1.0
     assert "check.py" not in text
     command = re.search(r"To run it again: pytest (.*)", text).group(1)
     again = pytester.runpytest_inprocess(*STRICT, *shlex.split(command))
