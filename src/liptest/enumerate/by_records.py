@@ -19,6 +19,7 @@ from liptest.enumerate.analysis_session import active
 from liptest.enumerate.row_generator import drawing_rows
 from liptest.enumerate.row_source import RowSource, rewritten, source_of
 from liptest.enumerate.row_tails import bodies_of_rows
+from liptest.values.protocol import is_symbolic
 from liptest.values.rows import RowArray, RowList, RowRun, is_of_rows
 
 _MISSING: Any = object()
@@ -60,6 +61,8 @@ class RowFunction:
             source = self.source
             if source is not None and source.is_part and len(rows.passes) < len(source.passes):
                 rows.refuse("a loop over something else than the records")
+            if source is not None and source.is_part and not holds_nothing_else(output):
+                rows.refuse("a view, or an array for each record")
             return place_in(output, rows)
 
     def bound(self, rows: RowRun) -> Callable[..., Any]:
@@ -103,6 +106,23 @@ class FirstRecord:
     def __call__(self, data: Any, rng: Any) -> Any:
         value = int(data[0])
         return self.function(value, rng) if self.takes_generator else self.function(value)
+
+
+def holds_nothing_else(output: Any) -> bool:
+    """Whether rows are all that can be reached from an output: no view of another array."""
+    if type(output) is RowArray:
+        return output.is_alone
+    return type(output) is RowList and _is_plain(output.entry)
+
+
+def _is_plain(entry: Any) -> bool:
+    kind = type(entry)
+    if kind in (tuple, list):
+        return all(map(_is_plain, entry))
+    if kind is dict:
+        return all(map(_is_plain, entry.values())) and all(map(_is_plain, entry))
+    known = (int, float, bool, str, type(None))
+    return kind in known or issubclass(kind, np.generic) or is_symbolic(entry)
 
 
 def place_in(output: Any, rows: RowRun) -> Any:

@@ -40,6 +40,8 @@ DRAWS = frozenset(
     | {"ranf", "sample", "randrange", "getrandbits", "choices", "randbytes", "randbelow"}
     | {"randbits", "triangular", "expovariate", "paretovariate", "weibullvariate"}
 )
+# Positional arguments of these, before one that could be written to.
+_MOST_ARGUMENTS = {"clip": 2, "get": 2, "to_bytes": 2, "split": 2, "reshape": 98, "format": 98}
 _CHANGING = frozenset(
     {"append", "extend", "insert", "pop", "remove", "reverse", "sort", "clear", "add", "discard"}
     | {"update", "setdefault"}
@@ -58,6 +60,11 @@ _EXPRESSIONS = (
 
 
 _WITH_LINE = (ast.expr, ast.stmt)
+
+
+def most_arguments(method: str) -> int:
+    """Positional arguments of a method that changes none of them."""
+    return _MOST_ARGUMENTS.get(method, 1)
 
 
 class NotAlike(Exception):
@@ -79,6 +86,8 @@ class RecordCode:
     read: set[Chain] = field(default_factory=set)
     #: What is called, with the number of positional arguments.
     called: set[tuple[Chain, int]] = field(default_factory=set)
+    #: Whether it changes the record in place, which has to be a number.
+    is_of_numbers: bool = False
     #: Objects of outside that a method is asked of, which must be a constant or a generator.
     asked: set[tuple[Chain, str]] = field(default_factory=set)
 
@@ -137,7 +146,7 @@ def analyse_function(definition: Definition) -> RecordCode:
         )
         return code
     local = parameters | names_assigned(*definition.body)
-    walk = _Walk(code, local=local, targets=set(), is_function=True)
+    walk = _Walk(code, local=local, targets=set(), parameters=parameters)
     walk.note_fresh(definition.body)
     walk.statements(definition.body, _State(frozenset(local)))
     return code
@@ -158,11 +167,12 @@ class _Walk:
         local: set[str],
         targets: set[str],
         is_loop: bool = False,
-        is_function: bool = False,
+        parameters: set[str] | None = None,
     ) -> None:
         self.code = code
         self.local, self.targets = local, targets
-        self.is_loop, self.is_function = is_loop, is_function
+        self.is_loop, self.is_function = is_loop, parameters is not None
+        self.parameters = parameters or set()
         self.continued: list[_State] = []
         #: Names that hold objects made in the same pass, and names that may hold any.
         self.fresh: set[str] = set()
@@ -195,8 +205,8 @@ class _Walk:
             if not all(_is_new_number(value, self.targets) for value in given)
         }
         if self.is_function:
-            self.fresh -= self.local - values.keys()
-            self.any |= self.local - values.keys()
+            self.fresh -= self.parameters
+            self.any |= self.parameters
 
     # ---- statements
 
@@ -264,6 +274,7 @@ class _Walk:
         self.check_assigned(node.target, name, state.assigned)
         if name in self.any and name not in self.fresh:
             refuse(node, f"an operation in place on {name}, which may be an object of outside")
+        self.code.is_of_numbers |= name not in self.fresh
         return state
 
     def check_own(self, target: ast.expr, state: _State) -> None:
@@ -382,7 +393,7 @@ class _Walk:
                 refuse(node, f"{chain[0]} is used within the loop that fills it")
             self.code.called.add((chain, count))
         elif isinstance(node.func, ast.Attribute):
-            self.method(node.func, assigned)
+            self.method(node.func, count, assigned)
         else:
             refuse(node, "a call of what is calculated")
 
@@ -393,10 +404,11 @@ class _Walk:
         else:
             self.code.asked.add(((node.id,), "len"))
 
-    def method(self, node: ast.Attribute, assigned: frozenset[str]) -> None:
+    def method(self, node: ast.Attribute, count: int, assigned: frozenset[str]) -> None:
         self.expression(node.value, assigned)
         own = isinstance(node.value, ast.Name) and node.value.id in self.fresh
-        if node.attr not in READING | DRAWS and not (own and node.attr in _CHANGING):
+        reads = node.attr in DRAWS or (node.attr in READING and count <= most_arguments(node.attr))
+        if not reads and not (own and node.attr in _CHANGING):
             refuse(node, f"the method .{node.attr}")
 
 

@@ -29,6 +29,7 @@ from liptest.enumerate.record_code import (
     NotAlike,
     RecordCode,
     analyse_function,
+    most_arguments,
 )
 from liptest.enumerate.replaceable_names import is_drawing
 from liptest.values.rows import DrawsRows, is_of_rows
@@ -61,6 +62,13 @@ def check_record_code(code: RecordCode, lookup: Lookup) -> Iterator[Any]:
     Raises NotAlike.
     """
     yield from _checked(code, lookup, set())
+
+
+def is_number(value: Any) -> bool:
+    """Whether a record is a number, a text, or several of them, which nothing changes in place."""
+    if type(value) is tuple:
+        return all(map(is_number, value))
+    return isinstance(value, (*_CONSTANTS, np.generic))
 
 
 def changes_seen(objects: list[Any]) -> Callable[[], bool]:
@@ -122,7 +130,7 @@ def _check_call(chain: Chain, count: int, lookup: Lookup, done: set[CodeType]) -
     owner = _resolved(chain[:-1], lookup) if len(chain) > 1 else None
     name, words = chain[-1], ".".join(chain)
     if owner is not None and not isinstance(owner, ModuleType):
-        _check_method(words, owner, name)
+        _check_method(words, owner, name, count)
         if type(owner) in (list, dict, set, np.ndarray):
             yield owner
         return
@@ -136,11 +144,11 @@ def _check_call(chain: Chain, count: int, lookup: Lookup, done: set[CodeType]) -
         raise NotAlike(f"a call of {words}, of which it is not known that it changes nothing,")
 
 
-def _check_method(words: str, owner: Any, name: str) -> None:
+def _check_method(words: str, owner: Any, name: str, count: int) -> None:
     if isinstance(owner, DrawsRows):
         if name not in DRAWS:
             raise NotAlike(f"a call of {words}")
-    elif name not in READING or not _is_constant(owner):
+    elif name not in READING or count > most_arguments(name) or not _is_constant(owner):
         raise NotAlike(f"a call of {words}, of which it is not known that it changes nothing,")
 
 

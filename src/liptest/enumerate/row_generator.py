@@ -70,7 +70,7 @@ def draw_rows(rows: RowRun, name: str, draw: Draw, given: dict[str, Any]) -> Any
         given["size"] = shape
     with rows.treating_rows():
         found = draw(**given)
-    if type(found) in PLAIN or not np.ndim(found):
+    if type(found) in PLAIN or np.shape(found)[: len(shape)] != shape or given.get("axis"):
         rows.refuse(f"rng.{name}() for no record")
     return RowArray(found, rows)
 

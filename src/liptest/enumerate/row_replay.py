@@ -18,6 +18,7 @@ from liptest.enumerate.by_records import FirstRecord, RowFunction
 from liptest.enumerate.choice_tree import ChoiceTree
 from liptest.enumerate.record_code import DRAWS
 from liptest.enumerate.row_generator import RowGenerator
+from liptest.enumerate.row_tails import looks_at_types
 from liptest.errors import LiptestError, NonDeterministicError
 from liptest.values.rows import NotByRecords, RowArray, RowRun, is_of_rows
 
@@ -90,9 +91,13 @@ for _name in DRAWS & vars(np.random.Generator).keys():
 def check_replayed(one: RowFunction, name: str, example: NDArray[Any]) -> None:
     """Compare the function with that of one record, place by place. Raises NotByRecords.
 
-    Functions that draw from elsewhere than ``rng`` are not compared.
+    Functions that draw from elsewhere than ``rng`` cannot be: they may not look at types.
     """
     if not one.takes_generator:
+        if looks_at_types(one.function):
+            raise NotByRecords(
+                f"{name}: it asks what kind of object its data are; take rng as well"
+            )
         return
     dataset = np.array(example[:_RECORDS], dtype=np.int64)
     # Whatever the example: all its values, in an order that neighbours do not share.

@@ -25,7 +25,7 @@ from liptest.enumerate.record_code import (
     analyse_loop,
     check_function_around,
 )
-from liptest.enumerate.record_values import changes_seen, check_record_code, look_up_name
+from liptest.enumerate.record_values import changes_seen, check_record_code, is_number, look_up_name
 from liptest.values.rows import (
     RowArray,
     RowList,
@@ -103,6 +103,8 @@ class Treatment:
         )
 
     def _pass(self, code: RecordCode, lookup: Callable[[str], Any], values: Any) -> Iterator[Any]:
+        if code.is_of_numbers and not is_number(values.first()):
+            self.rows.refuse("a change in place of a record that is no number")
         try:
             changed = changes_seen(list(check_record_code(code, lookup)))
         except NotAlike as problem:

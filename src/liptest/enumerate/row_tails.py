@@ -23,14 +23,28 @@ from liptest.enumerate.function_source import (
     names_read,
     parameters_of,
 )
-from liptest.enumerate.record_code import NotAlike, analyse_loop
+from liptest.enumerate.record_code import DRAWS, NotAlike, analyse_loop
 from liptest.enumerate.record_values import look_up_name
-from liptest.enumerate.replaceable_names import is_foreign, names_in
+from liptest.enumerate.replaceable_names import is_drawing, is_foreign, names_in
 
 _ROWS = "__rows_of_records__"
 # Reads of a generator that tell what it drew before.
-_STATES = frozenset({"bit_generator", "get_state", "getstate", "state", "seed_seq", "spawn"})
+_STATES = frozenset(
+    {
+        "bit_generator",
+        "_bit_generator",
+        "_rand",
+        "get_state",
+        "getstate",
+        "state",
+        "seed_seq",
+        "spawn",
+    }
+)
 _FORBIDDEN = REFLECTION | _STATES | {"__getstate__", "__reduce__", "__dict__", "jumped"}
+_TYPES = frozenset(
+    {"type", "isinstance", "__class__", "hasattr", "getattr", "issubclass", "id", "repr", "str"}
+)
 _BUILTINS = frozenset(
     {"len", "int", "float", "bool", "list", "tuple", "zip", "range", "abs", "round", "min", "max"}
 )
@@ -61,7 +75,10 @@ class _Around:
         defaults |= function.__kwdefaults__ or {}
         plain = {name for name, value in defaults.items() if type(value) in _PLAIN}
         # The second one is the generator, whose further numbers are fresh.
-        self.readable = plain | set(positional[1:2]) - defaults.keys()
+        generator = set(positional[1:2]) - defaults.keys()
+        self.readable = plain | generator
+        held = {name for name in code.co_names if is_drawing(self.space.get(name))}
+        self.generators = generator | held
 
     def named(self, *nodes: ast.AST) -> set[str]:
         """Names of the function's own that are read, the length of its data apart."""
@@ -216,6 +233,8 @@ def _is_later(
     anywhere = names_anywhere(*tail)
     if not around.named(*tail) <= fresh | known or anywhere & _FORBIDDEN:
         return False
+    if not all(_draws_only(node, around.generators) for node in tail):
+        return False
     values = [look_up_name(name, around.space) for name in names_read(*tail)]
     for module in [value for value in values if isinstance(value, ModuleType)]:
         if not is_foreign(module.__name__):
@@ -223,17 +242,31 @@ def _is_later(
     return not any(_looks_around(value, _DEEPEST) for value in values)
 
 
-def _looks_around(value: Any, deep: int) -> bool:
-    """Whether a function of the program, or one that it names, reads what is not its own."""
+def _draws_only(node: ast.AST, generators: set[str]) -> bool:
+    """Whether generators are asked for further numbers only, never handed on with their state."""
+    if isinstance(node, ast.Name):
+        return node.id not in generators
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+        return node.value.id not in generators or node.attr in DRAWS | {"shuffle", "permuted"}
+    return all(_draws_only(one, generators) for one in ast.iter_child_nodes(node))
+
+
+def looks_at_types(function: Any) -> bool:
+    """Whether a function, or one that it names, asks what kind of object it is given."""
+    return _looks_around(function, _DEEPEST, _TYPES)
+
+
+def _looks_around(value: Any, deep: int, forbidden: frozenset[str] = _FORBIDDEN) -> bool:
+    """Whether a function of the program, or one that it names, uses a forbidden name."""
     if isinstance(value, type) and not is_foreign(value.__module__):
-        return any(_looks_around(one, deep) for one in vars(value).values())
+        return any(_looks_around(one, deep, forbidden) for one in vars(value).values())
     if not isinstance(value, FunctionType) or is_foreign(value.__module__):
         return False
     names = names_in(value.__code__)
-    if names & _FORBIDDEN or deep == 0:
+    if names & forbidden or deep == 0:
         return True
     inner = [value.__globals__[name] for name in names & value.__globals__.keys()]
-    return any(_looks_around(one, deep - 1) for one in inner if one is not value)
+    return any(_looks_around(one, deep - 1, forbidden) for one in inner if one is not value)
 
 
 # ---- what comes before must keep data to itself

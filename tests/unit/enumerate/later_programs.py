@@ -312,3 +312,25 @@ def in_a_branch_of_the_noise(data, rng):
     if told.sum() > 2:
         told = data
     return int(told.sum())
+
+
+@again
+def the_base_of_a_view(data, rng):
+    both = np.stack([(data + rng.integers(0, 3, len(data))) % 3, data], axis=1)
+    told = both[:, 0]
+    return told.base.tolist()
+
+
+@again
+def the_base_of_a_view_for_each(data, rng):
+    told = []
+    for value in data:
+        both = np.array([int(rng.integers(0, 2)), int(value)])
+        told.append(both[:1])
+    return [one.base.tolist() for one in told]
+
+
+@again
+def the_generator_as_text(data, rng):
+    told = (data + rng.integers(0, 3, len(data))) % 3
+    return int(told.sum()), json.dumps(str(rng))

@@ -629,3 +629,74 @@ def two_shares(data, rng):
     """Each list alone tells nothing; both together tell everything, record by record."""
     mask = rng.integers(0, 3, len(data))
     return sorted(mask.tolist()), ((data + mask) % 3).tolist()
+
+
+@joint
+def a_column_by_another_axis(data, rng):
+    told = rng.choice(np.array([[0, 1, 2]]), len(data), axis=1)
+    return (data[:, None] + told).tolist()
+
+
+@joint
+def signs_of_zeros(data, rng):
+    signs = np.zeros(len(data))
+    signs[-1] = -0.0
+    return np.where(np.copysign(1.0, signs) < 0, data, rng.integers(0, 3, len(data))).tolist()
+
+
+@joint
+def an_alias_by_astype(data, rng):
+    told = data * 1
+    same = told.astype(int, copy=False)
+    same += rng.integers(0, 3, len(data))
+    return told.tolist()
+
+
+SUMS = np.zeros(3, dtype=int)
+BOX: list[Any] = []
+
+
+@joint
+def written_as_an_argument(data, rng):
+    return [int(np.array([x, 1, 2]).cumsum(0, int, SUMS)[0]) for x in data]
+
+
+@joint
+def written_as_an_argument_of_a_constant(data, rng):
+    return [int(SUMS.clip(int(x), 2, SUMS)[0]) + int(rng.integers(0, 2)) for x in data]
+
+
+@joint
+def one_object_for_all(data, rng):
+    first = [BOX for _ in data]
+    out = []
+    for one in first:
+        one += [1]
+        out.append(int(rng.integers(0, 2)))
+    return out
+
+
+def adds_to_a_default(value: int, rng: Any, box: Any = BOX) -> int:
+    if value > 5:
+        box = []
+    box.append(value)
+    return int(rng.integers(0, 2))
+
+
+@joint
+def default_that_may_be_new(data, rng):
+    return [adds_to_a_default(int(x), rng) for x in data]
+
+
+@joint
+def looks_at_types(data):
+    if type(data) is np.ndarray:
+        return data.tolist()
+    return (data + np.random.randint(0, 3, len(data))).tolist()
+
+
+@joint
+def looks_at_types_with_a_generator(data, rng):
+    if type(data) is np.ndarray:
+        return data.tolist()
+    return (data + rng.integers(0, 3, len(data))).tolist()

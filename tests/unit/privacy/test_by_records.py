@@ -124,9 +124,17 @@ def test_coordinates_of_different_sizes() -> None:
     assert verdict.witness.changed[0] >= 5_000
 
 
+# Private none the less: the rest calculates with what was told, and with coins of its own.
+PRIVATE = {"one_coin_more_at_the_end", "one_object_for_all"}
+
+
 @pytest.mark.parametrize("function", JOINT, ids=lambda f: f.__name__)
 def test_what_brings_records_together_has_no_such_proof(function: Any) -> None:
     distribution = lt.ProductDistribution.uniform(lt.RecordGrid([3] * 40))
+    if function.__name__ in PRIVATE:
+        verdict = check(function, distribution, epsilon=1.0, method="per-record")
+        assert verdict.largest_loss == 0.0
+        return
     with pytest.raises(lt.errors.InputError, match="per-record"):
         check(function, distribution, epsilon=5.0, method="per-record")
 
