@@ -406,7 +406,7 @@ class PathMaker:
     def _identity_of_twins(
         self, run: AlignedRun, conditions: tuple[Constraint, ...], places: tuple[Form, ...]
     ) -> Any:
-        """Equal where the prices of two paths are (size.md, S8)."""
+        """Equal where the prices of two paths are (docs/theory/size.md, S7)."""
         winners: Any = tuple((id(contest), place) for contest, place in run.contests)
         if len(run.contests) == 1 and self._data.are_answers_alike:
             contest, _ = run.contests[0]

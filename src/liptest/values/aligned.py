@@ -3,7 +3,7 @@
 An ``AlignedValue`` is a constant plus factors times noise and *answers* (``symbolic.answers``), of
 which nothing is asked but the form. What is done with it that is not linear, and the comparisons of
 a run that ``releases``, make it known to the outside: it becomes a place of the output, and from
-then on all that follows from it is free (docs/theory/size.md). A ``ReleasedValue`` is such a
+then on all that follows from it is free (docs/theory/size.md, S7). A ``ReleasedValue`` is such a
 number: any function of what was released, kept as an expression. Other comparisons are conditions.
 An answer without noise is never looked at: that is refused with its line.
 """
