@@ -428,7 +428,7 @@ class OfData(Symbolic):
 
 
 def margin_of(table: Table, records: int, *, is_off: bool, in_pairs: bool) -> Fraction:
-    """How far float sums may take two sums over n records from each other (docs/theory/size.md, S8).
+    """How far floats may take two sums over n records from each other (docs/theory/size.md, S8).
 
     0 where all partial sums are floats. ``in_pairs`` is whether NumPy adds them pairwise, as it
     does along one line.
