@@ -190,7 +190,7 @@ def _check(screen: Screen, model: CheckModel, task: CommandJob, checkpoint: Path
     started = time.perf_counter()
     outcome = Outcome(model.mechanism, 2)
     try:
-        job = load_job(model, task.folder)
+        job = load_job(model, task.folder, alone=True)
         file, line = defined_at(job.where)
         outcome = replace(
             outcome,
@@ -314,7 +314,7 @@ def _numbered(file: Path, number: int) -> Path:
 def was_interrupted(outcome: Outcome) -> bool:
     """Whether a check was cut off, also by a KeyboardInterrupt of the code under test."""
     found = outcome.certificate
-    return found is not None and found.verdict.reason.startswith("interrupted")
+    return found is not None and found.verdict.was_cut_off
 
 
 def say_how_to_go_on(screen: Screen, files: list[Path | None], typed: list[str]) -> None:

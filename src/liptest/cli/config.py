@@ -73,6 +73,7 @@ class CheckModel(_Model):
     budget: int | None = None
     search_laws: int | None = None
     seed: int | None = None
+    max_seconds: float | None = None
     releases: int = 1
     vendor: str | None = None
     domain: DomainOptions | None = None

@@ -19,6 +19,8 @@ import numpy as np
 from cyclopts import Group, Parameter, Token
 
 from liptest.cli.tables import read_column, read_whole_numbers
+from liptest.data.answers import Answers
+from liptest.data.distributions import Distribution, DomainAlone
 from liptest.data.domains import AnswerGrid, Domain, Hypercube, Hypergrid, RecordGrid
 from liptest.data.product import ProductDistribution
 from liptest.data.sources import SqlTable, as_source
@@ -119,7 +121,7 @@ class DomainOptions:
     relation: Annotated[Literal["all", "one"] | None, _option("Of answers: how many may move.")] = (
         None
     )
-    dimension: Annotated[int | None, _option("Number of bits of a cube.", **WHOLE)] = None
+    dimension: Annotated[int | None, _option("Number of bits, or of real answers.", **WHOLE)] = None
     sizes: Annotated[
         list[int] | None,
         _option("Values per coordinate: 3,3,2.", **WHOLE_NUMBERS),
@@ -138,6 +140,8 @@ class DomainOptions:
             if self.sizes is not None:
                 raise ConfigError("domain.sizes: a cube has a dimension, no sizes", key="domain")
             return None if self.dimension is None else Hypercube(self.dimension)
+        if kind == "answers" and self.sizes is None and self.dimension is not None:
+            return Answers(self.dimension, relation=str(self.relation))
         if self.sizes is None:
             raise ConfigError(
                 f"domain.sizes is missing: kind={kind!r} needs one size per coordinate, for "
@@ -196,13 +200,16 @@ class DistributionOptions:
             value is not None for value in (self.sql, self.columns, self.histogram_of)
         )
 
+    @property
+    def given(self) -> list[str]:
+        """What is said of the distribution; one of it is enough."""
+        named = ("probabilities", "marginals", "table", "sql")
+        found = [name for name in named if getattr(self, name) is not None]
+        return found + (["uniform"] if self.uniform else [])
+
     def build(self, domain: Domain | None, folder: Path) -> ProductDistribution:
         """The distribution; raises ConfigError when nothing or too much is said."""
-        given = [
-            name
-            for name in ("probabilities", "marginals", "table", "sql")
-            if getattr(self, name) is not None
-        ] + (["uniform"] if self.uniform else [])
+        given = self.given
         if len(given) != 1:
             raise ConfigError(
                 f"distribution: give exactly one of probabilities, marginals, uniform, table, sql; "
@@ -219,6 +226,12 @@ class DistributionOptions:
         if self.uniform:
             return ProductDistribution.uniform(known)
         return ProductDistribution(known, self.marginals or [])
+
+    def build_if_given(self, domain: Domain | None, folder: Path) -> Distribution:
+        """The distribution, or the domain alone: enough for a proof and for a refutation."""
+        if domain is not None and not self.given:
+            return DomainAlone(domain)
+        return self.build(domain, folder)
 
     def _bits(self, domain: Domain | None) -> ProductDistribution:
         if isinstance(self.probabilities, list):

@@ -10,7 +10,7 @@ from liptest.cli.claim_options import NOTIONS, from_arguments, to_arguments
 from liptest.cli.config import CheckModel, read_config, validated
 from liptest.cli.data_options import NOTHING, DistributionOptions, DomainOptions
 from liptest.cli.loading import load_mechanism, muted
-from liptest.data.product import ProductDistribution
+from liptest.data.distributions import Distribution
 from liptest.errors import (
     InputError,
     check_count,
@@ -39,7 +39,7 @@ class Job:
     where: str
     mechanism: Mechanism
     label: str
-    distribution: ProductDistribution
+    distribution: Distribution
 
 
 def read_task(options: dict[str, Any]) -> CommandJob:
@@ -107,18 +107,24 @@ def check_file_says_it_all(options: dict[str, Any]) -> None:
 def _from_arguments(options: dict[str, Any]) -> dict[str, Any]:
     plain = ("mechanism", "epsilon", "delta", "exception_mass", "failure_probability", "method")
     data = {key: options[key] for key in (*plain, "budget", "search_laws", "seed", "vendor")}
+    data["max_seconds"] = options.get("max_seconds")
     return {**data, **from_arguments(options), **options["data"]}
 
 
-def load_job(model: CheckModel, folder: Path) -> Job:
-    """Load the mechanism and build the distribution of one check."""
+def load_job(model: CheckModel, folder: Path, *, alone: bool = False) -> Job:
+    """Load the mechanism and build the distribution of one check.
+
+    ``alone``: a domain is enough, as it is for a proof and for a refutation.
+    """
     where = model.mechanism
     if ".py:" in where:
         where = str(folder / where)
     with muted():
         mechanism, label = load_mechanism(where)
     domain = (model.domain or DomainOptions()).build()
-    law = (model.distribution or DistributionOptions()).build(domain, folder)
+    options = model.distribution or DistributionOptions()
+    build = options.build_if_given if alone else options.build
+    law: Distribution = build(domain, folder)
     return Job(model, where, mechanism, label, law)
 
 
@@ -126,7 +132,7 @@ def settings_of(model: CheckModel) -> CheckSettings:
     """The settings of one check, without workers and progress; raises InputError."""
     claim = ("epsilon", "delta", "exception_mass", "failure_probability", "tolerance")
     options: dict[str, Any] = {
-        key: getattr(model, key) for key in (*claim, "budget", "search_laws", "seed")
+        key: getattr(model, key) for key in (*claim, "budget", "search_laws", "seed", "max_seconds")
     }
     return CheckSettings(**options, **to_arguments(model), method=_method(model.method))
 

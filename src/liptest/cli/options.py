@@ -26,8 +26,8 @@ Method = Annotated[
     str,
     Parameter(
         group=CLAIM,
-        help="auto, exhaustive, per-record, neighbourhoods, light-neighbourhoods, edges, group, "
-        "search, or a tester such as VarianceEdges.",
+        help="auto, alignment, per-record, refutation, exhaustive, neighbourhoods, "
+        "light-neighbourhoods, edges, group, search, or a tester such as VarianceEdges.",
     ),
 ]
 Config = Annotated[Path | None, Parameter(group=RUN, help="Default: liptest.toml beside you.")]
@@ -72,6 +72,11 @@ Workers = Annotated[
 ]
 
 
+MaxSeconds = Annotated[
+    float | None, Parameter(group=RUN, help="End a check with what is known after so long.")
+]
+
+
 @Parameter(name="*")
 @dataclass(frozen=True)
 class Options:
@@ -91,6 +96,7 @@ class Options:
     budget: Budget = None
     search_laws: SearchLaws = None
     seed: Seed = None
+    max_seconds: MaxSeconds = None
     json: Json = None
     html: Html = None
     junit: Junit = None

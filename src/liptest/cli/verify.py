@@ -150,7 +150,7 @@ class Against:
         assert self._whole is not None
         space = domain or self._whole.domain or DomainOptions()
         known = law or self._whole.distribution or DistributionOptions()
-        return known.build(space.build(), self._folder)
+        return known.build_if_given(space.build(), self._folder)
 
     def _domain(self, document: dict[str, Any]) -> DomainOptions:
         if self._data.domain != NOTHING.domain:

@@ -143,6 +143,8 @@ def _packages(names: Any) -> tuple[str, ...]:
 
 T = TypeVar("T")
 _BUDGETS = ("max_leaves", "max_choices", "max_seconds")
+# Runs that show whether a dataset is answered at all.
+_FEW_RUNS = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -285,6 +287,27 @@ class PythonFunction(Mechanism):
     def fresh_law(self, dataset: IntArray) -> OutputLaw:
         """The law enumerated anew, so that a function that changes its answers is noticed."""
         return self._with_probabilities(self._enumerated(self._argument(dataset)))
+
+    def within(self, runs: int) -> PythonFunction:
+        """The same function, with no more than so many runs for one law."""
+        known = KnownLaws(self.name, self._known.records)
+        return copied(self, max_leaves=min(runs, self.max_leaves), _known=known)
+
+    def only_raises(self, dataset: IntArray) -> str | None:
+        """The exception that every run on a dataset, (d,), raises; None where some run answers.
+
+        None also where that is not seen in few runs, or where the code is not followed.
+        """
+        # One run tells of almost every program that it answers.
+        for runs in (1, _FEW_RUNS):
+            seen = self.within(runs)
+            try:
+                [law] = seen._known_laws(seen._argument(dataset)[None])
+            except LiptestError:
+                return None
+            if not all(isinstance(output, Raised) for output in law.outputs):
+                return None
+        return None if law.unexplored else seen.first_exception
 
     def afresh(self) -> PythonFunction:
         """The same function, of which no law is known."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,6 +77,8 @@ class NoPaths:
     """Why a program is not followed with symbolic data, in a sentence with its line."""
 
     reason: str
+    #: None of them.
+    paths: ClassVar[tuple[AlignedPath, ...]] = ()
 
 
 class Data(Protocol):

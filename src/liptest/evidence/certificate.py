@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from fractions import Fraction
 from html import escape
 from importlib import resources
 from pathlib import Path
@@ -25,7 +26,8 @@ from typing_extensions import TypeVar
 import liptest
 from liptest.blackbox.samplers import check_sampler
 from liptest.blackbox.verdicts import BlackBoxVerdict
-from liptest.data.distributions import Distribution
+from liptest.data.answers import Answers
+from liptest.data.distributions import Distribution, distribution_or_domain
 from liptest.data.domains import AllAnswers, Domain, Hypercube, Hypergrid, OneAnswer, RecordGrid
 from liptest.data.product import ProductDistribution
 from liptest.data.sampled import SampledDistribution
@@ -34,10 +36,12 @@ from liptest.evidence.check_witness import Unreadable, strict_json
 from liptest.privacy.claims import Claim, text_above
 from liptest.privacy.notions import of_releases
 from liptest.privacy.verdicts import (
+    BY_ALIGNMENT,
     BY_FILTER,
     BY_RECORDS,
     NOT_COVERED,
     PrivacyVerdict,
+    aligned_sentence,
     excepted_sentence,
     partial_sentence,
     proof_sentence,
@@ -208,6 +212,7 @@ def certify_samples(
 
 def identify_data(data: Any) -> tuple[str, str]:
     """The hash of a distribution or of listed pairs, and where they came from."""
+    data = distribution_or_domain(data)
     if isinstance(data, (ProductDistribution, SampledDistribution)):
         return distribution_hash(data), data.source
     listed = [[np.asarray(side).tolist() for side in pair] for pair in data]
@@ -284,6 +289,7 @@ _KINDS: dict[str, type[Domain]] = {
     "records": RecordGrid,
     "answers, all move": AllAnswers,
     "answers, one moves": OneAnswer,
+    "real answers": Answers,
 }
 
 
@@ -303,10 +309,12 @@ class _Domain(Record):
     def of(cls, domain: Domain | None) -> _Domain:
         """InputError for a domain that is not of this package."""
         kind = next((key for key, known in _KINDS.items() if type(domain) is known), None)
-        if kind is None or domain is None:
+        is_listed = isinstance(domain, Answers) and domain.kind == "moves"
+        if kind is None or domain is None or is_listed:
             raise InputError(
-                f"domain={domain} is not one of this package, so no certificate can say what its "
-                f"neighbours are; the verdict can be written: verdict.to_json()",
+                f"domain={domain} is not one of this package, or has listed moves, so no "
+                f"certificate can say what its neighbours are; the verdict can be written: "
+                f"verdict.to_json()",
                 name="domain",
             )
         sizes = domain.sizes[0] if len(set(domain.sizes)) == 1 else tuple(domain.sizes)
@@ -321,6 +329,8 @@ class _Domain(Record):
             )
         if self.kind == "cube":
             return Hypercube(self.dimension)
+        if self.kind == "real answers":
+            return _real_answers(self.dimension, self.neighbours)
         listed = [self.sizes] * self.dimension if isinstance(self.sizes, int) else self.sizes
         if len(listed) != self.dimension:
             raise InputError(
@@ -329,6 +339,15 @@ class _Domain(Record):
         made: Any = _KINDS[self.kind]
         domain: Domain = made(listed)
         return domain
+
+
+def _real_answers(m: int, words: str) -> Domain:
+    """The domain whose neighbours are said so; InputError where there is none."""
+    written = re.fullmatch(r"moving (every|one) answer by at most ([0-9]+(/[0-9]+)?)", words)
+    if written is None:
+        raise InputError(f"neighbours={shown(words)}: real answers do not move so")
+    relation = {"every": "all", "one": "one"}[written[1]]
+    return Answers(m, Fraction(written[2]), relation)
 
 
 @dataclass(frozen=True)
@@ -585,6 +604,11 @@ def comparison_words(verdict: PrivacyVerdict) -> str:
     """How the outputs of two datasets were compared, in one sentence."""
     if verdict.method == BY_FILTER:
         return "nothing was compared: the noise is wide enough for every query that was filtered"
+    if verdict.method == BY_ALIGNMENT:
+        return (
+            "no outputs were compared: for each path of the code, a shift of its noise that keeps "
+            "path and output is checked in rationals; exceptions are outputs by type"
+        )
     if not isinstance(verdict.claim, Claim):
         how = f"output distributions as wholes, by {verdict.claim.measure}"
     elif verdict.claim.delta > 0:
@@ -654,6 +678,9 @@ def _ends_well(verdict: PrivacyVerdict, rest: str, mass: float) -> bool:
     if verdict.method == BY_FILTER:
         most = 0 if verdict.settings is None else verdict.settings.parameters.get("max_references")
         return isinstance(most, int) and rest == excepted_sentence(mass, most)
+    if verdict.method == BY_ALIGNMENT:
+        parameters = {} if verdict.settings is None else verdict.settings.parameters
+        return rest == aligned_sentence(parameters)
     cost = verdict.cost
     if verdict.method == BY_RECORDS:
         return rest in [records_sentence(cost.pairs, is_later=later) for later in (False, True)]

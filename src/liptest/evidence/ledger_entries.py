@@ -21,7 +21,7 @@ from liptest.evidence.certificate import Certificate
 from liptest.evidence.ledger_file import Row
 from liptest.privacy.claims import AnyClaim, Claim, ExactLog
 from liptest.privacy.settings import BLACK_BOX
-from liptest.privacy.verdicts import PROVING, counted
+from liptest.privacy.verdicts import BY_REFUTATION, PROVING, counted
 from liptest.verdicts import Count, Decision, Json, Record, Text
 
 _DIGITS = 6
@@ -195,7 +195,7 @@ def _sum(values: Iterable[Fraction]) -> Fraction:
 
 
 #: Methods that look at every case: whatever they answer, no wrong YES was possible.
-_CERTAIN = PROVING
+_CERTAIN = (*PROVING, BY_REFUTATION)
 #: What reading a row raises that no ledger wrote.
 NOT_OURS = (KeyError, TypeError, ValueError, AttributeError)
 _LONGEST_NAME = 200

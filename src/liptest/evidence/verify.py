@@ -6,19 +6,19 @@ Documents are explained in docs/certificates.md.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from liptest.blackbox.check import check_samples
 from liptest.blackbox.samplers import Sampler, check_sampler
 from liptest.blackbox.verdicts import BlackBoxVerdict, count_problems
-from liptest.data.distributions import Distribution
+from liptest.data.distributions import Distribution, DomainAlone, distribution_or_domain
 from liptest.data.domains import Domain
-from liptest.data.product import ProductDistribution
 from liptest.errors import InputError, LiptestError, shown
 from liptest.evidence import check_witness
 from liptest.evidence.certificate import (
@@ -32,9 +32,9 @@ from liptest.evidence.certificate import (
     versions_here,
 )
 from liptest.evidence.check_witness import read_rational
+from liptest.evidence.filters import filter_problems
 from liptest.lipschitz.testers import ALL_TESTERS
 from liptest.lipschitz.testers.base import LipschitzTester
-from liptest.mechanisms.additive import DiscreteLaplace
 from liptest.mechanisms.base import Mechanism, check_mechanism, through_densities
 from liptest.mechanisms.shift import ShiftMechanism
 from liptest.privacy.by_records import witness_at_place
@@ -42,20 +42,18 @@ from liptest.privacy.check import check_privacy
 from liptest.privacy.claims import Claim
 from liptest.privacy.intervals import certified_mass, clean_draws
 from liptest.privacy.judge import witness_of
-from liptest.privacy.noisy_queries import FilteredQuery, epsilon_below, unaffordable_mass
 from liptest.privacy.notion_witnesses import notion_witness_problems
 from liptest.privacy.notions import CurveClaim, claim_arguments, claimed_number, is_part
-from liptest.privacy.settings import METHODS
+from liptest.privacy.settings import AT_ANY_SIZE, METHODS
 from liptest.privacy.verdicts import (
+    BY_ALIGNMENT,
     BY_FILTER,
     NOISY_QUERY,
     PROVING,
-    PrivacyPlan,
     PrivacyVerdict,
 )
 from liptest.privacy.witnesses import PrivacyWitness
 from liptest.runs.fingerprints import Fingerprint, code_hash, distribution_hash, fingerprint
-from liptest.statistics.user_statistic import UserStatistic
 from liptest.verdicts import Cost, Decision
 
 # What can be checked of a certificate without its mechanism: that it does not contradict itself.
@@ -224,7 +222,7 @@ def _about_domain(verdict: PrivacyVerdict, domain: Domain) -> Iterator[str]:
     missing = verdict.guarantee.not_covered
     if list(missing) != sorted(set(missing)) or any(r >= domain.dimension for r in missing):
         yield f"guarantee: not_covered={shown(missing)} are not coordinates of the domain in order"
-    if verdict.method not in (*METHODS, BY_FILTER, *(t.name for t in ALL_TESTERS)):
+    if verdict.method not in (*METHODS, *AT_ANY_SIZE, BY_FILTER, *(t.name for t in ALL_TESTERS)):
         yield f"method={shown(verdict.method)}: liptest has no such method, so nothing is repeated"
 
 
@@ -279,7 +277,6 @@ def _stated_loss(witness: PrivacyWitness, masses: tuple[Any, Any]) -> Iterator[s
 # may differ in the last one.
 
 
-_FILTER_SOURCE = "theory 3.13"
 # What the clock decides, and what a gate says of its own in other words.
 _NOT_COMPARED = ("mechanism", "distribution", "law_source", "witness")
 
@@ -307,7 +304,7 @@ def law_source_problems(verdict: PrivacyVerdict, mechanism: Mechanism) -> list[s
     # Whether noise was integrated is known only once laws were asked for.
     # So are conditions.
     source, _, _ = verdict.law_source.partition("; ")
-    stated = source.replace("integrated", "enumerated", 1)
+    stated = re.sub("^(integrated|aligned)", "enumerated", source)
     if noisy or stated == mechanism.source:
         return []
     return [f"law_source={verdict.law_source!r}, but the mechanism's is {mechanism.source!r}"]
@@ -375,6 +372,13 @@ def repeated(
         return ["the distribution is not the one that was tested with (hash differs)"]
     if verdict.method == BY_FILTER:
         return list(filter_problems(verdict, mechanism, distribution))
+    return run_again(verdict, mechanism, distribution)
+
+
+def run_again(
+    verdict: PrivacyVerdict, mechanism: Mechanism, distribution: Distribution
+) -> list[str]:
+    """Every number of a test that comes out otherwise when it is run again from its seed."""
     settings = verdict.settings
     if settings is None:
         return ["the settings are missing, so the test cannot be repeated"]
@@ -409,59 +413,6 @@ def _compared(verdict: PrivacyVerdict) -> dict[str, Any]:
     data = {key: item for key, item in verdict.to_dict().items() if key not in _NOT_COMPARED}
     data["cost"] = {key: item for key, item in data["cost"].items() if key != "seconds"}
     return data
-
-
-def filter_problems(
-    verdict: PrivacyVerdict, mechanism: Mechanism, distribution: Distribution
-) -> Iterator[str]:
-    """What a YES by a filter rests on (theory 3.13), as far as it can be looked at.
-
-    The released law is k + noise: k of a query that liptest filters on this distribution, noise of
-    scale at least K / epsilon for the K by which the filtered k changes between neighbours.
-    """
-    query = _filtered(mechanism)
-    if query is None or not isinstance(mechanism, ShiftMechanism):
-        yield "method=filter: the mechanism is not a filtered query with discrete Laplace noise"
-        return
-    yield from _untested_problems(verdict)
-    noise, claim = mechanism.noise, verdict.claim
-    if not isinstance(claim, Claim):
-        yield f"method=filter: no filter is made for claim={claim}"
-        return
-    assert isinstance(noise, DiscreteLaplace)
-    if noise.scale * epsilon_below(claim.epsilon) < query.grid.steps:
-        yield "method=filter: the noise is narrower than the claim needs"
-    if distribution_hash(query.distribution) != distribution_hash(distribution):
-        yield "method=filter: the filter is made for another distribution"
-    settings = verdict.settings
-    most = None if settings is None else settings.parameters.get("max_references")
-    if most != query.max_references or not isinstance(distribution, ProductDistribution):
-        yield f"method=filter: max_references={shown(most)}, but it is {query.max_references}"
-        return
-    excepted, known = unaffordable_mass(distribution, most), verdict.guarantee.exception_mass
-    if known is None or not math.isclose(excepted, known, rel_tol=_CLOSE):
-        yield f"guarantee: exception_mass={known}, but datasets of mass {excepted} are excepted"
-    if settings is not None and excepted > settings.exception_mass:
-        yield f"guarantee: exception_mass={excepted} is more than was allowed"
-
-
-def _untested_problems(verdict: PrivacyVerdict) -> Iterator[str]:
-    seconds = verdict.cost.seconds
-    nothing = Cost(seconds=seconds), PrivacyPlan(BY_FILTER, 0, 0.0, 0.0, _FILTER_SOURCE), 0
-    if (verdict.cost, verdict.plan, verdict.seed) != nothing:
-        yield "method=filter: nothing was drawn or counted, but the verdict has counts or a seed"
-    if verdict.guarantee.source != _FILTER_SOURCE:
-        yield f"guarantee: source={verdict.guarantee.source!r}, but a filter's is another"
-    if verdict.largest_loss != claimed_number(verdict.claim):
-        yield f"largest_loss={verdict.largest_loss}, but the noise is made for the claim"
-
-
-def _filtered(mechanism: Mechanism) -> FilteredQuery | None:
-    if type(mechanism) is not ShiftMechanism or type(mechanism.noise) is not DiscreteLaplace:
-        return None
-    statistic = mechanism.statistic
-    query = statistic.compute if type(statistic) is UserStatistic else None
-    return query if type(query) is FilteredQuery else None
 
 
 def _differences(before: Any, after: Any, where: str = "") -> Iterator[str]:
@@ -627,6 +578,7 @@ def _examine_mechanism(
 ) -> None:
     checked, verdict, domain = check_mechanism(mechanism), given.verdict, given.domain
     assert domain is not None, "a verdict on a mechanism is about a domain"
+    distribution = cast(Distribution | None, distribution_or_domain(distribution))
     found.problems += code_problems(given.code, fingerprint(checked))
     found.problems += law_source_problems(verdict, checked)
     found.checked.append("the code is that which was tested")
@@ -638,8 +590,12 @@ def _examine_mechanism(
         found.problems += refutation_problems(verdict, checked, domain)
         found.checked.append("the mechanism, asked again, breaks the claim on the witness")
         found.certain = True
-    if given.decision is Decision.INCONCLUSIVE and verdict.reason.startswith("interrupted"):
+    if given.decision is Decision.INCONCLUSIVE and verdict.was_cut_off:
         found.unchecked.append("where the run was interrupted: that cannot be repeated")
+    elif distribution is None and verdict.method in AT_ANY_SIZE:
+        found.problems += run_again(verdict, checked, DomainAlone(domain))
+        found.checked.append("the proof or search, made again, gives the same numbers")
+        found.certain = True
     elif distribution is None:
         _look_for_noise(given.verdict, domain, checked, found)
         found.unchecked.append("seed and counts: no distribution was given to repeat the test on")
@@ -655,6 +611,8 @@ def _look_for_noise(
 ) -> None:
     if verdict.decision is Decision.NO:
         return  # the witness was asked for again
+    if verdict.method == BY_ALIGNMENT:
+        return  # its source says that noise is taken as ideal
     silent = silent_noise_problems(verdict, mechanism, domain)
     guarantee = verdict.guarantee
     if guarantee.kind == "proof" and not guarantee.condition:

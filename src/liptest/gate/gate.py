@@ -208,6 +208,7 @@ class PrivacyGate(Gate):
         search_laws: int | None = None,
         releases: int = 1,
         seed: int | None = None,
+        max_seconds: float | None = None,
         executor: Executor | None = None,
         progress: Progress | None = None,
         ledger: LedgerLike = None,
@@ -232,6 +233,7 @@ class PrivacyGate(Gate):
             budget=budget,
             search_laws=search_laws,
             seed=seed,
+            max_seconds=max_seconds,
             executor=executor,
             progress=progress,
         )
@@ -242,7 +244,9 @@ class PrivacyGate(Gate):
         code = fingerprint(checked)
         recorder.begin(checked, code, distribution, settings.claim, settings.failure_probability)
         drawn = secrets.randbits(128) if seed is None else seed
-        verdict = check_with_settings(checked, distribution, replace(settings, seed=drawn))
+        # What is released is drawn from a law: a proof has to have seen them.
+        run = replace(settings, seed=drawn)
+        verdict = check_with_settings(checked, distribution, run, for_release=True)
         worded = self._worded(verdict)
         certificate = certify(worded, code, distribution, own_seed=seed is None, releases=releases)
         super().__init__(checked, domain, code, certificate, recorder)

@@ -102,6 +102,24 @@ class Mechanism(ABC):
         """The same mechanism, of which no law was asked for yet."""
         return self
 
+    def within(self, runs: int) -> Self:
+        """The same mechanism with no more than so many runs of its code for one law."""
+        return self
+
+    def aligned_paths(self, domain: Domain, *, way: str = "released") -> Any:
+        """Its paths with data and noise as symbols, with ``paths`` empty and a ``reason`` where it
+        is not followed; None where there is no code to follow.
+
+        ``way``: "released" counts all that the program looks at as part of its output, "branches"
+        follows its comparisons (docs/theory, size).
+        """
+        return None
+
+    def only_raises(self, dataset: IntArray) -> str | None:
+        """The exception that every run on a dataset raises; None where some run answers, or where
+        that is not seen in few runs."""
+        return None
+
     def narrowed(self, domain: Domain) -> Mechanism | None:
         """The same mechanism with a statistic, where its code reads little of a dataset.
 

@@ -9,12 +9,23 @@ from concurrent.futures import Executor
 from dataclasses import replace
 from typing import Any
 
-from liptest.data.distributions import Distribution
-from liptest.data.domains import require_one_at_a_time
+from liptest.data.distributions import (
+    Distribution,
+    DomainAlone,
+    distribution_or_domain,
+    require_draws,
+)
+from liptest.data.domains import Domain, require_one_at_a_time
 from liptest.data.product import ProductDistribution
-from liptest.errors import InputError, shown
+from liptest.errors import InputError, LiptestError, shown
 from liptest.lipschitz.testers.base import LipschitzTester
 from liptest.mechanisms.base import SamplesOnly, check_by_samples, through_reads
+from liptest.privacy.at_any_size import (
+    run_at_any_size,
+    try_early,
+    try_late,
+    within_time,
+)
 from liptest.privacy.atest import run_atest
 from liptest.privacy.by_records import prove_by_records
 from liptest.privacy.claims import ExactLog, require_epsilon
@@ -31,7 +42,7 @@ from liptest.privacy.proof import run_exhaustive, try_in_worker
 from liptest.privacy.request import Task, validated_request
 from liptest.privacy.sampling_run import run_sampling
 from liptest.privacy.search import run_search, then_search
-from liptest.privacy.settings import BLACK_BOX, CheckSettings
+from liptest.privacy.settings import AT_ANY_SIZE, BLACK_BOX, CheckSettings
 from liptest.privacy.symmetric_records import count_laws_per_draw
 from liptest.privacy.verdicts import BY_RECORDS, PrivacyPlan, PrivacyVerdict
 from liptest.runs.checkpoints import Checkpoint
@@ -44,7 +55,7 @@ _AFFORDABLE_EDGES = 2 * 10**7
 
 def check_privacy(
     mechanism: Any,
-    distribution: Distribution,
+    distribution: Distribution | Domain,
     *,
     epsilon: float | str | ExactLog | None = None,
     delta: float = 0.0,
@@ -59,6 +70,7 @@ def check_privacy(
     budget: int | None = None,
     search_laws: int | None = None,
     seed: int | None = None,
+    max_seconds: float | None = None,
     executor: Executor | None = None,
     progress: Progress | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
@@ -72,7 +84,8 @@ def check_privacy(
         ``lt.ShiftMechanism``, or another ``lt.Mechanism``.
     distribution
         Of the data; its domain says which datasets exist and which are neighbours. Fit it on
-        public or other data, never on the data that is to be protected.
+        public or other data, never on the data that is to be protected. A domain alone is enough
+        for a proof and for a refutation; methods that draw datasets refuse it.
     epsilon, delta
         The claim (paper: alpha, gamma). epsilon is a float above 0 or ``lt.log(3)``.
     rho, renyi, mu, curve
@@ -84,7 +97,8 @@ def check_privacy(
     failure_probability
         Chance of a YES although the guarantee is wrong (paper: gamma).
     method
-        "auto", "exhaustive" (3.7), "per-record" (docs/theory/records.md), "neighbourhoods" (3.6b),
+        "auto", "alignment" (S1: any size), "per-record" (docs/theory/records.md), "refutation"
+        (3.10: a few pairs at any size), "exhaustive" (3.7), "neighbourhoods" (3.6b),
         "light-neighbourhoods" (3.6), "edges" (3.5), "group" (3.4), "search" (3.10: NO or
         INCONCLUSIVE), or a Lipschitz tester: the paper's A_test (3.3). "black-box" (3.14) is for an
         ``lt.Sampler``, and its only method: ``budget`` is then the number of samples, and the
@@ -100,6 +114,9 @@ def check_privacy(
         is enumerated).
     seed
         Same seed, same verdict, witness and counts on any number of workers.
+    max_seconds
+        Limit of time for the whole check, which then ends with what is known: most often
+        INCONCLUSIVE.
     executor, progress
         As in ``check_lipschitz``.
     checkpoint
@@ -138,6 +155,7 @@ def check_privacy(
             budget=budget,
             search_laws=search_laws,
             seed=seed,
+            max_seconds=max_seconds,
             executor=executor,
             progress=progress,
             checkpoint=checkpoint,
@@ -147,26 +165,61 @@ def check_privacy(
 
 @surroundings_kept()
 def check_with_settings(
-    mechanism: Any, distribution: Distribution, settings: CheckSettings
+    mechanism: Any,
+    distribution: Distribution | Domain,
+    settings: CheckSettings,
+    *,
+    for_release: bool = False,
 ) -> PrivacyVerdict:
-    """``check_privacy`` with the settings as one object."""
+    """``check_privacy`` with the settings as one object.
+
+    ``for_release``: what is released is drawn from an enumerated law, so only methods that look at
+    these laws are used.
+    """
+    law: Any = distribution_or_domain(distribution)
     if settings.method == BLACK_BOX or isinstance(mechanism, SamplesOnly):
         # A verdict of its own kind, which type checkers are not told of for the sake of the others.
-        by_samples: Any = _by_samples(mechanism, distribution, settings)
+        by_samples: Any = _by_samples(mechanism, law, settings)
         found: PrivacyVerdict = by_samples
         return found
-    asked = validated_request(mechanism, distribution, settings)
+    asked = validated_request(mechanism, law, settings)
+    if for_release and settings.method in AT_ANY_SIZE:
+        raise InputError(
+            f"method={shown(settings.method)} looks at no output law, and a gate draws from one; "
+            f"use another method",
+            name="method",
+        )
     kept = None if settings.checkpoint is None else Checkpoint.at(settings.checkpoint)
     task = replace(asked, seed=_seed(settings.seed, kept), checkpoint=kept)
     if kept is not None:
         kept.claim(task.identity())
-    try_in_worker(task.mechanism, distribution.domain, settings.executor)
+    return within_time(task, lambda: _check(task, for_release=for_release))
+
+
+def _check(task: Task, *, for_release: bool) -> PrivacyVerdict:
+    if task.settings.method in AT_ANY_SIZE:
+        return run_at_any_size(task)
+    early = None
+    if task.settings.method == "auto" and not for_release:
+        early = try_early(task)
+        if early.verdict is not None:
+            return early.verdict
+    try:
+        return _visit_or_draw(task)
+    except LiptestError as error:
+        late = None if early is None else try_late(task, early, error)
+        if late is None:
+            raise
+        return late
+
+
+def _visit_or_draw(task: Task) -> PrivacyVerdict:
+    domain = task.distribution.domain
+    try_in_worker(task.mechanism, domain, task.settings.executor)
     certain = _by_records(task)
     if certain is not None:
         return certain
-    return through_reads(
-        task.mechanism, distribution.domain, lambda seen: _run(replace(task, mechanism=seen))
-    )
+    return through_reads(task.mechanism, domain, lambda seen: _run(replace(task, mechanism=seen)))
 
 
 def _by_records(task: Task) -> PrivacyVerdict | None:
@@ -205,6 +258,7 @@ def _run(task: Task) -> PrivacyVerdict:
     tester = task.settings.tester
     if tester is not None:
         require_one_at_a_time(task.distribution.domain, f"method={tester.name!r}")
+        require_draws(task.distribution, f"method={tester.name!r}")
         return then_search(task, run_atest(task, tester))
     method = str(task.settings.method)
     chosen = choose_method(task) if method == "auto" else method
@@ -214,6 +268,7 @@ def _run(task: Task) -> PrivacyVerdict:
         return run_exhaustive(task)
     if chosen == "search":
         return run_search(task)
+    require_draws(task.distribution, f"method={chosen!r}")
     return then_search(task, run_sampling(task, _planned(task, chosen)))
 
 
@@ -223,6 +278,8 @@ def choose_method(task: Task) -> str:
     most = _AFFORDABLE_EDGES if size.through_statistic else _AFFORDABLE_PAIRS
     if size.possible and size.laws <= _limit(task, "plain") and size.visits(task.claim) <= most:
         return "exhaustive"
+    if isinstance(task.distribution, DomainAlone):
+        return "neighbourhoods"
     numbers = task.settings.exception_mass, task.settings.failure_probability
     full = neighbourhoods(task.distribution, *numbers)
     domain = task.distribution.domain

@@ -8,7 +8,12 @@ from typing import Any
 import numpy as np
 
 from liptest import __version__
-from liptest.data.distributions import Distribution, check_distribution
+from liptest.data.distributions import (
+    Distribution,
+    check_distribution,
+    distribution_or_domain,
+)
+from liptest.data.domains import Domain
 from liptest.errors import InputError, MechanismError
 from liptest.mechanisms.base import Mechanism, check_mechanism
 from liptest.privacy import verdicts as wording
@@ -96,13 +101,15 @@ class Task:
         )
 
 
-def validated_request(mechanism: Any, distribution: Distribution, settings: CheckSettings) -> Task:
+def validated_request(
+    mechanism: Any, distribution: Distribution | Domain, settings: CheckSettings
+) -> Task:
     """The test that ``check_privacy`` is asked for, with seed 0: nothing is drawn or run.
 
     Who counts attempts validates first: what is refused here is not an attempt. Raises InputError.
     """
     checked = check_mechanism(mechanism)
-    law = check_distribution(distribution, together=True)
+    law = check_distribution(distribution_or_domain(distribution), together=True)
     check_seen_statistic(checked, law.domain)
     if settings.method == BLACK_BOX:
         raise unknown_method(settings.method)

@@ -9,7 +9,14 @@ from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
-from liptest.errors import InputError, check_count, check_open_unit, check_seed, shown
+from liptest.errors import (
+    InputError,
+    check_count,
+    check_open_unit,
+    check_positive,
+    check_seed,
+    shown,
+)
 from liptest.lipschitz.testers.base import LipschitzTester
 from liptest.privacy.claims import Claim, ExactLog
 from liptest.privacy.notions import StatedClaim, stated_claim
@@ -20,6 +27,8 @@ METHODS = [
     *("auto", "exhaustive", "per-record", "neighbourhoods", "light-neighbourhoods", "edges"),
     *("group", "search"),
 ]
+#: Methods that neither visit a domain nor draw from a distribution; parts of "auto".
+AT_ANY_SIZE = ("alignment", "refutation")
 #: For samplers, which have no output laws.
 BLACK_BOX = "black-box"
 
@@ -50,6 +59,7 @@ class CheckSettings:
     budget: int | None = None
     search_laws: int | None = None
     seed: int | None = None
+    max_seconds: float | None = None
     executor: Executor | None = None
     progress: Progress | None = None
     checkpoint: str | os.PathLike[str] | None = None
@@ -69,6 +79,8 @@ class CheckSettings:
             valid["budget"] = check_count("budget", self.budget)
         if self.search_laws is not None:
             valid["search_laws"] = check_count("search_laws", self.search_laws, least=0)
+        if self.max_seconds is not None:
+            valid["max_seconds"] = check_positive("max_seconds", self.max_seconds)
         for name, value in valid.items():
             object.__setattr__(self, name, value)
 
@@ -99,7 +111,7 @@ class CheckSettings:
 def _valid_method(method: str | LipschitzTester) -> str | LipschitzTester:
     if isinstance(method, LipschitzTester) and not isinstance(method, (str, type)):
         return method
-    if isinstance(method, str) and method in (*METHODS, BLACK_BOX):
+    if isinstance(method, str) and method in (*METHODS, *AT_ANY_SIZE, BLACK_BOX):
         return method
     raise unknown_method(method)
 
@@ -107,8 +119,8 @@ def _valid_method(method: str | LipschitzTester) -> str | LipschitzTester:
 def unknown_method(method: object) -> InputError:
     """The error for a method that does not exist."""
     return InputError(
-        f"method={shown(method)} is unknown; use one of {', '.join(METHODS)}, or a Lipschitz "
-        f"tester",
+        f"method={shown(method)} is unknown; use one of "
+        f"{', '.join((*METHODS, *AT_ANY_SIZE))}, or a Lipschitz tester",
         name="method",
         value=method,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Annotated, ClassVar, NoReturn
@@ -37,9 +38,13 @@ _COLOURS = {Decision.YES: "#2f8f57", Decision.NO: "#d0453b", Decision.INCONCLUSI
 #: The method of a verdict on records that are treated one by one.
 BY_RECORDS = "per-record"
 #: Methods whose YES is a proof.
-PROVING = ("exhaustive", BY_RECORDS, BY_FILTER)
+PROVING = ("exhaustive", "alignment", BY_RECORDS, BY_FILTER)
 #: The method of a verdict that rests on a search alone (theory 3.10).
 BY_SEARCH = "search"
+#: The method of a proof that shifts the noise, for data of any size (theory S1).
+BY_ALIGNMENT = "alignment"
+#: The method of a NO at one of a fixed number of pairs (theory 3.10).
+BY_REFUTATION = "refutation"
 
 
 @dataclass(frozen=True)
@@ -82,7 +87,8 @@ class Remedy(Record):
 class Settings(Record):
     """What was asked beside claim and seed: with them a test can be repeated.
 
-    ``parameters`` are those of a Lipschitz tester, such as range_step, or of a route;
+    ``parameters`` are those of a Lipschitz tester, such as range_step, or of a route, or what a
+    proof by alignment came to: "price", "paths", "shifts" and "holds";
     ``search_laws`` is the budget of the search after a YES, None for a share of the plan.
     """
 
@@ -130,6 +136,20 @@ class PrivacyVerdict(Record):
     def sufficient_delta(self) -> float | None:
         """A delta with which, at the claimed epsilon, it is proved; None where none is known."""
         return None if self.remedy is None else self.remedy.delta
+
+    @property
+    def was_cut_off(self) -> bool:
+        """Whether Ctrl-C or the end of its time ended the check."""
+        return self.reason.startswith(("interrupted", "max_seconds"))
+
+    @property
+    def proof(self) -> str:
+        """What a YES by proof rests on, in short; "" for any other verdict."""
+        if self.guarantee.kind != "proof":
+            return ""
+        if self.method != BY_ALIGNMENT or self.settings is None:
+            return "every case checked"
+        return proof_words(self.settings.parameters)
 
     def __bool__(self) -> NoReturn:
         raise TypeError(
@@ -221,6 +241,8 @@ def headline(verdict: PrivacyVerdict) -> str:
         "refutation": "refuted with a witness",
     }
     note = verdict.reason if kind == "none" else notes[kind]
+    if verdict.method == BY_ALIGNMENT and kind == "proof":
+        return f"{verdict.decision} by proof, {verdict.proof}"
     if kind == "proof" and verdict.guarantee.condition:
         note = "by proof - conditional on the declared edges"
     if verdict.method == BY_FILTER:
@@ -244,6 +266,16 @@ def tested(verdict: PrivacyVerdict) -> str:
         done = f"Compared all {pairs} of values of one record ({cost.laws:,} output laws)."
         if verdict.witness is not None:
             done = f"Compared {pairs} of values of one record ({cost.laws:,} output laws)."
+    elif verdict.method == BY_ALIGNMENT:
+        return (
+            "Followed the code with data and noise as symbols; no output distribution was computed "
+            f"(tolerance {verdict.claim.tolerance:g})."
+        )
+    elif verdict.method == BY_REFUTATION:
+        done = (
+            f"Compared {counted(cost.pairs, 'pair')} of plain datasets, computed {cost.laws:,} "
+            f"output distributions."
+        )
     elif verdict.method == BY_SEARCH:
         done = (
             f"Searched {counted(cost.search_datasets, 'dataset')}: {counted(cost.pairs, 'pair')}, "
@@ -307,15 +339,20 @@ def fine_print(verdict: PrivacyVerdict) -> list[str]:
             f"Cost: {verdict.cost.laws:,} output laws; the paper's algorithm as printed would ask "
             f"for {verdict.plan.paper_laws:.2g}."
         )
-    if verdict.method not in PROVING:
+    if verdict.method not in (*PROVING, BY_REFUTATION):
         lines.append(f"Seed: {verdict.seed}.")
     lines.append(NOT_COVERED)
     return lines
 
 
+_ROUNDING = "so the rounding of floats in its sampling and in sums with it is not covered"
 _IDEAL = (
     "its noise (Laplace, normal, geometric, ..) is taken as ideal and integrated with certified "
-    "error bounds, so the rounding of floats in its sampling and in sums with it is not covered"
+    f"error bounds, {_ROUNDING}"
+)
+_ALIGNED = (
+    "from the code, data and noise followed as symbols; its noise (Laplace, normal, geometric, ..) "
+    f"is taken as ideal, {_ROUNDING}"
 )
 
 
@@ -334,6 +371,11 @@ SOURCES = {
     "integrated": f"from the code, every random choice followed; {_IDEAL}",
     "integrated by type": f"from the code, every random choice followed; {_IDEAL}; outputs of "
     "different types, or dicts in another order, are different ones",
+}
+SOURCES |= {
+    "aligned": _ALIGNED,
+    "aligned by type": f"{_ALIGNED}; outputs of different types, or dicts in another order, are "
+    "different ones",
 }
 #: Where the laws of a query with noise come from.
 NOISY_QUERY = "the answer of the query, plus exact discrete Laplace noise that liptest draws"
@@ -363,6 +405,31 @@ def proof_sentence(claim: AnyClaim, domain: Domain, condition: str) -> str:
     return (
         f"{claim_in_words(claim, domain.neighbour_words)}, for all datasets of "
         f"{domain.dataset_words}. No sampling, no assumed data distribution.{given}"
+    )
+
+
+def proof_words(parameters: Mapping[str, Scalar]) -> str:
+    """For which data a proof by alignment holds, its price, and the shifts of the dearest path."""
+    shifts = parameters.get("shifts")
+    told = f", shifts: {shifts}" if shifts else ""
+    return f"{parameters.get('holds')}: price {_price_text(parameters)}{told}"
+
+
+def _price_text(parameters: Mapping[str, Scalar]) -> str:
+    """Six digits after the point, and the delta where there is one."""
+    price, delta = parameters.get("price"), parameters.get("delta")
+    shown = f"{price:.6f}" if isinstance(price, (int, float)) else "unknown"
+    return f"{shown} at delta {delta:g}" if isinstance(delta, float) and delta else shown
+
+
+def aligned_sentence(parameters: Mapping[str, Scalar]) -> str:
+    """What a proof by alignment says beside its claim; it holds for more data than the domain."""
+    paths = parameters.get("paths")
+    count = counted(paths, "path") if isinstance(paths, int) else "its paths"
+    return (
+        f" Data and noise were followed as symbols: on {count} the noise can be shifted so that "
+        f"data of any neighbour lead to the same output, at a price of at most "
+        f"{_price_text(parameters)}. That holds {parameters.get('holds')}."
     )
 
 

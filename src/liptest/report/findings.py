@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liptest.blackbox.verdicts import BlackBoxVerdict
-from liptest.data.distributions import Distribution
+from liptest.data.distributions import Distribution, DomainAlone
 from liptest.data.domains import Domain
 from liptest.data.product import ProductDistribution
 from liptest.errors import BudgetError, LiptestError, MechanismError
@@ -263,7 +263,7 @@ def findings(
     laws: tuple[LawRow, ...] | str = "there is no pair to draw"
     if witness is not None:
         laws = _or_reason(lambda: witness_rows(mechanism, witness))
-    if distribution is None:
+    if distribution is None or isinstance(distribution, DomainAlone):
         return Findings(_NO_DISTRIBUTION, _NO_DISTRIBUTION, laws, _proved(verdict))
     domain, claim = distribution.domain, verdict.claim
     if not isinstance(claim, Claim):

@@ -25,7 +25,8 @@ from typing import Any
 
 import numpy as np
 
-from liptest.data.distributions import Distribution
+from liptest.data.answers import Answers
+from liptest.data.distributions import Distribution, DomainAlone
 from liptest.data.product import ProductDistribution
 from liptest.data.sampled import SampledDistribution
 
@@ -78,13 +79,18 @@ def distribution_hash(distribution: Distribution) -> str:
             for mass in distribution.marginals():
                 digest.update(mass.tobytes())
         return digest.hexdigest()
+    if isinstance(distribution, DomainAlone):
+        return _digest(f"no distribution\n{_domain_text(distribution)}")
     lines = [_domain_text(distribution), *_described(distribution.sampler, {})]
     return _digest("\n".join(lines))
 
 
 def _domain_text(distribution: Distribution) -> str:
     # Not its repr, which is shortened: two domains may print alike.
-    return f"{type(distribution.domain).__name__}{distribution.domain.sizes}"
+    domain = distribution.domain
+    if isinstance(domain, Answers):
+        return f"Answers{(domain.dimension, domain.sensitivity, domain.kind, domain.moves)}"
+    return f"{type(domain).__name__}{domain.sizes}"
 
 
 def _digest(text: str) -> str:

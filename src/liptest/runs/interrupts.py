@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
@@ -29,7 +29,7 @@ def until_interrupted(results: Iterable[T]) -> Generator[T, None, None]:
     to handle (other threads, a handler of the user's) only an interrupt that is not swallowed
     ends the results.
     """
-    with _counted():
+    with counted_interrupts():
         before = _count
         following = iter(results)
         while True:
@@ -48,18 +48,22 @@ def until_interrupted(results: Iterable[T]) -> Generator[T, None, None]:
 
 
 @contextmanager
-def _counted() -> Iterator[None]:
+def counted_interrupts(is_ours: Callable[[], bool] = lambda: False) -> Iterator[None]:
+    """Count every Ctrl-C in the block, beside raising it; within another such block: nothing.
+
+    While ``is_ours()`` interrupts do not end the process, however many come.
+    """
     first = _count
 
     def note(number: int, frame: Any) -> None:
         global _count
         _count += 1
-        if _count > first + 1:
+        if _count > first + 1 and not is_ours():
             signal.signal(signal.SIGINT, signal.SIG_DFL)
         raise KeyboardInterrupt
 
-    ours = threading.current_thread() is threading.main_thread()
-    if not ours or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+    is_main = threading.current_thread() is threading.main_thread()
+    if not is_main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
         yield
         return
     signal.signal(signal.SIGINT, note)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from liptest.data.distributions import Distribution
+    from liptest.data.domains import Domain
     from liptest.lipschitz.testers.base import LipschitzTester
     from liptest.privacy.claims import ExactLog
     from liptest.privacy.verdicts import PrivacyVerdict
@@ -40,7 +41,7 @@ class ClaimNotConfirmed(AssertionError):
 
 def assert_private(
     mechanism: Any,
-    distribution: Distribution,
+    distribution: Distribution | Domain,
     *,
     epsilon: float | str | ExactLog | None = None,
     delta: float = 0.0,
@@ -55,6 +56,7 @@ def assert_private(
     budget: int | None = None,
     search_laws: int | None = None,
     seed: int | None = None,
+    max_seconds: float | None = None,
     executor: Executor | None = None,
     progress: Progress | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
@@ -93,6 +95,7 @@ def assert_private(
             budget=budget,
             search_laws=search_laws,
             seed=_seed(test) if seed is None else seed,
+            max_seconds=max_seconds,
             executor=executor,
             progress=progress,
             checkpoint=checkpoint,

@@ -93,7 +93,7 @@ def test_what_is_no_mechanism(mechanism):
             ask()
 
 
-@pytest.mark.parametrize("distribution", [None, 0.5, lt.Hypercube(3), lt.ProductDistribution])
+@pytest.mark.parametrize("distribution", [None, 0.5, lt.Hypercube, lt.ProductDistribution])
 def test_what_is_no_distribution(distribution):
     with pytest.raises(InputError, match="distribution="):
         check(distribution=distribution)

@@ -49,6 +49,7 @@ def test_values_are_normalised():
         ({"budget": 0}, "budget"),
         ({"search_laws": -1}, "search_laws"),
         ({"seed": -1}, "seed"),
+        ({"max_seconds": 0}, "max_seconds"),
     ],
 )
 def test_what_is_out_of_range_is_refused_by_name(options, name):

@@ -1,0 +1,182 @@
+"""What is tried before anything that takes long, at any size of the data.
+
+In this order: a few datasets, whether the code answers at all; proofs by alignment and of one
+record; a search for a refutation of a fixed number of laws. Small domains are visited first, since
+that also tells the largest loss. Every step counts what it does, so that verdicts do not depend on
+the machine.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from liptest.data.answers import Answers
+from liptest.data.distributions import DomainAlone
+from liptest.data.domains import IntArray
+from liptest.errors import LiptestError, MechanismError
+from liptest.privacy.alignment import (
+    Alignment,
+    dearer_words,
+    prove_by_alignment,
+    run_alignment,
+)
+from liptest.privacy.by_records import prove_by_records
+from liptest.privacy.refutation import Refutation, run_refutation, search_refutation
+from liptest.privacy.request import Task, nothing, verdict_of
+from liptest.privacy.verdicts import BY_ALIGNMENT, BY_REFUTATION, PrivacyPlan, PrivacyVerdict
+from liptest.runs.deadlines import deadline
+from liptest.runs.driver import Judgement, RunOutcome
+from liptest.runs.workers import elsewhere, has_processes
+
+# So many datasets are visited before anything else.
+_FEW_DATASETS = 1 << 12
+_DRAWN = 3
+_NOTHING = "nothing is promised"
+
+
+@dataclass(frozen=True)
+class Early:
+    """A verdict, or what the early steps say of the claim without deciding it."""
+
+    verdict: PrivacyVerdict | None = None
+    alignment: Alignment | None = None
+    refutation: Refutation | None = None
+    hints: tuple[str, ...] = field(default=())
+
+
+def run_at_any_size(task: Task) -> PrivacyVerdict:
+    """The methods that do not visit or draw datasets."""
+    methods = {
+        BY_ALIGNMENT: run_alignment,
+        BY_REFUTATION: run_refutation,
+    }
+    return methods[str(task.settings.method)](task)
+
+
+@dataclass(frozen=True, eq=False)
+class _EarlySteps:
+    task: Task
+
+    def __call__(self) -> Early:
+        return _early_steps(self.task)
+
+
+def try_early(task: Task) -> Early:
+    """The steps that take seconds at most, for code whose data are many.
+
+    Code that may end its process runs in a worker, where there are workers.
+    """
+    if not _is_code(task) or not _is_large(task):
+        return Early()
+    if has_processes(task.settings.executor):
+        return elsewhere(_EarlySteps(task.alone()), task.settings.executor)
+    return _early_steps(task)
+
+
+def try_late(task: Task, early: Early, error: LiptestError) -> PrivacyVerdict | None:
+    """What is known where visiting or drawing was refused; None: nothing better than the error.
+
+    Of a small domain the early steps have not been tried.
+    """
+    if not _is_code(task) or (isinstance(error, MechanismError) and not _is_refusal(error)):
+        return None
+    if not _is_large(task):
+        return _early_steps(task).verdict
+    return _undecided(task, early) if isinstance(task.distribution, DomainAlone) else None
+
+
+def _is_refusal(error: LiptestError) -> bool:
+    from liptest.errors import UnsupportedRandomnessError
+
+    return isinstance(error, UnsupportedRandomnessError)
+
+
+def _is_code(task: Task) -> bool:
+    return task.mechanism.source != "declared" and task.mechanism.statistic is None
+
+
+def _is_large(task: Task) -> bool:
+    return task.distribution.domain.size > _FEW_DATASETS
+
+
+def _early_steps(task: Task) -> Early:
+    _require_answers(task)
+    hints: list[str] = []
+    aligned = prove_by_alignment(task)
+    if isinstance(aligned, PrivacyVerdict):
+        return Early(aligned)
+    hints.append(aligned.reason)
+    by_records = prove_by_records(task)
+    if isinstance(by_records, PrivacyVerdict):
+        return Early(by_records)
+    hints.append(by_records)
+    refuted = search_refutation(task)
+    if refuted.finding is not None:
+        return Early(refuted.verdict(task), aligned, refuted)
+    return Early(None, aligned, refuted, tuple(hints))
+
+
+def _require_answers(task: Task) -> None:
+    """Raise MechanismError where every run on corners and on a few draws raises."""
+    domain = task.distribution.domain
+    rng = np.random.default_rng(task.seed)
+    corners = np.stack([np.zeros(domain.dimension), domain.size_array - 1])
+    if isinstance(domain, Answers):
+        corners = np.stack([np.zeros(domain.dimension), np.ones(domain.dimension)])
+    datasets: list[IntArray] = [*corners.astype(domain.dtype)]
+    if not isinstance(domain, Answers):
+        datasets += list(task.distribution.sample(rng, _DRAWN))
+    said: str | None = None
+    for dataset in datasets:
+        said = task.mechanism.only_raises(dataset)
+        if said is None:
+            return
+    raise MechanismError(
+        f"{task.mechanism.name}: it raised an exception on every dataset seen (the first one: "
+        f"{said}); a mechanism that never answers is broken, not private. Test it on one dataset "
+        f"with lt.output_law"
+    )
+
+
+def _undecided(task: Task, early: Early) -> PrivacyVerdict:
+    known = early.alignment
+    assert known is not None
+    reason = dearer_words(known) if math.isfinite(known.epsilon) else f"not proved: {known.reason}"
+    found = early.refutation
+    laws, pairs, largest = (
+        (0, 0, 0.0) if found is None else (found.laws, found.pairs, found.largest)
+    )
+    total = Judgement(queries=laws, pairs=pairs, largest=largest, answered=True)
+    guarantee = nothing(f"{_NOTHING}: neither a proof nor a violation was found.", "theory S1")
+    plan = PrivacyPlan("auto", 0, float(laws), 0.0, "theory S1")
+    return verdict_of(task, plan, RunOutcome(total, "complete", 0.0), guarantee, reason)
+
+
+def within_time(task: Task, check: Callable[[], PrivacyVerdict]) -> PrivacyVerdict:
+    """A check that ``max_seconds`` ends with what is known by then."""
+    with deadline(task.settings.max_seconds) as limit:
+        try:
+            verdict = check()
+        except (KeyboardInterrupt, LiptestError):
+            limit.close()
+            if not limit.is_over:
+                raise
+            return _out_of_time(task)
+    if not limit.is_over:
+        return verdict
+    if not verdict.reason.startswith("interrupted"):
+        return _out_of_time(task)  # code may have swallowed the interrupt and answered otherwise
+    words = f"max_seconds={limit.seconds:g} ended"
+    return replace(verdict, reason=verdict.reason.replace("interrupted", words, 1))
+
+
+def _out_of_time(task: Task) -> PrivacyVerdict:
+    plan = PrivacyPlan("auto", 0, 0.0, 0.0, "theory 3.9")
+    empty = RunOutcome(Judgement(answered=True), "interrupted", task.settings.max_seconds or 0.0)
+    guarantee = nothing(f"{_NOTHING}: the time ended before anything was decided.", "theory 3.9")
+    reason = f"max_seconds={task.settings.max_seconds:g} ended before anything was decided"
+    return verdict_of(task, plan, empty, guarantee, reason)

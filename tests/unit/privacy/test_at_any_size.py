@@ -1,0 +1,267 @@
+"""Proofs and refutations at everyday sizes: alignment, plain pairs, a domain alone, time."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import liptest as lt
+from liptest.evidence.certificate import Certificate, certify
+from liptest.evidence.verify import problems
+from liptest.privacy.refutation import padded_pairs, plain_pairs, small_domains
+from liptest.runs.fingerprints import fingerprint
+
+PEOPLE = lt.Hypercube(5000)
+GROUPS = lt.RecordGrid([8] * 2000)
+
+
+@lt.mechanism
+def noisy_count(data: Any, rng: Any) -> float:
+    return float(data.sum() + rng.laplace(0, 1.0))
+
+
+@lt.mechanism
+def too_quiet(data: Any, rng: Any) -> float:
+    return float(data.sum() + rng.laplace(0, 0.9))
+
+
+@lt.mechanism
+def noisy_mean(data: Any, rng: Any) -> float:
+    return float(data.mean() + rng.laplace(0, 1 / len(data)))
+
+
+@lt.mechanism
+def above(answers: Any, rng: Any) -> tuple[bool, ...]:
+    threshold, told = rng.laplace(0, 2.0), []
+    for answer in answers:
+        told.append(bool(answer + rng.laplace(0, 4.0) >= threshold))
+        if told[-1]:
+            break
+    return tuple(told)
+
+
+def check(mechanism: Any, domain: Any, epsilon: float = 1.0, **options: Any) -> Any:
+    return lt.check_privacy(mechanism, domain, epsilon=epsilon, seed=1, **options)
+
+
+def test_a_count_of_thousands_is_proved_without_a_law() -> None:
+    verdict = check(noisy_count, PEOPLE)
+    assert (verdict.decision, verdict.method, verdict.guarantee.kind) == (
+        "YES",
+        "alignment",
+        "proof",
+    )
+    assert verdict.cost.laws == verdict.cost.draws == 0
+    assert verdict.settings.parameters["price"] == 1.0
+    assert "for every number of records: price 1.000000" in str(verdict)
+    assert verdict.proof in str(verdict)
+    assert "taken as ideal" in str(verdict)
+    assert lt.PrivacyVerdict.from_json(verdict.to_json()) == verdict
+
+
+def test_a_mean_is_proved_for_its_number_of_records_only() -> None:
+    verdict = check(noisy_mean, PEOPLE)
+    assert verdict.decision == "YES"
+    assert "for datasets of 5,000 records" in str(verdict)
+    assert "every number of records" not in str(verdict)
+
+
+def test_a_distribution_plays_no_part_in_a_proof() -> None:
+    law = lt.ProductDistribution.bernoulli([0.1] * 5000)
+    with_law, alone = check(noisy_count, law), check(noisy_count, PEOPLE)
+    assert with_law.guarantee == alone.guarantee
+    assert alone.distribution == "no distribution"
+
+
+def test_answers_of_any_size_are_proved() -> None:
+    verdict = check(above, lt.Answers(30))
+    assert (verdict.decision, verdict.method) == ("YES", "alignment")
+    assert "for any 30 real answers" in verdict.proof
+    assert verdict.settings.parameters["price"] == pytest.approx(1.0)
+    assert check(above, lt.Answers(30, sensitivity=2), 1.9).decision == "NO"
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "domain", "words"),
+    [
+        (too_quiet, PEOPLE, "record"),
+        (too_quiet, lt.RecordGrid([2] * 5000), "record"),
+        (above, lt.Answers(30, 2), "answer"),
+    ],
+)
+def test_a_false_claim_is_refuted_at_its_size(mechanism: Any, domain: Any, words: str) -> None:
+    verdict = check(mechanism, domain)
+    assert (verdict.decision, verdict.method) == ("NO", "refutation")
+    witness = verdict.witness
+    assert len(witness.dataset) == domain.dimension
+    assert domain.distance([witness.dataset], [witness.neighbour])[0] == 1
+    assert witness.verify(mechanism)
+    assert witness.loss_lower > 1.0
+    assert words in str(verdict)
+    again = check(mechanism, domain)
+    assert again.to_dict() | {"cost": 0} == verdict.to_dict() | {"cost": 0}
+
+
+@pytest.mark.parametrize("mechanism", [noisy_count, too_quiet, noisy_mean])
+@pytest.mark.parametrize("domain", [PEOPLE, lt.ProductDistribution.uniform(PEOPLE)])
+def test_certificates_are_checked_by_doing_it_again(mechanism: Any, domain: Any) -> None:
+    verdict = check(mechanism, domain)
+    law = domain if isinstance(domain, lt.ProductDistribution) else None
+    given = certify(verdict, fingerprint(mechanism), domain_law(domain), own_seed=False)
+    text = given.to_json()
+    assert Certificate.from_json(text).to_json() == text
+    for data in (None, law or PEOPLE):
+        assert problems(text, mechanism, data) == []
+    changed = json.loads(text)
+    if "price" in changed["verdict"]["settings"]["parameters"]:
+        changed["verdict"]["settings"]["parameters"]["price"] = 0.5
+        assert any("sentence" in line for line in problems(json.dumps(changed), mechanism))
+    other = noisy_count if mechanism is too_quiet else too_quiet
+    assert problems(text, other)
+
+
+def domain_law(given: Any) -> Any:
+    from liptest.data.distributions import distribution_or_domain
+
+    return distribution_or_domain(given)
+
+
+@pytest.mark.parametrize("relation", ["all", "one"])
+def test_certificates_of_real_answers(relation: str) -> None:
+    domain = lt.Answers(12, 0.5, relation)
+    verdict = check(above, domain)
+    assert verdict.decision == "YES"
+    given = certify(verdict, fingerprint(above), domain_law(domain), own_seed=False)
+    again = Certificate.from_json(given.to_json())
+    assert again.domain == domain
+    assert problems(given.to_json(), above) == []
+
+
+def test_methods_by_name() -> None:
+    assert check(noisy_count, lt.Hypercube(3), method="alignment").decision == "YES"
+    dear = check(too_quiet, PEOPLE, method="alignment")
+    assert dear.decision == "INCONCLUSIVE"
+    assert "proved at most 1.11111" in dear.reason
+    assert check(too_quiet, PEOPLE, method="refutation").decision == "NO"
+    clean = check(noisy_count, PEOPLE, method="refutation")
+    assert clean.decision == "INCONCLUSIVE"
+    assert clean.largest_loss <= 1.0 + 1e-9
+    formula = lt.ShiftMechanism(lt.Count(), lt.DiscreteLaplace(1))
+    assert check(formula, lt.Hypercube(3), method="alignment").decision == "INCONCLUSIVE"
+
+
+def test_a_small_domain_is_visited_as_before() -> None:
+    verdict = check(noisy_count, lt.ProductDistribution.uniform(lt.Hypercube(6)))
+    assert (verdict.method, verdict.largest_loss) == ("exhaustive", pytest.approx(1.0))
+
+
+def test_a_small_domain_that_is_not_visited_is_aligned() -> None:
+    # Sums of two continuous numbers have no density that is compared.
+    @lt.mechanism
+    def two(data: Any, rng: Any) -> float:
+        return float(data.sum() + rng.laplace(0, 1.0) + rng.laplace(0, 1.0))
+
+    assert check(two, lt.Hypercube(3)).method == "alignment"
+
+
+def test_what_draws_refuses_a_domain_alone() -> None:
+    for method in ("neighbourhoods", "light-neighbourhoods", "edges", lt.testers.VarianceEdges()):
+        with pytest.raises(lt.errors.InputError, match=r"ProductDistribution\.uniform"):
+            check(noisy_count, lt.Hypercube(12), method=method)
+    with pytest.raises(lt.errors.InputError, match="distribution"):
+        lt.PrivacyGate(noisy_count, PEOPLE, epsilon=1.0)  # type: ignore[arg-type]
+
+
+def test_nobody_knows_and_it_is_said() -> None:
+    @lt.mechanism
+    def product_of_all(data: Any, rng: Any) -> int:
+        return int(np.sort(data)[2000] * 2 + rng.integers(0, 2) * np.median(data))
+
+    verdict = check(product_of_all, PEOPLE, budget=10)
+    assert verdict.decision in ("INCONCLUSIVE", "NO")
+
+
+def test_code_that_never_answers_is_said_at_once() -> None:
+    runs = itertools.count()
+
+    @lt.mechanism
+    def broken(data: Any, rng: Any) -> Any:
+        next(runs)
+        return data.no_such_method() + rng.laplace()
+
+    with pytest.raises(lt.errors.MechanismError, match="no_such_method"):
+        check(broken, PEOPLE)
+    assert next(runs) < 60
+
+
+def test_code_that_raises_sometimes_is_not_broken() -> None:
+    @lt.mechanism
+    def picky(data: Any, rng: Any) -> float:
+        if rng.random() < 0.5:
+            raise ValueError("unlucky")
+        return float(data.sum() + rng.laplace(0, 1.0))
+
+    assert check(picky, PEOPLE).decision == "YES"
+
+
+def test_time_ends_a_check_with_what_is_known() -> None:
+    @lt.mechanism
+    def endless(data: Any, rng: Any) -> int:
+        try:
+            while True:
+                data.sum()
+        except BaseException:  # swallows what ends it
+            return 1
+
+    verdict = check(endless, PEOPLE, max_seconds=0.3)
+    assert verdict.decision == "INCONCLUSIVE"
+    assert verdict.reason.startswith("max_seconds=0.3 ended")
+    slow = lt.mechanism(lambda data, rng: int(sorted(data.tolist())[0] + rng.integers(0, 2)))
+    law = lt.ProductDistribution.uniform(lt.RecordGrid([3] * 400))
+    verdict = check(slow, law, max_seconds=0.3, method="neighbourhoods")
+    assert verdict.decision in ("INCONCLUSIVE", "NO")
+
+
+@pytest.mark.parametrize(
+    "domain",
+    [
+        lt.Hypercube(7),
+        lt.RecordGrid([3] * 9),
+        lt.RecordGrid([3, 1, 4]),
+        lt.Hypergrid([3, 5, 2]),
+        lt.AnswerGrid([3] * 6, relation="all"),
+        lt.AnswerGrid([4] * 6, relation="one"),
+        lt.Answers(6),
+        lt.Answers(6, 2.5, "one"),
+        lt.Answers(3, 1, [[1, -2, 0], [0, 1, 1]]),
+        lt.Answers(4, 0.5),
+    ],
+)
+def test_pairs_are_neighbours_of_the_domain(domain: Any) -> None:
+    pairs = list(plain_pairs(domain))
+    assert pairs or domain == lt.Answers(4, 0.5)
+    for small in small_domains(domain):
+        points = small.points([0, small.size - 1])
+        for one, other in padded_pairs(domain, tuple(points[0]), tuple(points[0])):
+            assert (one == other).all()
+            domain.check_points([one])
+    for left, right in pairs:
+        ends = domain.check_points([left]), domain.check_points([right])
+        assert domain.distance(*ends)[0] == 1
+
+
+def test_small_instances_are_padded_to_the_size_asked_for() -> None:
+    @lt.mechanism
+    def tells_of_two(data: Any, rng: Any) -> bool:
+        ones = int((data == 1).sum())
+        return bool(ones == 2 and (data == 2).sum() == 1) or bool(rng.random() < 0.5)
+
+    verdict = check(tells_of_two, lt.RecordGrid([4] * 300), math.log(2) / 2)
+    assert (verdict.decision, verdict.method) == ("NO", "refutation")
+    assert len(verdict.witness.dataset) == 300
+    assert sum(value == 1 for value in verdict.witness.dataset) in (1, 2)
