@@ -320,6 +320,7 @@ class ChoiceTree:
         "_cuts",
         "_deep",
         "_light",
+        "_skipped",
         "_weights",
         "bits",
         "depth",
@@ -362,6 +363,8 @@ class ChoiceTree:
         # these for their weight; whether all paths were walked so far.
         self._cut = self._deep = False
         self._cuts = self._light = 0
+        # Whether branches were left out without a run of their own.
+        self._skipped = False
         self.path: Path = []
         self._weights: list[tuple[int, int]] = [(1, 1)]
         #: Sum of all leaves.
@@ -449,7 +452,7 @@ class ChoiceTree:
         probabilities, self.unexplored = self.sum.fractions()
         if self.sum.balls is None:
             return probabilities
-        cuts = self._cuts if self._complete else None
+        cuts = self._cuts if self._complete and not self._skipped else None
         balls, self.unexplored = self.sum.balls.joined(probabilities, cuts=cuts)
         return balls
 
@@ -534,12 +537,20 @@ class ChoiceTree:
             following = next_branch(branches, branch)
             if following is None:
                 continue
+            if self._deep and self._may_skip() and is_light(*weights[-1]):
+                # What leads here is too light already: so are all other branches.
+                self._skipped = True
+                continue
             path.append((branches, following))
             if carried:
                 weight = 1 if isinstance(branches, int) else branches[following]
                 weights.append((weights[-1][0] * weight, denominator))
             return True
         return False
+
+    def _may_skip(self) -> bool:
+        """Whether what is left out is known by what is not."""
+        return self.noise is None
 
     def _leaf_weight(self) -> tuple[int, int]:
         numerator, denominator = self._weights[-1]

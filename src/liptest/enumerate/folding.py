@@ -79,6 +79,9 @@ class _Rewriter:
             return partial(self.rewritten(function.func), *function.args, **function.keywords)
         if type(function) is not FunctionType:
             return function
+        summary = self._folds.summarised(function) if self._folds.summarised else None
+        if summary is not None:
+            return summary
         if function not in self._known:
             self._known[function] = function  # while it is looked at: it may call itself
             self._known[function] = self._compiled(function) or function

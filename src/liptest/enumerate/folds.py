@@ -67,10 +67,22 @@ ColumnRowsOf = Callable[[Any], ColumnRows | None]
 
 
 class Folds:
-    """Answers one function with folded loops."""
+    """Answers one function with folded loops.
 
-    def __init__(self, rows_of: ColumnRowsOf) -> None:
+    Parameters
+    ----------
+    rows_of
+        Knows columns.
+    summarised
+        Stands in for a function that only draws, None for any other; loops of coins are then run
+        as they are.
+    """
+
+    def __init__(
+        self, rows_of: ColumnRowsOf, summarised: Callable[[Any], Any] | None = None
+    ) -> None:
         self.rows_of = rows_of
+        self.summarised = summarised
 
     def item(self, array: Any, index: Any) -> Any:
         """``array[index]``, where the index may be a column of places."""
@@ -171,7 +183,7 @@ class Folds:
         self, rng: Any, known: Callable[[], tuple[Any, ...]], comparison: str, counts_last: bool
     ) -> Any:
         """How many passes a loop of coins makes (``coin_loops``); None where it is to be run."""
-        if type(rng) is not ChoiceGenerator:
+        if type(rng) is not ChoiceGenerator or self.summarised is not None:
             return None
         try:
             threshold, *counters = known()

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from liptest.data.domains import Domain, IntArray
 from liptest.data.points import PointBatch
 from liptest.enumerate.access_tracking import Read
+from liptest.enumerate.added_law import AddedLaw, Adding, find_added_law
 from liptest.enumerate.analysis_session import Session
 from liptest.enumerate.by_records import (
     FirstRecord,
@@ -42,6 +43,7 @@ from liptest.enumerate.symbolic_data import (
     NoPaths,
     Program,
     SymbolicPaths,
+    data_of,
     follow_paths,
 )
 from liptest.enumerate.tracing import TracedChoice, TracingTree
@@ -412,6 +414,25 @@ class PythonFunction(Mechanism):
                             break
                         session.fills_symbolic = True
                 return reasons[0]
+        except LiptestError as error:
+            return NoPaths(str(error))
+
+    def added_law(self, domain: Domain) -> AddedLaw | NoPaths:
+        """The law of whole noise that it adds to sums of its data, or why there is none."""
+        if self.statistic is not None:
+            return NoPaths(f"{self.name}: it sees a statistic of its data only")
+        data = data_of(domain)
+        if data is None:
+            return NoPaths(f"{self.name}: data of {domain} are not made symbolic")
+        try:
+            with (
+                side_effects_noticed(self.name, self._effects),
+                self._intercepted(symbolic_data=True) as session,
+                session.calls_watched(),
+            ):
+                own = self.name, self.function, self._takes_generator, self._canonical
+                found = find_added_law(Adding(*own, session), data)
+                return NoPaths(found) if isinstance(found, str) else found
         except LiptestError as error:
             return NoPaths(str(error))
 

@@ -1,0 +1,283 @@
+"""Programs that answer a whole number of the data plus whole noise of their own making.
+
+Whatever draws the noise - rejection loops, series of coins, inverse cdfs of floats - its law is
+enumerated once, with symbolic data: every run answers ``a + c``, where a is the same sum over the
+records in all of them, and c a constant of the run. So the law under any data is that of c, moved
+by a, and two neighbours differ by a move of the differences of a alone, whatever their size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Protocol
+
+import numpy as np
+
+from liptest.balls import CERTIFIED_BITS, precision
+from liptest.enumerate.analysis_session import Session
+from liptest.enumerate.choice_tree import Abort, ChoiceTree
+from liptest.enumerate.column_rows import rows_of
+from liptest.enumerate.folding import fold_loops
+from liptest.enumerate.folds import Folds
+from liptest.enumerate.generator import ChoiceGenerator
+from liptest.enumerate.noise_outputs import Real, forms_in, replaced
+from liptest.enumerate.running import Run
+from liptest.enumerate.sub_samplers import SamplerLaws
+from liptest.errors import LiptestError, UnsupportedRandomnessError
+from liptest.mechanisms.laws import Output, as_fraction, exact_ball
+from liptest.symbolic.answers import Answer, Differences
+from liptest.symbolic.forms import Form
+from liptest.values.aligned import AlignedRun
+from liptest.values.branching import Branching, UnweightedBranches
+
+_MAX_LEAVES, _MAX_CHOICES, _MOST_MOVES = 50_000, 400, 1000
+# Datasets on which the function is run as it is written, and how often.
+_DATASETS, _FEWEST, _MOST_LEAVES, _ENTRIES = 2, 20, 500, 2_000_000
+# Kept: while a program is analysed the names stand for something else.
+_GENERATOR, _BITS = np.random.Generator, np.random.PCG64
+Constants = tuple[Fraction, ...]
+
+
+@dataclass(frozen=True)
+class AddedLaw:
+    """The law of what is added to answers, and how the answers move.
+
+    Parameters
+    ----------
+    places
+        For each number of the output the answers that it is a sum of, with their factors.
+    masses
+        What was enumerated of the law of the constants.
+    unexplored
+        The probability of all other constants.
+    moves
+        What neighbours change of the places; with each move there is the opposite one.
+    skeleton
+        The output, but for its numbers.
+    """
+
+    places: tuple[tuple[tuple[int, Fraction], ...], ...]
+    masses: dict[Constants, Fraction]
+    unexplored: Fraction
+    moves: tuple[Constants, ...]
+    skeleton: Output
+
+    def excess(self, epsilon: Fraction) -> tuple[Fraction, Constants]:
+        """The largest hockey-stick divergence of what was enumerated, from above, and its move."""
+        factor = _exp(epsilon, above=False)
+        pairs = [(self._excess(move, factor), move) for move in self.moves]
+        return max(pairs, default=(Fraction(0), ()))
+
+    def delta_at(self, epsilon: Fraction) -> Fraction:
+        """A delta that is proved at epsilon: P <= P' + unexplored <= e^epsilon Q' + that."""
+        return min(Fraction(1), self.excess(epsilon)[0] + self.unexplored)
+
+    def refuted_delta(self, epsilon: Fraction) -> tuple[Fraction, Constants]:
+        """A delta that is not enough at epsilon, for certain, and the move that shows it."""
+        above = _exp(epsilon, above=True)
+        pairs = [(self._excess(move, above) - above * self.unexplored, move) for move in self.moves]
+        return max(pairs, default=(Fraction(0), ()))
+
+    def telling(self, move: Constants, epsilon: Fraction) -> Constants:
+        """The constants whose probability tells most of a move."""
+        factor = _exp(epsilon, above=True)
+
+        def gain(constants: Constants) -> Fraction:
+            return self.masses[constants] - factor * self._moved(constants, move)
+
+        return max(self.masses, key=gain)
+
+    def _excess(self, move: Constants, factor: Fraction) -> Fraction:
+        gaps = (mass - factor * self._moved(at, move) for at, mass in self.masses.items())
+        return sum((gap for gap in gaps if gap > 0), Fraction(0))
+
+    def _moved(self, constants: Constants, move: Constants) -> Fraction:
+        there = tuple(one - by for one, by in zip(constants, move, strict=True))
+        return self.masses.get(there, Fraction(0))
+
+
+def _exp(epsilon: Fraction, *, above: bool) -> Fraction:
+    with precision(CERTIFIED_BITS):
+        ball = exact_ball(epsilon).exp()
+        return as_fraction(ball.upper() if above else ball.lower())
+
+
+class _WeightTree(ChoiceTree):
+    """Walks a program whose choices all have weights."""
+
+    def choose(self, branches: Any) -> int:
+        if isinstance(branches, UnweightedBranches):
+            self.unsupported("a comparison of data or noise", "compare nothing before it is added")
+        return super().choose(branches)
+
+    def unsupported(self, what: str, advice: str) -> Any:
+        self.fail(UnsupportedRandomnessError(f"{self.name}: {what} is not enumerated; {advice}"))
+
+    def ends_of(self, run: Run) -> Iterator[tuple[Output, Fraction]]:
+        """The outputs of runs, with their probabilities; some may be left out."""
+        for _ in range(_MAX_LEAVES):
+            output = self._run(run)
+            if not self._cut:
+                yield output, Fraction(*self._leaf_weight())
+            if not self._advance():
+                return
+
+    def _may_skip(self) -> bool:
+        return True
+
+
+@dataclass(frozen=True)
+class Adding:
+    """A function as it is called, and its analysis."""
+
+    name: str
+    function: Any
+    takes_generator: bool
+    canonical: Callable[[Any], Output]
+    session: Session
+
+
+class AnyDataset(Protocol):
+    """How datasets reach a program (``symbolic_data.AnyDataset``)."""
+
+    def symbolic(self, tree: Branching, run: AlignedRun) -> Any:
+        """What stands for a dataset."""
+        ...
+
+    def plain(self, rng: np.random.Generator) -> Any:
+        """Some dataset."""
+        ...
+
+    def value(self, answer: Answer, dataset: Any) -> Fraction:
+        """An answer of a dataset."""
+        ...
+
+    def differences(self) -> Differences:
+        """Of the answers of neighbours."""
+        ...
+
+
+def find_added_law(program: Adding, data: AnyDataset) -> AddedLaw | str:
+    """The law of what a program adds to its data, or why there is none."""
+    try:
+        return _found(program, data)
+    except Abort as abort:
+        return str(abort.error)
+    except LiptestError as error:
+        return str(error)
+
+
+def _found(program: Adding, data: AnyDataset) -> AddedLaw | str:
+    name, folds = program.name, Folds(rows_of, SamplerLaws(program.name).summarised)
+    function = fold_loops(program.function, folds)
+    called = function if program.takes_generator else lambda data, rng: function(data)
+    tree = _WeightTree(name, max_choices=_MAX_CHOICES)
+    program.session.follow(tree)
+
+    def begin() -> Any:
+        tree.noise = AlignedRun(tree, releases=False)
+        return data.symbolic(tree, tree.noise)
+
+    run = Run(called, begin, ChoiceGenerator(tree), name, program.canonical, program.session)
+    masses: dict[Constants, Fraction] = {}
+    shapes: set[Any] = set()
+    template: Output = None
+    try:
+        for output, weight in tree.ends_of(run):
+            shape, constants = _shape_of(tree, output)
+            shapes.add(shape)
+            template = output
+            if len(shapes) > 1 or not constants:
+                return f"{name}: its answers are not one sum plus noise"
+            masses[constants] = masses.get(constants, Fraction(0)) + weight
+    finally:
+        tree.close()
+    if not shapes:
+        return f"{name}: no run of it ends"
+    ((skeleton, places),) = shapes
+    moves = _moves(data.differences(), places)
+    if moves is None:
+        return f"{name}: its sums are no whole numbers, or have too many differences"
+    law = AddedLaw(places, masses, 1 - sum(masses.values(), Fraction(0)), moves, skeleton)
+    return _checked(program, data, law, template)
+
+
+def _checked(program: Adding, data: AnyDataset, law: AddedLaw, template: Output) -> AddedLaw | str:
+    """The law, where what is enumerated of the function as it is written fits under it."""
+    name, rng = program.name, _GENERATOR(_BITS(0))
+    written = program.function
+    called = written if program.takes_generator else lambda data, rng: written(data)
+    for _ in range(_DATASETS):
+        dataset = data.plain(rng)
+        leaves = max(_FEWEST, _ENTRIES // len(dataset))
+        tree = ChoiceTree(name, max_leaves=min(leaves, _MOST_LEAVES), max_choices=_MAX_CHOICES)
+        program.session.follow(tree)
+        run = Run(
+            called,
+            lambda: dataset,  # noqa: B023  it ends before the next one
+            ChoiceGenerator(tree),
+            name,
+            program.canonical,
+            program.session,
+        )
+        try:
+            found = tree.law(run)
+        finally:
+            tree.close()
+        sums = [
+            sum((by * data.value(Answer(one, True), dataset) for one, by in place), Fraction(0))
+            for place in law.places
+        ]
+        expected = {_filled(template, at, sums): mass for at, mass in law.masses.items()}
+        for output, mass in found.items():
+            if not isinstance(mass, Fraction):
+                return f"{name}: it draws noise that has no weights"
+            if mass > expected.get(output, Fraction(0)) + law.unexplored:
+                return f"{name}: on plain data its answers have another law"
+    return law
+
+
+def _filled(template: Output, constants: Constants, sums: list[Fraction]) -> Output:
+    """The output with these constants where the answers are known."""
+    numbers = iter([int(one + by) for one, by in zip(constants, sums, strict=True)])
+    found: Output = replaced(template, lambda form: next(numbers))
+    return found
+
+
+def _shape_of(tree: ChoiceTree, output: Output) -> tuple[Any, Constants]:
+    run: AlignedRun = tree.noise
+    if run.conditions() or run.released:
+        tree.unsupported("a comparison of data", "compare nothing before it is added")
+    forms = list(forms_in(tree, output))
+    places, constants = [], []
+    for form in forms:
+        if not isinstance(form, Form) or not form.terms:
+            tree.unsupported("an output that is more than a sum", "answer the noisy number")
+        kinds = [run.noises[variable] for variable, _ in form.terms]
+        if not all(type(one) is Answer for one in kinds) or not run.is_whole(form):
+            tree.unsupported("an output that is no whole number", "round it")
+        terms = zip(kinds, form.terms, strict=True)
+        places.append(tuple(sorted((one.number, Fraction(by)) for one, (_, by) in terms)))
+        constants.append(Fraction(form.constant))
+    skeleton = replaced(output, lambda form: Real())
+    return (skeleton, tuple(places)), tuple(constants)
+
+
+def _moves(differences: Differences, places: Any) -> tuple[Constants, ...] | None:
+    answers = sorted({number for place in places for number, _ in place})
+    if differences.relation not in ("replaced", "added", "listed") or differences.box:
+        return None
+    found: set[Constants] = set()
+    for move in differences.moves(answers):
+        by = dict(move)
+        found.add(
+            tuple(
+                sum((factor * by.get(number, 0) for number, factor in place), Fraction(0))
+                for place in places
+            )
+        )
+        if len(found) > _MOST_MOVES or any(Fraction(one).denominator != 1 for one in by.values()):
+            return None
+    return tuple(sorted(one for one in found if any(one)))

@@ -1,0 +1,183 @@
+"""Functions of a program that only draw: their law is known once it is enumerated.
+
+``_coin(rng, 1, 2)`` that throws coins until one falls otherwise has one law for its arguments,
+independent of all else, if it reads nothing but them, keeps nothing, and draws from ``rng`` alone.
+So in the tree of the program a call of it is one choice, weighted by what was enumerated of the
+function itself, as it is written; what was not enumerated is left out there, too (theory2 of the
+tails: explored <= true <= explored + unexplored).
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from types import FunctionType
+from typing import Any
+
+from liptest.enumerate.choice_tree import ChoiceTree
+from liptest.enumerate.generator import ChoiceGenerator
+from liptest.enumerate.pure_code import NotPure, constant_of, original_of
+from liptest.enumerate.replaceable_names import names_in
+from liptest.enumerate.source import LOOKING, FunctionSource, read_source
+from liptest.errors import LiptestError
+
+_DRAWING = frozenset({"random", "integers", "binomial"})
+_FUNCTIONS = (
+    *(abs, bool, divmod, float, int, len, max, min, pow, range, round, sum),
+    *(one for one in vars(math).values() if callable(one)),
+)
+_PLAIN = (int, float, bool, str, type(None))
+_STATEMENTS = (
+    *(ast.Assign, ast.AugAssign, ast.AnnAssign, ast.If, ast.While, ast.Return, ast.Pass),
+    *(ast.Break, ast.Continue, ast.For),
+)
+_EXPRESSIONS = (
+    *(ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Tuple, ast.Constant),
+    *(ast.operator, ast.unaryop, ast.boolop, ast.cmpop, ast.expr_context),
+)
+_MAX_LEAVES, _MAX_CHOICES = 20_000, 400
+Outcomes = tuple[tuple[Any, ...], tuple[int, ...]]
+
+
+class SamplerLaws:
+    """The laws of functions that only draw, each enumerated once."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._laws: dict[Any, Outcomes | None] = {}
+        self._samplers: dict[FunctionType, bool] = {}
+
+    def summarised(self, function: Any) -> Callable[..., Any] | None:
+        """A stand-in for a function that only draws; None for any other."""
+        if type(function) is not FunctionType or not self._is_sampler(function):
+            return None
+
+        def call(*arguments: Any, **options: Any) -> Any:
+            drawn = [one for one in arguments if type(one) is ChoiceGenerator]
+            others = [one for one in arguments if type(one) is not ChoiceGenerator]
+            if len(drawn) != 1 or options or not all(map(_is_plain, others)):
+                return function(*arguments, **options)
+            rng, places = drawn[0], tuple(type(one) is ChoiceGenerator for one in arguments)
+            key = function, places, tuple((type(one), one) for one in others)
+            if key not in self._laws:
+                self._laws[key] = self._enumerated(function, arguments)
+            found = self._laws[key]
+            if found is None:
+                return function(*arguments)
+            values, weights = found
+            taken = rng._tree.choose(weights)
+            if taken == len(values):
+                rng._tree.leave_out()
+            return values[taken]
+
+        return call
+
+    def _enumerated(self, function: FunctionType, arguments: tuple[Any, ...]) -> Outcomes | None:
+        tree = ChoiceTree(self._name, max_leaves=_MAX_LEAVES, max_choices=_MAX_CHOICES)
+        rng = ChoiceGenerator(tree)
+        given = [rng if type(one) is ChoiceGenerator else one for one in arguments]
+        values: dict[Any, Any] = {}
+
+        def run() -> Any:
+            found = function(*given)
+            if not _is_plain(found) or tree.noise is not None:
+                tree.unsupported("a function that draws more than numbers", "")
+            key = repr(found)
+            values[key] = found
+            return key
+
+        try:
+            law = tree.law(run)
+        except LiptestError:
+            return None
+        finally:
+            tree.close()
+        masses = [mass for mass in law.values() if isinstance(mass, Fraction)]
+        if len(masses) < len(law):
+            return None
+        common = math.lcm(*(mass.denominator for mass in (*masses, tree.unexplored)))
+        weights = [int(mass * common) for mass in (*masses, tree.unexplored)]
+        return tuple(values[str(key)] for key in law), tuple(weights)
+
+    def _is_sampler(self, function: FunctionType) -> bool:
+        if function not in self._samplers:
+            self._samplers[function] = False  # while it is looked at: it may call itself
+            self._samplers[function] = self._only_draws(function)
+        return self._samplers[function]
+
+    def _only_draws(self, function: FunctionType) -> bool:
+        source = read_source(function)
+        code = function.__code__
+        if source is None or not names_in(code).isdisjoint(LOOKING) or code.co_cellvars:
+            return False
+        if function.__kwdefaults__ or not all(map(_is_plain, function.__defaults__ or ())):
+            return False
+        try:
+            for one in source.body:
+                self._check_statement(source, one)
+        except NotPure:
+            return False
+        return True
+
+    def _check_statement(self, source: FunctionSource, node: ast.stmt) -> None:
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            return  # a docstring
+        if not isinstance(node, _STATEMENTS):
+            raise NotPure(type(node).__name__)
+        for name, part in ast.iter_fields(node):
+            for one in part if isinstance(part, list) else [part]:
+                if isinstance(one, ast.stmt):
+                    self._check_statement(source, one)
+                elif name in ("target", "targets"):
+                    _check_target(one)
+                elif isinstance(one, ast.expr) and name != "annotation":
+                    self._check_expression(source, one)
+
+    def _check_expression(self, source: FunctionSource, node: ast.AST) -> None:
+        if isinstance(node, ast.Name):
+            if not _is_own(source, node.id) and not _is_plain(constant_of(source, node)):
+                raise NotPure(node.id)
+        elif isinstance(node, ast.Attribute):
+            if not _is_plain(constant_of(source, node)):
+                raise NotPure(node.attr)
+        elif isinstance(node, ast.Call):
+            self._check_call(source, node)
+        elif isinstance(node, _EXPRESSIONS):
+            for one in ast.iter_child_nodes(node):
+                self._check_expression(source, one)
+        else:
+            raise NotPure(type(node).__name__)
+
+    def _check_call(self, source: FunctionSource, node: ast.Call) -> None:
+        if node.keywords:
+            raise NotPure("keywords")
+        for one in node.args:
+            self._check_expression(source, one)
+        owner = node.func.value if isinstance(node.func, ast.Attribute) else None
+        if isinstance(owner, ast.Name) and _is_own(source, owner.id):
+            if isinstance(node.func, ast.Attribute) and node.func.attr in _DRAWING:
+                return
+            raise NotPure(ast.unparse(node.func))
+        function = original_of(constant_of(source, node.func))
+        if any(function is one for one in _FUNCTIONS):
+            return
+        if type(function) is not FunctionType or not self._is_sampler(function):
+            raise NotPure(ast.unparse(node.func))
+
+
+def _is_own(source: FunctionSource, name: str) -> bool:
+    return name in source.function.__code__.co_varnames
+
+
+def _check_target(node: Any) -> None:
+    parts = node.elts if isinstance(node, ast.Tuple) else [node]
+    if not all(isinstance(one, ast.Name) for one in parts):
+        raise NotPure("an assignment to more than names")
+
+
+def _is_plain(value: Any) -> bool:
+    if type(value) is tuple:
+        return all(map(_is_plain, value))
+    return type(value) in _PLAIN
