@@ -45,6 +45,9 @@ SCRIPTS = (
 # Scripts that print no rows, and have no quick mode.
 TEXTS = ("exact_distance.py", "everyday.py", "house.py", "hops.py")
 
+# What takes an hour.
+ALONE = ("mutants.py",)
+
 
 def main() -> int:
     options = arguments()
