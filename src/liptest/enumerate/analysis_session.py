@@ -20,6 +20,7 @@ import numpy as np
 from liptest.enumerate.choice_tree import ChoiceTree
 from liptest.enumerate.clocks import Seconds
 from liptest.enumerate.compiled_code import CompiledCode
+from liptest.enumerate.constant_seeds import Determined
 from liptest.enumerate.generator import ChoiceGenerator
 from liptest.enumerate.other_threads import (
     STARTS,
@@ -30,6 +31,7 @@ from liptest.enumerate.other_threads import (
 from liptest.enumerate.random_state import ChoiceRandomState
 from liptest.enumerate.side_effects import RandomnessWatch, drawn_elsewhere
 from liptest.enumerate.surroundings import CLOCK_ADVICE, Surroundings, depends
+from liptest.mechanisms.base import DETERMINED
 from liptest.values.faults import raises_as_numpy
 
 
@@ -55,6 +57,9 @@ class Session:
         self.fills_symbolic = False
         #: Whether such a function was called where data are symbolic.
         self.filled_plain = False
+        self._determined: list[Determined] = []
+        #: Names of generators made elsewhere that are taken as freshly seeded.
+        self.taken_as_fresh: set[str] = set()
         #: Whether the last run seeded, read the clock or made bits.
         self.touched = False
         #: Is told of every stand-in for a generator that is made in a run.
@@ -71,6 +76,12 @@ class Session:
             lambda error: self.tree.fail(error),
         )
 
+    def determine(self, generator: Determined) -> None:
+        """Follow a generator as the determinism that it is, in each run from its seed on."""
+        self._determined.append(generator)
+        generator.begin()
+        self.touched = True
+
     def follow(self, tree: ChoiceTree) -> None:
         """Ask this tree from now on."""
         self.tree = tree
@@ -80,9 +91,11 @@ class Session:
 
     def begin(self) -> None:
         """Forget what the last run seeded; needed where it was ``touched`` only."""
-        self.touched = False
+        self.touched = bool(self._determined)
         self.end()
         self._forget()
+        for generator in self._determined:
+            generator.begin()
 
     def _forget(self) -> None:
         self._clock = None
@@ -130,10 +143,20 @@ class Session:
     @property
     def conditions(self) -> set[str]:
         """What was taken for granted, in words."""
+        fresh = ", ".join(sorted(self.taken_as_fresh))
         return {
-            f"given that compiled code of {package} draws no random numbers, as the caller says"
-            for package in self.surroundings.compiled.used
+            *(
+                f"given that compiled code of {package} draws no random numbers, as the caller says"
+                for package in self.surroundings.compiled.used
+            ),
+            *([f"generators made elsewhere ({fresh}) taken as freshly seeded"] if fresh else []),
+            *(f"{DETERMINED} {words}" for words in self.determined),
         }
+
+    @property
+    def determined(self) -> list[str]:
+        """Constant seeds of generators that runs drew from, with their lines."""
+        return sorted({one.words for one in self._determined if one.is_drawn})
 
     def look_at_clock(self) -> NoReturn:
         """Abort: what the program does may depend on the time."""
@@ -166,6 +189,8 @@ class Session:
 
     def end(self) -> None:
         """Abort where the last run drew from bits that are there to be passed on only."""
+        for generator in self._determined:
+            generator.end()
         bits, self._bits = self._bits, []
         if any(one.drew() for one in bits):
             self.drew_from("a bit generator, in compiled code")

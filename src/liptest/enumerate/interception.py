@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
+from types import BuiltinMethodType, MethodType
 from typing import Any
 
 import numpy as np
@@ -24,11 +25,19 @@ from liptest.enumerate.compiled_code import (
     CompiledCode,
     replaced_library_calls,
 )
+from liptest.enumerate.constant_seeds import (
+    Determined,
+    Literal,
+    ProgramFiles,
+    fresh_generator,
+)
 from liptest.enumerate.float_calls import INT, FloatCalls
 from liptest.enumerate.generator import ChoiceGenerator
 from liptest.enumerate.other_threads import refusing, starting_functions, starting_methods
 from liptest.enumerate.random_state import ChoiceRandomState
 from liptest.enumerate.replaceable_names import (
+    GENERATORS,
+    Site,
     attribute_of,
     is_compiled_drawing,
     is_drawing,
@@ -48,6 +57,9 @@ from liptest.values.lines import line_in_words
 from liptest.values.transforms import MATH, MATH_OF_TWO
 from liptest.values.uniform import of_math
 
+_METHODS = (BuiltinMethodType, MethodType)
+# Kept: while a program is analysed the names stand for something else.
+_GLOBAL: np.random.RandomState = np.random.mtrand._rand
 #: Takes a change back.
 Undo = Callable[[], None]
 # Exit code 0 means YES, and code under test may not give it.
@@ -139,15 +151,20 @@ def _install(
     session.trap_libraries()
     left, calls = [], [FloatCalls(), *([FloatCalls(INT)] if symbolic_data else [])]
 
+    files = ProgramFiles()
+
     def wanted(value: Any) -> bool:
         for one in calls:
             one.note(value)
         session.surroundings.reach(value)
+        files.note(value)
         if id(value) in stand_in or is_drawing(value) or is_compiled_drawing(value):
             return True
         return isinstance(value, io.IOBase) and is_random_device(attribute_of(value, "name"))
 
-    for site in reachable(function, wanted):
+    sites = reachable(function, wanted)
+    determined = _determined(session, files, sites)
+    for site in sites:
         if is_compiled_drawing(site.value):
             raise drawn_elsewhere(
                 session.name,
@@ -158,7 +175,7 @@ def _install(
         if isinstance(site.value, np.random.BitGenerator):
             left.append((site.name, site.value))
             continue
-        new = stand_in.get(id(site.value)) or _held(session, site.value)
+        new = stand_in.get(id(site.value)) or _held(session, site.value, determined)
         if new is site.value:
             continue
         if site.put is None:
@@ -205,8 +222,51 @@ def _replaced_names(session: Session) -> Iterator[tuple[int, Any]]:
         yield id(original), follower(original, answer, draws=False)
 
 
-def _held(session: Session, value: Any) -> Any:
+def _determined(session: Session, files: ProgramFiles, sites: list[Site]) -> dict[int, Any]:
+    """Stand-ins of generators that were made with a constant seed; by id."""
+    found: dict[int, Any] = {}
+    for site in sites:
+        value = site.value.__self__ if isinstance(site.value, _METHODS) else site.value
+        if not isinstance(value, GENERATORS) or isinstance(value, (random.SystemRandom, type)):
+            continue
+        if id(value) in found or value is random._inst or value is _GLOBAL:
+            continue
+        seed = files.seed_of(value)
+        if seed is None:
+            session.taken_as_fresh.add(site.name)
+        else:
+            found[id(value)] = _determine(session, value, seed)
+    for value in (random._inst, _GLOBAL):
+        seed = files.seed_at_import(value)
+        if seed is not None:
+            _determine(session, value, seed)
+    return found
+
+
+def _determine(session: Session, value: Any, seed: Literal) -> Any:
+    """Follow a generator from its constant seed on; what stands for it."""
+    stand_in: Any = value
+    renew: Callable[[], None]
+    state: Callable[[], Any]
+    if isinstance(value, random.Random):
+        renew = partial(python_random.seed_anew, session, value, seed.value)
+        state = partial(python_random.where, session, value)
+    elif isinstance(value, np.random.RandomState):
+        stand_in = session.state_for(value)
+        renew, state = partial(stand_in.seed_anew, seed.value), stand_in.where
+    else:
+        stand_in = fresh_generator(value)
+        first = stand_in.bit_generator.state
+        renew = partial(setattr, stand_in.bit_generator, "state", first)
+        state = lambda: stand_in.bit_generator.state  # noqa: E731
+    session.determine(Determined(f"{seed.value!r} ({seed})", renew, state))
+    return stand_in
+
+
+def _held(session: Session, value: Any, determined: dict[int, Any]) -> Any:
     """The stand-in for a generator, or a method of one, that exists before the analysis."""
+    if id(value) in determined:
+        return determined[id(value)]
     if isinstance(value, (ChoiceGenerator, ChoiceRandomState)):
         return value
     if isinstance(value, np.random.Generator):
@@ -218,7 +278,7 @@ def _held(session: Session, value: Any) -> Any:
     owner = value.__self__
     if isinstance(owner, random.Random):
         return python_random.bound_method(value) or value
-    return getattr(_held(session, owner), value.__name__)
+    return getattr(_held(session, owner, determined), value.__name__)
 
 
 def _system_source(name: str) -> Callable[..., Any]:

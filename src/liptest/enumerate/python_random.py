@@ -69,6 +69,16 @@ def _seed(session: Session, generator: random.Random, a: Any = None, version: in
     _follow_seed(session, generator, raises_as_numpy(lambda real: _ORIGINAL_SEED(real, a, version)))
 
 
+def seed_anew(session: Session, generator: random.Random, seed: Any) -> None:
+    """Follow a generator that was seeded before the analysis."""
+    _follow_seed(session, generator, lambda real: _ORIGINAL_SEED(real, seed))
+
+
+def where(session: Session, generator: random.Random) -> Any:
+    """The state of a generator that is followed as it was seeded."""
+    return _ORIGINAL_GET_STATE(session.seeded[id(generator)])
+
+
 @raises_as_numpy
 def _get_state(session: Session, generator: random.Random) -> Any:
     real = session.seeded.get(id(generator))

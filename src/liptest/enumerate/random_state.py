@@ -48,6 +48,14 @@ class ChoiceRandomState(np.random.RandomState):
         """Draw freely again."""
         self._real = None
 
+    def seed_anew(self, seed: Any) -> None:
+        """Be a RandomState of a seed that was given before the analysis."""
+        self._real = seeded_state(seed)
+
+    def where(self) -> Any:
+        """The state of the RandomState that is followed, None while it draws freely."""
+        return None if self._real is None else self._real.get_state(legacy=False)
+
     def follow_seed(self, seed: Any = None) -> None:
         """Be a RandomState of this seed; None draws freely again."""
         if seed is not None:

@@ -24,6 +24,8 @@ from liptest.data.points import PointBatch
 from liptest.errors import ContinuousOutputs, GateError, InputError, LiptestError, shown
 from liptest.mechanisms.laws import ComparableLaws, Output, OutputLaw
 
+#: Before the words of a constant seed, among the conditions that ``law_source`` tells.
+DETERMINED = "determined by the constant seed"
 Balls = tuple[arb, arb]
 T = TypeVar("T")
 # The answers without which nothing is a mechanism.
@@ -74,6 +76,12 @@ class Mechanism(ABC):
     def law_source(self) -> str:
         """Where the laws that were asked for so far came from."""
         return self.source
+
+    @property
+    def determined(self) -> str:
+        """How a constant seed determines the outputs, as ``law_source`` says; else empty."""
+        conditions = self.law_source.split("; ")
+        return next((one for one in conditions if one.startswith(DETERMINED)), "")
 
     @property
     def reads_only(self) -> bool:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import inspect
 import os
 import random
+import re
 import secrets
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -129,7 +130,16 @@ def _names_a_class(error: BaseException) -> bool:
         words = str(error)
     except Exception:
         return False
-    return any(f"'{name}'" in words for name in STANDING_FOR_NUMBERS)
+    return _OF_OBJECTS.search(words) is not None or any(
+        f"'{name}'" in words for name in STANDING_FOR_NUMBERS
+    )
+
+
+# What NumPy says of arrays of objects: numbers with noise and plain ones, where outside of an
+# analysis there is an array of floats.
+_OF_OBJECTS = re.compile(
+    r"loop of ufunc does not support argument|not supported for the input types|dtype\('O'\)"
+)
 
 
 def _was_read_only(error: BaseException) -> bool:

@@ -30,10 +30,12 @@ def meet(left: Any, right: Any, use: str) -> tuple[Any, Any]:
     kept = left.calculates_with_its_own and left.family == right.family
     if kept and left.is_discrete == right.is_discrete:
         return left, right
+    # To look at one may promote the other: a comparison that was not decided yet knows of it.
     if right.is_discrete and not left.is_discrete:
-        return left, right.concretise(use)
+        number = right.concretise(use)
+        return left.current(), number
     if left.is_discrete:
-        return left.concretise(use), right
+        return left.concretise(use), right.current()
     pair = promote(left), promote(right)
     for value, noise in zip((left, right), pair, strict=True):
         if noise is None:

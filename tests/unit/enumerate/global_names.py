@@ -15,12 +15,12 @@ import numpy as np
 from numpy.random import default_rng as imported_default_rng
 from numpy.random import rand as imported_rand
 
-GENERATOR = np.random.default_rng(0)
-STATE = np.random.RandomState(0)
-PYTHON = random.Random(0)
-BOUND = np.random.default_rng(0).integers
-IN_A_LIST = [np.random.RandomState(5)]
-IN_A_DICT = {"rng": np.random.default_rng(5)}
+GENERATOR = np.random.default_rng()
+STATE = np.random.RandomState()
+PYTHON = random.Random()
+BOUND = np.random.default_rng().integers
+IN_A_LIST = [np.random.RandomState()]
+IN_A_DICT = {"rng": np.random.default_rng()}
 
 
 @dataclass
@@ -48,17 +48,17 @@ class Slotted:
 
 
 class OfItsClass:
-    rng = np.random.RandomState(0)
+    rng = np.random.RandomState()
 
     def answer(self, data: Any) -> int:
         return int(self.rng.randint(2))
 
 
-def by_default(data: Any, *, generator: Any = np.random.default_rng(1)) -> int:  # noqa: B008
+def by_default(data: Any, *, generator: Any = np.random.default_rng()) -> int:  # noqa: B008
     return int(generator.integers(2))
 
 
-def by_position(data: Any, rng: Any, generator: Any = np.random.RandomState(1)) -> int:  # noqa: B008
+def by_position(data: Any, rng: Any, generator: Any = np.random.RandomState()) -> int:  # noqa: B008
     return int(generator.randint(2))
 
 
@@ -85,8 +85,8 @@ def _named_in_another() -> int:
     return int(GENERATOR.integers(2))
 
 
-OBJECT = Library(np.random.default_rng(7))
-NESTED = Library(None, {"deep": [Library(np.random.default_rng(8))]})
+OBJECT = Library(np.random.default_rng())
+NESTED = Library(None, {"deep": [Library(np.random.default_rng())]})
 
 #: Each tosses one fair coin, 0 or 1.
 COINS: dict[str, Callable[..., Any]] = {
@@ -120,11 +120,11 @@ COINS: dict[str, Callable[..., Any]] = {
     "an object": OBJECT,
     "a method": OBJECT.answer,
     "an object held by another": lambda data: NESTED.inner["deep"][0].answer(data),
-    "slots": Slotted(np.random.default_rng(9)).answer,
+    "slots": Slotted(np.random.default_rng()).answer,
     "a class attribute": OfItsClass().answer,
     "a keyword default": by_default,
     "a default": by_position,
-    "a closure": closing_over(np.random.default_rng(3)),
+    "a closure": closing_over(np.random.default_rng()),
     "a wrapped function": keeps_the_metadata(lambda data: int(GENERATOR.integers(2))),
     "a partial": functools.partial(lambda rng, data: int(rng.integers(2)), GENERATOR),
     "another function": through_another,

@@ -56,14 +56,14 @@ def test_real_draws_work_again_afterwards() -> None:
 
 
 REGISTRY = types.SimpleNamespace(
-    queue=deque([np.random.default_rng(1)]),
-    table={"all": [np.random.default_rng(2)]},
-    cycle=itertools.cycle([np.random.default_rng(3)]),
-    bits=np.random.PCG64(4),
-    array=np.array([np.random.default_rng(5), None], dtype=object),
-    variable=contextvars.ContextVar("variable", default=np.random.default_rng(6)),  # noqa: B039
+    queue=deque([np.random.default_rng()]),
+    table={"all": [np.random.default_rng()]},
+    cycle=itertools.cycle([np.random.default_rng()]),
+    bits=np.random.PCG64(),
+    array=np.array([np.random.default_rng(), None], dtype=object),
+    variable=contextvars.ContextVar("variable", default=np.random.default_rng()),  # noqa: B039
 )
-REGISTERED = np.random.default_rng(7)
+REGISTERED = np.random.default_rng()
 
 
 class Settings(dict[str, Any]):
@@ -351,7 +351,7 @@ class Refuses:
     __slots__ = ("rng",)
 
     def __init__(self) -> None:
-        self.rng = np.random.default_rng(9)
+        self.rng = np.random.default_rng()
 
     def __getattr__(self, name: str) -> Any:
         raise RuntimeError(f"no {name} of me")

@@ -1,0 +1,207 @@
+"""Generators that were made outside of a function with a constant seed: what they draw is known.
+
+Generators that a function holds are taken as freshly seeded. One whose seed is a constant of the
+source is not: whoever reads the source knows what it draws. A seed counts as such where a call in a
+file of the program names it, and the generator is in a state that this seed leads to.
+"""
+
+from __future__ import annotations
+
+import _random
+import ast
+import linecache
+import pickle
+import random
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from liptest.enumerate.replaceable_names import attribute_of, is_foreign
+from liptest.values.lines import line_in_words
+
+_MAKERS = frozenset(
+    {"default_rng", "RandomState", "Random", "SeedSequence", "seed"}
+    | {"PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64"}
+)
+_SEED_NAMES = frozenset({"seed", "a", "x", "entropy"})
+_PLAIN = (int, str, bytes, float, list, tuple)
+# How often the words of a Mersenne Twister were used up since it was seeded, at most.
+_TWISTS, _WORDS = 32, 624
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+
+
+@dataclass(frozen=True)
+class Literal:
+    """A seed that a call in a file names; ``at_import`` is whether it is outside of functions."""
+
+    value: Any
+    file: str
+    line: int
+    at_import: bool
+
+    def __str__(self) -> str:
+        return line_in_words(self.file, self.line)
+
+
+def literals_in(file: str) -> tuple[Literal, ...]:
+    """Seeds that calls in a file name, as Python knows its lines."""
+    lines = linecache.getlines(file)
+    known = _known.get(file)
+    if known is None or known[0] is not lines:
+        known = _known[file] = lines, tuple(_literals(file, lines))
+    return known[1]
+
+
+_known: dict[str, tuple[list[str], tuple[Literal, ...]]] = {}
+
+
+def _literals(file: str, lines: list[str]) -> list[Literal]:
+    try:
+        tree = ast.parse("".join(lines))
+    except (SyntaxError, ValueError):
+        return []
+    constants = dict(_constants(tree))
+    found = []
+    functions = [one for one in ast.walk(tree) if isinstance(one, _FUNCTIONS)]
+    inside = {id(node) for one in functions for node in ast.walk(one)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and _name_of(node.func) in _MAKERS:
+            named = [one.value for one in node.keywords if one.arg in _SEED_NAMES]
+            for value in (*node.args[:1], *named):
+                seed = _value(value, constants)
+                if isinstance(seed, _PLAIN):
+                    found.append(Literal(seed, file, node.lineno, id(node) not in inside))
+    return found
+
+
+def _constants(tree: ast.AST) -> Iterator[tuple[str, Any]]:
+    """Names that are given constants: by assignments, and as defaults of parameters."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign):
+            for target in node.targets:
+                yield _name_of(target), _value(node.value, {})
+        elif isinstance(node, ast.AnnAssign) and node.value is not None:
+            yield _name_of(node.target), _value(node.value, {})
+        elif isinstance(node, ast.arguments):
+            every = [*node.posonlyargs, *node.args]
+            first = len(every) - len(node.defaults)
+            pairs = [*zip(every[first:], node.defaults, strict=True)]
+            pairs += [(a, d) for a, d in zip(node.kwonlyargs, node.kw_defaults, strict=True) if d]
+            for argument, default in pairs:
+                yield argument.arg, _value(default, {})
+
+
+def _name_of(node: ast.AST) -> str:
+    if isinstance(node, ast.Name):
+        return node.id
+    return node.attr if isinstance(node, ast.Attribute) else ""
+
+
+def _value(node: ast.AST, constants: dict[str, Any]) -> Any:
+    name = _name_of(node)
+    if name:
+        return constants.get(name)
+    try:
+        return ast.literal_eval(node)
+    except (ValueError, TypeError, SyntaxError, MemoryError):
+        return None
+
+
+class ProgramFiles:
+    """Files of the functions that a program reaches, and of modules that hold its generators."""
+
+    def __init__(self) -> None:
+        self._files: dict[str, None] = {}
+
+    def note(self, value: Any) -> None:
+        """Note what the program reaches."""
+        if type(value) is FunctionType and not is_foreign(value.__globals__.get("__name__")):
+            self._files[value.__code__.co_filename] = None
+
+    def seed_of(self, generator: Any) -> Literal | None:
+        """The constant seed that a generator was made with, where one is found."""
+        files = {**self._files, **dict.fromkeys(_holding(generator))}
+        every = [seed for file in files for seed in literals_in(file)]
+        return next((seed for seed in every if _leads_to(seed.value, generator)), None)
+
+    def seed_at_import(self, generator: Any) -> Literal | None:
+        """The same for the generator of a module, which others may seed: outside of functions."""
+        every = [seed for file in self._files for seed in literals_in(file) if seed.at_import]
+        return next((seed for seed in every if _leads_to(seed.value, generator)), None)
+
+
+def _holding(generator: Any) -> Iterator[str]:
+    for module in list(sys.modules.values()):
+        space = attribute_of(module, "__dict__")
+        if type(space) is dict and not is_foreign(space.get("__name__")):
+            file = space.get("__file__")
+            if isinstance(file, str) and any(one is generator for one in list(space.values())):
+                yield file
+
+
+def _leads_to(seed: Any, generator: Any) -> bool:
+    try:
+        if isinstance(generator, random.Random):
+            return _is_twisted(random.Random(seed), _random.Random.getstate(generator)[:_WORDS])
+        bits = generator.bit_generator if isinstance(generator, np.random.Generator) else None
+        if bits is None:
+            bits = generator._bit_generator
+        entropy = attribute_of(bits.seed_seq, "entropy")
+        if entropy is not None:
+            return bool(np.array_equal(entropy, seed))
+        key = bits.state["state"]["key"]
+        return _is_twisted(np.random.RandomState(seed), tuple(key.tolist()))
+    except (TypeError, ValueError, KeyError, AttributeError, OverflowError):
+        return False  # no seed for such a generator
+
+
+def _is_twisted(fresh: Any, key: tuple[int, ...]) -> bool:
+    """Whether a fresh Mersenne Twister comes by these words."""
+    for _ in range(_TWISTS):
+        if isinstance(fresh, random.Random):
+            now = _random.Random.getstate(fresh)[:_WORDS]
+            after = fresh.getrandbits
+        else:
+            now = tuple(fresh.get_state(legacy=False)["state"]["key"].tolist())
+            after = fresh.bytes
+        if now == key:
+            return True
+        after(_WORDS * (32 if isinstance(fresh, random.Random) else 4))
+    return False
+
+
+class Determined:
+    """What stands for a generator whose seed is known: in each run it begins anew.
+
+    ``renew()`` seeds it, and ``state()`` is where it is.
+    """
+
+    def __init__(self, words: str, renew: Callable[[], None], state: Callable[[], Any]) -> None:
+        self.words = words
+        self.renew = renew
+        self._state = state
+        self._first: bytes | None = None
+        #: Whether a run drew from it.
+        self.is_drawn = False
+
+    def begin(self) -> None:
+        """A run begins."""
+        self.renew()
+        if self._first is None:
+            self._first = pickle.dumps(self._state())
+
+    def end(self) -> None:
+        """A run has ended."""
+        if not self.is_drawn and self._first is not None:
+            self.is_drawn = pickle.dumps(self._state()) != self._first
+
+
+def fresh_generator(generator: np.random.Generator) -> np.random.Generator:
+    """A Generator with the same seed that has drawn nothing yet."""
+    bits: Any = generator.bit_generator
+    seed = np.random.SeedSequence(bits.seed_seq.entropy, spawn_key=bits.seed_seq.spawn_key)
+    return np.random.Generator(type(bits)(seed))

@@ -1,0 +1,131 @@
+"""Constant seeds of generators that a function holds: NO, for the output is determined."""
+
+from __future__ import annotations
+
+import random
+import types
+from typing import Any
+
+import numpy as np
+import pytest
+
+import liptest as lt
+from liptest.errors import MechanismError
+
+LAW = lt.ProductDistribution.bernoulli([0.5])
+SEED = 1234
+HELD = np.random.default_rng(42)
+NAMED = np.random.default_rng(SEED)
+SPAWNED = np.random.default_rng(np.random.SeedSequence(9).spawn(2)[1])
+LEGACY = np.random.RandomState(11)
+PYTHON = random.Random("seven")
+DRAWN_BEFORE = random.Random(77)
+for _ in range(3000):
+    DRAWN_BEFORE.random()
+BOUND = np.random.default_rng(5).random
+FRESH = np.random.default_rng()
+SECRET = np.random.default_rng(random.SystemRandom().getrandbits(40))
+
+
+class Holder:
+    def __init__(self, seed: int = 0) -> None:
+        self.rng = np.random.default_rng(seed)
+
+    def __call__(self, data: Any) -> int:
+        return int(data[0]) ^ int(self.rng.random() < 0.25)
+
+
+def flips(draw: Any) -> Any:
+    return lambda data: int(data[0]) ^ int(draw() < 0.25)
+
+
+DETERMINED = {
+    "a Generator": lambda data: int(data[0]) ^ int(HELD.random() < 0.25),
+    "a named seed": lambda data: int(data[0]) ^ int(NAMED.random() < 0.25),
+    "a spawned one": lambda data: int(data[0]) ^ int(SPAWNED.random() < 0.25),
+    "a RandomState": lambda data: int(data[0]) ^ int(LEGACY.random_sample() < 0.25),
+    "a Random": lambda data: int(data[0]) ^ int(PYTHON.random() < 0.25),
+    "a Random that was used": lambda data: int(data[0]) ^ int(DRAWN_BEFORE.random() < 0.25),
+    "a bound method": lambda data: int(data[0]) ^ int(BOUND() < 0.25),
+    "an attribute": Holder(),
+    "a closure": flips(np.random.default_rng(3).random),
+}
+
+
+@pytest.mark.parametrize("name", DETERMINED)
+def test_a_constant_seed_is_a_no_that_names_its_line(name: str) -> None:
+    verdict = lt.check_privacy(lt.mechanism(DETERMINED[name], name="m"), LAW, epsilon=1.2)
+    assert verdict.decision == "NO"
+    assert "determined by the constant seed" in str(verdict)
+    assert "test_constant_seeds.py:" in str(verdict)
+    assert verdict.witness is not None
+    assert verdict.witness.probability == 1.0
+
+
+def test_the_generator_is_left_where_it_was() -> None:
+    before = (
+        HELD.bit_generator.state,
+        PYTHON.getstate(),
+        LEGACY.get_state(legacy=False)["state"]["pos"],
+    )
+    for name in ("a Generator", "a Random", "a RandomState"):
+        lt.mechanism(DETERMINED[name]).law(np.array([1]))
+    after = (
+        HELD.bit_generator.state,
+        PYTHON.getstate(),
+        LEGACY.get_state(legacy=False)["state"]["pos"],
+    )
+    assert before == after
+
+
+@pytest.mark.parametrize("generator", [FRESH, SECRET])
+def test_others_are_taken_as_freshly_seeded_and_the_verdict_says_so(generator: Any) -> None:
+    tested = lt.mechanism(lambda data: int(data[0]) ^ int(generator.random() < 0.25), name="m")
+    verdict = lt.check_privacy(tested, LAW, epsilon=1.2)
+    assert verdict.decision == "YES"
+    assert "generators made elsewhere (generator) taken as freshly seeded" in str(verdict)
+    fresh = lt.mechanism(lambda data, rng: int(data[0]) ^ int(rng.random() < 0.25), name="f")
+    assert "elsewhere" not in str(lt.check_privacy(fresh, LAW, epsilon=1.2))
+
+
+def test_a_determined_output_that_tells_nothing_at_first_is_no_yes() -> None:
+    tested = lt.mechanism(lambda data: int(data[0]) if HELD.random() < 0.01 else 0, name="m")
+    with pytest.raises(MechanismError, match=r"constant seed 42 \(test_const.*later ones nothing"):
+        lt.check_privacy(tested, LAW, epsilon=1.2)
+
+
+def test_one_that_is_not_drawn_from_is_no_trouble() -> None:
+    def unused(data: Any, rng: Any) -> int:
+        return int(rng.integers(2)) if HELD is not None else int(HELD.integers(2))
+
+    assert lt.check_privacy(lt.mechanism(unused), LAW, epsilon=1.0).decision == "YES"
+
+
+SOURCE = """
+import random
+import numpy as np
+random.seed(1)
+np.random.seed(1)
+def python(data): return int(data[0]) ^ int(random.random() < 0.25)
+def numpy(data): return int(data[0]) ^ int(np.random.random() < 0.25)
+def later():
+    random.seed(2)
+"""
+
+
+def test_seeding_a_module_at_import(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "vendor_seeds.py"
+    path.write_text(SOURCE)
+    vendor = types.ModuleType("vendor_seeds")
+    kept = random.getstate(), np.random.get_state()
+    try:
+        exec(compile(SOURCE, str(path), "exec"), vars(vendor))
+        for function in (vendor.python, vendor.numpy):
+            verdict = lt.check_privacy(lt.mechanism(function), LAW, epsilon=1.2)
+            assert verdict.decision == "NO"
+            assert "constant seed 1 (vendor_seeds.py:" in str(verdict)
+        vendor.later()
+        assert lt.check_privacy(lt.mechanism(vendor.python), LAW, epsilon=1.2).decision == "YES"
+    finally:
+        random.setstate(kept[0])
+        np.random.set_state(kept[1])
