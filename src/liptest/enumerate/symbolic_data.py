@@ -51,8 +51,9 @@ MAX_PATHS = 4096
 MAX_PATHS_RELEASED = 600
 _MAX_CHOICES = 1 << 13
 _MAX_SECONDS = 60.0
-# Points at which the program is run on plain data; fewer where there are many records.
-_POINTS, _FEWEST, _ENTRIES = 20, 3, 200_000
+# Points at which the program is run on plain data; fewer where there are many records, or many
+# answers and noises, each of which costs as much as some records.
+_POINTS, _FEWEST, _ENTRIES, _VARIABLE = 20, 3, 200_000, 16
 # Floats of the code differ from exact values by their rounding; more is another output.
 _ROUNDING = Fraction(1, 10**9)
 
@@ -117,6 +118,8 @@ class Records:
     def __init__(self, domain: Domain) -> None:
         self._sizes = domain.size_array
         self._answers = AnswerBook(domain.dimension, int(self._sizes.max()))
+        #: A dataset, and how many of its records have each value.
+        self._counted: tuple[Any, Any] = None, None
 
     def symbolic(self, tree: Branching, run: AlignedRun) -> Any:
         values = np.arange(self._answers.values, dtype=np.int64)
@@ -130,8 +133,9 @@ class Records:
         return handed(dataset)  # type: ignore[no-any-return]
 
     def value(self, answer: Answer, dataset: NDArray[Any]) -> Fraction:
-        counts = np.bincount(dataset, minlength=self._answers.values)
-        return self._answers.value(answer.number, counts)
+        if self._counted[0] is not dataset:
+            self._counted = dataset, np.bincount(dataset, minlength=self._answers.values)
+        return self._answers.value(answer.number, self._counted[1])
 
     def differences(self) -> Differences:
         return self._answers.differences()
@@ -431,7 +435,8 @@ def _check_points(
     """Compare with what the unmodified program does at some points; raises LiptestError."""
     known = {leaf.branches for leaf in leaves}
     raising = {leaf.branches for leaf in leaves if leaf.raises}
-    points = max(_FEWEST, min(_POINTS, _ENTRIES // dimension))
+    variables = max(len(leaf.path.noises) for leaf in leaves)
+    points = max(_FEWEST, min(_POINTS, _ENTRIES // max(dimension, _VARIABLE * variables)))
     for seed in range(points):
         branches = _check_point(program, data, releases, seed)
         if branches not in known:

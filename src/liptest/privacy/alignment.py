@@ -71,12 +71,6 @@ def align(
     return replace(best, seconds=time.perf_counter() - started)
 
 
-def _price_at(delta: Fraction, followed: Any) -> Price:
-    """The largest price of sums with normal noise; paths differ by random choices alone."""
-    prices = [price_direct_sums(path, followed.differences, delta=delta) for path in followed.paths]
-    return max(prices, key=lambda one: math.inf if one.epsilon is None else one.epsilon)
-
-
 def _aligned(
     mechanism: Mechanism, domain: Domain, way: str, wanted: Fraction | None, delta: Fraction
 ) -> Alignment:
@@ -87,7 +81,8 @@ def _aligned(
             return Alignment(None, reason=reason)
         price = price_paths(followed.paths, followed.differences, wanted=wanted)
         if delta and price.epsilon is None and way == _WAYS[0]:
-            price = _price_at(delta, followed)
+            # All paths at once: which of them is taken may depend on what was released before.
+            price = price_direct_sums(followed.paths, followed.differences, delta=delta)
     except LiptestError as error:
         return Alignment(None, reason=str(error))
     return Alignment(price, len(followed.paths), followed.reads_length, price.why)

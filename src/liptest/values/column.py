@@ -76,8 +76,11 @@ class AnswerBook:
     def value(self, number: int, counts: NDArray[np.int64]) -> Fraction:
         """The answer where so many records have each value."""
         table = self.tables[number]
-        pairs = zip(table.tolist(), counts.tolist(), strict=True)
-        return sum((Fraction(entry) * count for entry, count in pairs if count), Fraction(0))
+        added = np.flatnonzero((table != 0) & (counts != 0))
+        pairs = zip(table[added].tolist(), counts[added].tolist(), strict=True)
+        if table.dtype.kind == "i":
+            return Fraction(sum(entry * count for entry, count in pairs))
+        return sum((Fraction(entry) * count for entry, count in pairs), Fraction(0))
 
     def differences(self) -> Differences:
         """What a replaced record changes."""

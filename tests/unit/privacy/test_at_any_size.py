@@ -5,14 +5,17 @@ from __future__ import annotations
 import itertools
 import json
 import math
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
 
 import liptest as lt
+from liptest.data.answers import Answers
 from liptest.evidence.certificate import Certificate, certify
 from liptest.evidence.verify import problems
+from liptest.privacy.alignment import align
 from liptest.privacy.refutation import padded_pairs, plain_pairs, small_domains
 from liptest.runs.fingerprints import fingerprint
 
@@ -265,3 +268,21 @@ def test_small_instances_are_padded_to_the_size_asked_for() -> None:
     assert (verdict.decision, verdict.method) == ("NO", "refutation")
     assert len(verdict.witness.dataset) == 300
     assert sum(value == 1 for value in verdict.witness.dataset) in (1, 2)
+
+
+def test_kinds_of_noise_that_depend_on_what_was_released() -> None:
+    """Of each kind the dearest path counts: the dearest path of both would be no proof."""
+
+    def adaptive(answers: Any, rng: Any) -> Any:
+        first = answers[0] + rng.normal(0, 3.0)
+        second = rng.normal(0, 4.0) if first > 0 else rng.laplace(0, 4.0)
+        return float(first), float(answers[0] + second)
+
+    def plain(answers: Any, rng: Any) -> Any:
+        return float(answers[0] + rng.normal(0, 3.0)), float(answers[0] + rng.normal(0, 4.0))
+
+    domain, delta = Answers(1), Fraction(1, 10**5)
+    mixed, normal = (
+        align(lt.mechanism(one), domain, delta=delta).epsilon for one in (adaptive, plain)
+    )
+    assert mixed == pytest.approx(normal + 1 / 4, abs=1e-9)
