@@ -56,6 +56,8 @@ class AddedLaw:
         What neighbours change of the places; with each move there is the opposite one.
     skeleton
         The output, but for its numbers.
+    reads_length
+        Whether the number of records was read.
     """
 
     places: tuple[tuple[tuple[int, Fraction], ...], ...]
@@ -63,6 +65,7 @@ class AddedLaw:
     unexplored: Fraction
     moves: tuple[Constants, ...]
     skeleton: Output
+    reads_length: bool = False
 
     def excess(self, epsilon: Fraction) -> tuple[Fraction, Constants]:
         """The largest hockey-stick divergence of what was enumerated, from above, and its move."""
@@ -158,6 +161,11 @@ class AnyDataset(Protocol):
         """Of the answers of neighbours."""
         ...
 
+    @property
+    def reads_length(self) -> bool:
+        """Whether the number of records was read."""
+        ...
+
 
 def find_added_law(program: Adding, data: AnyDataset) -> AddedLaw | str:
     """The law of what a program adds to its data, or why there is none."""
@@ -200,7 +208,9 @@ def _found(program: Adding, data: AnyDataset) -> AddedLaw | str:
     moves = _moves(data.differences(), places)
     if moves is None:
         return f"{name}: its sums are no whole numbers, or have too many differences"
-    law = AddedLaw(places, masses, 1 - sum(masses.values(), Fraction(0)), moves, skeleton)
+    law = AddedLaw(
+        places, masses, 1 - sum(masses.values(), Fraction(0)), moves, skeleton, data.reads_length
+    )
     return _checked(program, data, law, template)
 
 

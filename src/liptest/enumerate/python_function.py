@@ -417,13 +417,11 @@ class PythonFunction(Mechanism):
         except LiptestError as error:
             return NoPaths(str(error))
 
-    def added_law(self, domain: Domain) -> AddedLaw | NoPaths:
+    def added_law(self, domain: Domain) -> AddedLaw | str:
         """The law of whole noise that it adds to sums of its data, or why there is none."""
-        if self.statistic is not None:
-            return NoPaths(f"{self.name}: it sees a statistic of its data only")
         data = data_of(domain)
-        if data is None:
-            return NoPaths(f"{self.name}: data of {domain} are not made symbolic")
+        if self.statistic is not None or data is None:
+            return f"{self.name}: data of {domain} are not made symbolic"
         try:
             with (
                 side_effects_noticed(self.name, self._effects),
@@ -431,10 +429,9 @@ class PythonFunction(Mechanism):
                 session.calls_watched(),
             ):
                 own = self.name, self.function, self._takes_generator, self._canonical
-                found = find_added_law(Adding(*own, session), data)
-                return NoPaths(found) if isinstance(found, str) else found
+                return find_added_law(Adding(*own, session), data)
         except LiptestError as error:
-            return NoPaths(str(error))
+            return str(error)
 
     def _programs(self, program: Program) -> Iterator[Program]:
         """The program as a whole, and cut where the rest is post-processing."""

@@ -123,6 +123,12 @@ class Mechanism(ABC):
         """
         return None
 
+    def added_law(self, domain: Domain) -> Any:
+        """The law of whole noise of its own making that it adds to sums of its data; a sentence
+        that says why there is none.
+        """
+        return f"{self.name}: there is no code to follow"
+
     def only_raises(self, dataset: IntArray) -> str | None:
         """The exception that every run on a dataset raises; None where some run answers, or where
         that is not seen in few runs."""
