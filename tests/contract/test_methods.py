@@ -158,6 +158,11 @@ def test_a_true_claim_is_never_refused(method, case):
         assert verdict.largest_loss <= case.epsilon * (1 + 1e-9)
 
 
+def _mass(mechanism, dataset, event):
+    law = lt.output_law(mechanism, list(dataset))
+    return math.fsum(law.get(output, 0.0) for output in event)
+
+
 @EACH
 def test_a_false_claim_is_refuted_with_a_witness(method, case):
     epsilon = 1.0 if case.epsilon == math.inf else case.epsilon * (1 - 1e-6)
@@ -169,6 +174,14 @@ def test_a_false_claim_is_refuted_with_a_witness(method, case):
     ends = (np.array([side]) for side in (witness.dataset, witness.neighbour))
     assert case.distribution.domain.distance(*ends)[0] == 1
     assert witness.loss_lower > witness.claim.threshold
+    # The output that is shown refutes by itself, by the laws of the two datasets alone.
+    p, q = (
+        _mass(case.mechanism, side, witness.event) for side in (witness.dataset, witness.neighbour)
+    )
+    assert p == pytest.approx(witness.probability, rel=1e-9, abs=1e-300)
+    assert q == pytest.approx(witness.neighbour_probability, rel=1e-9, abs=1e-300)
+    assert max(p, q) > math.exp(epsilon) * min(p, q)
+    assert witness.least_delta <= max(p, q) - math.exp(epsilon) * min(p, q)
     assert verdict.guarantee.kind == "refutation"
     assert verdict.guarantee.exception_mass is None
 
