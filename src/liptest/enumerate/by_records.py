@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 
 from liptest.enumerate.analysis_session import active
+from liptest.enumerate.function_source import source_of
 from liptest.enumerate.row_generator import drawing_rows
-from liptest.enumerate.row_source import RowSource, rewritten, source_of
+from liptest.enumerate.row_source import RowSource, rewritten
 from liptest.enumerate.row_tails import bodies_of_rows
 from liptest.values.protocol import is_symbolic
 from liptest.values.rows import RowArray, RowList, RowRun, is_of_rows
@@ -59,7 +60,8 @@ class RowFunction:
                 rows.refuse("a seed, a clock or the bits of a generator")
             rows.check_ended()
             source = self.source
-            if source is not None and source.is_part and len(rows.passes) < len(source.passes):
+            known = {(one, number) for one in rows.sources for number in range(len(one.passes))}
+            if source is not None and source.is_part and known - rows.passes:
                 rows.refuse("a loop over something else than the records")
             if source is not None and source.is_part and not holds_nothing_else(output):
                 rows.refuse("a view, or an array for each record")

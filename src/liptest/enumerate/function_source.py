@@ -7,10 +7,13 @@ import inspect
 from collections.abc import Iterator
 from functools import lru_cache
 from types import CodeType, FunctionType
+from typing import Any
 
 Definition = ast.FunctionDef | ast.Lambda
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+#: What rewritten functions call.
+TREATMENT = "__liptest_rows__"
 #: Names by which code reaches what it does not name.
 REFLECTION = frozenset(
     {"locals", "vars", "globals", "eval", "exec", "dir", "compile", "__import__", "breakpoint"}
@@ -19,19 +22,38 @@ REFLECTION = frozenset(
 )
 
 
-@lru_cache(maxsize=256)
 def definition_of(function: FunctionType) -> Definition | None:
     """The definition of a function; None where no source compiles to its very code."""
-    try:
-        lines, _ = inspect.findsource(function)
-        source = "".join(lines)
-    except (OSError, TypeError):
+    return _definition_of(function.__code__)
+
+
+def source_of(function: Any) -> ast.FunctionDef | None:
+    """The definition of a function that may be rewritten; None for another."""
+    if not isinstance(function, FunctionType):
         return None
-    parsed = _parsed(source, function.__code__.co_filename)
+    definition = definition_of(function)
+    if not isinstance(definition, ast.FunctionDef) or TREATMENT in names_anywhere(definition):
+        return None
+    for node in ast.walk(definition):
+        if isinstance(node, (ast.Global, ast.Nonlocal, ast.Yield, ast.YieldFrom, ast.Await)):
+            return None
+    # A copy would lose the meaning of names of a class.
+    if names_anywhere(definition) & (REFLECTION | {"__class__", "super"}):
+        return None
+    return definition
+
+
+@lru_cache(maxsize=256)
+def _definition_of(own: CodeType) -> Definition | None:
+    try:
+        lines, _ = inspect.findsource(own)
+        source = "".join(lines)
+    except (OSError, TypeError, IndexError):
+        return None
+    parsed = _parsed(source, own.co_filename)
     if parsed is None:
         return None
     tree, codes = parsed
-    own = function.__code__
     if sum(code == own for code in codes.get((own.co_firstlineno, own.co_name), ())) != 1:
         return None
     found = [node for node in ast.walk(tree) if _is_definition(node, own)]

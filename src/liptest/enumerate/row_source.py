@@ -12,12 +12,14 @@ import copy
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from types import CodeType, FunctionType
 from typing import Any
 
 import numpy as np
 
-from liptest.enumerate.function_source import REFLECTION, definition_of, names_anywhere
+from liptest.enumerate.function_source import TREATMENT, source_of
+from liptest.enumerate.plain_loops import simplified
 from liptest.enumerate.record_code import (
     NotAlike,
     RecordCode,
@@ -35,9 +37,11 @@ from liptest.values.rows import (
     is_of_rows,
 )
 
-_NAME = "__liptest_rows__"
+_NAME = TREATMENT
 _OF_NUMPY = frozenset({"array", "asarray", "asanyarray", "ascontiguousarray"})
 _MAKING = frozenset({"list", "tuple"})
+# Functions that look at the frame they are called from, or that are called most.
+_AS_THEY_ARE = frozenset({"locals", "vars", "dir", "super", "len", "int", "float", "range", "zip"})
 _STOPPING = (
     *(ast.Try, ast.TryStar, ast.With, ast.While, ast.For, ast.AsyncFor, ast.AsyncWith),
     *(ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda),
@@ -53,7 +57,7 @@ class RecordPass:
     problem: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class RowSource:
     """A function with the definition that is to be run in its place.
 
@@ -70,9 +74,10 @@ class RowSource:
     def make(self, rows: RowRun) -> Callable[..., Any]:
         """The rewritten function, bound to the rows of one run."""
         original = self.function
+        rows.sources.add(self)
         factory = FunctionType(self.factory, original.__globals__)
         values = [cell.cell_contents for cell in original.__closure__ or ()]
-        made: FunctionType = factory(Treatment(rows, self.passes), *values)
+        made: FunctionType = factory(Treatment(rows, self), *values)
         made.__defaults__, made.__kwdefaults__ = original.__defaults__, original.__kwdefaults__
         return made
 
@@ -80,9 +85,9 @@ class RowSource:
 class Treatment:
     """What rewritten code calls."""
 
-    def __init__(self, rows: RowRun, passes: tuple[RecordPass, ...]) -> None:
+    def __init__(self, rows: RowRun, source: RowSource) -> None:
         self.rows = rows
-        self.passes = passes
+        self.source = source
 
     def each(self, number: int, values: Any) -> Any:
         """What a loop goes over: of rows only the kept one, if all passes are alike."""
@@ -90,12 +95,12 @@ class Treatment:
             return values
         if values.kind not in (list, tuple) and type(values) is RowList:
             values.refuse("an iteration")
-        one = self.passes[number]
+        one = self.source.passes[number]
         if one.code is None:
             self.rows.refuse(one.problem)
         frame = sys._getframe(1)
         local, space = frame.f_locals, frame.f_globals
-        self.rows.passes.add(number)
+        self.rows.passes.add((self.source, number))
         return self._pass(
             one.code,
             lambda name: local[name] if name in local else look_up_name(name, space),
@@ -115,7 +120,7 @@ class Treatment:
 
     def listed(self, number: int, told: Any) -> Any:
         """The list that a loop over the records has filled."""
-        if number not in self.rows.passes:
+        if (self.source, number) not in self.rows.passes:
             return told
         if type(told) is not list or len(told) != 1:
             self.rows.refuse("a list that has not one entry for each record")
@@ -135,8 +140,18 @@ class Treatment:
         return RowList(tuple(one.first() for one in values), self.rows)
 
     def call(self, own: Any, *values: Any, **options: Any) -> Any:
-        """``list``, ``tuple``, ``numpy.array`` of rows; of all else what they are."""
-        if not values or not is_of_rows(values[0]) or self.rows.in_record:
+        """``list``, ``tuple``, ``numpy.array`` and functions of rows; of all else what they are."""
+        every = (*values, *options.values())
+        if self.rows.in_record or not any(map(is_of_rows, every)):
+            if self.source.is_part and any(map(holds_rows, every)):
+                self.rows.refuse("a list of arrays with one entry for each record")
+            return own(*values, **options)
+        if isinstance(own, FunctionType):
+            source = _source_of_helper(own, self.source.is_part)
+            if source is None:
+                return own(*values, **options)
+            return source.make(self.rows)(*values, **options)
+        if not values or not is_of_rows(values[0]):
             return own(*values, **options)
         given = values[0]
         if own in (list, tuple) and len(values) == 1 and not options:
@@ -144,7 +159,7 @@ class Treatment:
                 given.refuse(own.__name__)
             return RowList(given.first(), self.rows, own)
         if own not in (np.array, np.asarray, np.asanyarray, np.ascontiguousarray):
-            given.refuse(f"{getattr(own, '__name__', 'a call')}()")
+            return own(*values, **options)
         if options.keys() - {"dtype"} or len(values) > 2 or (options and len(values) > 1):
             given.refuse("numpy.array() with options")
         dtype = options.get("dtype", values[1] if len(values) > 1 else None)
@@ -163,20 +178,12 @@ class Treatment:
         return table[index]
 
 
-def source_of(function: Any) -> ast.FunctionDef | None:
-    """The definition of a function that may be rewritten; None for another."""
-    if not isinstance(function, FunctionType):
+@lru_cache(maxsize=64)
+def _source_of_helper(function: FunctionType, is_part: bool) -> RowSource | None:
+    definition = source_of(function)
+    if definition is None:
         return None
-    definition = definition_of(function)
-    if not isinstance(definition, ast.FunctionDef) or _NAME in names_anywhere(definition):
-        return None
-    for node in ast.walk(definition):
-        if isinstance(node, (ast.Global, ast.Nonlocal, ast.Yield, ast.YieldFrom, ast.Await)):
-            return None
-    # A copy would lose the meaning of names of a class.
-    if names_anywhere(definition) & (REFLECTION | {"__class__", "super"}):
-        return None
-    return definition
+    return rewritten(function, definition, definition.body, is_part=is_part)
 
 
 def rewritten(
@@ -189,8 +196,8 @@ def rewritten(
     """The function with another body, in which loops over records are seen."""
     passes: list[RecordPass] = []
     whole, made = copy.copy(definition), copy.deepcopy(definition)
-    whole.body = body
-    made.body = [one for node in body for one in _rewrite(node, passes, whole)]
+    whole.body = simplified(body, function)
+    made.body = [one for node in whole.body for one in _rewrite(node, passes, whole)]
     made.body = [_Calls().visit(node) for node in made.body]
     made.decorator_list, made.returns = [], None
     _strip(made.args)
@@ -200,8 +207,8 @@ def rewritten(
     factory.body = [made, ast.Return(ast.Name(made.name, ast.Load()))]
     ast.copy_location(factory.body[1], made)
     ast.fix_missing_locations(outer)
-    flags = function.__code__.co_flags
-    module = compile(outer, function.__code__.co_filename, "exec", flags=flags & _FUTURE)
+    flags, file = function.__code__.co_flags & _FUTURE, function.__code__.co_filename
+    module = compile(outer, file, "exec", flags=flags, dont_inherit=True)
     code = next(one for one in module.co_consts if isinstance(one, CodeType))
     return RowSource(function, code, free, tuple(passes), is_part)
 
@@ -271,8 +278,6 @@ class _Comprehensions(ast.NodeTransformer):
             return self.marked(node, node.elt, node.generators[0])
         if isinstance(node, ast.Call):
             node = self.unfolded(node)
-            if isinstance(node, ast.ListComp):
-                return self.visit(node)
         return node if isinstance(node, _STOPPING) else self.generic_visit(node)
 
     def marked(self, node: ast.ListComp, entry: ast.expr, generator: ast.comprehension) -> Any:
@@ -284,14 +289,14 @@ class _Comprehensions(ast.NodeTransformer):
         generator.iter = _asked("each", ast.Constant(number), _zipped(generator.iter))
         return ast.copy_location(_asked("listed", ast.Constant(number), node), node)
 
-    def unfolded(self, node: ast.Call) -> ast.Call | ast.ListComp:
-        """``list(f(v) for v in data)`` and ``list(map(f, data))`` as comprehensions."""
-        if not isinstance(node.func, ast.Name) or len(node.args) != 1 or node.keywords:
-            return node
-        inner = node.args[0]
-        if node.func.id in _MAKING and isinstance(inner, ast.GeneratorExp):
-            made = ast.copy_location(ast.ListComp(inner.elt, inner.generators), inner)
-            node.args = [made]
+    def unfolded(self, node: ast.Call) -> ast.Call:
+        """``list(f(v) for v in data)`` as a list of a comprehension."""
+        is_making = isinstance(node.func, ast.Name) and node.func.id in _MAKING
+        if is_making and len(node.args) == 1 and not node.keywords:
+            inner = node.args[0]
+            if isinstance(inner, ast.GeneratorExp):
+                made = ast.copy_location(ast.ListComp(inner.elt, inner.generators), inner)
+                node.args = [made]
         return node
 
 
@@ -301,7 +306,7 @@ class _Calls(ast.NodeTransformer):
     def visit_Call(self, node: ast.Call) -> Any:
         self.generic_visit(node)
         function = node.func
-        is_making = isinstance(function, ast.Name) and function.id in _MAKING | _OF_NUMPY
+        is_making = isinstance(function, ast.Name) and function.id not in _AS_THEY_ARE
         is_numpy = isinstance(function, ast.Attribute) and function.attr in _OF_NUMPY
         if not is_making and not is_numpy:
             return node

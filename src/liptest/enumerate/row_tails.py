@@ -22,6 +22,7 @@ from liptest.enumerate.function_source import (
     names_assigned,
     names_read,
     parameters_of,
+    source_of,
 )
 from liptest.enumerate.record_code import DRAWS, NotAlike, analyse_loop
 from liptest.enumerate.record_values import look_up_name
@@ -61,13 +62,17 @@ _DEEPEST = 6
 class _Around:
     """What is known of a function: its own names, and which parameters are plain numbers."""
 
-    def __init__(self, function: FunctionType, definition: ast.FunctionDef) -> None:
+    def __init__(
+        self, function: FunctionType, definition: ast.FunctionDef, within: tuple[Any, ...] = ()
+    ) -> None:
+        self.within = (*within, function)
         self.space = function.__globals__
         self.body = definition.body
         code = function.__code__
         self.scope = {*code.co_varnames, *code.co_cellvars, *code.co_freevars}
         self.local = set(code.co_varnames)
         self.parameters = parameters_of(definition.args)
+        self.data = self.parameters[0] if self.parameters else ""
         self.own = set(self.parameters) | names_assigned(*definition.body)
         positional = [one.arg for one in (*definition.args.posonlyargs, *definition.args.args)]
         given = function.__defaults__ or ()
@@ -82,7 +87,7 @@ class _Around:
 
     def named(self, *nodes: ast.AST) -> set[str]:
         """Names of the function's own that are read, the length of its data apart."""
-        lengths = [_Lengths(self.parameters[0]).visit(copy.deepcopy(node)) for node in nodes]
+        lengths = [_Lengths(self.data).visit(copy.deepcopy(node)) for node in nodes]
         return names_read(*lengths) & self.own
 
     def constants(self, before: list[ast.stmt]) -> set[str]:
@@ -98,7 +103,7 @@ class _Around:
 
     def is_number(self, value: ast.expr, known: set[str]) -> bool:
         """Whether an expression calculates with constants only."""
-        plain = _Lengths(self.parameters[0]).visit(copy.deepcopy(value))
+        plain = _Lengths(self.data).visit(copy.deepcopy(value))
         numbers = all(isinstance(one, _NUMBERS) for one in ast.walk(plain))
         calls = [one for one in ast.walk(plain) if isinstance(one, ast.Call)]
         only_math = all(self.module_of(one.func) is math for one in calls)
@@ -253,7 +258,7 @@ def _draws_only(node: ast.AST, generators: set[str]) -> bool:
 
 def looks_at_types(function: Any) -> bool:
     """Whether a function, or one that it names, asks what kind of object it is given."""
-    return _looks_around(function, _DEEPEST, _TYPES)
+    return _looks_around(function, _DEEPEST, _TYPES | _FORBIDDEN)
 
 
 def _looks_around(value: Any, deep: int, forbidden: frozenset[str] = _FORBIDDEN) -> bool:
@@ -316,10 +321,23 @@ def _calls_keep(node: ast.AST, around: _Around, *, is_seen: bool = True) -> bool
     return all(_calls_keep(one, around, is_seen=is_seen) for one in ast.iter_child_nodes(node))
 
 
+def _helper_keeps(function: Any, around: _Around) -> bool:
+    """Whether a function of the program keeps nothing: it is rewritten for rows, too."""
+    definition = source_of(function)
+    if definition is None or function.__defaults__ or function.__kwdefaults__:
+        return False
+    if function in around.within:
+        return False
+    inner = _Around(function, definition, around.within)
+    return all(_keeps(node, inner) for node in definition.body)
+
+
 def _is_known(node: ast.expr, around: _Around) -> bool:
     if isinstance(node, ast.Name):
-        is_plain = node.id not in around.scope and node.id not in around.space
-        return is_plain and node.id in _BUILTINS
+        if node.id in around.scope:
+            return False
+        helper = around.space.get(node.id)
+        return _helper_keeps(helper, around) if node.id in around.space else node.id in _BUILTINS
     if not isinstance(node, ast.Attribute):
         return False
     root: ast.expr = node

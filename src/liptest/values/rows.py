@@ -43,15 +43,26 @@ class RowRun:
     ``check_quiet`` refuses random numbers that were drawn for no row: all rows would share them.
     """
 
-    __slots__ = ("_depth", "_known", "branching", "count", "in_record", "passes", "records_drew")
+    __slots__ = (
+        "_depth",
+        "_known",
+        "branching",
+        "count",
+        "in_record",
+        "passes",
+        "records_drew",
+        "sources",
+    )
 
     def __init__(self, branching: Branching, count: int) -> None:
         self.branching = branching
         self.count = count
         #: Whether the body of a loop over the records runs, once, for the record under study.
         self.in_record = False
-        #: Loops over the records, by their number in the source.
-        self.passes: set[int] = set()
+        #: Loops over the records: their source, and their number in it.
+        self.passes: set[tuple[Any, int]] = set()
+        #: Sources that were run.
+        self.sources: set[Any] = set()
         #: Loops over the records that drew random numbers.
         self.records_drew = 0
         self._depth = 0

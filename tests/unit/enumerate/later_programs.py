@@ -141,7 +141,39 @@ def dictionary(data, rng):
     return {"mean": sum(told) / len(told), "told": told}
 
 
+def tell_all(records: Any, rng: Any) -> list[int]:
+    return [told_or_not(int(record), rng) for record in records]
+
+
+@later
+def sum_of_a_helper(data, rng):
+    told = tell_all(data, rng)
+    return sum(told)
+
+
 # -- the data again
+
+
+def tell_and_keep(records: Any, rng: Any) -> list[int]:
+    [keep(records) for _ in range(1)]
+    return [told_or_not(int(record), rng) for record in records]
+
+
+def tell_of_several(many: Any, rng: Any) -> list[int]:
+    kept = [keep(records) for records in many]
+    return [told_or_not(int(record), rng) for record in many[0] + 0 * len(kept)]
+
+
+@again
+def helper_that_keeps(data, rng):
+    told = tell_and_keep(data, rng)
+    return sum(told), KEPT[-1].tolist()
+
+
+@again
+def helper_of_several(data, rng):
+    told = tell_of_several([data], rng)
+    return sum(told), KEPT[-1].tolist()
 
 
 @again

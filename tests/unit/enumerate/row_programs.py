@@ -1,6 +1,6 @@
 """Programs that treat their records one by one, and programs that only look so."""
 
-# ruff: noqa: B905, B007, C400, PERF401, RUF005
+# ruff: noqa: B905, B007, C400, C417, PERF401, RUF005
 
 from __future__ import annotations
 
@@ -251,6 +251,57 @@ def secret_numbers(data):
 @alone
 def legacy_numbers(data):
     return [int(v) if np.random.rand() < 0.5 else np.random.randint(3) for v in data]
+
+
+@alone
+def loop_by_index(data, rng):
+    told = []
+    for i in range(len(data)):
+        told.append(int(data[i]) if rng.random() < 0.5 else 0)
+    return told
+
+
+@alone
+def loop_by_index_of_two(data, rng):
+    coins = rng.integers(0, 2, len(data))
+    told = []
+    for i in range(len(data)):
+        told.append((int(data[i]) + int(coins[i])) % 3)
+    return told
+
+
+@alone
+def enumerated(data, rng):
+    told = []
+    for i, value in enumerate(data):
+        told.append(int(value) if rng.random() < 0.5 else 0)
+    return told
+
+
+@alone
+def mapped_lambda(data, rng):
+    return list(map(lambda value: told_or_not(int(value), rng), data))
+
+
+@alone
+def mapped_helper(data):
+    return list(map(by_chance, data.tolist()))
+
+
+def by_chance(value: int) -> int:
+    return value if random.random() < 0.5 else 0
+
+
+def tell_all(records: Any, rng: Any) -> list[int]:
+    told = []
+    for record in records:
+        told.append(told_or_not(int(record), rng))
+    return told
+
+
+@alone
+def helper_for_all(data, rng):
+    return tell_all(data, rng)
 
 
 # -- what brings records together
@@ -700,3 +751,71 @@ def looks_at_types_with_a_generator(data, rng):
     if type(data) is np.ndarray:
         return data.tolist()
     return (data + rng.integers(0, 3, len(data))).tolist()
+
+
+@joint
+def index_as_a_number(data, rng):
+    told = []
+    for i in range(len(data)):
+        told.append((int(data[i]) + i) % 3 if rng.random() < 0.5 else 0)
+    return told
+
+
+@joint
+def index_of_the_one_before(data, rng):
+    told = []
+    for i in range(len(data)):
+        told.append(int(data[i - 1]) if rng.random() < 0.5 else int(data[i]))
+    return told
+
+
+@joint
+def index_into_a_table(data, rng):
+    table = list(range(len(data)))
+    told = []
+    for i in range(len(data)):
+        told.append((int(data[i]) + table[i]) % 3 if rng.random() < 0.5 else 0)
+    return told
+
+
+@joint
+def index_read_afterwards(data, rng):
+    told = []
+    for i in range(len(data)):
+        told.append(int(data[i]) if rng.random() < 0.5 else 0)
+    return [*told, int(data[i])]
+
+
+@joint
+def index_of_data_that_changes(data, rng):
+    told = []
+    for i in range(len(data)):
+        told.append(int(data[i]) if rng.random() < 0.5 else 0)
+        data = data[::-1]
+    return told
+
+
+@joint
+def enumerated_and_used(data, rng):
+    told = []
+    for i, value in enumerate(data):
+        told.append(int(value) if rng.random() < 0.5 else i)
+    return told
+
+
+@joint
+def mapped_over_two(data, rng):
+    return list(map(lambda a, b: int(a) ^ int(b) ^ int(rng.integers(0, 2)), data, data[::-1]))
+
+
+def tell_with_the_sum(records: Any, rng: Any) -> list[int]:
+    total = sum(records)
+    told = []
+    for record in records:
+        told.append(int(record + total + rng.integers(0, 2)) % 3)
+    return told
+
+
+@joint
+def helper_with_the_sum(data, rng):
+    return tell_with_the_sum(data, rng)
