@@ -3,7 +3,8 @@
 Whatever draws the noise - rejection loops, series of coins, inverse cdfs of floats - its law is
 enumerated once, with symbolic data: every run answers ``a + c``, where a is the same sum over the
 records in all of them, and c a constant of the run. So the law under any data is that of c, moved
-by a, and two neighbours differ by a move of the differences of a alone, whatever their size.
+by a, and two neighbours differ by a move of the differences of a alone, whatever their size
+(docs/theory/loops.md, L4).
 """
 
 from __future__ import annotations

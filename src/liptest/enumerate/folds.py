@@ -3,7 +3,7 @@
 ``folding`` rewrites a function so that its loops over records ask a ``Folds``. Of anything but a
 column the function goes on as it was written. Of a column each possible record is walked once, and
 what a pass adds to an accumulator is noted as that record's contribution: the sum over all records
-is one answer (docs/theory/answers.md).
+is one answer (docs/theory/loops.md, L1).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The rest of a function that knows of the data only what was told: it need not be followed.
 
 If from some statement on all that a function reads are constants and sums that have noise of their
-own, the rest is post-processing of these, whatever it calls (docs/theory/size.md, S2): it costs
+own, the rest is post-processing of these, whatever it calls (docs/theory/loops.md, L2): it costs
 nothing. What the function has kept elsewhere - in globals, attributes, closures, iterators - is
 looked for among all objects that are alive: none may hold anything else of the run.
 """

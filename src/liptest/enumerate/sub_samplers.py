@@ -3,8 +3,8 @@
 ``_coin(rng, 1, 2)`` that throws coins until one falls otherwise has one law for its arguments,
 independent of all else, if it reads nothing but them, keeps nothing, and draws from ``rng`` alone.
 So in the tree of the program a call of it is one choice, weighted by what was enumerated of the
-function itself, as it is written; what was not enumerated is left out there, too (theory2 of the
-tails: explored <= true <= explored + unexplored).
+function itself, as it is written; what was not enumerated is left out there, too
+(docs/theory/loops.md, L4).
 """
 
 from __future__ import annotations

@@ -112,7 +112,7 @@ def _with_added_law(task: Task, claim: Claim, known: Alignment) -> Alignment:
     """The claim by the law of noise that the code makes itself, or what was known before.
 
     With the enumerated parts P' and Q' of two laws, P <= P' + tail <= e^epsilon Q' + excess + tail:
-    so a delta is proved even where the claim is not (theory S12).
+    so a delta is proved even where the claim is not (theory L4).
     """
     started = time.perf_counter()
     law = task.mechanism.added_law(task.distribution.domain)
