@@ -48,10 +48,10 @@ if _TYPE_CHECKING:
     from liptest.mechanisms.shift import ShiftMechanism as ShiftMechanism
     from liptest.privacy.check import check_privacy as check_privacy
     from liptest.privacy.claims import log as log
+    from liptest.privacy.composition import compose as compose
     from liptest.privacy.exact_notions import exact_mu as exact_mu
     from liptest.privacy.exact_notions import exact_rho as exact_rho
     from liptest.privacy.exception_mass import exception_mass as exception_mass
-    from liptest.privacy.noiseless import noiseless_privacy as noiseless_privacy
     from liptest.privacy.profile import privacy_profile as privacy_profile
     from liptest.privacy.proof import exact_epsilon as exact_epsilon
     from liptest.privacy.proof import exact_loss as exact_loss
@@ -100,7 +100,7 @@ _HOME = {
     "log": "privacy.claims",
     **dict.fromkeys(("exact_mu", "exact_rho"), "privacy.exact_notions"),
     "exception_mass": "privacy.exception_mass",
-    "noiseless_privacy": "privacy.noiseless",
+    "compose": "privacy.composition",
     "privacy_profile": "privacy.profile",
     **dict.fromkeys(("exact_epsilon", "exact_loss"), "privacy.proof"),
     "PrivacyVerdict": "privacy.verdicts",
@@ -153,6 +153,7 @@ _MOVED = {
     "OutputLaw": "mechanisms.laws",
     "Raised": "mechanisms.laws",
     "NoiselessPrivacy": "privacy.noiseless",
+    "noiseless_privacy": "privacy.noiseless",
     "privacy_plan_table": "privacy.plans",
     "PrivacyWitness": "privacy.witnesses",
     "OrderStatistic": "statistics.order_statistics",

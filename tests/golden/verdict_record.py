@@ -30,6 +30,7 @@ from liptest.lipschitz.distance import image_diameter, sample_diameter
 from liptest.lipschitz.local_filter import LocalFilter
 from liptest.lipschitz.oracles import packed
 from liptest.mechanisms.declared import ExactForm
+from liptest.privacy.noiseless import noiseless_privacy
 from tests.golden.catalogue_cases import ENTRIES
 from tests.golden.verdict_programs import ALL, COUNTS, ONE, PROGRAMS, RECORDS
 
@@ -477,7 +478,7 @@ def profile(mechanism: Any, distribution: Any, **options: Any) -> dict[str, Any]
 
 
 def noiseless(mechanism: Any, distribution: Any, **options: Any) -> dict[str, Any]:
-    found = lt.noiseless_privacy(mechanism, distribution, seed=SEED, **options)
+    found = noiseless_privacy(mechanism, distribution, seed=SEED, **options)
     parts = ("epsilon", "delta_lower", "delta_upper", "record", "values", "method", "draws")
     return numbers_of(found, parts)
 

@@ -34,6 +34,8 @@ Indices = NDArray[np.int64]
 _MOST_ATOMS = 1 << 14
 #: Bits beyond the precision to which a theta sum is taken.
 _SPARE_BITS = 16
+# What a window of outputs leaves out at most.
+_LEFT_OUT = Fraction(1, 2**150)
 
 
 @singledispatch
@@ -81,6 +83,37 @@ class _Geometric:
         peak = (1 - q) * near
         powers = [peak * exact_ball(-j / self.scale).exp() for j in range(1, self.size)]
         return [(near, far), *zip(powers, reversed(powers), strict=True), (far, near)]
+
+
+def listed_pair(noise: AdditiveNoise, shift: int) -> LikelihoodPair | None:
+    """As ``pair_of_noise``; else outputs of a long window, and beside them what these leave out."""
+    found = pair_of_noise(noise, shift)
+    if found is not None:
+        return found
+    size, window = abs(shift), 1
+    while noise.tail(window) > _LEFT_OUT:
+        window *= 2
+        if window > _MOST_ATOMS:
+            return None
+    left_out = noise.tail(window)
+    return LikelihoodPair(
+        None, _Window(noise, size, window), open_left=left_out, open_right=left_out
+    )
+
+
+@dataclass(frozen=True)
+class _Window:
+    """Atoms of outputs -window .. window + size; each law leaves out the tail of one noise."""
+
+    noise: AdditiveNoise
+    size: int
+    window: int
+
+    def __call__(self) -> list[Balls]:
+        far = self.window + self.size
+        logs = [self.noise.log_pmf_ball(j).exp() for j in range(far + 1)]
+        outputs = range(-self.window, far + 1)
+        return [(logs[abs(j)], logs[abs(j - self.size)]) for j in outputs]
 
 
 @dataclass(frozen=True)

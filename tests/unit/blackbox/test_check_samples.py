@@ -15,6 +15,7 @@ from liptest.blackbox.check import epsilon_lower_bound
 from liptest.blackbox.verdicts import BlackBoxVerdict, LossBound
 from liptest.evidence.certificate import certify_samples
 from liptest.mechanisms.laws import Raised
+from liptest.privacy.noiseless import noiseless_privacy
 from liptest.verdicts import Decision
 from tests.unit.blackbox.mechanisms import (
     BIT,
@@ -352,7 +353,7 @@ def test_a_resolution_of_one_or_more_is_none():
         lambda s, law: lt.PrivacyGate(s, law, epsilon=1.0),
         lambda s, law: lt.exact_epsilon(s, law.domain),
         lambda s, law: lt.privacy_profile(s, law),
-        lambda s, law: lt.noiseless_privacy(s, law, epsilon=1.0),
+        lambda s, law: noiseless_privacy(s, law, epsilon=1.0),
         lambda s, law: lt.output_law(s, [0]),
     ],
 )

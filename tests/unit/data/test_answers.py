@@ -22,6 +22,7 @@ from liptest.evidence import check_witness
 from liptest.lipschitz.local_filter import LocalFilter
 from liptest.lipschitz.repair import mcshane
 from liptest.privacy.exhaustive import neighbour_rows
+from liptest.privacy.noiseless import noiseless_privacy
 from liptest.privacy.plans import privacy_plan_table
 from liptest.report.html import report_html
 from liptest.runs.fingerprints import distribution_hash
@@ -179,7 +180,7 @@ REFUSED: dict[str, Callable[[Any, Any], Any]] = {
     "tester": lambda m, d: lt.check_privacy(m, d, epsilon=1.0, method=lt.testers.CDJS15()),
     "search": lambda m, d: lt.check_privacy(m, d, epsilon=1.0, method="search", budget=5),
     "profile": lambda m, d: lt.privacy_profile(m, d, method="neighbourhoods"),
-    "noiseless": lambda m, d: lt.noiseless_privacy(m, d, epsilon=1.0),
+    "noiseless": lambda m, d: noiseless_privacy(m, d, epsilon=1.0),
     "lipschitz": lambda m, d: lt.check_lipschitz(
         np.zeros(d.domain.sizes), d, proximity=0.1, failure_probability=0.1
     ),

@@ -24,7 +24,7 @@ PAGES = (
     "README.md",
     *(f"docs/{name}.md" for name in ("index", "answers", "black_box", "code", "ledger")),
 )
-PAGES += tuple(f"docs/{name}.md" for name in ("noiseless", "profile", "searching"))
+PAGES += tuple(f"docs/{name}.md" for name in ("noiseless", "notions", "profile", "searching"))
 
 
 def text_of(page: str) -> str:

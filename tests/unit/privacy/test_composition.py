@@ -1,0 +1,229 @@
+"""What several releases cost together, against brute force and exact sums."""
+
+from __future__ import annotations
+
+import math
+import random
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from flint import arb
+
+import liptest as lt
+from liptest.balls import precision
+from liptest.mechanisms.laws import exact_ball
+from liptest.privacy.composition import _curve_of, _largest_loss, compose, epsilon_of_rho
+from liptest.privacy.likelihoods import LikelihoodPair
+from liptest.privacy.loss_grid import grid_above, grid_below
+from liptest.privacy.tradeoff import gaussian_delta
+
+STEP = Fraction(1, 64)
+CUBE = lt.ProductDistribution.bernoulli([0.5] * 3)
+
+
+def stick(p, q, gamma):
+    return sum((max(Fraction(0), a - gamma * b) for a, b in zip(p, q, strict=True)), Fraction(0))
+
+
+def product(p, q):
+    return [a * b for a in p for b in q]
+
+
+def some_law(rng):
+    weights = [rng.choice([0, 1, 1, 2, 3, 5, 9]) for _ in range(3)]
+    weights[0] += not sum(weights)
+    return [Fraction(w, sum(weights)) for w in weights]
+
+
+def check_random_mechanism(rng):
+    laws = [some_law(rng) for _ in range(3)]
+    ordered = [(a, b) for a in laws for b in laws if a is not b]
+    pairs = [
+        LikelihoodPair.of_masses(list(zip(a, b, strict=True)))
+        for k, a in enumerate(laws)
+        for b in laws[k + 1 :]
+    ]
+    largest = max(map(_largest_loss, pairs))
+    above = grid_above(_curve_of(pairs), largest, STEP).power(2)
+    below = [grid_below(side, STEP).power(2) for pair in pairs for side in (pair, pair.reversed())]
+    for gamma in (Fraction(1), Fraction(3, 2), Fraction(2), Fraction(9)):
+        epsilon = math.log(gamma)
+        single = max(stick(product(p, p), product(q, q), gamma) for p, q in ordered)
+        adaptive = max(
+            sum(
+                max(stick([a * x for x in r], [b * x for x in s], gamma) for r, s in ordered)
+                for a, b in zip(p, q, strict=True)
+            )
+            for p, q in ordered
+        )
+        found = above.delta_at(epsilon)
+        assert single <= adaptive <= found + 1e-12
+        for k, grid in enumerate(below):
+            p, q = [(p, q) for i, p in enumerate(laws) for q in laws[i + 1 :]][k // 2]
+            p, q = (q, p) if k % 2 else (p, q)
+            exact = stick(product(p, p), product(q, q), gamma)
+            assert grid.delta_at(epsilon) <= exact + 1e-12
+            assert exact - grid.delta_at(epsilon) < 0.1
+            # One pair alone, from above: its own two curves.
+            one = LikelihoodPair.of_masses(list(zip(p, q, strict=True)))
+            if k < 2:
+                alone = grid_above(*[_one(one), _largest_loss(one)], STEP, _one(one.reversed()))
+                upper = alone.power(2).delta_at(epsilon)
+                assert exact - 1e-12 <= upper <= exact + 5e-3
+    return above
+
+
+def _one(pair):
+    from liptest.privacy.composition import _one_curve
+
+    return _one_curve(pair)
+
+
+def test_brute_force_on_random_mechanisms():
+    rng = random.Random(7)
+    for _ in range(12):
+        check_random_mechanism(rng)
+
+
+@pytest.mark.slow
+def test_brute_force_on_300_random_mechanisms():
+    rng = random.Random(4)
+    for _ in range(300):
+        check_random_mechanism(rng)
+
+
+def test_randomised_response_against_the_binomial_law():
+    p = Fraction(1 / (1 + math.exp(-0.1)))
+    pair = LikelihoodPair.of_masses([(p, 1 - p), (1 - p, p)])
+    step, k = Fraction(1, 256), 100
+    above = grid_above(_curve_of([pair]), _largest_loss(pair), step).power(k)
+    below = grid_below(pair, step).power(k)
+    for epsilon in (0.0, 2.0, 5.0):
+        with precision(300):
+            a, b = exact_ball(p), exact_ball(1 - p)
+            loss, exact = (a / b).log(), arb(0)
+            for j in range(k + 1):
+                gap = 1 - (arb(epsilon) - (2 * j - k) * loss).exp()
+                exact += math.comb(k, j) * a**j * b ** (k - j) * gap.max(arb(0))
+        true = float(exact)
+        assert below.delta_at(epsilon) <= true <= above.delta_at(epsilon)
+        assert above.delta_at(epsilon) <= true * 1.2
+        assert below.epsilon_at(true) <= epsilon * (1 + 1e-12)
+        assert above.epsilon_at(true) >= epsilon * (1 - 1e-12)
+        assert above.epsilon_at(true) <= epsilon + 0.02
+
+
+def test_a_delta_of_1e_40_is_as_good_as_any():
+    verdict = lt.check_privacy(
+        lt.ShiftMechanism(lt.Count(), lt.DiscreteLaplace(10)), CUBE, epsilon=0.1
+    )
+    found = compose([verdict], releases=200)
+    at = found.epsilon_at(1e-40)
+    assert 0 < at.upper < 200 * 0.1
+    back = found.delta_at(at.upper)
+    assert back.upper == pytest.approx(1e-40, rel=1e-6)
+
+
+def test_gaussian_claims_compose_to_a_gaussian():
+    noisy = lt.ShiftMechanism(lt.Count(), lt.DiscreteLaplace(4))
+    mu = lt.exact_mu(noisy, CUBE.domain).value
+    verdict = lt.check_privacy(noisy, CUBE, mu=mu)
+    found = compose([verdict], releases=9)
+    assert found.mu == pytest.approx(3 * mu, rel=1e-8)
+    for epsilon in (0.2, 1.0, 2.0):
+        exact = float(gaussian_delta(arb(3 * mu), arb(epsilon)))
+        assert exact <= found.delta_at(epsilon).upper <= exact * 1.01
+
+
+def test_discrete_gaussian_against_the_law_of_the_sum():
+    sigma, k = 10.0, 20
+    noisy = lt.ShiftMechanism(lt.Count(), lt.DiscreteGaussian(10))
+    found = compose([noisy], releases=k, domain=CUBE.domain, step=2**-9)
+    x = np.arange(-150, 151)
+    law = np.exp(-(x**2) / (2 * sigma**2))
+    law /= law.sum()
+    total = law
+    for _ in range(k - 1):
+        total = np.convolve(total, law)
+    n = np.arange(len(total)) - 150 * k
+    for epsilon in (0.5, 1.0, 2.0):
+        gap = 1 - np.exp(epsilon - (k - 2 * n) / (2 * sigma**2))
+        exact = float(np.sum(total * np.maximum(gap, 0)))
+        upper = found.delta_at(epsilon).upper
+        assert exact * (1 - 1e-6) <= upper <= exact * 1.01
+    assert found.rho is None or found.rho > 0
+
+
+def test_one_dataset_costs_less_than_chosen_ones():
+    laws = np.array([[0.8, 0.1, 0.1], [0.1, 0.8, 0.1], [0.1, 0.1, 0.8], [0.8, 0.1, 0.1]])
+    table = lt.ClosedForm([0, 1, 2], lambda data: np.log(laws[2 * data[:, 0] + data[:, 1]]))
+    domain = lt.Hypercube(2)
+    chosen = compose([table], releases=3, domain=domain)
+    same = compose([table], releases=3, domain=domain, adaptive=False)
+    for epsilon in (0.5, 1.0, 3.0):
+        assert same.delta_at(epsilon).upper <= chosen.delta_at(epsilon).upper + 1e-8
+        assert same.delta_at(epsilon).lower <= same.delta_at(epsilon).upper
+    assert "on one dataset" in str(same)
+    assert "adaptively chosen" in str(chosen)
+
+
+def test_rho_adds_up_and_is_converted():
+    noisy = lt.ShiftMechanism(lt.Count(), lt.DiscreteGaussian(10))
+    verdict = lt.check_privacy(noisy, CUBE, rho=0.005)
+    pure = lt.check_privacy(lt.ShiftMechanism(lt.Count(), lt.DiscreteLaplace(5)), CUBE, epsilon=0.2)
+    found = compose([verdict, pure], releases=[10, 3])
+    assert found.rho == pytest.approx(0.05 + 3 * 0.2 * math.tanh(0.1), rel=1e-6)
+    assert found.epsilon_at(1e-6).upper == pytest.approx(epsilon_of_rho(found.rho, 1e-6))
+    # A published value: rho 0.5 at delta 1e-6 is about epsilon 5.5 by the plain conversion.
+    plain = 0.5 + 2 * math.sqrt(0.5 * math.log(1e6))
+    assert 0.8 * plain < epsilon_of_rho(0.5, 1e-6) < plain
+
+
+def test_claims_with_delta_and_failures_add_up():
+    law = lt.ProductDistribution.bernoulli([0.3] * 30)
+    noisy = lt.ShiftMechanism(lt.Count(), lt.DiscreteGaussian(3))
+    options = {"method": "neighbourhoods", "seed": 1, "search_laws": 0}
+    verdict = lt.check_privacy(noisy, law, epsilon=1.0, delta=0.01, **options)
+    found = compose([verdict, verdict])
+    assert found.exception_mass == pytest.approx(2e-3)
+    assert found.failure_probability == pytest.approx(2e-6)
+    once = compose([verdict])
+    assert once.delta_at(1.0).upper == pytest.approx(0.01, rel=1e-4)
+    assert once.epsilon_at(0.0101).upper == pytest.approx(1.0, abs=0.01)
+    assert once.epsilon_at(0.005).upper == math.inf
+    assert found.delta_at(2.0).upper == pytest.approx(1 - 0.99**2, rel=1e-3)
+    assert "off datasets" in str(found)
+
+
+@pytest.mark.parametrize(
+    ("items", "options", "says"),
+    [
+        ([], {}, "list"),
+        ([3], {}, "not a mechanism"),
+        (["noisy"], {}, "domain"),
+        (["noisy"], {"releases": 0}, "releases"),
+        (["noisy"], {"releases": [1, 2]}, "releases"),
+        (["noisy"], {"step": 0.3}, "power of 2"),
+        (["no"], {}, "no YES"),
+        (["rho", "delta"], {}, "rho"),
+        (["noisy", "noisy"], {"adaptive": False}, "one mechanism"),
+    ],
+)
+def test_what_does_not_compose_is_refused(items, options, says):
+    noisy = lt.ShiftMechanism(lt.Count(), lt.DiscreteGaussian(3))
+    known = {
+        "noisy": noisy,
+        "no": lt.check_privacy(noisy, CUBE, rho=0.01),
+        "rho": lt.check_privacy(noisy, CUBE, rho=0.1),
+        "delta": lt.check_privacy(noisy, CUBE, epsilon=1.0, delta=0.1),
+    }
+    with pytest.raises(lt.errors.InputError, match=says):
+        compose([known.get(item, item) for item in items], **options)
+
+
+def test_delta_0_is_not_decided_on_a_grid():
+    noisy = lt.ShiftMechanism(lt.Count(), lt.DiscreteLaplace(3))
+    found = compose([noisy], domain=CUBE.domain, step=2**-6)
+    with pytest.raises(lt.errors.InputError, match="delta"):
+        found.epsilon_at(0.0)
