@@ -47,7 +47,7 @@ _CURVE_BITS = 320
 
 
 @dataclass(frozen=True)
-class Bounds:
+class Enclosed:
     """A number between ``lower`` and ``upper``, for certain."""
 
     lower: float
@@ -84,21 +84,21 @@ class Composition:
     exception_mass: float = 0.0
     failure_probability: float = 0.0
 
-    def epsilon_at(self, delta: float) -> Bounds:
+    def epsilon_at(self, delta: float) -> Enclosed:
         """The smallest epsilon with this delta; InputError for delta 0, which no grid decides."""
         value = check_open_unit("delta", delta)
         upper = max((one.epsilon_at(value) for one in self.above), default=math.inf)
         if self.rho is not None:
             upper = min(upper, epsilon_of_rho(self.rho, value))
         lower = max((one.epsilon_at(value) for one in self.below), default=0.0)
-        return Bounds(min(lower, upper), upper)
+        return Enclosed(min(lower, upper), upper)
 
-    def delta_at(self, epsilon: float) -> Bounds:
+    def delta_at(self, epsilon: float) -> Enclosed:
         """The smallest delta with this epsilon."""
         value = check_non_negative("epsilon", epsilon)
         upper = max((one.delta_at(value) for one in self.above), default=1.0)
         lower = max((one.delta_at(value) for one in self.below), default=0.0)
-        return Bounds(min(lower, upper), upper)
+        return Enclosed(min(lower, upper), upper)
 
     def __str__(self) -> str:
         parts = [f"{k} x {name}" for k, name in zip(self.releases, self.names, strict=True)]
