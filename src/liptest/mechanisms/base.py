@@ -21,7 +21,14 @@ from numpy.typing import NDArray
 
 from liptest.data.domains import Domain, IntArray
 from liptest.data.points import PointBatch
-from liptest.errors import ContinuousOutputs, GateError, InputError, LiptestError, shown
+from liptest.errors import (
+    ContinuousOutputs,
+    GateError,
+    InputError,
+    LiptestError,
+    MechanismError,
+    shown,
+)
 from liptest.mechanisms.laws import ComparableLaws, Output, OutputLaw
 
 #: Before the words of a constant seed, among the conditions that ``law_source`` tells.
@@ -82,6 +89,17 @@ class Mechanism(ABC):
         """How a constant seed determines the outputs, as ``law_source`` says; else empty."""
         conditions = self.law_source.split("; ")
         return next((one for one in conditions if one.startswith(DETERMINED)), "")
+
+    def check_not_determined(self) -> None:
+        """MechanismError where outputs are determined, and those of its first call are no trouble.
+
+        What a later call answers is determined, too, and was not looked at.
+        """
+        if self.determined:
+            raise MechanismError(
+                f"{self.name}: its output is {self.determined}; on its first call no claim is "
+                f"broken, of later ones nothing is known; make the generator without a seed"
+            )
 
     @property
     def reads_only(self) -> bool:

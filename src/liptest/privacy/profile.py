@@ -112,7 +112,9 @@ def privacy_profile(
     claim = require_epsilon("a privacy profile", settings.claim)
     grid = None if epsilons is None else _grid(epsilons, claim)
     if method == "exact" or (method == "auto" and _is_affordable(checked, law)):
-        return _exact(checked, law, grid, claim)
+        profile = _exact(checked, law, grid, claim)
+        checked.check_not_determined()
+        return profile
     require_one_at_a_time(law.domain, "a profile from draws")
     # A budget lowers the draws beforehand: bands of a run that it ends would not hold.
     task = Task(
@@ -127,7 +129,9 @@ def privacy_profile(
     planned = _within(settings.budget, planned, profiling, pilot=grid is None)
     if grid is None:
         grid = pilot_grid(profiling, _GRID)
-    return _sampled(profiling, grid, sampled_bands(profiling, grid, planned))
+    profile = _sampled(profiling, grid, sampled_bands(profiling, grid, planned))
+    checked.check_not_determined()
+    return profile
 
 
 def _grid(epsilons: Sequence[float], claim: Claim) -> Grid:

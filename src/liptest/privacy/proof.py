@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Executor
@@ -268,7 +269,12 @@ def exact_epsilon(
         raise InputError(f"domain={shown(domain)} must be a domain", name="domain", value=domain)
     most = None if budget is None else check_count("budget", budget)
     try_in_worker(checked, domain, executor)
-    return through_reads(checked, domain, lambda seen: _exact_epsilon(seen, domain, most, executor))
+    found = through_reads(
+        checked, domain, lambda seen: _exact_epsilon(seen, domain, most, executor)
+    )
+    if math.isfinite(found.upper):
+        checked.check_not_determined()
+    return found
 
 
 def _exact_epsilon(

@@ -202,7 +202,7 @@ def verdict_of(
         "none": Decision.INCONCLUSIVE,
     }[guarantee.kind]
     if decision is Decision.YES:
-        check_not_determined(task.mechanism)
+        task.mechanism.check_not_determined()
     finding = total.violation if decision is Decision.NO else total.doubt
     witness: PrivacyWitness | None = None if finding is None else finding.evidence
     return PrivacyVerdict(
@@ -247,18 +247,6 @@ def vacuous_verdict(task: Task, plan: PrivacyPlan, sentence: str, reason: str) -
     """The verdict of a test that every mechanism passes: nothing is run."""
     empty = RunOutcome(Judgement(answered=True), "vacuous", 0.0)
     return verdict_of(task, plan, empty, nothing(sentence, plan.source), reason)
-
-
-def check_not_determined(mechanism: Mechanism) -> None:
-    """MechanismError where outputs are determined, and those of its first call are no trouble.
-
-    What a later call answers is determined, too, and was not looked at.
-    """
-    if mechanism.determined:
-        raise MechanismError(
-            f"{mechanism.name}: its output is {mechanism.determined}; on its first call no claim "
-            f"is broken, of later ones nothing is known; make the generator without a seed"
-        )
 
 
 def check_answered(mechanism: Mechanism, *, is_answered: bool) -> None:

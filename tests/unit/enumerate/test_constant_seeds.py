@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import types
 from typing import Any
@@ -92,6 +93,11 @@ def test_a_determined_output_that_tells_nothing_at_first_is_no_yes() -> None:
     tested = lt.mechanism(lambda data: int(data[0]) if HELD.random() < 0.01 else 0, name="m")
     with pytest.raises(MechanismError, match=r"constant seed 42 \(test_const.*later ones nothing"):
         lt.check_privacy(tested, LAW, epsilon=1.2)
+    with pytest.raises(MechanismError, match="later ones nothing"):
+        lt.exact_epsilon(tested, LAW.domain)
+    with pytest.raises(MechanismError, match="later ones nothing"):
+        lt.privacy_profile(tested, LAW)
+    assert lt.exact_epsilon(lt.mechanism(DETERMINED["a Generator"]), LAW.domain).value == math.inf
 
 
 def test_one_that_is_not_drawn_from_is_no_trouble() -> None:
