@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ctypes
 import importlib
 import os
 import sys
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -264,6 +266,37 @@ def test_randomness_of_its_own() -> None:
         gate_of(function)
     with pytest.raises(lt.errors.NonDeterministicError, match="a random device"):
         gate_of(device)
+
+
+def test_randomness_elsewhere() -> None:
+    named("draws in another thread, a fork, another process or a pool")
+
+    def vendor(data: Any, rng: Any) -> Any:
+        with ThreadPoolExecutor(1) as pool:
+            return pool.submit(honest, data, np.random.default_rng()).result()
+
+    with pytest.raises(lt.errors.NonDeterministicError, match="other threads and processes"):
+        gate_of(vendor)
+
+
+def test_compiled_randomness() -> None:
+    named("draws in compiled code that is not known (OpenDP, PyTorch, ctypes, ..)")
+    library = ctypes.pythonapi
+
+    def vendor(data: Any, rng: Any) -> Any:
+        return honest(data, rng) ^ (library.Py_GetRecursionLimit() == 1)
+
+    with pytest.raises(lt.errors.UnsupportedRandomnessError, match="compiled code was called"):
+        gate_of(vendor)
+
+
+def test_a_constant_seed() -> None:
+    named("makes its generator with a constant seed, outside of the function too")
+    held = np.random.default_rng(2024)
+    tested = lt.mechanism(lambda data: honest(data, held), name="seeded")
+    verdict = lt.check_privacy(tested, lt.ProductDistribution.bernoulli([0.5]), epsilon=1.5)
+    assert verdict.decision == "NO"
+    assert "constant seed 2024" in str(verdict)
 
 
 def test_a_fault_where_a_search_looks() -> None:
