@@ -31,6 +31,7 @@ from liptest.enumerate.other_threads import (
 from liptest.enumerate.random_state import ChoiceRandomState
 from liptest.enumerate.side_effects import RandomnessWatch, drawn_elsewhere
 from liptest.enumerate.surroundings import CLOCK_ADVICE, Surroundings, depends
+from liptest.errors import UnsupportedRandomnessError
 from liptest.mechanisms.base import DETERMINED
 from liptest.values.faults import raises_as_numpy
 
@@ -172,10 +173,9 @@ class Session:
             return
         if sys.getprofile() is not None:
             if self.surroundings.needed:
-                self.tree.unsupported(
-                    "under a profiler (sys.setprofile), which hides it, code that may look at its "
-                    "surroundings or call compiled code",
-                    "run it without the profiler",
+                raise UnsupportedRandomnessError(
+                    f"{self.name}: it may look at its surroundings or call compiled code, which a "
+                    f"profiler that is on (sys.setprofile) hides; analyse it without the profiler"
                 )
             yield
             return

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import logging
 import random
+import sys
 import time
 import uuid
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ import pytest
 
 import liptest as lt
 from liptest.enumerate import surroundings
-from liptest.errors import NonDeterministicError
+from liptest.errors import NonDeterministicError, UnsupportedRandomnessError
 from liptest.mechanisms.laws import Raised
 
 DATA = np.array([1, 0])
@@ -175,6 +176,16 @@ def test_hashes_and_addresses_are_refused(place: int) -> None:
     function, words = NUMBERS[place]
     with pytest.raises(NonDeterministicError, match=rf"{words}.*cannot be followed"):
         law(function)
+
+
+def test_a_profiler_that_would_hide_them_is_named() -> None:
+    sys.setprofile(lambda frame, event, argument: None)
+    try:
+        with pytest.raises(UnsupportedRandomnessError, match="without the profiler"):
+            law(held)
+        assert len(law(lambda data, rng: int(rng.integers(2)))) == 2
+    finally:
+        sys.setprofile(None)
 
 
 def test_fixed_hashes_are_no_trouble(monkeypatch: pytest.MonkeyPatch) -> None:
