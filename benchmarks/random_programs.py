@@ -155,7 +155,11 @@ def _random_differences(rng: np.random.Generator, answers: int, whole: bool) -> 
         return Differences.of_box(bounds, is_whole=whole)
     if kind == 1:
         return Differences.of_one(bounds, is_whole=whole)
-    rows = [[int(f) for f in rng.integers(-1, 2, answers)] for _ in range(3)]
+    step = Fraction(1) if whole else Fraction(int(rng.integers(1, 3)), 2)
+    rows = [[step * int(f) for f in rng.integers(-1, 2, answers)] for _ in range(3)]
+    if not whole and rng.random() < 0.3:
+        margins = {i: Fraction(1, 2) for i in range(answers)}
+        return Differences.of_tables(rows).widened(margins)
     if kind == 2:
         return Differences.of_tables(rows)
     if kind == 3:
