@@ -403,7 +403,7 @@ class PythonFunction(Mechanism):
             ):
                 program = Program(self.name, function, self._rewritten(), self._canonical, session)
                 reasons: list[NoPaths] = []
-                for one in self._programs(program):
+                for one in self._programs(program, way):
                     session.fills_symbolic = session.filled_plain = False
                     while True:
                         tried = follow_paths(one, domain, way, max_paths)
@@ -413,7 +413,7 @@ class PythonFunction(Mechanism):
                         if session.fills_symbolic or not session.filled_plain:
                             break
                         session.fills_symbolic = True
-                return reasons[0]
+                return reasons[-1 if way == "released" else 0]
         except LiptestError as error:
             return NoPaths(str(error))
 
@@ -433,9 +433,10 @@ class PythonFunction(Mechanism):
         except LiptestError as error:
             return str(error)
 
-    def _programs(self, program: Program) -> Iterator[Program]:
+    def _programs(self, program: Program, way: str) -> Iterator[Program]:
         """The program as a whole, and cut where the rest is post-processing."""
-        yield program
+        if way != "released":
+            yield program
         tail = Tail.of(self.function)
         if tail is not None:
             with_generator = self._takes_generator
@@ -443,6 +444,8 @@ class PythonFunction(Mechanism):
                 rewritten_for_columns(self.function, tail), takes_generator=with_generator
             )
             yield replace(program, rewritten=run, tail=tail, takes_generator=with_generator)
+        if way == "released":
+            yield program
 
     def _rewritten(self) -> RandomFunction:
         """The function with loops that symbolic data can follow."""

@@ -36,11 +36,11 @@ def _filling(original: Callable[..., Any]) -> Callable[..., Any]:
         run = session.tree.noise
         if run is None or not run.has_answers:
             return found
-        if not session.fills_symbolic:
-            session.filled_plain = True
-            return found
         caller = sys._getframe(2)  # of the stand-in
         if place_of(caller)[0] != caller.f_code.co_filename:
+            return found
+        if not session.fills_symbolic:
+            session.filled_plain = True
             return found
         if found.dtype not in (np.float64, np.int64) or found.size > _MOST_FILLED:
             return found

@@ -51,6 +51,8 @@ MAX_PATHS = 4096
 MAX_PATHS_RELEASED = 600
 _MAX_CHOICES = 1 << 13
 _MAX_SECONDS = 60.0
+# Choices and variables of all paths.
+_MOST_WORK, _MOST_WORK_RELEASED = 4_000_000, 100_000
 # Points at which the program is run on plain data; fewer where there are many records, or many
 # answers and noises, each of which costs as much as some records.
 _POINTS, _FEWEST, _ENTRIES, _VARIABLE = 20, 3, 200_000, 16
@@ -367,6 +369,7 @@ def _explored(program: Program, data: Data, releases: bool, max_paths: int) -> l
     rng = ChoiceGenerator(tree)
     run = Run(program.rewritten, begin, rng, program.name, program.canonical, program.session)
     leaves: list[PathEnd] = []
+    work, most_work = 0, _MOST_WORK_RELEASED if releases else _MOST_WORK
     maker = PathMaker(data)
     try:
         with watched_for_progress(
@@ -379,8 +382,9 @@ def _explored(program: Program, data: Data, releases: bool, max_paths: int) -> l
                 branches = tuple([branch for _, branch in tree.path])
                 path = maker.path_of(tree, output)
                 leaves.append(PathEnd(path, branches, isinstance(output, Raised)))
-                if len(leaves) > max_paths:
-                    tree.unsupported(f"more than {max_paths:,} paths", "compare fewer numbers")
+                work += len(tree.path) + len(path_run.noises)
+                if len(leaves) > max_paths or work > most_work:
+                    tree.unsupported(f"more than {len(leaves) - 1:,} paths", "compare fewer numbers")
     finally:
         tree.close()
     return leaves

@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from liptest.symbolic.answers import Answer
 from liptest.symbolic.forms import Form, Rational, lean
 from liptest.values.array import (
     DTYPES,
@@ -60,6 +61,16 @@ class AlignedRun(DecidingRun):
 
     def own_value(self, form: Form, kind: Any) -> Any:
         return AlignedValue(self, form, kind)
+
+    def value_of_answer(self, answer: Answer, kind: Any) -> AlignedValue:
+        """An answer as a number of a type."""
+        form = self.answer(answer)
+        key = form.terms, answer.number, kind
+        known: AlignedValue | None = self.made.get(key)
+        if known is None:
+            known = self.made[key] = AlignedValue(self, form, kind)
+            known.is_kept = True
+        return known
 
     def drawn_again(self, *draw: Any) -> Any:
         if self.point is not None:

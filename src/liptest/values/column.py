@@ -367,8 +367,7 @@ class Column(Storage):
         run = self.run
         if not np.any(table):
             return kind(0)
-        form = run.answer(answers.of(table, margin))
-        return AlignedValue(run, form, kind)
+        return run.value_of_answer(answers.of(table, margin), kind)
 
     def sums(
         self,
