@@ -39,6 +39,7 @@ from liptest.enumerate.row_replay import check_replayed, check_stateless
 from liptest.enumerate.running import RandomFunction, Run
 from liptest.enumerate.side_effects import side_effects_noticed
 from liptest.enumerate.symbolic_data import (
+    FEW_PATHS,
     MAX_PATHS,
     NoPaths,
     Program,
@@ -403,17 +404,17 @@ class PythonFunction(Mechanism):
             ):
                 program = Program(self.name, function, self._rewritten(), self._canonical, session)
                 reasons: list[NoPaths] = []
-                for one in self._programs(program, way):
+                for one, most in self._programs(program, way, max_paths):
                     session.fills_symbolic = session.filled_plain = False
                     while True:
-                        tried = follow_paths(one, domain, way, max_paths)
+                        tried = follow_paths(one, domain, way, most)
                         if isinstance(tried, SymbolicPaths):
                             return tried
                         reasons.append(tried)
                         if session.fills_symbolic or not session.filled_plain:
                             break
                         session.fills_symbolic = True
-                return reasons[-1 if way == "released" else 0]
+                return reasons[0]
         except LiptestError as error:
             return NoPaths(str(error))
 
@@ -433,19 +434,24 @@ class PythonFunction(Mechanism):
         except LiptestError as error:
             return str(error)
 
-    def _programs(self, program: Program, way: str) -> Iterator[Program]:
-        """The program as a whole, and cut where the rest is post-processing."""
-        if way != "released":
-            yield program
+    def _programs(
+        self, program: Program, way: str, max_paths: int
+    ) -> Iterator[tuple[Program, int]]:
+        """The program as a whole, and cut where the rest is post-processing; with how many paths.
+
+        Where most programs have one path, the whole is first tried with few.
+        """
+        yield program, FEW_PATHS if way == "released" else max_paths
         tail = Tail.of(self.function)
         if tail is not None:
             with_generator = self._takes_generator
             run = tail.run(
                 rewritten_for_columns(self.function, tail), takes_generator=with_generator
             )
-            yield replace(program, rewritten=run, tail=tail, takes_generator=with_generator)
+            cut = replace(program, rewritten=run, tail=tail, takes_generator=with_generator)
+            yield cut, max_paths
         if way == "released":
-            yield program
+            yield program, max_paths
 
     def _rewritten(self) -> RandomFunction:
         """The function with loops that symbolic data can follow."""

@@ -48,11 +48,11 @@ from liptest.values.grid import Split
 _GENERATOR, _BITS = np.random.Generator, np.random.PCG64
 MAX_PATHS = 4096
 #: Where what is looked at is released, most programs have one path.
-MAX_PATHS_RELEASED = 600
+MAX_PATHS_RELEASED, FEW_PATHS = 600, 20
 _MAX_CHOICES = 1 << 13
 _MAX_SECONDS = 60.0
 # Choices and variables of all paths.
-_MOST_WORK, _MOST_WORK_RELEASED = 4_000_000, 100_000
+_MOST_WORK, _MOST_WORK_RELEASED = 4_000_000, 40_000
 # Points at which the program is run on plain data; fewer where there are many records, or many
 # answers and noises, each of which costs as much as some records.
 _POINTS, _FEWEST, _ENTRIES, _VARIABLE = 20, 3, 200_000, 16
@@ -384,7 +384,9 @@ def _explored(program: Program, data: Data, releases: bool, max_paths: int) -> l
                 leaves.append(PathEnd(path, branches, isinstance(output, Raised)))
                 work += len(tree.path) + len(path_run.noises)
                 if len(leaves) > max_paths or work > most_work:
-                    tree.unsupported(f"more than {len(leaves) - 1:,} paths", "compare fewer numbers")
+                    tree.unsupported(
+                        f"more than {len(leaves) - 1:,} paths", "compare fewer numbers"
+                    )
     finally:
         tree.close()
     return leaves
