@@ -256,3 +256,25 @@ class TestCountMass:
         assert verdict.decision is Decision.NO
         assert verdict.exception_mass_found == pytest.approx(1 / 8, rel=1e-12)
         assert "0.125" in str(verdict)
+
+
+def test_how_many_pairs_are_visited_depends_on_what_is_claimed():
+    """Windows bound losses and tell nothing of delta; a shift needs one edge of each difference."""
+    from liptest.privacy.claims import Claim
+    from liptest.privacy.exhaustive import exhaustive_size
+
+    pure, approximate = Claim(1.0), Claim(1.0, 0.1)
+    few = exhaustive_size(lt.catalogue.truncated_geometric_count(5, 1.0), lt.Hypercube(5))
+    assert few.visits(pure) == few.visits(approximate) == few.pairs == 5
+    many = lt.Hypercube(40)
+    weighted = lt.WeightedSum([3**k % 9973 for k in range(1, 41)])
+    shift = exhaustive_size(lt.ShiftMechanism(weighted, lt.DiscreteLaplace(9999)), many)
+    assert shift.pairs > 1 << 20
+    assert shift.visits(pure) == shift.visits(approximate) == shift.laws < 1000
+    coin = lt.StatisticMechanism(
+        weighted, [0, 1], lambda values: np.full((len(values), 2), np.log(0.5))
+    )
+    windows = exhaustive_size(coin, many)
+    assert windows.windows
+    assert windows.visits(pure) == 32 * windows.laws
+    assert windows.visits(approximate) == windows.pairs
