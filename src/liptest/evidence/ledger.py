@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from liptest.data.distributions import Distribution
 from liptest.errors import GateError, InputError, LedgerError, check_count, check_non_negative
 from liptest.evidence.certificate import Certificate, V
+from liptest.evidence.ledger_cost import TableCost, cost_of_table
 from liptest.evidence.ledger_entries import (
     NO_VERDICT,
     NOT_OURS,
@@ -157,6 +158,14 @@ class Ledger:
         rows = self._chain.rows()
         attempts = list(self._folded(rows).values())
         return Summary.of(attempts, rows=len(rows), head=rows[-1].hash if rows else START)
+
+    def cost(self, private_table: str, *, delta: float) -> TableCost:
+        """What all releases from a private table cost together at a delta (theory 6.12).
+
+        Less than the sums of a summary where there are many releases. Raises InputError unless
+        delta lies between 0 and 1.
+        """
+        return cost_of_table(self.attempts(), checked_name("private_table", private_table), delta)
 
     def problems(self, *, head: str | None = None) -> list[str]:
         """What is wrong with the file, in sentences that name the row; nothing when intact.

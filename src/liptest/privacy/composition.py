@@ -43,6 +43,8 @@ _STEP = Fraction(1, 1 << 10)
 # Losses beyond this are infinite, where they are not rarer than 2^-140 before.
 _LARGEST = 64.0
 _RARE = 2.0**-140
+# Claims of larger epsilons are put on a coarser grid.
+_FEW_LOSSES = 4.0
 _CURVE_BITS = 320
 
 
@@ -189,6 +191,34 @@ def compose(
         min(sum(p.mass for p in parts), 1.0),
         min(sum(p.failure for p in parts), 1.0),
     )
+
+
+def epsilon_of_claims(claims: Sequence[tuple[Fraction, Fraction, int]], delta: Fraction) -> float:
+    """The epsilon at delta of releases (epsilon, delta, how many), adaptively chosen, from above.
+
+    The step is finer where all epsilons are small; 0 for no releases.
+    """
+    if not claims:
+        return 0.0
+    largest = max(_float_above(epsilon) for epsilon, _, _ in claims)
+    step = _STEP if largest <= _FEW_LOSSES else _STEP * 16
+    grids = [
+        (_grid_of_claim(_float_above(epsilon), _float_above(own), step), count)
+        for epsilon, own, count in claims
+    ]
+    target = float(delta)
+    while target > 0 and Fraction(target) > delta:
+        target = math.nextafter(target, 0.0)
+    return together(grids).epsilon_at(target) if target > 0 else math.inf
+
+
+def _grid_of_claim(epsilon: float, delta: float, step: Fraction) -> GridLosses:
+    return grid_above(lambda at: _claimed_delta(epsilon, delta, at), epsilon, step)
+
+
+def _float_above(value: Fraction) -> float:
+    found = float(value)
+    return found if Fraction(found) >= value else math.nextafter(found, math.inf)
 
 
 def epsilon_of_rho(rho: float, delta: float) -> float:
