@@ -43,7 +43,7 @@ SCRIPTS = (
     "fit.py",
 )
 # Scripts that print no rows, and have no quick mode.
-TEXTS = ("exact_distance.py", "everyday.py", "house.py", "hops.py")
+TEXTS = ("composition.py", "exact_distance.py", "everyday.py", "house.py", "hops.py")
 
 # What takes an hour.
 ALONE = ("mutants.py",)
