@@ -1,11 +1,11 @@
-"""The mechanisms of ShadowDP's and CheckDP's evaluations, from plain NumPy: price and seconds.
+"""The mechanisms of ShadowDP's and CheckDP's evaluations, from plain NumPy: verdicts and seconds.
 
 Each is written as anybody would, without annotations, and priced for five real answers that all
 move by at most 1 (or one of them does). Wang and others report: ShadowDP "type checking and
 verification in total takes at most 3 seconds" (PLDI 2019), with annotations of each noise;
 CheckDP proofs and counterexamples "within 70 seconds" (CCS 2020), from a subset of C. Theirs hold
 for lists of any length, ours for any number of records behind a stated number of answers. Those
-that are wrong get a price above their claim, or none; that alone refutes nothing.
+that are wrong get a price above their claim, or none; a NO shows two datasets and an output.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from liptest.data.answers import Answers
 from liptest.symbolic.alignment import price_paths
 
 SIZE = 5
+VERDICTS = {"YES": 1, "NO": 0, "INCONCLUSIVE": -1}
 LINE = 3.0
 Mechanism = Callable[[Any, Any], Any]
 
@@ -128,6 +129,8 @@ class Case:
     price: float
     relation: str = "all"
     claim: float = 1.0
+    #: YES 1, NO 0; -1 where a wrong one is not refuted: INCONCLUSIVE, with its price.
+    verdict: int = 1
 
 
 CASES = (
@@ -142,14 +145,28 @@ CASES = (
     Case("partial sum", partial_sum(1.0), 1.0, "one"),
     Case("prefix sums", prefix_sums, 1.0, "one"),
     Case("smart sum", smart_sum(noise_of_blocks=True), 2.0, "one", claim=2.0),
-    Case("wrong: noisy maximum with its value", noisy_maximum_value, 2.5),
-    Case("wrong: sparse vector, no noise on answers", sparse_vector(2.0, None, 99), math.inf),
-    Case("wrong: sparse vector, no end", sparse_vector(2.0, 2.0, 99), 2.5),
-    Case("wrong: sparse vector, noise not scaled", sparse_vector(4.0, 4 / 3, 2), 3.25),
-    Case("wrong: sparse vector with its answer", sparse_vector(2.0, 4.0, 1, "value"), 1.25),
-    Case("wrong: adaptive, with its answer", adaptive_sparse_vector(leak=True), 1.625),
-    Case("wrong: partial sum, half the noise", partial_sum(0.5), 2.0, "one"),
-    Case("wrong: smart sum, blocks without noise", smart_sum(False), math.inf, "one", claim=2.0),
+    Case("wrong: noisy maximum with its value", noisy_maximum_value, 2.5, verdict=0),
+    Case(
+        "wrong: sparse vector, no noise on answers",
+        sparse_vector(2.0, None, 99),
+        math.inf,
+        verdict=0,
+    ),
+    Case("wrong: sparse vector, no end", sparse_vector(2.0, 2.0, 99), 2.5, verdict=0),
+    Case("wrong: sparse vector, noise not scaled", sparse_vector(4.0, 4 / 3, 2), 3.25, verdict=0),
+    Case(
+        "wrong: sparse vector with its answer", sparse_vector(2.0, 4.0, 1, "value"), 1.25, verdict=0
+    ),
+    Case("wrong: adaptive, with its answer", adaptive_sparse_vector(leak=True), 1.625, verdict=-1),
+    Case("wrong: partial sum, half the noise", partial_sum(0.5), 2.0, "one", verdict=0),
+    Case(
+        "wrong: smart sum, blocks without noise",
+        smart_sum(False),
+        math.inf,
+        "one",
+        claim=2.0,
+        verdict=0,
+    ),
 )
 
 
@@ -167,13 +184,18 @@ def price(case: Case) -> float:
 
 
 def row(case: Case) -> Row:
-    found: list[float] = []
-    seconds = cpu_seconds(lambda: found.append(price(case)))
+    found: list[Any] = []
+    domain = Answers(SIZE, relation=case.relation)
+    mechanism = lt.mechanism(case.mechanism)
+    seconds = cpu_seconds(
+        lambda: found.append(lt.check_privacy(mechanism, domain, epsilon=case.claim, seed=1))
+    )
+    epsilon = price(case)
     return Row(
         case.name,
-        {"millionths": millionths(found[0])},
-        {"millionths": millionths(case.price)},
-        {SECONDS: Figure(seconds, at_most=3.0), "epsilon": Figure(found[0])},
+        {"millionths": millionths(epsilon), "verdict": VERDICTS[str(found[0].decision)]},
+        {"millionths": millionths(case.price), "verdict": case.verdict},
+        {SECONDS: Figure(seconds, at_most=3.0), "price": Figure(epsilon)},
     )
 
 
