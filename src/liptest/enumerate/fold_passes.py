@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import collections
 import copy
 from collections.abc import Iterator
 from typing import Any, Protocol
@@ -22,7 +23,7 @@ from liptest.enumerate.tree_pieces import (
 
 Assigned = frozenset[str]
 _ADDING: dict[type, str] = {ast.Add: "add", ast.Sub: "subtract"}
-_ZEROS = np.zeros
+_NEW = (np.zeros, collections.defaultdict, collections.Counter)
 
 
 class NotFolded(Exception):
@@ -68,6 +69,7 @@ class Pass:
         self._read_later = read_later or set()
         self._sums: set[str] = set()
         self._items: set[str] = set()
+        self._lists: set[str] = set()
         self._temporary: set[str] = set()
 
     def rewritten(self, body: list[ast.stmt]) -> list[ast.stmt]:
@@ -80,24 +82,31 @@ class Pass:
         self._sums = added - others - set(self.fields)
         self._temporary = stored - self._sums
         self._items = {name for one in body for name in _items_added_to(one)}
+        self._lists = {name for one in body for name in _appended_to(one)}
         forgotten = self._temporary | set(self.fields) | (self._hidden - self._read_later)
         own = self._folding.source.function.__code__.co_varnames
         cells = self._folding.source.function.__code__.co_cellvars
-        if not stored <= {*own, *cells} or self._items & stored:
+        if not stored <= {*own, *cells} or (self._items | self._lists) & stored:
             raise NotFolded
         if forgotten & self._folding.names_read_later(self._node):
             raise NotFolded
-        for name in self._items:
+        if self._items & self._lists:
+            raise NotFolded
+        for name in self._items | self._lists:
             if not _is_fresh_before(self._folding, self._node, name):
                 raise NotFolded
-        if (self._sums | self._items) & _loaded_otherwise(body):
+        if (self._sums | self._items | self._lists) & _loaded_otherwise(body):
             raise NotFolded
         made, _ = self._block(body, frozenset(self.fields))
         return made
 
     def totals(self) -> Iterator[ast.stmt]:
         """What follows the loop: each sum as it is then."""
-        for names, method in ((self._sums, "total"), (self._items, "total_items")):
+        for names, method in (
+            (self._sums, "total"),
+            (self._items, "total_items"),
+            (self._lists, "appended"),
+        ):
             for name in sorted(names):
                 value = ast.Call(
                     attribute_node(self.loop, method), [ast.Constant(name), name_node(name)], []
@@ -129,6 +138,15 @@ class Pass:
             name, method, value = addition
             call = self._noted(method, [ast.Constant(name), self._value(value, assigned)])
             return call, assigned
+        entry = _entry_addition(node)
+        if entry is not None:
+            name, method, key, value = entry
+            parts = [self._value(key, assigned), self._value(value, assigned)]
+            return self._noted(method, [ast.Constant(name), *parts]), assigned
+        appended = _append(node)
+        if appended is not None:
+            parts = [ast.Constant(appended[0]), self._value(appended[1], assigned)]
+            return self._noted("append", parts), assigned
         if isinstance(node, ast.AugAssign):
             return self._in_place(node, assigned)
         if isinstance(node, ast.Assign):
@@ -149,13 +167,6 @@ class Pass:
 
     def _in_place(self, node: ast.AugAssign, assigned: Assigned) -> tuple[ast.stmt, Assigned]:
         target, value = node.target, self._value(node.value, assigned)
-        if isinstance(target, ast.Subscript):
-            method = _ADDING.get(type(node.op))
-            if method is None or not isinstance(target.value, ast.Name):
-                raise NotFolded
-            key = self._value(target.slice, assigned)
-            name = ast.Constant(target.value.id)
-            return self._noted(f"{method}_item", [name, key, value]), assigned
         if not isinstance(target, ast.Name) or target.id not in assigned:
             raise NotFolded
         before = call_of_folds("number", name_node(target.id))
@@ -259,9 +270,55 @@ def _assigned_otherwise(node: ast.stmt) -> Iterator[str]:
 
 def _items_added_to(node: ast.stmt) -> Iterator[str]:
     for one in _statements_in(node):
-        target = one.target if isinstance(one, ast.AugAssign) else None
-        if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
-            yield target.value.id
+        entry = _entry_addition(one)
+        if entry is not None:
+            yield entry[0]
+
+
+def _appended_to(node: ast.stmt) -> Iterator[str]:
+    for one in _statements_in(node):
+        appended = _append(one)
+        if appended is not None:
+            yield appended[0]
+
+
+def _append(node: ast.stmt) -> tuple[str, ast.expr] | None:
+    """``(name, value)`` of ``name.append(value)``."""
+    call = node.value if isinstance(node, ast.Expr) else None
+    if not isinstance(call, ast.Call) or len(call.args) != 1 or call.keywords:
+        return None
+    function, value = call.func, call.args[0]
+    if not isinstance(function, ast.Attribute) or function.attr != "append":
+        return None
+    owner = function.value
+    if not isinstance(owner, ast.Name) or isinstance(value, ast.Starred):
+        return None
+    return owner.id, value
+
+
+def _entry_addition(node: ast.stmt) -> tuple[str, str, ast.expr, ast.expr] | None:
+    """``(name, "add_item" or "subtract_item", key, value)`` of ``name[key] += value``.
+
+    "count_item" of ``name[key] = name.get(key, 0) + value``.
+    """
+    if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Subscript):
+        method, owner = _ADDING.get(type(node.op)), node.target.value
+        if method is None or not isinstance(owner, ast.Name):
+            return None
+        return owner.id, f"{method}_item", node.target.slice, node.value
+    if not isinstance(node, ast.Assign) or len(node.targets) != 1:
+        return None
+    target, value = node.targets[0], node.value
+    if not isinstance(target, ast.Subscript) or not isinstance(target.value, ast.Name):
+        return None
+    if not isinstance(value, ast.BinOp) or not isinstance(value.op, ast.Add):
+        return None
+    name, key = target.value.id, target.slice
+    wanted = ast.dump(ast.parse(f"{name}.get({ast.unparse(key)}, 0)", mode="eval").body)
+    for known, added in ((value.left, value.right), (value.right, value.left)):
+        if ast.dump(known) == wanted:
+            return name, "count_item", key, added
+    return None
 
 
 def _loaded_otherwise(body: list[ast.stmt]) -> set[str]:
@@ -271,8 +328,10 @@ def _loaded_otherwise(body: list[ast.stmt]) -> set[str]:
         addition = addition_in(one)
         if addition is not None:
             found |= names_loaded(addition[2])
-        elif isinstance(one, ast.AugAssign) and isinstance(one.target, ast.Subscript):
-            found |= names_loaded(one.target.slice, one.value)
+        elif (entry := _entry_addition(one)) is not None:
+            found |= names_loaded(entry[2], entry[3])
+        elif (appended := _append(one)) is not None:
+            found |= names_loaded(appended[1])
         elif isinstance(one, ast.If):
             found |= names_loaded(one.test) | _loaded_otherwise([*one.body, *one.orelse])
         elif isinstance(one, ast.For):
@@ -289,9 +348,11 @@ def _is_fresh_before(folding: Rewriting, node: ast.stmt, name: str) -> bool:
         return False
     statements, place = block
     for one in reversed(statements[:place]):
-        if isinstance(one, ast.Assign) and name in names_stored(one):
-            only = len(one.targets) == 1 and isinstance(one.targets[0], ast.Name)
-            return only and _makes_new(folding, one.value) and name not in names_loaded(one)
+        if isinstance(one, (ast.Assign, ast.AnnAssign)) and name in names_stored(one):
+            targets = one.targets if isinstance(one, ast.Assign) else [one.target]
+            if len(targets) != 1 or not isinstance(targets[0], ast.Name) or one.value is None:
+                return False
+            return _makes_new(folding, one.value) and name not in names_loaded(one)
         if name in names_loaded(one) | names_stored(one):
             return False
     return False
@@ -305,7 +366,7 @@ def _makes_new(folding: Rewriting, node: ast.expr) -> bool:
         function = node.func
         if isinstance(function, ast.Attribute) and function.attr == "fromkeys":
             return is_builtin(folding.source, function.value, builtins.dict)
-        return is_builtin(folding.source, function, _ZEROS)
+        return any(is_builtin(folding.source, function, one) for one in _NEW)
     return isinstance(node, (ast.List, ast.Dict, ast.ListComp, ast.DictComp))
 
 

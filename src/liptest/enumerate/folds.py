@@ -9,7 +9,7 @@ is one answer (docs/theory/loops.md, L1).
 from __future__ import annotations
 
 import sys
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 from math import isfinite
@@ -218,6 +218,9 @@ class Loop:
         self._place = 0
         self._sums: dict[str, _Table] = {}
         self._items: dict[str, dict[Any, _Table]] = {}
+        self._lists: dict[str, dict[int, Any]] = {}
+        # Whose entries must be there before they are added to.
+        self._with_keys: set[str] = set()
 
     @property
     def length(self) -> Any:
@@ -245,11 +248,35 @@ class Loop:
 
     def add_item(self, name: str, key: Any, value: Any) -> None:
         """``name[key] += value``."""
+        self._with_keys.add(name)
         self._item(name, key).add(self._place, value, 1, self._rows)
 
     def subtract_item(self, name: str, key: Any, value: Any) -> None:
         """``name[key] -= value``."""
+        self._with_keys.add(name)
         self._item(name, key).add(self._place, value, -1, self._rows)
+
+    def count_item(self, name: str, key: Any, value: Any) -> None:
+        """``name[key] = name.get(key, 0) + value``."""
+        self._item(name, key).add(self._place, value, 1, self._rows)
+
+    def append(self, name: str, value: Any) -> None:
+        """``name.append(value)``, once in a pass."""
+        entries = self._lists.setdefault(name, {})
+        if self._place in entries or not is_plain(value):
+            raise TypeError("more than one number of a record is appended")
+        entries[self._place] = value
+
+    def appended(self, name: str, before: Any) -> Any:
+        """The list after a loop that appends to it."""
+        if name not in self._lists:
+            return before
+        if type(before) is not list or before:
+            self._rows.refuse("appending to what is not an empty list in a loop over the records")
+        entries = self._lists[name]
+        places = range(len(self._records))
+        kept = [place in entries for place in places]
+        return self._rows.mapped([entries.get(place, 0) for place in places], kept)
 
     def fail(self) -> NoReturn:
         """A pass raised an exception: it would depend on which records there are."""
@@ -272,6 +299,14 @@ class Loop:
         if tables is None:
             return before
         kind = type(before)
+        if kind in (dict, Counter, defaultdict) and not before:
+            # Which keys there are depends on the records.
+            missing = before.default_factory if kind is defaultdict else None
+            if missing not in (None, int) or (kind is defaultdict and missing is None):
+                self._rows.refuse("a defaultdict of anything but int")
+            if kind is dict and name in self._with_keys:
+                self._rows.refuse("adding to entries of an empty dict")
+            return Counts(self._rows, tables, raises=kind is dict)
         found = list(before) if kind is np.ndarray and before.ndim == 1 else before
         if type(found) not in (list, dict):
             self._rows.refuse(f"adding to entries of a {kind.__name__}")
@@ -337,9 +372,16 @@ class Counts:
     Which keys it has depends on the records, so nothing else can be asked of it.
     """
 
-    def __init__(self, rows: ColumnRows) -> None:
+    def __init__(
+        self,
+        rows: ColumnRows,
+        tables: dict[Any, _Table] | None = None,
+        *,
+        raises: bool = False,
+    ) -> None:
         self._rows = rows
-        self._tables: dict[Any, _Table] = {}
+        self._tables = {} if tables is None else tables
+        self._raises = raises
 
     def add(self, place: int, key: Any, number: Any) -> None:
         """Such records count so many times under a key."""
@@ -349,13 +391,20 @@ class Counts:
     def __getitem__(self, key: Any) -> Any:
         if not is_plain(key):
             self._rows.refuse("a count of a key that is not constant")
+        if self._raises:
+            self._rows.refuse("an entry of a dict that is there for some records only; use .get")
+        return self._number(key)
+
+    def _number(self, key: Any) -> Any:
         return self._tables[key].answer(self._rows) if key in self._tables else 0
 
     def get(self, key: Any, default: Any = None) -> Any:
         """The number of a key; with another default than 0 it tells whether there are any."""
         if type(default) is not int or default != 0:
-            self._rows.refuse("Counter.get without the default 0")
-        return self[key]
+            self._rows.refuse("a dict's get without the default 0")
+        if not is_plain(key):
+            self._rows.refuse("a count of a key that is not constant")
+        return self._number(key)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):

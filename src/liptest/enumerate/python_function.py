@@ -411,6 +411,8 @@ class PythonFunction(Mechanism):
                         if isinstance(tried, SymbolicPaths):
                             return tried
                         reasons.append(tried)
+                        if tried.is_budget:
+                            return reasons[0]
                         if session.fills_symbolic or not session.filled_plain:
                             break
                         session.fills_symbolic = True

@@ -32,7 +32,7 @@ from liptest.enumerate.generator import ChoiceGenerator
 from liptest.enumerate.noise_outputs import forms_in, replaced
 from liptest.enumerate.post_processing import Tail, place_of_cut
 from liptest.enumerate.running import RandomFunction, Run
-from liptest.errors import LiptestError, UnsupportedRandomnessError
+from liptest.errors import BudgetError, LiptestError, UnsupportedRandomnessError
 from liptest.mechanisms.laws import Output, Raised
 from liptest.symbolic.answers import AlignedPath, Answer, Differences
 from liptest.symbolic.forms import Constraint, Form
@@ -80,6 +80,8 @@ class NoPaths:
     """Why a program is not followed with symbolic data, in a sentence with its line."""
 
     reason: str
+    #: Whether a budget ended: trying again in another way takes as long.
+    is_budget: bool = False
     #: None of them.
     paths: ClassVar[tuple[AlignedPath, ...]] = ()
 
@@ -323,9 +325,9 @@ def follow_paths(
         leaves = _explored(program, data, way == "released", most)
         _check_points(program, data, way == "released", leaves, domain.dimension)
     except Abort as abort:
-        return NoPaths(str(abort.error))
+        return NoPaths(str(abort.error), isinstance(abort.error, BudgetError))
     except LiptestError as error:
-        return NoPaths(str(error))
+        return NoPaths(str(error), isinstance(error, BudgetError))
     except Exception as error:  # of liptest itself: what it does not follow is no proof
         return NoPaths(_fault_in_words(program.name, error))
     paths = {id(leaf.path): leaf.path for leaf in leaves}

@@ -17,7 +17,8 @@ from liptest.values.protocol import Symbolic
 
 #: The column of a table and of the values that are kept.
 ToColumn = Callable[[NDArray[Any], NDArray[np.bool_]], Any]
-_KINDS = (int, float, bool, np.int64, np.float64, np.bool_)
+# Of one dtype, whichever of them there are.
+_LIKE = {int: "i", np.int64: "i", float: "f", np.float64: "f", bool: "b", np.bool_: "b"}
 
 
 class RecordList(Symbolic):
@@ -58,7 +59,8 @@ class RecordList(Symbolic):
     def column(self) -> Any:
         """As an array."""
         kept = [one for one, is_kept in zip(self.values, self.kept, strict=True) if is_kept]
-        if not kept or type(kept[0]) not in _KINDS or len(set(map(type, kept))) > 1:
+        kinds = {_LIKE.get(type(one)) for one in kept}
+        if len(kinds) != 1 or None in kinds:
             self.refuse("an array of it, whose type depends on which records there are")
         table = np.zeros(len(self.values), np.array(kept).dtype)
         table[self.kept] = kept

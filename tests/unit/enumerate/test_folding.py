@@ -163,6 +163,29 @@ def counter(data: Any) -> Any:
     return counts[1], counts.get(3, 0), counts[17], [named[k] for k in range(2)]
 
 
+def appending(data: Any) -> Any:
+    large = []
+    doubled: Any = []
+    for v in data:
+        if v > 1:
+            large.append(int(v))
+        doubled.append(min(v * 2, 5))
+    return sum(large), len(large), sum(doubled), len(doubled)
+
+
+def dicts(data: Any) -> Any:
+    counts = {}
+    named = collections.defaultdict(int)
+    signs = collections.Counter()
+    for v in data:
+        counts[v] = counts.get(v, 0) + 1
+    for v in data:
+        named[v % 2] += 2
+    for v in data:
+        signs[v > 0] += 1
+    return counts.get(1, 0), counts.get(9, 0), named[0], named[1], named["x"], signs[True]
+
+
 def total_of(records: Any) -> Any:
     """Called by the next."""
     total = 0
@@ -180,6 +203,7 @@ one_line = lambda data: sum(1 for v in data if v) + 0.5  # noqa: E731
 FOLDED = [
     *(for_loop, several, after_another, by_place, by_number, numbered, while_loop, shares, cells),
     *(cells_of_array, cells_of_dict, inner_loop, by_cell, comprehensions, counter, helper),
+    *(appending, dicts),
     one_line,
 ]
 
@@ -290,6 +314,29 @@ BODIES = {
     "keys of a Counter": (
         "counts = Counter()\nfor v in data:\n    counts[v] += 1\nreturn dict(counts)"
     ),
+    "keys of a dict": (
+        "counts = {}\nfor v in data:\n    counts[v] = counts.get(v, 0) + 1\nreturn len(counts)"
+    ),
+    "an entry of a dict that may be missing": (
+        "counts = {}\nfor v in data:\n    counts[v] = counts.get(v, 0) + 1\nreturn counts[3]"
+    ),
+    "keys that are missing": (
+        "counts = {}\nfor v in data:\n    counts[v] += 1\nreturn counts.get(3, 0)"
+    ),
+    "another entry": (
+        "counts = {}\nfor v in data:\n    counts[v] = counts.get(v + 1, 0) + 1\n"
+        "return counts.get(3, 0)"
+    ),
+    "another default": (
+        "counts = {}\nfor v in data:\n    counts[v] = counts.get(v, 1) + 1\nreturn counts.get(3, 0)"
+    ),
+    "two appended": ("for v in data:\n    out.append(v)\n    out.append(v)\nreturn sum(out)"),
+    "appended to a shared list": (
+        "kept = [out]\nfor v in data:\n    out.append(v)\nreturn len(kept[0])"
+    ),
+    "appended to what is not empty": "o = [7]\nfor v in data:\n    o.append(v)\nreturn sum(o)",
+    "appended and told": "o = []\nfor v in data:\n    o.append(v)\nreturn o[0]",
+    "appended and read": "o = []\nfor v in data:\n    o.append(len(o))\nreturn sum(o)",
     "Counter asked for more": "return sorted(Counter(data).items())",
     "Counter's length": "return len(Counter(data))",
     "Counter's default": "return Counter(data).get(3, -1)",
@@ -325,7 +372,7 @@ def test_what_is_more_than_a_sum_is_not_answered(body: str) -> None:
         fold(function)(column_of(records, VALUES))
     # As it is written it runs on the records.
     for one in (function, fold(function)):
-        if body not in ("raises for some", "draw", "iterator"):
+        if body not in ("raises for some", "draw", "iterator", "keys that are missing"):
             one(np.array(records))
 
 
