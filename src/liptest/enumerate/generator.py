@@ -116,6 +116,10 @@ class NoiseDraws:
         tree = self._tree
         tree.count_draws(1)
         run = NoiseRun.of(tree)
+        if run.has_answers:
+            for parameter in (*parameters, size):
+                if issubclass(type(parameter), Symbolic):
+                    parameter.refuse(f"the parameters of rng.{method}")
         again = run.drawn_again(method, parameters, size)
         if again is not None:
             return again

@@ -78,10 +78,9 @@ class FunctionSource:
         cells |= {name: CellType(value) for name, value in helpers.items()}
         if not set(code.co_freevars) <= cells.keys():
             return None
+        # Its first line stays that of the ``def``: lines count from there, not from a decorator.
         code = code.replace(
-            co_name=original.__code__.co_name,
-            co_qualname=original.__code__.co_qualname,
-            co_firstlineno=original.__code__.co_firstlineno,
+            co_name=original.__code__.co_name, co_qualname=original.__code__.co_qualname
         )
         closure = tuple(cells[name] for name in code.co_freevars)
         made = FunctionType(

@@ -59,6 +59,27 @@ def test_data_that_are_looked_at_are_refused_with_the_line() -> None:
         assert "if data.sum() > 3" in found.reason
 
 
+def test_the_line_of_a_decorated_function_is_its_own() -> None:
+    @lt.mechanism
+    def single(data: Any, rng: Any) -> float:
+        clipped = np.clip(data, 0, 1)
+        first = clipped[0]
+        return float(first + rng.laplace(0, 1.0))
+
+    found = single.aligned_paths(lt.Hypercube(9))
+    assert isinstance(found, NoPaths)
+    assert ": first = clipped[0])" in found.reason
+
+
+def test_noise_whose_scale_is_data_is_refused() -> None:
+    def scaled(data: Any, rng: Any) -> float:
+        return float(rng.laplace(0, 1 + data.sum()))
+
+    found = paths(scaled, lt.Hypercube(9))
+    assert isinstance(found, NoPaths)
+    assert "the parameters of rng.laplace" in found.reason
+
+
 def test_a_program_that_asks_what_its_data_are_is_noticed() -> None:
     def asks(data: Any, rng: Any) -> float:
         total = data.sum() if type(data) is np.ndarray else 0 * data.sum()
