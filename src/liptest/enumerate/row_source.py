@@ -28,11 +28,11 @@ from liptest.enumerate.record_code import (
     check_function_around,
 )
 from liptest.enumerate.record_values import changes_seen, check_record_code, is_number, look_up_name
+from liptest.values.row_functions import entry_of_table
 from liptest.values.rows import (
     RowArray,
     RowList,
     RowRun,
-    entry_of_table,
     holds_rows,
     is_of_rows,
 )

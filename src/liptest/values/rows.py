@@ -29,6 +29,11 @@ _ADVICE = (
     "entry by entry; or for value in data: told.append(..)), or give the function of one record to "
     "@lt.mechanism(per_record=True)"
 )
+Handler = Callable[..., Any]
+#: What is followed of NumPy's functions that are not ufuncs (``row_functions``).
+FOLLOWED: dict[Any, Handler] = {}
+#: Methods that may reduce within a row.
+REDUCTIONS = ("sum", "mean", "prod", "any", "all", "max", "min", "argmax", "argmin")
 #: Plain numbers that are the same for all rows.
 PLAIN = (bool, int, float, np.generic)
 
@@ -255,6 +260,8 @@ class RowArray(Symbolic):
     # ---- entries and shapes
 
     def __getitem__(self, index: Any) -> Any:
+        if type(index) is RowArray and index.dtype == np.bool_ and index.ndim == self.ndim == 1:
+            return RowSelection(self.copy(), index)
         first, *rest = index if type(index) is tuple else (index,)
         is_plain = all(one is None or type(one) in (int, slice) for one in rest)
         is_whole = type(first) is slice and first == slice(None)
@@ -267,7 +274,9 @@ class RowArray(Symbolic):
         mask = type(index) is RowArray and index.dtype == np.bool_ and index.ndim == self.ndim == 1
         if not mask and not (index is Ellipsis or index == slice(None)):
             self.refuse("an assignment to places")
-        if mask and np.ndim(value) != 0:
+        if mask and type(value) is RowSelection and value.is_by(index):
+            value = value.chosen
+        elif mask and np.ndim(value) != 0:
             self.refuse("an assignment of several values to chosen places")
         part = self.part(value)
         given = part.dtype if type(value) is RowArray else np.asarray(part).dtype
@@ -361,6 +370,100 @@ class RowArray(Symbolic):
         self.refuse(f".{name}")
 
 
+class RowSelection(Symbolic):
+    """``array[mask]`` of rows: to calculate with, and to be written to where the mask is the same.
+
+    How many rows a mask chooses tells of all records, so nothing else is answered. What is
+    calculated is calculated of all rows.
+    """
+
+    __slots__ = ("chosen", "mask", "masked")
+
+    __hash__ = None  # type: ignore[assignment]
+    kind = np.ndarray
+
+    def __init__(self, chosen: RowArray, mask: RowArray) -> None:
+        self.chosen = chosen
+        self.mask, self.masked = mask, mask.row
+
+    @property
+    def branching(self) -> Branching:  # type: ignore[override]
+        """The analysis that it is part of."""
+        return self.chosen.branching
+
+    def first(self) -> NoReturn:
+        """There may be none."""
+        self.refuse("an iteration")
+
+    def written(self, ufunc: Any, other: Any) -> RowSelection:
+        """``chosen += other`` and alike."""
+        found = ufunc(self, other).chosen
+        if found.dtype != self.chosen.dtype:
+            self.refuse("an operation in place that changes its type")
+        self.chosen = found
+        return self
+
+    def is_by(self, mask: RowArray) -> bool:
+        """Whether it was chosen by a mask as that is now."""
+        return self.mask is mask and self.masked is mask.row
+
+    def refuse(self, use: str) -> NoReturn:
+        """End the analysis: the use tells how many records are chosen, or which."""
+        self.chosen.rows.refuse(f"{use} of chosen entries, whose number tells of all records")
+
+    def concretise(self, use: str) -> NoReturn:
+        self.refuse(use)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        if method != "__call__" or options or ufunc.signature is not None or ufunc.nout > 1:
+            self.refuse(f"numpy.{ufunc.__name__}")
+        parts = []
+        for one in inputs:
+            same = type(one) is RowSelection and one.mask is self.mask
+            if not (same and one.masked is self.masked) and not isinstance(one, PLAIN):
+                self.refuse("arithmetic with other arrays")
+            parts.append(one.chosen if same else one)
+        return RowSelection(ufunc(*parts), self.mask)
+
+    def __array_function__(
+        self, function: Any, types: Any, arguments: Any, options: dict[str, Any]
+    ) -> Any:
+        self.refuse(f"numpy.{function.__name__}")
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        self.refuse("numpy.array()")
+
+    def __len__(self) -> int:
+        self.refuse("len()")
+
+    def __iter__(self) -> Iterator[Any]:
+        self.refuse("an iteration")
+
+    def __bool__(self) -> bool:
+        self.refuse("a truth value")
+
+    def __getitem__(self, index: Any) -> Any:
+        self.refuse("an index")
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self.refuse("an assignment")
+
+    def __contains__(self, value: Any) -> bool:
+        self.refuse("'in'")
+
+    def __invert__(self) -> Any:
+        return np.invert(self)
+
+    def __neg__(self) -> Any:
+        return np.negative(self)
+
+    @raises_as_numpy
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or not hasattr(np.ndarray, name):
+            raise AttributeError(f"'numpy.ndarray' object has no attribute {name!r}")
+        self.refuse(f".{name}")
+
+
 class RowList(Symbolic):
     """A list with one entry for each record, of which ``entry`` is kept.
 
@@ -418,8 +521,8 @@ for _name in (
     setattr(RowList, f"__{_name}__", _refusing(_name))
 
 
-#: What has one place for each record.
-ROW_TYPES = (RowArray, RowList)
+#: What has one place for each record, and what is chosen of it.
+ROW_TYPES = (RowArray, RowList, RowSelection)
 
 
 def is_of_rows(value: Any) -> bool:
@@ -441,169 +544,6 @@ def is_repeated(array: NDArray[Any]) -> bool:
     return len({row.tobytes() for row in array}) == 1
 
 
-# ---- functions of NumPy
-
-Handler = Callable[..., Any]
-#: What is followed of NumPy's functions that are not ufuncs; all else is refused.
-FOLLOWED: dict[Any, Handler] = {}
-
-
-def _follows(*functions: Any) -> Callable[[Handler], Handler]:
-    def keep(rule: Handler) -> Handler:
-        FOLLOWED.update(dict.fromkeys(functions, rule))
-        return rule
-
-    return keep
-
-
-@_follows(np.where)
-def _where(one: RowArray, condition: Any, *pair: Any) -> Any:
-    if len(pair) != 2:
-        one.refuse("numpy.where without values")
-    return one.entrywise(np.where, (condition, *pair))
-
-
-@_follows(np.clip)
-def _clip(one: RowArray, array: Any, a_min: Any = None, a_max: Any = None, **options: Any) -> Any:
-    if options or type(array) is not RowArray:
-        one.refuse("numpy.clip with options")
-    return array.entrywise(np.clip, (array, a_min, a_max))
-
-
-@_follows(np.round, np.around)
-def _round(one: RowArray, array: Any, decimals: int = 0, out: Any = None) -> Any:
-    if out is not None or type(decimals) is not int:
-        one.refuse("numpy.round with out=")
-    return one.treated(lambda: np.round(one.row, decimals))
-
-
-@_follows(np.nan_to_num)
-def _nan_to_num(one: RowArray, array: Any) -> Any:
-    return one.treated(lambda: np.nan_to_num(one.row))
-
-
-@_follows(np.copy)
-def _copy(one: RowArray, array: Any) -> Any:
-    return one.copy()
-
-
-@_follows(np.reshape)
-def _reshape(one: RowArray, array: Any, *shape: Any) -> Any:
-    return one.reshape(*shape)
-
-
-@_follows(np.expand_dims)
-def _expand_dims(one: RowArray, array: Any, axis: Any) -> Any:
-    if type(axis) is not int or axis % (one.ndim + 1) == 0:
-        one.refuse("numpy.expand_dims of the first axis")
-    return one.view(lambda row: np.reshape(row, np.expand_dims(np.empty(row.shape), axis).shape))
-
-
-@_follows(np.shape)
-def _shape(one: RowArray, array: Any) -> Any:
-    return one.shape
-
-
-@_follows(np.ndim)
-def _ndim(one: RowArray, array: Any) -> Any:
-    return one.ndim
-
-
-@_follows(np.size)
-def _size(one: RowArray, array: Any) -> Any:
-    return one.size
-
-
-def _like(make: Any) -> Handler:
-    def rule(one: RowArray, array: Any, *value: Any, **options: Any) -> Any:
-        if options.keys() - {"dtype"} or any(np.ndim(given) for given in value):
-            one.refuse(f"numpy.{make.__name__} with options")
-        model = np.empty(one.row.shape, dtype=one.dtype)
-        return one.wrapped(make(model, *value, **options))
-
-    return rule
-
-
-for _make in (np.zeros_like, np.ones_like, np.full_like):
-    FOLLOWED[_make] = _like(_make)
-
-
-def _joining(function: Any) -> Handler:
-    """Arrays of rows side by side, never one below the other."""
-
-    def rule(one: RowArray, arrays: Any, axis: Any = None) -> Any:
-        if type(arrays) not in (list, tuple) or not all(type(a) is RowArray for a in arrays):
-            one.refuse(f"numpy.{function.__name__} of rows and others")
-        if function is np.column_stack:
-            if axis is not None:
-                one.refuse("numpy.column_stack with options")
-            axis = 1
-        ends = one.ndim + (function is np.stack)
-        if type(axis) is not int or axis % ends == 0:
-            one.refuse(f"numpy.{function.__name__} along the records")
-        parts = [
-            row.row.reshape(1, -1) if function is np.column_stack and row.ndim == 1 else row.row
-            for row in arrays
-        ]
-        join = np.concatenate if function is np.column_stack else function
-        return one.treated(lambda: join(parts, axis=axis))
-
-    return rule
-
-
-for _join in (np.stack, np.concatenate, np.column_stack):
-    FOLLOWED[_join] = _joining(_join)
-
-
-def _within(function: Any) -> Handler:
-    """Reductions within a row."""
-
-    def rule(one: RowArray, array: Any, *given: Any, **options: Any) -> Any:
-        axis = given[0] if given else options.get("axis")
-        rest = {key for key, value in options.items() if value is not None and key != "axis"}
-        if len(given) > 1 or type(axis) is not int or axis % one.ndim == 0 or rest - {"keepdims"}:
-            one.refuse(f"numpy.{function.__name__} over the records")
-        keep = {"keepdims": True} if options.get("keepdims") is True else {}
-        return one.treated(lambda: function(one.row, axis=axis, **keep))
-
-    return rule
-
-
-_REDUCTIONS = ("sum", "mean", "prod", "any", "all", "max", "min", "argmax", "argmin")
-for _name in _REDUCTIONS:
-    FOLLOWED[getattr(np, _name)] = _within(getattr(np, _name))
-
-
-@_follows(np.take)
-def _take(one: RowArray, table: Any, places: Any, axis: Any = None, **options: Any) -> Any:
-    is_first = axis == 0 or (axis is None and np.ndim(table) == 1)
-    if options or type(places) is not RowArray or not is_first:
-        one.refuse("numpy.take")
-    return entry_of_table(table, places)
-
-
-def entry_of_table(table: Any, places: RowArray) -> Any:
-    """``table[places]`` of a constant table: each row looks up its own entries."""
-    if type(table) is not np.ndarray or places.dtype.kind not in "iu":
-        places.refuse("an index")
-    return places.treated(lambda: table[places.row])
-
-
-@_follows(np.digitize)
-def _digitize(one: RowArray, numbers: Any, bins: Any, right: bool = False) -> Any:
-    if type(numbers) is not RowArray or type(bins) not in (list, tuple, np.ndarray):
-        one.refuse("numpy.digitize by rows")
-    return one.treated(lambda: np.digitize(numbers.row, bins, right))
-
-
-@_follows(np.searchsorted)
-def _searchsorted(one: RowArray, bins: Any, numbers: Any, side: str = "left") -> Any:
-    if type(numbers) is not RowArray or type(bins) not in (list, tuple, np.ndarray):
-        one.refuse("numpy.searchsorted in rows")
-    row: Any = numbers.row
-    return one.treated(lambda: np.searchsorted(bins, row, "right" if side == "right" else "left"))
-
-
 # ---- methods and operators
 
 
@@ -622,13 +562,16 @@ def _in_place(ufunc: Any) -> Callable[[Any, Any], Any]:
     return lambda self, other: self.written(ufunc, other)
 
 
-for _name in (*_REDUCTIONS, "clip", "round"):
+for _name in (*REDUCTIONS, "clip", "round"):
     setattr(RowArray, _name, _answered_by(_name))
 
 
 for _ufunc, _operation in (ARITHMETIC | COMPARISONS).items():
     _name = _operation.__name__.rstrip("_")
     setattr(RowArray, f"__{_name}__", _operator(_ufunc))
+    setattr(RowSelection, f"__{_name}__", _operator(_ufunc))
     if _ufunc in ARITHMETIC:
+        setattr(RowSelection, f"__r{_name}__", _operator(_ufunc, swapped=True))
+        setattr(RowSelection, f"__i{_name}__", _in_place(_ufunc))
         setattr(RowArray, f"__r{_name}__", _operator(_ufunc, swapped=True))
         setattr(RowArray, f"__i{_name}__", _in_place(_ufunc))

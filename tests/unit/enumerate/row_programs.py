@@ -121,6 +121,21 @@ def masked(data, rng):
 
 
 @alone
+def masked_flips(data, rng):
+    told = np.minimum(data, 1)
+    flips = rng.random(len(data)) < 0.25
+    told[flips] = 1 - told[flips]
+    return told.tolist()
+
+
+@alone
+def masked_flips_in_place(data, rng):
+    told = data.copy()
+    told[rng.random(len(data)) < 0.25] += 1
+    return (told % 3).tolist()
+
+
+@alone
 def several_columns(data, rng):
     first = (data + rng.integers(0, 3, len(data))) % 3
     second = np.minimum(data, rng.integers(0, 3, len(data)))
@@ -819,3 +834,34 @@ def tell_with_the_sum(records: Any, rng: Any) -> list[int]:
 @joint
 def helper_with_the_sum(data, rng):
     return tell_with_the_sum(data, rng)
+
+
+@joint
+def number_of_a_selection(data, rng):
+    told = data.copy()
+    flips = rng.random(len(data)) < 0.25
+    told[flips] = len(told[flips]) % 3
+    return told.tolist()
+
+
+@joint
+def selection_of_another_mask(data, rng):
+    told = data.copy()
+    flips = rng.random(len(data)) < 0.25
+    told[flips] = told[~flips]
+    return told.tolist()
+
+
+@joint
+def selection_of_a_mask_that_changed(data, rng):
+    told = data.copy()
+    flips = rng.random(len(data)) < 0.25
+    chosen = told[flips]
+    flips ^= True
+    told[flips] = chosen
+    return told.tolist()
+
+
+@joint
+def selection_as_output(data, rng):
+    return [int(x) for x in data[rng.random(len(data)) < 0.25]]
