@@ -155,6 +155,8 @@ class _Folding(ast.NodeTransformer):
             return self.generic_visit(node)
         if isinstance(arguments[0], ast.GeneratorExp) and function in _TAKING_GENERATORS:
             arguments[0] = self._comprehension(arguments[0])
+        elif isinstance(arguments[0], ast.Call) and function in _TAKING_GENERATORS:
+            arguments[0] = self._mapped(arguments[0])
         self.changes += 1
         made = self.generic_visit(node)
         assert isinstance(made, ast.Call)
@@ -214,6 +216,34 @@ class _Folding(ast.NodeTransformer):
         first.iter, inner.iter = name_node(hidden), name_node(hidden)
         lambdas = [lambda_node(hidden, one) for one in (self._in_scope(node), checked)]
         call = ast.Call(attribute_node(FOLDS, "comprehension"), [iterable, *lambdas], [])
+        return ast.copy_location(call, node)
+
+    def _mapped(self, node: ast.Call) -> ast.expr:
+        """``map(function, iterable)`` and ``filter`` as comprehensions; else as it is written."""
+        names = [one for one in (map, filter) if is_builtin(self.source, node.func, one)]
+        if not names or not self._is_free(node.func) or len(node.args) != 2 or node.keywords:
+            return node
+        function, iterable = node.args
+        item = f"{OWN_NAMES}item"
+        made: ast.expr = ast.Call(copy.deepcopy(function), [name_node(item)], [])
+        if isinstance(function, ast.Lambda):
+            arguments = function.args
+            if len(arguments.args) != 1 or ast.unparse(arguments) != arguments.args[0].arg:
+                return node
+            item, made = arguments.args[0].arg, copy.deepcopy(function.body)
+        try:
+            check_expression(self.source, made, self._own | {item})
+        except NotPure:
+            return node
+        self.changes += 1
+        hidden = f"{OWN_NAMES}iterable"
+        made = Wrapping(self.source, self._own - {item}).visit(made)
+        part = ast.comprehension(name_node(item, ast.Store()), name_node(hidden), [], 0)
+        if names[0] is filter:
+            part.ifs, made = [made], name_node(item)
+        written = ast.Call(node.func, [function, name_node(hidden)], [])
+        both = [lambda_node(hidden, one) for one in (written, ast.ListComp(made, [part]))]
+        call = call_of_folds("comprehension", self.visit(iterable), *both)
         return ast.copy_location(call, node)
 
     def _in_scope(self, node: Any) -> Any:

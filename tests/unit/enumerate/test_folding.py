@@ -186,6 +186,14 @@ def dicts(data: Any) -> Any:
     return counts.get(1, 0), counts.get(9, 0), named[0], named[1], named["x"], signs[True]
 
 
+def mapping(data: Any) -> Any:
+    top = 3
+    return (
+        *(sum(map(int, data)), sum(map(lambda v: min(v, top), data)), sum(map(clipped, data))),  # noqa: C417
+        *(len(list(filter(lambda v: v > 1, data))), sum(filter(lambda v: v % 2, data), 1)),
+    )
+
+
 def total_of(records: Any) -> Any:
     """Called by the next."""
     total = 0
@@ -203,7 +211,7 @@ one_line = lambda data: sum(1 for v in data if v) + 0.5  # noqa: E731
 FOLDED = [
     *(for_loop, several, after_another, by_place, by_number, numbered, while_loop, shares, cells),
     *(cells_of_array, cells_of_dict, inner_loop, by_cell, comprehensions, counter, helper),
-    *(appending, dicts),
+    *(appending, dicts, mapping),
     one_line,
 ]
 
@@ -330,6 +338,9 @@ BODIES = {
     "another default": (
         "counts = {}\nfor v in data:\n    counts[v] = counts.get(v, 1) + 1\nreturn counts.get(3, 0)"
     ),
+    "mapped by what is not pure": "return sum(map(impure, data))",
+    "mapped with a draw": "return sum(map(lambda v: v + impure(1), data))",
+    "filtered by nothing": "return sum(filter(None, data))",
     "two appended": ("for v in data:\n    out.append(v)\n    out.append(v)\nreturn sum(out)"),
     "appended to a shared list": (
         "kept = [out]\nfor v in data:\n    out.append(v)\nreturn len(kept[0])"
