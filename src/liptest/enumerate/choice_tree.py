@@ -445,6 +445,10 @@ class ChoiceTree:
                 ended = self._walk(run)
         except Abort as abort:
             ended = abort.error
+        except SystemError:
+            # What flint makes of a walk that is given up within one of its integrals.
+            if self.failure is None:
+                raise
         if self.failure is not None:
             raise self.failure
         if ended is not None and not self.leaves:

@@ -13,6 +13,7 @@ from itertools import count
 from typing import Any
 
 import pytest
+from flint import acb
 
 from liptest.enumerate import choice_tree as budgets
 from liptest.enumerate.choice_tree import MAX_DRAWS, Abort, ChoiceTree
@@ -432,3 +433,24 @@ def test_keyboard_interrupt_passes() -> None:
 
     with pytest.raises(KeyboardInterrupt):
         law(program)
+
+
+def test_a_walk_that_is_given_up_within_an_integral_says_so() -> None:
+    """Found by random programs: the watch raised within flint, which made a SystemError of it."""
+    tree = ChoiceTree("program")
+
+    def run() -> Any:
+        def outside(x: Any, is_analytic: bool) -> Any:
+            tree.fail(BudgetError("given up"))
+
+        acb.integral(outside, 0, 1)
+
+    with pytest.raises(BudgetError, match="given up"):
+        tree.law(run)
+    other = ChoiceTree("program")
+    with pytest.raises(SystemError):
+        other.law(broken_integral)
+
+
+def broken_integral() -> Any:
+    raise SystemError("of its own")
