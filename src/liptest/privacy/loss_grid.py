@@ -214,6 +214,7 @@ def _trimmed(
     cells: list[int], first: int, infinite: int, step: Fraction, *, is_upper: bool
 ) -> GridLosses:
     """Ends of hardly any weight cut off: to the right infinite, to the left raised; or dropped."""
+    cells = cells or [0]  # of laws that have no output in common
     start, stop, lost = 0, len(cells), 0
     while stop - start > 1 and lost + cells[stop - 1] <= _CUT:
         stop -= 1

@@ -80,6 +80,12 @@ def _one(pair):
     return _one_curve(pair)
 
 
+def test_laws_without_a_common_output_stay_infinite():
+    pair = LikelihoodPair.of_masses([(Fraction(1), Fraction(0)), (Fraction(0), Fraction(1))])
+    for grid in (grid_below(pair, STEP), grid_above(_one(pair), 0.0, STEP)):
+        assert grid.power(5).delta_at(3.0) == pytest.approx(1.0)
+
+
 def test_brute_force_on_random_mechanisms():
     rng = random.Random(7)
     for _ in range(12):
