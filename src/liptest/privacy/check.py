@@ -183,7 +183,7 @@ def check_with_settings(
         found: PrivacyVerdict = by_samples
         return found
     asked = validated_request(mechanism, law, settings)
-    if for_release and settings.method in AT_ANY_SIZE:
+    if for_release and settings.method in AT_ANY_SIZE and settings.method != BY_RECORDS:
         raise InputError(
             f"method={shown(settings.method)} looks at no output law, and a gate draws from one; "
             f"use another method",
@@ -197,7 +197,7 @@ def check_with_settings(
 
 
 def _check(task: Task, *, for_release: bool) -> PrivacyVerdict:
-    if task.settings.method in AT_ANY_SIZE:
+    if task.settings.method in AT_ANY_SIZE and task.settings.method != BY_RECORDS:
         return run_at_any_size(task)
     early = None
     if task.settings.method == "auto" and not for_release:

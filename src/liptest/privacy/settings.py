@@ -24,11 +24,10 @@ from liptest.runs.driver import Progress
 
 #: How mechanisms with output laws are tested, Lipschitz testers apart.
 METHODS = [
-    *("auto", "exhaustive", "per-record", "neighbourhoods", "light-neighbourhoods", "edges"),
-    *("group", "search"),
+    *("auto", "exhaustive", "neighbourhoods", "light-neighbourhoods", "edges", "group", "search"),
 ]
 #: Methods that neither visit a domain nor draw from a distribution; parts of "auto".
-AT_ANY_SIZE = ("alignment", "refutation")
+AT_ANY_SIZE = ("alignment", "per-record", "refutation")
 #: For samplers, which have no output laws.
 BLACK_BOX = "black-box"
 
