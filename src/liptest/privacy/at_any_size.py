@@ -25,6 +25,7 @@ from liptest.privacy.alignment import (
     run_alignment,
 )
 from liptest.privacy.by_records import prove_by_records
+from liptest.privacy.plain_pairs import FEW_DATASETS
 from liptest.privacy.refutation import Refutation, run_refutation, search_refutation
 from liptest.privacy.request import Task, nothing, verdict_of
 from liptest.privacy.verdicts import BY_ALIGNMENT, BY_REFUTATION, PrivacyPlan, PrivacyVerdict
@@ -32,8 +33,6 @@ from liptest.runs.deadlines import deadline
 from liptest.runs.driver import Judgement, RunOutcome
 from liptest.runs.workers import elsewhere, has_processes
 
-# So many datasets are visited before anything else.
-_FEW_DATASETS = 1 << 12
 _DRAWN = 3
 _NOTHING = "nothing is promised"
 
@@ -100,7 +99,7 @@ def _is_code(task: Task) -> bool:
 
 
 def _is_large(task: Task) -> bool:
-    return task.distribution.domain.size > _FEW_DATASETS
+    return task.distribution.domain.size > FEW_DATASETS
 
 
 def _early_steps(task: Task) -> Early:

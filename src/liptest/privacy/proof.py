@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from liptest.balls import CERTIFIED_BITS, precision
 from liptest.data.domains import Domain, IntArray
 from liptest.data.points import PointBatch
 from liptest.data.product import ProductDistribution
-from liptest.errors import InputError, LiptestError, check_count, shown
+from liptest.errors import BudgetError, InputError, LiptestError, check_count, shown
 from liptest.mechanisms.base import (
     ClosedFormLosses,
     Mechanism,
@@ -26,6 +27,7 @@ from liptest.mechanisms.base import (
     through_reads,
 )
 from liptest.mechanisms.laws import LawTable
+from liptest.privacy.alignment import align
 from liptest.privacy.claims import AnyClaim, Claim
 from liptest.privacy.comparison import (
     Answer,
@@ -45,6 +47,7 @@ from liptest.privacy.exhaustive import (
     pair_blocks,
 )
 from liptest.privacy.judge import LossJudge, Unexplored, witness_of
+from liptest.privacy.plain_pairs import FEW_DATASETS, plain_pairs
 from liptest.privacy.remedies import find_remedy
 from liptest.privacy.request import (
     Meaning,
@@ -71,6 +74,8 @@ from liptest.verdicts import Decision
 
 _SOURCE = "theory 3.7"
 _FEW_PAIRS = 50_000
+# Pairs that are looked at before a domain is visited, and when both ends of an enclosure meet.
+_PLAIN, _MEET = 8, 1e-9
 # Another processor may round exponentials otherwise, which must not choose the witness.
 _DIGITS = 12
 
@@ -229,7 +234,9 @@ class ExactEpsilon:
     """The smallest epsilon for which a mechanism is epsilon-DP on the whole domain.
 
     ``lower`` and ``upper`` enclose it with certainty; ``value`` is the float between them, inf
-    when an output is possible on one side of a neighbouring pair only.
+    when an output is possible on one side of a neighbouring pair only. Of a domain too large to
+    visit ``lower`` is the largest loss found, ``value`` too, and ``upper`` what is proved for data
+    of any size (theory S1).
     """
 
     value: float
@@ -268,13 +275,44 @@ def exact_epsilon(
     if not isinstance(domain, Domain):
         raise InputError(f"domain={shown(domain)} must be a domain", name="domain", value=domain)
     most = None if budget is None else check_count("budget", budget)
-    try_in_worker(checked, domain, executor)
-    found = through_reads(
-        checked, domain, lambda seen: _exact_epsilon(seen, domain, most, executor)
-    )
+    found = _visited_or_enclosed(checked, domain, most, executor)
     if math.isfinite(found.upper):
         checked.check_not_determined()
     return found
+
+
+def _visited_or_enclosed(
+    checked: Mechanism, domain: Domain, budget: int | None, executor: Executor | None
+) -> ExactEpsilon:
+    # Code that may end its process is left to workers, where there are any.
+    early = None if has_processes(executor) else _enclosure(checked, domain)
+    if early is not None and early.upper <= early.lower * (1 + _MEET):
+        return early
+    try:
+        try_in_worker(checked, domain, executor)
+        return through_reads(
+            checked, domain, lambda seen: _exact_epsilon(seen, domain, budget, executor)
+        )
+    except (InputError, BudgetError):
+        if early is None:
+            raise
+    return early
+
+
+def _enclosure(checked: Mechanism, domain: Domain) -> ExactEpsilon | None:
+    """What is found at plain pairs, and what is proved, of code on a large domain."""
+    is_code = checked.source != "declared" and checked.statistic is None
+    if not is_code or domain.size <= FEW_DATASETS:
+        return None
+    proved = align(checked, domain)
+    if math.isinf(proved.epsilon):
+        return None
+    ends = np.array(list(islice(plain_pairs(domain), _PLAIN)))
+    with suppress(LiptestError):
+        found = through_densities(checked, lambda seen: largest_over(seen, _block(seen, ends)))
+        top = proved.epsilon
+        return replace(found, lower=min(found.lower, top), value=min(found.value, top), upper=top)
+    return ExactEpsilon(0.0, 0.0, proved.epsilon, None, 0, 0)
 
 
 def _exact_epsilon(

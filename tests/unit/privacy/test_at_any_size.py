@@ -16,7 +16,7 @@ from liptest.data.answers import Answers
 from liptest.evidence.certificate import Certificate, certify
 from liptest.evidence.verify import problems
 from liptest.privacy.alignment import align
-from liptest.privacy.refutation import padded_pairs, plain_pairs, small_domains
+from liptest.privacy.plain_pairs import padded_pairs, plain_pairs, small_domains
 from liptest.runs.fingerprints import fingerprint
 
 PEOPLE = lt.Hypercube(5000)
@@ -286,3 +286,33 @@ def test_kinds_of_noise_that_depend_on_what_was_released() -> None:
         align(lt.mechanism(one), domain, delta=delta).epsilon for one in (adaptive, plain)
     )
     assert mixed == pytest.approx(normal + 1 / 4, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "domain", "value"),
+    [(noisy_count, PEOPLE, 1.0), (noisy_mean, PEOPLE, 1.0), (above, lt.Answers(12), None)],
+)
+def test_epsilon_is_enclosed_by_what_is_found_and_what_is_proved(
+    mechanism: Any, domain: Any, value: float | None
+) -> None:
+    found = lt.exact_epsilon(mechanism, domain)
+    assert found.lower <= found.value <= found.upper
+    assert found.upper == pytest.approx(1.0)
+    assert found.laws < 20
+    assert found.witness is not None
+    assert found.witness.verify(mechanism)
+    if value is not None:
+        assert found.value == pytest.approx(value, abs=1e-12)
+
+
+def test_the_enclosure_is_that_of_all_pairs() -> None:
+    domain = lt.RecordGrid([3] * 8)  # more than are visited at once, few enough to be visited
+
+    @lt.mechanism
+    def whole(data: Any, rng: Any) -> int:
+        return int(data.sum() + rng.geometric(0.5) - rng.geometric(0.5))
+
+    assert lt.exact_epsilon(whole, domain).value == pytest.approx(2 * math.log(2))
+    domain = lt.Hypercube(13)
+    kept = lt.mechanism(lambda data, rng: bool(data[:3].all()) ^ bool(rng.random() < 0.25))
+    assert lt.exact_epsilon(kept, domain).value == pytest.approx(math.log(3))

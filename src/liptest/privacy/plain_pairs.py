@@ -1,0 +1,189 @@
+"""Neighbours that are easily said, at any size: what is compared first (theory 3.10).
+
+Constant datasets and balanced ones with one record changed; answers that move all one way or
+apart; small instances of a domain, and their pairs with further records or answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations, islice
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liptest.data.answers import Answers
+from liptest.data.domains import (
+    AllAnswers,
+    AnswerGrid,
+    Domain,
+    Hypercube,
+    Hypergrid,
+    OneAnswer,
+    RecordGrid,
+)
+
+Dataset = NDArray[np.int64]
+Pair = tuple[Dataset, Dataset]
+
+#: So many datasets are visited before anything else.
+FEW_DATASETS = 1 << 12
+#: Datasets of a small instance, all of which are compared.
+DATASETS = 64
+# Directions of one grid of answers, values of a record, and answers that move together.
+_DIRECTIONS, _VALUES, _ANSWERS = 10, 5, 3
+
+
+def plain_pairs(domain: Domain) -> Iterator[Pair]:
+    """Neighbours that are easily said, those most likely to tell first."""
+    if isinstance(domain, Answers):
+        return _answer_pairs(domain)
+    if isinstance(domain, AllAnswers):
+        return _all_move_pairs(domain)
+    if isinstance(domain, (OneAnswer, Hypergrid)):
+        return _step_pairs(domain)
+    if isinstance(domain, (Hypercube, RecordGrid)):
+        return _record_pairs(domain)
+    return iter(())
+
+
+def _record_pairs(domain: Domain) -> Iterator[Pair]:
+    """One record changed: among equal ones, and among balanced ones."""
+    sizes = domain.size_array
+    n = domain.dimension
+    places = dict.fromkeys((0, n - 1, n // 2))
+    balanced = np.arange(n) % sizes
+    for low, high in _value_pairs(int(sizes.max())):
+        for place in places:
+            values = [min(value, int(sizes[place]) - 1) for value in (low, high)]
+            if values[0] == values[1]:
+                continue
+            for base in (
+                np.minimum(low, sizes - 1),
+                np.minimum(high, sizes - 1),
+                balanced,
+            ):
+                yield _changed(base, place, values[0], values[1])
+
+
+def _value_pairs(size: int) -> Iterator[tuple[int, int]]:
+    few = sorted(dict.fromkeys((0, size - 1, 1, size // 2, size - 2))) if size > 1 else []
+    values = [value for value in few if 0 <= value < size][:_VALUES]
+    yield from sorted(combinations(values, 2), key=lambda pair: pair[0] - pair[1])
+
+
+def _changed(base: Any, place: int, one: int, other: int) -> Pair:
+    left = np.array(base, dtype=np.int64)
+    right = left.copy()
+    left[place], right[place] = one, other
+    return left, right
+
+
+def _step_pairs(domain: Domain) -> Iterator[Pair]:
+    """One count or answer raised by 1, from low, high and balanced ones."""
+    sizes, n = domain.size_array, domain.dimension
+    for base in (np.zeros(n, dtype=np.int64), sizes - 1, sizes // 2, np.arange(n) % sizes):
+        for place in dict.fromkeys((0, n - 1, n // 2)):
+            value = min(int(base[place]), int(sizes[place]) - 2)
+            if value >= 0:
+                yield _changed(base, place, value, value + 1)
+
+
+def _answer_pairs(domain: Answers) -> Iterator[Pair]:
+    m, step = domain.dimension, max(1, int(domain.sensitivity))
+    moves = (
+        _directions(m)
+        if domain.kind == "all" and domain.sensitivity >= 1
+        else (np.array(move) // step for move in domain.whole_moves())
+        if domain.kind == "one"
+        else (np.array(move) for move in domain.whole_moves())
+    )
+    scale = step if domain.kind != "moves" else 1
+    for move in moves:
+        reach = int(np.abs(move).max()) * scale
+        yield np.full(m, reach), reach + scale * move
+    for move in islice(_directions(m) if domain.kind == "all" else iter(()), _ANSWERS):
+        if domain.sensitivity >= 1:
+            # Answers far from each other.
+            base = step * (1 + 8 * (np.arange(m) % 2))
+            yield base, base + scale * move
+
+
+def _all_move_pairs(domain: AllAnswers) -> Iterator[Pair]:
+    sizes = domain.size_array
+    for base in (np.minimum(1, sizes - 1), sizes // 2, np.zeros_like(sizes)):
+        for move in islice(_directions(domain.dimension), _DIRECTIONS):
+            right = np.clip(base + move, 0, sizes - 1)
+            if (right != base).any():
+                yield base.copy(), right
+
+
+def _directions(m: int) -> Iterator[NDArray[np.int64]]:
+    """Moves by -1, 0 or 1: apart from the last or first few answers, together, one alone."""
+    seen: set[bytes] = set()
+    for move in _every_direction(m):
+        if move.tobytes() not in seen and move.any():
+            seen |= {move.tobytes(), (-move).tobytes()}
+            yield move
+
+
+def _every_direction(m: int) -> Iterator[NDArray[np.int64]]:
+    up = np.ones(m, dtype=np.int64)
+    for few in range(1, _ANSWERS + 1):
+        if few <= m:
+            for part in (slice(m - few, None), slice(0, few)):
+                move = up.copy()
+                move[part] = -1
+                yield move
+    yield up
+    for part in (slice(m // 2), slice(None, None, 2)):
+        move = up.copy()
+        move[part] = -1
+        yield move
+    for place in (0, m - 1):
+        alone = np.zeros(m, dtype=np.int64)
+        alone[place] = 1
+        yield alone
+
+
+def small_domains(domain: Domain) -> Iterator[Domain]:
+    """Few records or answers of the same kind, all of whose datasets are compared."""
+    m = domain.dimension
+    if isinstance(domain, Answers):
+        relation = domain.kind if domain.kind in ("all", "one") else None
+        if relation and domain.sensitivity >= 1:
+            for few in (2, 3):
+                if few < m:
+                    yield AnswerGrid([3] * few, relation=relation)
+        return
+    sizes = domain.sizes
+    if len(set(sizes)) > 1:
+        return
+    for few in (1, 2, 3):
+        if few < m and sizes[0] ** few <= DATASETS:
+            if isinstance(domain, Hypercube):
+                yield Hypercube(few)
+            elif isinstance(domain, (AllAnswers, OneAnswer)):
+                relation = "all" if isinstance(domain, AllAnswers) else "one"
+                yield AnswerGrid([min(3, sizes[0])] * few, relation=relation)
+            elif type(domain) in (Hypergrid, RecordGrid):
+                kind: Any = type(domain)
+                yield kind([sizes[0]] * few)
+
+
+def padded_pairs(
+    domain: Domain, dataset: tuple[int, ...], neighbour: tuple[int, ...]
+) -> Iterator[Pair]:
+    """Both ends with the same further records or answers, so many that they fit the domain."""
+    rest = domain.dimension - len(dataset)
+    top = max(domain.sizes) - 1
+    if isinstance(domain, (Answers, AnswerGrid)):
+        values: list[Any] = sorted({0, min(1, top), min(2, top), min(1 << 20, top)})
+    else:
+        values = sorted({*dataset, *neighbour, 0, top, top // 2})
+    pads = [np.full(rest, value, dtype=np.int64) for value in values]
+    pads.append(np.arange(rest, dtype=np.int64) % (min(top, 1 << 20) + 1))
+    for pad in pads:
+        yield np.concatenate([dataset, pad]), np.concatenate([neighbour, pad])
+        yield np.concatenate([pad, dataset]), np.concatenate([pad, neighbour])
