@@ -9,15 +9,14 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 from liptest.data.answers import Answers
 from liptest.data.domains import AnswerGrid, Domain, Hypergrid
-from liptest.errors import LiptestError
-from liptest.mechanisms.base import Mechanism
 from liptest.privacy.claims import Claim
+from liptest.privacy.prices import Alignment, align, rounded_above
 from liptest.privacy.request import Task, nothing, promise, verdict_of
 from liptest.privacy.verdicts import (
     BY_ALIGNMENT,
@@ -27,73 +26,9 @@ from liptest.privacy.verdicts import (
     proof_sentence,
 )
 from liptest.runs.driver import Judgement, RunOutcome
-from liptest.symbolic.alignment import Price, price_paths
-from liptest.symbolic.direct_sums import price_direct_sums
+from liptest.symbolic.alignment import Price
 
 SOURCE = "theory S1"
-# First every released sum is paid for, then only what comparisons tell.
-_WAYS = ("released", "branches")
-
-
-@dataclass(frozen=True)
-class Alignment:
-    """What following the code came to: its price and its paths, or why there is none."""
-
-    price: Price | None
-    paths: int = 0
-    reads_length: bool = False
-    reason: str = ""
-    seconds: float = 0.0
-    #: How many values were enumerated of noise of the code's own making; 0 where none were.
-    values: int = 0
-
-    @property
-    def epsilon(self) -> float:
-        """The upper bound of epsilon, rounded up; inf where there is none."""
-        exact = None if self.price is None else self.price.epsilon
-        return math.inf if exact is None else _above(exact)
-
-
-def align(
-    mechanism: Mechanism,
-    domain: Domain,
-    wanted: Fraction | None = None,
-    delta: Fraction = Fraction(0),
-) -> Alignment:
-    """The price of a mechanism at a delta, the lower one of both ways to follow it."""
-    started = time.perf_counter()
-    best = Alignment(None, reason="its code is not followed with data as symbols")
-    for way in _WAYS:
-        found = _aligned(mechanism, domain, way, wanted, delta)
-        if found.epsilon < best.epsilon or best.price is None:
-            better = found.price is not None or way == _WAYS[0]
-            best = found if better else best
-        if wanted is not None and found.epsilon <= wanted:
-            break
-    return replace(best, seconds=time.perf_counter() - started)
-
-
-def _aligned(
-    mechanism: Mechanism, domain: Domain, way: str, wanted: Fraction | None, delta: Fraction
-) -> Alignment:
-    try:
-        followed = mechanism.aligned_paths(domain, way=way)
-        if followed is None or not followed.paths:
-            reason = "there is no code to follow" if followed is None else followed.reason
-            return Alignment(None, reason=reason)
-        price = price_paths(followed.paths, followed.differences, wanted=wanted)
-        if delta and price.epsilon is None and way == _WAYS[0]:
-            # All paths at once: which of them is taken may depend on what was released before.
-            price = price_direct_sums(followed.paths, followed.differences, delta=delta)
-    except LiptestError as error:
-        return Alignment(None, reason=str(error))
-    return Alignment(price, len(followed.paths), followed.reads_length, price.why)
-
-
-def _above(exact: Fraction) -> float:
-    """The float next to a number that is not below it."""
-    near = float(exact)
-    return near if Fraction(near) >= exact else math.nextafter(near, math.inf)
 
 
 def prove_by_alignment(task: Task) -> PrivacyVerdict | Alignment:
@@ -121,9 +56,10 @@ def _with_added_law(task: Task, claim: Claim, known: Alignment) -> Alignment:
     epsilon = Fraction(claim.threshold)
     proved = law.delta_at(epsilon)
     if proved > Fraction(claim.delta):
+        tail = rounded_above(law.unexplored)
         reason = (
-            f"with delta {_above(proved):.3g} it is proved for data of any size: of the noise that "
-            f"its code makes all but {_above(law.unexplored):.3g} was enumerated"
+            f"with delta {rounded_above(proved):.3g} it is proved for data of any size: of the "
+            f"noise that its code makes all but {tail:.3g} was enumerated"
         )
         return known if math.isfinite(known.epsilon) else replace(known, reason=reason)
     price = Price(epsilon, delta=proved)
@@ -143,7 +79,7 @@ def aligned_verdict(task: Task, found: Alignment) -> PrivacyVerdict:
         "price": found.epsilon,
         "paths": found.paths,
         "shifts": ", ".join(price.shifts),
-        "delta": _above(price.delta),
+        "delta": rounded_above(price.delta),
         "holds": size_words(domain, reads_length=found.reads_length),
     }
     if found.values:

@@ -18,14 +18,10 @@ from liptest.data.answers import Answers
 from liptest.data.distributions import DomainAlone
 from liptest.data.domains import IntArray
 from liptest.errors import LiptestError, MechanismError
-from liptest.privacy.alignment import (
-    Alignment,
-    dearer_words,
-    prove_by_alignment,
-    run_alignment,
-)
+from liptest.privacy.alignment import dearer_words, prove_by_alignment, run_alignment
 from liptest.privacy.by_records import prove_by_records
 from liptest.privacy.plain_pairs import FEW_DATASETS
+from liptest.privacy.prices import Alignment
 from liptest.privacy.refutation import Refutation, run_refutation, search_refutation
 from liptest.privacy.request import Task, nothing, verdict_of
 from liptest.privacy.verdicts import BY_ALIGNMENT, BY_REFUTATION, PrivacyPlan, PrivacyVerdict

@@ -27,7 +27,6 @@ from liptest.mechanisms.base import (
     through_reads,
 )
 from liptest.mechanisms.laws import LawTable
-from liptest.privacy.alignment import align
 from liptest.privacy.claims import AnyClaim, Claim
 from liptest.privacy.comparison import (
     Answer,
@@ -48,6 +47,7 @@ from liptest.privacy.exhaustive import (
 )
 from liptest.privacy.judge import LossJudge, Unexplored, witness_of
 from liptest.privacy.plain_pairs import FEW_DATASETS, plain_pairs
+from liptest.privacy.prices import align
 from liptest.privacy.remedies import find_remedy
 from liptest.privacy.request import (
     Meaning,
