@@ -235,7 +235,6 @@ OTHERS = [
     ["check", *RR],
     ["check", *RR, *CUBE],
     ["check", *RR, "--epsilon", "2"],
-    ["check", *RR, "--epsilon", "2", "--dimension", "2"],
     ["check", *RR, "--epsilon", "2", "--uniform"],
     ["check", *RR, "--epsilon"],
     ["check", *RR, "another.py:x", "--epsilon", "2", *CUBE],
