@@ -101,14 +101,14 @@ def _is_large(task: Task) -> bool:
 def _early_steps(task: Task) -> Early:
     _require_answers(task)
     hints: list[str] = []
-    aligned = prove_by_alignment(task)
-    if isinstance(aligned, PrivacyVerdict):
-        return Early(aligned)
-    hints.append(aligned.reason)
+    # Milliseconds where it does not apply; a run of alignment on many records may be long.
     by_records = prove_by_records(task)
     if isinstance(by_records, PrivacyVerdict):
         return Early(by_records)
-    hints.append(by_records)
+    aligned = prove_by_alignment(task)
+    if isinstance(aligned, PrivacyVerdict):
+        return Early(aligned)
+    hints += [aligned.reason, by_records]
     refuted = search_refutation(task)
     if refuted.finding is not None:
         return Early(refuted.verdict(task), aligned, refuted)
