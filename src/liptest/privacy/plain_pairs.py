@@ -53,7 +53,7 @@ def _record_pairs(domain: Domain) -> Iterator[Pair]:
     sizes = domain.size_array
     n = domain.dimension
     places = dict.fromkeys((0, n - 1, n // 2))
-    balanced = np.arange(n) % sizes
+    balanced, is_first = np.arange(n) % sizes, np.arange(n) < n // 2
     for low, high in _value_pairs(int(sizes.max())):
         for place in places:
             values = [min(value, int(sizes[place]) - 1) for value in (low, high)]
@@ -63,6 +63,7 @@ def _record_pairs(domain: Domain) -> Iterator[Pair]:
                 np.minimum(low, sizes - 1),
                 np.minimum(high, sizes - 1),
                 balanced,
+                np.minimum(np.where(is_first, low, high), sizes - 1),
             ):
                 yield _changed(base, place, values[0], values[1])
 
