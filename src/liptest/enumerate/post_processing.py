@@ -165,14 +165,20 @@ def is_kept_elsewhere(cut: Cut, tree: Any) -> bool:
         and one.branching is tree
         and id(one) not in told
     ]
+    ids = set(map(id, alive))
+    held = Counter(ids)  # by the list
     here = sys._getframe()
-    for one in alive:
-        holders = [holder for holder in gc.get_referrers(one) if holder is not here]
-        if any(id(holder) not in own.ids and holder is not alive for holder in holders):
+    for holder in gc.get_objects():
+        if holder is alive or holder is here:
+            continue
+        parts = [id(part) for part in gc.get_referents(holder) if id(part) in ids]
+        if parts and id(holder) not in own.ids:
             return True
+        held.update(parts)
+    for one in alive:  # noqa: SIM110  a generator would hold it, too
         # The collector does not know what arrays of objects hold. It is held besides by the name,
         # and by the argument.
-        if sys.getrefcount(one) > len(holders) + own.in_arrays[id(one)] + 2:
+        if sys.getrefcount(one) > held[id(one)] + own.in_arrays[id(one)] + 2:
             return True
     return False
 
