@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from flint import arb
 
-import liptest.mechanisms.base as base
+import liptest.enumerate.python_function as base
 from liptest.data.domains import Domain
 from liptest.mechanisms.laws import OutputLaw
 

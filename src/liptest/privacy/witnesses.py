@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from functools import cache
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from flint import arb
@@ -164,6 +164,7 @@ class PrivacyWitness(Record):
     unexplored: tuple[Mass, Mass] = ("0", "0")
     trace: Annotated[Trace | None, Json(_trace)] = None
     order: Annotated[float, as_number(ge=1)] | None = None
+    optional: ClassVar[frozenset[str]] = frozenset({"order"})
 
     @property
     def output(self) -> Output:

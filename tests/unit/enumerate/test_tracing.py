@@ -167,7 +167,7 @@ def test_a_loop_that_a_budget_ends_has_a_law_that_is_printed(
     assert main(["law", "v.py:f", "--dataset", "1"]) == 0
     printed = capsys.readouterr().out
     assert "'end'\t1\n" in printed
-    assert "unexplored probability: 1.7e-46" in printed
+    assert "unexplored probability: 4.9e-20" in printed
 
 
 def test_what_is_no_dataset_is_named(tmp_path: Any, capsys: Any) -> None:

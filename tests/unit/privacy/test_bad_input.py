@@ -87,10 +87,15 @@ def test_what_is_no_mechanism(mechanism):
         lambda: check(mechanism),
         lambda: lt.exact_epsilon(mechanism, lt.Hypercube(2)),
         lambda: lt.PrivacyGate(mechanism, UNIFORM, epsilon=1.0),
-        lambda: lt.output_law(mechanism, [0]),
     ):
         with pytest.raises(InputError, match="mechanism="):
             ask()
+
+
+@pytest.mark.parametrize("mechanism", [None, 1, lt.ClosedForm, "vendor.py", UNIFORM])
+def test_what_has_no_law(mechanism):
+    with pytest.raises(InputError, match="mechanism="):
+        lt.output_law(mechanism, [0])
 
 
 @pytest.mark.parametrize("distribution", [None, 0.5, lt.Hypercube, lt.ProductDistribution])
