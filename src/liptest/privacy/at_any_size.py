@@ -28,6 +28,7 @@ from liptest.privacy.verdicts import BY_ALIGNMENT, BY_REFUTATION, PrivacyPlan, P
 from liptest.runs.deadlines import deadline
 from liptest.runs.driver import Judgement, RunOutcome
 from liptest.runs.workers import elsewhere, has_processes
+from liptest.verdicts import Decision
 
 _DRAWN = 3
 _NOTHING = "nothing is promised"
@@ -82,6 +83,17 @@ def try_late(task: Task, early: Early, error: LiptestError) -> PrivacyVerdict | 
     if not _is_large(task):
         return _early_steps(task).verdict
     return _undecided(task, early) if isinstance(task.distribution, DomainAlone) else None
+
+
+def decided_late(task: Task, found: PrivacyVerdict) -> PrivacyVerdict:
+    """A proof by alignment where visiting a small domain has left the claim open, or that verdict.
+
+    The tails of laws that were enumerated in part leave a claim open, however light they are.
+    """
+    if found.decision is not Decision.INCONCLUSIVE or not _is_code(task) or _is_large(task):
+        return found
+    aligned = prove_by_alignment(task)
+    return aligned if isinstance(aligned, PrivacyVerdict) else found
 
 
 def _is_refusal(error: LiptestError) -> bool:

@@ -21,6 +21,7 @@ from liptest.errors import InputError, LiptestError, shown
 from liptest.lipschitz.testers.base import LipschitzTester
 from liptest.mechanisms.base import SamplesOnly, check_by_samples, through_reads
 from liptest.privacy.at_any_size import (
+    decided_late,
     run_at_any_size,
     try_early,
     try_late,
@@ -205,12 +206,13 @@ def _check(task: Task, *, for_release: bool) -> PrivacyVerdict:
         if early.verdict is not None:
             return early.verdict
     try:
-        return _visit_or_draw(task)
+        found = _visit_or_draw(task)
     except LiptestError as error:
         late = None if early is None else try_late(task, early, error)
         if late is None:
             raise
         return late
+    return found if early is None else decided_late(task, found)
 
 
 def _visit_or_draw(task: Task) -> PrivacyVerdict:

@@ -316,3 +316,12 @@ def test_the_enclosure_is_that_of_all_pairs() -> None:
     domain = lt.Hypercube(13)
     kept = lt.mechanism(lambda data, rng: bool(data[:3].all()) ^ bool(rng.random() < 0.25))
     assert lt.exact_epsilon(kept, domain).value == pytest.approx(math.log(3))
+
+
+@pytest.mark.parametrize("records", [3, 5000])
+def test_whole_noise_without_an_end_is_proved_on_few_records_too(records: int) -> None:
+    def rounded(data: Any, rng: Any) -> int:
+        return round(data.sum() + rng.laplace(0, 1.0))
+
+    verdict = lt.check_privacy(lt.mechanism(rounded), lt.Hypercube(records), epsilon=1.0, seed=1)
+    assert (verdict.decision, verdict.method) == ("YES", "alignment")
