@@ -106,7 +106,8 @@ def test_code_that_is_analysed_while_balls_are_compared_waits_for_nobody():
 
     def patient(data, rng):
         analysing.set()
-        calculating.wait()
+        while not calculating.is_set():
+            pass
         return bool(data.sum() + rng.laplace(0, 1) > 0.5)
 
     def analyse():

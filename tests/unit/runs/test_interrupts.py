@@ -16,7 +16,7 @@ import liptest as lt
 from liptest.runs.interrupts import interruptions
 from liptest.runs.interrupts import until_interrupted as uninterrupted
 
-ARGUMENTS = "--epsilon 1 --dimension 200 --probabilities 0.3 --seed 5"
+ARGUMENTS = "--epsilon 1 --dimension 200 --probabilities 0.3 --seed 5 --method neighbourhoods"
 SLOW = """
 import time
 def f(data, rng):
@@ -81,7 +81,7 @@ def test_ctrl_c_that_is_swallowed_ends_after_the_chunk_without_a_verdict(tmp_pat
 
 @pytest.mark.slow
 def test_ctrl_c_leaves_the_checks_that_follow_undone(tmp_path):
-    check = '[[check]]\nmechanism = "slow.py:f"\nepsilon = 1\n'
+    check = '[[check]]\nmechanism = "slow.py:f"\nepsilon = 1\nmethod = "neighbourhoods"\n'
     (tmp_path / "liptest.toml").write_text(
         '[domain]\nkind = "cube"\ndimension = 200\n[distribution]\nprobabilities = 0.3\n'
         + check * 3
