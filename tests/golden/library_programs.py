@@ -20,7 +20,8 @@ _ONE_OF_FOUR = lt.RecordGrid([4])
 
 
 def _of_one_value(privatise: Callable[[int], Any], values: int = 4) -> Program:
-    return lt.mechanism(lambda data: privatise(int(data[0]))), lt.RecordGrid([values])
+    made = lt.mechanism(lambda data: privatise(int(data[0])), deterministic=["xxhash"])
+    return made, lt.RecordGrid([values])
 
 
 def unary_encoding(*, optimised: bool) -> Program:

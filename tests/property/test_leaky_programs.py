@@ -21,7 +21,7 @@ _DOMAINS: dict[str, Domain] = {
 
 
 @pytest.mark.parametrize("leak", LEAKS, ids=lambda leak: leak.name)
-@pytest.mark.parametrize("way", ["released", "branches"])
+@pytest.mark.parametrize("way", ["released", pytest.param("branches", marks=pytest.mark.slow)])
 def test_no_price_is_below_what_a_leak_costs(leak: Leak, way: str) -> None:
     found = lt.mechanism(leak.function).aligned_paths(_DOMAINS[leak.data], way=way)
     if isinstance(found, NoPaths):
@@ -30,6 +30,7 @@ def test_no_price_is_below_what_a_leak_costs(leak: Leak, way: str) -> None:
     assert price.epsilon is None or price.epsilon > Fraction(leak.epsilon)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("leak", LEAKS, ids=lambda leak: leak.name)
 def test_the_law_of_one_record_proves_no_leak(leak: Leak) -> None:
     if leak.data == ANSWERS:

@@ -16,7 +16,8 @@ import threading
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import FrameType
+from pathlib import Path
+from types import CodeType, FrameType
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,8 @@ class SideEffectWarning(UserWarning):
     """Code under analysis did something that no output law shows."""
 
 
+# Symbolic values are part of the analysis; what they call, the program did not call.
+_VALUES = str(Path(__file__).resolve().parents[1] / "values") + os.sep
 _WORDS = {
     "open": "opened the file",
     "os.remove": "removed the file",
@@ -196,12 +199,19 @@ class RandomnessWatch:
         taken, by a profiler, nothing is watched.
         """
         seen: list[Any] = []
+        of_analysis: dict[CodeType, bool] = {}
 
         def note(frame: Any, event: str, argument: Any) -> None:
             if event == "c_call" and argument in SYSTEM_SOURCES:
                 seen.append(argument)
             elif look is not None:
-                look(frame, event, argument)
+                code = frame.f_code
+                own = of_analysis.get(code)
+                if own is None:
+                    own = of_analysis[code] = code.co_filename.startswith(_VALUES)
+                # Most events are those of the values that the program calculates with.
+                if not own:
+                    look(frame, event, argument)
 
         free = sys.getprofile() is None
         if free:

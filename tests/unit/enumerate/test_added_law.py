@@ -49,6 +49,7 @@ def two_loops(data: Any, rng: Any) -> int:
     return int(data.sum()) + up - down
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("function", [by_rejection, two_loops])
 @pytest.mark.parametrize("records", [5, 5000])
 def test_discrete_laplace_by_loops(function: Any, records: int) -> None:

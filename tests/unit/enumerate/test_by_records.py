@@ -40,6 +40,7 @@ def product_law(laws: list[Any], several: bool) -> dict[Any, Fraction]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("function", ALONE, ids=lambda f: f.__name__)
 def test_the_law_of_all_is_the_product(function: Any) -> None:
     several = function is row_programs.several_columns

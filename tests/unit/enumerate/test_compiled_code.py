@@ -158,6 +158,7 @@ def test_innocent_code_is_not_accused(tmp_path: Path) -> None:
     assert len(lt.mechanism(known_code).law(DATA)) == 2
 
 
+@pytest.mark.slow
 def test_randomness_of_opendp_is_not_taken_for_determinism() -> None:
     dp = pytest.importorskip("opendp.prelude")
     dp.enable_features("contrib")

@@ -275,6 +275,7 @@ LEAKS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("function", LEAKS)
 def test_what_is_kept_beside_the_told_is_found(function: Any) -> None:
     found = paths(function)

@@ -95,6 +95,7 @@ def check(seed: int) -> int:
     return int(lowest <= exact + 1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 def test_the_price_is_never_too_low(seed: int) -> None:
     check(seed)

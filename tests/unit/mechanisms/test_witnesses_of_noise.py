@@ -63,6 +63,7 @@ def test_so_does_that_of_several_numbers(noise, ends):
     assert float((here / there).log()) == pytest.approx(sum(losses), rel=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("noise", NOISES, ids=repr)
 @pytest.mark.parametrize("turn", [1, -1])
 def test_every_no_has_an_output_that_refutes(noise, turn):

@@ -50,6 +50,7 @@ def check(mechanism: Any, **options: Any) -> Any:
     return lt.check_privacy(mechanism, PEOPLE, epsilon=1.0, seed=1, **options)
 
 
+@pytest.mark.slow
 def test_a_rejection_sampler_is_proved_with_the_delta_of_its_tail() -> None:
     verdict = check(by_rejection, delta=1e-12)
     assert (verdict.decision, verdict.method) == ("YES", "alignment")

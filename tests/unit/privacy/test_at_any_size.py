@@ -110,6 +110,7 @@ def test_a_false_claim_is_refuted_at_its_size(mechanism: Any, domain: Any, words
     assert again.to_dict() | {"cost": 0} == verdict.to_dict() | {"cost": 0}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mechanism", [noisy_count, too_quiet, noisy_mean])
 @pytest.mark.parametrize("domain", [PEOPLE, lt.ProductDistribution.uniform(PEOPLE)])
 def test_certificates_are_checked_by_doing_it_again(mechanism: Any, domain: Any) -> None:
@@ -305,6 +306,7 @@ def test_epsilon_is_enclosed_by_what_is_found_and_what_is_proved(
         assert found.value == pytest.approx(value, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_the_enclosure_is_that_of_all_pairs() -> None:
     domain = lt.RecordGrid([3] * 8)  # more than are visited at once, few enough to be visited
 

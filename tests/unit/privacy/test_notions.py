@@ -217,6 +217,7 @@ def test_sampling_says_what_it_says_of_epsilon(method, claim, enough):
     assert lt.check_privacy(noisy, law, **{claim: less}, **options).decision == "NO"
 
 
+@pytest.mark.slow
 def test_symmetric_records_and_searches_take_all_claims():
     noisy = lt.ShiftMechanism(lt.Count(), lt.DiscreteGaussian(10))
     law = lt.ProductDistribution.bernoulli([0.01] * 1500)
