@@ -200,7 +200,6 @@ def as_type(data: Any, rng: Any) -> Any:
 
 REFUSED: dict[str, Program] = {
     "is": as_type,
-    "dtype": lambda data, rng: float(plain(data, rng)) + np.zeros(1, dtype=float)[0],
     "default": lambda data, rng, kind=float: kind(plain(data, rng)),
     "map": lambda data, rng: next(map(float, [plain(data, rng)])),
     "attribute": lambda data, rng: float(plain(data, rng)) + float.fromhex("0x1"),
@@ -219,6 +218,13 @@ def test_other_uses_of_the_name_are_refused_as_before(program: Program) -> None:
         lt.errors.UnsupportedRandomnessError, match=r"used in float\(\).*leave float\(\)"
     ):
         loss(program)
+
+
+def test_a_dtype_of_that_name_is_no_other_use() -> None:
+    def program(data: Any, rng: Any) -> Any:
+        return float(plain(data, rng)) + np.zeros(1, dtype=float)[0]
+
+    assert loss(program) == loss(plain)
 
 
 def test_another_use_elsewhere_that_is_reached_counts_too() -> None:

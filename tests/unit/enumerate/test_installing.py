@@ -71,7 +71,7 @@ class Settings(dict[str, Any]):
 
 
 SETTINGS = Settings()
-SETTINGS.rng = np.random.default_rng(8)
+SETTINGS.rng = np.random.default_rng()
 
 FOUND: list[Callable[[Any], bool]] = [
     lambda data: REGISTRY.queue[0].random() < 0.5,
