@@ -167,8 +167,6 @@ class CompiledCode:
         self._trusted = trusted
         self._refuse = refuse
         self.used: set[str] = set()
-        #: Code that was looked at.
-        self._seen: dict[CodeType, bool] = {}
 
     def is_named_by(self, code: CodeType, space: dict[str, Any]) -> bool:
         """Whether code names compiled code that is not known."""
@@ -184,19 +182,13 @@ class CompiledCode:
         if package is not None:
             self._note(package, frame)
 
-    def called(self, frame: FrameType) -> None:
-        """A function of Python begins."""
-        if self._is_looked_at(frame):
-            code = frame.f_code
-            if code not in self._seen:
-                for value in named_values(code, frame.f_globals):
-                    self.check(value, frame)
-                self._seen[code] = True
+    def begun(self, frame: FrameType) -> None:
+        """A function of Python begins for the first time: what it names."""
+        for value in named_values(frame.f_code, frame.f_globals):
+            self.check(value, frame)
 
     def returned(self, frame: FrameType) -> None:
         """A function of Python ends: what it holds, and attributes of that which it names."""
-        if not self._is_looked_at(frame):
-            return
         names = frame.f_code.co_names
         for value in frame.f_locals.values():
             self.check(value, frame)
@@ -206,12 +198,8 @@ class CompiledCode:
                     if name in inside:
                         self.check(inside[name], frame)
 
-    def called_built_in(self, function: Any, frame: FrameType) -> None:
-        """A built-in function is called by a function of Python."""
-        if self._is_looked_at(frame):
-            self.check(function, frame)
-
-    def _is_looked_at(self, frame: FrameType) -> bool:
+    def is_looked_at(self, frame: FrameType) -> bool:
+        """Whether a frame's code may use compiled code that is not known."""
         return package_of(frame.f_globals.get("__name__")) not in KNOWN
 
     def _note(self, package: str, frame: FrameType | None) -> None:
@@ -225,7 +213,7 @@ class CompiledCode:
 
     def called_library(self, frame: FrameType | None) -> None:
         """A function of a shared library is called through ctypes."""
-        while frame is not None and not self._is_looked_at(frame):
+        while frame is not None and not self.is_looked_at(frame):
             frame = frame.f_back
         if frame is not None:
             package = package_of(frame.f_globals.get("__name__"))

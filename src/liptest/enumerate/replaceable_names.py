@@ -147,8 +147,8 @@ def _of_function(function: FunctionType) -> Iterator[tuple[str, Any, Any]]:
     module = function.__globals__.get("__name__")
     if _is_own(module):
         return
-    # What functions of the standard library or of NumPy name is none of the program's.
-    if not is_foreign(module):
+    # What functions of the standard library, of NumPy or of liptest name is none of the program's.
+    if not _is_others(module):
         yield from _globals_of(function)
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         yield name, cell, None
@@ -175,7 +175,7 @@ def _globals_of(function: FunctionType) -> Iterator[tuple[str, Any, Any]]:
         yield name, item, partial(space.__setitem__, name)
     while modules:
         module = modules.pop()
-        if is_foreign(module.__name__) or module.__name__.partition(".")[0] == "liptest":
+        if _is_others(module.__name__):
             continue
         inside = vars(module)
         for name in inside.keys() if any_name else named & inside.keys():
@@ -194,7 +194,7 @@ def _put_default(function: FunctionType, place: int, value: Any) -> None:
 
 
 def _of_class(kind: type) -> Iterator[tuple[str, Any, Any]]:
-    if is_foreign(kind.__module__) or _is_own(kind.__module__):
+    if _is_others(kind.__module__):
         return
     for base in kind.__mro__[1:]:
         yield "", base, None
@@ -252,6 +252,11 @@ def _slots(kind: type) -> tuple[str, ...]:
 def is_foreign(module: Any) -> bool:
     """Whether it is the standard library's, NumPy's or alike."""
     return isinstance(module, str) and module.partition(".")[0] in _FOREIGN
+
+
+def _is_others(module: Any) -> bool:
+    """Whether it is foreign, or a module of liptest."""
+    return is_foreign(module) or (isinstance(module, str) and module.startswith("liptest."))
 
 
 _OWN = ("liptest.values", "liptest.enumerate")

@@ -31,8 +31,8 @@ class SideEffectWarning(UserWarning):
     """Code under analysis did something that no output law shows."""
 
 
-# Symbolic values are part of the analysis; what they call, the program did not call.
-_VALUES = str(Path(__file__).resolve().parents[1] / "values") + os.sep
+# What liptest itself calls, the program did not call.
+_OWN_CODE = str(Path(__file__).resolve().parents[1]) + os.sep
 _WORDS = {
     "open": "opened the file",
     "os.remove": "removed the file",
@@ -47,6 +47,7 @@ _OPENED = (
 )
 # What importing a module opens, and reading lines of it for a message.
 _CODE = (".py", ".pyc", ".pyi", ".so", ".pyd", ".zip")
+_EVENTS = frozenset({*_WORDS, *STARTS, "ctypes.dlopen"})
 #: By thread: what was noticed, in words, and what follows from it.
 _listening: dict[int, dict[str, str]] = {}
 #: By thread: what is called with an audit event that ends the analysis.
@@ -121,10 +122,14 @@ def _install() -> None:
 
 
 def _heard(event: str, arguments: tuple[Any, ...]) -> None:
+    if event not in _EVENTS:
+        return
     refuse = _refusing.get(threading.get_ident()) if _refusing else None
-    if refuse is not None and (event in STARTS or event == "ctypes.dlopen"):
-        refuse(event)
-    if not _listening or event not in _WORDS:
+    if event not in _WORDS:
+        if refuse is not None:
+            refuse(event)
+        return
+    if not _listening:
         return
     target = arguments[1] if event.startswith("socket.") else arguments[0]
     if event == "open" and (isinstance(target, int) or str(target).endswith(_CODE)):
@@ -158,6 +163,8 @@ def system_sources() -> Iterator[tuple[str, Any]]:
             yield f"{module}.{name}", inside[name]
 
 
+# Events of the profiling hook; that a built-in function has ended tells nothing.
+_LOOKED_AT = frozenset({"call", "return", "c_call"})
 #: Called with the events of Python's profiling hook.
 Hook = Callable[[FrameType, str, Any], None]
 #: Generators with the words that name them.
@@ -199,19 +206,20 @@ class RandomnessWatch:
         taken, by a profiler, nothing is watched.
         """
         seen: list[Any] = []
-        of_analysis: dict[CodeType, bool] = {}
+        is_own: dict[CodeType, bool] = {}
 
         def note(frame: Any, event: str, argument: Any) -> None:
             if event == "c_call" and argument in SYSTEM_SOURCES:
                 seen.append(argument)
-            elif look is not None:
-                code = frame.f_code
-                own = of_analysis.get(code)
-                if own is None:
-                    own = of_analysis[code] = code.co_filename.startswith(_VALUES)
-                # Most events are those of the values that the program calculates with.
-                if not own:
-                    look(frame, event, argument)
+            if look is None or event not in _LOOKED_AT:
+                return
+            # Most events are those of the values that the program calculates with.
+            code = frame.f_code
+            own = is_own.get(code)
+            if own is None:
+                own = is_own[code] = code.co_filename.startswith(_OWN_CODE)
+            if not own:
+                look(frame, event, argument)
 
         free = sys.getprofile() is None
         if free:

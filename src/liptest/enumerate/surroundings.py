@@ -37,6 +37,7 @@ TIMES = frozenset(
     | {"clock_gettime", "clock_gettime_ns", "ctime", "gmtime", "localtime", "strftime", "asctime"}
 )
 _DATES = frozenset({"now", "today", "utcnow"})
+_CLOCK_NAMES = TIMES | _DATES
 # Libraries that note when something happened, and tell no answer from it.
 _NOTING = frozenset(
     {"logging", "threading", "queue", "concurrent", "selectors", "socket", "warnings"}
@@ -72,7 +73,9 @@ class Surroundings:
     def __init__(self, name: str, compiled: CompiledCode, refuse: Callable[[Any], Any]) -> None:
         self._name = name
         self._refuse = refuse
-        self._entered: dict[CodeType, bool] = {}
+        #: By code: whether it is the program's, and whether compiled code that it uses is told.
+        self._kinds: dict[CodeType, tuple[bool, bool]] = {}
+        self._entered: set[CodeType] = set()
         self.compiled = compiled
         self.needed = False
 
@@ -93,22 +96,31 @@ class Surroundings:
 
     def look(self, frame: FrameType, event: str, argument: Any) -> None:
         """One event of the profiling hook."""
+        code = frame.f_code
+        known = self._kinds.get(code)
+        if known is None:
+            known = self._kinds[code] = is_programs(frame), self.compiled.is_looked_at(frame)
+        is_program, is_unknown = known
         if event == "c_call":
-            self.compiled.called_built_in(argument, frame)
+            if is_unknown:
+                self.compiled.check(argument, frame)
             if argument is hash or argument is id:
-                self._number_asked(frame, argument)
-            elif isinstance(argument, BuiltinFunctionType):
+                if is_program:
+                    self._number_asked(frame, argument)
+            elif type(argument) is BuiltinFunctionType and argument.__name__ in _CLOCK_NAMES:
                 self._called(frame, argument)
         elif event == "call":
-            self.compiled.called(frame)
-            if frame.f_code not in self._entered:
-                if is_programs(frame):
+            if code not in self._entered:
+                if is_unknown:
+                    self.compiled.begun(frame)
+                if is_program:
                     self._begun(frame)
-                self._entered[frame.f_code] = True
-            if frame.f_code.co_varnames[:1] == (".0",) and is_programs(frame):
+                self._entered.add(code)  # not where it was refused: it may be run again
+            if is_program and code.co_varnames[:1] == (".0",):
                 self._set_walked_inside(frame)
-        elif event == "return" and is_programs(frame):
-            self.compiled.returned(frame)
+        elif event == "return" and is_program:
+            if is_unknown:
+                self.compiled.returned(frame)
             self._sets_of(frame, argument)
 
     def _end(self, frame: FrameType, what: str, advice: str, line: int | None = None) -> None:
