@@ -13,7 +13,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import Any, ClassVar, NoReturn
+from typing import Any, ClassVar, NoReturn, TypeVar
 
 import numpy as np
 
@@ -21,12 +21,13 @@ from liptest.enumerate.choice_tree import ChoiceTree
 from liptest.enumerate.clocks import Seconds
 from liptest.enumerate.compiled_code import CompiledCode
 from liptest.enumerate.constant_seeds import Determined
+from liptest.enumerate.executed_code import ExecutedCode
 from liptest.enumerate.generator import ChoiceGenerator
 from liptest.enumerate.other_threads import (
     STARTS,
     drawn_in_another_thread,
-    is_own_thread,
     not_alone,
+    works_for_itself,
 )
 from liptest.enumerate.random_state import ChoiceRandomState
 from liptest.enumerate.side_effects import RandomnessWatch, drawn_elsewhere
@@ -34,6 +35,8 @@ from liptest.enumerate.surroundings import CLOCK_ADVICE, Surroundings, depends
 from liptest.errors import UnsupportedRandomnessError
 from liptest.mechanisms.base import DETERMINED
 from liptest.values.faults import raises_as_numpy
+
+T = TypeVar("T")
 
 
 class Session:
@@ -165,22 +168,41 @@ class Session:
             depends(self.name, f"depends on reading the clock ({self._clock})", CLOCK_ADVICE)
         )
 
+    def watching(self, run_all: Callable[[], T]) -> T | None:
+        """What the runs of a law find, watched where it is needed.
+
+        None where the runs of this session must all be seen, as turned out: begin anew.
+        """
+        if not self.surroundings.needed:
+            return run_all()
+        self._check_no_profiler()
+        if self.surroundings.sees_all:
+            with self.calls_watched():
+                return run_all()
+        with ExecutedCode() as executed:
+            found = run_all()
+        if self.surroundings.is_harmless(executed):
+            return found
+        self.surroundings.sees_all = True
+        return None
+
     @contextmanager
     def calls_watched(self, *, always: bool = False) -> Iterator[None]:
         """Look at what the program calls, if any of it may tell of its surroundings."""
-        if not always and not self.surroundings.needed:
-            yield
-            return
-        if sys.getprofile() is not None:
-            if self.surroundings.needed:
-                raise UnsupportedRandomnessError(
-                    f"{self.name}: it may look at its surroundings or call compiled code, which a "
-                    f"profiler that is on (sys.setprofile) hides; analyse it without the profiler"
-                )
+        if self.surroundings.needed:
+            self._check_no_profiler()
+        elif not always:
             yield
             return
         with self.watch.no_system_randomness(self.surroundings.look):
             yield
+
+    def _check_no_profiler(self) -> None:
+        if sys.getprofile() is not None:
+            raise UnsupportedRandomnessError(
+                f"{self.name}: it may look at its surroundings or call compiled code, which a "
+                f"profiler that is on (sys.setprofile) hides; analyse it without the profiler"
+            )
 
     def watch_bits(self, bits: FreshBits) -> None:
         """Check at the end of the run that nothing drew from it."""
@@ -263,11 +285,18 @@ def active() -> Session | None:
     return session if session.thread == threading.get_ident() else None
 
 
-def check_thread() -> None:
-    """End the analysis where another thread than its own draws random numbers."""
-    if _ACTIVE and _ACTIVE[-1].thread != threading.get_ident() and not is_own_thread():
-        session = _ACTIVE[-1]
+def draw_beside(original: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
+    """What a function that draws random numbers answers in a thread that is not analysed.
+
+    It ends the analysis that is under way, but for threads that work for themselves.
+    """
+    if not _ACTIVE or _ACTIVE[-1].thread == threading.get_ident():
+        return original(*arguments, **options)
+    session = _ACTIVE[-1]
+    if not works_for_itself():
         session.tree.fail(drawn_in_another_thread(session.name))
+    with session.watch.forgiven():
+        return original(*arguments, **options)
 
 
 def push(session: Session) -> None:
@@ -295,7 +324,7 @@ def follower(
         session = active()
         if session is None:
             if draws:
-                check_thread()
+                return draw_beside(original, *arguments, **options)
             return original(*arguments, **options)
         return answer(session, *arguments, **options)
 

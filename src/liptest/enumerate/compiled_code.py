@@ -31,7 +31,7 @@ from types import (
 )
 from typing import Any
 
-from liptest.enumerate.replaceable_names import attribute_of
+from liptest.enumerate.replaceable_names import attribute_of, imported_by
 from liptest.errors import UnsupportedRandomnessError
 from liptest.values.lines import line_in_words
 
@@ -43,6 +43,7 @@ KNOWN = frozenset(
     | {"wrapt", "markupsafe", "yaml", "_yaml", "msgpack"}
     | {"pytest", "_pytest", "pluggy", "hypothesis", "coverage"}
 )
+_IMPORTING = "importlib._bootstrap"
 _BUILT_IN = (BuiltinFunctionType, MethodDescriptorType, ClassMethodDescriptorType)
 _SLOTS = (MethodDescriptorType, WrapperDescriptorType, ClassMethodDescriptorType)
 _PYTHONS = (FunctionType, MethodType, ModuleType, CodeType, str, bytes, int, float)
@@ -129,8 +130,9 @@ def named_values(code: CodeType, space: dict[str, Any]) -> Iterator[Any]:
         if name in space:
             value = space[name]
             yield value
-            if isinstance(value, ModuleType) and package_of(value.__name__) not in KNOWN:
+            if isinstance(value, ModuleType) and not _is_known(value):
                 modules.append(value)
+    modules += [one for one in imported_by(code, space) if one is not None and not _is_known(one)]
     seen = set(map(id, modules))
     while modules:
         inside = vars(modules.pop())
@@ -139,9 +141,18 @@ def named_values(code: CodeType, space: dict[str, Any]) -> Iterator[Any]:
                 value = inside[name]
                 yield value
                 is_module = isinstance(value, ModuleType) and id(value) not in seen
-                if is_module and package_of(value.__name__) not in KNOWN:
+                if is_module and not _is_known(value):
                     seen.add(id(value))
                     modules.append(value)
+
+
+def _is_known(module: ModuleType) -> bool:
+    return package_of(module.__name__) in KNOWN
+
+
+def makes_names(module: ModuleType | None) -> bool:
+    """Whether more may be found in a module than it holds now; None is one that is not loaded."""
+    return module is None or (not _is_known(module) and "__getattr__" in vars(module))
 
 
 def not_known(name: str, package: str, line: str) -> UnsupportedRandomnessError:
@@ -214,6 +225,8 @@ class CompiledCode:
     def called_library(self, frame: FrameType | None) -> None:
         """A function of a shared library is called through ctypes."""
         while frame is not None and not self.is_looked_at(frame):
+            if frame.f_globals.get("__name__") == _IMPORTING:
+                return  # a known package that is imported, on its own account
             frame = frame.f_back
         if frame is not None:
             package = package_of(frame.f_globals.get("__name__"))

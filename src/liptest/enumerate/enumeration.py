@@ -184,6 +184,14 @@ class Enumeration:
             tree.close()
 
     def _law(self, session: Session, data: Callable[[], Any], real: Any) -> Enumerated:
+        # The second time all runs are watched.
+        found = self._watched_law(session, data, real) or self._watched_law(session, data, real)
+        assert found is not None
+        return found
+
+    def _watched_law(
+        self, session: Session, data: Callable[[], Any], real: Any
+    ) -> Enumerated | None:
         tree = self.new_tree()
         tree.kept = KeptLeaves(self.repetition.laws)
         session.follow(tree)
@@ -191,8 +199,9 @@ class Enumeration:
         run = Run(self.function, data, rng, self.name, self.canonical, session)
         before = interruptions()
         try:
-            with session.calls_watched():
-                probabilities = tree.law(run)
+            probabilities = session.watching(lambda: tree.law(run))
+            if probabilities is None:
+                return None
             check_no_address(self.name, probabilities)
             run.data = lambda: real
             chosen = self.repetition.chosen(tree.kept, tree.leaves)

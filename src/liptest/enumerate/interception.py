@@ -185,7 +185,7 @@ def _install(
         site.put(new)
     _check_compiled(session, function)
     if calls[0].is_cut_off:
-        session.surroundings.needed = True
+        session.surroundings.sees_all = True
     for one in calls:
         undo.append(one.take_back)
         one.put()

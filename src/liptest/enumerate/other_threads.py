@@ -57,6 +57,10 @@ _FUNCTIONS = {
     ("_thread", "start_joinable_thread"): "starts a thread",
     ("_posixsubprocess", "fork_exec"): "starts a program",
 }
+_RUN_FUNCTIONS = frozenset(
+    {"distributed.worker", "distributed.threadpoolexecutor", "distributed.utils", "tornado.ioloop"}
+    | {"dask.local", "dask.utils", "dask._task_spec", "dask.core", "distributed.client"}
+)
 _OWN_ROOMS = ("liptest.enumerate", "liptest.values")
 
 
@@ -109,15 +113,25 @@ def drawn_in_another_thread(name: str) -> NonDeterministicError:
     )
 
 
-def is_own_thread() -> bool:
-    """Whether the thread that calls works for liptest, as that of a service may."""
+def works_for_itself() -> bool:
+    """Whether the thread that calls works for liptest, as that of a service may, or a cluster."""
     frame: FrameType | None = sys._getframe(1)
+    while frame is not None and _is_not_the_programs(frame):
+        frame = frame.f_back
+    if frame is not None and _is_of_a_cluster(str(frame.f_globals.get("__name__"))):
+        return True
     while frame is not None:
         module = str(frame.f_globals.get("__name__", ""))
         if module.partition(".")[0] == "liptest" and not module.startswith(_OWN_ROOMS):
             return True
         frame = frame.f_back
     return False
+
+
+def _is_of_a_cluster(module: str) -> bool:
+    """Whether a module of Dask works for itself; some run functions that they are given."""
+    package = module.partition(".")[0]
+    return package in ("dask", "distributed", "tornado") and module not in _RUN_FUNCTIONS
 
 
 def refusing(what: str) -> Callable[..., Any]:

@@ -6,14 +6,16 @@ classes and containers. ``module_sites`` finds names in all modules that are loa
 
 from __future__ import annotations
 
+import dis
 import gc
 import random
 import sys
+from abc import ABC
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from itertools import islice
+from itertools import chain, islice
 from types import (
     BuiltinMethodType,
     CellType,
@@ -37,6 +39,7 @@ _PLAIN = (
     *(int, float, complex, bool, str, bytes, bytearray, type(None), type(...), CodeType, range),
     *(np.generic, np.dtype, np.ufunc),
     *(GetSetDescriptorType, MemberDescriptorType, BuiltinMethodType),
+    type(vars(ABC)["_abc_impl"]),  # sets of classes that only isinstance asks
 )
 # Types of which all is looked at; an object of a subclass may hold more.
 _WALKED = {FunctionType, CellType, dict, list, tuple, set, frozenset, deque, np.ndarray}
@@ -47,8 +50,8 @@ _MAKING_NAMES = {"getattr", "globals", "vars", "eval", "exec", "attrgetter", "me
 _MAKING_NAMES |= {"__dict__", "__getattribute__"}
 
 
-# What these do with random numbers goes through names that are replaced everywhere.
-_FOREIGN = frozenset(
+#: What these packages do with random numbers goes through names that are replaced everywhere.
+FOREIGN = frozenset(
     sys.stdlib_module_names
     | {"numpy", "scipy", "pandas", "sklearn", "matplotlib", "pytest", "_pytest", "hypothesis"}
 )
@@ -173,6 +176,7 @@ def _globals_of(function: FunctionType) -> Iterator[tuple[str, Any, Any]]:
         if isinstance(item, ModuleType):
             modules.append(item)
         yield name, item, partial(space.__setitem__, name)
+    modules += [one for one in imported_by(function.__code__, space) if one is not None]
     while modules:
         module = modules.pop()
         if _is_others(module.__name__):
@@ -202,7 +206,8 @@ def _of_class(kind: type) -> Iterator[tuple[str, Any, Any]]:
         if isinstance(item, (staticmethod, classmethod)):
             yield name, item.__func__, None
         elif isinstance(item, property):
-            yield name, item.fget, None
+            for method in (item.fget, item.fset, item.fdel):
+                yield name, method, None
         else:
             yield name, item, partial(setattr, kind, name)
 
@@ -251,7 +256,7 @@ def _slots(kind: type) -> tuple[str, ...]:
 
 def is_foreign(module: Any) -> bool:
     """Whether it is the standard library's, NumPy's or alike."""
-    return isinstance(module, str) and module.partition(".")[0] in _FOREIGN
+    return isinstance(module, str) and module.partition(".")[0] in FOREIGN
 
 
 def _is_others(module: Any) -> bool:
@@ -272,6 +277,34 @@ def names_in(code: CodeType) -> frozenset[str]:
     """Global and attribute names in code, that of functions inside it included."""
     inner = (names_in(one) for one in code.co_consts if isinstance(one, CodeType))
     return frozenset(code.co_names).union(*inner)
+
+
+def imported_by(code: CodeType, space: dict[str, Any]) -> list[ModuleType | None]:
+    """Modules that code imports when it runs; None for one that is not loaded yet.
+
+    ``space`` are the globals of the code. A module inside a package stands for the package, too.
+    """
+    found: list[ModuleType | None] = []
+    for name, level in _import_steps(code):
+        parents = str(space.get("__package__") or "").split(".") if level else []
+        path = [*parents[: len(parents) - level + 1], *(name.split(".") if name else [])]
+        for end in range(1, len(path) + 1):
+            module = sys.modules.get(".".join(path[:end]))
+            found.append(module if isinstance(module, ModuleType) else None)
+    return found
+
+
+@lru_cache(maxsize=1 << 14)
+def _import_steps(code: CodeType) -> tuple[tuple[str, int], ...]:
+    """(name, how many packages up) of each import in code, that of functions inside it included."""
+    steps = [one for one in dis.get_instructions(code) if one.opname != "EXTENDED_ARG"]
+    found = [
+        (str(step.argval), int(steps[place - 2].argval))
+        for place, step in enumerate(steps)
+        if step.opname == "IMPORT_NAME"
+    ]
+    inner = (_import_steps(one) for one in code.co_consts if isinstance(one, CodeType))
+    return tuple(dict.fromkeys([*found, *chain.from_iterable(inner)]))
 
 
 _scanned: dict[int, tuple[Any, int]] = {}

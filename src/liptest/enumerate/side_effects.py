@@ -181,6 +181,7 @@ class RandomnessWatch:
 
     def __init__(self, name: str, held: Held) -> None:
         self._name = name
+        self._before: list[bytes] = []
         self._held: Held = [
             ("the module random, past its functions", random._inst),
             ("numpy.random, past its functions", _GLOBAL),
@@ -191,11 +192,19 @@ class RandomnessWatch:
     @contextmanager
     def standing_still(self) -> Iterator[None]:
         """NonDeterministicError when a state changed meanwhile."""
-        before = self._states()
+        self._before = self._states()
         yield
-        for (where, _), state, known in zip(self._held, self._states(), before, strict=True):
+        for (where, _), state, known in zip(self._held, self._states(), self._before, strict=True):
             if state != known:
                 raise drawn_elsewhere(self._name, where)
+
+    @contextmanager
+    def forgiven(self) -> Iterator[None]:
+        """What is drawn meanwhile counts as standing still, where nothing was drawn before."""
+        stood_still = self._states() == self._before
+        yield
+        if stood_still:
+            self._before = self._states()
 
     @contextmanager
     def no_system_randomness(self, look: Hook | None = None) -> Iterator[None]:

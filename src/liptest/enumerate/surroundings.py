@@ -25,8 +25,9 @@ from typing import Any
 
 import numpy as np
 
-from liptest.enumerate.compiled_code import CompiledCode, package_of
-from liptest.enumerate.replaceable_names import attribute_of, is_foreign
+from liptest.enumerate.compiled_code import CompiledCode, makes_names, package_of
+from liptest.enumerate.executed_code import ExecutedCode
+from liptest.enumerate.replaceable_names import attribute_of, imported_by, is_foreign
 from liptest.errors import NonDeterministicError
 from liptest.values.lines import line_in_words
 
@@ -47,7 +48,7 @@ _NOTING = frozenset(
 _TELLING_NAMES = _DATES | {"id", "hash", "set", "frozenset", "datetime64", "__hash__"}
 _TELLING_NAMES |= {"eval", "exec", "globals", "vars", "getattr", "__dict__", "__getattribute__"}
 _TELLING_NAMES |= {"attrgetter", "methodcaller", "import_module", "__import__", "_random"}
-_TELLING_STEPS = frozenset({"BUILD_SET", "SET_ADD", "IMPORT_NAME"})
+_TELLING_STEPS = frozenset({"BUILD_SET", "SET_ADD"})
 _SET_ITERATOR: Any = type(iter(set()))
 # Members of a set that are looked at.
 _MEMBERS = 100
@@ -66,8 +67,9 @@ _METHODS = frozenset(
 class Surroundings:
     """Looks at one analysis through the profiling hook; ``refuse(error)`` ends it.
 
-    ``needed`` is whether the hook must see every run: something that the program reaches may look
-    at its surroundings, or call compiled code. Else it sees some runs of each law.
+    ``needed`` is whether something that the program reaches may look at its surroundings, or call
+    compiled code; else the hook sees some runs of each law. Where only code may do so, the runs
+    in which such code is executed are enough; ``sees_all`` is whether it must see every run.
     """
 
     def __init__(self, name: str, compiled: CompiledCode, refuse: Callable[[Any], Any]) -> None:
@@ -76,23 +78,46 @@ class Surroundings:
         #: By code: whether it is the program's, and whether compiled code that it uses is told.
         self._kinds: dict[CodeType, tuple[bool, bool]] = {}
         self._entered: set[CodeType] = set()
+        #: Code that tells nothing, by id.
+        self._harmless: dict[int, CodeType] = {}
         self.compiled = compiled
-        self.needed = False
+        self.sees_all = False
+        self._has_telling_code = False
+
+    @property
+    def needed(self) -> bool:
+        """Whether there is something to look at."""
+        return self.sees_all or self._has_telling_code
 
     def reach(self, value: Any) -> None:
         """Note what the program reaches."""
-        if self.needed:
+        if self.sees_all:
             return
         if type(value) is FunctionType:
-            code, space = value.__code__, value.__globals__
-            if not is_foreign(space.get("__name__")):
-                self.needed = any(map(_may_tell, codes_in(code))) or any(
-                    self.compiled.is_named_by(one, space) for one in codes_in(code)
-                )
+            self._reach_function(value)
         elif type(value) in (set, frozenset):
-            self.needed = has_no_order(value)
+            self.sees_all = has_no_order(value)
         else:
-            self.needed = self.compiled.is_unknown(value)
+            self.sees_all = self.compiled.is_unknown(value)
+
+    def _reach_function(self, function: FunctionType) -> None:
+        code, space = function.__code__, function.__globals__
+        if is_foreign(space.get("__name__")):
+            return
+        codes = list(codes_in(code))
+        tells = (
+            any(map(_may_tell, codes))
+            or any(self.compiled.is_named_by(one, space) for one in codes)
+            or any(map(makes_names, imported_by(code, space)))
+        )
+        if tells:
+            self._has_telling_code = True
+        else:
+            self._harmless |= {id(one): one for one in codes}
+
+    def is_harmless(self, executed: ExecutedCode) -> bool:
+        """Whether all code that has run tells nothing."""
+        return all(id(code) in self._harmless for code in executed.codes())
 
     def look(self, frame: FrameType, event: str, argument: Any) -> None:
         """One event of the profiling hook."""

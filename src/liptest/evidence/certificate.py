@@ -520,7 +520,8 @@ def _missing(stated: Any, made: Any, place: str) -> Iterator[str]:
     """What a document of today says and this one leaves out."""
     if isinstance(made, dict):
         yield from (f"{place} lacks {key!r}" for key in made if key not in stated)
-        for key in stated:
+        # What is empty may be stated, and left out.
+        for key in (one for one in stated if one in made):
             yield from _missing(stated[key], made[key], f"{place}.{key}")
     elif isinstance(made, list):
         for number, (left, right) in enumerate(zip(stated, made, strict=True)):

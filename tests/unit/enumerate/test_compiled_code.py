@@ -90,6 +90,14 @@ def imports(data: Any) -> int:
     return len(other.List([1]))
 
 
+def imports_rarely(data: Any, rng: Any) -> int:
+    if rng.random() < 1e-9:
+        import rpds as other
+
+        return len(other.List([1]))
+    return 0
+
+
 def in_a_shared_library(data: Any) -> int:
     assert LIBRARY is not None
     return int(LIBRARY.abs(-3))
@@ -110,7 +118,7 @@ class Method:
 @pytest.mark.parametrize(
     "function",
     [
-        *(constructs, looks_up, by_an_attribute, maps, rarely, imports),
+        *(constructs, looks_up, by_an_attribute, maps, rarely, imports, imports_rarely),
         *(in_a_shared_library, opened_meanwhile, Method()),
     ],
 )

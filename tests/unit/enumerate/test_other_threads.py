@@ -137,6 +137,26 @@ def test_another_thread_that_draws_meanwhile_ends_the_analysis() -> None:
         assert isinstance(elsewhere(random.random), float)
 
 
+def in_module(name: str) -> Any:
+    """A function of a module of this name that draws."""
+    space = {"__name__": name, "random": random}
+    exec("def draw():\n    return random.sample([1, 2], 1)[0]", space)
+    return space["draw"]
+
+
+def test_a_cluster_may_draw_for_itself_but_not_for_what_it_runs() -> None:
+    with another_thread() as elsewhere:
+
+        def beside(name: str) -> Any:
+            # The answer is not used: what the program does with it is not followed.
+            return lambda data, rng: 0 * int(isinstance(elsewhere(in_module(name)), int))
+
+        assert law(beside("dask.sizeof")) == {0: 1.0}
+        for name in ("distributed.worker", "dask_of_mine", "tests.some"):
+            with pytest.raises(NonDeterministicError, match=rf"'worker' drew.*{REFUSED}"):
+                law(beside(name))
+
+
 @pytest.mark.skipif(not Path("/dev/urandom").exists(), reason="POSIX")
 def test_random_devices_are_trapped(tmp_path: Path) -> None:
     link = tmp_path / "numbers"

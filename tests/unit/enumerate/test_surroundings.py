@@ -8,6 +8,7 @@ import random
 import sys
 import time
 import uuid
+from abc import ABC
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +17,7 @@ import pytest
 
 import liptest as lt
 from liptest.enumerate import surroundings
+from liptest.enumerate.replaceable_names import imported_by
 from liptest.errors import NonDeterministicError, UnsupportedRandomnessError
 from liptest.mechanisms.laws import Raised
 
@@ -217,3 +219,52 @@ def test_sets_of_numbers_words_looked_up_and_logs_are_quiet() -> None:
     assert law(lambda data: {"a", str(data[0])}) == {frozenset({"a", "1"}): 1.0}
     assert law(lambda data: [one for one in {1, 2, int(data[0])}]) == {(1, 2): 1.0}  # noqa: C416
     assert law(lambda data: data[7]) == {Raised("IndexError"): 1.0}
+
+
+class Shown(ABC):  # noqa: B024
+    """Its way to be shown tells an address, and no run uses it."""
+
+    def __call__(self, data: Any, rng: Any) -> int:
+        return int(rng.random() < 0.25) + 2 * int(rng.random() < 0.5)
+
+    def __repr__(self) -> str:
+        return str(id(self))
+
+
+class ShownRarely(Shown):
+    def __call__(self, data: Any, rng: Any) -> int:
+        return len(repr(self)) if rng.random() < 1e-9 else 0
+
+
+def test_code_that_may_tell_and_does_not_run_costs_no_watching(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    isinstance(Shown(), Shown)
+    seen: list[str] = []
+    look = surroundings.Surroundings.look
+
+    def counted(self: Any, frame: Any, event: str, argument: Any) -> None:
+        seen.append(frame.f_code.co_qualname)
+        look(self, frame, event, argument)
+
+    monkeypatch.setattr(surroundings.Surroundings, "look", counted)
+    assert law(Shown()) == {0: 0.375, 1: 0.125, 2: 0.375, 3: 0.125}
+    assert seen.count("Shown.__call__") <= 4  # the run that is repeated
+    with pytest.raises(NonDeterministicError, match=r"calls id\(\)"):
+        law(ShownRarely())
+
+
+def test_what_code_imports_when_it_runs_is_looked_through() -> None:
+    def lazily(data: Any, rng: Any) -> int:
+        from tests.unit.enumerate import another_thread
+
+        return int(another_thread.Callable is not None)
+
+    assert law(lazily) == {1: 1.0}
+    modules = imported_by(lazily.__code__, globals())
+    assert [one and one.__name__ for one in modules][:2] == ["tests", "tests.unit"]
+
+    def not_yet(data: Any, rng: Any) -> None:
+        import a_module_that_nobody_has  # noqa: F401
+
+    assert imported_by(not_yet.__code__, globals()) == [None]
