@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -16,9 +15,7 @@ from liptest.symbolic.noise import Noise
 from liptest.values.branching import Branching
 from liptest.values.noise import ADVICE
 from liptest.values.noise_run import NoisyValue
-
-# Floats of the code differ from exact values by their rounding; more is another output.
-_ROUNDING, _ONE = Fraction(1, 10**9), Fraction(1)
+from liptest.values.rounding import Near
 
 
 @dataclass(frozen=True)
@@ -63,21 +60,6 @@ class Following:
         parts += [f"{float(factor):.6g} * x{place}" for place, factor in self.factors]
         parts += [f"{float(self.constant):.6g}"] if self.constant or not parts else []
         return " + ".join(parts)
-
-
-@dataclass(frozen=True, eq=False)
-class Near:
-    """Equal to numbers that differ from it by no more than the rounding of floats."""
-
-    value: Fraction
-    size: Fraction
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, (int, float)) or not math.isfinite(other):
-            return False
-        return bool(abs(Fraction(other) - self.value) <= _ROUNDING * max(self.size, _ONE))
 
 
 class NearItems:

@@ -43,6 +43,7 @@ from liptest.values.branching import Branches, Branching, UnweightedBranches
 from liptest.values.column import AnswerBook, Column
 from liptest.values.decisions import Alternative
 from liptest.values.grid import Split
+from liptest.values.rounding import Near
 
 # Kept: while a program is analysed the names stand for something else.
 _GENERATOR, _BITS = np.random.Generator, np.random.PCG64
@@ -56,8 +57,6 @@ _MOST_WORK, _MOST_WORK_RELEASED = 4_000_000, 40_000
 # Points at which the program is run on plain data; fewer where there are many records, or many
 # answers and noises, each of which costs as much as some records.
 _POINTS, _FEWEST, _ENTRIES, _VARIABLE = 20, 3, 200_000, 16
-# Floats of the code differ from exact values by their rounding; more is another output.
-_ROUNDING = Fraction(1, 10**9)
 
 
 @dataclass(frozen=True)
@@ -515,27 +514,8 @@ def _at(
     return Fraction(draw(size) if one.family == "exponential" else draw(0.0, size))
 
 
-@dataclass(frozen=True, eq=False)
-class About:
-    """Equal to numbers that differ from it by no more than the rounding of floats."""
-
-    value: Any
-    size: Fraction
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, (int, float)):
-            return False
-        if not np.isfinite(float(other)) or not np.isfinite(float(self.value)):
-            return repr(float(other)) == repr(float(self.value))
-        return abs(Fraction(other) - Fraction(self.value)) <= _ROUNDING * max(
-            self.size, Fraction(1)
-        )
-
-
 def _expected(run: AlignedRun, one: Any) -> Any:
     if isinstance(one, ReleasedNumber):
         value, size = one.value.at_point
-        return About(value.item() if isinstance(value, np.generic) else value, size)
-    return About(run.at_point(one), run.size_of(one))
+        return Near(value.item() if isinstance(value, np.generic) else value, size)
+    return Near(run.at_point(one), run.size_of(one))

@@ -11,7 +11,6 @@ from __future__ import annotations
 import operator
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -24,14 +23,13 @@ from liptest.values.lines import line_in_words, place_of
 from liptest.values.noise_run import NoiseRun
 from liptest.values.protocol import REFLECTED, Operation
 from liptest.values.questions import Known
+from liptest.values.rounding import Near
 
 ADVICE = (
     "add noise first, and look only at the noisy number; what is done with data before must be "
     "the same for every record (numpy functions entry by entry), then summed up or counted"
 )
 _ZERO = Fraction(0)
-# Floats of the code differ from exact values by their rounding; more is another law.
-_ROUNDING = Fraction(1, 10**9)
 
 
 class Alternative(UnweightedBranches):
@@ -200,21 +198,6 @@ def _are_alike(sums: list[Form], noises: Sequence[Noise | Answer]) -> bool:
     return sum(one is Answer for one, _ in kind) == 1
 
 
-@dataclass(frozen=True, eq=False)
-class _Nearly:
-    """Equal to numbers that differ from it by no more than the rounding of floats."""
-
-    value: Fraction
-    size: Fraction
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, (int, float, Fraction)):
-            return False
-        return abs(Fraction(other) - self.value) <= _ROUNDING * max(self.size, Fraction(1))
-
-
 class DecidingRun(NoiseRun):
     """All noise and all answers of one run, its conditions, and what it has made known.
 
@@ -324,7 +307,7 @@ class DecidingRun(NoiseRun):
         if not told:
             return form.constant, noise
         location = Form(form.constant, told)
-        return _Nearly(self.at_point(location), self.size_of(location)), noise
+        return Near(self.at_point(location), self.size_of(location)), noise
 
     def size_of(self, form: Form) -> Fraction:
         """How large the parts of a form are at the point: floats are rounded in such steps."""

@@ -1,0 +1,37 @@
+"""Equal up to the rounding of floats: what a run with real floats gives is near the exact value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+# Floats of the code differ from exact values by their rounding; more is another number.
+_ROUNDING, _ONE = Fraction(1, 10**9), Fraction(1)
+
+
+@dataclass(frozen=True, eq=False)
+class Near:
+    """Equal to numbers that differ from it by no more than the rounding of floats.
+
+    Parameters
+    ----------
+    value
+        The exact number, or what is not finite: that equals only itself, NaN too.
+    size
+        How large the parts are that add up to it: floats are rounded in such steps, of 1 at least.
+    """
+
+    value: Any
+    size: Fraction
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, (int, float, Fraction)):
+            return False
+        try:
+            gap = abs(Fraction(other) - Fraction(self.value))
+        except (OverflowError, ValueError):
+            return str(other) == str(self.value)
+        return gap <= _ROUNDING * max(self.size, _ONE)
