@@ -70,7 +70,7 @@ class AlignedRun(DecidingRun):
         if known is None:
             known = self.made[key] = AlignedValue(self, form, kind)
             known.is_kept = True
-        return known
+        return known.handed_out()
 
     def drawn_again(self, *draw: Any) -> Any:
         if self.point is not None:
@@ -295,10 +295,11 @@ def _is_finite(value: Any) -> bool:
 class AlignedValue(_OfData):
     """A constant plus factors times noise and answers.
 
-    One that ``is_kept`` is the same object on all paths, and so is what is calculated from it.
+    One that ``is_kept`` is the same object on all paths, and so is what is calculated from it. Two
+    calculations on one path give two objects, as those of numbers do.
     """
 
-    __slots__ = ("form", "is_kept")
+    __slots__ = ("form", "is_kept", "path")
 
     __hash__ = SymbolicValue.__hash__
 
@@ -307,6 +308,15 @@ class AlignedValue(_OfData):
         self.form = form
         self.kind = kind
         self.is_kept = False
+        #: The last path on which it was handed to the program, by number.
+        self.path = 0
+
+    def handed_out(self) -> AlignedValue:
+        """It, or on a path that has it already another one of the same value."""
+        if self.path == self.run.path:
+            return AlignedValue(self.run, self.form, self.kind)
+        self.path = self.run.path
+        return self
 
     def entry(self) -> Any:
         return self if issubclass(self.kind, np.generic) else super().entry()
@@ -431,7 +441,7 @@ def _remembering(operation: Operation, *, swapped: bool) -> Any:
             if type(found) is AlignedValue:
                 found.is_kept = True
                 made[key] = found
-        return found
+        return found.handed_out() if type(found) is AlignedValue else found
 
     return method
 

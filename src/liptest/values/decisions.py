@@ -214,7 +214,7 @@ class DecidingRun(NoiseRun):
 
     __slots__ = (
         *("_intervals", "_known_ways", "_nodes", "_variables", "more", "point", "released"),
-        *("_kept", "contests", "made", "releases", "values"),
+        *("_kept", "contests", "made", "path", "releases", "values"),
     )
 
     noises: list[Any]
@@ -232,10 +232,13 @@ class DecidingRun(NoiseRun):
         self.point = point
         #: Values and questions that were made on another path, by what they were made of.
         self.made: dict[Any, Any] = {}
+        #: The number of the path that is followed.
+        self.path = 0
         self.begin()
 
     def begin(self) -> None:
         """Start another path. What was made stays: the same is made of the same variables."""
+        self.path += 1
         self.noises = []
         #: At the point, by variable.
         self.values: list[Fraction] = []
@@ -414,15 +417,23 @@ class DecidingRun(NoiseRun):
         return super().first_of(sums, way) if contest is None else self.settle_contest(contest)
 
     def contest(self, sums: list[Form]) -> Contest | None:
-        """Which of some sums is the largest; None where two of them differ by a constant."""
-        if len({one.terms for one in sums}) < len(sums):
-            return None
+        """Which of some sums is the largest; None where two of them differ by a constant.
+
+        The same object for the same sums: a path that knows the answer does not ask again.
+        """
+        variables = sorted({variable for one in sums for variable, _ in one.terms})
+        key = Contest, tuple(sums), tuple(self.noises[variable] for variable in variables)
+        known: Contest | None = self.made.get(key)
+        if known is not None or len({one.terms for one in sums}) < len(sums):
+            return known
 
         def at_point() -> int:
             values = list(map(self.at_point, sums))
             return values.index(max(values))
 
-        return Contest(sums, Alternative(tuple(sums), len(sums), at_point), self.noises)
+        made = Contest(sums, Alternative(tuple(sums), len(sums), at_point), self.noises)
+        self.made[key] = made
+        return made
 
     def settle_contest(self, contest: Contest) -> int:
         """The place of the largest on this path: known, or chosen."""

@@ -76,8 +76,7 @@ def prices(program: RandomProgram) -> list[float]:
     for way in ("released", "branches"):
         paths = lt.mechanism(program).aligned_paths(DOMAIN, way=way)
         if isinstance(paths, NoPaths):
-            # Or the guard has met a path that was not found: no verdict rests on such paths.
-            assert "without noise" in paths.reason or "was not found" in paths.reason
+            assert "without noise" in paths.reason
             return [math.inf]
         price = price_paths(paths.paths, paths.differences)
         found.append(math.inf if price.epsilon is None else float(price.epsilon))
@@ -104,4 +103,4 @@ def test_the_price_is_never_too_low(seed: int) -> None:
 
 @pytest.mark.slow
 def test_the_price_is_never_too_low_of_many_programs() -> None:
-    assert sum(map(check, range(6, 100))) > 30
+    assert sum(map(check, range(6, 50))) > 15
