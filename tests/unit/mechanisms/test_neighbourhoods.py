@@ -149,6 +149,23 @@ def test_other_laws_for_neighbours_are_no_verdict(method: str) -> None:
         )
 
 
+def test_a_wrong_law_of_the_last_change_is_seen() -> None:
+    class Last(Incremental):
+        def neighbour_laws(self, dataset: np.ndarray, changes: Changes) -> LawTable:
+            table = super().neighbour_laws(dataset, changes)
+            table.logs[-1] = table.logs[-1][::-1]
+            return table
+
+    with pytest.raises(NonDeterministicError, match="neighbour_laws gives another law"):
+        lt.check_privacy(
+            Last([1, 2, 4]),
+            lt.ProductDistribution.uniform(lt.Hypercube(3)),
+            epsilon=50.0,
+            method="neighbourhoods",
+            seed=1,
+        )
+
+
 def test_what_neighbour_laws_raises_or_returns_is_checked() -> None:
     batch = Changes(np.array([0]), np.array([1])).of(np.array([0, 0], dtype=np.int8))
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 import pickle
+import random
 import secrets
 from fractions import Fraction
 
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 from flint import arb
 
+from liptest.balls import precision
 from liptest.errors import InputError
 from liptest.mechanisms.additive import (
     AdditiveNoise,
@@ -16,6 +18,7 @@ from liptest.mechanisms.additive import (
     DiscreteLaplace,
     probability_bound,
 )
+from liptest.mechanisms.laws import exact_ball
 
 BOTH = [DiscreteLaplace, DiscreteGaussian]
 
@@ -126,3 +129,21 @@ def test_extreme_scales() -> None:
     assert narrow.log_pmf(0) == 0.0
     assert narrow.draw(secrets.randbelow) == 0
     assert float(wide.hockey_stick(1, 0.0)) == 0.0 or float(wide.hockey_stick(1, 0.0)) < 1e-299
+
+
+@pytest.mark.parametrize("kind", BOTH)
+@pytest.mark.parametrize("width", [Fraction(1, 3), 1, Fraction(9, 4)])
+def test_draws_of_narrow_noise_have_the_law(kind: type, width: Fraction) -> None:
+    noise, randbelow = kind(width), random.Random(3).randrange
+    draws = np.array([noise.draw(randbelow) for _ in range(2000)])
+    for value in (-1, 0, 1):
+        share = np.exp(noise.log_pmf(value))
+        assert np.mean(draws == value) == pytest.approx(share, abs=0.04)
+
+
+@pytest.mark.parametrize("shift", [1, 7])
+def test_the_sum_of_a_gaussian_is_as_precise_as_it_is_asked_to_be(shift: int) -> None:
+    for bits in (64, 256):
+        with precision(bits):
+            ball = DiscreteGaussian(30).hockey_stick_ball(shift, exact_ball(Fraction(1, 4)))
+            assert ball.rad() < arb(2) ** (2 - bits)

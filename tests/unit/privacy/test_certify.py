@@ -273,3 +273,12 @@ def test_divergences_of_closed_forms_are_taken_at_the_claim():
     for delta, expected in ((0.36, Answer.VIOLATED), (0.37, Answer.CLEAR)):
         found = compare_closed_form(lambda: arb(9), stick, Claim(1.0, delta))
         assert found.answer is expected
+
+
+def test_a_loss_that_may_just_reach_the_line_is_a_doubt():
+    # Output 0 has the loss 0.5 at least, just what is claimed, and more where the rest is 0 too.
+    logs = np.array([-0.5])
+    left = OutputLaw([0], logs, np.zeros(1), unexplored=F(39, 100))
+    right = declared(-1.0, math.log(0.3), math.log(1 - math.exp(-1) - 0.3), error=1e-15)
+    right.errors[0] = 0.0
+    assert compare_laws(left, right, Claim(0.5, 0.0, 0.0)).answer is Answer.DOUBT

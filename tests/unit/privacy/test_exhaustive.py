@@ -9,7 +9,9 @@ import pytest
 import liptest as lt
 from liptest.errors import InputError
 from liptest.privacy import exception_mass as count_mass
+from liptest.privacy import exhaustive
 from liptest.privacy.claims import Claim
+from liptest.privacy.domain_laws import DistinctLaws
 from liptest.privacy.exception_mass import count_exception_mass, lightest_cover
 from liptest.verdicts import Decision
 from tests.unit.privacy.cases import closed, exact
@@ -278,3 +280,29 @@ def test_how_many_pairs_are_visited_depends_on_what_is_claimed():
     assert windows.windows
     assert windows.visits(pure) == 32 * windows.laws
     assert windows.visits(approximate) == windows.pairs
+
+
+@pytest.mark.parametrize(
+    "domain", [lt.Hypercube(4), lt.Hypergrid([3, 1, 4]), lt.RecordGrid([3, 3])], ids=str
+)
+def test_pairs_that_are_walked_are_those_that_are_marked(monkeypatch, domain):
+    p = 0.25 + 0.5 * np.random.default_rng(1).random(domain.size)
+    mechanism = closed(domain, np.stack([p, 1 - p], axis=1))
+    marked = lt.exact_epsilon(mechanism, domain)
+    monkeypatch.setattr(exhaustive, "_MARKED_LAWS", 0)
+    monkeypatch.setattr(DistinctLaws, "pairs_per_slice", lambda self: 3)
+    walked = lt.exact_epsilon(mechanism, domain)
+    assert walked == marked
+    assert (walked.pairs, walked.laws) == (domain.neighbouring_pairs, domain.size)
+
+
+def by_sign(datasets):
+    p = np.where(datasets[:, 0] < 0, 0.75, 0.25)
+    return np.log(np.stack([p, 1 - p], axis=1))
+
+
+@pytest.mark.parametrize("number", [-1, -128, -129, -40_000])
+def test_datasets_of_negative_numbers_reach_the_mechanism(number):
+    found = lt.exact_loss(lt.ClosedForm([0, 1], by_sign), [([number], [-number - 1])])
+    assert found.value == pytest.approx(math.log(3))
+    assert (found.pairs, found.laws) == (1, 2)

@@ -58,6 +58,12 @@ def test_bounds_of_means_solve_their_equation(mean):
             assert math.exp(-500 * divergence) == pytest.approx(1e-4, rel=1e-3)
 
 
+def test_where_no_number_is_excluded_the_bounds_are_the_ends():
+    # Between these means and the ends lies no float.
+    assert mean_upper(math.nextafter(1.0, 0.0), 10, 1e-3) == 1.0
+    assert mean_lower(math.nextafter(0.0, 1.0), 10, 1e-3) == 0.0
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("mass", "trials"), [(0.1, 50), (0.1, 200), (1e-3, 13_809), (0.5, 3)])
 def test_the_quantile_is_the_largest_that_holds(mass, trials):

@@ -128,6 +128,23 @@ def test_what_a_tail_leaves_open_is_proved_with_a_delta():
     assert (proved.decision, proved.guarantee.kind) == ("YES", "proof")
 
 
+def _count_of_heads(data, rng):
+    """Ends of itself after 20 or 21 heads, for some datasets only."""
+    k = 0
+    while rng.random() < 0.5 and (data[0] or k < 20 + data[1]):
+        k += 1
+    return k
+
+
+def test_some_laws_with_a_tail_beside_whole_ones_have_a_remedy():
+    mechanism = lt.mechanism(max_choices=60)(_count_of_heads)
+    verdict = lt.check_privacy(mechanism, PAIRS, epsilon=2.0)
+    assert verdict.decision == "NO"
+    assert 2.0**-22 < verdict.sufficient_delta < 2.0**-19
+    claim = {"epsilon": 2.0, "delta": verdict.sufficient_delta}
+    assert lt.check_privacy(mechanism, PAIRS, **claim).decision == "YES"
+
+
 def test_noise_with_formulas_has_a_remedy():
     mechanism = lt.ShiftMechanism(lt.Count(), lt.DiscreteGaussian(2))
     law = lt.ProductDistribution.uniform(lt.Hypercube(30))
