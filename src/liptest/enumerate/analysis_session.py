@@ -331,6 +331,10 @@ def follower(
     return call
 
 
+#: The same, made once for the same original and answer.
+kept_follower = functools.lru_cache(maxsize=1 << 10)(follower)
+
+
 class _StandsInFor(type):
     """Classes that make something else while analysed, and are the original in all else."""
 

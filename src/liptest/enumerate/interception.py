@@ -11,7 +11,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from functools import partial
+from functools import lru_cache, partial
 from types import BuiltinMethodType, MethodType
 from typing import Any
 
@@ -19,7 +19,15 @@ import numpy as np
 
 from liptest.balls import outside_precision
 from liptest.enumerate import numpy_random, python_random, symbolic_arrays
-from liptest.enumerate.analysis_session import LOCK, Session, active, follower, pop, push
+from liptest.enumerate.analysis_session import (
+    LOCK,
+    Session,
+    active,
+    follower,
+    kept_follower,
+    pop,
+    push,
+)
 from liptest.enumerate.choice_tree import Abort
 from liptest.enumerate.compiled_code import (
     CompiledCode,
@@ -134,7 +142,7 @@ def _install(
         setattr(owner, name, method)
     for owner, name, what in starting_methods():
         undo.append(_method_back(owner, name))
-        setattr(owner, name, follower(getattr(owner, name), refusing(what), draws=False))
+        setattr(owner, name, kept_follower(getattr(owner, name), refusing(what), draws=False))
     stand_in = dict(_replaced_names(session))
     arrays = symbolic_arrays.replacements()
     if symbolic_data:
@@ -209,14 +217,14 @@ def _replaced_names(session: Session) -> Iterator[tuple[int, Any]]:
     for original, new in numpy_random.numpy_replacements(session):
         yield id(original), new
     for name, original in system_sources():
-        yield id(original), follower(original, _system_source(name))
+        yield id(original), kept_follower(original, _system_source(name))
     for original in (*MATH, *MATH_OF_TWO, math.isnan, math.isinf, math.isfinite):
-        yield id(original), follower(original, _of_math(original), draws=False)
+        yield id(original), kept_follower(original, _of_math(original), draws=False)
     for name, original in vars(time).items():
         if name in TIMES:
-            yield id(original), follower(original, _clock(original), draws=False)
+            yield id(original), kept_follower(original, _clock(original), draws=False)
     for original, what in starting_functions():
-        yield id(original), follower(original, refusing(what), draws=False)
+        yield id(original), kept_follower(original, refusing(what), draws=False)
     for original in _ENDS:
         answer = _refuse_process_end(original, os.getpid())
         yield id(original), follower(original, answer, draws=False)
@@ -283,6 +291,7 @@ def _held(session: Session, value: Any, determined: dict[int, Any]) -> Any:
     return getattr(_held(session, owner, determined), value.__name__)
 
 
+@lru_cache
 def _system_source(name: str) -> Callable[..., Any]:
     def answer(session: Session, *arguments: Any, **options: Any) -> Any:
         session.drew_from(f"the operating system ({name})")
@@ -290,10 +299,12 @@ def _system_source(name: str) -> Callable[..., Any]:
     return answer
 
 
+@lru_cache
 def _of_math(original: Any) -> Callable[..., Any]:
     return lambda session, *arguments: of_math(original, *arguments)
 
 
+@lru_cache
 def _clock(original: Callable[..., Any]) -> Callable[..., Any]:
     name = original.__name__
     kind = int if name.endswith("_ns") else float

@@ -7,11 +7,12 @@ default_rng and the bit generators, which are fresh randomness when made without
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from liptest.enumerate.analysis_session import FreshBits, Session, class_for, follower
+from liptest.enumerate.analysis_session import FreshBits, Session, class_for, kept_follower
 from liptest.enumerate.random_state import seeded_state
 from liptest.values.faults import raises_as_numpy
 
@@ -61,6 +62,7 @@ def _seed(session: Session, seed: Any = None) -> None:
     session.state_for(_GLOBAL).seed(seed)
 
 
+@lru_cache
 def _drawing(name: str) -> Callable[..., Any]:
     name = {"ranf": "random_sample", "sample": "random_sample"}.get(name, name)
 
@@ -70,6 +72,7 @@ def _drawing(name: str) -> Callable[..., Any]:
     return answer
 
 
+@lru_cache
 def _switching(name: str) -> Callable[..., Any]:
     def answer(session: Session, *arguments: Any) -> Any:
         session.tree.unsupported(f"numpy.random.{name}", "leave the bit generator as it is")
@@ -80,13 +83,13 @@ def _switching(name: str) -> Callable[..., Any]:
 def numpy_replacements(session: Session) -> Iterator[Named]:
     """Functions and classes of numpy.random with their stand-ins, and its RandomState."""
     yield from _CLASSES
-    yield np.random.default_rng, follower(np.random.default_rng, _default_rng)
-    yield np.random.seed, follower(np.random.seed, _seed)
+    yield np.random.default_rng, kept_follower(np.random.default_rng, _default_rng)
+    yield np.random.seed, kept_follower(np.random.seed, _seed)
     for name, original in vars(np.random.mtrand).items():
         if name in _SWITCHES:
-            yield original, follower(original, _switching(name))
+            yield original, kept_follower(original, _switching(name))
         elif name in ("ranf", "sample") or getattr(original, "__self__", None) is _GLOBAL:
-            yield original, follower(original, _drawing(name))
+            yield original, kept_follower(original, _drawing(name))
     yield _GLOBAL, session.state_for(_GLOBAL)
 
 

@@ -11,6 +11,7 @@ import _thread
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from types import FrameType
 from typing import Any
 
@@ -134,6 +135,7 @@ def _is_of_a_cluster(module: str) -> bool:
     return package in ("dask", "distributed", "tornado") and module not in _RUN_FUNCTIONS
 
 
+@lru_cache
 def refusing(what: str) -> Callable[..., Any]:
     """An answer of a stand-in that ends the analysis."""
 

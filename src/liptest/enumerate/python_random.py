@@ -13,9 +13,10 @@ import operator
 import random
 import secrets
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from typing import Any
 
-from liptest.enumerate.analysis_session import Session, follower
+from liptest.enumerate.analysis_session import Session, follower, kept_follower
 from liptest.values.faults import raises_as_numpy
 from liptest.values.uniform import uniform_below
 
@@ -184,7 +185,7 @@ def replaced_methods() -> Iterator[Method]:
     for owner in (random.Random, random.SystemRandom):
         for name, answer in _ANSWERS.items():
             if owner is random.Random or name in vars(owner):
-                yield owner, name, follower(getattr(owner, name), answer)
+                yield owner, name, kept_follower(getattr(owner, name), answer)
 
 
 def python_replacements() -> Iterator[Named]:
@@ -192,8 +193,8 @@ def python_replacements() -> Iterator[Named]:
     for name, answer in _ANSWERS.items():
         original = vars(random).get(name)
         if original is not None:
-            yield original, _bound(original, answer, _INSTANCE)
-    yield secrets.randbits, _bound(secrets.randbits, _bits, random.SystemRandom())
+            yield original, _kept_bound(original, answer, _INSTANCE)
+    yield secrets.randbits, _kept_bound(secrets.randbits, _bits, _SYSTEM)
 
 
 def bound_method(method: Any) -> Any | None:
@@ -207,3 +208,8 @@ def _bound(original: Any, answer: Callable[..., Any], generator: random.Random) 
         original,
         lambda session, *arguments, **options: answer(session, generator, *arguments, **options),
     )
+
+
+# Made once; generators that programs hold are not kept.
+_kept_bound = lru_cache(_bound)
+_SYSTEM = random.SystemRandom()

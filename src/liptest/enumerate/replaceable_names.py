@@ -43,10 +43,13 @@ _PLAIN = (
 )
 # Types of which all is looked at; an object of a subclass may hold more.
 _WALKED = {FunctionType, CellType, dict, list, tuple, set, frozenset, deque, np.ndarray}
-# Functions that name one of these reach what they do not name.
-_MAKING_NAMES = {"getattr", "globals", "vars", "eval", "exec", "attrgetter", "methodcaller"}
-
-
+# Functions that name one of these reach globals that they do not name,
+_MAKING_GLOBALS = frozenset(
+    {"globals", "vars", "eval", "exec", "modules", "import_module", "__import__", "__globals__"}
+    | {"f_globals", "f_locals", "_getframe", "currentframe", "getmodule"}
+)
+# and of these what modules that they name hold under other names.
+_MAKING_NAMES = _MAKING_GLOBALS | {"getattr", "attrgetter", "methodcaller"}
 _MAKING_NAMES |= {"__dict__", "__getattribute__"}
 
 
@@ -168,10 +171,11 @@ def _of_function(function: FunctionType) -> Iterator[tuple[str, Any, Any]]:
 def _globals_of(function: FunctionType) -> Iterator[tuple[str, Any, Any]]:
     named = names_in(function.__code__)
     # Where names are made up, any name may be meant.
+    any_global = not named.isdisjoint(_MAKING_GLOBALS)
     any_name = not named.isdisjoint(_MAKING_NAMES)
     space = function.__globals__
     modules = []
-    for name in space.keys() if any_name else named & space.keys():
+    for name in space.keys() if any_global else named & space.keys():
         item = space[name]
         if isinstance(item, ModuleType):
             modules.append(item)

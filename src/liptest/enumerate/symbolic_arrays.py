@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ _MOST_FILLED = 4096
 _MAKING = (np.array, np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray)
 
 
+@lru_cache
 def replacements() -> dict[int, Any]:
     """Stand-ins by the id of the original."""
     found = {id(one): follower(one, _keeping(one), draws=False) for one in _MAKING}
