@@ -104,6 +104,11 @@ def _of_class(kind: type) -> str | None:
     return known[1]
 
 
+def is_known_kind(kind: type) -> bool:
+    """Whether no object of a class is compiled code, or made by code, that is not known."""
+    return not issubclass(kind, (type, *_BUILT_IN)) and _of_class(kind) is None
+
+
 def _is_compiled(kind: type) -> bool:
     if not type.__dict__["__flags__"].__get__(kind) & _HEAP_TYPE:
         return True

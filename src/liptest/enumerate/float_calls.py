@@ -18,7 +18,13 @@ from typing import Any
 import numpy as np
 
 from liptest.enumerate.analysis_session import Session, class_for
-from liptest.enumerate.replaceable_names import MOST, is_foreign, names_in, numba_source
+from liptest.enumerate.replaceable_names import (
+    MOST,
+    is_foreign,
+    is_plain_kind,
+    names_in,
+    numba_source,
+)
 from liptest.values.array import SymbolicArray
 from liptest.values.protocol import is_symbolic
 
@@ -85,7 +91,7 @@ class FloatCalls:
         self._count += 1
         if isinstance(value, FunctionType):
             self._functions.append(value)
-        elif (source := numba_source(value)) is not None:
+        elif not is_plain_kind(type(value)) and (source := numba_source(value)) is not None:
             # Its compiler knows the real float only.
             self._compiled.append(source)
 

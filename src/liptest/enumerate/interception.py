@@ -31,6 +31,7 @@ from liptest.enumerate.analysis_session import (
 from liptest.enumerate.choice_tree import Abort
 from liptest.enumerate.compiled_code import (
     CompiledCode,
+    is_known_kind,
     replaced_library_calls,
 )
 from liptest.enumerate.constant_seeds import (
@@ -49,6 +50,7 @@ from liptest.enumerate.replaceable_names import (
     attribute_of,
     is_compiled_drawing,
     is_drawing,
+    is_plain_kind,
     module_sites,
     reachable,
 )
@@ -161,9 +163,17 @@ def _install(
 
     files = ProgramFiles()
 
+    of_data: dict[type, bool] = {}
+
     def wanted(value: Any) -> bool:
+        kind = type(value)
+        is_data = of_data.get(kind)
+        if is_data is None:
+            is_data = of_data[kind] = is_plain_kind(kind) and is_known_kind(kind)
         for one in calls:
             one.note(value)
+        if is_data:
+            return id(value) in stand_in
         session.surroundings.reach(value)
         files.note(value)
         if id(value) in stand_in or is_drawing(value) or is_compiled_drawing(value):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dis
 import gc
+import io
 import random
 import sys
 from abc import ABC
@@ -75,6 +76,16 @@ def is_drawing(value: Any) -> bool:
         return not isinstance(value, type)
     bound = isinstance(value, (BuiltinMethodType, MethodType))
     return bound and isinstance(value.__self__, GENERATORS)
+
+
+@lru_cache(maxsize=1 << 12)
+def is_plain_kind(kind: type) -> bool:
+    """Whether no object of a class is code, a set, a file or anything that draws."""
+    telling = (*GENERATORS, np.random.BitGenerator, BuiltinMethodType, MethodType, FunctionType)
+    if issubclass(kind, (*telling, set, frozenset, io.IOBase)):
+        return False
+    claims = any("__class__" in vars(base) for base in kind.__mro__ if base is not object)
+    return not claims and not str(kind.__module__).startswith("numba.")
 
 
 def is_compiled_drawing(value: Any) -> bool:
@@ -298,10 +309,18 @@ def imported_by(code: CodeType, space: dict[str, Any]) -> list[ModuleType | None
     return found
 
 
+def has_step(code: CodeType, *names: str) -> bool:
+    """Whether one of the steps of code, without functions inside it, has one of these names."""
+    steps = code.co_code[::2]
+    return any(dis.opmap[name] in steps for name in names)
+
+
 @lru_cache(maxsize=1 << 14)
 def _import_steps(code: CodeType) -> tuple[tuple[str, int], ...]:
     """(name, how many packages up) of each import in code, that of functions inside it included."""
-    steps = [one for one in dis.get_instructions(code) if one.opname != "EXTENDED_ARG"]
+    steps = []
+    if has_step(code, "IMPORT_NAME"):
+        steps = [one for one in dis.get_instructions(code) if one.opname != "EXTENDED_ARG"]
     found = [
         (str(step.argval), int(steps[place - 2].argval))
         for place, step in enumerate(steps)

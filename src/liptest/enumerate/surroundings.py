@@ -27,7 +27,7 @@ import numpy as np
 
 from liptest.enumerate.compiled_code import CompiledCode, makes_names, package_of
 from liptest.enumerate.executed_code import ExecutedCode
-from liptest.enumerate.replaceable_names import attribute_of, imported_by, is_foreign
+from liptest.enumerate.replaceable_names import attribute_of, has_step, imported_by, is_foreign
 from liptest.errors import NonDeterministicError
 from liptest.values.lines import line_in_words
 
@@ -48,7 +48,7 @@ _NOTING = frozenset(
 _TELLING_NAMES = _DATES | {"id", "hash", "set", "frozenset", "datetime64", "__hash__"}
 _TELLING_NAMES |= {"eval", "exec", "globals", "vars", "getattr", "__dict__", "__getattribute__"}
 _TELLING_NAMES |= {"attrgetter", "methodcaller", "import_module", "__import__", "_random"}
-_TELLING_STEPS = frozenset({"BUILD_SET", "SET_ADD"})
+_TELLING_STEPS = ("BUILD_SET", "SET_ADD")
 _SET_ITERATOR: Any = type(iter(set()))
 # Members of a set that are looked at.
 _MEMBERS = 100
@@ -341,7 +341,7 @@ def _may_tell(code: CodeType) -> bool:
         return True
     if any(isinstance(one, frozenset) for one in code.co_consts):
         return not all(fine for _, fine in _constants(code))
-    return any(one.opname in _TELLING_STEPS for one in dis.get_instructions(code))
+    return has_step(code, *_TELLING_STEPS)
 
 
 @lru_cache(maxsize=1 << 12)
