@@ -89,9 +89,10 @@ class FloatCalls:
     def note(self, value: Any) -> None:
         """Note what the program reaches."""
         self._count += 1
+        kind: Any = type(value)
         if isinstance(value, FunctionType):
             self._functions.append(value)
-        elif not is_plain_kind(type(value)) and (source := numba_source(value)) is not None:
+        elif not is_plain_kind(kind) and (source := numba_source(value)) is not None:
             # Its compiler knows the real float only.
             self._compiled.append(source)
 

@@ -166,7 +166,7 @@ def _install(
     of_data: dict[type, bool] = {}
 
     def wanted(value: Any) -> bool:
-        kind = type(value)
+        kind: Any = type(value)
         is_data = of_data.get(kind)
         if is_data is None:
             is_data = of_data[kind] = is_plain_kind(kind) and is_known_kind(kind)
