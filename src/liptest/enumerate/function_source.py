@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import ast
-import inspect
-from collections.abc import Iterator
-from functools import lru_cache
-from types import CodeType, FunctionType
+from types import FunctionType
 from typing import Any
 
-Definition = ast.FunctionDef | ast.Lambda
+from liptest.enumerate.source import FunctionNode, read_source
+
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 #: What rewritten functions call.
@@ -22,9 +20,10 @@ REFLECTION = frozenset(
 )
 
 
-def definition_of(function: FunctionType) -> Definition | None:
+def definition_of(function: FunctionType) -> FunctionNode | None:
     """The definition of a function; None where no source compiles to its very code."""
-    return _definition_of(function.__code__)
+    source = read_source(function)
+    return None if source is None else source.node
 
 
 def source_of(function: Any) -> ast.FunctionDef | None:
@@ -41,54 +40,6 @@ def source_of(function: Any) -> ast.FunctionDef | None:
     if names_anywhere(definition) & (REFLECTION | {"__class__", "super"}):
         return None
     return definition
-
-
-@lru_cache(maxsize=256)
-def _definition_of(own: CodeType) -> Definition | None:
-    try:
-        lines, _ = inspect.findsource(own)
-        source = "".join(lines)
-    except (OSError, TypeError, IndexError):
-        return None
-    parsed = _parsed(source, own.co_filename)
-    if parsed is None:
-        return None
-    tree, codes = parsed
-    if sum(code == own for code in codes.get((own.co_firstlineno, own.co_name), ())) != 1:
-        return None
-    found = [node for node in ast.walk(tree) if _is_definition(node, own)]
-    return found[0] if len(found) == 1 else None  # type: ignore[return-value]
-
-
-@lru_cache(maxsize=32)
-def _parsed(
-    source: str, file: str
-) -> tuple[ast.Module, dict[tuple[int, str], list[CodeType]]] | None:
-    try:
-        tree = ast.parse(source)
-        whole = compile(source, file, "exec", dont_inherit=True)
-    except (SyntaxError, ValueError):
-        return None
-    codes: dict[tuple[int, str], list[CodeType]] = {}
-    for code in _codes(whole):
-        codes.setdefault((code.co_firstlineno, code.co_name), []).append(code)
-    return tree, codes
-
-
-def _codes(code: CodeType) -> Iterator[CodeType]:
-    yield code
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield from _codes(constant)
-
-
-def _is_definition(node: ast.AST, code: CodeType) -> bool:
-    if isinstance(node, ast.Lambda):
-        return code.co_name == "<lambda>" and node.lineno == code.co_firstlineno
-    if not isinstance(node, ast.FunctionDef) or node.name != code.co_name:
-        return False
-    first = min((one.lineno for one in node.decorator_list), default=node.lineno)
-    return first == code.co_firstlineno
 
 
 def parameters_of(arguments: ast.arguments) -> list[str]:

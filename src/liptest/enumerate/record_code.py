@@ -14,12 +14,12 @@ from dataclasses import dataclass, field
 
 from liptest.enumerate.function_source import (
     REFLECTION,
-    Definition,
     names_anywhere,
     names_assigned,
     names_read,
     parameters_of,
 )
+from liptest.enumerate.source import FunctionNode
 
 #: A name of outside and attributes of it.
 Chain = tuple[str, ...]
@@ -136,7 +136,7 @@ def analyse_entry(entry: ast.expr, comprehension: ast.comprehension) -> RecordCo
     return code
 
 
-def analyse_function(definition: Definition) -> RecordCode:
+def analyse_function(definition: FunctionNode) -> RecordCode:
     """A function that is called for one record. Raises NotAlike."""
     parameters = set(parameters_of(definition.args))
     code = RecordCode()

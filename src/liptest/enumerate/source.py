@@ -200,15 +200,18 @@ def _compiled(
     """The code of a function within one that has the free names of the original."""
     bare = copy.deepcopy(node)
     _take_off_what_is_run_before(bare)
+    names = (*original.co_freevars, *helpers)
     body: list[ast.stmt]
     if isinstance(bare, ast.FunctionDef):
         bare.decorator_list = []
         body = [bare, ast.Return(ast.Name(bare.name, ast.Load()))]
+        if bare.name not in names:
+            # Where it calls itself its name is a global one, as in the original.
+            body.insert(0, ast.Global([bare.name]))
     else:
         body = [ast.Return(bare)]
-    names = [ast.arg(name) for name in (*original.co_freevars, *helpers)]
     arguments = ast.arguments(
-        posonlyargs=[], args=names, kwonlyargs=[], kw_defaults=[], defaults=[]
+        posonlyargs=[], args=list(map(ast.arg, names)), kwonlyargs=[], kw_defaults=[], defaults=[]
     )
     outer = ast.FunctionDef(_OUTER, arguments, body, [])
     tops: list[ast.stmt] = [ast.Import([ast.alias(name)]) for name in imported]

@@ -109,6 +109,27 @@ def test_a_source_that_is_not_the_function_s_is_not_taken() -> None:
     assert read_source(made) is not None
 
 
+def factorial(n: int) -> int:
+    return 1 if n == 0 else n * factorial(n - 1)
+
+
+def inner_factorial() -> Any:
+    def call(n: int) -> int:
+        return 1 if n == 0 else n * call(n - 1)
+
+    return call
+
+
+@pytest.mark.parametrize("function", [factorial, inner_factorial()])
+def test_functions_that_call_themselves(function: Any) -> None:
+    again = same(function)
+    assert again(5) == 120
+    assert again.__code__.co_names == function.__code__.co_names
+    other = f"def {function.__name__}(n):\n    return 1 if n == 0 else {function.__name__}(n - 1)\n"
+    assert read_source(made(other, function.__name__)) is not None
+    assert read_source(made(other, function.__name__, said=other.replace("- 1", "- 2"))) is None
+
+
 @pytest.mark.parametrize("text", ["yield x", "return (yield)", "return x\n    yield"])
 def test_generators_are_left(text: str) -> None:
     assert read_source(made(f"def g(x):\n    {text}\n", "g")) is None
