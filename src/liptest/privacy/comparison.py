@@ -144,11 +144,15 @@ def _compare(left: OutputLaw, right: OutputLaw, claim: Claim, distance: int) -> 
 def _rank(
     comparison: Comparison, left: float, right: float, line: float
 ) -> tuple[int, float, float, float]:
-    # A certain violation beats a doubt. Then the output is shown that adds most to the delta that
-    # the claim would need, not a tail of infinite loss that nobody will see; then the larger loss.
-    order = (Answer.CLEAR, Answer.DOUBT, Answer.VIOLATED)
+    # A certain violation beats a doubt. Of violations the output is shown that adds most to the
+    # delta that the claim would need, not a tail of infinite loss that nobody will see; then the
+    # larger loss. Of doubts that of the largest certain loss: what they add is not known.
+    order = (Answer.CLEAR, Answer.DOUBT, Answer.VIOLATED).index(comparison.answer)
     larger, smaller = max(left, right), min(left, right)
-    return order.index(comparison.answer), larger - line * smaller, comparison.lower, larger
+    gap, loss = larger - line * smaller, comparison.lower
+    if comparison.answer is Answer.DOUBT:
+        return order, loss, gap, larger
+    return order, gap, loss, larger
 
 
 def _compare_exact(left: OutputLaw, right: OutputLaw, factor: Fraction) -> Comparison:

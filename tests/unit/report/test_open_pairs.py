@@ -82,6 +82,5 @@ def both_ways(data, rng):
 @pytest.mark.slow
 def test_the_largest_loss_is_at_least_that_of_the_open_pair():
     verdict = undecided(both_ways, epsilon=float(np.log(2)))
-    # The output that is shown is the one that could need the largest delta.
-    assert verdict.largest_loss >= verdict.witness.loss_lower
-    assert verdict.decision == "INCONCLUSIVE"
+    assert verdict.largest_loss >= verdict.witness.loss_lower > 0.5
+    assert "Largest loss 0.000000" not in str(verdict)
