@@ -89,8 +89,11 @@ def decided_late(task: Task, found: PrivacyVerdict) -> PrivacyVerdict:
     """A proof by alignment where visiting a small domain has left the claim open, or that verdict.
 
     The tails of laws that were enumerated in part leave a claim open, however light they are.
+    After Ctrl-C, or when the time has ended, nothing is started.
     """
-    if found.decision is not Decision.INCONCLUSIVE or not _is_code(task) or _is_large(task):
+    if found.decision is not Decision.INCONCLUSIVE or found.was_cut_off:
+        return found
+    if not _is_code(task) or _is_large(task):
         return found
     aligned = prove_by_alignment(task)
     return aligned if isinstance(aligned, PrivacyVerdict) else found

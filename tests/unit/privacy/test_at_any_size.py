@@ -15,6 +15,7 @@ import liptest as lt
 from liptest.data.answers import Answers
 from liptest.evidence.certificate import Certificate, certify
 from liptest.evidence.verify import problems
+from liptest.privacy import at_any_size
 from liptest.privacy.alignment import align
 from liptest.privacy.plain_pairs import padded_pairs, plain_pairs, small_domains
 from liptest.runs.fingerprints import fingerprint
@@ -229,6 +230,29 @@ def test_time_ends_a_check_with_what_is_known() -> None:
     law = lt.ProductDistribution.uniform(lt.RecordGrid([3] * 400))
     verdict = check(slow, law, max_seconds=0.3, method="neighbourhoods")
     assert verdict.decision in ("INCONCLUSIVE", "NO")
+
+
+def interrupt(done: Any, planned: Any) -> None:
+    raise KeyboardInterrupt
+
+
+def test_no_work_starts_after_an_interrupt(monkeypatch: pytest.MonkeyPatch) -> None:
+    @lt.mechanism
+    def endless(data: Any, rng: Any) -> int:
+        while data.any():
+            data.sum()
+        return 1
+
+    started = []
+    monkeypatch.setattr(at_any_size, "prove_by_alignment", started.append)
+    small = lt.Hypercube(3)
+    verdict = check(noisy_count, small, progress=interrupt)
+    assert (verdict.decision, verdict.reason) == ("INCONCLUSIVE", "interrupted")
+    verdict = check(endless, small, max_seconds=0.3)
+    assert verdict.decision == "INCONCLUSIVE"
+    assert verdict.reason.startswith("max_seconds=0.3 ended")
+    assert verdict.was_cut_off
+    assert not started
 
 
 @pytest.mark.parametrize(
