@@ -23,6 +23,7 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 UNIT = "tests/unit"
@@ -30,6 +31,7 @@ PRIVACY = f"{UNIT}/privacy"
 COMPARED = [
     *(f"{PRIVACY}/test_{name}.py" for name in ("certify", "same_law", "remedies", "delta_ties")),
     *(f"{PRIVACY}/test_{name}.py" for name in ("underflow", "odd_laws", "enclosures", "screening")),
+    f"{PRIVACY}/test_notions.py",
     f"{UNIT}/mechanisms/test_neighbourhoods.py",
     "tests/property/test_privacy_compare.py",
 ]
@@ -65,6 +67,7 @@ COVERED = {
         f"{PRIVACY}/test_remedies.py",
         f"{PRIVACY}/test_same_law.py",
         f"{PRIVACY}/test_correlated.py",
+        f"{PRIVACY}/test_privacy_verdicts.py",
     ],
     "privacy/intervals.py": [f"{PRIVACY}/test_intervals.py"],
     "privacy/domain_laws.py": [
@@ -78,14 +81,29 @@ COVERED = {
 }
 #: "file: function: old -> new" of mutations that nobody could see, and why.
 EQUIVALENT: dict[str, str] = {
+    "privacy/exhaustive.py: exhaustive_size: domain.size > _FEW_POINTS -> "
+    "domain.size >= _FEW_POINTS": "a budget",
+    "privacy/exhaustive.py: laws_by_position: (sets.top + 1) * len(outputs) > MOST_ENTRIES -> "
+    "(sets.top + 1) * len(outputs) >= MOST_ENTRIES": "a budget",
+    "privacy/intervals.py: binomial_lower: 2.0 ** (-52) -> 2.0 ** (-53)": (
+        "twice what both roundings can be, or just that"
+    ),
+    "privacy/comparison.py: check_same_law: before > now + open_now + _SAME_LAW -> "
+    "before >= now + open_now + _SAME_LAW": "a slack, whose own end may be on either side",
     "privacy/exhaustive.py: exhaustive_size: count <= EDGE_BUDGET -> count < EDGE_BUDGET": (
         "a budget: at just this many edges both ways are right"
+    ),
+    "privacy/exhaustive.py: WorstPairs._segment: "
+    "int(rows[-1]) + high + 1 -> int(rows[-1]) + high + 2": "one more column that no window holds",
+    "privacy/exhaustive.py: WorstPairs._segment: high - low + 1 -> high - low + 2": (
+        "one more width that no window has"
     ),
     "mechanisms/additive.py: DiscreteGaussian.hockey_stick_at: "
     "ctx.prec + _SPARE_BITS -> ctx.prec - _SPARE_BITS": (
         "the sum is cut after as many nats, which are 1.44 bits each: enough either way"
     ),
-    "mechanisms/additive.py: DiscreteGaussian.draw: 1 -> 2": (
+    "mechanisms/additive.py: DiscreteGaussian.draw: "
+    "math.floor(self.sigma) + 1 -> math.floor(self.sigma) + 2": (
         "any scale above 0 gives the same law, at another speed"
     ),
 }
@@ -116,7 +134,16 @@ OPERATIONS = {
 }
 NAMES = {"min": "max", "max": "min", "any": "all", "all": "any", "lower": "upper", "upper": "lower"}
 # Calls whose first arguments may change places, or are words of a message.
-UNORDERED = {"maximum", "minimum", "isclose", "gcd", "lcm", "array_equal", "call_user_code"}
+UNORDERED = {
+    "maximum",
+    "minimum",
+    "isclose",
+    "gcd",
+    "lcm",
+    "array_equal",
+    "call_user_code",
+    "_is_exact",
+}
 # Tests of one mutant that take longer have not ended.
 SECONDS = 240
 
@@ -141,12 +168,27 @@ def sites_of(file: str, text: str) -> list[Site]:
     """Every site of a file, in the order of the text."""
     tree = ast.parse(text)
     inside = {id(n): where for where, node in functions(tree) for n in decided(node)}
+    around = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
     found = []
     for number, node in enumerate(ast.walk(tree)):
         if id(node) in inside and (mutant := mutated(node)) is not None:
-            names = ast.unparse(node), ast.unparse(mutant)
+            names = texts_of(node, mutant, around)
             found.append(Site(file, inside[id(node)], number, node.lineno, *names))
     return sorted(found, key=lambda site: (site.line, site.node))
+
+
+def texts_of(node: Any, mutant: Any, around: dict[ast.AST, ast.AST]) -> tuple[str, str]:
+    """The node and the mutant as text; of a constant, what it stands in."""
+    if not isinstance(node, ast.Constant):
+        return ast.unparse(node), ast.unparse(mutant)
+    whole = around[node]
+    while isinstance(whole, (ast.UnaryOp, ast.Tuple, ast.keyword)):
+        whole = around[whole]
+    value, old = node.value, ast.unparse(whole)
+    node.value = mutant.value
+    new = ast.unparse(whole)
+    node.value = value
+    return old, new
 
 
 def functions(tree: ast.AST, prefix: str = "") -> Iterator[tuple[str, ast.FunctionDef]]:

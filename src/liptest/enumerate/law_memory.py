@@ -70,7 +70,7 @@ def _entries(law: OutputLaw) -> list[tuple[Any, ...]]:
 
 def _exact_key(law: OutputLaw) -> Hashable:
     parts: Hashable = tuple(_entries(law)) if law.fractions is None else law.fractions
-    return law.outputs, parts
+    return law.outputs, parts, law.unexplored
 
 
 def agree(left: OutputLaw, right: OutputLaw) -> bool:

@@ -71,8 +71,9 @@ class DistinctLaws:
             return np.array(known, dtype=np.int64)[positions]
         keys = _keys(laws.logs, self._factors[columns])
         index, inverse = _distinct(keys, laws.logs)
-        ids = np.array([self._identify(laws, int(i), int(keys[i]), columns) for i in index])
-        return np.asarray(ids[inverse][positions])
+        ids = [self._identify(laws, int(i), int(keys[i]), columns) for i in index]
+        self._widen(laws, ids, inverse)
+        return np.asarray(np.array(ids)[inverse][positions])
 
     def pairs_per_slice(self) -> int:
         """Pairs to compare at once, so that the two gathered tables stay near 2 MiB each."""
@@ -114,11 +115,19 @@ class DistinctLaws:
         row = self._row(laws, i, columns)
         found = self._ids.get(key)
         if found is not None and _same(self._rows[found], row):
-            self._errors[found] = max(self._errors[found], float(laws.errors[i]))
             return found
         new = self._append(laws, i, row)
         self._ids.setdefault(key, new)
         return new
+
+    def _widen(self, laws: LawTable, ids: list[int], inverse: Indices) -> None:
+        """Of laws with equal logs the largest error holds, and the most that was not explored."""
+        for kept, given in ((self._errors, laws.errors), (self._unexplored, laws.unexplored)):
+            if given is not None:
+                largest = np.zeros(len(ids))
+                np.maximum.at(largest, inverse, given)
+                for place, value in zip(ids, largest.tolist(), strict=True):
+                    kept[place] = max(kept[place], value)
 
     def _append(self, laws: LawTable, i: int, row: NDArray[np.float64]) -> int:
         if (len(self._rows) + 1) * len(self._outputs) * 8 > _MEMORY:

@@ -12,6 +12,7 @@ from flint import arb
 
 from liptest.balls import precision
 from liptest.errors import InputError
+from liptest.mechanisms import additive
 from liptest.mechanisms.additive import (
     AdditiveNoise,
     DiscreteGaussian,
@@ -147,3 +148,18 @@ def test_the_sum_of_a_gaussian_is_as_precise_as_it_is_asked_to_be(shift: int) ->
         with precision(bits):
             ball = DiscreteGaussian(30).hockey_stick_ball(shift, exact_ball(Fraction(1, 4)))
             assert ball.rad() < arb(2) ** (2 - bits)
+
+
+@pytest.mark.parametrize("shift", [1, 30, 90])
+@pytest.mark.parametrize("sigma", [2, 30])
+def test_the_rest_of_a_sum_is_enclosed_wherever_it_is_cut(
+    shift: int, sigma: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    noise, at = DiscreteGaussian(sigma), exact_ball(Fraction(1, 4))
+    with precision(64):
+        truth = noise.hockey_stick_ball(shift, at)
+        monkeypatch.setattr(additive, "_SPARE_BITS", 4 - 64)
+        cut = noise.hockey_stick_ball(shift, at)
+    assert cut.contains(truth)
+    assert truth.rad() < arb(2) ** -54
+    assert cut.rad() < 0.1

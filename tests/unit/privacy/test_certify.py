@@ -282,3 +282,10 @@ def test_a_loss_that_may_just_reach_the_line_is_a_doubt():
     right = declared(-1.0, math.log(0.3), math.log(1 - math.exp(-1) - 0.3), error=1e-15)
     right.errors[0] = 0.0
     assert compare_laws(left, right, Claim(0.5, 0.0, 0.0)).answer is Answer.DOUBT
+
+
+def test_of_exact_laws_the_output_of_the_largest_gap_is_shown():
+    left = law(F(80, 100), F(10, 100), F(5, 100), F(5, 100))
+    right = law(F(20, 100), F(6, 100), F(37, 100), F(37, 100))
+    found = compare_laws(left, right, Claim(lt.log(F(11, 10)), 0.0, 0.0))
+    assert (found.answer, found.event) == (Answer.VIOLATED, (0,))

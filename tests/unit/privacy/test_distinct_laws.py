@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from liptest.errors import BudgetError
 from liptest.mechanisms.laws import ZERO_LOG, LawTable
 from liptest.privacy import domain_laws
 from liptest.privacy.domain_laws import DistinctLaws
@@ -60,6 +61,35 @@ def test_the_larger_error_is_kept():
     distinct.add(table("a", [[0.0]], errors=[1e-6]), 1)
     distinct.add(table("a", [[0.0]], errors=[1e-12]), 1)
     assert (only, distinct.laws().errors.tolist()) == (0, [1e-6])
+
+
+def test_the_larger_error_is_kept_within_one_table_too():
+    distinct = DistinctLaws()
+    ids = distinct.add(table("a", [[0.0], [-1.0], [0.0]], errors=[1e-12, 1e-9, 1e-6]), 3)
+    assert (ids[0], len(distinct)) == (ids[2], 2)
+    assert distinct.laws().errors[ids].tolist() == [1e-6, 1e-9, 1e-6]
+
+
+def test_equal_logs_hide_nothing_that_was_not_explored():
+    logs = np.log([[0.5, 0.5], [0.5, 0.5]])
+    parts = np.array([0.0, 1e-18])
+    together = LawTable(("a", "b"), logs, None, np.array([0.0, np.inf]), unexplored=parts)
+    distinct = DistinctLaws()
+    ids = distinct.add(together, 2)
+    assert distinct.laws().unexplored[ids[1]] == 1e-18
+    assert distinct.laws().errors[ids[1]] == np.inf
+    later = DistinctLaws()
+    later.add(table("ab", logs[:1]), 1)
+    ids = later.add(together, 2)
+    assert later.laws().unexplored[ids[1]] == 1e-18
+
+
+def test_the_memory_of_laws_has_an_end(monkeypatch):
+    monkeypatch.setattr(domain_laws, "_MEMORY", 8 * 2 * 3)
+    distinct = DistinctLaws()
+    distinct.add(table("ab", [[-1.0, -2.0], [-2.0, -1.0], [-1.5, -1.5]]), 3)
+    with pytest.raises(BudgetError, match="more than 3 distinct laws over 2 outputs"):
+        distinct.add(table("ab", [[-0.5, -2.5]]), 1)
 
 
 def test_one_table_of_uncertain_zeros_makes_all_zeros_uncertain():

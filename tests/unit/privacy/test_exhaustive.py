@@ -8,6 +8,7 @@ import pytest
 
 import liptest as lt
 from liptest.errors import InputError
+from liptest.mechanisms.laws import LawTable
 from liptest.privacy import exception_mass as count_mass
 from liptest.privacy import exhaustive
 from liptest.privacy.claims import Claim
@@ -294,6 +295,34 @@ def test_pairs_that_are_walked_are_those_that_are_marked(monkeypatch, domain):
     walked = lt.exact_epsilon(mechanism, domain)
     assert walked == marked
     assert (walked.pairs, walked.laws) == (domain.neighbouring_pairs, domain.size)
+
+
+class Partly:
+    """A mechanism by sums of which one value has a law that was not explored to its end."""
+
+    outputs = (0, 1)
+
+    def __init__(self, value):
+        self.value = value
+
+    def laws_of(self, values):
+        parts = np.where(values == self.value, 0.25, 0.0)
+        logs = np.log(np.full((len(values), 2), 0.5))
+        return LawTable(self.outputs, logs, None, np.zeros(len(values)), unexplored=parts)
+
+
+def test_one_partial_law_is_enough_for_no_windows():
+    sets = lt.WeightedSum([1, 2, 3]).difference_sets(CUBE)
+    assert exhaustive.laws_by_position(Partly(99), sets) is not None
+    assert exhaustive.laws_by_position(Partly(3), sets) is None
+
+
+def test_one_pair_of_zeros_that_may_be_underflows_has_no_upper_end():
+    rows = [[0.5, 0.5, 0.0], [0.4, 0.6, 0.0], [0.2, 0.3, 0.5], [0.2, 0.4, 0.4]]
+    mechanism = closed(lt.Hypergrid([4]), rows, exact_zeros=False)
+    listed = [([0], [1]), ([2], [3])]
+    assert lt.exact_loss(mechanism, listed).upper == math.inf
+    assert lt.exact_loss(mechanism, listed[1:]).upper == pytest.approx(math.log(4 / 3))
 
 
 def by_sign(datasets):

@@ -71,6 +71,18 @@ def test_the_largest_loss_is_each_pairs_own_share(limit, pieces):
     assert total.violation is None
 
 
+@pytest.mark.parametrize("pieces", [1, 3])
+def test_listed_pairs_are_judged_once(pieces):
+    mechanism = _mechanism()
+    batch, steps = _batch()
+    pairs = np.stack(batch.pair_positions(), axis=1)
+    listed = QueryBatch(PointBatch(batch.points.array()), pairs=pairs, distances=steps)
+    judge = LossJudge(mechanism, DOMAIN, Claim(3.0))
+    total = sum((judge.judge_piece(listed, piece, pieces) for piece in range(pieces)), Judgement())
+    assert total.pairs == len(steps)
+    assert total.largest == pytest.approx(_largest(mechanism, batch), rel=1e-12)
+
+
 @pytest.mark.parametrize("limit", [1, 5, 1000])
 def test_a_violation_in_a_later_part_has_its_own_distance(limit):
     batch, steps = _batch(3)

@@ -196,3 +196,10 @@ def test_laws_that_differ_beyond_floats_are_not_taken_for_each_other():
     for method in METHODS[1:]:
         verdict = check(mechanism, lt.Hypercube(2), epsilon=lt.log(3), tolerance=0.0, method=method)
         assert verdict.decision is Decision.NO
+
+
+def test_an_interval_that_one_side_never_gives_has_an_infinite_loss():
+    mechanism = lt.mechanism(lambda data, rng: float(data[0]) + rng.exponential())
+    witness = check(mechanism, epsilon=1.0).witness
+    assert (witness.loss_lower, witness.loss_upper) == (math.inf, math.inf)
+    assert min(witness.probability, witness.neighbour_probability) == 0.0
