@@ -187,13 +187,38 @@ class CellStorage(Storage):
         return typed_cells(cells_of(value), self.dtype)
 
 
-class SymbolicArray(Symbolic):
+class AnyArray(Symbolic):
+    """What stands for an array: its operators are functions of NumPy."""
+
+    __slots__ = ()
+
+    kind = np.ndarray
+
+    def __neg__(self) -> Any:
+        return np.negative(self)
+
+    def __pos__(self) -> Any:
+        return np.positive(self)
+
+    def __abs__(self) -> Any:
+        return np.absolute(self)
+
+    def __invert__(self) -> Any:
+        return np.invert(self)
+
+    @raises_as_numpy
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or not hasattr(np.ndarray, name):
+            raise AttributeError(f"'numpy.ndarray' object has no attribute {name!r}")
+        self.refuse(f".{name}")
+
+
+class SymbolicArray(AnyArray):
     """See the module."""
 
     __slots__ = ("storage",)
 
     __hash__ = Symbolic.__hash__
-    kind = np.ndarray
 
     def __init__(self, storage: Storage) -> None:
         self.storage = storage
@@ -430,24 +455,6 @@ class SymbolicArray(Symbolic):
     def __float__(self) -> float:
         return float(self.item())
 
-    def __neg__(self) -> Any:
-        return np.negative(self)
-
-    def __pos__(self) -> Any:
-        return np.positive(self)
-
-    def __abs__(self) -> Any:
-        return np.absolute(self)
-
-    def __invert__(self) -> Any:
-        return np.invert(self)
-
-    @raises_as_numpy
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") or not hasattr(np.ndarray, name):
-            raise AttributeError(f"'numpy.ndarray' object has no attribute {name!r}")
-        self.refuse(f".{name}")
-
 
 class FlatEntries:
     """The entries of an array in line, as ``array.flat``."""
@@ -552,8 +559,10 @@ def _fits(number: int, kind: np.dtype[Any]) -> bool:
     return int(limits.min) <= number <= int(limits.max)
 
 
-def _answered_by(name: str) -> Callable[..., Any]:
-    def method(self: SymbolicArray, *arguments: Any, **options: Any) -> Any:
+def answered_by(name: str) -> Callable[..., Any]:
+    """A method that NumPy's function of the same name answers."""
+
+    def method(self: AnyArray, *arguments: Any, **options: Any) -> Any:
         return getattr(np, name)(self, *arguments, **options)
 
     return method
@@ -573,13 +582,13 @@ for _name in (
     *("any", "all", "nonzero", "argsort", "searchsorted", "dot", "clip", "round", "take", "repeat"),
     *("squeeze", "swapaxes", "diagonal", "trace", "compress", "choose"),
 ):
-    setattr(SymbolicArray, _name, _answered_by(_name))
+    setattr(SymbolicArray, _name, answered_by(_name))
 
 
 for _ufunc, _operation in ARITHMETIC.items():
     _name = _operation.__name__.rstrip("_")
-    setattr(SymbolicArray, f"__{_name}__", _operator(_ufunc))
-    setattr(SymbolicArray, f"__r{_name}__", _operator(_ufunc, swapped=True))
+    setattr(AnyArray, f"__{_name}__", _operator(_ufunc))
+    setattr(AnyArray, f"__r{_name}__", _operator(_ufunc, swapped=True))
     setattr(SymbolicArray, f"__i{_name}__", _in_place(_ufunc))
 
 
@@ -594,4 +603,5 @@ def _comparison(ufunc: Any, operation: Any) -> Callable[[Any, Any], Any]:
 
 
 for _ufunc, _operation in COMPARISONS.items():
+    setattr(AnyArray, f"__{_operation.__name__}__", _operator(_ufunc))
     setattr(SymbolicArray, f"__{_operation.__name__}__", _comparison(_ufunc, _operation))

@@ -18,11 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liptest.errors import UnsupportedRandomnessError
-from liptest.values.array import SymbolicArray
+from liptest.values.array import AnyArray, SymbolicArray, answered_by
 from liptest.values.branching import Branching
-from liptest.values.faults import raises_as_numpy
 from liptest.values.lines import line_in_words, place_of
-from liptest.values.protocol import ARITHMETIC, COMPARISONS, Symbolic, is_symbolic
+from liptest.values.protocol import ARITHMETIC, Symbolic, is_symbolic
 
 _ADVICE = (
     "treat each record by itself, with random numbers of its own (arrays of len(data) numbers, "
@@ -130,13 +129,12 @@ class DrawsRows:
     rows: RowRun
 
 
-class RowArray(Symbolic):
+class RowArray(AnyArray):
     """An array whose first axis is that of the records; ``row`` keeps one of them, (1, ...)."""
 
     __slots__ = ("is_alone", "row", "rows")
 
     __hash__ = None  # type: ignore[assignment]
-    kind = np.ndarray
 
     def __init__(self, row: Any, rows: RowRun, *, is_alone: bool = True) -> None:
         self.row = row
@@ -351,26 +349,8 @@ class RowArray(Symbolic):
         """The kept row, as iterating over an array gives it."""
         return self.row[0]
 
-    def __neg__(self) -> Any:
-        return np.negative(self)
 
-    def __pos__(self) -> Any:
-        return np.positive(self)
-
-    def __abs__(self) -> Any:
-        return np.absolute(self)
-
-    def __invert__(self) -> Any:
-        return np.invert(self)
-
-    @raises_as_numpy
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") or not hasattr(np.ndarray, name):
-            raise AttributeError(f"'numpy.ndarray' object has no attribute {name!r}")
-        self.refuse(f".{name}")
-
-
-class RowSelection(Symbolic):
+class RowSelection(AnyArray):
     """``array[mask]`` of rows: to calculate with, and to be written to where the mask is the same.
 
     How many rows a mask chooses tells of all records, so nothing else is answered. What is
@@ -380,7 +360,6 @@ class RowSelection(Symbolic):
     __slots__ = ("chosen", "mask", "masked")
 
     __hash__ = None  # type: ignore[assignment]
-    kind = np.ndarray
 
     def __init__(self, chosen: RowArray, mask: RowArray) -> None:
         self.chosen = chosen
@@ -450,18 +429,6 @@ class RowSelection(Symbolic):
 
     def __contains__(self, value: Any) -> bool:
         self.refuse("'in'")
-
-    def __invert__(self) -> Any:
-        return np.invert(self)
-
-    def __neg__(self) -> Any:
-        return np.negative(self)
-
-    @raises_as_numpy
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") or not hasattr(np.ndarray, name):
-            raise AttributeError(f"'numpy.ndarray' object has no attribute {name!r}")
-        self.refuse(f".{name}")
 
 
 class RowList(Symbolic):
@@ -547,31 +514,15 @@ def is_repeated(array: NDArray[Any]) -> bool:
 # ---- methods and operators
 
 
-def _answered_by(name: str) -> Callable[..., Any]:
-    def method(self: RowArray, *arguments: Any, **options: Any) -> Any:
-        return getattr(np, name)(self, *arguments, **options)
-
-    return method
-
-
-def _operator(ufunc: Any, *, swapped: bool = False) -> Callable[[Any, Any], Any]:
-    return lambda self, other: ufunc(other, self) if swapped else ufunc(self, other)
-
-
 def _in_place(ufunc: Any) -> Callable[[Any, Any], Any]:
     return lambda self, other: self.written(ufunc, other)
 
 
 for _name in (*REDUCTIONS, "clip", "round"):
-    setattr(RowArray, _name, _answered_by(_name))
+    setattr(RowArray, _name, answered_by(_name))
 
 
-for _ufunc, _operation in (ARITHMETIC | COMPARISONS).items():
+for _ufunc, _operation in ARITHMETIC.items():
     _name = _operation.__name__.rstrip("_")
-    setattr(RowArray, f"__{_name}__", _operator(_ufunc))
-    setattr(RowSelection, f"__{_name}__", _operator(_ufunc))
-    if _ufunc in ARITHMETIC:
-        setattr(RowSelection, f"__r{_name}__", _operator(_ufunc, swapped=True))
-        setattr(RowSelection, f"__i{_name}__", _in_place(_ufunc))
-        setattr(RowArray, f"__r{_name}__", _operator(_ufunc, swapped=True))
-        setattr(RowArray, f"__i{_name}__", _in_place(_ufunc))
+    setattr(RowSelection, f"__i{_name}__", _in_place(_ufunc))
+    setattr(RowArray, f"__i{_name}__", _in_place(_ufunc))
