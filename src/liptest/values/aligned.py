@@ -31,9 +31,8 @@ from liptest.values.array import (
     filled,
     model_of,
 )
-from liptest.values.branching import Branching
 from liptest.values.decisions import ADVICE, DecidingRun
-from liptest.values.noise_run import NoisyValue
+from liptest.values.noise_run import NoisyNumber, NoisyValue
 from liptest.values.promotion import as_noise
 from liptest.values.protocol import (
     COMPARISONS,
@@ -216,29 +215,16 @@ class AlignedRun(DecidingRun):
         return NotImplemented if contest is None else np.int64(self.settle_contest(contest))
 
 
-class _OfData(SymbolicValue):
+class _OfData(NoisyNumber):
     """What both kinds have in common."""
 
-    __slots__ = ("kind", "run")
+    __slots__ = ()
 
-    __hash__ = SymbolicValue.__hash__
-    family = "noise"
-    calculates_with_its_own = True
     stays_symbolic = True
     described = "a number that data and noise determine"
     described_in_arrays = "an array that data and noise determine"
     advice = ADVICE
     run: AlignedRun
-
-    @property
-    def branching(self) -> Branching:  # type: ignore[override]
-        """The analysis that it is part of."""
-        return self.run.tree
-
-    @property
-    def __array__(self) -> Any:
-        """None: an array of such numbers is an array of objects."""
-        raise AttributeError("__array__")
 
     def released(self, use: str) -> ReleasedValue:
         """As a number that is known to the outside."""

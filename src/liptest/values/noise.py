@@ -21,8 +21,7 @@ import numpy as np
 
 from liptest.symbolic.forms import Form, Rational, lean
 from liptest.symbolic.noise import Noise
-from liptest.values.branching import Branching
-from liptest.values.noise_run import NoiseRun, NoisyValue, bounded
+from liptest.values.noise_run import NoiseRun, NoisyNumber, NoisyValue, bounded
 from liptest.values.promotion import as_noise
 from liptest.values.protocol import REFLECTED, Operation, SymbolicValue
 from liptest.values.questions import Cells, Known, Span
@@ -48,29 +47,15 @@ _MOST_SLOPE, _MOST_SHIFT = 1 << 10, 1 << 40
 Step = Callable[[Any], Any]
 
 
-class AnyNoise(SymbolicValue):
+class AnyNoise(NoisyNumber):
     """What both kinds have in common: arithmetic with constants, comparisons with infinity."""
 
-    __slots__ = ("form", "kind", "run")
+    __slots__ = ("form",)
 
-    __hash__ = SymbolicValue.__hash__
-    family = "noise"
-    calculates_with_its_own = True
     described = "a number with continuous noise"
     described_in_arrays = "an array with continuous noise"
     advice = ADVICE
-    run: NoiseRun
     form: Form
-
-    @property
-    def branching(self) -> Branching:  # type: ignore[override]
-        """The analysis that it is part of."""
-        return self.run.tree
-
-    @property
-    def __array__(self) -> Any:
-        """None: an array of such numbers is an array of objects."""
-        raise AttributeError("__array__")
 
     @property
     def is_precise(self) -> bool:

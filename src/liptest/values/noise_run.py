@@ -33,6 +33,7 @@ from liptest.symbolic.noise import Noise
 from liptest.symbolic.probability import System
 from liptest.values.branching import Branching
 from liptest.values.lines import line_in_words, place_of
+from liptest.values.protocol import SymbolicValue
 from liptest.values.questions import Asked, Known, Listed, Question
 
 _ADVICE = (
@@ -279,3 +280,23 @@ _SIDES: dict[Any, Any] = {
     operator.gt: ({"low": _ZERO}, {"high": _ZERO, "high_closed": True}),
     operator.ge: ({"low": _ZERO, "low_closed": True}, {"high": _ZERO}),
 }
+
+
+class NoisyNumber(SymbolicValue):
+    """Base of numbers that noise determines, and data: they belong to a run."""
+
+    __slots__ = ("kind", "run")
+
+    family = "noise"
+    calculates_with_its_own = True
+    run: NoiseRun
+
+    @property
+    def branching(self) -> Branching:  # type: ignore[override]
+        """The analysis that it is part of."""
+        return self.run.tree
+
+    @property
+    def __array__(self) -> Any:
+        """None: an array of such numbers is an array of objects."""
+        raise AttributeError("__array__")
