@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from flint import arb
@@ -29,14 +30,12 @@ from liptest.privacy.comparison import (
     screen_batch,
     shown_loss,
 )
-from liptest.privacy.notion_witnesses import event_mass, notion_witness
+from liptest.privacy.notion_witnesses import notion_witness, told_by_laws
 from liptest.privacy.witnesses import (
     PrivacyWitness,
     Trace,
     ball_bounds,
-    event_bounds,
     find_distinguishing_event,
-    probability_bounds,
 )
 from liptest.runs.driver import Finding, Judgement, QueryBatch
 
@@ -213,7 +212,6 @@ def witness_of(
         if not isinstance(found.part, Claim):
             return notion_witness(mechanism, dataset, neighbour, found)
         claim = found.part
-    unexplored = ("0", "0")
     if isinstance(mechanism, ClosedFormLosses):
         event, balls = find_distinguishing_event(mechanism, dataset, neighbour, claim, distance)
         found = replace(found, event=event)
@@ -224,30 +222,26 @@ def witness_of(
             # The largest loss has no bound; this event has one.
             lower, upper = _loss_of_event(*sums)
             found = replace(found, lower=lower, upper=upper)
-        bounds = ball_bounds(balls)
+        told: dict[str, Any] = {
+            "probability": masses[0][0],
+            "neighbour_probability": masses[1][0],
+            "exact": (masses[0][1], masses[1][1]),
+            "bounds": ball_bounds(balls),
+        }
     else:
         laws = [exact_law(mechanism, side) for side in (dataset, neighbour)]
-        masses = [event_mass(law, found.event) for law in laws]
-        bounds = event_bounds(laws[0], laws[1], found.event)
-        unexplored = (
-            probability_bounds(laws[0].unexplored)[1],
-            probability_bounds(laws[1].unexplored)[1],
-        )
+        told = told_by_laws(laws[0], laws[1], found.event)
     return PrivacyWitness(
         dataset=tuple(dataset.tolist()),
         neighbour=tuple(neighbour.tolist()),
         event=found.event,
-        probability=masses[0][0],
-        neighbour_probability=masses[1][0],
         loss_lower=found.lower,
         loss_upper=found.upper,
         claim=claim,
-        exact=(masses[0][1], masses[1][1]),
         excess=found.excess,
         distance=distance,
-        bounds=bounds,
-        unexplored=unexplored,
         trace=_trace(mechanism, dataset, neighbour, found.event),
+        **told,
     )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from flint import arb
@@ -44,30 +45,20 @@ def notion_witness(
     assert isinstance(claim, (RhoClaim, RenyiClaim, MuClaim))
     first, second = (neighbour, dataset) if found.swapped else (dataset, neighbour)
     event: tuple[Output, ...] = ()
-    masses, unexplored = [(0.0, ""), (0.0, "")], ("0", "0")
-    bounds: tuple[tuple[str, str, str, str], ...] = ()
+    told: dict[str, Any] = {"probability": 0.0, "neighbour_probability": 0.0}
     if not isinstance(mechanism, ClosedFormLosses):
         left, right = exact_law(mechanism, first), exact_law(mechanism, second)
         event = telling_outputs(left, right, claim, found.order)
-        masses = [event_mass(left, event), event_mass(right, event)]
-        bounds = event_bounds(left, right, event)
-        unexplored = (
-            probability_bounds(left.unexplored)[1],
-            probability_bounds(right.unexplored)[1],
-        )
+        told = told_by_laws(left, right, event)
     return PrivacyWitness(
         dataset=tuple(first.tolist()),
         neighbour=tuple(second.tolist()),
         event=event,
-        probability=masses[0][0],
-        neighbour_probability=masses[1][0],
         loss_lower=found.lower,
         loss_upper=found.upper,
         claim=claim,
-        exact=(masses[0][1], masses[1][1]),
-        bounds=bounds,
-        unexplored=unexplored,
         order=found.order,
+        **told,
     )
 
 
@@ -130,7 +121,19 @@ def _needed(claim: RhoClaim | RenyiClaim | MuClaim, order: float | None) -> floa
     return claim.mu if isinstance(claim, MuClaim) else _tau(claim, order or 0.0)
 
 
-def event_mass(law: OutputLaw, event: tuple[Output, ...]) -> tuple[float, str]:
+def told_by_laws(left: OutputLaw, right: OutputLaw, event: tuple[Output, ...]) -> dict[str, Any]:
+    """The fields of a witness that say how likely its event is on both sides."""
+    masses = [_event_mass(law, event) for law in (left, right)]
+    return {
+        "probability": masses[0][0],
+        "neighbour_probability": masses[1][0],
+        "exact": (masses[0][1], masses[1][1]),
+        "bounds": event_bounds(left, right, event),
+        "unexplored": tuple(probability_bounds(law.unexplored)[1] for law in (left, right)),
+    }
+
+
+def _event_mass(law: OutputLaw, event: tuple[Output, ...]) -> tuple[float, str]:
     """Probability of a set of outputs, as a float and exactly ("p/q", or a certified ball)."""
     with precision(FLOAT_BITS):
         if law.fractions is not None:
