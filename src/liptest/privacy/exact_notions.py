@@ -22,11 +22,10 @@ from liptest.privacy.comparison import rounded_ends
 from liptest.privacy.exhaustive import PairBlock, check_affordable, exhaustive_size, pair_blocks
 from liptest.privacy.judge import witness_of
 from liptest.privacy.notions import MuClaim, RhoClaim, mu_between, orders_between
-from liptest.privacy.proof import try_in_worker
+from liptest.privacy.proof import ExactMeasure, try_in_worker
 from liptest.privacy.renyi import enclose_rho
 from liptest.privacy.request import check_answered
 from liptest.privacy.screening import Measured, largest_losses, screen_mu, screen_rho
-from liptest.privacy.witnesses import PrivacyWitness
 
 Floats = NDArray[np.float64]
 # Pairs that differ from the largest by less than this are not enclosed one by one.
@@ -35,26 +34,6 @@ _SAME = 1e-9
 _GAP = 1e-12
 # Whoever asks for laws in the name of no claim.
 _SMALL = 1e-300
-
-
-@dataclass(frozen=True)
-class ExactMeasure:
-    """The smallest rho, or mu, of a mechanism on a whole domain.
-
-    ``lower`` and ``upper`` enclose it with certainty; ``value`` is a float between them, inf when
-    an output is possible on one side of a neighbouring pair only. ``witness`` is the pair that
-    reaches ``lower``.
-    """
-
-    value: float
-    lower: float
-    upper: float
-    witness: PrivacyWitness | None
-    pairs: int
-    laws: int
-
-    def __float__(self) -> float:
-        return self.value
 
 
 @dataclass(frozen=True)

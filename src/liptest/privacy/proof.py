@@ -230,13 +230,12 @@ def _why_enough(task: Task, size: ExhaustiveSize, laws: int) -> str:
 
 
 @dataclass(frozen=True)
-class ExactEpsilon:
-    """The smallest epsilon for which a mechanism is epsilon-DP on the whole domain.
+class ExactMeasure:
+    """The smallest rho or mu, or epsilon, of a mechanism on a whole domain.
 
-    ``lower`` and ``upper`` enclose it with certainty; ``value`` is the float between them, inf
-    when an output is possible on one side of a neighbouring pair only. Of a domain too large to
-    visit ``lower`` is the largest loss found, ``value`` too, and ``upper`` what is proved for data
-    of any size (theory S1).
+    ``lower`` and ``upper`` enclose it with certainty; ``value`` is a float between them, inf when
+    an output is possible on one side of a neighbouring pair only. ``witness`` is the pair that
+    reaches ``lower``.
     """
 
     value: float
@@ -248,6 +247,15 @@ class ExactEpsilon:
 
     def __float__(self) -> float:
         return self.value
+
+
+@dataclass(frozen=True)
+class ExactEpsilon(ExactMeasure):
+    """The smallest epsilon for which a mechanism is epsilon-DP on the whole domain.
+
+    Of a domain too large to visit ``lower`` is the largest loss found, ``value`` too, and ``upper``
+    what is proved for data of any size (theory S1).
+    """
 
 
 def exact_epsilon(
