@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from liptest.data.domains import Domain, IntArray
+from liptest.data.domains import IntArray, MovesTogether
 from liptest.errors import InputError, check_count, shown
 
 # Answers that are shown are whole and below this.
@@ -22,7 +22,7 @@ _MOST = 2**31
 Move = tuple[Fraction, ...]
 
 
-class Answers(Domain):
+class Answers(MovesTogether):
     """Answers of m queries, any real numbers; what a mechanism keeps is proved for all of them.
 
     Parameters
@@ -42,7 +42,6 @@ class Answers(Domain):
         ``m`` below 1, a sensitivity that is not positive and finite, or another relation.
     """
 
-    one_at_a_time = False
     #: The most by which one answer moves, exactly.
     sensitivity: Fraction
     #: "all", "one" or "moves".
@@ -153,23 +152,7 @@ class Answers(Domain):
     def neighbours(self, point: ArrayLike) -> IntArray:
         raise self._refusal()
 
-    def value_pairs(self, coordinate: int) -> NDArray[np.int64]:
-        raise self._refusal()
-
-    def other_values(self, coordinate: int, value: int) -> NDArray[np.int64]:
-        raise self._refusal()
-
-    def neighbour_changes(
-        self, points: IntArray
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-        raise self._refusal()
-
     def pair_views(self, table: NDArray[Any]) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
-        raise self._refusal()
-
-    def _coordinate_distance(
-        self, left: NDArray[np.int64], right: NDArray[np.int64]
-    ) -> NDArray[Any]:
         raise self._refusal()
 
     def _refusal(self) -> InputError:

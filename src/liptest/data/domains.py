@@ -468,7 +468,33 @@ class OneAnswer(AnswerGrid, Hypergrid):
         return f"AnswerGrid({_short(self.sizes)}, relation='one')"
 
 
-class AllAnswers(AnswerGrid):
+class MovesTogether(Domain):
+    """Base of domains whose coordinates move together: what changes one by one is refused."""
+
+    one_at_a_time = False
+
+    def value_pairs(self, coordinate: int) -> Indices:
+        raise self._refusal()
+
+    def other_values(self, coordinate: int, value: int) -> Indices:
+        raise self._refusal()
+
+    def neighbour_changes(self, points: IntArray) -> tuple[Indices, Indices, Indices]:
+        raise self._refusal()
+
+    def line(self, point: ArrayLike, coordinate: int) -> IntArray:
+        raise self._refusal()
+
+    def _coordinate_distance(
+        self, left: NDArray[np.int64], right: NDArray[np.int64]
+    ) -> NDArray[Any]:
+        raise self._refusal()
+
+    def _refusal(self) -> InputError:
+        return together_error(self, "this method")
+
+
+class AllAnswers(MovesTogether, AnswerGrid):
     """``AnswerGrid(sizes, relation="all")``: the grid with the largest difference as metric.
 
     A change of one coordinate does not describe its neighbours, so what works coordinate by
@@ -478,7 +504,6 @@ class AllAnswers(AnswerGrid):
     neighbour_words = "moving every answer by at most 1"
     noun = "answer"
     relation = "every answer moves by at most 1"
-    one_at_a_time = False
 
     def __repr__(self) -> str:
         return f"AnswerGrid({_short(self.sizes)}, relation='all')"
@@ -542,26 +567,6 @@ class AllAnswers(AnswerGrid):
             first = tuple(_ends(step)[0] for step in move)
             second = tuple(_ends(step)[1] for step in move)
             yield view[first], view[second]
-
-    def value_pairs(self, coordinate: int) -> Indices:
-        raise self._refusal()
-
-    def other_values(self, coordinate: int, value: int) -> Indices:
-        raise self._refusal()
-
-    def neighbour_changes(self, points: IntArray) -> tuple[Indices, Indices, Indices]:
-        raise self._refusal()
-
-    def line(self, point: ArrayLike, coordinate: int) -> IntArray:
-        raise self._refusal()
-
-    def _coordinate_distance(
-        self, left: NDArray[np.int64], right: NDArray[np.int64]
-    ) -> NDArray[Any]:
-        raise self._refusal()
-
-    def _refusal(self) -> InputError:
-        return together_error(self, "this method")
 
     @cached_property
     def _moves(self) -> NDArray[np.int64]:
