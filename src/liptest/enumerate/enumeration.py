@@ -28,7 +28,7 @@ from liptest.enumerate.running import NotFollowed, RandomFunction, Run
 from liptest.enumerate.sums import law_of
 from liptest.enumerate.surroundings import check_no_address
 from liptest.enumerate.tracing import TracingTree
-from liptest.errors import NonDeterministicError
+from liptest.errors import MechanismError, NonDeterministicError
 from liptest.mechanisms.laws import Output, OutputLaw, Raised
 from liptest.runs.interrupts import interruptions
 from liptest.values.branching import Path, UnweightedBranches
@@ -103,6 +103,17 @@ class Enumerated:
     exception: str | None
     leaves: int
     reads: dict[Read, Any]
+
+
+class RaisingTree(ChoiceTree):
+    """Gives up at the first run that answers: before its noise is looked at."""
+
+    __slots__ = ()
+
+    def _leaf_of(self, output: Output) -> Output:
+        if not isinstance(output, Raised):
+            self.fail(MechanismError(f"{self.name}: it answers"))
+        return super()._leaf_of(output)
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ from liptest.enumerate.by_records import (
 )
 from liptest.enumerate.choice_tree import MAX_CHOICES, MAX_LEAVES, ChoiceTree
 from liptest.enumerate.column_rows import rewritten_for_columns
-from liptest.enumerate.enumeration import Enumerated, Enumeration, KnownLaws, copied
+from liptest.enumerate.enumeration import Enumerated, Enumeration, KnownLaws, RaisingTree, copied
 from liptest.enumerate.interception import intercepted_randomness
 from liptest.enumerate.law_memory import law_table
 from liptest.enumerate.noise_outputs import is_continuous, refused
@@ -301,16 +301,14 @@ class PythonFunction(Mechanism):
 
         None also where that is not seen in few runs, or where the code is not followed.
         """
-        # One run tells of almost every program that it answers.
-        for runs in (1, _FEW_RUNS):
-            seen = self.within(runs)
-            try:
-                [law] = seen._known_laws(seen._argument(dataset)[None])
-            except LiptestError:
-                return None
-            if not all(isinstance(output, Raised) for output in law.outputs):
-                return None
-        return None if law.unexplored else seen.first_exception
+        new_tree = partial(RaisingTree, self.name, **self.within(_FEW_RUNS)._budgets)
+        runs = replace(self._enumeration, new_tree=new_tree)
+        try:
+            with self._session() as session:
+                found = runs.recorded(self._argument(dataset), session)
+        except LiptestError:
+            return None
+        return None if found.law.unexplored else found.exception
 
     def afresh(self) -> PythonFunction:
         """The same function, of which no law is known."""
