@@ -28,7 +28,7 @@ from liptest.enumerate.running import NotFollowed, RandomFunction, Run
 from liptest.enumerate.sums import law_of
 from liptest.enumerate.surroundings import check_no_address
 from liptest.enumerate.tracing import TracingTree
-from liptest.errors import MechanismError, NonDeterministicError
+from liptest.errors import LiptestError, MechanismError, NonDeterministicError
 from liptest.mechanisms.laws import Output, OutputLaw, Raised
 from liptest.runs.interrupts import interruptions
 from liptest.values.branching import Path, UnweightedBranches
@@ -93,6 +93,8 @@ def _repeat_for_real(
 
 
 T = TypeVar("T")
+# Kept: while a program is analysed the name stands for something else.
+_BITS = np.random.PCG64
 
 
 @dataclass(frozen=True)
@@ -116,6 +118,12 @@ class RaisingTree(ChoiceTree):
         return super()._leaf_of(output)
 
 
+class RealDraws(np.random.Generator):
+    """Draws real random numbers, for a run of which only matters that it ends."""
+
+    _tree: ChoiceTree
+
+
 @dataclass(frozen=True)
 class Enumeration:
     """How the laws of one function are enumerated; ``new_tree`` knows the budgets.
@@ -133,6 +141,20 @@ class Enumeration:
         """The law given a value of a statistic, or a dataset of which reads are not noted."""
         data = handed(argument)
         return self._law(session, lambda: data, data)
+
+    def answers_once(self, argument: NDArray[Any], session: Session) -> bool:
+        """Whether one run with real random numbers answers: plain code is fast with such."""
+        rng = RealDraws(_BITS(0))
+        rng._tree = ChoiceTree(self.name, max_leaves=1)
+        session.follow(rng._tree)
+        data = handed(argument)
+        run = Run(self.function, lambda: data, rng, self.name, self.canonical, session)
+        try:
+            return not any(isinstance(one, Raised) for one in rng._tree.law(run))
+        except LiptestError:
+            return False
+        finally:
+            rng._tree.close()
 
     def recorded(self, dataset: NDArray[Any], session: Session) -> Enumerated:
         """The law on a dataset, with the reads that it rests on.

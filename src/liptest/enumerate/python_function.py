@@ -305,6 +305,8 @@ class PythonFunction(Mechanism):
         runs = replace(self._enumeration, new_tree=new_tree)
         try:
             with self._session() as session:
+                if runs.answers_once(self._argument(dataset), session):
+                    return None
                 found = runs.recorded(self._argument(dataset), session)
         except LiptestError:
             return None
