@@ -149,7 +149,8 @@ def test_a_cluster_may_draw_for_itself_but_not_for_what_it_runs() -> None:
 
         def beside(name: str) -> Any:
             # The answer is not used: what the program does with it is not followed.
-            return lambda data, rng: 0 * int(isinstance(elsewhere(in_module(name)), int))
+            draw = in_module(name)
+            return lambda data, rng: 0 * int(isinstance(elsewhere(draw), int))
 
         assert law(beside("dask.sizeof")) == {0: 1.0}
         for name in ("distributed.worker", "dask_of_mine", "tests.some"):
