@@ -111,7 +111,7 @@ def short_types(
 def keep_bars(
     app: Sphinx, what: str, name: str, value: Any, options: Any, lines: list[str]
 ) -> None:
-    """Absolute values are no substitutions: ``|x|`` outside of literals is escaped."""
+    """Absolute values are not substitutions: ``|x|`` outside of literals is escaped."""
     for place, line in enumerate(lines):
         parts = re.split(r"(``.*?``)", line)
         parts[::2] = [part.replace("|", r"\|") for part in parts[::2]]

@@ -34,7 +34,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _tell_internal(error: Exception, is_debugged: bool) -> int:
-    """One line about a fault of liptest itself; its exit code is no verdict's."""
+    """One line about a fault of liptest itself; its exit code is not a verdict's."""
     if is_debugged:
         import traceback
 

@@ -115,7 +115,7 @@ def run_command(tokens: list[str]) -> int:
 
 
 def _print_anything() -> None:
-    """What the terminal has no letters for is escaped, and is no reason to fail."""
+    """What the terminal cannot print is escaped, and is not a reason to fail."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")

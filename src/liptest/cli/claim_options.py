@@ -33,7 +33,9 @@ def read_pairs(name: str, text: str) -> list[tuple[str, str]]:
     """ "2:1.0,8:3" as pairs of texts; InputError for anything else."""
     pairs = [tuple(part.split(":")) for part in text.split(",")]
     if any(len(pair) != 2 or not all(end.strip() for end in pair) for pair in pairs):
-        raise InputError(f"{name}={shown(text)} is no list of pairs; give {_GIVE[name]}", name=name)
+        raise InputError(
+            f"{name}={shown(text)} is not a list of pairs; give {_GIVE[name]}", name=name
+        )
     return [(pair[0].strip(), pair[1].strip()) for pair in pairs]
 
 

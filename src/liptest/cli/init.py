@@ -295,7 +295,7 @@ def _from_folder(where: str, folder: Path) -> str:
 
 
 def _quoted(text: str) -> str:
-    """A TOML string; JSON strings are TOML strings but for one character."""
+    """A TOML string; JSON strings are TOML strings except for one character."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 

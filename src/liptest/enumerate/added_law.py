@@ -56,7 +56,7 @@ class AddedLaw:
     moves
         What neighbours change of the places; with each move there is the opposite one.
     skeleton
-        The output, but for its numbers.
+        The output, except for its numbers.
     reads_length
         Whether the number of records was read.
     """
@@ -208,7 +208,7 @@ def _found(program: Adding, data: AnyDataset) -> AddedLaw | str:
     ((skeleton, places),) = shapes
     moves = _moves(data.differences(), places)
     if moves is None:
-        return f"{name}: its sums are no whole numbers, or have too many differences"
+        return f"{name}: its sums are not whole numbers, or have too many differences"
     law = AddedLaw(
         places, masses, 1 - sum(masses.values(), Fraction(0)), moves, skeleton, data.reads_length
     )
@@ -268,7 +268,7 @@ def _shape_of(tree: ChoiceTree, output: Output) -> tuple[Any, Constants]:
             tree.unsupported("an output that is more than a sum", "answer the noisy number")
         kinds = [run.noises[variable] for variable, _ in form.terms]
         if not all(type(one) is Answer for one in kinds) or not run.is_whole(form):
-            tree.unsupported("an output that is no whole number", "round it")
+            tree.unsupported("an output that is not a whole number", "round it")
         terms = zip(kinds, form.terms, strict=True)
         places.append(tuple(sorted((one.number, Fraction(by)) for one, (_, by) in terms)))
         constants.append(Fraction(form.constant))

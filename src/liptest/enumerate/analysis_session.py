@@ -288,7 +288,7 @@ def active() -> Session | None:
 def draw_beside(original: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
     """What a function that draws random numbers answers in a thread that is not analysed.
 
-    It ends the analysis that is under way, but for threads that work for themselves.
+    It ends the analysis that is under way, except for threads that work for themselves.
     """
     if not _ACTIVE or _ACTIVE[-1].thread == threading.get_ident():
         return original(*arguments, **options)

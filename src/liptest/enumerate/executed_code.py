@@ -55,7 +55,7 @@ def _is_others(code: CodeType) -> bool:
 
 @lru_cache(maxsize=1)
 def _packages(modules: int) -> tuple[str, ...]:
-    """Folders of packages that are no part of any program; anew where more modules are loaded."""
+    """Folders of packages that are not part of any program; anew where more modules are loaded."""
     files = (getattr(sys.modules.get(name), "__file__", None) for name in FOREIGN)
     return tuple(
         os.path.dirname(file) + os.sep

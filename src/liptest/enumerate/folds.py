@@ -54,7 +54,7 @@ class ColumnRows(Protocol):
         ...
 
     def mapped(self, values: list[Any], kept: list[bool]) -> Any:
-        """A list with ``values[r]`` for each record, but for those that are not kept."""
+        """A list with ``values[r]`` for each record, except for those that are not kept."""
         ...
 
     def refuse(self, words: str) -> NoReturn:
@@ -412,7 +412,7 @@ class Counts:
         return self._rows.refuse(f"Counter.{name}, which depends on which records there are")
 
     def _refused(self, *arguments: Any) -> NoReturn:
-        self._rows.refuse("a Counter of the records, but for its entries by constant keys")
+        self._rows.refuse("a Counter of the records, except for its entries by constant keys")
 
     __iter__ = __len__ = __contains__ = __eq__ = __bool__ = __hash__ = _refused
     __setitem__ = __delitem__ = __add__ = __sub__ = __or__ = __and__ = __repr__ = _refused

@@ -205,7 +205,7 @@ class ChoiceGenerator(NoiseDraws, TailedDraws, CountVectorDraws, np.random.Gener
 
     ``random`` gives grid points that split at comparisons (``floats.uniforms``); ``integers``,
     ``choice``, ``permutation``, ``shuffle``, ``permuted``, ``bytes`` have the laws of NumPy's code,
-    given uniform bits; the others their ideal laws (``noise.draws``, but for a tail ``tails``).
+    given uniform bits; the others their ideal laws (``noise.draws``, except for a tail ``tails``).
     Wrong arguments raise what NumPy raises. Everything else aborts the analysis.
 
     It is a Generator, so that isinstance() and numpy.random.default_rng(rng) do what they do

@@ -18,7 +18,7 @@ _NONE: Names = frozenset()
 
 
 def free_names(node: ast.AST) -> Names:
-    """Names that are read in an expression or a statement, but for those of comprehensions."""
+    """Names that are read in an expression or a statement, except for those of comprehensions."""
     if isinstance(node, ast.Name):
         return frozenset({node.id}) if not isinstance(node.ctx, ast.Store) else _NONE
     if isinstance(node, _COMPREHENSIONS):
@@ -33,7 +33,7 @@ def free_names(node: ast.AST) -> Names:
 
 
 def captured_names(nodes: Iterable[ast.AST], but: ast.AST) -> Names:
-    """Names that what is run later may read: functions and generators, but for those in ``but``."""
+    """Names that what is run later may read: functions and generators, without those in ``but``."""
     return _union(_captured(node, but) for node in nodes)
 
 

@@ -45,7 +45,7 @@ class Between:
 
 @dataclass(frozen=True)
 class Following:
-    """In the place of a number that numbers before it tell, but for ``rest``.
+    """In the place of a number that numbers before it tell, except for ``rest``.
 
     ``rest`` plus the sum of factors times ``Real`` places, counted from 0, plus a constant; None
     where nothing is left to tell.

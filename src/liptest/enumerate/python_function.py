@@ -162,7 +162,7 @@ class PythonFunction(Mechanism):
     Parameters
     ----------
     function
-        Must be deterministic but for ``rng`` and keep no state. Called directly, the mechanism
+        Must be deterministic except for ``rng`` and keep no state. Called directly, the mechanism
         is this function.
     outputs
         Every possible output, exceptions included, if that is known.

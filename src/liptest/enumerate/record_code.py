@@ -422,7 +422,7 @@ def _is_fresh(value: ast.expr | None) -> bool:
 
 
 def _is_new_number(value: ast.expr | None, targets: set[str]) -> bool:
-    """Whether a value is no object of outside that could be changed in place."""
+    """Whether a value is not an object of outside that could be changed in place."""
     if isinstance(value, ast.Name):
         return value.id in targets
     if isinstance(value, ast.Call) and isinstance(value.func, ast.Name):

@@ -109,7 +109,7 @@ class Treatment:
 
     def _pass(self, code: RecordCode, lookup: Callable[[str], Any], values: Any) -> Iterator[Any]:
         if code.is_of_numbers and not is_number(values.first()):
-            self.rows.refuse("a change in place of a record that is no number")
+            self.rows.refuse("a change in place of a record that is not a number")
         try:
             changed = changes_seen(list(check_record_code(code, lookup)))
         except NotAlike as problem:

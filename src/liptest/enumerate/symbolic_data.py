@@ -394,7 +394,7 @@ def _explored(program: Program, data: Data, releases: bool, max_paths: int) -> l
 
 
 class PathMaker:
-    """Makes the paths of leaves; those that are equal but for names are one."""
+    """Makes the paths of leaves; those that are equal except for names are one."""
 
     def __init__(self, data: Data) -> None:
         self._data = data

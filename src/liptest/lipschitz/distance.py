@@ -191,7 +191,7 @@ def sample_diameter(
     """r: largest minus smallest value over ``draws`` points of a distribution, exactly.
 
     A lower bound on ``image_diameter``. With ``draws`` at least ln(1/w)/e, the points whose
-    values lie above the sampled ones have mass at most e, but for a failure of probability w;
+    values lie above the sampled ones have mass at most e, except for a failure of probability w;
     the same holds for those below.
 
     Parameters

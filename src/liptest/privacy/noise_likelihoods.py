@@ -168,7 +168,7 @@ class GaussianOrders:
 def shifts_of(
     mechanism: Mechanism, dataset: IntArray, neighbour: IntArray
 ) -> tuple[AdditiveNoise, list[int]] | None:
-    """The noise of a mechanism and how far each noisy number moves; None: it is no shift."""
+    """The noise of a mechanism and how far each noisy number moves; None: it is not a shift."""
     if not isinstance(mechanism, (ShiftMechanism, VectorShift)):
         return None
     ends = [statistic_value(mechanism.statistic, end) for end in (dataset, neighbour)]

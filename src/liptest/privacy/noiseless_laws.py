@@ -192,7 +192,7 @@ def bound_divergence(
     record: int,
     values: tuple[int, int],
 ) -> Divergence:
-    """The divergence of laws known to a relative error, but for a probability ``missing``."""
+    """The divergence of laws known to a relative error, except for a probability ``missing``."""
     up, down = 1.0 + relative, max(0.0, 1.0 - relative)
     upper = sum_excess(left * up, right * down, factor) + missing * (1.0 + factor)
     lower = sum_excess(left * down, right * up, factor) - missing * (1.0 + factor)

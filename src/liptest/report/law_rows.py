@@ -40,7 +40,7 @@ class LawRow:
 
 
 def witness_rows(mechanism: Mechanism, witness: PrivacyWitness) -> tuple[LawRow, ...]:
-    """Both laws of a witness; the rows add up to 1 on each side, but for what is unexplored.
+    """Both laws of a witness; the rows add up to 1 on each side, except for what is unexplored.
 
     Outputs that are real numbers have two rows: those that decide, and all others.
 

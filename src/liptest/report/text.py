@@ -147,7 +147,7 @@ def witness_lines(
     plural = "" if len(witness.changed) == 1 else "s"
     total = counted(len(witness.dataset), noun)
     head = [
-        f"{'' if is_certain else 'left open: '}two datasets of {total}, equal but for "
+        f"{'' if is_certain else 'left open: '}two datasets of {total}, equal except for "
         f"{noun}{plural} {changed} (counted from 0):",
         *_dataset_lines(witness, noun),
     ]

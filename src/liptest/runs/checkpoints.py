@@ -26,7 +26,7 @@ from liptest.runs.driver import Judgement, Sampling
 
 _KIND = "liptest checkpoint"
 _FORMAT = 1
-# Least time between two writes, but for the last one of a stage.
+# Least time between two writes, except for the last one of a stage.
 SECONDS = 1.0
 _DIGEST_LENGTH = 64
 Encode = Callable[[Any], Any]

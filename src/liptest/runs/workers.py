@@ -372,7 +372,7 @@ def ordered_map(
     """Yield ``task(first), .., task(count - 1)`` in order.
 
     With an executor at most ``2 * workers`` groups of chunks are in flight; closing the iterator
-    cancels those that have not started, but for the last. A group stops behind a result for which
+    cancels those that have not started, except the last. A group stops behind a result for which
     ``ends`` holds. Chunks of a worker that dies are run again, on new workers where the executor
     has lost its own.
 

@@ -66,7 +66,7 @@ def price_paths(
         if dearest is None or total.price > (best.price or 0):
             best, at, dearest = total, number, path
     if dearest is None:
-        raise InputError("paths=() is no program", name="paths")
+        raise InputError("paths=() is not a program", name="paths")
     return Price(best.price, path=at, move=best.move, shifts=words_of_shifts(dearest, best.parts))
 
 

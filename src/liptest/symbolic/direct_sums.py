@@ -104,7 +104,7 @@ def price_direct_sums(
     delta = Fraction(delta)
     paths = [released] if isinstance(released, AlignedPath) else list(released)
     if not paths:
-        raise InputError("released=() is no program", name="released")
+        raise InputError("released=() is not a program", name="released")
     found = []
     reader = RowReader()
     for number, path in enumerate(paths):

@@ -63,7 +63,7 @@ def assert_private(
 ) -> PrivacyVerdict:
     """``check_privacy``, and an assertion that the answer is YES; returns the verdict.
 
-    Arguments and errors are those of ``liptest.check_privacy``, but for ``seed``: without one
+    Arguments and errors are those of ``liptest.check_privacy``, except for ``seed``: without one
     the seed is that of ``--liptest-seed``, else ``SEED``. A seed that the author of the code
     can know makes a sampled YES a regression test, not evidence against a dishonest author
     (theory 3.11).

@@ -117,7 +117,7 @@ class BernoulliVariables:
         group, place = self._groups[self._group[variable]], int(self._place[variable])
         number = group.law.owners[place]
         weights = group.law.weights_of(number, place)
-        # What the sum determines is no choice.
+        # What the sum determines is not a choice.
         bit = self.tree.choose(weights) if all(weights) else int(weights[0] == 0)
         group.law, group.origin = group.law.given(number, place, bit), None
         return bit
@@ -211,7 +211,7 @@ class BernoulliVariables:
         return groups.pop() if len(groups) == 1 else -2
 
     def _match(self, number: int, rows: list[Row]) -> Match | None:
-        """Rows as parts of a group, if they are that but for one factor."""
+        """Rows as parts of a group, if they are that except for one factor."""
         group = self._groups[number]
         numbers, slope, shift = [], None, Fraction(0)
         for row in rows:

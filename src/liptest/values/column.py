@@ -256,7 +256,7 @@ class Column(Storage):
 
     def _selected(self, mask: Column) -> Any:
         if mask.dtype != np.bool_ or mask.table.ndim != 1 or not self._has_records_of(mask):
-            return self.refuse("an index that is no comparison of the same records")
+            return self.refuse("an index that is not a comparison of the same records")
         kept = mask.table.copy() if self.kept is None else mask.table & self.kept
         column = Column(self.branching, self.answers, self.table, kept, is_off=self.is_off)
         return SymbolicArray(column)

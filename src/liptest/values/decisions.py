@@ -170,7 +170,7 @@ class Contest:
         self.alternative = alternative
         self._ways: dict[int, Known] = {}
         self.variables = frozenset(variable for one in sums for variable, _ in one.terms)
-        #: Whether an exchange of variables makes each of them any other, but for constants.
+        #: Whether an exchange of variables makes each of them any other, except for constants.
         self.are_alike = _are_alike(sums, noises)
 
     def way(self, place: int) -> Known:
@@ -244,7 +244,7 @@ class DecidingRun(NoiseRun):
         self.values: list[Fraction] = []
         #: Forms that became known, by their terms with the first factor 1.
         self.released: dict[Terms, Form] = {}
-        #: Conditions that are no comparison of one form with a number.
+        #: Conditions other than a comparison of one form with a number.
         self.more: list[Constraint] = []
         self._intervals: dict[Any, Interval] = {}
         self._known_ways: dict[Any, int] = {}
@@ -353,7 +353,7 @@ class DecidingRun(NoiseRun):
         return self.settle(self.question(comparison, form))
 
     def question(self, comparison: Operation, form: Form) -> BoundQuestion:
-        """Whether a form, which is no constant, compares so with 0; the same for each path."""
+        """Whether a form, which is not a constant, compares so with 0; the same for each path."""
         terms, first = _normal(form)
         bound = lean(-Fraction(form.constant) / first)
         gap = partial(self.at_point, Form(-bound, terms))

@@ -1,7 +1,7 @@
 """Monotone float functions of the grid, evaluated as the code does: cuts, regions, pieces.
 
 Sums, differences, products, quotients and square roots are rounded correctly, hence monotone in
-floats; so are floor, ceil and rint. log, exp and their kin are monotone but for errors of the
+floats; so are floor, ceil and rint. log, exp and their kin are monotone except for errors of the
 last digit: each use is checked at points near the cut and all over the region.
 """
 
@@ -51,7 +51,7 @@ class Step:
     direction: Callable[[Any], int]
     splits: bool = False
     rounds: bool = False
-    #: (slope, shift) of what it does, but for the rounding of floats; None where that is no line.
+    #: (slope, shift) of what it does, without the rounding of floats; None where it is not a line.
     linear: tuple[Fraction, Fraction] | None = None
 
     @raises_as_numpy
@@ -182,7 +182,7 @@ def _region(line: Line | Image, step: Step, start: int, stop: int, what: str) ->
 
 
 def first_point(start: int, stop: int, holds: Callable[[int], bool]) -> int:
-    """The first of the points that holds, ``stop`` if none; UNCERTAIN where that is no cut."""
+    """The first of the points that holds, ``stop`` if none; UNCERTAIN where that is not a cut."""
     with np.errstate(all="ignore"):
         cut, end = start, stop
         while cut < end:  # not by bisect: a range may be longer than it allows

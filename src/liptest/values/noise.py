@@ -200,7 +200,7 @@ class NoiseValue(AnyNoise):
 class RoundedValue(AnyNoise):
     """``steps`` after k, where k is a sum that is whole ("exact"), or is rounded as ``how``.
 
-    ``slope`` and ``shift`` are what the steps do, but for the rounding of floats; ``precise`` says
+    ``slope`` and ``shift`` are what the steps do, without the rounding of floats; ``precise`` says
     that there is none.
     """
 

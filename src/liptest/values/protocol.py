@@ -318,7 +318,7 @@ def concretise_all(value: Any, use: str) -> Any:
 
 
 def calculate(operation: Operation, left: Any, right: Any) -> Any:
-    """Arithmetic of two numbers, at least one symbolic; NotImplemented for what is no number."""
+    """Arithmetic of two numbers, at least one symbolic; NotImplemented for what is not a number."""
     left, right = current(left), current(right)
     swapped = not is_symbolic(left)
     value, other = (right, left) if swapped else (left, right)
@@ -349,7 +349,7 @@ def _with_other(operation: Operation, value: Any, other: Any, swapped: bool) -> 
 
 
 def compare(comparison: Operation, left: Any, right: Any) -> Any:
-    """A comparison of two numbers, symbolic or not; NotImplemented for what is no number."""
+    """A comparison of two numbers, symbolic or not; NotImplemented for what is not a number."""
     left, right = current(left), current(right)
     if not is_symbolic(left):
         if not is_symbolic(right):

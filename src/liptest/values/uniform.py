@@ -367,7 +367,7 @@ _LT, _LE, _GT, _GE, _EQ, _NE = (
 
 @lru_cache(maxsize=4096)
 def linear_in_base(line: Any) -> tuple[Fraction, Fraction] | None:
-    """(slope, shift) of the values in the grid point over GRID, but for the rounding of floats."""
+    """(slope, shift) of the values in the grid point over GRID, without the rounding of floats."""
     if not isinstance(line, Image):
         return None if line.discrete else (Fraction(line.width), Fraction(line.low))
     inner, step = linear_in_base(line.inner), line.step.linear

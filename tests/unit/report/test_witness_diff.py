@@ -33,7 +33,7 @@ def witness(dataset, neighbour, **changes):
 
 def test_a_short_witness_is_shown_whole():
     assert witness_lines(witness((0, 10, 2), (0, 9, 2))) == [
-        "two datasets of 3 records, equal but for record 1 (counted from 0):",
+        "two datasets of 3 records, equal except for record 1 (counted from 0):",
         "-  0 10  2",
         "+  0  9  2",
         "?    ^^",

@@ -110,7 +110,7 @@ def test_bad(size):
         [
             "*ClaimNotConfirmed: loses_noise: NO",
             "E *NO refuted with a witness",
-            "E *two datasets of 3 records, equal but for record * (counted from 0):",
+            "E *two datasets of 3 records, equal except for record * (counted from 0):",
             "E *- [01] [01] [01]",
             "E *+ [01] [01] [01]",
             "E *? *^*",

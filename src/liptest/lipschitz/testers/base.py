@@ -34,7 +34,7 @@ class LipschitzTester(Protocol):
     """One-sided and non-adaptive: ``plan`` says how many draws, ``draw`` makes them.
 
     A violated pair proves that the function is not Lipschitz. No violated pair does NOT mean
-    that it is: only that, but for failure_probability, it is Lipschitz (up to
+    that it is: only that, except for failure_probability, it is Lipschitz (up to
     ``approximation_factor``) off a set of mass at most proximity.
     """
 
