@@ -218,7 +218,7 @@ def test_every_path_counts_and_no_paths_are_no_program() -> None:
     assert price_paths(half, Differences.of_one([1])).epsilon == 1
     both = [*half, AlignedPath(noises, (raised,))]
     assert price_paths(both, Differences.of_one([1])).epsilon is None
-    with pytest.raises(lt.errors.InputError, match="no program"):
+    with pytest.raises(lt.errors.InputError, match="not a program"):
         price_paths([], Differences.of_one([1]))
     with pytest.raises(lt.errors.InputError, match="answer 0 is unknown"):
         price_paths(half, Differences.of_one([]))

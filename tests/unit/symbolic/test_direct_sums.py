@@ -141,7 +141,7 @@ def test_paths_that_depend_on_what_was_released() -> None:
     assert price_direct_sums([normals, normals], one, delta=TINY).epsilon == alone
     pure = [AlignedPath(noises, (), places) for places in ((), (a + k,))]
     assert price_direct_sums(pure, one, delta=TINY).epsilon == Fraction(1, 2)
-    with pytest.raises(lt.errors.InputError, match="no program"):
+    with pytest.raises(lt.errors.InputError, match="not a program"):
         price_direct_sums([], one)
 
 
