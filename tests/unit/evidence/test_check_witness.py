@@ -274,3 +274,18 @@ def test_it_imports_nothing_but_the_standard_library():
             names.add((node.module or "").partition(".")[0])
     assert "fractions" in names
     assert names <= set(sys.stdlib_module_names)
+
+
+@pytest.mark.parametrize("distance", [1, 3])
+@pytest.mark.parametrize("tolerance", [F(0), F(1, 10**9), F(1, 8)])
+def test_the_factor_of_a_logarithm_has_its_tolerance(distance, tolerance):
+    low, high = Claim(None, F(3), F(0), tolerance).factor(distance, 64)
+    saved, ctx.prec = ctx.prec, 256
+    try:
+        truth = ((arb(3).log() * (1 + ball(tolerance)) + ball(tolerance)) * distance).exp()
+        assert ball(low) <= truth or tolerance == 0
+        assert truth <= ball(high) or tolerance == 0
+        assert abs(ball(high) - truth) < arb(2) ** -40
+        assert high - low < F(1, 2**40)
+    finally:
+        ctx.prec = saved

@@ -289,3 +289,10 @@ def test_of_exact_laws_the_output_of_the_largest_gap_is_shown():
     right = law(F(20, 100), F(6, 100), F(37, 100), F(37, 100))
     found = compare_laws(left, right, Claim(lt.log(F(11, 10)), 0.0, 0.0))
     assert (found.answer, found.event) == (Answer.VIOLATED, (0,))
+
+
+def test_of_what_was_not_explored_no_loss_is_certain():
+    part = law(F(1, 4), F(1, 4), unexplored=F(1, 2))
+    found = compare_laws(part, part, Claim(50.0, 0.0, 0.0))
+    assert found.answer is Answer.DOUBT
+    assert (found.lower, found.upper) == (0.0, math.inf)

@@ -317,12 +317,44 @@ def test_one_partial_law_is_enough_for_no_windows():
     assert exhaustive.laws_by_position(Partly(3), sets) is None
 
 
+def test_laws_over_other_outputs_have_no_windows():
+    mechanism = Partly(99)
+    mechanism.outputs = (1, 0)
+    sets = lt.WeightedSum([1, 2, 3]).difference_sets(CUBE)
+    mechanism.laws_of = lambda values: Partly(99).laws_of(values)
+    assert exhaustive.laws_by_position(mechanism, sets) is None
+    mechanism.outputs = None
+    assert exhaustive.laws_by_position(mechanism, sets) is None
+
+
 def test_one_pair_of_zeros_that_may_be_underflows_has_no_upper_end():
     rows = [[0.5, 0.5, 0.0], [0.4, 0.6, 0.0], [0.2, 0.3, 0.5], [0.2, 0.4, 0.4]]
     mechanism = closed(lt.Hypergrid([4]), rows, exact_zeros=False)
     listed = [([0], [1]), ([2], [3])]
     assert lt.exact_loss(mechanism, listed).upper == math.inf
     assert lt.exact_loss(mechanism, listed[1:]).upper == pytest.approx(math.log(4 / 3))
+
+
+@pytest.mark.parametrize("place", range(5))
+def test_a_violation_in_any_block_is_found(monkeypatch, place):
+    monkeypatch.setattr(DistinctLaws, "pairs_per_slice", lambda self: 1)
+    p = np.array([0.5, 0.52, 0.45, 0.55, 0.48])
+    grid = lt.Hypergrid([5])
+    proof = check(closed(grid, np.stack([p, 1 - p], axis=1)), grid)
+    assert (proof.decision, proof.largest_loss) == ("YES", pytest.approx(math.log(55 / 45)))
+    p[place] = 0.1
+    assert check(closed(grid, np.stack([p, 1 - p], axis=1)), grid).decision == "NO"
+
+
+def test_a_witness_of_noise_has_the_probabilities_of_its_own_sides():
+    mechanism = lt.ShiftMechanism(lt.Count(), lt.DiscreteLaplace(2))
+    witness = check(mechanism, epsilon=0.4).witness
+    sides = (witness.dataset, witness.neighbour)
+    masses = [
+        math.exp(float(lt.DiscreteLaplace(2).log_pmf(witness.output - sum(side)))) for side in sides
+    ]
+    assert (witness.probability, witness.neighbour_probability) == pytest.approx(masses)
+    assert witness.verify(mechanism)
 
 
 def by_sign(datasets):

@@ -99,6 +99,8 @@ def test_a_violation_in_a_later_part_has_its_own_distance(limit):
         known = {array[left[first]].tobytes(), array[right[first]].tobytes()}
         # Narrowed to neighbours on the way between the two.
         assert found.distance == 1
+        sides = [np.array(side) for side in (found.evidence.dataset, found.evidence.neighbour)]
+        assert DOMAIN.distance(*sides)[0] == 1
         ends = {found.left.tobytes(), found.right.tobytes()} if hasattr(found, "left") else known
         assert ends & known or math.isfinite(found.evidence.loss_lower)
         assert found.evidence.verify(mechanism)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import liptest as lt
 from liptest.privacy.claims import Claim
+from liptest.privacy.domain_laws import DistinctLaws
 from liptest.privacy.judge import witness_of
 from liptest.privacy.verdicts import PrivacyVerdict
 
@@ -61,6 +62,18 @@ def test_what_is_named_is_enough_and_hardly_more_than_needed(rows, epsilon, delt
         assert answer(epsilon=verdict.sufficient_epsilon, delta=delta) == "YES"
         assert answer(epsilon=verdict.sufficient_epsilon * 0.999, delta=delta) == "NO"
     assert verdict.witness.least_delta <= (verdict.sufficient_delta or 1.0)
+
+
+@pytest.mark.parametrize("delta", [0.0, 0.01])
+def test_a_remedy_is_for_all_blocks_of_pairs(monkeypatch, delta):
+    rows = [["1/2", "1/2"], ["1/4", "3/4"], ["1/2", "1/2"], ["9/10", "1/10"]]
+    for order in (rows, rows[::-1]):
+        whole = lt.check_privacy(table(order, PAIRS), PAIRS, epsilon=0.1, delta=delta)
+        with monkeypatch.context() as patch:
+            patch.setattr(DistinctLaws, "pairs_per_slice", lambda self: 1)
+            parts = lt.check_privacy(table(order, PAIRS), PAIRS, epsilon=0.1, delta=delta)
+        assert parts.remedy == whole.remedy
+        assert whole.sufficient_delta > 0.3
 
 
 def _disjoint(rows, epsilon):
@@ -161,6 +174,14 @@ def test_a_claim_with_delta_on_real_outputs_has_no_largest_loss():
         text = str(lt.check_privacy(mechanism, CUBE, epsilon=1.0, delta=delta))
         assert "infinite" not in text
         assert "Largest loss" not in text
+
+
+def test_the_largest_loss_of_laws_with_a_tail_is_what_is_certain():
+    mechanism = lt.mechanism(max_choices=60)(_count_of_heads)
+    for method in ("exhaustive", "neighbourhoods"):
+        verdict = lt.check_privacy(mechanism, PAIRS, epsilon=0.1, method=method, seed=1)
+        assert verdict.decision == "NO"
+        assert 0.1 < verdict.witness.loss_lower <= verdict.largest_loss
 
 
 def test_a_refutation_by_sampling_says_what_is_needed_at_least():

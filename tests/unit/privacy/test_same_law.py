@@ -49,6 +49,7 @@ PART = _law("1/2", a="1/4", b="1/4")
     [
         _law("1/4", a="1/2", b="1/4"),  # further on
         _law("3/4", a="1/4"),  # not so far
+        _law("1/4", a="1/4", c="1/2"),  # elsewhere, as far as is just possible
         _law("0", a="1/2", b="1/4", c="1/4"),  # whole
         PART,
     ],
