@@ -149,12 +149,16 @@ class Enumeration:
         session.follow(rng._tree)
         data = handed(argument)
         run = Run(self.function, lambda: data, rng, self.name, self.canonical, session)
+        before = interruptions()
         try:
-            return not any(isinstance(one, Raised) for one in rng._tree.law(run))
+            answers = not any(isinstance(one, Raised) for one in rng._tree.law(run))
         except LiptestError:
             return False
         finally:
             rng._tree.close()
+        if interruptions() != before:
+            raise KeyboardInterrupt  # the function swallowed it
+        return answers
 
     def recorded(self, dataset: NDArray[Any], session: Session) -> Enumerated:
         """The law on a dataset, with the reads that it rests on.
