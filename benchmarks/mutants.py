@@ -69,6 +69,7 @@ COVERED = {
         f"{PRIVACY}/test_same_law.py",
         f"{PRIVACY}/test_correlated.py",
         f"{PRIVACY}/test_privacy_verdicts.py",
+        f"{PRIVACY}/test_at_any_size.py",
     ],
     "privacy/intervals.py": [f"{PRIVACY}/test_intervals.py", f"{PRIVACY}/test_counts.py"],
     "privacy/domain_laws.py": [

@@ -13,9 +13,10 @@ import pytest
 
 import liptest as lt
 from liptest.data.answers import Answers
+from liptest.errors import InputError
 from liptest.evidence.certificate import Certificate, certify
 from liptest.evidence.verify import problems
-from liptest.privacy import at_any_size
+from liptest.privacy import at_any_size, proof
 from liptest.privacy.alignment import align
 from liptest.privacy.plain_pairs import padded_pairs, plain_pairs, small_domains
 from liptest.runs.fingerprints import fingerprint
@@ -351,3 +352,13 @@ def test_whole_noise_without_an_end_is_proved_on_few_records_too(records: int) -
 
     verdict = lt.check_privacy(lt.mechanism(rounded), lt.Hypercube(records), epsilon=1.0, seed=1)
     assert (verdict.decision, verdict.method) == ("YES", "alignment")
+
+
+def test_where_no_pair_can_be_compared_the_enclosure_is_what_is_proved(monkeypatch: Any) -> None:
+    def fails(*arguments: Any) -> Any:
+        raise InputError("no", name="pairs")
+
+    monkeypatch.setattr(proof, "largest_over", fails)
+    found = proof._enclosure(noisy_count, PEOPLE)
+    assert found == proof.ExactEpsilon(0.0, 0.0, align(noisy_count, PEOPLE).epsilon, None, 0, 0)
+    assert found.upper == pytest.approx(1.0)
