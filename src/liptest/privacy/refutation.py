@@ -36,7 +36,7 @@ from liptest.runs.driver import Finding, Judgement, RunOutcome
 
 _SOURCE = "theory 3.10"
 # Pairs of plain datasets, small instances, and pairs that are padded.
-_PLAIN, _SMALL, _PADDED = 20, 3, 12
+_PLAIN, _SMALL, _PADDED = 24, 3, 12
 # Runs for one law of a small instance, and of the size asked for, where long data take longer.
 _RUNS, _MOST_RUNS, _RECORDS = 400, 4096, 20_000_000
 # So many pairs in a row whose laws cannot be had, or in part: the next ones cannot, either.

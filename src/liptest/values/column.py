@@ -185,6 +185,13 @@ class Column(Storage):
         return self.refuse(use)  # type: ignore[no-any-return]
 
     def moved(self, move: Any) -> Any:
+        """The same records in their places, as ravel() and reshape(-1) of one line give them."""
+        if self.table.ndim == 1 and self.kept is None:
+            places = np.arange(self.answers.records)
+            found = move(places)
+            if isinstance(found, np.ndarray) and np.array_equal(found, places):
+                is_view = np.may_share_memory(found, places)
+                return self.other(self.table if is_view else self.table.copy())
         return self.refuse("a use that moves records")
 
     def copied(self, order: Any) -> Any:

@@ -84,6 +84,14 @@ class RecordList(Symbolic):
             self.refuse("len()")
         return found
 
+    def count(self, value: Any) -> Any:
+        """How many entries equal a constant."""
+        if isinstance(value, Symbolic) or type(value) not in _LIKE:
+            self.refuse("count() of what is not a constant number")
+        kept = zip(self.values, self.kept, strict=True)
+        mask = np.array([is_kept and bool(one == value) for one, is_kept in kept])
+        return self.to_column(np.zeros(len(mask), np.int64), mask).tolist().length()
+
     def __iter__(self) -> NoReturn:
         self.refuse("a loop that does more than to add up, or whose source is not known")
 

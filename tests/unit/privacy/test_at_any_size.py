@@ -362,3 +362,22 @@ def test_where_no_pair_can_be_compared_the_enclosure_is_what_is_proved(monkeypat
     found = proof._enclosure(noisy_count, PEOPLE)
     assert found == proof.ExactEpsilon(0.0, 0.0, align(noisy_count, PEOPLE).epsilon, None, 0, 0)
     assert found.upper == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("value", range(4))
+def test_a_count_of_any_one_value_is_refuted(value: int) -> None:
+    """Code may look at one value of a record only, and be blind to all others."""
+
+    def counts(data: Any, rng: Any) -> float:
+        return float((data == value).sum() + rng.laplace(0, 1.0))
+
+    def lists(data: Any, rng: Any) -> float:
+        return float(data.ravel().tolist().count(value) + rng.laplace(0, 1.0))
+
+    domain = lt.RecordGrid([4] * 1_000)
+    for function in (counts, lists):
+        assert lt.check_privacy(lt.mechanism(function), domain, epsilon=1.0).decision == "YES"
+        verdict = lt.check_privacy(lt.mechanism(function), domain, epsilon=0.9)
+        assert verdict.decision == "NO"
+        assert verdict.witness is not None
+        assert verdict.witness.verify(lt.mechanism(function))
