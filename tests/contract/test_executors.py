@@ -178,6 +178,7 @@ def facts(mechanism: Any, executor: Executor | None) -> tuple[Any, ...]:
     return str(verdict.decision), str(verdict.witness), counts, verdict.guarantee
 
 
+@pytest.mark.slow
 def test_verdict_witness_and_counts_are_those_of_one_process(
     executor: Executor, tmp_path: Path
 ) -> None:

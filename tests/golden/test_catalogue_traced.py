@@ -53,6 +53,7 @@ def test_every_entry_is_somewhere() -> None:
 QUICK = {"svt1", "svt4", "svt5", "noisy max 2"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", [pytest.param(n, marks=[pytest.mark.slow] * (n not in QUICK)) for n in FINITE]
 )

@@ -221,6 +221,7 @@ def test_laws_are_those_of_enumeration(data: st.DataObject) -> None:
     check(data, STEPS)
 
 
+@pytest.mark.slow
 @settings(max_examples=400, deadline=None)
 @given(st.data())
 def test_sums_of_sums_and_entries_after_them(data: st.DataObject) -> None:

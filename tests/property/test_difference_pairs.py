@@ -181,6 +181,7 @@ def test_too_many_pairs_at_the_line_are_refused() -> None:
             )
 
 
+@pytest.mark.slow
 def test_an_underflow_twice_is_never_a_yes() -> None:
     def log_pmf(values: np.ndarray) -> np.ndarray:
         logs = np.full((len(values), 2), -np.inf)

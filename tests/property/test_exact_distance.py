@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -104,6 +105,7 @@ def masses(law: ProductDistribution) -> list[Fraction]:
     return [law.exact_mass(point) for point in law.domain.points(np.arange(law.domain.size))]
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(laws_and_functions)
 def test_distance_is_the_lightest_cover(case: tuple[ProductDistribution, np.ndarray]) -> None:

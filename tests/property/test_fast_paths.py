@@ -50,6 +50,7 @@ def test_normalising_leaves_zeros_and_sums_to_1(seed: int, outputs: int, zeros: 
     assert np.all((np.abs(found - logs) <= errors)[finite])
 
 
+@pytest.mark.slow
 @given(SEEDS, st.sampled_from([(20, 30_000), (1000, 600), (4096, 150)]))
 def test_bits_of_many_pieces_are_those_of_one(seed: int, shape: tuple[int, int]) -> None:
     d, count = shape

@@ -45,6 +45,7 @@ def contributions(draw: st.DrawFn) -> tuple[Contributions, Domain]:
     return Contributions.each([table(n) if fresh else known[n] for n in domain.sizes]), domain
 
 
+@pytest.mark.slow
 @given(contributions())
 @small
 def test_contributions_have_exactly_the_neighbouring_pairs(
@@ -115,6 +116,7 @@ def test_order_statistics_have_exactly_the_neighbouring_pairs(
     check_changes(statistic, domain)
 
 
+@pytest.mark.slow
 @given(order_statistics())
 @small
 def test_order_statistics_realise_exactly_their_edges(

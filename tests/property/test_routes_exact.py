@@ -159,6 +159,7 @@ def test_a_query_of_the_sensitivity_is_never_refused(
     assert gate.certificate.decision is decision
 
 
+@pytest.mark.slow
 @settings(max_examples=100)
 @given(st.data(), domains, steps, seeds)
 def test_the_answer_is_that_of_brute_force(

@@ -89,6 +89,7 @@ def test_weighted_sum_edges_are_exactly_the_neighbouring_pairs(
     check_changes(statistic, domain)
 
 
+@pytest.mark.slow
 @given(sums())
 @small
 def test_weighted_sum_realises_exactly_its_edges(case: tuple[WeightedSum, Domain]) -> None:
@@ -128,6 +129,7 @@ def test_count(dimension: int) -> None:
     check_changes(Count(), Hypercube(dimension))
 
 
+@pytest.mark.slow
 @given(domains())
 @small
 def test_user_statistic_with_its_true_edges(domain: Domain) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import polars as pl
+import pytest
 import sqlalchemy as sa
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -32,6 +33,7 @@ def sources(rows: list[tuple[Any, ...]]) -> Iterator[list[Any]]:
     engine.dispose()
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(rows=ROWS, shrinkage=WEIGHTS, smoothing=st.one_of(st.just(0.0), WEIGHTS))
 def test_whole_rows(rows: list[tuple[Any, ...]], shrinkage: float, smoothing: float) -> None:

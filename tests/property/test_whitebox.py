@@ -10,6 +10,7 @@ from itertools import product
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -94,6 +95,7 @@ KINDS = ["coin", "integers", "choice", "binomial", "permutation", "array", "unif
 DRAWS = st.lists(st.tuples(st.sampled_from(KINDS), PROBABILITIES), max_size=3)
 
 
+@pytest.mark.slow
 @given(DRAWS, BITS)
 def test_random_choice_programs_sum_to_one_and_their_draws_are_independent(
     draws: list[tuple[str, float]], bits: list[int]

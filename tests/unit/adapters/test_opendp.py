@@ -133,6 +133,7 @@ def test_the_claim_is_exact_and_its_relation_is_the_metric(case: str) -> None:
     assert below.witness.verify(mechanism)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wrapped", [True, False])
 @pytest.mark.parametrize("size", [None, 2])
 def test_gaussian_noise_at_a_delta(wrapped: bool, size: int | None) -> None:
@@ -274,6 +275,7 @@ def test_what_has_no_closed_form_is_refused_with_a_reason(make: Any, why: str) -
 RECORDS = dp.symmetric_distance()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [bool, str, int, float])
 def test_a_count_of_any_records(kind: type) -> None:
     atoms = dp.atom_domain(T=float, nan=False) if kind is float else dp.atom_domain(T=kind)
@@ -337,6 +339,7 @@ def by_orders(scores: list[int], scale: float) -> list[float]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("negate", [False, True])
 @pytest.mark.parametrize("scale", [0.4, 1.0, 30.0])
 def test_the_noisy_maximum_is_permute_and_flip(scale: float, negate: bool) -> None:

@@ -206,6 +206,7 @@ def test_a_count_is_proved_by_the_count() -> None:
     assert wrong.witness.loss == pytest.approx(1.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["neighbourhoods", "light-neighbourhoods", "edges", "group"])
 def test_sampling_methods_and_workers(method: str) -> None:
     from concurrent.futures import ProcessPoolExecutor
@@ -340,6 +341,7 @@ SHAPES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("typed", [False, True])
 @pytest.mark.parametrize("function", SHAPES.values(), ids=SHAPES)
 def test_shapes_of_outputs_whether_types_count_or_not(function: Any, typed: bool) -> None:

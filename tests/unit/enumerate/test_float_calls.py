@@ -139,6 +139,7 @@ PAIRS: dict[str, tuple[Program, Program]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pair", PAIRS.values(), ids=PAIRS)
 def test_the_loss_is_that_without_float(pair: tuple[Program, Program]) -> None:
     followed, same = map(loss, pair)

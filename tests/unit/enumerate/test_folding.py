@@ -421,6 +421,7 @@ def bodies(draw: st.DrawFn, depth: int = 2) -> list[str]:
     return lines
 
 
+@pytest.mark.slow
 @settings(max_examples=150)
 @given(bodies(), st.lists(st.sampled_from(VALUES), max_size=12), st.integers(0, 3))
 def test_generated_bodies(body: list[str], records: list[int], spelling: int) -> None:

@@ -117,6 +117,7 @@ def on_grid(left: Law, right: Law, epsilon: float) -> float:
     return max(sizes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("function", "law"), CODE, ids=[law.__name__ for _, law in CODE])
 @pytest.mark.parametrize("epsilon", [0.01, 0.3, 0.9, 1.7])
 def test_the_divergence_is_that_of_a_fine_grid(
@@ -133,6 +134,7 @@ def test_the_divergence_is_that_of_a_fine_grid(
 SIZES = st.fractions(Fraction(1, 8), 8, max_denominator=8)
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(SIZES, SIZES, st.floats(0.001, 6))
 @example(Fraction(1), Fraction(1), 1.0)
@@ -148,6 +150,7 @@ def test_normal_and_laplace_numbers_against_closed_forms(
     assert ends[1] - ends[0] < 1e-13
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(SIZES, SIZES, st.floats(0.001, 3), st.integers(-8, 4), st.integers(1, 8), st.booleans())
 def test_clipped_normal_numbers_against_a_grid(

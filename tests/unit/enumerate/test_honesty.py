@@ -111,6 +111,7 @@ def test_a_wrong_cut_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     assert found >= 3
 
 
+@pytest.mark.slow
 @given(
     st.lists(
         st.tuples(

@@ -46,6 +46,7 @@ def laws_on_all(mechanism: Any, domain: Any) -> list[dict[Any, Fraction]]:
             (mechanism.law(point) for point in points)]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("function", "statistic"),
     [
@@ -75,6 +76,7 @@ def test_narrowed_laws_are_those_of_the_function(function: Any, statistic: str |
     assert len(table.logs) <= 7
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("function", [counted, two_records, depends, of_all, constant])
 @pytest.mark.parametrize("epsilon", [0.5, 1.0, 3.0])
 def test_verdicts_are_those_without_readings(function: Any, epsilon: float) -> None:

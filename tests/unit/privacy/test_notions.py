@@ -164,6 +164,7 @@ def test_quantiles_in_floats():
     assert np.allclose(normal_quantiles(1 - tails, tails), -exact, rtol=1e-8, atol=1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sigma", [0.7, 3, 40.5])
 @pytest.mark.parametrize("width", [1, 3])
 def test_discrete_gaussian_exactly_at_its_rho(sigma, width):

@@ -60,6 +60,7 @@ def processes():
         yield pool
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "decision", ["NO", "YES", pytest.param("INCONCLUSIVE", marks=pytest.mark.slow)]
 )

@@ -102,6 +102,7 @@ def test_code_that_answers_somewhere_has_one():
     assert lt.exact_epsilon(mechanism, lt.Hypercube(2)).value == np.inf
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sizes", [[1, 1], [1], [1, 1, 1]])
 @pytest.mark.parametrize("kind", [lt.RecordGrid, lt.Hypergrid])
 def test_a_domain_of_one_dataset_has_no_neighbours(kind, sizes):

@@ -65,6 +65,7 @@ def test_distributions_are_product_laws_on_their_domain(data):
     assert data.draw(strategies.product_distributions()).domain.dimension <= 3
 
 
+@pytest.mark.slow
 @given(cases())
 def test_laws_are_the_exact_ones(case):
     domain, mechanism, rows = case
