@@ -30,7 +30,7 @@ from liptest.enumerate.surroundings import check_no_address
 from liptest.enumerate.tracing import TracingTree
 from liptest.errors import LiptestError, MechanismError, NonDeterministicError
 from liptest.mechanisms.laws import Output, OutputLaw, Raised
-from liptest.runs.interrupts import interruptions
+from liptest.runs.interrupts import interruptions, raise_swallowed
 from liptest.values.branching import Path, UnweightedBranches
 from liptest.values.grid import Split
 
@@ -156,8 +156,7 @@ class Enumeration:
             return False
         finally:
             rng._tree.close()
-        if interruptions() != before:
-            raise KeyboardInterrupt  # the function swallowed it
+        raise_swallowed(before)
         return answers
 
     def recorded(self, dataset: NDArray[Any], session: Session) -> Enumerated:
@@ -248,8 +247,7 @@ class Enumeration:
                 repeat(tree, run, path, output)
         finally:
             tree.close()
-        if interruptions() != before:
-            raise KeyboardInterrupt  # the function swallowed it: no law may be kept of this
+        raise_swallowed(before)
         law = law_of(probabilities, tree.unexplored)
         law.leaves, law.repeated = tree.leaves, len(chosen)
         return Enumerated(law, run.exception, tree.leaves, {})

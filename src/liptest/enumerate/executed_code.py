@@ -36,16 +36,23 @@ class ExecutedCode:
     def __exit__(self, *error: object) -> None:
         self._profiler.disable()
 
+    @staticmethod
+    def is_possible() -> bool:
+        """Whether no other profiler is on: from Python 3.12 on there may be one of them."""
+        if sys.version_info < (3, 12):
+            return True
+        return sys.monitoring.get_tool(sys.monitoring.PROFILER_ID) is None
+
     def codes(self) -> Iterator[CodeType]:
         """Code of the program that has run."""
         own = _generated_code(len(sys.modules))
         for entry in self._profiler.getstats():
             code = entry.code
-            if isinstance(code, CodeType) and id(code) not in own and not _is_others(code):
+            if isinstance(code, CodeType) and id(code) not in own and not _is_of_others(code):
                 yield code
 
 
-def _is_others(code: CodeType) -> bool:
+def _is_of_others(code: CodeType) -> bool:
     """Whether code is that of liptest, of the standard library, NumPy or alike."""
     name = code.co_filename
     if name.startswith(_LIBRARY):

@@ -163,16 +163,11 @@ def _install(
 
     files = ProgramFiles()
 
-    of_data: dict[type, bool] = {}
-
     def wanted(value: Any) -> bool:
         kind: Any = type(value)
-        is_data = of_data.get(kind)
-        if is_data is None:
-            is_data = of_data[kind] = is_plain_kind(kind) and is_known_kind(kind)
         for one in calls:
             one.note(value)
-        if is_data:
+        if is_plain_kind(kind) and is_known_kind(kind):
             return id(value) in stand_in
         session.surroundings.reach(value)
         files.note(value)

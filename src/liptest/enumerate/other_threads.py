@@ -58,6 +58,7 @@ _FUNCTIONS = {
     ("_thread", "start_joinable_thread"): "starts a thread",
     ("_posixsubprocess", "fork_exec"): "starts a program",
 }
+# Modules of Dask and Tornado that run functions which they are given.
 _RUN_FUNCTIONS = frozenset(
     {"distributed.worker", "distributed.threadpoolexecutor", "distributed.utils", "tornado.ioloop"}
     | {"dask.local", "dask.utils", "dask._task_spec", "dask.core", "distributed.client"}

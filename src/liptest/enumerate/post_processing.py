@@ -21,7 +21,7 @@ import numpy as np
 
 from liptest.enumerate.function_parts import FunctionParts, cut_call
 from liptest.enumerate.pure_code import is_plain
-from liptest.enumerate.replaceable_names import is_drawing, is_foreign, names_in, reachable
+from liptest.enumerate.replaceable_names import is_drawing, is_others, names_in, reachable
 from liptest.enumerate.source import LOOKING, OWN_NAMES, read_source
 from liptest.values.aligned import AlignedValue, ReleasedValue
 from liptest.values.array import CellStorage, Storage, SymbolicArray
@@ -213,8 +213,7 @@ class _HeldByAnalysis:
 
 
 def _is_of_libraries(function: FunctionType) -> bool:
-    name = str(function.__globals__.get("__name__"))
-    return is_foreign(name) or name.partition(".")[0] == "liptest"
+    return is_others(function.__globals__.get("__name__"))
 
 
 def _looks_into_frames(value: Any) -> bool:

@@ -301,13 +301,14 @@ class PythonFunction(Mechanism):
 
         None also where that is not seen in few runs, or where the code is not followed.
         """
-        new_tree = partial(RaisingTree, self.name, **self.within(_FEW_RUNS)._budgets)
-        runs = replace(self._enumeration, new_tree=new_tree)
+        budgets = self._budgets | {"max_leaves": min(_FEW_RUNS, self.max_leaves)}
+        runs = replace(self._enumeration, new_tree=partial(RaisingTree, self.name, **budgets))
+        argument = self._argument(dataset)
         try:
             with self._session() as session:
-                if runs.answers_once(self._argument(dataset), session):
+                if runs.answers_once(argument, session):
                     return None
-                found = runs.recorded(self._argument(dataset), session)
+                found = runs.recorded(argument, session)
         except LiptestError:
             return None
         return None if found.law.unexplored else found.exception

@@ -165,7 +165,7 @@ def _of_function(function: FunctionType) -> Iterator[tuple[str, Any, Any]]:
     if _is_own(module):
         return
     # What functions of the standard library, of NumPy or of liptest name is none of the program's.
-    if not _is_others(module):
+    if not is_others(module):
         yield from _globals_of(function)
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         yield name, cell, None
@@ -194,7 +194,7 @@ def _globals_of(function: FunctionType) -> Iterator[tuple[str, Any, Any]]:
     modules += [one for one in imported_by(function.__code__, space) if one is not None]
     while modules:
         module = modules.pop()
-        if _is_others(module.__name__):
+        if is_others(module.__name__):
             continue
         inside = vars(module)
         for name in inside.keys() if any_name else named & inside.keys():
@@ -213,7 +213,7 @@ def _put_default(function: FunctionType, place: int, value: Any) -> None:
 
 
 def _of_class(kind: type) -> Iterator[tuple[str, Any, Any]]:
-    if _is_others(kind.__module__):
+    if is_others(kind.__module__):
         return
     for base in kind.__mro__[1:]:
         yield "", base, None
@@ -274,9 +274,9 @@ def is_foreign(module: Any) -> bool:
     return isinstance(module, str) and module.partition(".")[0] in FOREIGN
 
 
-def _is_others(module: Any) -> bool:
-    """Whether it is foreign, or a module of liptest."""
-    return is_foreign(module) or (isinstance(module, str) and module.startswith("liptest."))
+def is_others(module: Any) -> bool:
+    """Whether it is foreign, or a module of liptest: no part of any program."""
+    return is_foreign(module) or (isinstance(module, str) and module.partition(".")[0] == "liptest")
 
 
 _OWN = ("liptest.values", "liptest.enumerate")

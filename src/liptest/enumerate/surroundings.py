@@ -27,7 +27,13 @@ import numpy as np
 
 from liptest.enumerate.compiled_code import CompiledCode, makes_names, package_of
 from liptest.enumerate.executed_code import ExecutedCode
-from liptest.enumerate.replaceable_names import attribute_of, has_step, imported_by, is_foreign
+from liptest.enumerate.replaceable_names import (
+    attribute_of,
+    has_step,
+    imported_by,
+    is_foreign,
+    is_others,
+)
 from liptest.errors import NonDeterministicError
 from liptest.values.lines import line_in_words
 
@@ -297,8 +303,7 @@ _STAND_INS = frozenset(
 
 def is_programs(frame: FrameType) -> bool:
     """Whether a frame is the program's, not one of the standard library, NumPy or liptest."""
-    module = frame.f_globals.get("__name__")
-    return not is_foreign(module) and package_of(module) != "liptest"
+    return not is_others(frame.f_globals.get("__name__"))
 
 
 def _is_clock(function: BuiltinFunctionType) -> bool:

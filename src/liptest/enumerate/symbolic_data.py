@@ -34,7 +34,7 @@ from liptest.enumerate.post_processing import Tail, place_of_cut
 from liptest.enumerate.running import RandomFunction, Run
 from liptest.errors import BudgetError, LiptestError, UnsupportedRandomnessError
 from liptest.mechanisms.laws import Output, Raised
-from liptest.runs.interrupts import interruptions
+from liptest.runs.interrupts import interruptions, raise_swallowed
 from liptest.symbolic.answers import AlignedPath, Answer, Differences
 from liptest.symbolic.forms import Constraint, Form
 from liptest.symbolic.noise import Noise
@@ -382,8 +382,7 @@ def _explored(program: Program, data: Data, releases: bool, max_paths: int) -> l
             _MAX_SECONDS,
         ):
             for output in tree.leaves_of(run):
-                if interruptions() != before:
-                    raise KeyboardInterrupt  # the function swallowed it
+                raise_swallowed(before)
                 branches = tuple([branch for _, branch in tree.path])
                 path = maker.path_of(tree, output)
                 leaves.append(PathEnd(path, branches, isinstance(output, Raised)))
@@ -451,8 +450,7 @@ def _check_points(
     points = max(_FEWEST, min(_POINTS, _ENTRIES // max(dimension, _VARIABLE * variables)))
     for seed in range(points):
         branches = _check_point(program, data, releases, seed)
-        if interruptions() != before:
-            raise KeyboardInterrupt  # the function swallowed it
+        raise_swallowed(before)
         if branches not in known:
             raise _differs(program, "takes a path that was not found")
         raising.discard(branches)

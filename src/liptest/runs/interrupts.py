@@ -22,6 +22,15 @@ def interruptions() -> int:
     return _count
 
 
+def raise_swallowed(before: int) -> None:
+    """Raise KeyboardInterrupt where one came since ``interruptions()`` was ``before``.
+
+    Code under test has swallowed it; nothing that was computed meanwhile may be kept.
+    """
+    if _count != before:
+        raise KeyboardInterrupt
+
+
 def until_interrupted(results: Iterable[T]) -> Generator[T, None, None]:
     """The results, up to the one during which Ctrl-C came; then KeyboardInterrupt.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cProfile
 import datetime
 import logging
 import random
@@ -252,6 +253,17 @@ def test_code_that_may_tell_and_does_not_run_costs_no_watching(
     assert seen.count("Shown.__call__") <= 4  # the run that is repeated
     with pytest.raises(NonDeterministicError, match=r"calls id\(\)"):
         law(ShownRarely())
+
+
+def test_a_profiler_that_is_on_is_no_error_of_liptest() -> None:
+    with cProfile.Profile():
+        if sys.version_info < (3, 12):  # it takes the place of the hook
+            with pytest.raises(UnsupportedRandomnessError, match="profiler that is on"):
+                law(Shown())
+        else:
+            assert law(Shown()) == {0: 0.375, 1: 0.125, 2: 0.375, 3: 0.125}
+            with pytest.raises(NonDeterministicError, match=r"calls id\(\)"):
+                law(ShownRarely())
 
 
 def test_what_code_imports_when_it_runs_is_looked_through() -> None:
