@@ -11,6 +11,7 @@ stays as unexplored probability.
 from __future__ import annotations
 
 import dis
+import math
 import signal
 import sys
 import threading
@@ -314,6 +315,8 @@ class ChoiceTree:
         Budget for all runs; None for none. The law then depends on the speed of the machine.
     """
 
+    #: Seconds without the end of a run, where a kind of tree allows fewer than MAX_SECONDS_A_RUN.
+    SECONDS_A_RUN = math.inf
     __slots__ = (
         "_complete",
         "_cut",
@@ -434,7 +437,7 @@ class ChoiceTree:
         LiptestError
             Whatever ``fail`` was called with, and what ``run`` raises.
         """
-        seconds = MAX_SECONDS_A_RUN
+        seconds = min(MAX_SECONDS_A_RUN, self.SECONDS_A_RUN)
         try:
             with watched_for_progress(
                 lambda: self.leaves + self._cuts,

@@ -118,6 +118,13 @@ class RaisingTree(ChoiceTree):
         return super()._leaf_of(output)
 
 
+class QuickTree(ChoiceTree):
+    """For one run of plain code: what takes longer is followed instead."""
+
+    SECONDS_A_RUN = 1.0
+    __slots__ = ()
+
+
 class RealDraws(np.random.Generator):
     """Draws real random numbers, for a run of which only matters that it ends."""
 
@@ -145,7 +152,7 @@ class Enumeration:
     def answers_once(self, argument: NDArray[Any], session: Session) -> bool:
         """Whether one run with real random numbers answers: plain code is fast with such."""
         rng = RealDraws(_BITS(0))
-        rng._tree = ChoiceTree(self.name, max_leaves=1)
+        rng._tree = QuickTree(self.name, max_leaves=1)
         session.follow(rng._tree)
         data = handed(argument)
         run = Run(self.function, lambda: data, rng, self.name, self.canonical, session)

@@ -37,7 +37,7 @@ _LOOKING |= {"get_type_hints", "get_annotations"}
 
 
 # With these a first argument starts, or the call comes at once.
-_CALLS = frozenset({"CALL", "PRECALL", "CALL_FUNCTION_EX"})
+_CALLS = frozenset({"CALL", "PRECALL", "CALL_KW", "CALL_FUNCTION_EX"})
 _STARTS = _CALLS | {"PUSH_NULL"}
 _ATTRIBUTES = frozenset({"LOAD_ATTR", "LOAD_METHOD"})
 _TAKING_DTYPES = frozenset({"sum", "mean", "cumsum", "zeros", "ones", "full", "array", "asarray"})
@@ -213,7 +213,13 @@ def _starts_an_argument(step: dis.Instruction) -> bool:
 def _is_a_dtype(code: CodeType, steps: list[dis.Instruction], after: list[dis.Instruction]) -> bool:
     """Whether it is what ``np.sum(.., dtype=name)``, or the like, ends with."""
     names, *rest = after
-    if names.opname != "KW_NAMES" or code.co_consts[names.arg or 0][-1] != "dtype":
+    if names.opname == "KW_NAMES":
+        options = code.co_consts[names.arg or 0]
+    elif names.opname == "LOAD_CONST" and rest[0].opname == "CALL_KW":  # from Python 3.13 on
+        options = names.argval
+    else:
+        return False
+    if options[-1] != "dtype":
         return False
     call = next((one for one in rest if one.opname in _CALLS), None)
     methods = [

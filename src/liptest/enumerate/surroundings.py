@@ -11,28 +11,32 @@ one in the next process.
 from __future__ import annotations
 
 import datetime
-import dis
 import gc
-import os
 import re
-import sys
 from collections.abc import Callable, Iterable, Iterator
-from decimal import Decimal
-from fractions import Fraction
 from functools import lru_cache
 from types import BuiltinFunctionType, CodeType, FrameType, FunctionType
 from typing import Any
-
-import numpy as np
 
 from liptest.enumerate.compiled_code import CompiledCode, makes_names, package_of
 from liptest.enumerate.executed_code import ExecutedCode
 from liptest.enumerate.replaceable_names import (
     attribute_of,
-    has_step,
     imported_by,
     is_foreign,
     is_others,
+)
+from liptest.enumerate.set_orders import (
+    Step,
+    has_no_order,
+    hashes_differ,
+    is_harmless_after,
+    makes_sets,
+    steps_of,
+    uses_of_constants,
+    uses_of_name,
+    walks_constant_sets,
+    walks_of_made_sets,
 )
 from liptest.errors import NonDeterministicError
 from liptest.values.lines import line_in_words
@@ -54,20 +58,7 @@ _NOTING = frozenset(
 _TELLING_NAMES = _DATES | {"id", "hash", "set", "frozenset", "datetime64", "__hash__"}
 _TELLING_NAMES |= {"eval", "exec", "globals", "vars", "getattr", "__dict__", "__getattribute__"}
 _TELLING_NAMES |= {"attrgetter", "methodcaller", "import_module", "__import__", "_random"}
-_TELLING_STEPS = ("BUILD_SET", "SET_ADD")
 _SET_ITERATOR: Any = type(iter(set()))
-# Members of a set that are looked at.
-_MEMBERS = 100
-_NUMBERS = (int, float, complex, Fraction, Decimal, np.number, np.bool_)
-_STRINGS = (str, bytes, datetime.date, datetime.time, datetime.timedelta)
-_SILENT = frozenset({"CACHE", "RESUME", "PRECALL", "EXTENDED_ARG", "NOP", "COPY_FREE_VARS"})
-# What can be done with a set so that its order does not matter.
-_HARMLESS = frozenset({"CONTAINS_OP", "COMPARE_OP", "IS_OP", "POP_TOP", "UNARY_NOT"})
-_ASKING = frozenset({"len", "sorted", "bool", "min", "max", "any", "all"})
-_METHODS = frozenset(
-    {"add", "discard", "remove", "update", "clear", "issubset", "issuperset", "isdisjoint"}
-    | {"__contains__", "__len__"}
-)
 
 
 class Surroundings:
@@ -185,10 +176,10 @@ class Surroundings:
             self._end(frame, "reads the clock: numpy.datetime64", CLOCK_ADVICE)
         if "Timestamp" in names and names & _DATES:
             self._end(frame, "reads the clock: pandas.Timestamp", CLOCK_ADVICE)
-        for step in _steps(code):
-            if step.opname != "LOAD_GLOBAL" or (step.arg or 0) & 1:
+        for step in steps_of(code):
+            if step.name != "LOAD_GLOBAL" or step.is_called:
                 continue
-            known = frame.f_globals.get(step.argval, frame.f_builtins.get(step.argval))
+            known = frame.f_globals.get(step.value, frame.f_builtins.get(step.value))
             if known is id:
                 self._end(frame, "hands on id, an address in memory", _ID_ADVICE)
             elif known is hash and hashes_differ():
@@ -196,7 +187,7 @@ class Surroundings:
                 self._end(frame, what, _HASH_ADVICE)
 
     def _sets_of(self, frame: FrameType, answer: Any) -> None:
-        """Sets without an order that code walks: constants, its variables, what it names."""
+        """Sets without an order that code walks: constants, variables, what it names or makes."""
         code = frame.f_code
         held = dict(frame.f_locals)
         named = [name for name in code.co_names if name in frame.f_globals]
@@ -207,19 +198,20 @@ class Surroundings:
                 held |= {name: inside[name] for name in code.co_names if name in inside}
         for name, value in held.items():
             if has_no_order(value):
-                for step, is_fine in _uses(code, name):
-                    if not is_fine:
+                for step, is_harmless in uses_of_name(code, name):
+                    if not is_harmless:
                         self._walked(frame, name, step)
-        for step, is_fine in _constants(code):
-            if has_no_order(step.argval) and not is_fine:
+        for step, is_harmless in uses_of_constants(code):
+            if has_no_order(step.value) and not is_harmless:
                 self._walked(frame, "a constant", step)
+        if makes_sets(code):
+            for step in walks_of_made_sets(code, held):
+                self._walked(frame, "made there of what may not be numbers", step)
         before = frame.f_back
-        if has_no_order(answer) and before is not None and is_programs(before):
-            steps = _steps(before.f_code)
-            # The last step that has begun is the call.
-            place = sum(one.offset <= before.f_lasti for one in steps) - 1
-            if not _is_fine(steps, place, place):
-                self._walked(before, f"what {code.co_name} returns")
+        if not has_no_order(answer) or before is None or not is_programs(before):
+            return
+        if not is_harmless_after(before.f_code, before.f_lasti):
+            self._walked(before, f"what {code.co_name} returns")
 
     def _set_walked_inside(self, frame: FrameType) -> None:
         """What a comprehension or a generator expression walks."""
@@ -229,13 +221,12 @@ class Surroundings:
             if has_no_order(left):
                 self._walked(frame, "which was made there")
 
-    def _walked(self, frame: FrameType, name: str, step: dis.Instruction | None = None) -> None:
+    def _walked(self, frame: FrameType, name: str, step: Step | None = None) -> None:
         what = f"walks a set of strings or objects, {name} in {frame.f_code.co_name}"
         advice = (
             "its order differs from process to process: sort it, or use dict.fromkeys or a list"
         )
-        line = step.positions.lineno if step is not None and step.positions is not None else None
-        self._end(frame, what, advice, line)
+        self._end(frame, what, advice, None if step is None else step.line)
 
 
 CLOCK_ADVICE = "leave it out, or log it with logging.info('%s', seconds)"
@@ -263,11 +254,6 @@ def check_no_address(name: str, outputs: Iterable[Any]) -> None:
         if found is not None:
             advice = "answer a name or a number of your own"
             raise depends(name, f"answers an address in memory: {found[0]!r}", advice)
-
-
-def hashes_differ() -> bool:
-    """Whether the hashes of strings differ in the next process."""
-    return bool(sys.flags.hash_randomization) and not os.environ.get("PYTHONHASHSEED", "").isdigit()
 
 
 def is_collecting(frame: FrameType | None) -> bool:
@@ -317,21 +303,6 @@ def _is_text(value: Any) -> bool:
     return isinstance(value, str)
 
 
-def has_no_order(value: Any) -> bool:
-    """Whether it is a set whose order may be another one in the next process."""
-    if type(value) not in (set, frozenset) or len(value) < 2:
-        return False
-    return any(_is_unstable(one) for one, _ in zip(value, range(_MEMBERS), strict=False))
-
-
-def _is_unstable(value: Any) -> bool:
-    if isinstance(value, _NUMBERS):
-        return False
-    if type(value) in (tuple, frozenset):
-        return any(map(_is_unstable, value))
-    return not isinstance(value, _STRINGS) or hashes_differ()
-
-
 def codes_in(code: CodeType) -> Iterator[CodeType]:
     """Code, and that of the functions inside it."""
     yield code
@@ -344,58 +315,4 @@ def codes_in(code: CodeType) -> Iterator[CodeType]:
 def _may_tell(code: CodeType) -> bool:
     if not _TELLING_NAMES.isdisjoint(code.co_names):
         return True
-    if any(isinstance(one, frozenset) for one in code.co_consts):
-        return not all(fine for _, fine in _constants(code))
-    return has_step(code, *_TELLING_STEPS)
-
-
-@lru_cache(maxsize=1 << 12)
-def _steps(code: CodeType) -> list[dis.Instruction]:
-    return [one for one in dis.get_instructions(code) if one.opname not in _SILENT]
-
-
-def _constants(code: CodeType) -> Iterator[tuple[dis.Instruction, bool]]:
-    """Loads of constant sets, and whether what is done with them is harmless."""
-    steps = _steps(code)
-    for place, step in enumerate(steps):
-        if step.opname == "LOAD_CONST" and isinstance(step.argval, frozenset):
-            # {"a", "b", "c"} builds an empty set, and adds the constant.
-            built = steps[place + 1].opname == "SET_UPDATE"
-            yield step, _is_fine(steps, place - built, place + built)
-
-
-def _uses(code: CodeType, name: str) -> Iterator[tuple[dis.Instruction, bool]]:
-    """Loads of a name, and whether what is done with it is harmless."""
-    steps = _steps(code)
-    for place, step in enumerate(steps):
-        is_load = step.opname.startswith("LOAD_") and step.opname != "LOAD_CLOSURE"
-        if step.argval == name and is_load:
-            start = place
-            while start and steps[start].opname in ("LOAD_ATTR", "LOAD_METHOD"):
-                start -= 1
-            yield step, _is_fine(steps, start, place)
-
-
-def _is_fine(steps: list[dis.Instruction], start: int, end: int) -> bool:
-    """Whether what comes after a value, loaded from ``start`` to ``end``, is harmless."""
-    if end + 1 >= len(steps):
-        return False
-    following = steps[end + 1]
-    name = following.opname
-    if name in _HARMLESS or name.startswith(("STORE_", "POP_JUMP", "JUMP_IF", "RETURN")):
-        return True
-    if name in ("LOAD_ATTR", "LOAD_METHOD"):
-        return following.argval in _METHODS
-    if name.startswith("CALL") and following.arg == 1 and start:
-        called = steps[start - 1]
-        return called.opname == "LOAD_GLOBAL" and called.argval in _ASKING
-    if name.startswith("LOAD_") and end + 2 < len(steps):  # the other side of an operation
-        return steps[end + 2].opname in _HARMLESS or _makes_another(steps, end + 2)
-    return _makes_another(steps, end + 1)
-
-
-def _makes_another(steps: list[dis.Instruction], place: int) -> bool:
-    """Whether two sets are joined, and the outcome is stored or compared."""
-    if steps[place].opname != "BINARY_OP" or place + 1 >= len(steps):
-        return False
-    return steps[place + 1].opname.startswith(("STORE_", "COMPARE", "CONTAINS", "RETURN"))
+    return walks_constant_sets(code) or makes_sets(code)

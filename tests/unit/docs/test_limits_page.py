@@ -73,6 +73,7 @@ def test_the_honest_code_shows_nothing_else() -> None:
 # What works today.
 
 
+@pytest.mark.slow  # all that a test runner has loaded is within the code's reach
 def test_code_that_sees_who_calls_it() -> None:
     named("acts otherwise when the call stack holds the gate's `release`")
 
@@ -108,6 +109,7 @@ def test_the_clock_is_refused() -> None:
         gate_of(vendor)
 
 
+@pytest.mark.slow  # all that a test runner has loaded is within the code's reach
 def test_code_that_keeps_state_elsewhere(hidden: ModuleType) -> None:
     named("counts its calls where no fingerprint looks, and changes after the test")
 

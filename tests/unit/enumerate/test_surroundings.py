@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.enumerate import surroundings
+from liptest.enumerate import set_orders, surroundings
 from liptest.enumerate.replaceable_names import imported_by
 from liptest.errors import NonDeterministicError, UnsupportedRandomnessError
 from liptest.mechanisms.laws import Raised
@@ -27,7 +27,8 @@ DATA = np.array([1, 0])
 
 @pytest.fixture(autouse=True)
 def _hashes_differ(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(surroundings, "hashes_differ", lambda: True)
+    for module in (surroundings, set_orders):
+        monkeypatch.setattr(module, "hashes_differ", lambda: True)
 
 
 def law(function: Any) -> dict[Any, float]:
@@ -150,11 +151,47 @@ def helper(data: Any) -> set[str]:
     return {str(one) for one in data}
 
 
+def looped(data: Any) -> Any:
+    for word in {"a", str(data[0])}:
+        return word
+    return 0
+
+
+def unpacked(data: Any) -> Any:
+    first, *_ = {"a", str(data[0])}
+    return first
+
+
+def counted(data: Any) -> int:
+    return sum(place * (word == "a") for place, word in enumerate({"a", str(data[0])}))
+
+
+def rebound(data: Any) -> str:
+    words: Any = {"a", str(data[0])}
+    text = "".join(words)
+    words = None
+    return text
+
+
+def removed(data: Any) -> str:
+    words = {str(one) for one in data}
+    text = "".join(words)
+    del words
+    return text
+
+
 SETS: list[Any] = [
     *(walked, held, made, rarely, Holder()),
     lambda data: [word for word in WORDS],  # noqa: C416
     lambda data: list(helper(data)),
     lambda data: [one is len for one in {len, str(data)}],
+    lambda data: list({"a", str(data[0])}),
+    lambda data: list({str(one) for one in data}),
+    lambda data: next(iter(set(map(str, data)))),
+    lambda data: {"a", str(data[0])}.pop(),
+    lambda data: "".join({"a", str(data[0])} | {"b"}),
+    lambda data: dict.fromkeys({"a", str(data[0])}),
+    *(looped, unpacked, counted, rebound, removed),
 ]
 
 
@@ -192,7 +229,8 @@ def test_a_profiler_that_would_hide_them_is_named() -> None:
 
 
 def test_fixed_hashes_are_no_trouble(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(surroundings, "hashes_differ", lambda: False)
+    for module in (surroundings, set_orders):
+        monkeypatch.setattr(module, "hashes_differ", lambda: False)
     for function in (walked, held, made, NUMBERS[0][0]):
         assert len(law(function)) == 1
 
@@ -215,10 +253,23 @@ def quiet(data: Any) -> int:
     return len(values) + ("b" in {"a", "b"}) + len({3, 4}) + known + len(ordered) + len(both)
 
 
+def sorted_later(data: Any) -> str:
+    words: Any = {"a", str(data[0])}
+    words = sorted(words)
+    others: Any = {str(one) for one in data}
+    others = sorted(others)
+    return "".join(word for word in words) + "".join(others)
+
+
 def test_sets_of_numbers_words_looked_up_and_logs_are_quiet() -> None:
     assert law(quiet) == {2 + 1 + 2 + 2 + 3 + 5: 1.0}
     assert law(lambda data: {"a", str(data[0])}) == {frozenset({"a", "1"}): 1.0}
     assert law(lambda data: [one for one in {1, 2, int(data[0])}]) == {(1, 2): 1.0}  # noqa: C416
+    assert law(sorted_later) == {"1a01": 1.0}
+    assert law(lambda data: list({3, int(data[0]) % 2, len(data)}))
+    assert law(lambda data: sum(set(data.tolist()))) == {1: 1.0}
+    assert law(lambda data: [one for one in {int(one) % 2 for one in data}]) == {(0, 1): 1.0}  # noqa: C416
+    assert law(lambda data: sorted({"b", str(data[0])})) == {("1", "b"): 1.0}
     assert law(lambda data: data[7]) == {Raised("IndexError"): 1.0}
 
 

@@ -1,0 +1,322 @@
+"""What code does with its sets: whether the order of their members can be told from it.
+
+The order of a set of strings or objects is another one in the next process. Byte code says what
+follows a set: a membership test, ``sorted`` and the like do not depend on the order; a loop does.
+Steps are read as Python 3.11 writes them: later versions join two loads into one step, and put the
+loops of comprehensions into the function itself (PEP 709).
+"""
+
+from __future__ import annotations
+
+import datetime
+import dis
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from fractions import Fraction
+from functools import lru_cache
+from types import CodeType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from liptest.enumerate.replaceable_names import has_step
+
+# Members of a set that are looked at.
+_MEMBERS = 100
+_NUMBERS = (int, float, complex, Fraction, Decimal, np.number, np.bool_)
+_STRINGS = (str, bytes, datetime.date, datetime.time, datetime.timedelta)
+_SILENT = frozenset({"CACHE", "RESUME", "PRECALL", "EXTENDED_ARG", "NOP", "COPY_FREE_VARS"})
+_SILENT |= {"TO_BOOL", "NOT_TAKEN"}
+# What can be done with a set so that its order does not matter.
+_HARMLESS = frozenset({"CONTAINS_OP", "COMPARE_OP", "IS_OP", "POP_TOP", "UNARY_NOT"})
+_ASKING = frozenset({"len", "sorted", "bool", "min", "max", "any", "all"})
+_METHODS = frozenset(
+    {"add", "discard", "remove", "update", "clear", "issubset", "issuperset", "isdisjoint"}
+    | {"__contains__", "__len__"}
+)
+_MAKERS = frozenset({"set", "frozenset"})
+# What gives a number, or raises.
+_TO_NUMBERS = frozenset({"int", "float", "len", "bool", "round", "abs"})
+_NAMES = frozenset({"LOAD_FAST", "LOAD_NAME", "LOAD_GLOBAL", "LOAD_DEREF"})
+
+
+def hashes_differ() -> bool:
+    """Whether the hashes of strings differ in the next process."""
+    return bool(sys.flags.hash_randomization) and not os.environ.get("PYTHONHASHSEED", "").isdigit()
+
+
+def has_no_order(value: Any) -> bool:
+    """Whether it is a set whose order may be another one in the next process."""
+    return type(value) in (set, frozenset) and len(value) > 1 and not _are_stable(value)
+
+
+def _are_stable(values: Any) -> bool:
+    return not any(_is_unstable(one) for one, _ in zip(values, range(_MEMBERS), strict=False))
+
+
+def _is_unstable(value: Any) -> bool:
+    if isinstance(value, _NUMBERS):
+        return False
+    if type(value) in (tuple, frozenset):
+        return any(map(_is_unstable, value))
+    return not isinstance(value, _STRINGS) or hashes_differ()
+
+
+class Step(NamedTuple):
+    """One step of byte code; ``effect`` is how much higher it leaves the stack."""
+
+    name: str
+    value: Any
+    number: int
+    offset: int
+    line: int | None
+    effect: int
+    is_called: bool = False
+
+
+class Use(NamedTuple):
+    """A set at one step of code, and whether what is done with it is harmless."""
+
+    step: Step
+    is_harmless: bool
+
+
+@lru_cache(maxsize=1 << 12)
+def steps_of(code: CodeType) -> tuple[Step, ...]:
+    """The steps of code, without those that do nothing; one for each name that is loaded."""
+    cells = {*code.co_cellvars, *code.co_freevars}
+    found: list[Step] = []
+    effect = 0  # of silent steps before
+    for one in dis.get_instructions(code):
+        effect += dis.stack_effect(one.opcode, one.arg, jump=False)
+        if one.opname in _SILENT:
+            continue
+        line = one.positions.lineno if one.positions is not None else None
+        parts = _parts_of(one.opname.replace("_BORROW", ""), one.argval)
+        for place, (name, value) in enumerate(parts):
+            known = "LOAD_CLOSURE" if name == "LOAD_FAST" and value in cells else name
+            own = effect if len(parts) == 1 else 1 if name.startswith("LOAD") else -1
+            is_called = name == "LOAD_GLOBAL" and bool((one.arg or 0) & 1)
+            found.append(Step(known, value, one.arg or 0, one.offset + place, line, own, is_called))
+        effect = 0
+    return tuple(found)
+
+
+def _parts_of(name: str, value: Any) -> list[tuple[str, Any]]:
+    """``LOAD_FAST_LOAD_FAST`` of two names is two loads."""
+    if isinstance(value, tuple) and name.count("_FAST") == 2:
+        middle = name.index("_FAST") + len("_FAST")
+        return [(name[:middle], value[0]), (name[middle + 1 :], value[1])]
+    return [(name, value)]
+
+
+@lru_cache(maxsize=1 << 12)
+def walks_constant_sets(code: CodeType) -> bool:
+    """Whether code does more with its constant sets than ask what is in them."""
+    if not any(isinstance(one, frozenset) for one in code.co_consts):
+        return False
+    return not all(use.is_harmless for use in uses_of_constants(code))
+
+
+def makes_sets(code: CodeType) -> bool:
+    """Whether code makes a set."""
+    return has_step(code, "BUILD_SET", "SET_ADD") or not _MAKERS.isdisjoint(code.co_names)
+
+
+def uses_of_constants(code: CodeType) -> Iterator[Use]:
+    """Loads of constant sets; the value of the step is the set."""
+    steps = steps_of(code)
+    for place, step in enumerate(steps):
+        if step.name == "LOAD_CONST" and isinstance(step.value, frozenset):
+            # {"a", "b", "c"} builds an empty set, and adds the constant.
+            built = steps[place + 1].name == "SET_UPDATE"
+            yield Use(step, _is_fine(steps, place - built, place + built))
+
+
+def uses_of_name(code: CodeType, name: str) -> Iterator[Use]:
+    """Loads of a name."""
+    steps = steps_of(code)
+    for place, step in enumerate(steps):
+        is_load = step.name.startswith("LOAD_") and step.name != "LOAD_CLOSURE"
+        if step.value == name and is_load and step.name != "LOAD_FAST_AND_CLEAR":
+            start = place
+            while start and steps[start].name in ("LOAD_ATTR", "LOAD_METHOD"):
+                start -= 1
+            yield Use(step, _is_fine(steps, start, place))
+
+
+def is_harmless_after(code: CodeType, offset: int) -> bool:
+    """Whether what code does with a set that it gets from the call at ``offset`` is harmless."""
+    steps = steps_of(code)
+    place = sum(one.offset <= offset for one in steps) - 1
+    return _is_fine(steps, place, place) and _is_kept_well(code, place + 1)
+
+
+def walks_of_made_sets(code: CodeType, held: Mapping[str, Any]) -> Iterator[Step]:
+    """Steps that make sets, walked on the spot, of members that nobody sees to be numbers.
+
+    ``held`` are the variables of the function at its end.
+    """
+    steps = steps_of(code)
+    for start, end in _made_sets(code):
+        following = [one.name for one in steps[end + 1 : end + 3]]
+        if following == ["GET_ITER", "CALL"]:  # a function inside walks it, and is seen to
+            continue
+        if following and following[0].startswith("STORE_"):
+            is_set = type(held.get(steps[end + 1].value)) in (set, frozenset)  # seen at the end
+            is_harmless = is_set or _is_kept_well(code, end + 1)
+        else:
+            is_harmless = _is_fine(steps, start, end)
+        if not is_harmless and not _holds_only_numbers(steps, start, end, held):
+            yield steps[end]
+
+
+def _is_kept_well(code: CodeType, place: int) -> bool:
+    """Whether the name that a step stores is not walked before it stands for something else."""
+    steps = steps_of(code)
+    stored = steps[place]
+    if not stored.name.startswith("STORE_"):
+        return True
+    others = [
+        one.offset
+        for one in steps[place + 1 :]
+        if one.value == stored.value and one.name.startswith(("STORE_", "DELETE_"))
+    ]
+    end = min(others, default=steps[-1].offset)
+    uses = uses_of_name(code, stored.value)
+    return all(use.is_harmless for use in uses if stored.offset < use.step.offset < end)
+
+
+@lru_cache(maxsize=1 << 12)
+def _made_sets(code: CodeType) -> tuple[tuple[int, int], ...]:
+    """(first, last) step of each set that is made from parts, called for, or comprehended."""
+    steps = steps_of(code)
+    found = []
+    for place, step in enumerate(steps):
+        end = place
+        if step.name == "BUILD_SET" and _is_comprehended(steps, place):
+            end, start = _end_of_comprehension(steps, place), _start_of(steps, place - 1)
+            while start is not None and steps[start].name == "LOAD_FAST_AND_CLEAR":
+                start = _start_of(steps, start - 1)
+        elif step.name == "BUILD_SET" and step.number > 1:
+            start = _start_of(steps, place)
+        elif step.name == "CALL" and step.number == 1:
+            start = _start_of(steps, place)
+            if start is None or steps[start].value not in _MAKERS:
+                continue
+        else:
+            continue
+        if start is not None:
+            found.append((start, end))
+    return tuple(found)
+
+
+def _is_comprehended(steps: tuple[Step, ...], place: int) -> bool:
+    before = [one.name for one in steps[:place] if one.name != "SWAP"]
+    return before[-1:] == ["LOAD_FAST_AND_CLEAR"]
+
+
+def _end_of_comprehension(steps: tuple[Step, ...], place: int) -> int:
+    """The step that gives the last variable back."""
+    first = place
+    while steps[first - 1].name in ("SWAP", "LOAD_FAST_AND_CLEAR"):
+        first -= 1
+    variables = sum(one.name == "LOAD_FAST_AND_CLEAR" for one in steps[first:place])
+    depth, end = 0, place
+    while True:
+        end += 1
+        depth += (steps[end].name == "FOR_ITER") - (steps[end].name == "END_FOR")
+        if steps[end].name == "END_FOR" and not depth:
+            break
+    while steps[end + 1].name in ("POP_TOP", "POP_ITER"):
+        end += 1
+    # A result that is stored at once is stored before the variables are given back.
+    return end + 1 + variables if steps[end + 1].name == "SWAP" else end
+
+
+def _start_of(steps: tuple[Step, ...], end: int) -> int | None:
+    """The first step of those that leave one value, made by the step ``end``."""
+    height = 0
+    for place in range(end, -1, -1):
+        if steps[place].name.startswith(("JUMP", "POP_JUMP", "FOR_ITER", "END_FOR", "RETURN")):
+            return None
+        height += steps[place].effect
+        if height == 1:
+            return place
+    return None
+
+
+def _holds_only_numbers(
+    steps: tuple[Step, ...], start: int, end: int, held: Mapping[str, Any]
+) -> bool:
+    """Whether what goes into a set is seen to be numbers."""
+    if steps[start].value in _MAKERS:  # set(values), set(values.tolist())
+        names = [one for one in steps[start + 1 : end] if one.name in _NAMES]
+        others = [one for one in steps[start + 1 : end] if one.name not in _NAMES]
+        is_plain = all(one.value == "tolist" or one.name == "CALL" for one in others)
+        return len(names) == 1 and is_plain and _holds_numbers(held.get(names[0].value))
+    added = [place for place in range(start, end) if steps[place].name == "SET_ADD"]
+    if added:
+        return all(_is_number(steps, one - 1, held) is not None for one in added)
+    place: int | None = end - 1
+    while place is not None and place >= start:
+        first = _is_number(steps, place, held)
+        place = None if first is None else first - 1
+    return place is not None
+
+
+def _is_number(steps: tuple[Step, ...], end: int, held: Mapping[str, Any]) -> int | None:
+    """Where the steps begin that leave a number at ``end``; None if that is not seen.
+
+    A string, too, where all processes hash it alike.
+    """
+    if steps[end].name == "BINARY_OP":
+        right = _is_number(steps, end - 1, held)
+        return None if right is None else _is_number(steps, right - 1, held)
+    start = _start_of(steps, end)
+    if start is None:
+        return None
+    first = steps[start]
+    is_number = first.name == "LOAD_CONST" and isinstance(first.value, _NUMBERS)
+    is_number |= first.name == "LOAD_SMALL_INT"
+    is_number |= first.is_called and first.value in _TO_NUMBERS
+    is_number |= first.name in _NAMES and isinstance(held.get(first.value), _NUMBERS)
+    if not hashes_differ():
+        is_number |= isinstance(first.value, str) and first.name == "LOAD_CONST"
+        is_number |= first.is_called and first.value == "str"
+    return start if is_number else None
+
+
+def _holds_numbers(value: Any) -> bool:
+    if isinstance(value, np.ndarray):
+        return value.dtype.kind in "biufc"
+    if type(value) in (list, tuple, set, frozenset, range):
+        return _are_stable(value)
+    return hasattr(value, "__array_function__")  # stand-ins of data and of noise
+
+
+def _is_fine(steps: tuple[Step, ...], start: int, end: int) -> bool:
+    """Whether what comes after a value, loaded from ``start`` to ``end``, is harmless."""
+    if end + 1 >= len(steps):
+        return False
+    following = steps[end + 1]
+    name = following.name
+    if name in _HARMLESS or name.startswith(("STORE_", "POP_JUMP", "JUMP_IF", "RETURN")):
+        return True
+    if name in ("LOAD_ATTR", "LOAD_METHOD"):
+        return following.value in _METHODS
+    if name.startswith("CALL") and following.number == 1 and start:
+        called = steps[start - 1]
+        return called.name == "LOAD_GLOBAL" and called.value in _ASKING
+    if name.startswith("LOAD_") and end + 2 < len(steps):  # the other side of an operation
+        return steps[end + 2].name in _HARMLESS or _makes_another(steps, end + 2)
+    return _makes_another(steps, end + 1)
+
+
+def _makes_another(steps: tuple[Step, ...], place: int) -> bool:
+    """Whether two sets are joined, and the outcome is stored or compared."""
+    if steps[place].name != "BINARY_OP" or place + 1 >= len(steps):
+        return False
+    return steps[place + 1].name.startswith(("STORE_", "COMPARE", "CONTAINS", "RETURN"))
