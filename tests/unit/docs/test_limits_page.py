@@ -150,6 +150,7 @@ def test_a_file_opened_before_is_not_noticed(tmp_path: Path) -> None:
     assert SECRET in path.read_text().split()
 
 
+@pytest.mark.slow  # all that a test runner has loaded is within the code's reach
 def test_code_that_replaces_parts_of_liptest(
     hidden: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -324,6 +325,7 @@ def test_what_the_code_prints(capfd: pytest.CaptureFixture[str]) -> None:
     assert SECRET not in "".join(capfd.readouterr())
 
 
+@pytest.mark.slow  # all that a test runner has loaded is within the code's reach
 def test_laws_that_are_known_are_not_asked_for_again(hidden: ModuleType) -> None:
     """After a proof the private law is known: the code does not run on the private data."""
 
