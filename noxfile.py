@@ -33,3 +33,11 @@ def libraries(session: nox.Session, environment: str) -> None:
         # switch to run the same functions as Python.
         env={"LIPTEST_LIBRARIES": environment, "NUMBA_DISABLE_JIT": "1"},
     )
+
+
+@nox.session(python="3.11")
+def accounting(session: nox.Session) -> None:
+    """Bounds of compositions beside those of Google's dp_accounting, which fixes old versions."""
+    session.install("dp-accounting==0.6.0", ".", "pytest", "hypothesis")
+    session.run("pytest", "tests/golden/test_accounting.py")
+    session.run("python", "benchmarks/composition.py")

@@ -28,7 +28,15 @@ from liptest.privacy.claims import Claim
 from liptest.privacy.comparison import exact_law
 from liptest.privacy.exhaustive import check_affordable, exhaustive_size, pair_blocks
 from liptest.privacy.likelihoods import LikelihoodPair
-from liptest.privacy.loss_grid import Curve, GridLosses, grid_above, grid_below, together
+from liptest.privacy.loss_grid import Curve, GridLosses, grid_above, grid_below
+from liptest.privacy.loss_lattice import (
+    MixedLosses,
+    covering,
+    losses_above,
+    losses_below,
+    losses_of_claim,
+    mixed,
+)
 from liptest.privacy.noise_likelihoods import listed_pair
 from liptest.privacy.notions import MuClaim, RhoClaim
 from liptest.privacy.tradeoff import gaussian_delta
@@ -39,12 +47,15 @@ from liptest.verdicts import Decision
 _MOST_PAIRS = 256
 # Pairs whose powers are a lower bound, or make up the cost on one dataset.
 _FEW_PAIRS = 12
-_STEP = Fraction(1, 1 << 10)
-# Losses beyond this are infinite, where they are not rarer than 2^-140 before.
+# Cells that all releases together take on a grid, about, and those of one release on a lattice.
+_CELLS = 1 << 16
+_MOST_CELLS = 1 << 17
+_STRAIGHT = 64
+# How many pairs are tried whether their curve lies above all others.
+_TRIED = 4
+# Losses beyond this are infinite, where they are not rarer than 2^-170 before.
 _LARGEST = 64.0
-_RARE = 2.0**-140
-# Claims of larger epsilons are put on a coarser grid.
-_FEW_LOSSES = 4.0
+_RARE = 2.0**-170
 _CURVE_BITS = 320
 
 
@@ -79,8 +90,8 @@ class Composition:
     names: tuple[str, ...]
     releases: tuple[int, ...]
     adaptive: bool
-    above: tuple[GridLosses, ...]
-    below: tuple[GridLosses, ...] = ()
+    above: tuple[GridLosses | MixedLosses, ...]
+    below: tuple[GridLosses | MixedLosses, ...] = ()
     rho: float | None = None
     mu: float | None = None
     exception_mass: float = 0.0
@@ -142,7 +153,8 @@ def compose(
     adaptive
         False: of one mechanism, all releases on the same dataset; costs less.
     step
-        Of the grid of losses, a power of 2; the excess of upper bounds falls with its square.
+        Of the grid for losses that are not multiples of one number, a power of 2; the excess of
+        upper bounds falls with its square. None: so that a grid of all releases is quick.
 
     Returns
     -------
@@ -163,23 +175,22 @@ def compose(
     if len(times) != len(listed):
         raise InputError(f"releases={shown(releases)}: one number for each item", name="releases")
     times = [check_count("releases", one) for one in times]
-    size = _STEP if step is None else _checked_step(step)
+    size = None if step is None else _checked_step(step)
     if not adaptive:
         return _on_one_dataset(listed, times, domain, size)
     parts = [_part_of(item, domain) for item in listed]
     rho, mu = _sum([p.rho for p in parts], times), _square_sum([p.mu for p in parts], times)
-    above: tuple[GridLosses, ...] = ()
-    curves = [part.curve for part in parts]
-    if all(curve is not None for curve in curves):
-        grids = [grid_above(part.curve, part.largest, size) for part in parts if part.curve]
-        above = (together(zip(grids, times, strict=True)),)
+    above: tuple[GridLosses | MixedLosses, ...] = ()
+    size = size or _step_for(parts, times)
+    if all(part.curve is not None for part in parts):
+        grids = [part.above(size, k) for part, k in zip(parts, times, strict=True)]
+        above = (mixed(list(zip(grids, times, strict=True))),)
     elif rho is None:
         raise InputError("items: rho composes with parts that have a rho only; claim rho of all")
-    below: tuple[GridLosses, ...] = ()
+    below: tuple[GridLosses | MixedLosses, ...] = ()
     if all(part.pairs for part in parts):
-        chosen = [max(part.pairs, key=_weight) for part in parts]
-        both = [[grid_below(side, size) for side in (one, one.reversed())] for one in chosen]
-        below = tuple(together(zip(side, times, strict=True)) for side in zip(*both, strict=True))
+        both = [part.below(size, k) for part, k in zip(parts, times, strict=True)]
+        below = tuple(mixed(list(zip(s, times, strict=True))) for s in zip(*both, strict=True))
     return Composition(
         tuple(part.name for part in parts),
         tuple(times),
@@ -196,29 +207,16 @@ def compose(
 def epsilon_of_claims(claims: Sequence[tuple[Fraction, Fraction, int]], delta: Fraction) -> float:
     """The epsilon at delta of releases (epsilon, delta, how many), adaptively chosen, from above.
 
-    The step is finer where all epsilons are small; 0 for no releases.
+    0 for no releases.
     """
     if not claims:
         return 0.0
-    largest = max(_float_above(epsilon) for epsilon, _, _ in claims)
-    step = _STEP if largest <= _FEW_LOSSES else _STEP * 16
-    grids = [
-        (_grid_of_claim(_float_above(epsilon), _float_above(own), step), count)
-        for epsilon, own, count in claims
-    ]
     target = float(delta)
     while target > 0 and Fraction(target) > delta:
         target = math.nextafter(target, 0.0)
-    return together(grids).epsilon_at(target) if target > 0 else math.inf
-
-
-def _grid_of_claim(epsilon: float, delta: float, step: Fraction) -> GridLosses:
-    return grid_above(lambda at: _claimed_delta(epsilon, delta, at), epsilon, step)
-
-
-def _float_above(value: Fraction) -> float:
-    found = float(value)
-    return found if Fraction(found) >= value else math.nextafter(found, math.inf)
+    if target <= 0:
+        return math.inf
+    return mixed([(losses_of_claim(e, own), count) for e, own, count in claims]).epsilon_at(target)
 
 
 def epsilon_of_rho(rho: float, delta: float) -> float:
@@ -250,6 +248,53 @@ class _Part:
     mu: float | None = None
     mass: float = 0.0
     failure: float = 0.0
+    lattice: GridLosses | None = None
+
+    def above(self, step: Fraction, releases: int) -> GridLosses:
+        """Its losses from above, for so many releases."""
+        assert self.curve is not None
+        if self.is_on_lattice(releases) and self.lattice is not None:
+            return self.lattice
+        return grid_above(self.curve, self.largest, step)
+
+    def below(self, step: Fraction, releases: int) -> list[GridLosses]:
+        """The losses of its dearest pair from below, in both orders."""
+        chosen = max(self.pairs, key=_weight)
+        return [_below(side, step, releases) for side in (chosen, chosen.reversed())]
+
+    def is_on_lattice(self, releases: int) -> bool:
+        """Whether there is a lattice that is not too fine."""
+        return self.lattice is not None and _is_small(self.lattice, releases)
+
+
+def _is_small(losses: GridLosses, releases: int) -> bool:
+    cells = losses.weights.degree() + 1
+    # Of many cells most are far out, and cut off again.
+    return cells * (math.sqrt(releases) if cells > _STRAIGHT else releases) <= _MOST_CELLS
+
+
+def _below(pair: LikelihoodPair, step: Fraction, releases: int) -> GridLosses:
+    found = losses_below(pair)
+    return grid_below(pair, step) if found is None or not _is_small(found, releases) else found
+
+
+def _step_for(parts: Sequence[_Part], times: Sequence[int]) -> Fraction:
+    """A power of 2, so that the losses of all releases take a given number of cells."""
+    squares = mean = 0.0
+    least = math.inf
+    for part, releases in zip(parts, times, strict=True):
+        if part.curve is None or part.is_on_lattice(releases) or not part.largest:
+            continue
+        with precision(_CURVE_BITS):
+            apart = float(part.curve(arb(0)).upper())
+        spread = min(part.largest, 3 * apart)
+        mean += releases * spread * spread / 2
+        squares += releases * spread * spread
+        least = min(least, part.largest)
+    if not squares:
+        return Fraction(1, 1 << 10)
+    reach = max(mean + 15 * math.sqrt(squares), least / 4)
+    return Fraction(2) ** math.floor(math.log2(2 * reach / _CELLS))
 
 
 def _part_of(item: Any, domain: Domain | None) -> _Part:
@@ -286,7 +331,8 @@ def _of_verdict(verdict: PrivacyVerdict) -> _Part:
     delta = _up(claim.delta_threshold) if claim.delta else 0.0
     rho = None if delta else _up(epsilon * math.tanh(epsilon / 2))
     limit = lambda at: _claimed_delta(epsilon, delta, at)  # noqa: E731
-    return _Part(name, limit, epsilon, rho=rho, mass=mass, failure=failure)
+    lattice = losses_of_claim(Fraction(epsilon), Fraction(delta))
+    return _Part(name, limit, epsilon, rho=rho, mass=mass, failure=failure, lattice=lattice)
 
 
 def _claimed_delta(epsilon: float, delta: float, at: arb) -> arb:
@@ -300,7 +346,8 @@ def _of_mechanism(mechanism: Mechanism, domain: Domain) -> _Part:
     pairs, closed = _pairs_of(mechanism, domain)
     if pairs:
         largest = max((_largest_loss(pair) for pair in pairs), default=0.0)
-        return _Part(mechanism.name, _curve_of(pairs), largest, tuple(pairs))
+        lattice = _above_all(pairs)
+        return _Part(mechanism.name, _curve_of(pairs), largest, tuple(pairs), lattice=lattice)
 
     def curve(epsilon: arb) -> arb:
         found = arb(0)
@@ -366,6 +413,18 @@ def _curve_of(pairs: Sequence[LikelihoodPair]) -> Curve:
     return curve
 
 
+def _above_all(pairs: Sequence[LikelihoodPair]) -> GridLosses | None:
+    """The losses of the pair whose curve is above those of all others, on their lattice."""
+    sides = [side for pair in pairs for side in (pair, pair.reversed())]
+    curves = [_Stick(side).above for side in sides]
+    for side in sorted(sides, key=_weight, reverse=True)[:_TRIED]:
+        losses = losses_above(side)
+        found = covering(losses, curves) if losses is not None else None
+        if found is not None:
+            return found
+    return None
+
+
 def _extra(pair: LikelihoodPair) -> arb:
     """Mass that may be of infinite loss."""
     only = pair.left_only if isinstance(pair.left_only, arb) else exact_ball(pair.left_only)
@@ -392,7 +451,7 @@ def _finite_range(curve: Curve) -> float:
 
 
 def _on_one_dataset(
-    items: list[Any], times: list[int], domain: Domain | None, step: Fraction
+    items: list[Any], times: list[int], domain: Domain | None, step: Fraction | None
 ) -> Composition:
     """One mechanism, every release on one dataset (theory 6.11 a)."""
     if len(items) != 1 or isinstance(items[0], PrivacyVerdict) or not isinstance(domain, Domain):
@@ -410,12 +469,16 @@ def _on_one_dataset(
             name="adaptive",
         )
     above, below = [], []
-    for pair in pairs:
-        for side in (pair, pair.reversed()):
-            forth, back = (_one_curve(one) for one in (side, side.reversed()))
-            grid = grid_above(forth, _largest_loss(side), step, back)
-            above.append(grid.power(times[0]))
-            below.append(grid_below(side, step).power(times[0]))
+    sides = [side for pair in pairs for side in (pair, pair.reversed())]
+    for side in sides:
+        forth, back = (_one_curve(one) for one in (side, side.reversed()))
+        part = _Part(mechanism.name, forth, _largest_loss(side), lattice=losses_above(side))
+        size = step or _step_for([part], times)
+        grid = part.above(size, times[0])
+        if not part.is_on_lattice(times[0]):
+            grid = grid_above(forth, part.largest, size, back)
+        above.append(grid.power(times[0]))
+        below.append(_below(side, size, times[0]).power(times[0]))
     return Composition((mechanism.name,), tuple(times), False, tuple(above), tuple(below))
 
 

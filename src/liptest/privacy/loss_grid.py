@@ -29,17 +29,19 @@ from liptest.privacy.likelihoods import LikelihoodPair
 
 #: Weights are multiples of 2 to minus this.
 UNIT_BITS = 192
-_BITS = 320
-_ONE = 1 << UNIT_BITS
+#: The precision at which weights are summed up.
+BITS = 320
+#: The weight of probability 1.
+ONE = 1 << UNIT_BITS
 # Weights of ends that are cut off, each time: what is cut counts as infinite loss, or not at all.
-_CUT = 1 << (UNIT_BITS - 160)
+_CUT = 1 << (UNIT_BITS - 180)
 #: An upper bound of delta at an epsilon >= 0, in balls: of both orders of all pairs.
 Curve = Callable[[arb], arb]
 
 
 @dataclass(frozen=True)
 class GridLosses:
-    """Weights of the losses ``(first + i) step``, and of infinite loss, all times 2^192.
+    """Weights of the losses ``base + (first + i) step``, and of infinite loss, all times 2^192.
 
     ``is_upper`` tells to which side everything is rounded.
     """
@@ -49,15 +51,21 @@ class GridLosses:
     infinite: int
     step: Fraction
     is_upper: bool
+    base: Fraction = Fraction(0)
 
     def __mul__(self, other: GridLosses) -> GridLosses:
-        """The losses of both releases together."""
+        """The losses of both releases together, on grids of one step."""
         product = self.weights * other.weights
         cells = [self._unit(int(weight)) for weight in product.coeffs()]
-        both = self.infinite * _ONE + other.infinite * _ONE - self.infinite * other.infinite
-        infinite = min(self._unit(both), _ONE)
-        first = self.first + other.first
-        return _trimmed(cells, first, infinite, self.step, is_upper=self.is_upper)
+        both = self.infinite * (other.finite + other.infinite) + self.finite * other.infinite
+        infinite = min(self._unit(both), ONE)
+        first, base = self.first + other.first, self.base + other.base
+        return trimmed(cells, first, infinite, self.step, is_upper=self.is_upper, base=base)
+
+    @cached_property
+    def finite(self) -> int:
+        """The weight of all finite losses; rounded up, that of both kinds may exceed 1."""
+        return int(self.weights(1))
 
     def power(self, releases: int) -> GridLosses:
         """The losses of a number of releases together."""
@@ -78,10 +86,10 @@ class GridLosses:
     def _sums(self) -> tuple[list[arb], list[arb]]:
         """Sums of p and of p e^-loss over the cells from each one on."""
         cells = [int(weight) for weight in self.weights.coeffs()]
-        with precision(_BITS):
+        with precision(BITS):
             step, unit = exact_ball(self.step), arb(2) ** -UNIT_BITS
             shrink = (-step).exp()
-            factor = (-step * (self.first + len(cells))).exp()
+            factor = (-exact_ball(self._loss(len(cells)))).exp()
             p = q = arb(0)
             sums_p, sums_q = [p], [q]
             grow = 1 / shrink
@@ -96,30 +104,30 @@ class GridLosses:
 
     def delta_at(self, epsilon: float) -> float:
         """delta at an epsilon >= 0, rounded to the safe side."""
-        with precision(_BITS):
+        with precision(BITS):
             exact = Fraction(epsilon)
-            cell = math.floor(exact / self.step) + 1 - self.first
+            cell = math.floor((exact - self.base) / self.step) + 1 - self.first
             found = self._at(min(max(cell, 0), len(self._sums[0]) - 1), exact_ball(exact).exp())
             return self._outwards(found.max(arb(0)).min(arb(1)))
 
     def epsilon_at(self, delta: float) -> float:
         """The epsilon >= 0 for a delta > 0, rounded to the safe side; inf where there is none."""
-        with precision(_BITS):
+        with precision(BITS):
             target = exact_ball(Fraction(delta))
             spare = target - self._infinite()
             if not spare > 0:
                 # Infinite loss weighs as much: what is certain from below is the last cell.
-                last = (self.first + len(self._sums[0])) * float(self.step)
+                last = float(self._loss(len(self._sums[0])))
                 return math.inf if self.is_upper else max(last, 0.0)
-            low = max(1 - self.first, 0)
             count = len(self._sums[0]) - 1
+            low = min(max(math.floor(-self.base / self.step) + 1 - self.first, 0), count)
             keys = range(low, count + 1)
             # delta falls with epsilon: the first grid loss at which it is small enough.
             at = bisect_left(keys, True, key=lambda i: self._is_enough(i, target))
             cell = keys[at] if at < len(keys) else count
             p, q = (sums[cell] for sums in self._sums)
-            if not q > 0:
-                return max(0.0, float(self.step) * (self.first + cell))
+            if not q > 0:  # no positive loss but infinity
+                return 0.0
             top = p - spare
             if not top > 0:
                 return 0.0
@@ -127,15 +135,23 @@ class GridLosses:
             return max(0.0, self._outwards(found))
 
     def _is_enough(self, cell: int, target: arb) -> bool:
-        gamma = (exact_ball(self.step) * (self.first + cell)).exp()
-        return bool(self._at(cell, gamma) <= target)
+        delta = self.corner(cell)[1]
+        return bool(delta <= target)
+
+    def corner(self, cell: int) -> tuple[arb, arb]:
+        """gamma = e^loss of a cell, and delta there."""
+        gamma = exact_ball(self._loss(cell)).exp()
+        return gamma, self._at(cell, gamma)
+
+    def _loss(self, cell: int) -> Fraction:
+        return self.base + self.step * (self.first + cell)
 
     def _at(self, cell: int, gamma: arb) -> arb:
         p, q = (sums[cell] for sums in self._sums)
         return p - gamma * q + self._infinite()
 
     def _infinite(self) -> arb:
-        return arb(self.infinite) / _ONE
+        return arb(self.infinite) / ONE
 
     def _outwards(self, value: arb) -> float:
         if self.is_upper:
@@ -152,7 +168,7 @@ def grid_above(
     ``reverse`` is the curve of (Q, P) where ``curve`` is that of (P, Q) alone.
     """
     cells = max(2, math.ceil(Fraction(largest) / step) + 1)
-    with precision(_BITS):
+    with precision(BITS):
         unit = exact_ball(step)
         gammas = [(unit * i).exp() for i in range(cells + 1)]
         # A delta is at least the total variation's line and at most 1.
@@ -172,31 +188,31 @@ def grid_above(
         weights = []
         for k in range(1, len(points)):
             after = drops[k] if k < len(drops) else arb(0)
-            weights.append(_units_above(points[k][0] * (drops[k - 1] - after)))
-        infinite = _units_above(points[-1][1])
-    return _trimmed(weights, -cells, infinite, step, is_upper=True)
+            weights.append(units_above(points[k][0] * (drops[k - 1] - after)))
+        infinite = units_above(points[-1][1])
+    return trimmed(weights, -cells, infinite, step, is_upper=True)
 
 
 def grid_below(pair: LikelihoodPair, step: Fraction) -> GridLosses:
     """The losses of an actual pair, rounded down with their weights."""
     cells: dict[int, int] = {}
     infinite = 0
-    with precision(_BITS):
+    with precision(BITS):
         unit = exact_ball(step)
         for p, q in pair.in_balls():
-            weight = _units_below(p.lower())
+            weight = units_below(p.lower())
             if weight <= 0 or not q.upper() > 0:
                 continue
             cell = math.floor(as_fraction(((p.lower() / q.upper()).log() / unit).lower()))
             cells[cell] = cells.get(cell, 0) + weight
         only = pair.left_only if isinstance(pair.left_only, arb) else exact_ball(pair.left_only)
         if not pair.open_right:
-            infinite = max(_units_below(only.lower()), 0)
+            infinite = max(units_below(only.lower()), 0)
     if not cells:
         return GridLosses(fmpz_poly([0]), 0, infinite, step, is_upper=False)
     low, high = min(cells), max(cells)
     listed = [cells.get(k, 0) for k in range(low, high + 1)]
-    return _trimmed(listed, low, infinite, step, is_upper=False)
+    return trimmed(listed, low, infinite, step, is_upper=False)
 
 
 def together(parts: Iterable[tuple[GridLosses, int]]) -> GridLosses:
@@ -210,8 +226,14 @@ def together(parts: Iterable[tuple[GridLosses, int]]) -> GridLosses:
     return result
 
 
-def _trimmed(
-    cells: list[int], first: int, infinite: int, step: Fraction, *, is_upper: bool
+def trimmed(
+    cells: list[int],
+    first: int,
+    infinite: int,
+    step: Fraction,
+    *,
+    is_upper: bool,
+    base: Fraction = Fraction(0),
 ) -> GridLosses:
     """Ends of hardly any weight cut off: to the right infinite, to the left raised; or dropped."""
     cells = cells or [0]  # of laws that have no output in common
@@ -226,14 +248,16 @@ def _trimmed(
         start += 1
     kept = cells[start:stop]
     kept[0] += lost if is_upper else 0
-    return GridLosses(fmpz_poly(kept), first + start, min(infinite, _ONE), step, is_upper)
+    return GridLosses(fmpz_poly(kept), first + start, min(infinite, ONE), step, is_upper, base)
 
 
-def _units_above(value: arb) -> int:
-    upper = (value.upper() * _ONE).upper()
+def units_above(value: arb) -> int:
+    """A probability in units, rounded up."""
+    upper = (value.upper() * ONE).upper()
     return max(math.ceil(as_fraction(upper)), 0) if upper > 0 else 0
 
 
-def _units_below(value: arb) -> int:
-    lower = (value.lower() * _ONE).lower()
+def units_below(value: arb) -> int:
+    """A probability in units, rounded down."""
+    lower = (value.lower() * ONE).lower()
     return math.floor(as_fraction(lower)) if lower > 0 else 0

@@ -35,7 +35,7 @@ _MOST_ATOMS = 1 << 14
 #: Bits beyond the precision to which a theta sum is taken.
 _SPARE_BITS = 16
 # What a window of outputs leaves out at most.
-_LEFT_OUT = Fraction(1, 2**150)
+_LEFT_OUT = Fraction(1, 2**180)
 
 
 @singledispatch
