@@ -1,4 +1,4 @@
-"""Losses on lattices: within 1e-8 of sums in plain fractions and balls, and never on the wrong side."""
+"""Losses on lattices: close to sums in fractions and balls, and never on the wrong side."""
 
 from __future__ import annotations
 
