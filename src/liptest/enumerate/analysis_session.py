@@ -24,6 +24,7 @@ from liptest.enumerate.constant_seeds import Determined
 from liptest.enumerate.executed_code import ExecutedCode
 from liptest.enumerate.generator import ChoiceGenerator
 from liptest.enumerate.other_threads import (
+    ASKS,
     STARTS,
     drawn_in_another_thread,
     not_alone,
@@ -235,9 +236,10 @@ class Session:
         if event == "ctypes.dlopen":
             self.trap_libraries()
             return
-        if event not in STARTS:
+        what = STARTS.get(event) or ASKS.get(event)
+        if what is None:
             self.drew_from("a random device of the operating system")
-        self.tree.fail(not_alone(self.name, STARTS[event]))
+        self.tree.fail(not_alone(self.name, what))
 
 
 class FreshBits(np.random.PCG64):

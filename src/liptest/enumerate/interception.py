@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import math
 import os
@@ -61,7 +62,7 @@ from liptest.enumerate.side_effects import (
     is_random_device,
     system_sources,
 )
-from liptest.enumerate.surroundings import TIMES, reader_of
+from liptest.enumerate.surroundings import TIMES, caller_of, depends, imported_now, reader_of
 from liptest.errors import MechanismError
 from liptest.values.lines import line_in_words
 from liptest.values.transforms import MATH, MATH_OF_TWO
@@ -74,6 +75,16 @@ _GLOBAL: np.random.RandomState = np.random.mtrand._rand
 Undo = Callable[[], None]
 # Exit code 0 means YES, and code under test may not give it.
 _ENDS = (os._exit, os.execv, os.execve)
+# What differs from process to process, or from moment to moment.
+_OF_MACHINE = tuple(
+    vars(module)[name]
+    for module, name in (
+        *((os, name) for name in ("getpid", "getppid", "times", "getloadavg")),
+        *((gc, "get_count"), (sys, "getrefcount")),
+    )
+    if hasattr(module, name)
+)
+_READERS = tuple(vars(os)[name] for name in ("read", "pread", "readv") if hasattr(os, name))
 
 
 @contextmanager
@@ -228,6 +239,10 @@ def _replaced_names(session: Session) -> Iterator[tuple[int, Any]]:
     for name, original in vars(time).items():
         if name in TIMES:
             yield id(original), kept_follower(original, _clock(original), draws=False)
+    for original in _OF_MACHINE:
+        yield id(original), kept_follower(original, _machine(original), draws=False)
+    for original in _READERS:
+        yield id(original), kept_follower(original, _reading(original), draws=False)
     for original, what in starting_functions():
         yield id(original), kept_follower(original, refusing(what), draws=False)
     for original in _ENDS:
@@ -321,10 +336,40 @@ def _clock(original: Callable[..., Any]) -> Callable[..., Any]:
         if reader is None or given:
             return original(*arguments)
         line = line_in_words(reader.f_code.co_filename, reader.f_lineno)
+        imported = imported_now(reader)
+        if imported:
+            words = f"imports {imported}, which reads the clock: time.{name} ({line})"
+            session.tree.fail(depends(session.name, words, "import it at the top of the file"))
         seconds = session.clock(f"time.{name}", kind, line)
         if name in ("ctime", "gmtime", "localtime", "strftime", "asctime"):
             session.look_at_clock()
         return seconds
+
+    return answer
+
+
+@lru_cache
+def _machine(original: Callable[..., Any]) -> Callable[..., Any]:
+    """What tells of the process or the machine is the program's question if it asks directly."""
+
+    def answer(session: Session, *arguments: Any, **options: Any) -> Any:
+        frame = caller_of(sys._getframe(1))
+        if frame is not None:
+            line = line_in_words(frame.f_code.co_filename, frame.f_lineno)
+            module = original.__module__.replace("posix", "os")
+            words = f"asks {module}.{original.__name__}{f' ({line})' if line else ''}"
+            session.tree.fail(depends(session.name, words, "hand it in as a parameter"))
+        return original(*arguments, **options)
+
+    return answer
+
+
+@lru_cache
+def _reading(original: Callable[..., Any]) -> Callable[..., Any]:
+    def answer(session: Session, *arguments: Any, **options: Any) -> Any:
+        if arguments and is_random_device(f"/proc/self/fd/{arguments[0]}"):
+            session.drew_from("a random device of the operating system")
+        return original(*arguments, **options)
 
     return answer
 

@@ -31,7 +31,16 @@ STARTS = {
     "pty.spawn": "starts a program",
     "subprocess.Popen": "starts a program",
 }
+#: Audit events, and a file that is no plain one, with what code does there: it asks others.
+ASKS = {
+    **dict.fromkeys(("socket.connect", "socket.bind"), "connects to another program"),
+    **dict.fromkeys(("socket.sendto", "socket.sendmsg"), "connects to another program"),
+    **dict.fromkeys(("socket.getaddrinfo", "socket.gethostbyname"), "asks the network"),
+    "builtins.input": "asks for input",
+    "live file": "opens a pipe, a device or a file of /proc",
+}
 _ADVICE = {
+    **dict.fromkeys(ASKS.values(), "hand in what it says as a parameter"),
     "forks": "do the work in the process that calls it",
     "starts a program": "call Python code for it, or hand in what the program says",
     "starts a command": "call Python code for it, or hand in what the command says",
@@ -42,6 +51,8 @@ _ADVICE = {
     ),
     "waits for another thread": "let nothing that it answers come from there",
 }
+_TOLD = frozenset(ASKS.values())
+_WHY = ("random numbers of other threads and processes", "what is said there")
 # Class by module and name, its method, and what is done by calling it. What was not imported
 # before an analysis cannot do its work without starting a thread or a process.
 _METHODS = (
@@ -94,13 +105,30 @@ def _is_not_the_programs(frame: FrameType) -> bool:
     return is_foreign(module) or str(module).startswith(_OWN_ROOMS)
 
 
+# What opens a file for whoever asks it to.
+_OPENERS = frozenset({"io", "_pyio", "codecs", "pathlib", "os", "fileinput", "shutil", "liptest"})
+
+
+def is_opened_by_program() -> bool:
+    """Whether the program itself opens a file, and not a library that looks at the machine."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and _top(frame) in _OPENERS:
+        frame = frame.f_back
+    if frame is None or is_foreign(frame.f_globals.get("__name__")):
+        return False
+    return "site-packages" not in frame.f_code.co_filename
+
+
+def _top(frame: FrameType) -> str:
+    return str(frame.f_globals.get("__name__")).partition(".")[0]
+
+
 def not_alone(name: str, what: str) -> NonDeterministicError:
     """The error of code that does in another thread or process what cannot be followed."""
-    line = program_line(sys._getframe(1))
+    line, why = program_line(sys._getframe(1)), _WHY[what in _TOLD]
     return NonDeterministicError(
-        f"{name}: non-deterministic: it {what}{f' ({line})' if line else ''}; random numbers of "
-        f"other threads and processes cannot be followed: {_ADVICE[what]}, or sample it with "
-        f"lt.check_samples"
+        f"{name}: non-deterministic: it {what}{f' ({line})' if line else ''}; {why} "
+        f"cannot be followed: {_ADVICE[what]}, or sample it with lt.check_samples"
     )
 
 

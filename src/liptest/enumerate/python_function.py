@@ -37,7 +37,7 @@ from liptest.enumerate.outputs import Typed, canonical_output
 from liptest.enumerate.post_processing import Tail
 from liptest.enumerate.row_replay import check_replayed, check_stateless
 from liptest.enumerate.running import RandomFunction, Run
-from liptest.enumerate.side_effects import side_effects_noticed
+from liptest.enumerate.side_effects import conditions_of, side_effects_noticed
 from liptest.enumerate.symbolic_data import (
     FEW_PATHS,
     MAX_PATHS,
@@ -265,7 +265,8 @@ class PythonFunction(Mechanism):
         source = self.source
         if self._known.noisy:
             source = source.replace("enumerated", "integrated")
-        return "; ".join((source, *sorted(self._known.conditions)))
+        conditions = *sorted(self._known.conditions), *conditions_of(self._effects)
+        return "; ".join((source, *conditions))
 
     def points_per_slice(self, domain: Domain) -> int:
         """Few datasets, each of which costs many runs; many values of a statistic."""

@@ -1,8 +1,8 @@
 """Files, sockets, programs and more that code uses while it is analysed: warned of, or refused.
 
 Python's audit events tell of the first three. A hook cannot be taken away again, so there is one
-for all, which listens only during an analysis, to the thread that is analysed. Files and sockets
-are warned of; programs, forks and devices that give random numbers end the analysis.
+for all, which listens only during an analysis, to the thread that is analysed. Plain files are
+warned of; sockets, pipes, programs, forks and devices end the analysis.
 """
 
 from __future__ import annotations
@@ -11,10 +11,11 @@ import _random
 import os
 import pickle
 import random
+import stat
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import CodeType, FrameType
@@ -23,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from liptest.enumerate.generator import UNUSED_BITS
-from liptest.enumerate.other_threads import STARTS
+from liptest.enumerate.other_threads import ASKS, STARTS, is_opened_by_program
 from liptest.errors import NonDeterministicError
 
 
@@ -38,16 +39,12 @@ _WORDS = {
     "os.remove": "removed the file",
     "os.rename": "renamed the file",
     "os.mkdir": "made the folder",
-    "socket.connect": "connected to",
-    "socket.bind": "listens at",
 }
-_OPENED = (
-    "; the verdict is about its outputs only, and what a file or another machine says may "
-    "change later"
-)
+_OPENED = "; the verdict is about its outputs only, and what a file says may change later"
+_TO_READ = " to read"
 # What importing a module opens, and reading lines of it for a message.
 _CODE = (".py", ".pyc", ".pyi", ".so", ".pyd", ".zip")
-_EVENTS = frozenset({*_WORDS, *STARTS, "ctypes.dlopen"})
+_EVENTS = frozenset({*_WORDS, *STARTS, *ASKS, "ctypes.dlopen"})
 #: By thread: what was noticed, in words, and what follows from it.
 _listening: dict[int, dict[str, str]] = {}
 #: By thread: what is called with an audit event that ends the analysis.
@@ -87,8 +84,8 @@ def side_effects_noticed(name: str, known: set[str]) -> Iterator[None]:
 def events_refused(refuse: Callable[[str], None]) -> Iterator[None]:
     """Meanwhile call ``refuse`` with each audit event of this thread that an analysis may not see.
 
-    These are the events in ``STARTS``, "random device" where one is opened, and "ctypes.dlopen"
-    where a library is.
+    These are the events in ``STARTS`` and ``ASKS``, "random device" where one is opened, and
+    "ctypes.dlopen" where a library is.
     """
     _install()
     thread = threading.get_ident()
@@ -105,6 +102,18 @@ def is_random_device(path: Any) -> bool:
         return os.path.realpath(os.fsdecode(path)) in _RANDOM_DEVICES
     except (TypeError, ValueError):  # no file of the file system
         return False
+
+
+def is_live(path: Any) -> bool:
+    """Whether a path leads to what may say something else each time: a pipe, a device, /proc."""
+    try:
+        real = os.path.realpath(os.fsdecode(path))
+        kind = os.stat(real).st_mode
+    except (OSError, TypeError, ValueError):
+        return False
+    if real == os.devnull:
+        return False
+    return real.startswith(("/proc/", "/sys/")) or not (stat.S_ISREG(kind) or stat.S_ISDIR(kind))
 
 
 def notice(words: str, meaning: str) -> None:
@@ -131,12 +140,29 @@ def _heard(event: str, arguments: tuple[Any, ...]) -> None:
         return
     if not _listening:
         return
-    target = arguments[1] if event.startswith("socket.") else arguments[0]
+    target = arguments[0]
     if event == "open" and (isinstance(target, int) or str(target).endswith(_CODE)):
         return
-    if refuse is not None and event == "open" and is_random_device(target):
-        refuse("random device")
-    notice(f"{_WORDS[event]} {target!r}", _OPENED)
+    if refuse is not None and event == "open":
+        if is_random_device(target):
+            refuse("random device")
+        if is_live(target) and is_opened_by_program():
+            refuse("live file")
+    is_read = event == "open" and _is_for_reading(*arguments[1:3])
+    notice(f"{_WORDS[event]} {target!r}{_TO_READ if is_read else ''}", _OPENED)
+
+
+def _is_for_reading(mode: str | None, flags: int) -> bool:
+    if mode is None:
+        return not flags & os.O_WRONLY
+    return bool({"r", "+"} & set(mode))
+
+
+def conditions_of(effects: Iterable[str]) -> list[str]:
+    """What is taken for granted by who read files; of the words of what was noticed."""
+    files = sorted(words.removesuffix(_TO_READ) for words in effects if words.endswith(_TO_READ))
+    named = [words.removeprefix("opened ").replace(";", ",") for words in files]
+    return [f"given that {words} stays as it is" for words in named]
 
 
 # Notices random numbers that no stand-in follows.

@@ -280,6 +280,23 @@ def reader_of(frame: FrameType | None) -> FrameType | None:
     return None
 
 
+def caller_of(frame: FrameType | None) -> FrameType | None:
+    """The frame of the program that called a stand-in; None where another module did."""
+    while frame is not None and frame.f_globals.get("__name__") in _STAND_INS:
+        frame = frame.f_back
+    return frame if frame is not None and is_programs(frame) else None
+
+
+def imported_now(frame: FrameType | None) -> str:
+    """The module that the program is importing where a frame is, or ""."""
+    name = ""
+    while frame is not None and package_of(frame.f_globals.get("__name__")) != "liptest":
+        if frame.f_code.co_name == "_find_and_load":
+            name = str(frame.f_locals.get("name", name))
+        frame = frame.f_back
+    return name
+
+
 # What calls the originals in the place of the program.
 _STAND_INS = frozenset(
     f"liptest.{one}"

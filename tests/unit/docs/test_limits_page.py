@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import importlib
 import os
+import socket
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -280,6 +281,24 @@ def test_randomness_elsewhere() -> None:
 
     with pytest.raises(lt.errors.NonDeterministicError, match="other threads and processes"):
         gate_of(vendor)
+
+
+def test_other_programs_and_the_machine() -> None:
+    named(
+        "opens a socket or a pipe, asks for input, the process's number or the load of the machine"
+    )
+
+    def asks(data: Any, rng: Any) -> Any:
+        with socket.socket() as one:
+            one.connect(("127.0.0.1", 9))
+        return honest(data, rng)
+
+    def counts(data: Any, rng: Any) -> Any:
+        return honest(data, rng), os.getpid()
+
+    for vendor in (asks, counts):
+        with pytest.raises(lt.errors.NonDeterministicError, match="cannot be followed: hand"):
+            gate_of(vendor)
 
 
 def test_compiled_randomness() -> None:

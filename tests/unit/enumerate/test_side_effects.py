@@ -1,8 +1,7 @@
-"""Files, sockets and programs that are opened during an analysis are warned of, once."""
+"""Files that are opened during an analysis are warned of, once."""
 
 from __future__ import annotations
 
-import socket
 import sys
 import threading
 import time
@@ -31,20 +30,6 @@ def test_a_file_that_is_read_is_warned_of_once(tmp_path: Path) -> None:
         assert mechanism.law(DATA)[True] == 0.5
     assert len(found) == 1
     mechanism.law(np.array([1, 1]))
-
-
-def test_sockets() -> None:
-    def asks(data: Any, rng: Any) -> int:
-        with socket.socket() as one:
-            one.settimeout(0.01)
-            try:
-                one.connect(("127.0.0.1", 9))
-            except OSError:
-                return 0
-        return 1
-
-    with pytest.warns(SideEffectWarning, match=r"connected to \('127"):
-        lt.mechanism(asks).law(DATA)
 
 
 def test_imports_and_quiet_code_are_not() -> None:
