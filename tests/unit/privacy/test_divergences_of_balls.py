@@ -1,0 +1,206 @@
+"""Divergences and mu of laws that are known as balls: every law inside is enclosed, and tightly."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from flint import arb
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from liptest.balls import precision
+from liptest.mechanisms.laws import exact_ball
+from liptest.privacy.likelihoods import LikelihoodPair
+from liptest.privacy.renyi import PairOrders, SumOfOrders, enclose_rho, refute_rho
+from liptest.privacy.tradeoff import enclose_mu
+from tests.unit.privacy.test_divergences import corners, divergence, laws
+
+Law = list[Fraction]
+
+
+def _pair(p: Law, q: Law) -> LikelihoodPair:
+    return LikelihoodPair.of_masses(list(zip(p, q, strict=True)))
+
+
+def _in_balls(p: Law, q: Law, radius: float, **more: Fraction) -> LikelihoodPair:
+    """Atoms whose balls hold these probabilities near one end, never in the middle."""
+
+    def ball(value: Fraction, turn: int) -> arb:
+        return exact_ball(value + turn * Fraction(radius) * 9 / 10) + arb(0, radius)
+
+    def atoms() -> list[tuple[arb, arb]]:
+        turns = [(1, -1), (-1, 1), (1, 1), (-1, -1)]
+        both = zip(p, q, strict=True)
+        return [
+            (ball(a, turns[k % 4][0]), ball(b, turns[k % 4][1])) for k, (a, b) in enumerate(both)
+        ]
+
+    return LikelihoodPair(None, atoms, **more)
+
+
+@settings(max_examples=40)
+@given(laws(1), st.sampled_from([1e-30, 1e-12, 1e-4, 0.01, 0.2]), st.sampled_from([1.25, 2.0, 7.0]))
+def test_every_order_is_enclosed(pair: tuple[Law, Law], radius: float, order: float) -> None:
+    orders = PairOrders(_in_balls(*pair, radius))
+    with precision(192):
+        low, high = (float(end) for end in orders.renyi(Fraction(order)))
+        first = [float(end) for end in orders.kullback_leibler()]
+        top = float(orders.largest_loss())
+    true = divergence(*pair, order)
+    assert low - 1e-12 <= true <= high + 1e-12
+    assert first[0] - 1e-12 <= divergence(*pair, 1) <= first[1] + 1e-12
+    assert top >= max(math.log(a / b) for a, b in zip(*pair, strict=True)) - 1e-12
+    if radius <= 1e-12:
+        assert high - low < 1e-6
+
+
+def test_atoms_that_may_be_impossible_are_counted_on_both_sides() -> None:
+    # The second atom may have probability 0 under the first law, and has more under the other.
+    with precision(192):
+        sure = (arb(0.75), arb(0.5))
+        maybe = (arb(0.125, 0.125), arb(0.375, 0.125))
+        orders = PairOrders(LikelihoodPair(None, lambda: [sure, maybe]))
+        low, high = (float(end) for end in orders.renyi(Fraction(2)))
+    assert low <= math.log(0.75**2 / 0.5) + 1e-12
+    assert low >= math.log(0.75**2 / 0.5) - 1e-12, "what is sure counts from below"
+    assert high == pytest.approx(math.log(0.75**2 / 0.5 + 0.25**2 / 0.25))
+    with precision(192):
+        both = (arb(0.25, 0.125), arb(0.125, 0.125))
+        orders = PairOrders(LikelihoodPair(None, lambda: [sure, both]))
+        low, high = (float(end) for end in orders.renyi(Fraction(2)))
+    # The other law may not have it at all: no bound from above, some from below.
+    assert low == pytest.approx(math.log(0.75**2 / 0.5 + 0.125**2 / 0.25))
+    assert math.isinf(high)
+    with precision(192):
+        never = (arb(0), arb(0.375, 0.125))
+        orders = PairOrders(LikelihoodPair(None, lambda: [sure, never]))
+        ends = [float(end) for end in orders.renyi(Fraction(2))]
+    assert ends == pytest.approx([math.log(0.75**2 / 0.5)] * 2)
+
+
+@given(laws(1), st.sampled_from([Fraction(1025, 1024), Fraction(3, 2), Fraction(4)]))
+def test_curvature_bounds_the_second_derivative(pair: tuple[Law, Law], end: Fraction) -> None:
+    p, q = pair
+    logs = np.log(np.array([[float(a), float(b)] for a, b in zip(p, q, strict=True)]))
+    losses = logs[:, 0] - logs[:, 1]
+    variances = []
+    for order in np.linspace(1.0, float(end), 12):
+        weights = np.exp(logs[:, 1] + order * losses)
+        weights /= weights.sum()
+        variances.append(float(weights @ (losses - weights @ losses) ** 2))
+    with precision(192):
+        orders = PairOrders(_pair(p, q))
+        found = float(orders.curvature(end))
+        twice = float(SumOfOrders([orders, orders]).curvature(end))
+    assert found >= max(variances) - 1e-12
+    assert twice == pytest.approx(2 * found)
+    if end < 2:
+        assert found <= max(variances) * 2 + 1e-9
+    if end == Fraction(1025, 1024):
+        assert found <= max(variances) * 1.02 + 1e-9
+
+
+@settings(max_examples=40)
+@given(laws(1))
+def test_rho_is_enclosed_to_nine_digits(pair: tuple[Law, Law]) -> None:
+    found = enclose_rho(PairOrders(_pair(*pair)))
+    assert float(found.upper) <= float(found.lower) * (1 + 1.1e-9) + 1e-300
+
+
+@pytest.mark.parametrize(
+    ("p", "q"),
+    [
+        (["9/10", "1/10"], ["9/20", "11/20"]),  # largest at order 1
+        (["1/10", "9/10"], ["1/2", "1/2"]),
+        (["1/2", "1/2"], ["1/10", "9/10"]),
+        (["1/1000", "999/1000"], ["1/100000", "99999/100000"]),  # far above 1
+        (["3/4", "1/4"], ["1/4", "3/4"]),
+        (["1/5", "3/10", "1/2"], ["1/2", "1/5", "3/10"]),
+    ],
+)
+@pytest.mark.parametrize("share", [1e-3, 1e-6, 1e-8])
+def test_rho_is_decided_close_to_the_line(p: list[str], q: list[str], share: float) -> None:
+    orders = PairOrders(_pair([Fraction(one) for one in p], [Fraction(one) for one in q]))
+    found = enclose_rho(orders)
+    above, below = (Fraction(float(end)) for end in (found.upper, found.lower))
+    assert refute_rho(orders, above * Fraction(1 + share))[0] is False
+    answer, order, (low, _) = refute_rho(orders, below * Fraction(1 - share))
+    assert answer is True
+    assert order > 1, "a claim is about orders above 1"
+    assert float(low) > float(below) * (1 - share) * float(order) * (1 - 1e-12)
+
+
+def test_a_claim_that_holds_everywhere_is_proved_without_a_gap() -> None:
+    same = PairOrders(_pair([Fraction(1, 3), Fraction(2, 3)], [Fraction(1, 3), Fraction(2, 3)]))
+    assert refute_rho(same, Fraction(1, 10**9))[0] is False
+    found = enclose_rho(same)
+    assert (float(found.lower), float(found.upper)) == (0.0, 0.0)
+
+
+@settings(max_examples=40)
+@given(laws(1), st.sampled_from([1e-30, 1e-15]))
+def test_mu_of_narrow_balls_is_that_of_what_they_hold(pair: tuple[Law, Law], radius: float) -> None:
+    true = corners(*pair)
+    found = enclose_mu(_in_balls(*pair, radius))
+    assert float(found.lower) - 1e-6 <= true <= float(found.upper) + 1e-12
+    assert float(found.lower) <= float(found.upper)
+    assert float(found.lower) == pytest.approx(true, abs=1e-6)
+    assert float(found.upper) == pytest.approx(true, abs=1e-5)
+
+
+@settings(max_examples=40)
+@given(laws(1), st.sampled_from([1e-3, 0.02]))
+def test_mu_of_wide_balls_is_enclosed(pair: tuple[Law, Law], radius: float) -> None:
+    found = enclose_mu(_in_balls(*pair, radius))
+    assert float(found.lower) - 1e-9 <= corners(*pair) <= float(found.upper) + 1e-9
+
+
+@settings(max_examples=25)
+@given(laws(1), laws(1), st.integers(1, 40), st.sampled_from([1e-30, 1e-3]))
+def test_mu_of_laws_known_in_part_is_a_lower_bound(
+    pair: tuple[Law, Law], rest: tuple[Law, Law], share: int, radius: float
+) -> None:
+    """Whatever the rest is, on new outputs or on those that are listed."""
+    part = Fraction(share, 400)
+    seen = [[value * (1 - part) for value in law] for law in pair]
+    found = enclose_mu(_in_balls(*seen, radius, open_left=part, open_right=part))
+    assert math.isinf(float(found.upper))
+    apart = [law + [value * part for value in more] for law, more in zip(seen, rest, strict=True)]
+    assert float(found.lower) <= corners(*apart) + 1e-6
+    # All of it on the output that the listed ones tell least of.
+    for k in range(len(seen[0])):
+        for turn in (False, True):
+            ends = [list(law) for law in seen]
+            ends[0][k] += part
+            ends[1][-1 if turn else k] += part
+            assert float(found.lower) <= corners(*ends) + 1e-6
+
+
+def test_mu_of_a_part_is_hardly_less_where_little_is_open() -> None:
+    part = Fraction(1, 10**9)
+    p, q = [Fraction(3, 4), Fraction(1, 4) - part], [Fraction(1, 4), Fraction(3, 4) - part]
+    found = enclose_mu(_in_balls(p, q, 1e-30, open_left=part, open_right=part))
+    assert float(found.lower) == pytest.approx(corners(p, q), abs=1e-6)
+    first, second = (float(mass) for mass in found.masses)
+    assert (first, second) == pytest.approx((0.75, 0.25), abs=1e-6)
+    assert float(found.ratio) == pytest.approx(3.0)
+
+
+def test_an_output_on_one_side_gives_the_masses_of_its_test() -> None:
+    p, q = (
+        [Fraction(1, 2), Fraction(1, 2), Fraction(0)],
+        [Fraction(3, 4), Fraction(0), Fraction(1, 4)],
+    )
+    found = enclose_mu(_pair(p, q))
+    assert [float(mass) for mass in found.masses] == [0.5, 0.0]
+    assert math.isinf(float(found.lower))
+    p, q = (
+        [Fraction(1, 2), Fraction(1, 2), Fraction(0)],
+        [Fraction(1, 2), Fraction(1, 4), Fraction(1, 4)],
+    )
+    found = enclose_mu(_pair(p, q))
+    assert [float(mass) for mass in found.masses] == [1.0, 0.75]
+    assert float(found.ratio) == 0.0

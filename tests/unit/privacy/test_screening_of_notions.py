@@ -1,0 +1,111 @@
+"""Screening of other notions: bounds that hold and are close, errors of the logs counted in."""
+
+from __future__ import annotations
+
+import math
+from statistics import NormalDist
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from liptest.mechanisms.laws import LawTable
+from liptest.privacy.screening import (
+    _chord,
+    dominated_rho,
+    harmless_loss,
+    screen_mu,
+    screen_orders,
+    screen_rho,
+)
+
+ENDS = np.array([0]), np.array([1])
+
+
+def _table(rows: list[list[float]], error: float = 0.0) -> LawTable:
+    outputs = tuple(range(len(rows[0])))
+    return LawTable(outputs, np.log(np.array(rows)), None, np.full(len(rows), error))
+
+
+@given(
+    st.floats(1.0001, 50),
+    st.floats(0.01, 20),
+    st.floats(0, 5),
+    st.floats(0, 5),
+)
+def test_a_chord_is_as_high_as_its_highest_point(
+    a: float, wide: float, first: float, second: float
+) -> None:
+    b = a + wide
+    ends = np.array([first]), np.array([second])
+    found = float(_chord(a, b, *ends)[0])
+    x = 1 + np.geomspace(a - 1, b - 1, 4001)
+    line = first + (second - first) * (x - a) / (b - a)
+    highest = float((line / (x * (x - 1))).max())
+    assert highest * (1 - 1e-9) <= found <= highest * (1 + 1e-4) + 1e-12
+
+
+@given(st.floats(1e-3, 40))
+def test_no_pair_of_that_loss_has_a_larger_rho_than_randomised_response(loss: float) -> None:
+    found = float(dominated_rho(np.array([loss]))[0])
+    true = loss * math.tanh(loss / 2)
+    assert true <= found <= true * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("mu", [0.01, 0.5, 1.0, 3.0, 8.0])
+def test_the_harmless_loss_is_that_of_two_halves(mu: float) -> None:
+    normal = NormalDist()
+    true = math.log(normal.cdf(mu / 2) / normal.cdf(-mu / 2))
+    assert true * (1 - 1e-12) <= harmless_loss(mu) <= true * (1 + 1e-9)
+    assert harmless_loss(200.0) < math.inf
+
+
+@settings(max_examples=40)
+@given(st.integers(1, 9), st.integers(1, 9), st.sampled_from([0.0, 1e-9, 1e-3, 0.05]))
+def test_errors_of_the_logs_are_added(first: int, second: int, error: float) -> None:
+    rows = [[first / 10, 1 - first / 10], [second / 10, 1 - second / 10]]
+    table = _table(rows, error)
+    exact, moved = _table(rows), table.screen_error(*ENDS)[0]
+    for order in (1.5, 4.0):
+        found = screen_orders(table, *ENDS, [order])
+        known = screen_orders(exact, *ENDS, [order])
+        assert found.measured[0, 0] == known.measured[0, 0] <= known.above[0, 0]
+        loss = abs(math.log(rows[0][0] / rows[1][0])), abs(math.log(rows[0][1] / rows[1][1]))
+        least = min(known.measured[0, 0] + 2 * order * moved / (order - 1), max(loss) + moved)
+        assert found.above[0, 0] >= least * (1 - 1e-12)
+        assert found.above[0, 0] <= least + 1e-9
+    both, plain = screen_mu(table, *ENDS), screen_mu(exact, *ENDS)
+    assert both.measured[0] == plain.measured[0] <= plain.above[0] <= plain.measured[0] + 1e-6
+    assert both.above[0] >= plain.measured[0] + 8 * moved
+    assert both.above[0] <= plain.above[0] + 8 * moved + 1e-9
+    for limit in (1e-3, 0.1):
+        rho, known_rho = screen_rho(table, *ENDS, limit), screen_rho(exact, *ENDS, limit)
+        assert rho.measured[0] == known_rho.measured[0]
+        assert rho.above[0] >= known_rho.above[0]
+
+
+@pytest.mark.parametrize("odds", [2.0, 1e3, 1e9])
+@pytest.mark.parametrize("limit", [1e-4, 0.1, 3.0])
+def test_rho_is_screened_closely_where_it_may_matter(odds: float, limit: float) -> None:
+    p, q = 0.5, 0.5 / odds
+    found = screen_rho(_table([[p, 1 - p], [q, 1 - q]]), *ENDS, limit)
+    orders = np.concatenate([1 + 10.0 ** np.arange(-4, 3, 0.01)])
+    true = 0.0
+    for a, b in ((p, q), (q, p)):
+        logs = np.logaddexp(
+            orders * math.log(a) + (1 - orders) * math.log(b),
+            orders * math.log1p(-a) + (1 - orders) * math.log1p(-b),
+        )
+        true = max(true, float((logs / (orders - 1) / orders).max()))
+    assert true <= found.above[0] * (1 + 1e-6)
+    if found.above[0] > limit:
+        assert found.above[0] <= true * 1.1
+    assert true * 0.9 <= found.measured[0] <= true * (1 + 1e-6)
+
+
+def test_the_largest_loss_clears_a_pair_at_once() -> None:
+    table = _table([[0.5, 0.5], [0.4, 0.6]])
+    loss = math.log(0.5 / 0.4)
+    found = screen_rho(table, *ENDS, 1.0)
+    assert found.above[0] <= loss * math.tanh(loss / 2) * (1 + 1e-9)
