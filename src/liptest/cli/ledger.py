@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import asdict
 from fractions import Fraction
 from pathlib import Path
@@ -15,7 +16,7 @@ from liptest.evidence.ledger import Ledger
 from liptest.evidence.ledger_entries import Attempt, Totals, attempt_text, decimal_text, vendor_text
 from liptest.report.text import Screen
 
-ledger = App(name="ledger", help="Read a ledger of attempts and releases.")
+ledger = App(name="ledger", help="Read a ledger of attempts and releases; cap a private table.")
 File = Annotated[Path, Parameter(help="The ledger.")]
 
 
@@ -52,6 +53,45 @@ def verify(
     return run_ledger_verify(file, head)
 
 
+@ledger.command
+def cost(
+    file: File,
+    private_table: Annotated[str, Parameter(help="Name of a private table in the ledger.")],
+    /,
+    *,
+    delta: Annotated[
+        float | None, Parameter(help="At which delta; by default that of the table's cap.")
+    ] = None,
+    json: Annotated[
+        bool, Parameter(name="--json", help="As JSON, rounded up to floats.", negative="")
+    ] = False,
+) -> int:
+    """Print what all releases from a private table cost together; exit code 1 beyond its cap.
+
+    Example: liptest ledger cost ledger.db clicks --delta 1e-6
+    """
+    return run_cost(file, private_table, delta, json)
+
+
+@ledger.command
+def cap(
+    file: File,
+    private_table: Annotated[str, Parameter(help="Name of a private table in the ledger.")],
+    /,
+    *,
+    epsilon: Annotated[float, Parameter(help="What all releases together may cost.")],
+    delta: Annotated[float, Parameter(help="The delta at which they are added up.")],
+) -> int:
+    """Cap what all releases from a private table may cost together.
+
+    The cap is a row of the ledger; a release beyond it is refused before anything is drawn. The
+    last cap of a table counts.
+
+    Example: liptest ledger cap ledger.db clicks --epsilon 3 --delta 1e-6
+    """
+    return run_cap(file, private_table, epsilon, delta)
+
+
 _MOST_PROBLEMS = 20
 
 
@@ -79,6 +119,8 @@ def _show(screen: Screen, ledger: Ledger, vendor: str | None, as_json: bool) -> 
         print(_json(ledger, found))
     elif vendor is None:
         screen.paragraph(str(ledger.summary()))
+        for table, capped in sorted(ledger.caps().items()):
+            screen.paragraph(f"private table {table}\n  {capped}")
     else:
         lines = [attempt_text(one) for one in found]
         screen.paragraph("\n".join([vendor_text(f"vendor {vendor}", Totals.of(found)), *lines]))
@@ -104,6 +146,53 @@ def run_ledger_verify(file: Path, head: str | None) -> int:
             "Removed rows at the end of the file cannot be detected this way. Keep the head "
             "elsewhere, and give it next time: liptest ledger verify --head HASH"
         )
+    return 0
+
+
+def run_cost(file: Path, private_table: str, delta: float | None, as_json: bool) -> int:
+    """``liptest ledger cost``."""
+    screen = Screen()
+    try:
+        book = Ledger(file, create=False)
+        capped = book.caps().get(private_table)
+        if delta is None and capped is None:
+            raise InputError(
+                f"delta: private table {private_table!r} has no cap; name --delta", name="delta"
+            )
+        at = float(capped.delta) if delta is None and capped is not None else delta
+        assert at is not None
+        found = book.cost(private_table, delta=at)
+        within = capped is None or book.cost(private_table, delta=float(capped.delta)).is_within(
+            float(capped.epsilon)
+        )
+    except (LedgerError, InputError) as error:
+        return screen.error(error, 2)
+    if as_json:
+        data = {
+            "private_table": private_table,
+            "releases": found.releases,
+            "epsilon": found.epsilon if math.isfinite(found.epsilon) else None,
+            "delta": found.delta,
+            "exception_mass": decimal_text(found.exception_mass),
+            "cap": None if capped is None else capped.fields(),
+            "within_cap": within,
+        }
+        print(json.dumps(data, indent=1))
+    else:
+        screen.paragraph("\n".join([str(found), *([f"  {capped}"] if capped is not None else [])]))
+    return 0 if within else 1
+
+
+def run_cap(file: Path, private_table: str, epsilon: float, delta: float) -> int:
+    """``liptest ledger cap``."""
+    screen = Screen()
+    try:
+        book = Ledger(file, create=False)
+        set_cap = book.set_cap(private_table, epsilon=epsilon, delta=delta)
+        found = book.cost(private_table, delta=delta)
+    except (LedgerError, InputError) as error:
+        return screen.error(error, 2)
+    screen.paragraph(f"{found}\n  {set_cap}")
     return 0
 
 

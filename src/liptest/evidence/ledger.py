@@ -11,8 +11,10 @@ from typing import Any, Protocol
 from liptest.data.distributions import Distribution
 from liptest.errors import GateError, InputError, LedgerError, check_count, check_non_negative
 from liptest.evidence.certificate import Certificate, V
+from liptest.evidence.ledger_caps import Cap, caps_of
 from liptest.evidence.ledger_cost import TableCost, cost_of_table
 from liptest.evidence.ledger_entries import (
+    CAP,
     NO_VERDICT,
     NOT_OURS,
     Attempt,
@@ -119,7 +121,7 @@ class Ledger:
         Raises LedgerError when there is no such attempt or it has its verdict already.
         """
 
-        def told(known: Attempt) -> dict[str, Any]:
+        def told(known: Attempt, past: Past) -> dict[str, Any]:
             if known.decision != NO_VERDICT:
                 raise self._error(f"attempt {attempt} has its verdict already")
             return verdict_fields(certificate, known)
@@ -130,10 +132,11 @@ class Ledger:
         """Write that an output is about to be drawn; call it before the draw.
 
         Raises GateError when the attempt's verdict allows no release, or no further one: also
-        when another process used the last.
+        when another process used the last. Also when all releases from the private table would
+        cost more than its cap.
         """
 
-        def told(known: Attempt) -> dict[str, Any]:
+        def told(known: Attempt, past: Past) -> dict[str, Any]:
             if known.releases == 0:
                 raise GateError(
                     f"attempt {attempt} of ledger {str(self.path)!r} allows no release: the "
@@ -144,6 +147,7 @@ class Ledger:
                     f"releases={known.releases}: the ledger has all of them as used; a further "
                     f"one needs a new gate and costs its epsilon again"
                 )
+            self._check_cap(known, past)
             return release_fields(known)
 
         return self._follow("release", attempt, told)
@@ -167,6 +171,30 @@ class Ledger:
         """
         return cost_of_table(self.attempts(), checked_name("private_table", private_table), delta)
 
+    def set_cap(self, private_table: str, *, epsilon: float, delta: float) -> Cap:
+        """Cap what all releases from a private table may cost together at a delta.
+
+        Releases beyond it are refused before anything is drawn; the last cap of a table counts.
+        Raises InputError for numbers out of range, LedgerError for a ledger of a version without
+        caps.
+        """
+        cap = Cap.checked(private_table, epsilon, delta)
+
+        def compose(past: Past) -> Draft:
+            if not past.has_caps:
+                raise self._error("was made by a version without caps; begin a new ledger")
+            return Draft(CAP, private_table, None, cap.fields())
+
+        self._chain.append(compose)
+        return cap
+
+    def caps(self) -> dict[str, Cap]:
+        """The cap of each private table that has one."""
+        try:
+            return caps_of(self._chain.rows())
+        except NOT_OURS as error:
+            raise self._error(f"{error}; see liptest ledger verify") from error
+
     def problems(self, *, head: str | None = None) -> list[str]:
         """What is wrong with the file, in sentences that name the row; nothing when intact.
 
@@ -183,8 +211,16 @@ class Ledger:
             wrong.append(f"head: no row has the hash {head}: rows were cut off or made anew")
         return wrong
 
+    def _check_cap(self, known: Attempt, past: Past) -> None:
+        """Refuse a release beyond the cap of its table, while nobody else can write."""
+        table = str(known.private_table)
+        rows = past.of_kind(CAP, table)
+        if rows:
+            cap = caps_of(rows)[table]
+            cap.check(self._folded(past.rows()).values(), known.number)
+
     def _follow(
-        self, kind: str, attempt: int, told: Callable[[Attempt], dict[str, Any]]
+        self, kind: str, attempt: int, told: Callable[[Attempt, Past], dict[str, Any]]
     ) -> Attempt:
         before: list[Attempt] = []
 
@@ -193,7 +229,7 @@ class Ledger:
             if not rows:
                 raise self._error(f"there is no attempt {attempt}")
             before[:] = [self._folded(rows)[attempt]]
-            return Draft(kind, before[0].vendor, attempt, told(before[0]))
+            return Draft(kind, before[0].vendor, attempt, told(before[0], past))
 
         row = self._chain.append(compose)
         return followed_by(before[0], row)

@@ -14,7 +14,14 @@ from fractions import Fraction
 
 from liptest.errors import check_open_unit
 from liptest.evidence.ledger_entries import Attempt, Totals, printed
-from liptest.privacy.composition import epsilon_of_claims
+from liptest.privacy.claims import text_above
+from liptest.privacy.release_costs import (
+    ReleasePart,
+    ReleaseTerms,
+    divergences,
+    epsilon_of_orders,
+    losses_together,
+)
 
 
 @dataclass(frozen=True)
@@ -37,6 +44,8 @@ class TableCost:
         What epsilons add up to.
     exception_mass, conditions
         As in the summary of the ledger.
+    other_releases
+        How many of them are under claims of other forms, which ``sum_of_epsilons`` leaves out.
     """
 
     private_table: str
@@ -46,6 +55,7 @@ class TableCost:
     sum_of_epsilons: Fraction
     exception_mass: Fraction
     conditions: tuple[str, ...] = ()
+    other_releases: int = 0
 
     def is_within(self, epsilon: float) -> bool:
         """Whether the cost does not exceed a cap."""
@@ -59,10 +69,9 @@ class TableCost:
                 f"probabilities of the tests are larger; name a larger delta"
             )
         else:
-            lines.append(
-                f"  epsilon {self.epsilon:.6g} at delta {self.delta:g}; epsilons add up to "
-                f"{printed(self.sum_of_epsilons)}"
-            )
+            sums = f"; epsilons add up to {printed(self.sum_of_epsilons)}"
+            told = "" if self.other_releases else sums
+            lines.append(f"  epsilon {text_above(self.epsilon)} at delta {self.delta:g}{told}")
         if self.exception_mass:
             lines.append(f"  off datasets of total probability {printed(self.exception_mass)}")
         return "\n".join([*lines, *(f"  provided that {one}" for one in self.conditions)])
@@ -80,12 +89,12 @@ def cost_of_table(attempts: Iterable[Attempt], private_table: str, delta: float)
     # Any of the tests may have ended in a wrong YES, also those that nothing followed.
     # As it is written, which is how the ledger keeps its deltas.
     spare = Fraction(repr(named)) - totals.failure_probability
-    times: Counter[tuple[Fraction, Fraction]] = Counter()
+    times: Counter[ReleaseTerms] = Counter()
     for one in used:
-        times[one.epsilon, one.delta] += one.used
-    claims = [(epsilon, own, count) for (epsilon, own), count in times.items()]
-    epsilon = math.inf if spare <= 0 and used else epsilon_of_claims(claims, spare)
-    if sum(count * own for _, own, count in claims) <= spare and used:
+        times[one.known_terms] += one.used
+    epsilon = _epsilon_together(times, spare) if used else 0.0
+    plain = not any(one.terms for one in used)
+    if plain and sum(one.used * one.delta for one in used) <= spare and used:
         # Where all deltas fit, the sum of epsilons is one of the bounds.
         epsilon = min(epsilon, math.nextafter(float(totals.epsilon), math.inf))
     return TableCost(
@@ -96,4 +105,16 @@ def cost_of_table(attempts: Iterable[Attempt], private_table: str, delta: float)
         totals.epsilon,
         totals.exception_mass,
         totals.conditions,
+        totals.other_releases,
     )
+
+
+def _epsilon_together(times: Counter[ReleaseTerms], spare: Fraction) -> float:
+    target = float(spare)
+    while target > 0 and Fraction(target) > spare:
+        target = math.nextafter(target, 0.0)
+    if target <= 0:
+        return math.inf
+    parts, counts = [ReleasePart.of_terms(one, "") for one in times], list(times.values())
+    found = [one.epsilon_at(target) for one in losses_together(parts, counts)]
+    return min([*found, epsilon_of_orders(divergences(parts, counts), target)])

@@ -20,6 +20,8 @@ from liptest.errors import InputError, shown
 from liptest.evidence.certificate import Certificate
 from liptest.evidence.ledger_file import Row
 from liptest.privacy.claims import AnyClaim, Claim, ExactLog
+from liptest.privacy.notions import CurveClaim, MuClaim, RenyiClaim, RhoClaim
+from liptest.privacy.release_costs import ReleaseTerms
 from liptest.privacy.settings import BLACK_BOX
 from liptest.privacy.verdicts import BY_REFUTATION, PROVING, counted
 from liptest.verdicts import Count, Decision, Json, Record, Text
@@ -47,7 +49,9 @@ class Totals(Record):
     ``joint_delta`` adds, for each attempt, the larger of its failure probability and the deltas
     of its releases; ``exception_mass`` counts once for each attempt that was followed by a
     release. All releases together are (epsilon, joint_delta)-private off datasets of that mass,
-    provided that the ``conditions`` of their proofs hold.
+    provided that the ``conditions`` of their proofs hold, and that there are no
+    ``other_releases``: under claims of rho, Renyi divergences, mu or a curve. ``Ledger.cost`` says
+    what these are together with the others.
     """
 
     attempts: Count
@@ -58,6 +62,7 @@ class Totals(Record):
     delta: Sum
     joint_delta: Sum
     exception_mass: Sum
+    other_releases: Count
     seeds_of_callers: Count
     conditions: tuple[Text, ...]
 
@@ -74,6 +79,7 @@ class Totals(Record):
             delta=_sum(one.used * one.delta for one in every),
             joint_delta=_sum(max(one.used * one.delta, one.failure_probability) for one in every),
             exception_mass=_sum(one.exception_mass for one in every if one.used),
+            other_releases=sum(one.used for one in every if one.terms is not None),
             seeds_of_callers=sum(one.seed_source.startswith("caller") for one in every),
             conditions=tuple(sorted({one.condition for one in every if one.used} - {""})),
         )
@@ -125,9 +131,18 @@ def vendor_text(heading: str, totals: Totals) -> str:
         f"  {counted(totals.attempts, 'attempt')} ({', '.join(found)}); that any of them was a "
         f"wrong YES has a probability of at most {printed(totals.failure_probability)}",
         f"  {counted(totals.releases, 'release')}: epsilon {printed(totals.epsilon)}, "
-        f"delta {printed(totals.delta)} together",
+        f"delta {printed(totals.delta)} together{_but_others(totals)}",
     ]
     return "\n".join(lines + _provided(totals))
+
+
+def _but_others(totals: Totals) -> str:
+    if not totals.other_releases:
+        return ""
+    return (
+        f", but for {counted(totals.other_releases, 'release')} under claims of other forms; "
+        f"liptest ledger cost composes them all"
+    )
 
 
 def attempt_text(attempt: Attempt) -> str:
@@ -155,6 +170,8 @@ def table_text(name: str, totals: Totals) -> str:
     where = f"off datasets of total probability {printed(mass)}" if mass else "on every dataset"
     together = " together" if totals.releases > 1 else ""
     pair = f"({printed(totals.epsilon)}, {printed(totals.joint_delta)})-private"
+    if totals.other_releases:
+        return "\n".join([*lines, f"  {done}{_but_others(totals)}", *_provided(totals)])
     return "\n".join([*lines, f"  {done}:{together} {pair} {where}", *_provided(totals)])
 
 
@@ -176,6 +193,19 @@ def printed(value: Fraction) -> str:
     if number and not -5 <= number.adjusted() < 9:
         return f"{number.normalize():e}"
     return f"{number.normalize():f}"
+
+
+#: The kind of row that caps a private table, which stands in place of a vendor.
+CAP = "cap"
+
+
+def cap_ends(row: Row) -> tuple[Fraction, Fraction]:
+    """Epsilon and delta of a cap; one of ``NOT_OURS`` for a row that no ledger wrote."""
+    fields = row.fields
+    epsilon, delta = read_number(fields["epsilon"]), read_number(fields["delta"])
+    if row.attempt != row.number or not epsilon > 0 or not 0 < delta < 1:
+        raise ValueError("a cap that no ledger would have written")
+    return epsilon, delta
 
 
 #: The decision of a test that began and of which no verdict came: interrupted, failed or running.
@@ -212,7 +242,8 @@ class Attempt:
     "none" until there is a verdict; the fields after it are the verdict's. ``epsilon`` and
     ``delta`` are those of one release, ``condition`` is what they rest on beside the test,
     ``releases`` is how many are allowed and ``used`` how many were recorded. ``certificate`` is
-    the digest that the certificate carries.
+    the digest that the certificate carries. ``terms`` is what a claim of another form says of one
+    release; its ``epsilon`` and ``delta`` are 0 then, and say nothing.
     """
 
     number: int
@@ -235,6 +266,14 @@ class Attempt:
     condition: str = ""
     releases: int = 0
     used: int = 0
+    terms: ReleaseTerms | None = None
+
+    @property
+    def known_terms(self) -> ReleaseTerms:
+        """What one release is known to satisfy."""
+        return (
+            ReleaseTerms(points=((self.epsilon, self.delta),)) if self.terms is None else self.terms
+        )
 
 
 def attempt_fields(
@@ -274,9 +313,9 @@ def verdict_fields(certificate: Certificate[Any], attempt: Attempt) -> dict[str,
     elif verdict.decision is Decision.YES and guarantee.failure_probability is not None:
         failure = decimal_text(guarantee.failure_probability)
     allowed = verdict.decision is Decision.YES and attempt.private_table is not None
-    # Sums are those of epsilon and delta: what has none is not released.
-    allowed = allowed and isinstance(verdict.claim, Claim)
+    terms = {} if isinstance(verdict.claim, Claim) else {"terms": _terms_fields(verdict.claim)}
     return {
+        **terms,
         "certificate": certificate.to_dict()["digest"],
         "decision": str(verdict.decision),
         "method": verdict.method,
@@ -288,6 +327,37 @@ def verdict_fields(certificate: Certificate[Any], attempt: Attempt) -> dict[str,
         "condition": guarantee.condition,
         "releases": certificate.releases if allowed else 0,
     }
+
+
+def _terms_fields(claim: AnyClaim) -> dict[str, Any]:
+    """What a claim of another form says, as it was written; tolerances are left out."""
+    if isinstance(claim, RhoClaim):
+        return {"rho": decimal_text(claim.rho)}
+    if isinstance(claim, MuClaim):
+        return {"mu": decimal_text(claim.mu)}
+    if isinstance(claim, RenyiClaim):
+        return {"orders": [[decimal_text(end) for end in pair] for pair in claim.orders]}
+    assert isinstance(claim, CurveClaim)
+    points = [
+        (_above(one.epsilon, rounded=isinstance(one.epsilon, ExactLog)), one.delta)
+        for one in claim.points
+    ]
+    return {"points": [[decimal_text(end) for end in point] for point in points]}
+
+
+def _read_terms(fields: dict[str, Any]) -> ReleaseTerms:
+    ((kind, value),) = fields.items()
+    if kind in ("rho", "mu"):
+        number = read_number(value)
+        if number <= 0:
+            raise ValueError(f"{kind} {shown(value)}")
+        return ReleaseTerms(rho=number) if kind == "rho" else ReleaseTerms(mu=number)
+    pairs = tuple((read_number(one), read_number(other)) for one, other in value)
+    if kind == "orders" and pairs and all(order > 1 for order, _ in pairs):
+        return ReleaseTerms(orders=pairs)
+    if kind == "points" and pairs and all(delta < 1 for _, delta in pairs):
+        return ReleaseTerms(points=pairs)
+    raise ValueError(f"terms {shown(str(kind))}")
 
 
 def _sampled_fields(
@@ -326,7 +396,8 @@ def folded(rows: Iterable[Row]) -> dict[int, Attempt]:
     """
     found: dict[int, Attempt] = {}
     for row in rows:
-        found[row.attempt] = followed_by(found.get(row.attempt), row)
+        if row.kind != CAP:
+            found[row.attempt] = followed_by(found.get(row.attempt), row)
     return found
 
 
@@ -337,6 +408,9 @@ def row_order_problems(rows: Iterable[Row]) -> list[str]:
     wrong = []
     for row in rows:
         try:
+            if row.kind == CAP:
+                cap_ends(row)
+                continue
             attempt = found[row.attempt] = followed_by(found.get(row.attempt), row)
             counts[row.vendor] += row.kind == "attempt"
             if row.kind == "attempt" and attempt.count != counts[row.vendor]:
@@ -374,7 +448,7 @@ def _begun(row: Row, fields: dict[str, Any]) -> Attempt:
         code=fields["code"],
         distribution=fields["distribution"],
         claim=fields["claim"],
-        failure_probability=_number(fields["failure_probability"]),
+        failure_probability=read_number(fields["failure_probability"]),
     )
 
 
@@ -387,12 +461,13 @@ def _decided(known: Attempt, fields: dict[str, Any]) -> Attempt:
         method=fields["method"],
         seed_source=fields["seed_source"],
         certificate=fields["certificate"],
-        failure_probability=_number(fields["failure_probability"]),
-        exception_mass=_number(fields["exception_mass"]),
-        epsilon=_number(fields["epsilon"]),
-        delta=_number(fields["delta"]),
+        failure_probability=read_number(fields["failure_probability"]),
+        exception_mass=read_number(fields["exception_mass"]),
+        epsilon=read_number(fields["epsilon"]),
+        delta=read_number(fields["delta"]),
         condition=fields["condition"],
         releases=_whole(fields["releases"]),
+        terms=_read_terms(fields["terms"]) if "terms" in fields else None,
     )
 
 
@@ -428,7 +503,8 @@ def decimal_text(value: float | Fraction) -> str:
     return f"{text[:-digits]}.{text[-digits:]}" if digits else text
 
 
-def _number(text: str) -> Fraction:
+def read_number(text: str) -> Fraction:
+    """A decimal number as the ledger writes them; ValueError for anything else."""
     if not _DECIMAL.fullmatch(text):
         raise ValueError(f"{shown(text)} is not a decimal number")
     return Fraction(text)

@@ -31,12 +31,12 @@ from liptest.errors import LedgerError
 
 #: Stands before the first row.
 START = "0" * 64
-VERSION = 1
+VERSION = 2
 APPLICATION = 0x4C49_5054  # "LIPT"
 SCHEMA = (
     """CREATE TABLE entries (
     number INTEGER PRIMARY KEY CHECK (number > 0),
-    kind TEXT NOT NULL CHECK (kind IN ('attempt', 'verdict', 'release')),
+    kind TEXT NOT NULL CHECK (kind IN ('attempt', 'verdict', 'release', 'cap')),
     vendor TEXT NOT NULL,
     attempt INTEGER NOT NULL CHECK (attempt BETWEEN 1 AND number),
     entry TEXT NOT NULL,
@@ -56,6 +56,8 @@ WHEN NEW.number IS NOT (SELECT coalesce(max(number), 0) + 1 FROM entries)
     coalesce((SELECT hash FROM entries ORDER BY number DESC LIMIT 1), '{START}')
 BEGIN SELECT RAISE(ABORT, 'a ledger is append-only: a row follows the last one'); END""",
 )  # fmt: skip
+# Version 1 had no caps of private tables; its ledgers are read and written as they are.
+_KINDS = {1: "('attempt', 'verdict', 'release')", 2: "('attempt', 'verdict', 'release', 'cap')"}
 COLUMNS = "number, kind, vendor, attempt, entry, previous, hash"
 
 
@@ -104,6 +106,23 @@ class Past:
         """How many rows of a kind a vendor has."""
         query = "SELECT count(*) FROM entries WHERE vendor = ? AND kind = ?"
         return int(self._connection.execute(query, (vendor, kind)).fetchone()[0])
+
+    @property
+    def has_caps(self) -> bool:
+        """Whether the file is of a version that knows caps of private tables."""
+        return pragma(self._connection, "user_version") >= 2
+
+    def rows(self) -> list[Row]:
+        """All rows, in order."""
+        return list(stored_rows(self._connection, "ORDER BY number"))
+
+    def of_kind(self, kind: str, vendor: str) -> list[Row]:
+        """The rows of a kind that a vendor has."""
+        return list(
+            stored_rows(
+                self._connection, "WHERE vendor = ? AND kind = ? ORDER BY number", vendor, kind
+            )
+        )
 
     def of_attempt(self, attempt: int) -> list[Row]:
         """An attempt and what followed from it."""
@@ -179,20 +198,23 @@ def _schema(connection: sqlite3.Connection) -> set[tuple[str, str]]:
 
 def table_is_there(connection: sqlite3.Connection) -> bool:
     """Whether the rows lie in the table that was made for them."""
-    return any(name == "entries" for name, _ in _schema(connection) & _expected_schema())
+    expected = _expected_schema(pragma(connection, "user_version"))
+    return any(name == "entries" for name, _ in _schema(connection) & expected)
 
 
 @cache
-def _expected_schema() -> frozenset[tuple[str, str]]:
+def _expected_schema(version: int) -> frozenset[tuple[str, str]]:
     with closing(sqlite3.connect(":memory:")) as connection:
         for statement in SCHEMA:
-            connection.execute(statement)
+            kinds = _KINDS.get(version, _KINDS[VERSION])
+            connection.execute(statement.replace(_KINDS[VERSION], kinds))
         return frozenset(_schema(connection))
 
 
 def schema_problems(connection: sqlite3.Connection) -> list[str]:
     """Tables, indices and triggers that are not as they were made."""
-    found, expected = _schema(connection), _expected_schema()
+    expected = _expected_schema(pragma(connection, "user_version"))
+    found = _schema(connection)
     names = {name: "" for name, _ in sorted(found ^ expected)}
     return [f"schema: {name} was added, removed or changed" for name in names]
 
@@ -286,14 +308,16 @@ class Chain:
             if mode != "wal":
                 raise self._error(f"journal mode {mode!r}, not WAL; keep it on a local disk")
             connection.execute("BEGIN IMMEDIATE")
+            version = VERSION
             if is_new(connection):
                 for statement in SCHEMA:
                     connection.execute(statement)
                 connection.execute(f"PRAGMA application_id = {APPLICATION}")
             else:
                 self._check_ours(connection)
+                version = pragma(connection, "user_version")
             # Written even where it is there: only a write shows that one can write.
-            connection.execute(f"PRAGMA user_version = {VERSION}")
+            connection.execute(f"PRAGMA user_version = {version}")
             connection.execute("COMMIT")
 
     def _check_ours(self, connection: sqlite3.Connection, *, schema: bool = True) -> None:
@@ -304,7 +328,7 @@ class Chain:
             raise self._error("is not a ledger of liptest; name another file")
         if version > VERSION:
             raise self._error(f"has version {version}, this liptest knows {VERSION}; update it")
-        if schema and (version != VERSION or schema_problems(connection)):
+        if schema and (version not in _KINDS or schema_problems(connection)):
             raise self._error("its tables or triggers were changed; see liptest ledger verify")
 
     @contextmanager

@@ -30,7 +30,7 @@ from liptest.mechanisms.base import Mechanism, check_mechanism, require_probabil
 from liptest.mechanisms.laws import Output, OutputLaw, released_weights
 from liptest.mechanisms.shift import ShiftMechanism, VectorShift
 from liptest.privacy.check import check_with_settings
-from liptest.privacy.claims import ExactLog, require_epsilon
+from liptest.privacy.claims import ExactLog
 from liptest.privacy.request import validated_request
 from liptest.privacy.settings import CheckSettings
 from liptest.privacy.verdicts import PrivacyVerdict
@@ -238,8 +238,6 @@ class PrivacyGate(Gate):
             progress=progress,
         )
         validated_request(checked, distribution, settings)
-        if ledger is not None:
-            require_epsilon("a gate with a ledger", settings.claim)
         recorder = LedgerRecorder.of_gate(ledger, vendor=vendor, private_table=private_table)
         code = fingerprint(checked)
         recorder.begin(checked, code, distribution, settings.claim, settings.failure_probability)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -24,39 +24,44 @@ from liptest.errors import InputError, check_count, check_non_negative, check_op
 from liptest.mechanisms.base import ClosedFormLosses, Mechanism, check_mechanism, through_reads
 from liptest.mechanisms.laws import exact_ball
 from liptest.mechanisms.shift import ShiftTable
-from liptest.privacy.claims import Claim
+from liptest.privacy.claims import text_above
 from liptest.privacy.comparison import exact_law
 from liptest.privacy.exhaustive import check_affordable, exhaustive_size, pair_blocks
 from liptest.privacy.likelihoods import LikelihoodPair
-from liptest.privacy.loss_grid import Curve, GridLosses, grid_above, grid_below
+from liptest.privacy.loss_grid import Curve, GridLosses, grid_above
 from liptest.privacy.loss_lattice import (
-    MixedLosses,
     covering,
     losses_above,
-    losses_below,
-    losses_of_claim,
     mixed,
 )
 from liptest.privacy.noise_likelihoods import listed_pair
-from liptest.privacy.notions import MuClaim, RhoClaim
-from liptest.privacy.tradeoff import gaussian_delta
+from liptest.privacy.notions import RhoClaim
+from liptest.privacy.release_costs import (
+    CURVE_BITS,
+    LARGEST,
+    Losses,
+    ReleasePart,
+    ReleaseTerms,
+    add_up,
+    curve_of_orders,
+    divergences,
+    epsilon_of_orders,
+    finite_range,
+    losses_together,
+    pair_below,
+    pair_weight,
+    raised_slightly,
+    step_for,
+)
 from liptest.privacy.verdicts import PrivacyVerdict
-from liptest.verdicts import Decision
+from liptest.verdicts import Decision, Record
 
 # Different pairs of laws that are composed.
 _MOST_PAIRS = 256
 # Pairs whose powers are a lower bound, or make up the cost on one dataset.
 _FEW_PAIRS = 12
-# Cells that all releases together take on a grid, about, and those of one release on a lattice.
-_CELLS = 1 << 16
-_MOST_CELLS = 1 << 17
-_STRAIGHT = 64
 # How many pairs are tried whether their curve lies above all others.
 _TRIED = 4
-# Losses beyond this are infinite, where they are not rarer than 2^-170 before.
-_LARGEST = 64.0
-_RARE = 2.0**-170
-_CURVE_BITS = 320
 
 
 @dataclass(frozen=True)
@@ -82,27 +87,33 @@ class Composition:
     above, below
         Losses from above, and those of actual pairs from below (none for claims).
     rho, mu
-        Closed forms, where all parts have them, else None.
+        Sums, and the root of the sum of squares, where all parts have them, else None.
     exception_mass, failure_probability
         What verdicts by sampling except, and may get wrong, added up.
+    orders
+        Pairs (order, Renyi divergence), of orders at which all parts have one.
+    conditions
+        What verdicts rest on beside their tests.
     """
 
     names: tuple[str, ...]
     releases: tuple[int, ...]
     adaptive: bool
-    above: tuple[GridLosses | MixedLosses, ...]
-    below: tuple[GridLosses | MixedLosses, ...] = ()
+    above: tuple[Losses, ...]
+    below: tuple[Losses, ...] = ()
     rho: float | None = None
     mu: float | None = None
     exception_mass: float = 0.0
     failure_probability: float = 0.0
+    orders: tuple[tuple[float, float], ...] = ()
+    conditions: tuple[str, ...] = ()
 
     def epsilon_at(self, delta: float) -> Enclosed:
         """The smallest epsilon with this delta; InputError for delta 0, which no grid decides."""
         value = check_open_unit("delta", delta)
         upper = max((one.epsilon_at(value) for one in self.above), default=math.inf)
-        if self.rho is not None:
-            upper = min(upper, epsilon_of_rho(self.rho, value))
+        if self.rho is not None or self.orders:
+            upper = min(upper, epsilon_of_orders((self.rho, self.orders), value))
         lower = max((one.epsilon_at(value) for one in self.below), default=0.0)
         return Enclosed(min(lower, upper), upper)
 
@@ -110,6 +121,10 @@ class Composition:
         """The smallest delta with this epsilon."""
         value = check_non_negative("epsilon", epsilon)
         upper = max((one.delta_at(value) for one in self.above), default=1.0)
+        if self.rho is not None or self.orders:
+            with precision(CURVE_BITS):
+                found = curve_of_orders((self.rho, self.orders))(exact_ball(Fraction(value)))
+            upper = min(upper, math.nextafter(float(found.upper()), math.inf))
         lower = max((one.delta_at(value) for one in self.below), default=0.0)
         return Enclosed(min(lower, upper), upper)
 
@@ -123,12 +138,25 @@ class Composition:
         ]
         lines += [f"rho {self.rho:.6g} (zCDP)"] if self.rho is not None else []
         lines += [f"mu {self.mu:.6g} (Gaussian DP)"] if self.mu is not None else []
-        if self.exception_mass or self.failure_probability:
-            lines.append(
-                f"off datasets of total probability {self.exception_mass:.3g}, but for an event of "
-                f"probability {self.failure_probability:.3g}"
+        lines += [f"Renyi divergence of order {a:g}: {tau:.6g}" for a, tau in self.orders]
+        return "\n".join([*lines, *self._provided()])
+
+    def _provided(self) -> list[str]:
+        """What these numbers rest on, in words."""
+        found = []
+        if self.exception_mass:
+            found.append(
+                f"They hold off datasets of total probability {text_above(self.exception_mass)}: "
+                f"what the tests except, added up."
             )
-        return "\n".join(lines)
+        if self.failure_probability:
+            found.append(
+                f"Each test by sampling may have answered a wrong YES. That any of them did has a "
+                f"probability of at most {text_above(self.failure_probability)}; then no number "
+                f"here need hold."
+            )
+        found += [f"They hold provided that {one}." for one in self.conditions]
+        return found
 
 
 def compose(
@@ -179,18 +207,13 @@ def compose(
     if not adaptive:
         return _on_one_dataset(listed, times, domain, size)
     parts = [_part_of(item, domain) for item in listed]
-    rho, mu = _sum([p.rho for p in parts], times), _square_sum([p.mu for p in parts], times)
-    above: tuple[GridLosses | MixedLosses, ...] = ()
-    size = size or _step_for(parts, times)
-    if all(part.curve is not None for part in parts):
-        grids = [part.above(size, k) for part, k in zip(parts, times, strict=True)]
-        above = (mixed(list(zip(grids, times, strict=True))),)
-    elif rho is None:
-        raise InputError("items: rho composes with parts that have a rho only; claim rho of all")
-    below: tuple[GridLosses | MixedLosses, ...] = ()
+    above = losses_together(parts, times, size)
+    below: tuple[Losses, ...] = ()
     if all(part.pairs for part in parts):
-        both = [part.below(size, k) for part, k in zip(parts, times, strict=True)]
+        step_below = size or step_for(zip(parts, times, strict=True))
+        both = [part.below(step_below, k) for part, k in zip(parts, times, strict=True)]
         below = tuple(mixed(list(zip(s, times, strict=True))) for s in zip(*both, strict=True))
+    rho, orders = divergences(parts, times)
     return Composition(
         tuple(part.name for part in parts),
         tuple(times),
@@ -198,107 +221,16 @@ def compose(
         above,
         below,
         rho,
-        mu,
+        _root([part.mu for part in parts], times),
         min(sum(p.mass for p in parts), 1.0),
         min(sum(p.failure for p in parts), 1.0),
+        orders,
+        tuple(dict.fromkeys(part.condition for part in parts if part.condition)),
     )
 
 
-def epsilon_of_claims(claims: Sequence[tuple[Fraction, Fraction, int]], delta: Fraction) -> float:
-    """The epsilon at delta of releases (epsilon, delta, how many), adaptively chosen, from above.
-
-    0 for no releases.
-    """
-    if not claims:
-        return 0.0
-    target = float(delta)
-    while target > 0 and Fraction(target) > delta:
-        target = math.nextafter(target, 0.0)
-    if target <= 0:
-        return math.inf
-    return mixed([(losses_of_claim(e, own), count) for e, own, count in claims]).epsilon_at(target)
-
-
-def epsilon_of_rho(rho: float, delta: float) -> float:
-    """An epsilon that rho-zCDP gives at delta, rounded up: the best of many orders.
-
-    delta <= exp((a - 1)(a rho - epsilon)) (1 - 1/a)^a / (a - 1) for each a > 1 (C. Canonne, G.
-    Kamath, T. Steinke, "The Discrete Gaussian for Differential Privacy", 2020, corollary 13).
-    """
-    if rho == 0:
-        return 0.0
-    centre = 1 + math.sqrt(math.log(1 / delta) / rho)
-    orders = [1 + (centre - 1) * 2 ** (k / 64) for k in range(-128, 129)]
-    found = [
-        a * rho + (math.log(1 / delta) + (a - 1) * math.log1p(-1 / a) - math.log(a)) / (a - 1)
-        for a in orders
-    ]
-    return max(0.0, min(found) * (1 + 1e-12) + 1e-12)
-
-
-@dataclass(frozen=True)
-class _Part:
-    """One item: its curve from above, its pairs, its closed forms."""
-
-    name: str
-    curve: Curve | None
-    largest: float
-    pairs: tuple[LikelihoodPair, ...] = ()
-    rho: float | None = None
-    mu: float | None = None
-    mass: float = 0.0
-    failure: float = 0.0
-    lattice: GridLosses | None = None
-
-    def above(self, step: Fraction, releases: int) -> GridLosses:
-        """Its losses from above, for so many releases."""
-        assert self.curve is not None
-        if self.is_on_lattice(releases) and self.lattice is not None:
-            return self.lattice
-        return grid_above(self.curve, self.largest, step)
-
-    def below(self, step: Fraction, releases: int) -> list[GridLosses]:
-        """The losses of its dearest pair from below, in both orders."""
-        chosen = max(self.pairs, key=_weight)
-        return [_below(side, step, releases) for side in (chosen, chosen.reversed())]
-
-    def is_on_lattice(self, releases: int) -> bool:
-        """Whether there is a lattice that is not too fine."""
-        return self.lattice is not None and _is_small(self.lattice, releases)
-
-
-def _is_small(losses: GridLosses, releases: int) -> bool:
-    cells = losses.weights.degree() + 1
-    # Of many cells most are far out, and cut off again.
-    return cells * (math.sqrt(releases) if cells > _STRAIGHT else releases) <= _MOST_CELLS
-
-
-def _below(pair: LikelihoodPair, step: Fraction, releases: int) -> GridLosses:
-    found = losses_below(pair)
-    return grid_below(pair, step) if found is None or not _is_small(found, releases) else found
-
-
-def _step_for(parts: Sequence[_Part], times: Sequence[int]) -> Fraction:
-    """A power of 2, so that the losses of all releases take a given number of cells."""
-    squares = mean = 0.0
-    least = math.inf
-    for part, releases in zip(parts, times, strict=True):
-        if part.curve is None or part.is_on_lattice(releases) or not part.largest:
-            continue
-        with precision(_CURVE_BITS):
-            apart = float(part.curve(arb(0)).upper())
-        spread = min(part.largest, 3 * apart)
-        mean += releases * spread * spread / 2
-        squares += releases * spread * spread
-        least = min(least, part.largest)
-    if not squares:
-        return Fraction(1, 1 << 10)
-    reach = max(mean + 15 * math.sqrt(squares), least / 4)
-    return Fraction(2) ** math.floor(math.log2(2 * reach / _CELLS))
-
-
-def _part_of(item: Any, domain: Domain | None) -> _Part:
-    if isinstance(item, PrivacyVerdict):
+def _part_of(item: Any, domain: Domain | None) -> ReleasePart:
+    if is_verdict(item):
         return _of_verdict(item)
     checked = check_mechanism(item)
     if not isinstance(domain, Domain):
@@ -310,44 +242,36 @@ def _part_of(item: Any, domain: Domain | None) -> _Part:
     return through_reads(checked, domain, lambda seen: _of_mechanism(seen, domain))
 
 
-def _of_verdict(verdict: PrivacyVerdict) -> _Part:
+def is_verdict(item: Any) -> bool:
+    """Whether it is a verdict on a claim of privacy: of laws, or of samples alone."""
+    has_all = all(hasattr(item, name) for name in ("decision", "claim", "guarantee"))
+    return isinstance(item, Record) and has_all
+
+
+def _of_verdict(verdict: Any) -> ReleasePart:
     if verdict.decision is not Decision.YES:
         raise InputError(f"items: the verdict on {verdict.mechanism} is {verdict.decision}, no YES")
     guarantee, claim = verdict.guarantee, verdict.claim
-    mass, failure = guarantee.exception_mass or 0.0, guarantee.failure_probability or 0.0
-    name = verdict.mechanism
-    if isinstance(claim, RhoClaim):
-        bound = _up(float(claim.limit))
-        return _Part(name, None, 0.0, rho=bound, mass=mass, failure=failure)
-    if isinstance(claim, MuClaim):
-        mu = _up(float(claim.limit))
-        curve = lambda epsilon: gaussian_delta(arb(mu), epsilon)  # noqa: E731
-        largest = _finite_range(curve)
-        bound = _up(mu * mu / 2)
-        return _Part(name, curve, largest, rho=bound, mu=mu, mass=mass, failure=failure)
-    if not isinstance(claim, Claim):
-        raise InputError(f"items: claim={claim} does not compose here; claim epsilon, rho or mu")
-    epsilon = _up(claim.threshold * guarantee.approximation_factor)
-    delta = _up(claim.delta_threshold) if claim.delta else 0.0
-    rho = None if delta else _up(epsilon * math.tanh(epsilon / 2))
-    limit = lambda at: _claimed_delta(epsilon, delta, at)  # noqa: E731
-    lattice = losses_of_claim(Fraction(epsilon), Fraction(delta))
-    return _Part(name, limit, epsilon, rho=rho, mass=mass, failure=failure, lattice=lattice)
+    if not isinstance(verdict, PrivacyVerdict):
+        # Of samples alone a YES holds with the delta that the test could see.
+        claim = replace(claim, delta=guarantee.delta or claim.delta)
+    return replace(
+        ReleasePart.of_terms(
+            ReleaseTerms.of_claim(claim, guarantee.approximation_factor),
+            verdict.mechanism,
+            guarantee.exception_mass or 0.0,
+            guarantee.failure_probability or 0.0,
+        ),
+        condition=guarantee.condition,
+    )
 
 
-def _claimed_delta(epsilon: float, delta: float, at: arb) -> arb:
-    """The largest delta at another epsilon of what is (epsilon, delta)-private."""
-    gamma, spare = at.exp(), 1 - arb(delta)
-    line = 1 - (1 + gamma) * spare / (1 + arb(epsilon).exp())
-    return arb(delta).max(line).max(1 - gamma * spare)
-
-
-def _of_mechanism(mechanism: Mechanism, domain: Domain) -> _Part:
+def _of_mechanism(mechanism: Mechanism, domain: Domain) -> ReleasePart:
     pairs, closed = _pairs_of(mechanism, domain)
     if pairs:
         largest = max((_largest_loss(pair) for pair in pairs), default=0.0)
         lattice = _above_all(pairs)
-        return _Part(mechanism.name, _curve_of(pairs), largest, tuple(pairs), lattice=lattice)
+        return ReleasePart(mechanism.name, _curve_of(pairs), largest, tuple(pairs), lattice=lattice)
 
     def curve(epsilon: arb) -> arb:
         found = arb(0)
@@ -356,7 +280,7 @@ def _of_mechanism(mechanism: Mechanism, domain: Domain) -> _Part:
             found = found.max(mechanism.pair_hockey_stick(left, right, epsilon).upper())
         return found
 
-    return _Part(mechanism.name, curve, _finite_range(curve))
+    return ReleasePart(mechanism.name, curve, finite_range(curve))
 
 
 def _pairs_of(
@@ -417,7 +341,7 @@ def _above_all(pairs: Sequence[LikelihoodPair]) -> GridLosses | None:
     """The losses of the pair whose curve is above those of all others, on their lattice."""
     sides = [side for pair in pairs for side in (pair, pair.reversed())]
     curves = [_Stick(side).above for side in sides]
-    for side in sorted(sides, key=_weight, reverse=True)[:_TRIED]:
+    for side in sorted(sides, key=pair_weight, reverse=True)[:_TRIED]:
         losses = losses_above(side)
         found = covering(losses, curves) if losses is not None else None
         if found is not None:
@@ -432,22 +356,13 @@ def _extra(pair: LikelihoodPair) -> arb:
 
 
 def _largest_loss(pair: LikelihoodPair) -> float:
-    with precision(_CURVE_BITS):
+    with precision(CURVE_BITS):
         found = 0.0
         for p, q in pair.in_balls():
             for a, b in ((p, q), (q, p)):
                 if b.lower() > 0 and a.upper() > 0:
                     found = max(found, float((a.upper() / b.lower()).log().upper()))
-        return min(math.nextafter(found, math.inf), _LARGEST)
-
-
-def _finite_range(curve: Curve) -> float:
-    """A loss beyond which hardly anything is left, or the largest one that is looked at."""
-    largest = 0.5
-    with precision(_CURVE_BITS):
-        while largest < _LARGEST and not curve(arb(largest)).upper() < _RARE:
-            largest *= 1.25
-    return largest
+        return min(math.nextafter(found, math.inf), LARGEST)
 
 
 def _on_one_dataset(
@@ -472,13 +387,13 @@ def _on_one_dataset(
     sides = [side for pair in pairs for side in (pair, pair.reversed())]
     for side in sides:
         forth, back = (_one_curve(one) for one in (side, side.reversed()))
-        part = _Part(mechanism.name, forth, _largest_loss(side), lattice=losses_above(side))
-        size = step or _step_for([part], times)
+        part = ReleasePart(mechanism.name, forth, _largest_loss(side), lattice=losses_above(side))
+        size = step or step_for([(part, times[0])])
         grid = part.above(size, times[0])
         if not part.is_on_lattice(times[0]):
             grid = grid_above(forth, part.largest, size, back)
         above.append(grid.power(times[0]))
-        below.append(_below(side, size, times[0]).power(times[0]))
+        below.append(pair_below(side, size, times[0]).power(times[0]))
     return Composition((mechanism.name,), tuple(times), False, tuple(above), tuple(below))
 
 
@@ -491,7 +406,7 @@ class _Stick:
     """The hockey-stick divergence of one ordered pair, from above: sums over falling ratios."""
 
     def __init__(self, pair: LikelihoodPair) -> None:
-        with precision(_CURVE_BITS):
+        with precision(CURVE_BITS):
             self._extra = _extra(pair)
             atoms = pair.in_balls()
             ratios = [p / q if q > 0 else arb("+inf") for p, q in atoms]
@@ -522,25 +437,9 @@ class _Stick:
         return total.upper()
 
 
-def _weight(pair: LikelihoodPair) -> float:
-    """The total variation distance, about: which pair is likely the dearest."""
-    return float(pair.left_only) + sum(abs(float(p.mid() - q.mid())) for p, q in pair.in_balls())
-
-
-def _sum(values: list[float | None], times: list[int]) -> float | None:
-    if any(value is None for value in values):
-        return None
-    return _up(math.fsum(k * value for k, value in zip(times, values, strict=True) if value))
-
-
-def _square_sum(values: list[float | None], times: list[int]) -> float | None:
-    squares = _sum([None if value is None else value * value for value in values], times)
-    return None if squares is None else _up(math.sqrt(squares))
-
-
-def _up(value: float) -> float:
-    """Rounded up by more than what a few operations on floats may lose."""
-    return math.nextafter(value * (1 + 2.0**-50), math.inf) if value else 0.0
+def _root(values: list[float | None], times: list[int]) -> float | None:
+    squares = add_up([None if value is None else value * value for value in values], times)
+    return None if squares is None else raised_slightly(math.sqrt(squares))
 
 
 def _checked_step(step: float) -> Fraction:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from flint import arb, fmpz_poly
@@ -25,6 +26,7 @@ from liptest.privacy.likelihoods import LikelihoodPair
 from liptest.privacy.loss_grid import (
     BITS,
     ONE,
+    Curve,
     GridLosses,
     trimmed,
     units_above,
@@ -36,9 +38,12 @@ Floats = NDArray[np.float64]
 Atoms = tuple[Floats, Floats]
 
 # Losses may lie so far from the lattice; they are moved onto it, to the safe side.
-_OFF = Fraction(1, 1 << 40)
-# Remainders below this are none; distances have to be larger by far.
-_REST_BITS, _LEAST_BITS, _WHOLE_BITS = 34, 24, 200
+_OFF_BITS = 40
+_OFF = Fraction(1, 1 << _OFF_BITS)
+# Claims with the tolerance of their test do not lie as close.
+_CLAIMED_BITS = 28
+# Remainders that are so much larger still are none; distances have to be larger by far.
+_SPARE_BITS, _CLEAR_BITS, _WHOLE_BITS = 5, 9, 200
 # Cells of a lattice, of one law and of many.
 _MOST_CELLS = 1 << 15
 _MOST_TOGETHER = 1 << 18
@@ -89,6 +94,67 @@ def losses_of_claim(epsilon: Fraction, delta: Fraction) -> GridLosses:
     return GridLosses(fmpz_poly(cells), 0, infinite, step, is_upper=True, base=-epsilon)
 
 
+def losses_of_points(points: Sequence[tuple[Fraction, Fraction]]) -> GridLosses | None:
+    """Of whatever has all these pairs (epsilon, delta); None where epsilons have no lattice.
+
+    A curve of deltas is convex: it lies below the polygon through (0, 1), its points, and those of
+    the other order of the pair (theory 6.16).
+    """
+    with precision(BITS):
+        hull = _lower_hull(points)
+        atoms = []
+        for before, here, after in zip(hull[:-1], hull[1:], [*hull[2:], None], strict=True):
+            drop = (before[2] - here[2]) / (here[1] - before[1])
+            next_drop = arb(0) if after is None else (here[2] - after[2]) / (after[1] - here[1])
+            atoms.append((here[0], units_above(here[1] * (drop - next_drop))))
+        infinite = units_above(hull[-1][2])
+        return _on_lattice(atoms, infinite, is_upper=True, bits=_CLAIMED_BITS)
+
+
+def curve_of_points(points: Sequence[tuple[Fraction, Fraction]]) -> Curve:
+    """The deltas that these pairs leave possible: the same polygon, as the largest of its lines."""
+    with precision(BITS):
+        hull = _lower_hull(points)
+        lines = [
+            (one[1], one[2], (one[2] - other[2]) / (other[1] - one[1]))
+            for one, other in pairwise(hull)
+        ]
+
+    def curve(epsilon: arb) -> arb:
+        gamma, found = epsilon.exp(), hull[-1][2]
+        for x, y, drop in lines:
+            found = found.max(y - (gamma - x) * drop)
+        return found
+
+    return curve
+
+
+def _lower_hull(points: Sequence[tuple[Fraction, Fraction]]) -> list[tuple[arb, arb, arb]]:
+    """Corners (loss, gamma, delta) of the lower hull; any choice of corners is above it."""
+    corners = [(arb(0), arb(0), arb(1))]
+    for epsilon, delta in points:
+        loss, own = exact_ball(epsilon), exact_ball(delta)
+        corners.append((loss, loss.exp(), own))
+        back = (-loss).exp()
+        corners.append((-loss, back, 1 - back + own * back))
+    hull: list[tuple[arb, arb, arb]] = []
+    least = math.inf
+    for corner in sorted(corners, key=lambda one: (float(one[1].mid()), float(one[2].mid()))):
+        x, y = float(corner[1].mid()), float(corner[2].mid())
+        if y >= least:
+            continue
+        least = y
+        while len(hull) > 1:
+            (_, a, b), (_, c, d) = hull[-2:]
+            if (float(d.mid()) - float(b.mid())) * (x - float(a.mid())) < (y - float(b.mid())) * (
+                float(c.mid()) - float(a.mid())
+            ):
+                break
+            hull.pop()
+        hull.append(corner)
+    return hull
+
+
 def covering(losses: GridLosses, curves: Iterable[Callable[[arb], arb]]) -> GridLosses | None:
     """The losses, raised by next to nothing, if their curve is above all of these; else None.
 
@@ -122,17 +188,17 @@ def _extra(pair: LikelihoodPair) -> arb:
 
 
 def _on_lattice(
-    atoms: list[tuple[arb, int]], infinite: int, *, is_upper: bool
+    atoms: list[tuple[arb, int]], infinite: int, *, is_upper: bool, bits: int = _OFF_BITS
 ) -> GridLosses | None:
     if not atoms:
         return None
     ends = [as_fraction(loss.upper() if is_upper else loss.lower()) for loss, _ in atoms]
-    step = _distance(ends)
+    step = _distance(ends, bits)
     if step is None:
         return None
     places = [round((end - ends[0]) / step) for end in ends]
     rests = [end - step * place for end, place in zip(ends, places, strict=True)]
-    if max(rests) - min(rests) > _OFF:
+    if max(rests) - min(rests) > Fraction(1, 1 << bits):
         return None
     first, last = min(places), max(places)
     cells = [0] * (last - first + 1)
@@ -142,16 +208,16 @@ def _on_lattice(
     return trimmed(cells, first, infinite, step, is_upper=is_upper, base=base)
 
 
-def _distance(ends: list[Fraction]) -> Fraction | None:
+def _distance(ends: list[Fraction], bits: int) -> Fraction | None:
     """What all differences are multiples of, up to small remainders; None: of no such number."""
     low, high = min(ends), max(ends)
     if high - low <= _OFF:
         return Fraction(1)
-    scale, rest = 1 << _WHOLE_BITS, 1 << (_WHOLE_BITS - _REST_BITS)
+    scale, rest = 1 << _WHOLE_BITS, 1 << (_WHOLE_BITS - bits + _SPARE_BITS)
     step = 0
     for end in ends:
         step = _common(step, round((end - low) * scale), rest)
-        if step and step < 1 << (_WHOLE_BITS - _LEAST_BITS):
+        if step and step < rest << _CLEAR_BITS:
             return None
     count = round((high - low) * scale / step)
     return (high - low) / count if count <= _MOST_CELLS else None
@@ -252,13 +318,13 @@ def mixed(parts: Sequence[tuple[GridLosses, int]]) -> GridLosses | MixedLosses:
 
 def _on_common(parts: Sequence[tuple[GridLosses, int]]) -> list[tuple[GridLosses, int]]:
     """Parts on one lattice, if there is one for all of them that is not too fine."""
-    scale, rest = 1 << _WHOLE_BITS, 1 << (_WHOLE_BITS - _REST_BITS)
+    scale, rest = 1 << _WHOLE_BITS, 1 << (_WHOLE_BITS - _OFF_BITS + _SPARE_BITS)
     steps = [round(part.step * scale) for part, _ in parts if part.weights.degree() > 0]
     step = 0
     for own in steps:
         step = _common(step, own, rest)
     listed = list(parts)
-    if not step or step < 1 << (_WHOLE_BITS - _LEAST_BITS):
+    if not step or step < rest << _CLEAR_BITS:
         return listed
     # The distance of one part, split: at least that part stays where it is.
     finest = min((part for part, _ in parts if part.weights.degree() > 0), key=lambda p: p.step)

@@ -118,7 +118,7 @@ class TestVerify:
         raw(path, "PRAGMA user_version = 9")
         code, _, err = run(capsys, "verify", path)
         assert code == 2
-        assert "has version 9, this liptest knows 1; update it" in err
+        assert "has version 9, this liptest knows 2; update it" in err
 
     def test_usage(self, capsys):
         assert main(["ledger", "verify"]) == 2

@@ -487,8 +487,8 @@ class TestOtherFiles:
 
     def test_a_newer_version(self, path):
         filled(path)
-        raw(path, "PRAGMA user_version = 2")
-        self.refused(path, "has version 2, this liptest knows 1")
+        raw(path, "PRAGMA user_version = 3")
+        self.refused(path, "has version 3, this liptest knows 2")
 
     def test_an_older_version_is_none(self, path):
         ledger = filled(path)

@@ -83,5 +83,3 @@ def test_a_ledger_says_what_its_gates_released(tmp_path):
     found = ledger.cost("clicks", delta=1e-3)
     assert found.releases == 4
     assert 0.3 < found.epsilon <= 0.4 * (1 + 1e-12)
-    with pytest.raises(lt.errors.InputError, match="a gate with a ledger"):
-        lt.PrivacyGate(noisy, law, rho=0.01, ledger=ledger)

@@ -13,9 +13,10 @@ from flint import arb
 import liptest as lt
 from liptest.balls import precision
 from liptest.mechanisms.laws import exact_ball
-from liptest.privacy.composition import _curve_of, _largest_loss, compose, epsilon_of_rho
+from liptest.privacy.composition import _curve_of, _largest_loss, compose
 from liptest.privacy.likelihoods import LikelihoodPair
 from liptest.privacy.loss_grid import grid_above, grid_below
+from liptest.privacy.release_costs import epsilon_of_orders
 from liptest.privacy.tradeoff import gaussian_delta
 
 STEP = Fraction(1, 64)
@@ -180,10 +181,15 @@ def test_rho_adds_up_and_is_converted():
     pure = lt.check_privacy(lt.ShiftMechanism(lt.Count(), lt.DiscreteLaplace(5)), CUBE, epsilon=0.2)
     found = compose([verdict, pure], releases=[10, 3])
     assert found.rho == pytest.approx(0.05 + 3 * 0.2 * math.tanh(0.1), rel=1e-6)
-    assert found.epsilon_at(1e-6).upper == pytest.approx(epsilon_of_rho(found.rho, 1e-6))
+    # As a curve rho composes with the other curve; which says more than the sum of rhos.
+    both = found.epsilon_at(1e-6).upper
+    assert both < epsilon_of_orders((found.rho, ()), 1e-6)
+    alone = compose([verdict], releases=10)
+    assert alone.epsilon_at(1e-6).upper == pytest.approx(epsilon_of_orders((0.05, ()), 1e-6))
+    assert alone.epsilon_at(1e-6).upper < both < alone.epsilon_at(1e-6).upper + 0.6
     # A published value: rho 0.5 at delta 1e-6 is about epsilon 5.5 by the plain conversion.
     plain = 0.5 + 2 * math.sqrt(0.5 * math.log(1e6))
-    assert 0.8 * plain < epsilon_of_rho(0.5, 1e-6) < plain
+    assert 0.8 * plain < epsilon_of_orders((0.5, ()), 1e-6) < plain
 
 
 def test_claims_with_delta_and_failures_add_up():
@@ -212,7 +218,6 @@ def test_claims_with_delta_and_failures_add_up():
         (["noisy"], {"releases": [1, 2]}, "releases"),
         (["noisy"], {"step": 0.3}, "power of 2"),
         (["no"], {}, "no YES"),
-        (["rho", "delta"], {}, "rho"),
         (["noisy", "noisy"], {"adaptive": False}, "one mechanism"),
     ],
 )
@@ -221,8 +226,6 @@ def test_what_does_not_compose_is_refused(items, options, says):
     known = {
         "noisy": noisy,
         "no": lt.check_privacy(noisy, CUBE, rho=0.01),
-        "rho": lt.check_privacy(noisy, CUBE, rho=0.1),
-        "delta": lt.check_privacy(noisy, CUBE, epsilon=1.0, delta=0.1),
     }
     with pytest.raises(lt.errors.InputError, match=says):
         compose([known.get(item, item) for item in items], **options)

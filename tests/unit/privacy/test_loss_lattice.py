@@ -18,9 +18,11 @@ from liptest.privacy.likelihoods import LikelihoodPair
 from liptest.privacy.loss_lattice import (
     MixedLosses,
     covering,
+    curve_of_points,
     losses_above,
     losses_below,
     losses_of_claim,
+    losses_of_points,
     mixed,
 )
 from tests.unit.privacy.test_composition import product, some_law, stick
@@ -189,3 +191,26 @@ def test_only_a_pair_above_all_others_stands_for_them():
 def test_no_common_distance_no_lattice():
     laws = [F(1, 2), F(3, 10), F(1, 5)], [F(42, 100), F(33, 100), F(1, 4)]
     assert losses_above(LikelihoodPair.of_masses(list(zip(*laws, strict=True)))) is None
+
+
+def test_a_curve_of_claims_is_the_hull_of_its_points():
+    points = [(F("0.3"), F("2e-3")), (F("0.5"), F("1e-6")), (F("1.1"), F(0))]
+    losses, curve = losses_of_points(points), curve_of_points(points)
+    assert losses is not None
+    with precision(320):
+        for epsilon, delta in points:
+            at = curve(exact_ball(epsilon))
+            assert float(at) == pytest.approx(float(delta), abs=1e-15)
+            assert losses.delta_at(float(epsilon)) == pytest.approx(
+                float(delta), rel=1e-6, abs=1e-8
+            )
+        for k in range(30):
+            at = curve(arb(k) / 20)
+            # Never above what a single point says, and never below the total of a real pair.
+            assert at <= min(losses_of_claim(*one).delta_at(k / 20) for one in points) + 1e-12
+            assert float(at) <= losses.delta_at(k / 20) + 1e-15
+    # One point says the same as the pair that stands for it.
+    one, other = losses_of_points(points[:1]), losses_of_claim(*points[0])
+    assert one.power(7).delta_at(0.6) == pytest.approx(other.power(7).delta_at(0.6), rel=1e-7)
+    # Incommensurable epsilons have a curve only.
+    assert losses_of_points([(F(3, 10), F(1, 500)), (F(271828, 10**6), F(1, 100))]) is None
