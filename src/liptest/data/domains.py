@@ -100,6 +100,11 @@ class Domain:
         """Smallest signed integer type that holds every value."""
         return np.min_scalar_type(-max(self.sizes))
 
+    @property
+    def zeros(self) -> IntArray:
+        """The dataset of zeros, (d,), which every domain has."""
+        return np.zeros(self.dimension, dtype=self.dtype)
+
     @cached_property
     def strides(self) -> NDArray[np.int64]:
         """Index weight of each coordinate, the last one varying fastest; shape (d,)."""

@@ -317,6 +317,8 @@ class ChoiceTree:
 
     #: Seconds without the end of a run, where a kind of tree allows fewer than MAX_SECONDS_A_RUN.
     SECONDS_A_RUN = math.inf
+    keeps_whole = False
+
     __slots__ = (
         "_complete",
         "_cut",

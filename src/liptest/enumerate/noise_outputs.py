@@ -14,7 +14,7 @@ from liptest.symbolic.forms import Constraint, Form
 from liptest.symbolic.noise import Noise
 from liptest.values.branching import Branching
 from liptest.values.noise import ADVICE
-from liptest.values.noise_run import NoisyValue
+from liptest.values.noise_run import NoisyValue, WholeValue
 from liptest.values.rounding import Near
 
 
@@ -150,11 +150,16 @@ def _is_plain(number: Fraction) -> bool:
 
 def forms_in(tree: Branching, output: Output) -> Iterator[Form]:
     """What stands for the numbers with noise in an output, in their order."""
+    return (one.form for one in noisy_in(tree, output))
+
+
+def noisy_in(tree: Branching, output: Output) -> Iterator[NoisyValue]:
+    """The numbers with noise in an output, in their order."""
     if isinstance(output, NoisyValue):
-        yield output.form
-    elif (entries := _entries(output)) is not None:
+        yield output
+    elif (entries := entries_of(output)) is not None:
         for entry in entries:
-            yield from forms_in(tree, entry)
+            yield from noisy_in(tree, entry)
     elif _hides_noise(output):
         tree.unsupported(
             f"continuous random numbers in a {type(output).__name__} as an output",
@@ -162,7 +167,7 @@ def forms_in(tree: Branching, output: Output) -> Iterator[Form]:
         )
 
 
-def _entries(output: Output) -> tuple[Output, ...] | None:
+def entries_of(output: Output) -> tuple[Output, ...] | None:
     """What may have noise in it, in an order that does not depend on it; None for all other."""
     if type(output) is tuple:
         return output
@@ -176,8 +181,8 @@ def _entries(output: Output) -> tuple[Output, ...] | None:
     return None
 
 
-def _with_entries(output: Output, entries: list[Any]) -> Any:
-    """The output with other entries, in the order of ``_entries``."""
+def with_entries(output: Output, entries: list[Any]) -> Any:
+    """The output with other entries, in the order of ``entries_of``."""
     if isinstance(output, Typed):
         return Typed(output.kind, entries[0])
     if isinstance(output, Items):
@@ -206,12 +211,17 @@ def _hides_noise(output: Output) -> bool:
 
 def replaced(output: Output, number: Callable[[Form], Any]) -> Any:
     """The output with something else in the place of each number with noise."""
+    return replaced_values(output, lambda one: number(one.form))
+
+
+def replaced_values(output: Output, number: Callable[[NoisyValue], Any]) -> Any:
+    """The same, where more than the form tells."""
     if isinstance(output, NoisyValue):
-        return number(output.form)
-    entries = _entries(output)
+        return number(output)
+    entries = entries_of(output)
     if entries is None:
         return output
-    return _with_entries(output, [replaced(entry, number) for entry in entries])
+    return with_entries(output, [replaced_values(entry, number) for entry in entries])
 
 
 def replaced_by(skeleton: Output, ends: tuple[tuple[Any, Any], ...]) -> Output:
@@ -223,8 +233,8 @@ def replaced_by(skeleton: Output, ends: tuple[tuple[Any, Any], ...]) -> Output:
             return Between(*next(left))
         if isinstance(part, Following):
             return part if part.rest is None else replace(part, rest=Between(*next(left)))
-        entries = _entries(part)
-        return part if entries is None else _with_entries(part, [filled(one) for one in entries])
+        entries = entries_of(part)
+        return part if entries is None else with_entries(part, [filled(one) for one in entries])
 
     found: Output = filled(skeleton)
     return found
@@ -233,11 +243,13 @@ def replaced_by(skeleton: Output, ends: tuple[tuple[Any, Any], ...]) -> Output:
 def nearby(output: Output, value: Callable[[Form], Fraction]) -> Any:
     """The output that a run gives with real floats: numbers near the values of their sums."""
 
-    def near(form: Form) -> Near:
-        found = value(form)
-        return Near(found, abs(found) + abs(Fraction(form.constant)))
+    def near(noisy: NoisyValue) -> Near | int:
+        found = value(noisy.form)
+        if isinstance(noisy, WholeValue):
+            return noisy.number(found)
+        return Near(found, abs(found) + abs(Fraction(noisy.form.constant)))
 
-    return replaced(output, near)
+    return replaced_values(output, near)
 
 
 def is_continuous(law: OutputLaw) -> bool:

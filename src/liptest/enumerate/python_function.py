@@ -48,6 +48,7 @@ from liptest.enumerate.symbolic_data import (
     follow_paths,
 )
 from liptest.enumerate.tracing import TracedChoice, TracingTree
+from liptest.enumerate.whole_outputs import MOST_LEAVES, WholeLeaf, WholeTree
 from liptest.errors import (
     InputError,
     LiptestError,
@@ -209,6 +210,7 @@ class PythonFunction(Mechanism):
     _effects: set[str] = field(default_factory=set, init=False, repr=False, compare=False)
     _known: KnownLaws = field(init=False, repr=False, compare=False)
     _plain: PythonFunction | None = field(default=None, init=False, repr=False, compare=False)
+    _keeps_whole: bool = field(default=False, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if isinstance(self.function, PythonFunction):
@@ -388,6 +390,25 @@ class PythonFunction(Mechanism):
 
         return ContinuousFunction(_with_densities(self))
 
+    def over_all_numbers(self, dataset: IntArray) -> Mechanism | None:
+        """The same mechanism, compared over all whole numbers, where it answers some with noise.
+
+        None where no such output is seen on the dataset, (d,), in few runs.
+        """
+        from liptest.enumerate.whole_numbers import WholeFunction
+
+        known = KnownLaws(self.name, self._known.records)
+        most = min(self.max_leaves, MOST_LEAVES)
+        whole = copied(self, _keeps_whole=True, _known=known, outputs=None, max_leaves=most)
+        few = copied(whole, max_leaves=min(_FEW_RUNS, most), _known=KnownLaws(self.name, False))
+        try:
+            leaves = few.fresh_law(dataset).outputs
+        except LiptestError:
+            return None
+        if not any(isinstance(leaf, WholeLeaf) and leaf.places for leaf in leaves):
+            return None
+        return WholeFunction(whole, self)
+
     def aligned_paths(
         self, domain: Domain, *, way: str = "released", max_paths: int = MAX_PATHS
     ) -> SymbolicPaths | NoPaths:
@@ -509,7 +530,8 @@ class PythonFunction(Mechanism):
 
     @property
     def _enumeration(self) -> Enumeration:
-        new_tree = partial(ChoiceTree, self.name, **self._budgets)
+        kind = WholeTree if self._keeps_whole else ChoiceTree
+        new_tree = partial(kind, self.name, **self._budgets)
         function = self.function if self._takes_generator else self
         return Enumeration(self.name, function, self._canonical, new_tree, self._known.repetition)
 

@@ -35,7 +35,12 @@ from liptest.evidence.check_witness import read_rational
 from liptest.evidence.filters import filter_problems
 from liptest.lipschitz.testers import ALL_TESTERS
 from liptest.lipschitz.testers.base import LipschitzTester
-from liptest.mechanisms.base import Mechanism, check_mechanism, through_densities
+from liptest.mechanisms.base import (
+    Mechanism,
+    check_mechanism,
+    through_all_numbers,
+    through_densities,
+)
 from liptest.mechanisms.shift import ShiftMechanism
 from liptest.privacy.by_records import witness_at_place
 from liptest.privacy.check import check_privacy
@@ -352,9 +357,13 @@ def refutation_problems(verdict: PrivacyVerdict, mechanism: Mechanism, domain: D
             at_place = witness_at_place(mechanism, left, right, witness.claim)
             known = witness.to_dict(), at_place.to_dict()
             return [f"witness: {line}" for line in _differences(*known)]
-        again = through_densities(
+        again = through_all_numbers(
             mechanism,
-            lambda seen: witness_of(seen, left, right, witness.claim, witness.distance),
+            left,
+            lambda numbers: through_densities(
+                numbers,
+                lambda seen: witness_of(seen, left, right, witness.claim, witness.distance),
+            ),
         )
         asked = mechanism.afresh()
         through_densities(asked, lambda seen: [seen.law(side) for side in (left, right)])

@@ -22,11 +22,15 @@ from numpy.typing import NDArray
 from liptest.data.domains import Domain, IntArray
 from liptest.data.points import PointBatch
 from liptest.errors import (
+    BudgetError,
     ContinuousOutputs,
     GateError,
     InputError,
     LiptestError,
     MechanismError,
+    SymbolicError,
+    UnsupportedForm,
+    UnsupportedRandomnessError,
     shown,
 )
 from liptest.mechanisms.laws import ComparableLaws, Output, OutputLaw
@@ -183,6 +187,13 @@ class Mechanism(ABC):
         """The same mechanism where outputs are real numbers: laws are compared by densities."""
         return None
 
+    def over_all_numbers(self, dataset: IntArray) -> Mechanism | None:
+        """The same mechanism, compared over all whole numbers, where code answers some with noise.
+
+        ``dataset`` is one on which it may be run to see that.
+        """
+        return None
+
 
 class ClosedFormLosses(Mechanism):
     """A mechanism with unbounded outputs: losses of two datasets as balls, not finite laws."""
@@ -291,6 +302,20 @@ def through_reads(mechanism: Mechanism, domain: Domain, use: Callable[[Mechanism
     have ``densities()``, the mechanism that compares them.
     """
     return through_densities(mechanism, lambda seen: _through_reads(seen, domain, use))
+
+
+def through_all_numbers(
+    mechanism: Mechanism, dataset: IntArray, use: Callable[[Mechanism], T]
+) -> T:
+    """``use`` the mechanism, where it answers whole numbers with noise the one that compares all.
+
+    What that does not follow is looked at value by value, as ever.
+    """
+    seen = mechanism.over_all_numbers(dataset)
+    if seen is not None:
+        with suppress(UnsupportedForm, SymbolicError, BudgetError, UnsupportedRandomnessError):
+            return use(seen)
+    return use(mechanism)
 
 
 def through_densities(mechanism: Mechanism, use: Callable[[Mechanism], T]) -> T:

@@ -19,7 +19,13 @@ from liptest.data.domains import Domain, require_one_at_a_time
 from liptest.data.product import ProductDistribution
 from liptest.errors import InputError, LiptestError, shown
 from liptest.lipschitz.testers.base import LipschitzTester
-from liptest.mechanisms.base import SamplesOnly, check_by_samples, through_reads
+from liptest.mechanisms.base import (
+    Mechanism,
+    SamplesOnly,
+    check_by_samples,
+    through_all_numbers,
+    through_reads,
+)
 from liptest.privacy.at_any_size import (
     decided_late,
     run_at_any_size,
@@ -29,7 +35,7 @@ from liptest.privacy.at_any_size import (
 )
 from liptest.privacy.atest import run_atest
 from liptest.privacy.by_records import prove_by_records
-from liptest.privacy.claims import ExactLog, require_epsilon
+from liptest.privacy.claims import Claim, ExactLog, require_epsilon
 from liptest.privacy.exhaustive import exhaustive_size
 from liptest.privacy.methods import (
     SamplingMethod,
@@ -206,7 +212,7 @@ def _check(task: Task, *, for_release: bool) -> PrivacyVerdict:
         if early.verdict is not None:
             return early.verdict
     try:
-        found = _visit_or_draw(task)
+        found = _visit_or_draw(task, for_release=for_release)
     except LiptestError as error:
         late = None if early is None else try_late(task, early, error)
         if late is None:
@@ -215,13 +221,19 @@ def _check(task: Task, *, for_release: bool) -> PrivacyVerdict:
     return found if early is None else decided_late(task, found)
 
 
-def _visit_or_draw(task: Task) -> PrivacyVerdict:
+def _visit_or_draw(task: Task, *, for_release: bool) -> PrivacyVerdict:
     domain = task.distribution.domain
     try_in_worker(task.mechanism, domain, task.settings.executor)
     certain = _by_records(task)
     if certain is not None:
         return certain
-    return through_reads(task.mechanism, domain, lambda seen: _run(replace(task, mechanism=seen)))
+
+    def through(mechanism: Mechanism) -> PrivacyVerdict:
+        return through_reads(mechanism, domain, lambda seen: _run(replace(task, mechanism=seen)))
+
+    if for_release or not isinstance(task.claim, Claim):
+        return through(task.mechanism)
+    return through_all_numbers(task.mechanism, domain.zeros, through)
 
 
 def _by_records(task: Task) -> PrivacyVerdict | None:

@@ -23,6 +23,7 @@ from liptest.mechanisms.base import (
     ClosedFormLosses,
     Mechanism,
     check_mechanism,
+    through_all_numbers,
     through_densities,
     through_reads,
 )
@@ -298,8 +299,12 @@ def _visited_or_enclosed(
         return early
     try:
         try_in_worker(checked, domain, executor)
-        return through_reads(
-            checked, domain, lambda seen: _exact_epsilon(seen, domain, budget, executor)
+        return through_all_numbers(
+            checked,
+            domain.zeros,
+            lambda numbers: through_reads(
+                numbers, domain, lambda seen: _exact_epsilon(seen, domain, budget, executor)
+            ),
         )
     except (InputError, BudgetError):
         if early is None:
@@ -407,7 +412,13 @@ def exact_loss(
     ends = _checked(pairs)
     if domain is not None:
         ends = _neighbours(ends, domain)
-    return through_densities(checked, lambda seen: largest_over(seen, _block(seen, ends)))
+    return through_all_numbers(
+        checked,
+        ends[0, 0],
+        lambda numbers: through_densities(
+            numbers, lambda seen: largest_over(seen, _block(seen, ends))
+        ),
+    )
 
 
 def _block(mechanism: Any, ends: IntArray) -> Iterator[PairBlock]:

@@ -21,6 +21,7 @@ from liptest.mechanisms.base import (
     ClosedFormLosses,
     Mechanism,
     check_mechanism,
+    through_all_numbers,
     through_densities,
 )
 from liptest.mechanisms.laws import AtPlace, Output, OutputLaw, Raised, as_fraction, exact_ball
@@ -235,9 +236,13 @@ class PrivacyWitness(Record):
                 return False
             checked, place = one, list(self.changed)
             left, right = left[place], right[place]
-        found = through_densities(
+        found = through_all_numbers(
             checked,
-            lambda seen: certified_comparison(seen, left, right, self.claim, self.distance),
+            left,
+            lambda numbers: through_densities(
+                numbers,
+                lambda seen: certified_comparison(seen, left, right, self.claim, self.distance),
+            ),
         )
         return found.answer is Answer.VIOLATED
 

@@ -366,7 +366,7 @@ def gathered(noises: tuple[Noise, ...], constraints: Iterable[Constraint]) -> li
     ranges: dict[Key, Range] = {}
     for one in constraints:
         whole = all(noises[variable].is_discrete for variable, _ in one.terms)
-        form, low, high = _prepared(one, whole)
+        form, low, high = prepared_range(one, whole)
         known = ranges.get(form)
         found = (low, high) if known is None else intersection(known, (low, high))
         if is_empty(found, whole):
@@ -385,7 +385,8 @@ def _parts(noises: tuple[Noise, ...], ranges: dict[Key, Range]) -> list[Ranges] 
     return found
 
 
-def _prepared(one: Constraint, whole: bool) -> tuple[Key, Any, Any]:
+def prepared_range(one: Constraint, whole: bool) -> tuple[Key, Any, Any]:
+    """The form of a constraint with its ends; over the integers these are whole and closed."""
     low = None if one.low is None else exact(one.low)
     high = None if one.high is None else exact(one.high)
     if not whole:

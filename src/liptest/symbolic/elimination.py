@@ -17,7 +17,12 @@ from flint import fmpq
 
 from liptest.errors import UnsupportedForm
 from liptest.symbolic import quadrature as smooth
-from liptest.symbolic.exponential_polynomials import Rates, WholeRates, common_base
+from liptest.symbolic.exponential_polynomials import (
+    ExactRates,
+    Rates,
+    WholeRates,
+    common_base,
+)
 from liptest.symbolic.forms import Rational, Terms, lean
 from liptest.symbolic.noise import Noise
 
@@ -252,6 +257,14 @@ def _hashed(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
 def is_crowded() -> bool:
     """Whether there are so many shapes that they should be forgotten."""
     return len(_SHAPES) > MOST_SHAPES
+
+
+def exact_rates(noises: Iterable[Noise]) -> ExactRates:
+    """How functions of discrete noise are written down with rational coefficients."""
+    key = "exact", tuple(sorted({q for q in map(ratio, noises) if q != 0}))
+    if key not in _RATES:
+        _RATES[key] = ExactRates(key[1])
+    return cast(ExactRates, _RATES[key])
 
 
 def rates_of(noises: frozenset[Noise]) -> Rates:

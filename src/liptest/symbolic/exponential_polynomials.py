@@ -14,7 +14,9 @@ from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from flint import arb, arb_poly, ctx, fmpq
+from flint import arb, arb_poly, ctx, fmpq, fmpq_poly
+
+from liptest.errors import SymbolicError
 
 # Rates of exponentials: e^(rate * t) over the reals, or products of q^(power * t) over integers.
 #
@@ -35,6 +37,9 @@ class Rates:
 
     #: 1 where sums over [low, high) take the place of integrals.
     step = 0
+    #: What coefficients are, and polynomials of them.
+    number: Any = arb
+    polynomial: Any = arb_poly
 
     def __init__(self, base: Any) -> None:
         self.base = base
@@ -110,10 +115,14 @@ class Rates:
 
     def primitive_at(self, power: int, rate: Any, place: Any) -> Any:
         """The primitive at a place."""
-        value, at = arb(0), arb(place)
+        value, at = self.number(0), self.number(place)
         for coefficient in reversed(self.primitive(power, rate)):
             value = value * at + coefficient
         return value * self.power(rate, place)
+
+    def unbounded(self) -> Any:
+        """What stands for an integral that is infinite: of densities there is none."""
+        return arb.nan()
 
     def weight(self, power: int, offset: int, exponent: int, low: Any, high: Any) -> Any:
         """Integral of one term from low to high; None is infinite."""
@@ -121,11 +130,12 @@ class Rates:
         found = self._weights.get(key)
         if found is None:
             rate = self.rate(offset, exponent)
-            above = arb(0) if high is None else self.primitive_at(power, rate, high)
-            below = arb(0) if low is None else self.primitive_at(power, rate, low)
+            zero = self.number(0)
+            above = zero if high is None else self.primitive_at(power, rate, high)
+            below = zero if low is None else self.primitive_at(power, rate, low)
             sign = self.sign(rate)
             if (high is None and sign >= 0) or (low is None and sign <= 0):
-                above = arb.nan()
+                above = self.unbounded()
             found = self._weights[key] = above - below
         return found
 
@@ -150,10 +160,10 @@ class WholeRates(Rates):
         return found
 
     def _power(self, rate: Any, distance: Any) -> Any:
-        value, steps = arb(1), int(distance.p)
+        value, steps = self.number(1), int(distance.p)
         for ratio, exponent in zip(self.ratios, self.exponents(rate), strict=True):
             if exponent * steps:
-                value *= arb(ratio) ** (exponent * steps)
+                value *= self.number(ratio) ** (exponent * steps)
         return value
 
     def sign(self, rate: Any) -> int:
@@ -178,16 +188,31 @@ class WholeRates(Rates):
     def _primitive(self, power: int, rate: Any) -> list[Any]:
         """sum of a_j t^j q^t, whose difference from t to t + 1 is t^power q^t."""
         ratio, whole = self._power(rate, fmpq(1)), self.sign(rate) == 0
-        found = [arb(0)] * (power + 1 + whole)
+        zero = self.number(0)
+        found = [zero] * (power + 1 + whole)
         if whole:
             for j in range(power, -1, -1):
-                rest = sum((found[i] * math.comb(i, j) for i in range(j + 2, power + 2)), arb(0))
-                found[j + 1] = (int(j == power) - rest) / (j + 1)
+                rest = sum(
+                    (found[i] * math.comb(i, j) for i in range(j + 2, power + 2)), self.number(0)
+                )
+                found[j + 1] = (self.number(int(j == power)) - rest) / (j + 1)
             return found
         for j in range(power, -1, -1):
-            rest = sum((found[i] * math.comb(i, j) for i in range(j + 1, power + 1)), arb(0))
+            rest = sum(
+                (found[i] * math.comb(i, j) for i in range(j + 1, power + 1)), self.number(0)
+            )
             found[j] = (int(j == power) - ratio * rest) / (ratio - 1)
         return found
+
+
+class ExactRates(WholeRates):
+    """Over the integers with rational coefficients instead of balls (T6)."""
+
+    number = fmpq
+    polynomial = fmpq_poly
+
+    def unbounded(self) -> Any:
+        raise SymbolicError("a sum over infinitely many whole numbers has no limit")
 
 
 def hashed(value: Any) -> Any:
@@ -234,8 +259,9 @@ def from_list(rates: Rates, listed: Iterator[tuple[int, Any, Any]]) -> Terms:
     found: Terms = {}
     for key, row in sums.items():
         low, high = min(row), max(row)
-        zero = arb(0)
-        found[key] = low, arb_poly([row.get(exponent, zero) for exponent in range(low, high + 1)])
+        zero = rates.number(0)
+        every = [row.get(exponent, zero) for exponent in range(low, high + 1)]
+        found[key] = low, rates.polynomial(every)
     return found
 
 
@@ -243,7 +269,7 @@ def to_list(rates: Rates, terms: Terms) -> Iterator[tuple[int, Any, Any]]:
     """(power, rate, coefficient), none of which is exactly 0."""
     for (power, offset), (low, poly) in terms.items():
         for place, coefficient in enumerate(poly.coeffs()):
-            if not coefficient.is_zero():
+            if coefficient != 0:
                 yield power, rates.rate(offset, low + place), coefficient
 
 
@@ -291,21 +317,21 @@ def moved(rates: Rates, terms: Terms, distance: Any) -> Terms:
     if distance == 0 or terms is ONE:
         return terms
     found: Terms = {}
-    stretch = arb_poly([0, rates.power(rates.base, distance)])
+    stretch = rates.polynomial([0, rates.power(rates.base, distance)])
     for (power, offset), (low, poly) in terms.items():
         poly = poly(stretch) * rates.power(rates.rate(offset, low), distance)
         for j in range(power + 1):
             factor = math.comb(power, j) * distance ** (power - j)
-            _add_to(found, (j, offset), low, poly if j == power else poly * arb(factor))
+            _add_to(found, (j, offset), low, poly if j == power else poly * rates.number(factor))
     return found
 
 
 def integral(rates: Rates, terms: Terms, low: Any, high: Any) -> Any:
     """From low to high, in the variable of the terms; None is infinite."""
-    found = arb(0)
+    found = rates.number(0)
     for (power, offset), (lowest, poly) in terms.items():
         for place, coefficient in enumerate(poly.coeffs()):
-            if not coefficient.is_zero():
+            if coefficient != 0:
                 exponent = lowest + place
                 found += coefficient * rates.weight(power, offset, exponent, low, high)
     return found
@@ -318,7 +344,7 @@ def scaled(rates: Rates, terms: Terms, factor: Any) -> Terms:
     return from_list(
         rates,
         (
-            (power, rate * factor, coefficient * arb(fmpq(factor) ** power))
+            (power, rate * factor, coefficient * rates.number(fmpq(factor) ** power))
             for power, rate, coefficient in to_list(rates, terms)
         ),
     )
@@ -414,7 +440,7 @@ def _plus(end: Any, shift: Any) -> Any:
 
 def total(rates: Rates, function: Function) -> Any:
     """The integral over all t, or the sum over the whole numbers."""
-    found = arb(0)
+    found = rates.number(0)
     for piece in function:
         low = None if piece.low is None else piece.low - piece.origin
         high = None if piece.high is None else piece.high - piece.origin
@@ -517,7 +543,7 @@ def _between(rates: Rates, terms: Any, below: Any, above: Any) -> Iterator[tuple
                     if bound is None:
                         # At infinity the primitive is 0, or there is a fault.
                         if rates.sign(r - s) != -sign:
-                            yield j - n, s, arb.nan()
+                            yield j - n, s, rates.unbounded()
                         continue
                     yield from _at(rates, (i + n, r - s), (j - n, s), factor * sign, bound)
 
@@ -532,9 +558,9 @@ def _at(
         return
     scale = factor * rates.power(rate, -place)
     for p, coefficient in enumerate(rates.primitive(power, rate)):
-        if not coefficient.is_zero():
+        if coefficient != 0:
             for q in range(p + 1):
-                part = arb(math.comb(p, q) * (-place) ** (p - q))
+                part = rates.number(math.comb(p, q) * (-place) ** (p - q))
                 yield outer_power + q, outer_rate + rate, scale * coefficient * part
 
 
@@ -566,6 +592,7 @@ def _covers(part: Piece, low: Any, high: Any) -> bool:
     return above and (part.high is None or (high is not None and part.high >= high))
 
 
-def constant_on(low: Any, high: Any) -> Function:
+def constant_on(rates: Rates, low: Any, high: Any) -> Function:
     """1 on [low, high)."""
-    return [Piece(low, high, origin_of(low, high), ONE)]
+    one = from_list(rates, iter([(0, _ZERO, fmpq(1))])) if rates.number is fmpq else ONE
+    return [Piece(low, high, origin_of(low, high), one)]

@@ -90,7 +90,7 @@ def _density(rates: Rates, noise: Noise) -> Function:
         assert isinstance(rates, WholeRates)
         return _whole_density(rates, noise, parameter)
     if noise.family == "uniform":
-        return functions.constant_on(_ZERO, fmpq(1))
+        return functions.constant_on(rates, _ZERO, fmpq(1))
     rate = 1 / parameter
     falling = Piece(_ZERO, None, _ZERO, from_list(rates, iter([(0, -rate, arb(rate))])))
     if noise.family == "exponential":
@@ -105,20 +105,20 @@ def _whole_density(rates: WholeRates, noise: Noise, parameter: Any) -> Function:
     two_sided = noise.family == "two-sided geometric"
     if falls == 0:
         at = _ZERO if two_sided else fmpq(1)
-        return functions.constant_on(at, at + 1)
+        return functions.constant_on(rates, at, at + 1)
     rate = digit(rates.ratios.index(to_fmpq(falls)))
     if not two_sided:
-        terms = from_list(rates, iter([(0, rate, arb(parameter))]))
+        terms = from_list(rates, iter([(0, rate, rates.number(parameter))]))
         return [Piece(fmpq(1), None, fmpq(1), terms)]
-    mass = arb((1 - parameter) / (1 + parameter))
+    mass = rates.number((1 - parameter) / (1 + parameter))
     up, down = (from_list(rates, iter([(0, one, mass)])) for one in (-rate, rate))
     return [Piece(None, _ZERO, _ZERO, up), Piece(_ZERO, None, _ZERO, down)]
 
 
 def _interval(rates: Rates, kind: str, width: Any) -> Function:
     if kind == "below":
-        return functions.constant_on(None, _ZERO)
-    return functions.constant_on(_ZERO, None if kind == "above" else width)
+        return functions.constant_on(rates, None, _ZERO)
+    return functions.constant_on(rates, _ZERO, None if kind == "above" else width)
 
 
 def _product(rates: Rates, parts: tuple[Moved, ...]) -> Function:
@@ -246,7 +246,8 @@ def _evaluated(parts: Sum) -> arb:
 
 def _sum_of(noises: tuple[Noise, ...], part: Ranges, depth: int) -> Sum:
     if isinstance(part, Tree):
-        return [(1, list(_totals(noises, part)))]
+        rates = shapes.rates_of(frozenset(noises[one] for one in part.variables))
+        return [(1, list(totals_of(noises, part, rates)))]
     if not isinstance(part, Cycle) or depth >= _MOST_SPLITS:
         raise UnsupportedForm("many sums of the same noise variables are compared in cycles")
     return [
@@ -255,9 +256,8 @@ def _sum_of(noises: tuple[Noise, ...], part: Ranges, depth: int) -> Sum:
     ]
 
 
-def _totals(noises: tuple[Noise, ...], part: Tree) -> list[shapes.Shape]:
+def totals_of(noises: tuple[Noise, ...], part: Tree, rates: Rates) -> list[shapes.Shape]:
     """Shapes whose integrals multiply to the probability."""
-    rates = shapes.rates_of(frozenset(noises[one] for one in part.variables))
     factors: dict[shapes.Key, list[shapes.Moved]] = {
         form: [shapes.interval(rates, *ends)] for form, ends in part.half_open()
     }

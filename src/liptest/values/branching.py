@@ -51,6 +51,8 @@ class Branching(Protocol):
     name: str
     max_leaves: int
     max_choices: int
+    #: Whether whole numbers with noise are answered as they are, not asked for value by value.
+    keeps_whole: bool
     #: Draws of this run.
     draws: int
     draw_log: DrawLog | None

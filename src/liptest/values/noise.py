@@ -21,7 +21,14 @@ import numpy as np
 
 from liptest.symbolic.forms import Form, Rational, lean
 from liptest.symbolic.noise import Noise
-from liptest.values.noise_run import NoiseRun, NoisyNumber, NoisyValue, bounded
+from liptest.values.noise_run import (
+    ROUNDED,
+    NoiseRun,
+    NoisyNumber,
+    NoisyValue,
+    WholeValue,
+    bounded,
+)
 from liptest.values.promotion import as_noise
 from liptest.values.protocol import REFLECTED, Operation, SymbolicValue
 from liptest.values.questions import Cells, Known, Span
@@ -271,7 +278,7 @@ class RoundedValue(AnyNoise):
         form = self.linear()
         # Halves and whole numbers are those of the program's floats.
         if form is None or not self.is_precise:
-            return kind(_ROUNDED[how](self.concretise(how)))
+            return kind(ROUNDED[how](self.concretise(how)))
         return RoundedValue(self.run, form, how, kind)
 
     def rounded_to(self, decimals: int, kind: Any, own: Any) -> Any:
@@ -360,12 +367,16 @@ class RoundedValue(AnyNoise):
         """The whole number, where it was asked for before."""
         form = self.run.current(self.form)
         if not form.terms:
-            return _ROUNDED[self._how](form.constant)
+            return ROUNDED[self._how](form.constant)
         return self.run.known.get((form, self._how))
 
     def concretise(self, use: str) -> Any:
         self.run.check_current()
         k = self._known()
+        if k is None and use == "the output" and self.run.tree.keeps_whole and self.is_whole:
+            self.run.symbolic = True
+            parts = self._how, int(self._slope), int(self._shift)
+            return WholeValue(self.run.current(self.form), *parts)
         return self.value(self._chosen() if k is None else k)
 
     def _chosen(self) -> int:
@@ -402,10 +413,10 @@ class RoundedValue(AnyNoise):
             likely = sum((c * _middle_of(noises[v]) for v, c in form.terms), form.constant)
         else:
             likely = self.run.value_inside(form)
-        return _ROUNDED[self._how](likely)
+        return ROUNDED[self._how](likely)
 
     def replay(self, point_in: Callable[[int, int], int]) -> Any:
-        return self.value(_ROUNDED[self._how](self.run.value(self.form, point_in)))
+        return self.value(ROUNDED[self._how](self.run.value(self.form, point_in)))
 
     def is_integer(self) -> bool:
         """Of a float."""
@@ -503,12 +514,6 @@ _FINITE: dict[Any, Any] = {
     np.isnan: np.False_,
     np.isinf: np.False_,
     np.isfinite: np.True_,
-}
-_ROUNDED: dict[str, Callable[[Any], int]] = {
-    "exact": int,
-    "floor": math.floor,
-    "ceil": math.ceil,
-    "rint": round,
 }
 # From where on a sum is at least k, up to where it is below k, and whether that is included.
 _ENDS: dict[str, Any] = {

@@ -8,6 +8,7 @@ whole path is the probability of all its constraints, found at the leaf.
 
 from __future__ import annotations
 
+import math
 import operator
 import os
 import sys
@@ -51,6 +52,30 @@ class NoisyValue:
     """In the place of a number with continuous noise, in an output in its canonical form."""
 
     form: Form
+
+
+@dataclass(frozen=True)
+class WholeValue(NoisyValue):
+    """In the place of slope * k + shift where k is a sum of noise that is whole, or rounded.
+
+    ``how`` is "exact", "rint", "floor" or "ceil"; slope and shift are whole numbers.
+    """
+
+    how: str
+    slope: int
+    shift: int
+
+    def number(self, value: Fraction) -> int:
+        """What it is where the sum has a value."""
+        return self.slope * ROUNDED[self.how](value) + self.shift
+
+
+ROUNDED: dict[str, Callable[[Any], int]] = {
+    "exact": int,
+    "floor": math.floor,
+    "ceil": math.ceil,
+    "rint": round,
+}
 
 
 class NoiseRun:

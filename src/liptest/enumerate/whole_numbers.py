@@ -1,0 +1,581 @@
+"""Functions whose outputs are whole numbers with noise without an end, compared over all of them.
+
+The law of such a number is an exponential polynomial on pieces of all whole numbers (theory T8):
+the largest loss and the hockey-stick divergence of two of them are exact (T6), limits that no
+output attains included. Outputs of several numbers are compared where these are independent given
+the way that the code took, and there is one such way.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from flint import arb, fmpq
+
+from liptest.balls import CERTIFIED_BITS, precision
+from liptest.data.domains import Domain, IntArray
+from liptest.data.points import PointBatch
+from liptest.enumerate.noise_outputs import entries_of, with_entries
+from liptest.enumerate.real_outputs import DensityPool, DensityTable
+from liptest.enumerate.whole_outputs import Whole, WholeLeaf, WholePlace
+from liptest.errors import BudgetError, UnsupportedForm
+from liptest.mechanisms.base import ClosedFormLosses, MechanismWrapper
+from liptest.mechanisms.laws import ZERO_LOG, LawTable, Output, OutputLaw, Raised
+from liptest.symbolic import exponential_polynomials as functions
+from liptest.symbolic.elimination import exact_rates, to_fmpq
+from liptest.symbolic.exponential_polynomials import ExactRates, Function
+from liptest.symbolic.forms import Form
+from liptest.symbolic.free_sums import exact_mass, independent_groups, law_of_sum
+from liptest.symbolic.noise import Noise
+from liptest.symbolic.whole_laws import (
+    Extreme,
+    QuotientExtremes,
+    excess_of,
+    probability_at,
+    probability_near,
+    quotient_extremes,
+    tail_mass,
+)
+
+_ZERO, _ONE = fmpq(0), fmpq(1)
+# Beyond it numbers are not looked at exactly.
+_NEAR = 1 << 12
+# No finite loss is meant to exceed it; the smallest probability to be shown by then.
+_ANY, _SMALLEST = 1e5, 1e-290
+
+
+class WholeLaw:
+    """The law of outputs with whole numbers on one dataset, by description of the output."""
+
+    def __init__(self, law: OutputLaw) -> None:
+        if law.unexplored:
+            raise BudgetError(
+                f"{float(law.unexplored):.2g} of the probability of a law was not walked"
+            )
+        leaves = [one for one in law.outputs if isinstance(one, WholeLeaf)]
+        assert len(leaves) == len(law.outputs)
+        #: Equal for equal laws only.
+        self.key = frozenset(leaves)
+        self.noises = {noise for leaf in leaves for noise in leaf.noises}
+        self.leaves = _merged(leaves)
+        self._made: dict[Any, list[_Way]] = {}
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether some output is not a raised exception."""
+        return not all(isinstance(skeleton, Raised) for skeleton in self.leaves)
+
+    def ways(self, rates: ExactRates, skeleton: Output) -> list[_Way]:
+        """Of the outputs of one description."""
+        key = (rates, skeleton)
+        if key not in self._made:
+            leaves = self.leaves.get(skeleton, [])
+            self._made[key] = [_way(rates, leaf) for leaf in leaves]
+        return self._made[key]
+
+    def mass(self, rates: ExactRates, skeleton: Output) -> Any:
+        """Of all outputs of one description."""
+        found = _ZERO
+        for way in self.ways(rates, skeleton):
+            mass = way.weight
+            for one in way.numbers:
+                mass *= functions.total(rates, one)
+            found += mass
+        return found
+
+    def function(self, rates: ExactRates, skeleton: Output) -> Function:
+        """The law of the one number of a description."""
+        parts = [
+            functions.enlarged(way.numbers[0], way.weight) for way in self.ways(rates, skeleton)
+        ]
+        return functions.add_functions(rates, parts)
+
+    def probability(self, rates: ExactRates, skeleton: Output, numbers: tuple[int, ...]) -> arb:
+        """That the output is this one; exactly 0 where it is."""
+        found = arb(0)
+        for way in self.ways(rates, skeleton):
+            mass = arb(way.weight)
+            for one, number in zip(way.numbers, numbers, strict=True):
+                near = abs(number) < _NEAR
+                mass *= (
+                    arb(probability_at(rates, one, number))
+                    if near
+                    else probability_near(rates, one, number)
+                )
+            found += mass
+        return found
+
+
+@dataclass(frozen=True)
+class _Way:
+    """A leaf: independent numbers, each with its function, and what is independent of them."""
+
+    weight: Any
+    numbers: tuple[Function, ...]
+
+
+def _way(rates: ExactRates, leaf: WholeLeaf) -> _Way:
+    weight = to_fmpq(leaf.weight)
+    for place in leaf.places:
+        if place.how != "exact":
+            raise UnsupportedForm("a rounded sum of discrete noise")
+    sums = [place.form.terms for place in leaf.places]
+    groups = independent_groups([*(one.terms for one in leaf.constraints), *sums])
+    numbers: dict[int, Function] = {}
+    for group in groups:
+        inside = [one for one in leaf.constraints if one.terms[0][0] in group]
+        own = [k for k, terms in enumerate(sums) if terms and terms[0][0] in group]
+        if len(own) > 1:
+            raise UnsupportedForm("several whole numbers of an output that depend on each other")
+        if not own:
+            weight *= exact_mass(leaf.noises, inside, rates)
+            continue
+        place = leaf.places[own[0]]
+        made = law_of_sum(leaf.noises, inside, place.form.terms, rates)
+        numbers[own[0]] = _in_terms_of(rates, made, place)
+    for k, place in enumerate(leaf.places):
+        if k not in numbers:
+            at = fmpq(int(place.form.constant) * place.sign + place.shift)
+            numbers[k] = functions.constant_on(rates, at, at + 1)
+    return _Way(weight, tuple(numbers[k] for k in range(len(leaf.places))))
+
+
+def _in_terms_of(rates: ExactRates, made: Function, place: WholePlace) -> Function:
+    """The law of m = sign * (v + constant) + shift, where v is the sum of the noise."""
+    sign, constant = fmpq(place.sign), int(place.form.constant)
+    # v = sign * m - (sign * shift + constant)
+    return functions.stretch_function(rates, made, sign, fmpq(place.sign * place.shift + constant))
+
+
+def _merged(leaves: list[WholeLeaf]) -> dict[Output, list[WholeLeaf]]:
+    """Leaves by description; plain numbers are counted with the whole numbers they are among."""
+    found: dict[Output, list[WholeLeaf]] = {}
+    for leaf in leaves:
+        found.setdefault(leaf.skeleton, []).append(leaf)
+    wide = [skeleton for skeleton in found if any(True for _ in _places(skeleton))]
+    for one in list(found):
+        for other in wide:
+            if one == other or one not in found:
+                continue
+            numbers = _numbers_within(one, other)
+            if numbers is None:
+                if one in wide and _meet(one, other):
+                    raise UnsupportedForm("outputs that are whole numbers of several kinds")
+                continue
+            found[other] += [_widened(leaf, other, numbers) for leaf in found.pop(one)]
+    return found
+
+
+def _places(skeleton: Output) -> Iterator[Whole]:
+    return (part for part in _parts(skeleton) if isinstance(part, Whole))
+
+
+def _parts(output: Output) -> Iterator[Output]:
+    """All that is in an output and has no entries of its own."""
+    entries = entries_of(output)
+    if entries is None:
+        yield output
+    for entry in entries or ():
+        yield from _parts(entry)
+
+
+def _numbers_within(one: Output, other: Output) -> list[int | None] | None:
+    """What the places of another description are for the outputs of one; None within a place.
+
+    None altogether where it is not within the other.
+    """
+    if isinstance(other, Whole):
+        if one == other:
+            return [None]
+        if isinstance(one, (int, float)) and other.holds(one):
+            return [(int(one) - other.offset) // other.step]
+        return None
+    parts, others = entries_of(one), entries_of(other)
+    if parts is None or others is None:
+        return [] if one == other else None
+    if len(parts) != len(others) or with_entries(one, list(others)) != other:
+        return None
+    found: list[int | None] = []
+    for part, its in zip(parts, others, strict=True):
+        inner = _numbers_within(part, its)
+        if inner is None:
+            return None
+        found += inner
+    return found
+
+
+def _meet(one: Output, other: Output) -> bool:
+    """Whether some output may be of both descriptions."""
+    if isinstance(one, Whole) or isinstance(other, Whole):
+        if isinstance(one, Whole) and isinstance(other, Whole):
+            return (one.offset - other.offset) % math.gcd(one.step, other.step) == 0
+        place, plain = (one, other) if isinstance(one, Whole) else (other, one)
+        return isinstance(place, Whole) and place.holds(plain)
+    parts, others = entries_of(one), entries_of(other)
+    if parts is None or others is None:
+        return one == other
+    same = len(parts) == len(others) and with_entries(one, list(others)) == other
+    return same and all(_meet(*pair) for pair in zip(parts, others, strict=True))
+
+
+def _widened(leaf: WholeLeaf, skeleton: Output, numbers: list[int | None]) -> WholeLeaf:
+    known = iter(leaf.places)
+    places = tuple(
+        next(known) if number is None else WholePlace(Form.of(number), "exact", 1, 0)
+        for number in numbers
+    )
+    parts = leaf.noises, leaf.constraints, leaf.weight, leaf.number
+    return WholeLeaf(skeleton, places, *parts)
+
+
+def _output(skeleton: Output, numbers: tuple[int, ...]) -> Output:
+    """The output with numbers in its places."""
+    left = iter(numbers)
+
+    def filled(part: Output) -> Any:
+        if isinstance(part, Whole):
+            return part.step * next(left) + part.offset
+        entries = entries_of(part)
+        return part if entries is None else with_entries(part, [filled(one) for one in entries])
+
+    found: Output = filled(skeleton)
+    return found
+
+
+@dataclass(frozen=True)
+class _Compared:
+    """Two laws on the outputs of one description: what the masses add, and each number.
+
+    No extremes: only one side has such outputs, with these numbers for example.
+    """
+
+    skeleton: Output
+    masses: arb
+    numbers: tuple[QuotientExtremes, ...]
+    alone: bool = False
+
+    def log(self, *, largest: bool) -> arb:
+        """The largest or the smallest log ratio."""
+        found = self.masses
+        for one in self.numbers:
+            extreme = one.largest if largest else one.smallest
+            if extreme.value is None or extreme.value == 0:
+                return arb("inf") if largest else arb("-inf")
+            found += arb(extreme.value).log()
+        return found
+
+
+def _rates(left: WholeLaw, right: WholeLaw) -> ExactRates:
+    noises: set[Noise] = left.noises | right.noises
+    if not all(noise.is_discrete for noise in noises):
+        raise UnsupportedForm("whole numbers beside continuous noise")
+    return exact_rates(noises)
+
+
+def _comparisons(left: WholeLaw, right: WholeLaw) -> Iterator[_Compared]:
+    rates = _rates(left, right)
+    for skeleton in dict.fromkeys((*left.leaves, *right.leaves)):
+        count = len(list(_places(skeleton)))
+        masses = [law.mass(rates, skeleton) for law in (left, right)]
+        if not all(masses):
+            if any(masses):
+                yield _Compared(skeleton, arb(0), (), alone=True)
+        elif count == 0:
+            yield _Compared(skeleton, arb(masses[0] / masses[1]).log(), ())
+        elif count == 1:
+            sides = [law.function(rates, skeleton) for law in (left, right)]
+            yield _Compared(skeleton, arb(0), (quotient_extremes(rates, *sides),))
+        else:
+            ways = [law.ways(rates, skeleton) for law in (left, right)]
+            if any(len(side) > 1 for side in ways):
+                raise UnsupportedForm("several numbers that the code comes to in several ways")
+            one, other = ways[0][0], ways[1][0]
+            pairs = zip(one.numbers, other.numbers, strict=True)
+            numbers = tuple(quotient_extremes(rates, *pair) for pair in pairs)
+            yield _Compared(skeleton, arb(one.weight / other.weight).log(), numbers)
+
+
+def loss_of_whole(left: WholeLaw, right: WholeLaw) -> arb:
+    """A ball that contains the largest log ratio of the two laws, in either direction."""
+    found = arb(0)
+    for one in _comparisons(left, right):
+        if one.alone:
+            return arb("inf")
+        for largest in (True, False):
+            found = found.max(abs(one.log(largest=largest)))
+    return found
+
+
+Told = tuple[Output, arb, arb]
+
+
+@dataclass(frozen=True)
+class WholeSpan:
+    """In the place of a whole number: one of [low, high), None where there is no end."""
+
+    place: Whole
+    low: int | None
+    high: int | None
+
+    def __repr__(self) -> str:
+        low, high = (
+            None if end is None else self.place.step * end + self.place.offset
+            for end in (self.low, None if self.high is None else self.high - 1)
+        )
+        if low is None:
+            return "any whole number" if high is None else f"at most {high}"
+        return f"at least {low}" if high is None else f"{low} to {high}"
+
+
+def stick_of_whole(left: WholeLaw, right: WholeLaw, epsilon: arb) -> arb:
+    """A ball that contains the larger one of the two hockey-stick divergences."""
+    forth, _ = _divergence(left, right, epsilon)
+    back, _ = _divergence(right, left, epsilon)
+    return forth.max(back)
+
+
+def _divergence(left: WholeLaw, right: WholeLaw, epsilon: arb) -> tuple[arb, list[Told]]:
+    rates, factor = _rates(left, right), epsilon.exp()
+    size, told = arb(0), list[Told]()
+    for skeleton in left.leaves:
+        places = list(_places(skeleton))
+        masses = [law.mass(rates, skeleton) for law in (left, right)]
+        if not masses[0]:
+            continue
+        if not masses[1] or not places:
+            gap = arb(masses[0]) - factor * arb(masses[1])
+            spans = [WholeSpan(place, None, None) for place in places]
+            if not gap <= 0:
+                size += gap.max(arb(0))
+            if gap > 0:
+                told.append((_described(skeleton, spans), arb(masses[0]), arb(masses[1])))
+            continue
+        place, sides = _differing(rates, left, right, skeleton)
+        found = excess_of(rates, *sides, factor)
+        size += found.size
+        for low, high in found.where:
+            spans = [WholeSpan(one, None, None) for one in places]
+            spans[place] = WholeSpan(places[place], low, high)
+            p, q = (tail_mass(rates, side, low, high) for side in sides)
+            told.append((_described(skeleton, spans), p, q))
+    return size, told
+
+
+def _differing(
+    rates: ExactRates, left: WholeLaw, right: WholeLaw, skeleton: Output
+) -> tuple[int, tuple[Function, Function]]:
+    """The place of the one number that differs, with its law on both sides."""
+    ways = [law.ways(rates, skeleton) for law in (left, right)]
+    if len(ways[0][0].numbers) == 1:
+        return 0, (left.function(rates, skeleton), right.function(rates, skeleton))
+    if any(len(side) > 1 for side in ways):
+        raise UnsupportedForm("several numbers that the code comes to in several ways")
+    one, other = ways[0][0], ways[1][0]
+    moved = [
+        place
+        for place, pair in enumerate(zip(one.numbers, other.numbers, strict=True))
+        if not _are_alike(quotient_extremes(rates, *pair))
+    ]
+    if len(moved) > 1:
+        raise UnsupportedForm("several numbers of an output that differ")
+    place = moved[0] if moved else 0
+    sides = []
+    for way in (one, other):
+        rest = way.weight
+        for k, number in enumerate(way.numbers):
+            rest *= _ONE if k == place else functions.total(rates, number)
+        sides.append(functions.enlarged(way.numbers[place], rest))
+    return place, (sides[0], sides[1])
+
+
+def _are_alike(found: QuotientExtremes) -> bool:
+    return bool(found.largest.value == 1 and found.smallest.value == 1)
+
+
+def _described(skeleton: Output, spans: list[WholeSpan]) -> Output:
+    left = iter(spans)
+
+    def filled(part: Output) -> Any:
+        if isinstance(part, Whole):
+            span = next(left)
+            if span.low is not None and span.high == span.low + 1:
+                return part.step * span.low + part.offset
+            return span
+        entries = entries_of(part)
+        return part if entries is None else with_entries(part, [filled(one) for one in entries])
+
+    found: Output = filled(skeleton)
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class WholeTable(DensityTable):
+    """Laws of distinct datasets, compared over all whole numbers."""
+
+    def new_distinct(self) -> Any:
+        return WholePool()
+
+    def _stick(self, left: int, right: int, epsilon: float) -> arb:
+        key = (min(left, right), max(left, right), epsilon)
+        if key not in self._sticks:
+            with precision(CERTIFIED_BITS):
+                left_law, right_law = self._pair(*key[:2])
+                self._sticks[key] = stick_of_whole(left_law, right_law, arb(epsilon))
+        return self._sticks[key]
+
+    def _loss(self, left: int, right: int) -> arb:
+        key = (left, right) if left <= right else (right, left)
+        if key not in self._known:
+            with precision(CERTIFIED_BITS):
+                self._known[key] = loss_of_whole(*self._pair(*key))
+        return self._known[key]
+
+    def _pair(self, left: int, right: int) -> tuple[WholeLaw, WholeLaw]:
+        laws: Any = self.laws
+        return laws[left], laws[right]
+
+
+class WholePool(DensityPool):
+    """Distinct laws of many tables, each of them once."""
+
+    def laws(self) -> WholeTable:
+        return WholeTable(tuple(self._laws), self._answered)
+
+
+def whole_table(table: LawTable) -> WholeTable:
+    """The table of laws whose outputs are leaves."""
+    laws: list[Any] = []
+    missing = np.zeros(len(table.logs)) if table.unexplored is None else table.unexplored
+    for logs, rest in zip(table.logs, missing, strict=True):
+        places = np.flatnonzero(logs > ZERO_LOG)
+        outputs = tuple(table.outputs[place] for place in places)
+        rest_of_it = Fraction(float(rest))
+        laws.append(WholeLaw(OutputLaw(outputs, logs[places], logs[places], unexplored=rest_of_it)))
+    answered = any(law.is_answered for law in laws)
+    return WholeTable(tuple(laws), answered, table.rows)
+
+
+@dataclass(frozen=True, eq=False)
+class WholeFunction(MechanismWrapper, ClosedFormLosses):
+    """A Python function whose laws are compared over all whole numbers.
+
+    ``inner`` gives laws of leaves, ``plain`` lists values up to a tail.
+    """
+
+    inner: Any
+    plain: Any = None
+    outputs: None = field(default=None, init=False)
+
+    def narrowed(self, domain: Domain) -> WholeFunction | None:
+        """The same, seen through the little that it reads."""
+        seen = self.inner.narrowed(domain)
+        return None if seen is None else WholeFunction(seen, self.plain)
+
+    def laws(self, points: PointBatch) -> WholeTable:
+        """Laws of all points of a batch."""
+        return whole_table(self.inner.laws(points))
+
+    def laws_of(self, values: Any) -> WholeTable:
+        """Laws given values of the statistic, in the order given."""
+        return whole_table(self.inner.laws_of(values))
+
+    @property
+    def has_trace(self) -> bool:
+        """Of outputs, not of ranges of them."""
+        return True
+
+    def trace(self, dataset: IntArray, *outputs: Output) -> Any:
+        """Random choices that lead to one of the outputs, as ``PythonFunction.trace``."""
+        spans = any(isinstance(part, WholeSpan) for one in outputs for part in _parts(one))
+        return None if spans else self.plain.trace(dataset, *outputs)
+
+    def law(self, dataset: IntArray) -> OutputLaw:
+        """Its values up to a tail."""
+        found: OutputLaw = self.plain.law(dataset)
+        return found
+
+    def whole_law(self, dataset: IntArray) -> WholeLaw:
+        """Its law on all whole numbers."""
+        return WholeLaw(self.inner.fresh_law(dataset))
+
+    def pair_loss(self, dataset: IntArray, neighbour: IntArray) -> arb:
+        """A ball that contains the loss of two datasets."""
+        return loss_of_whole(self.whole_law(dataset), self.whole_law(neighbour))
+
+    def pair_hockey_stick(self, dataset: IntArray, neighbour: IntArray, epsilon: arb) -> arb:
+        """A ball that contains their hockey-stick divergence for all epsilon of a ball."""
+        return stick_of_whole(self.whole_law(dataset), self.whole_law(neighbour), epsilon)
+
+    def pair_event(
+        self, dataset: IntArray, neighbour: IntArray, epsilon: arb
+    ) -> tuple[tuple[Output, ...], list[tuple[arb, arb]]]:
+        """The outputs of that divergence, with both probabilities of each as balls."""
+        left, right = self.whole_law(dataset), self.whole_law(neighbour)
+        with precision(CERTIFIED_BITS):
+            forth, told = _divergence(left, right, epsilon)
+            back, others = _divergence(right, left, epsilon)
+        if not forth.lower() >= back.lower():
+            told = [(output, q, p) for output, p, q in others]
+        return tuple(output for output, _, _ in told), [(p, q) for _, p, q in told]
+
+    def pair_witness(
+        self, dataset: IntArray, neighbour: IntArray, epsilon: float
+    ) -> tuple[Output, arb, arb]:
+        """The first output found whose loss exceeds ``epsilon``, else that of the largest loss."""
+        left, right = self.whole_law(dataset), self.whole_law(neighbour)
+        best: tuple[Any, Output, arb, arb] | None = None
+        with precision(CERTIFIED_BITS):
+            rates = _rates(left, right)
+            for skeleton, numbers in _telling(left, right):
+                p, q = (law.probability(rates, skeleton, numbers) for law in (left, right))
+                if p.is_zero() and q.is_zero():
+                    continue
+                if best is not None and epsilon >= _ANY and (p < _SMALLEST or q < _SMALLEST):
+                    break
+                loss = arb("inf") if p.is_zero() or q.is_zero() else abs((p / q).log())
+                if best is None or loss.lower() > best[0]:
+                    best = loss.lower(), _output(skeleton, numbers), p, q
+                if loss > epsilon:
+                    break
+        assert best is not None
+        return best[1:]
+
+
+def _telling(left: WholeLaw, right: WholeLaw) -> Iterator[tuple[Output, tuple[int, ...]]]:
+    """Outputs on the way to the largest losses, largest first."""
+    rates = _rates(left, right)
+    found: list[tuple[float, Output, list[tuple[int, ...]]]] = []
+    for one in _comparisons(left, right):
+        if one.alone:
+            side = left if one.skeleton in left.leaves else right
+            ways = side.ways(rates, one.skeleton)
+            places = tuple(_some_number(number) for number in ways[0].numbers)
+            found.append((np.inf, one.skeleton, [places]))
+            continue
+        for largest in (True, False):
+            extremes = [ends.largest if largest else ends.smallest for ends in one.numbers]
+            numbers = _together(extremes)
+            found.append((abs(float(one.log(largest=largest))), one.skeleton, numbers))
+    for _, skeleton, numbers in sorted(found, key=lambda item: -item[0]):
+        for some in numbers:
+            yield skeleton, some
+
+
+def _together(extremes: list[Extreme]) -> list[tuple[int, ...]]:
+    """Step by step towards all of them at once."""
+    longest = max((len(one.numbers) for one in extremes), default=1)
+    return [
+        tuple(one.numbers[min(step, len(one.numbers) - 1)] for one in extremes)
+        for step in range(longest)
+    ]
+
+
+def _some_number(function: Function) -> int:
+    piece = function[0]
+    end = piece.high - 1 if piece.low is None else piece.low
+    return int(end.p)

@@ -1,0 +1,122 @@
+"""Outputs with whole numbers that have noise without an end: what a leaf with such an output is.
+
+A number is slope * k + shift, where k is a sum of discrete noise, or a sum that was rounded. It is
+told by m, where the number is step * m + offset; the step and offset are part of the description of
+the output. Leaves are counted one by one, each with its exact weight.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from flint import arb
+
+from liptest.enumerate.choice_tree import ChoiceTree
+from liptest.enumerate.noise_outputs import noisy_in, replaced_values
+from liptest.enumerate.sums import LawSum
+from liptest.mechanisms.laws import Output
+from liptest.symbolic.forms import Constraint, Form
+from liptest.symbolic.noise import Noise
+from liptest.values.noise_run import NoiseRun, NoisyValue, WholeValue
+
+#: Leaves of a law: what has more is enumerated value by value.
+MOST_LEAVES = 1 << 12
+
+
+@dataclass(frozen=True)
+class Whole:
+    """In the place of such a number where an output is described: step * m + offset, any m."""
+
+    step: int = 1
+    offset: int = 0
+
+    def __repr__(self) -> str:
+        if self.step == 1:
+            return "whole number"
+        return f"{self.step} * whole number + {self.offset}"
+
+    def holds(self, number: object) -> bool:
+        """Whether a plain number is one of these."""
+        if not isinstance(number, (int, float)) or number != number // 1:
+            return False
+        return (int(number) - self.offset) % self.step == 0
+
+
+@dataclass(frozen=True)
+class WholePlace:
+    """m = sign * (form, rounded as ``how``) + shift."""
+
+    form: Form
+    how: str
+    sign: int
+    shift: int
+
+
+@dataclass(frozen=True)
+class WholeLeaf:
+    """An output with ``Whole`` in its places, what led to it, and its weight.
+
+    The weight is that of all choices that have one; ``number`` tells equal leaves apart.
+    """
+
+    skeleton: Output
+    places: tuple[WholePlace, ...]
+    noises: tuple[Noise, ...]
+    constraints: tuple[Constraint, ...]
+    weight: Fraction
+    number: int
+
+
+class WholeTree(ChoiceTree):
+    """Keeps whole numbers with noise in outputs; its law is of leaves."""
+
+    __slots__ = ()
+
+    keeps_whole = True
+
+    def law(self, run: Callable[[], Output]) -> dict[Output, Fraction] | dict[Output, arb]:
+        """As ``ChoiceTree.law``, the outputs being leaves."""
+        self.sum = _LeafSum(self)
+        return super().law(run)
+
+    def _leaf_of(self, output: Output) -> Output:
+        return output
+
+
+class _LeafSum(LawSum):
+    """Every run is a leaf of its own."""
+
+    __slots__ = ("_tree",)
+
+    def __init__(self, tree: WholeTree) -> None:
+        super().__init__()
+        self._tree = tree
+
+    def add_leaf(
+        self, run: NoiseRun | None, output: Output, numerator: int, denominator: int
+    ) -> None:
+        weight = Fraction(numerator, denominator)
+        leaf = _leaf(self._tree, run, output, weight)
+        mass = arb(1) if run is None or not run.constraints else run.probability()
+        self.with_balls().add(leaf, weight, mass)
+
+
+def _leaf(tree: WholeTree, run: NoiseRun | None, output: Output, weight: Fraction) -> WholeLeaf:
+    noises = () if run is None else tuple(run.noises)
+    constraints = () if run is None else run.constraints
+    places = []
+    for one in noisy_in(tree, output):
+        if not isinstance(one, WholeValue):
+            tree.unsupported("whole numbers beside continuous random numbers", "round these too")
+        sign = 1 if one.slope > 0 else -1
+        offset = one.shift % abs(one.slope)
+        places.append(WholePlace(one.form, one.how, sign, (one.shift - offset) // abs(one.slope)))
+    skeleton = replaced_values(output, _described)
+    return WholeLeaf(skeleton, tuple(places), noises, constraints, weight, tree.leaves)
+
+
+def _described(one: NoisyValue) -> Whole:
+    assert isinstance(one, WholeValue)
+    return Whole(abs(one.slope), one.shift % abs(one.slope))

@@ -1,0 +1,143 @@
+"""The law of a sum of noise under constraints, as a function of its value (T8).
+
+The sum takes the place of one of its variables: that variable is the sum less the others, so its
+density is a factor on a sum of the new variables. All others are eliminated, and what is left is a
+function of the sum. Groups of variables that neither a constraint nor the sum ties to each other
+are independent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import Any
+
+from flint import fmpq
+
+from liptest.errors import UnsupportedForm
+from liptest.symbolic import elimination as shapes
+from liptest.symbolic import exponential_polynomials as functions
+from liptest.symbolic.constraints import (
+    Range,
+    Tree,
+    gathered,
+    intersection,
+    prepared_range,
+)
+from liptest.symbolic.elimination import Key, Moved, normalised, plan_elimination
+from liptest.symbolic.exponential_polynomials import Function, Rates
+from liptest.symbolic.forms import Constraint, Terms
+from liptest.symbolic.noise import Noise
+from liptest.symbolic.probability import function_of, totals_of
+
+_ZERO = fmpq(0)
+
+
+def law_of_sum(
+    noises: tuple[Noise, ...], constraints: Iterable[Constraint], terms: Terms, rates: Rates
+) -> Function:
+    """v -> the density of the sum at v times the probability of all constraints given that.
+
+    Over the integers it is a probability. All constraints hang together with the sum. Raises
+    UnsupportedForm where no order of the variables leads there.
+    """
+    listed = list(constraints)
+    for variable, factor in terms:
+        if rates.step and abs(factor) != 1:
+            continue
+        factors = _factors(noises, listed, (variable, Fraction(factor)), terms, rates)
+        found = _eliminated(noises, factors, len(noises), rates)
+        if found is not None:
+            shape, shift = found
+            return functions.stretch_function(rates, function_of(shape), fmpq(1), shift)
+    raise UnsupportedForm("several sums of the same noise variables are compared and answered")
+
+
+def _factors(
+    noises: tuple[Noise, ...],
+    constraints: list[Constraint],
+    chosen: tuple[int, Fraction],
+    terms: Terms,
+    rates: Rates,
+) -> dict[Key, list[Moved]]:
+    """What constraints and the density of the chosen variable are once the sum replaces it."""
+    variable, factor = chosen
+    root, whole = len(noises), bool(rates.step)
+    instead = {root: 1 / factor}
+    instead |= {one: -Fraction(other) / factor for one, other in terms if one != variable}
+    ranges: dict[Key, Range] = {}
+    for one in constraints:
+        form, low, high = prepared_range(_replaced(one, variable, instead), whole)
+        ranges[form] = intersection(ranges.get(form, (None, None)), (low, high))
+    found: dict[Key, list[Moved]] = {}
+    for form, (low, high) in ranges.items():
+        if (low, high) != (None, None):
+            above = high + 1 if whole and high is not None else high
+            found[form] = [shapes.interval(rates, low, above)]
+    form, scale = normalised(tuple(sorted(instead.items())), whole)
+    density = shapes.variable_density(rates, noises[variable]), _ZERO
+    found.setdefault(form, []).append(shapes.stretch_shape(density, shapes.exact(scale)))
+    return found
+
+
+def _replaced(one: Constraint, variable: int, instead: dict[int, Fraction]) -> Constraint:
+    factors: list[tuple[int, Any]] = []
+    for other, factor in one.terms:
+        if other == variable:
+            factors += [(new, factor * part) for new, part in instead.items()]
+        else:
+            factors.append((other, factor))
+    return Constraint.make(
+        factors, one.low, one.high, low_closed=one.low_closed, high_closed=one.high_closed
+    )
+
+
+def _eliminated(
+    noises: tuple[Noise, ...], factors: dict[Key, list[Moved]], root: int, rates: Rates
+) -> Moved | None:
+    """What is left of the root; None where there is no order of elimination."""
+    steps = plan_elimination(frozenset(factors), bool(rates.step), root)
+    if steps is None:
+        return None
+    for step in steps:
+        if step.outer is None:
+            return shapes.multiply_shapes(factors.pop(step.alone))
+        own = [(shapes.variable_density(rates, noises[step.variable]), _ZERO)]
+        inner = shapes.multiply_shapes(own + factors.pop(step.alone, []))
+        left = shapes.convolution(
+            inner, step.factor, shapes.multiply_shapes(factors.pop(step.outer))
+        )
+        factors.setdefault(step.after, []).append(shapes.stretch_shape(left, step.scale))
+    raise AssertionError("the root is eliminated last")
+
+
+def exact_mass(noises: tuple[Noise, ...], constraints: Iterable[Constraint], rates: Rates) -> Any:
+    """The probability that all constraints hold, at exact rates as a rational number.
+
+    Raises UnsupportedForm where sums are compared in cycles.
+    """
+    found = rates.number(1)
+    parts = gathered(noises, constraints)
+    if parts is None:
+        return rates.number(0)
+    for part in parts:
+        if not isinstance(part, Tree):
+            raise UnsupportedForm("many sums of the same noise variables are compared in cycles")
+        for shape in totals_of(noises, part, rates):
+            found *= functions.total(rates, function_of(shape))
+    return found
+
+
+def independent_groups(several: Iterable[Terms]) -> list[set[int]]:
+    """Sets of variables, of which no sum ties two together."""
+    groups: list[set[int]] = []
+    for terms in several:
+        joined = {variable for variable, _ in terms}
+        apart = []
+        for group in groups:
+            if group.isdisjoint(joined):
+                apart.append(group)
+            else:
+                joined |= group
+        groups = [*apart, joined]
+    return groups
