@@ -73,6 +73,17 @@ def release(
     private_table: Annotated[
         str | None, Parameter(help="Its name in the ledger; default: the name of the file.")
     ] = None,
+    trust_code: Annotated[
+        bool,
+        Parameter(
+            help="Release also what cannot be sealed: the code is asked about the private data.",
+            negative="",
+        ),
+    ] = False,
+    key: Annotated[
+        str | None,
+        Parameter(help="Names this request: a retry gets the stored answer, with --ledger."),
+    ] = None,
     options: Options = DEFAULTS,
 ) -> int:
     """Test a mechanism and, after a YES only, print one output on the private dataset.
@@ -85,6 +96,8 @@ def release(
         "private_column": private_column,
         "private_rows": private_rows,
         "private_table": private_table or private.name,
+        "trust_code": trust_code,
+        "key": key,
     }
     return run_release(asdict(options) | dataset | {"mechanism": mechanism})
 
@@ -246,6 +259,7 @@ def _release(screen: Screen, model: CheckModel, task: CommandJob, options: dict[
             ledger=task.ledger,
             vendor=vendor if task.ledger else None,
             private_table=options["private_table"] if task.ledger else None,
+            trust_code=options["trust_code"],
             **settings.arguments(),
         )
     verdict = replace(gate.certificate.verdict, mechanism=job.label)
@@ -263,10 +277,12 @@ def _release(screen: Screen, model: CheckModel, task: CommandJob, options: dict[
         return 2
     private: Path = options["private"]
     column = read_column(private, options["private_column"], options["private_rows"], private=True)
-    answer = gate.release(read_whole_numbers(column, private, private=True))
+    dataset = read_whole_numbers(column, private, private=True)
+    answer = gate.release(dataset, key=options["key"])
     assert isinstance(answer, Released)
     screen.paragraph(f"RELEASED {answer.output!r}")
     screen.paragraph(f"({gate.certificate.release_guarantee})")
+    screen.paragraph(f"({gate.certificate.release_source})")
     if answer.warning:
         screen.paragraph(f"WARNING, for the operator only: {answer.warning}.")
     return 0

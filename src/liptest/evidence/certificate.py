@@ -14,11 +14,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from fractions import Fraction
 from html import escape
 from importlib import resources
 from pathlib import Path
-from typing import Annotated, Any, Generic
+from typing import Annotated, Any, ClassVar, Generic
 
 import numpy as np
 from typing_extensions import TypeVar
@@ -26,13 +25,13 @@ from typing_extensions import TypeVar
 import liptest
 from liptest.blackbox.samplers import check_sampler
 from liptest.blackbox.verdicts import BlackBoxVerdict
-from liptest.data.answers import Answers
 from liptest.data.distributions import Distribution, distribution_or_domain
-from liptest.data.domains import AllAnswers, Domain, Hypercube, Hypergrid, OneAnswer, RecordGrid
+from liptest.data.domains import Domain
 from liptest.data.product import ProductDistribution
 from liptest.data.sampled import SampledDistribution
 from liptest.errors import InputError, shown
 from liptest.evidence.check_witness import Unreadable, strict_json
+from liptest.evidence.domain_form import DomainForm
 from liptest.privacy.claims import Claim, text_above
 from liptest.privacy.notions import of_releases
 from liptest.privacy.verdicts import (
@@ -63,7 +62,6 @@ from liptest.verdicts import (
     as_number,
     as_one_of,
     as_text,
-    as_tuple,
     rounded_up,
 )
 
@@ -103,6 +101,8 @@ class Certificate(Generic[V]):
         Which of the vendor's attempts this was, as a ledger counted; None without one.
     decided
         When, in UTC.
+    release_source
+        What a gate draws outputs from; None without a release.
     """
 
     verdict: V
@@ -115,6 +115,7 @@ class Certificate(Generic[V]):
     releases: int = 1
     attempts: int | None = None
     decided: str = "1970-01-01T00:00:00Z"
+    release_source: str | None = None
 
     @property
     def decision(self) -> Decision:
@@ -172,6 +173,7 @@ def certify(
     own_seed: bool,
     releases: int = 1,
     attempts: int | None = None,
+    release_source: str = "",
 ) -> Certificate[V]:
     """Assemble a certificate; ``own_seed`` when liptest drew the seed itself."""
     domain = None
@@ -191,6 +193,7 @@ def certify(
         releases,
         attempts,
         datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        release_source or None,
     )
 
 
@@ -283,73 +286,6 @@ class _Versions(Record):
     numpy: Text
 
 
-_KINDS: dict[str, type[Domain]] = {
-    "cube": Hypercube,
-    "grid": Hypergrid,
-    "records": RecordGrid,
-    "answers, all move": AllAnswers,
-    "answers, one moves": OneAnswer,
-    "real answers": Answers,
-}
-
-
-_MOST_COORDINATES = 10**7
-
-
-@dataclass(frozen=True)
-class _Domain(Record):
-    """Which datasets exist, and which two are neighbours; sizes: one number when all are equal."""
-
-    kind: Annotated[str, as_one_of(*_KINDS)]
-    dimension: Positive
-    sizes: Positive | Annotated[tuple[int, ...], as_tuple(Positive, min_length=1)]
-    neighbours: Words
-
-    @classmethod
-    def of(cls, domain: Domain | None) -> _Domain:
-        """InputError for a domain that is not of this package."""
-        kind = next((key for key, known in _KINDS.items() if type(domain) is known), None)
-        is_listed = isinstance(domain, Answers) and domain.kind == "moves"
-        if kind is None or domain is None or is_listed:
-            raise InputError(
-                f"domain={domain} is not one of this package, or has listed moves, so no "
-                f"certificate can say what its neighbours are; the verdict can be written: "
-                f"verdict.to_json()",
-                name="domain",
-            )
-        sizes = domain.sizes[0] if len(set(domain.sizes)) == 1 else tuple(domain.sizes)
-        return cls(kind, domain.dimension, sizes, domain.neighbour_words)
-
-    def domain(self) -> Domain:
-        """InputError when sizes and dimension contradict each other."""
-        if self.dimension > _MOST_COORDINATES:
-            raise InputError(
-                f"dimension={shown(self.dimension)} is more than {_MOST_COORDINATES:,}, the most "
-                f"that a certificate is read for"
-            )
-        if self.kind == "cube":
-            return Hypercube(self.dimension)
-        if self.kind == "real answers":
-            return _real_answers(self.dimension, self.neighbours)
-        listed = [self.sizes] * self.dimension if isinstance(self.sizes, int) else self.sizes
-        if len(listed) != self.dimension:
-            raise InputError(
-                f"sizes={shown(self.sizes)}: {len(listed)} sizes for {self.dimension} coordinates"
-            )
-        made: Any = _KINDS[self.kind]
-        domain: Domain = made(listed)
-        return domain
-
-
-def _real_answers(m: int, words: str) -> Domain:
-    """The domain whose neighbours are said so; InputError where there is none."""
-    written = re.fullmatch(r"moving (every|one) answer by at most ([0-9]+(/[0-9]+)?)", words)
-    if written is None:
-        raise InputError(f"neighbours={shown(words)}: real answers do not move so")
-    relation = {"every": "all", "one": "one"}[written[1]]
-    return Answers(m, Fraction(written[2]), relation)
-
-
 @dataclass(frozen=True)
 class _Document(Record):
     """Certificate of liptest, version 1.
@@ -361,7 +297,7 @@ class _Document(Record):
     certificate: Annotated[int, as_one_of(VERSION)]
     digest: Digest
     verdict: PrivacyVerdict
-    domain: _Domain
+    domain: DomainForm
     comparison: Annotated[Words, Described("How the outputs of two datasets were compared.")]
     code: _Code
     distribution: _Data
@@ -373,6 +309,11 @@ class _Document(Record):
     release_guarantee: Annotated[Words, Described("What these releases satisfy together.")]
     not_covered: Annotated[Words, Described("What no test of output probabilities covers.")]
     versions: _Versions
+    release_source: Annotated[
+        Words | None, Described("What a gate draws outputs from; left out without a release.")
+    ] = None
+
+    optional: ClassVar[frozenset[str]] = frozenset({"release_source"})
 
     @classmethod
     def of(cls, certificate: Certificate[Any], verdict: PrivacyVerdict) -> _Document:
@@ -380,7 +321,7 @@ class _Document(Record):
             certificate=VERSION,
             digest="",
             verdict=verdict,
-            domain=_Domain.of(certificate.domain),
+            domain=DomainForm.of(certificate.domain),
             comparison=comparison_words(verdict),
             code=_Code.of(certificate.code),
             distribution=_Data(certificate.data_hash, verdict.distribution),
@@ -392,6 +333,7 @@ class _Document(Record):
             release_guarantee=certificate.release_guarantee,
             not_covered=NOT_COVERED,
             versions=_Versions(**certificate.versions),
+            release_source=certificate.release_source,
         )
 
     def whole(self) -> Certificate[PrivacyVerdict]:
@@ -406,6 +348,7 @@ class _Document(Record):
             releases=self.releases,
             attempts=self.attempts,
             decided=self.time.decided,
+            release_source=self.release_source,
         )
 
 

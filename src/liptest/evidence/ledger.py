@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from liptest.data.distributions import Distribution
 from liptest.errors import GateError, InputError, LedgerError, check_count, check_non_negative
 from liptest.evidence.certificate import Certificate, V
+from liptest.evidence.ledger_answers import Answer, Recalled
 from liptest.evidence.ledger_caps import Cap, caps_of
 from liptest.evidence.ledger_cost import TableCost, cost_of_table
 from liptest.evidence.ledger_entries import (
@@ -128,15 +129,20 @@ class Ledger:
 
         return self._follow("verdict", attempt, told)
 
-    def record_release(self, attempt: int) -> Attempt:
-        """Write that an output is about to be drawn; call it before the draw.
+    def record_release(self, attempt: int, *, answer: Answer | None = None) -> Attempt:
+        """Write that an output is drawn: call it before the draw, or give what draws as ``answer``.
+
+        An ``answer`` is drawn and written in one transaction: where this raises, nothing was
+        released, and what was drawn must not be shown.
 
         Raises GateError when the attempt's verdict allows no release, or no further one: also
         when another process used the last. Also when all releases from the private table would
-        cost more than its cap.
+        cost more than its cap. Raises Recalled when the answer's key has one already.
         """
 
         def told(known: Attempt, past: Past) -> dict[str, Any]:
+            if answer is not None:
+                answer.recall(past, known)
             if known.releases == 0:
                 raise GateError(
                     f"attempt {attempt} of ledger {str(self.path)!r} allows no release: the "
@@ -148,7 +154,7 @@ class Ledger:
                     f"one needs a new gate and costs its epsilon again"
                 )
             self._check_cap(known, past)
-            return release_fields(known)
+            return release_fields(known) | ({} if answer is None else answer.fields())
 
         return self._follow("release", attempt, told)
 
@@ -337,10 +343,18 @@ class LedgerRecorder:
             self._ledger.record_verdict(number, self._unwritten)
         self._unwritten = None
 
-    def release(self) -> None:
-        """Write that an output is about to be drawn.
+    def release(
+        self, key: str | None = None, draw: Callable[[], str | None] = lambda: None
+    ) -> str | None:
+        """Draw an output and write it, at once; returns its text, or the one that ``key`` has.
 
         Raises LedgerError when it cannot be written, GateError when the ledger allows no more.
         """
-        if self._ledger is not None and self._attempt is not None:
-            self._ledger.record_release(self._attempt.number)
+        if self._ledger is None or self._attempt is None:
+            return draw()
+        answer = Answer(draw, key)
+        try:
+            self._ledger.record_release(self._attempt.number, answer=answer)
+        except Recalled as found:
+            return found.text
+        return answer.text

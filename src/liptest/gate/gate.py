@@ -1,4 +1,8 @@
-"""The gate (paper Algorithm 2, A_privGen): test first, release only after a YES."""
+"""The gate (paper Algorithm 2, A_privGen): test first, release only after a YES.
+
+All laws that a release can need are sealed as plain numbers, and these are compared, before a
+private dataset is looked at (theory 3.19).
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,7 @@ import contextlib
 import io
 import logging
 import math
+import os
 import secrets
 import threading
 import warnings
@@ -24,6 +29,10 @@ from liptest.data.fitted import recognised
 from liptest.errors import CodeChangedError, GateError, check_count
 from liptest.evidence.certificate import Certificate, certify
 from liptest.evidence.ledger import LedgerLike, LedgerRecorder
+from liptest.evidence.ledger_entries import checked_name
+from liptest.gate.plain import FAILED, read_output, text_of
+from liptest.gate.sealed import RandomBelow, Sealed
+from liptest.gate.sealing import Seal, require_sealable, seal, seal_formula
 from liptest.lipschitz.testers.base import LipschitzTester
 from liptest.mechanisms.additive import DiscreteGaussian, DiscreteLaplace
 from liptest.mechanisms.base import Mechanism, check_mechanism, require_probabilities
@@ -37,8 +46,6 @@ from liptest.privacy.verdicts import PrivacyVerdict
 from liptest.runs.driver import Progress
 from liptest.runs.fingerprints import Fingerprint, fingerprint
 from liptest.verdicts import Decision
-
-RandomBelow = Callable[[int], int]
 
 
 @dataclass(frozen=True)
@@ -62,10 +69,11 @@ class Refused:
 
 
 class Gate:
-    """What all routes to a release share: the certificate, the count, the frozen code.
+    """What all routes to a release share: the certificate, the count, the sealed laws.
 
     Use one of its subclasses. The private dataset is looked at only in ``release``, and only
-    when the certificate says YES.
+    when the certificate says YES. A gate cannot be copied, and releases in the process that made
+    it only: a copy could release what was released already.
     """
 
     _law: Distribution | None = None
@@ -77,14 +85,18 @@ class Gate:
         code: Fingerprint,
         certificate: Certificate,
         recorder: LedgerRecorder,
+        seal: Seal,
     ) -> None:
         self._mechanism = mechanism
         self._domain = domain
         self._code = code
         self._certificate = recorder.decided(certificate)
         self._recorder = recorder
+        self._seal = seal
         self._left = certificate.releases
         self._counting = threading.Lock()
+        self._process = os.getpid()
+        self._answers: dict[str, str] = {}
 
     @property
     def certificate(self) -> Certificate:
@@ -96,51 +108,110 @@ class Gate:
         """How many outputs may still be drawn."""
         return self._left
 
-    def release(self, dataset: ArrayLike) -> Released | Refused:
+    @property
+    def sealed(self) -> Sealed | None:
+        """What outputs are drawn from; None where the code itself is asked, or nothing is."""
+        return self._seal.sealed
+
+    def release(self, dataset: ArrayLike, *, key: str | None = None) -> Released | Refused:
         """Draw the mechanism's output on the private dataset, (d,) whole numbers.
 
         The draw uses cryptographic randomness and the tested, normalised law, with exact
-        integer weights.
+        integer weights. The law is one of those that were sealed before: no code of a vendor's
+        runs (theory 3.19), unless the gate was made with ``trust_code=True`` and nothing could be
+        sealed.
+
+        ``key`` names the request: a further call with the same key returns the stored answer and
+        draws nothing. With a ledger it is stored there, for all processes.
 
         Raises
         ------
         DatasetError
             The dataset lies outside the domain; nothing ran, nothing is quoted.
         CodeChangedError
-            The code, or a local module it imports, is not what was tested.
+            Only where code is trusted: it, or a local module it imports, is not what was tested.
         GateError
-            All releases are used, or the mechanism failed on the private dataset; the
-            reason is withheld, because it could tell about the data.
+            All releases are used, the laws could not be sealed, or trusted code failed on the
+            private dataset; the reason is then withheld, because it could tell about the data.
         LedgerError
             The release, or the verdict before it, cannot be written to the ledger; nothing
-            was drawn, and ``certificate`` still holds the verdict.
+            was released, and ``certificate`` still holds the verdict.
         """
+        self._check_process()
         self._recorder.settle()
         if self._certificate.decision is not Decision.YES:
             return Refused(self._certificate)
-        self._check_left()
+        if self._seal.reason and not self._seal.trusts_code:
+            raise GateError(f"{self._mechanism.name}: nothing is released: {self._seal.reason}")
+        stored = self._stored(key)
+        if stored is None:
+            self._check_left()
         private = self._domain.check_points(dataset, private=True)
         if len(private) != 1:
             raise GateError("dataset: give one dataset, not a batch")
+        warning = self._warning(private)
+        text = self._drawn(private[0].copy(), key) if stored is None else stored
+        if text == FAILED:
+            raise GateError(
+                f"{self._mechanism.name}: it failed on the private dataset; the reason is "
+                f"withheld because it may tell about the data"
+            )
+        return Released(read_output(text), self._certificate, warning)
+
+    def _drawn(self, private: IntArray, key: str | None) -> str:
+        """The text of an output, drawn, counted and recorded at once."""
+        sealed = self._seal.sealed
+        if sealed is None:
+            return self._asked(private, key)
+        with self._counting:
+            stored = None if key is None else self._answers.get(key)
+            if stored is not None:
+                return stored
+            self._check_left()
+            text = str(self._recorder.release(key, lambda: sealed.draw(private, secrets.randbelow)))
+            self._left -= 1
+            if key is not None:
+                self._answers[key] = text
+        return text
+
+    def _asked(self, private: IntArray, key: str | None) -> str:
+        """The same from code that is trusted: it is asked about the private dataset."""
         if fingerprint(self._mechanism).code != self._code.code:
             raise CodeChangedError(
                 f"{self._mechanism.name}: the code, a parameter or a local module it imports "
                 f"changed after the test; nothing is released. Test it again"
             )
-        warning = self._warning(private)
         # Counted before the draw: an answer that fails half-way is an answer.
         with self._counting:
             self._check_left()
-            self._recorder.release()
+            self._recorder.release(None, lambda: None)
             self._left -= 1
-        copy = private[0].copy()
-        failed, output = _quietly(lambda: _draw(self._mechanism, copy))
-        if failed:
+        failed, output = quietly(lambda: text_of(_draw(self._mechanism, private)))
+        text = FAILED if failed or os.getpid() != self._process else str(output)
+        if key is not None:
+            self._answers[key] = text  # in this process alone: the record came before the answer
+        return text
+
+    def _stored(self, key: str | None) -> str | None:
+        if key is None:
+            return None
+        checked_name("key", key)
+        return self._answers.get(key)
+
+    def __reduce__(self) -> Any:
+        raise GateError("a gate is not copied: a copy could release again; make a new gate")
+
+    def __copy__(self) -> Any:
+        return self.__reduce__()
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return self.__reduce__()
+
+    def _check_process(self) -> None:
+        if os.getpid() != self._process:
             raise GateError(
-                f"{self._mechanism.name}: it failed on the private dataset; the reason is "
-                f"withheld because it may tell about the data"
+                "a gate releases in the process that made it only; make the gate in this one"
             )
-        return Released(output, self._certificate, warning)
 
     def _warning(self, private: IntArray) -> str:
         guarantee = self._certificate.verdict.guarantee
@@ -157,7 +228,7 @@ class Gate:
 
 
 class PrivacyGate(Gate):
-    """Tests a claim on construction; ``release`` answers only after a YES (theory 3.11).
+    """Tests a claim on construction; ``release`` answers only after a YES (theory 3.11, 3.19).
 
     The code is hashed first and the seed drawn from the operating system afterwards, so that
     its author cannot have known it. The private dataset is never looked at before a YES.
@@ -180,11 +251,16 @@ class PrivacyGate(Gate):
         code chooses that name, so better give one.
     private_table
         Name of the data in the ledger, never the data; releases of the same name add up.
+    trust_code
+        Where laws cannot be sealed (too many datasets, and the code is given all of them), let
+        the release ask the code about the private dataset. Hostile code can then release what it
+        likes; the certificate says so. What can be sealed is sealed all the same.
 
     Raises
     ------
     InputError, MechanismError
-        As ``check_privacy``; there is no gate then.
+        As ``check_privacy``, or the laws cannot be sealed and code is not trusted; there is no
+        gate then.
     LedgerError
         The ledger cannot be written; nothing was tested.
     """
@@ -214,6 +290,7 @@ class PrivacyGate(Gate):
         ledger: LedgerLike = None,
         vendor: str | None = None,
         private_table: str | None = None,
+        trust_code: bool = False,
     ) -> None:
         checked = check_mechanism(mechanism)
         domain = check_distribution(distribution, together=True).domain
@@ -238,16 +315,28 @@ class PrivacyGate(Gate):
             progress=progress,
         )
         validated_request(checked, distribution, settings)
+        require_sealable(checked, domain, trust_code=trust_code)
         recorder = LedgerRecorder.of_gate(ledger, vendor=vendor, private_table=private_table)
         code = fingerprint(checked)
         recorder.begin(checked, code, distribution, settings.claim, settings.failure_probability)
         drawn = secrets.randbits(128) if seed is None else seed
         # What is released is drawn from a law: a proof has to have seen them.
         run = replace(settings, seed=drawn)
-        verdict = check_with_settings(checked, distribution, run, for_release=True)
+        found = Seal(seal_formula(checked, domain), trusts_code=trust_code)
+        tested = checked if found.sealed is None else found.sealed.mechanism
+        verdict = check_with_settings(tested, distribution, run, for_release=True)
+        if verdict.decision is Decision.YES and found.sealed is None:
+            verdict, found = _sealed(checked, distribution, settings, verdict, found)
         worded = self._worded(verdict)
-        certificate = certify(worded, code, distribution, own_seed=seed is None, releases=releases)
-        super().__init__(checked, domain, code, certificate, recorder)
+        certificate = certify(
+            worded,
+            code,
+            distribution,
+            own_seed=seed is None,
+            releases=releases,
+            release_source=found.words,
+        )
+        super().__init__(checked, domain, code, certificate, recorder, found)
         self._law = distribution
 
     def _worded(self, verdict: PrivacyVerdict) -> PrivacyVerdict:
@@ -255,7 +344,37 @@ class PrivacyGate(Gate):
         return verdict
 
 
-def _quietly(action: Callable[[], Output]) -> tuple[bool, Output]:
+def _sealed(
+    mechanism: Mechanism,
+    distribution: Distribution,
+    settings: CheckSettings,
+    verdict: PrivacyVerdict,
+    found: Seal,
+) -> tuple[PrivacyVerdict, Seal]:
+    """After a YES: seal the laws, and test what was sealed; that verdict counts unless it is YES.
+
+    A new seed is drawn after sealing, so that what is tested cannot depend on it (theory 3.11).
+    """
+    try:
+        sealed = seal(mechanism, distribution.domain)
+    except GateError as error:
+        return verdict, replace(found, reason=str(error))
+    run = replace(
+        settings,
+        seed=secrets.randbits(128) if settings.seed is None else settings.seed,
+        executor=None,
+        progress=None,
+    )
+    if verdict.guarantee.kind == "proof":
+        run = replace(run, method="exhaustive", budget=None, max_seconds=None)
+    elif isinstance(settings.method, str):
+        run = replace(run, method=verdict.method)
+    again = check_with_settings(sealed.mechanism, distribution, run, for_release=True)
+    return (verdict if again.decision is Decision.YES else again), replace(found, sealed=sealed)
+
+
+def quietly(action: Callable[[], Output]) -> tuple[bool, Output]:
+    """Whether an action failed, and what it gave; nothing of it is printed, warned of or raised."""
     # What the mechanism prints, warns or raises may quote private data: nothing passes. The
     # caller raises outside of any except clause, so that no context carries the exception on.
     sink = io.StringIO()

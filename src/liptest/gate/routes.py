@@ -6,22 +6,29 @@ discrete Laplace noise, so that no float weakens the promise (theory 3.12).
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from liptest.data.distributions import Distribution, check_distribution, require_product
+from liptest.data.domains import Domain, IntArray
 from liptest.data.product import ProductDistribution
 from liptest.errors import InputError, check_count, check_open_unit
 from liptest.evidence.certificate import certify
+from liptest.evidence.domain_form import domain_to_dict
 from liptest.evidence.ledger import LedgerLike, LedgerRecorder
-from liptest.gate.gate import Gate, PrivacyGate, Refused, Released
+from liptest.gate.gate import Gate, PrivacyGate, Refused, Released, quietly
+from liptest.gate.plain import FAILED, text_of
+from liptest.gate.sealed import DOMAINS, MOST_ROWS, RandomBelow, Sealed
+from liptest.gate.sealing import Seal, words_of
 from liptest.lipschitz.local_filter import MAX_REFERENCES
 from liptest.lipschitz.oracles import as_oracle
 from liptest.lipschitz.testers.base import LipschitzTester
+from liptest.mechanisms.additive import DiscreteLaplace
 from liptest.mechanisms.shift import ShiftMechanism
 from liptest.privacy.claims import Claim, ExactLog, parse_epsilon
 from liptest.privacy.noisy_queries import (
@@ -43,7 +50,8 @@ from liptest.privacy.verdicts import (
     excepted_sentence,
     proof_sentence,
 )
-from liptest.runs.fingerprints import fingerprint
+from liptest.runs.fingerprints import distribution_hash, fingerprint
+from liptest.statistics.user_statistic import UserStatistic
 from liptest.verdicts import Cost, Decision, Guarantee
 
 _CONDITION = "the query gives one and the same finite number whenever it is asked about a dataset"
@@ -120,9 +128,9 @@ class SensitivityGate(PrivacyGate):
         """What was tested and is released: k plus noise, in units of ``grid_step``."""
         return self._query
 
-    def release(self, dataset: ArrayLike) -> Released | Refused:
+    def release(self, dataset: ArrayLike, *, key: str | None = None) -> Released | Refused:
         """As ``PrivacyGate.release``; the output is in the units of the query."""
-        return _scaled(super().release(dataset), self._step)
+        return _scaled(super().release(dataset, key=key), self._step)
 
 
 class FilterGate(Gate):
@@ -153,6 +161,9 @@ class FilterGate(Gate):
         How many outputs may be drawn in all.
     ledger, vendor, private_table
         As for ``PrivacyGate``; the attempt cannot fail and adds nothing.
+    trust_code
+        As for ``PrivacyGate``: up to 65,536 datasets the query is asked about all of them, and
+        what it answered is sealed; of more it has to be asked about the private one.
 
     Raises
     ------
@@ -176,6 +187,7 @@ class FilterGate(Gate):
         ledger: LedgerLike = None,
         vendor: str | None = None,
         private_table: str | None = None,
+        trust_code: bool = False,
     ) -> None:
         law = require_product(check_distribution(distribution), "FilterGate")
         grid = Grid.of(sensitivity, grid_step)
@@ -190,13 +202,22 @@ class FilterGate(Gate):
         excepted = _affordable(law, most, limit)
         filtered = FilteredQuery(single, law, grid, most)
         self._step = grid.step
+        _require_few(law, trust_code)
         self._query = grid.noisy(filtered, claim.epsilon, f"filtered {single.oracle.name}")
         code = fingerprint(self._query)
         verdict = _by_construction(self._query, law, claim, excepted, most, limit)
         recorder = LedgerRecorder.of_gate(ledger, vendor=vendor, private_table=private_table)
         recorder.begin(self._query, code, law, claim, 0.0)
-        certificate = certify(verdict, code, law, own_seed=True, releases=count)
-        super().__init__(self._query, law.domain, code, certificate, recorder)
+        found = _sealed_query(single, filtered, self._query, Seal(trusts_code=trust_code))
+        certificate = certify(
+            verdict,
+            code,
+            law,
+            own_seed=True,
+            releases=count,
+            release_source=found.words,
+        )
+        super().__init__(self._query, law.domain, code, certificate, recorder, found)
         self._law = law
 
     @property
@@ -204,9 +225,73 @@ class FilterGate(Gate):
         """What is released: k of the filtered query plus noise, in units of ``grid_step``."""
         return self._query
 
-    def release(self, dataset: ArrayLike) -> Released | Refused:
+    def release(self, dataset: ArrayLike, *, key: str | None = None) -> Released | Refused:
         """As ``PrivacyGate.release``; the output is in the units of the query."""
-        return _scaled(super().release(dataset), self._step)
+        return _scaled(super().release(dataset, key=key), self._step)
+
+
+@dataclass(frozen=True, eq=False)
+class SealedFilter(Sealed):
+    """A table of a query's answers on all datasets, filtered and made noisy by this package."""
+
+    domain: Domain
+    answers: NDArray[np.float64]
+    filtered: FilteredQuery
+    noise: DiscreteLaplace
+    name: str
+
+    @cached_property
+    def mechanism(self) -> ShiftMechanism:
+        table = as_oracle(self.answers.reshape(self.domain.sizes), self.domain)
+        whole = replace(self.filtered, query=OneAtATime(table))
+        return ShiftMechanism(UserStatistic(whole, name=self.name), self.noise, name=self.name)
+
+    @property
+    def words(self) -> str:
+        return f"a table of {len(self.answers):,} answers of the query, filtered, + {self.noise!r}"
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "sealed": "filter",
+            "domain": domain_to_dict(self.domain),
+            "answers": [float(answer).hex() for answer in self.answers],
+            "grid": [str(self.filtered.grid.sensitivity), str(self.filtered.grid.step)],
+            "distribution": distribution_hash(self.filtered.distribution),
+            "max_references": self.filtered.max_references,
+            "scale": str(self.noise.scale),
+        }
+
+    def draw(self, dataset: IntArray, below: RandomBelow) -> str:
+        failed, text = quietly(lambda: text_of(self.mechanism.draw(dataset, below)))
+        return FAILED if failed else str(text)
+
+
+def _sealed_query(
+    single: OneAtATime, filtered: FilteredQuery, mechanism: ShiftMechanism, found: Seal
+) -> Seal:
+    domain = filtered.distribution.domain
+    if domain.size > MOST_ROWS:
+        return replace(found, reason="too many datasets")
+    try:
+        answers = np.concatenate([single(block) for block in domain.all_points(1 << 10)])
+    except Exception as error:
+        reason = f"the query has no answer on some dataset: {words_of(error)}"
+        return replace(found, reason=reason)
+    noise = mechanism.noise
+    assert isinstance(noise, DiscreteLaplace)
+    name = f"filtered {single.oracle.name}"
+    return replace(found, sealed=SealedFilter(domain, answers, filtered, noise, name))
+
+
+def _require_few(distribution: ProductDistribution, trust_code: bool) -> None:
+    domain = distribution.domain
+    if trust_code is not True and (type(domain) not in DOMAINS or domain.size > MOST_ROWS):
+        raise InputError(
+            f"trust_code={trust_code}: {domain} has more than {MOST_ROWS:,} datasets, so that the "
+            f"answers of the query cannot be sealed before private data are opened; group the "
+            f"records into fewer counts, or, if you trust the query's author, trust_code=True",
+            name="trust_code",
+        )
 
 
 def _tested_epsilon(epsilon: float | ExactLog, method: str | LipschitzTester) -> float | ExactLog:

@@ -33,6 +33,7 @@ from liptest.privacy.comparison import check_same_law, rounding_of
 from liptest.privacy.domain_laws import DistinctLaws, DomainLaws, StatisticLaws, marked_pairs
 from liptest.statistics.code_sets import DifferenceSets, bit_bytes, bit_positions
 from liptest.statistics.protocol import EDGE_BUDGET, Statistic, check_seen_statistic
+from liptest.statistics.trusted import is_trusted
 
 Indices = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -434,7 +435,8 @@ def exhaustive_size(mechanism: Mechanism, domain: Domain) -> ExhaustiveSize:
             if sets is not None:
                 return ExhaustiveSize(sets.values, sets.edges, True, differences=sets, windows=True)
             if count <= EDGE_BUDGET or unbounded or domain.size > _FEW_POINTS:
-                condition = "" if statistic.proved_edges else _declared(statistic.name)
+                proved = statistic.proved_edges and is_trusted(statistic)
+                condition = "" if proved else _declared(statistic.name)
                 return ExhaustiveSize(count + 1, count, True, condition)
     return ExhaustiveSize(domain.size, domain.neighbouring_pairs, False, possible=not unbounded)
 

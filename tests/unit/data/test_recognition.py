@@ -103,7 +103,14 @@ def test_a_histogram_of_the_fitted_records_is_recognised() -> None:
     counts = law.fitted.dataset(FRAME)
     coin = ExactForm([0, 1], lambda data: [Fraction(1, 2)] * 2)
     tested = lt.PrivacyGate(
-        coin, law, epsilon=1.0, method="neighbourhoods", exception_mass=0.05, seed=1, releases=2
+        coin,
+        law,
+        epsilon=1.0,
+        method="neighbourhoods",
+        exception_mass=0.05,
+        seed=1,
+        releases=2,
+        trust_code=True,
     )
     same, other = tested.release(counts), tested.release(counts[::-1])
     assert isinstance(same, lt.Released)
@@ -177,7 +184,9 @@ def test_the_other_routes_warn_alike() -> None:
         return points.sum(axis=1) * 1.0
 
     law = of_frame()
-    tested = lt.SensitivityGate(clicks, law, sensitivity=1, epsilon=1.0, exception_mass=0.05)
+    tested = lt.SensitivityGate(
+        clicks, law, sensitivity=1, epsilon=1.0, exception_mass=0.05, trust_code=True
+    )
     answer = tested.release(CLICKS)
     assert isinstance(answer, lt.Released)
     assert isinstance(answer.output, float)

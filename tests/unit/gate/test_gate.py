@@ -46,6 +46,11 @@ def gate(mechanism=FAIR, **options):
     return lt.PrivacyGate(mechanism, UNIFORM, **{"epsilon": 1.0, **options})
 
 
+def trusting(mechanism=FAIR, **options):
+    """A gate that asks the code about the private dataset."""
+    return gate(mechanism, trust_code=True, **options)
+
+
 class Untouchable:
     """A dataset that nobody may look at."""
 
@@ -73,6 +78,7 @@ class TestDecision:
         assert (released.output, released.certificate) == (0, told.certificate)
         assert told.certificate.decision == "YES"
 
+    @pytest.mark.usefixtures("nothing_can_be_sealed")
     def test_a_mechanism_that_keeps_notes_is_not_what_was_tested(self):
         seen = []
 
@@ -80,7 +86,7 @@ class TestDecision:
             seen.append(len(datasets))
             return coin(datasets)
 
-        open_gate = gate(lt.ClosedForm([0, 1], watched))
+        open_gate = trusting(lt.ClosedForm([0, 1], watched))
         with pytest.raises(CodeChangedError):
             open_gate.release(SECRET)
 
@@ -123,8 +129,9 @@ class TestCounting:
             single.release([SECRET, SECRET])
         assert single.releases_left == 1
 
+    @pytest.mark.usefixtures("nothing_can_be_sealed")
     def test_a_failure_on_private_data_costs_a_release(self):
-        single = gate(lt.ClosedForm([0, 1], FailsOn(SECRET, ValueError)))
+        single = trusting(lt.ClosedForm([0, 1], FailsOn(SECRET, ValueError)))
         with pytest.raises(GateError, match="withheld"):
             single.release(SECRET)
         assert single.releases_left == 0
@@ -196,8 +203,9 @@ class TestPrivateDataStayPrivate:
     @pytest.mark.parametrize(
         "kind", [ValueError, SystemExit, KeyboardInterrupt, GeneratorExit, MemoryError, Own]
     )
+    @pytest.mark.usefixtures("nothing_can_be_sealed")
     def test_a_failure_is_withheld(self, kind, capfd):
-        single = gate(lt.ClosedForm([0, 1], FailsOn(SECRET, kind)))
+        single = trusting(lt.ClosedForm([0, 1], FailsOn(SECRET, kind)))
         with pytest.raises(GateError) as caught:
             single.release(SECRET)
         assert caught.value.__context__ is None
@@ -207,6 +215,7 @@ class TestPrivateDataStayPrivate:
         assert kind.__name__ not in text
         assert capfd.readouterr() == ("", "")
 
+    @pytest.mark.usefixtures("nothing_can_be_sealed")
     def test_what_it_prints_warns_and_logs_is_suppressed(self, capsys, caplog, recwarn):
         def loud(datasets):
             if len(datasets) == 1 and datasets[0].tolist() == SECRET:
@@ -217,7 +226,7 @@ class TestPrivateDataStayPrivate:
                 logging.critical("private %s", datasets)
             return coin(datasets)
 
-        single = gate(lt.ClosedForm([0, 1], loud))
+        single = trusting(lt.ClosedForm([0, 1], loud))
         with caplog.at_level(logging.DEBUG):
             single.release(SECRET)
             assert logging.getLogger("vendor").isEnabledFor(logging.CRITICAL)
@@ -233,6 +242,7 @@ class TestPrivateDataStayPrivate:
         finally:
             logging.disable(logging.NOTSET)
 
+    @pytest.mark.usefixtures("nothing_can_be_sealed")
     def test_the_mechanism_works_on_a_copy(self):
         def spoils(datasets):
             log_pmf = coin(datasets)
@@ -240,7 +250,7 @@ class TestPrivateDataStayPrivate:
             return log_pmf
 
         private = np.array(SECRET, dtype=CUBE.dtype)
-        gate(lt.ClosedForm([0, 1], spoils)).release(private)
+        trusting(lt.ClosedForm([0, 1], spoils)).release(private)
         assert private.tolist() == SECRET
 
 
@@ -387,7 +397,9 @@ class TestOrder:
         monkeypatch.setattr(secrets, "randbits", drawing)
         gate(lt.ClosedForm([0, 1], testing))
         assert order[:3] == ["hash", "seed of 128 bits", "test"]
-        assert sum(step.startswith("seed") for step in order) == 1
+        # The second one is drawn for what was sealed, after the code was asked for the last time.
+        assert sum(step.startswith("seed") for step in order) == 2
+        assert order[-1] == "seed of 128 bits"
 
     def test_two_gates_draw_two_seeds(self):
         seeds = {gate().certificate.verdict.seed for _ in range(3)}
@@ -436,9 +448,10 @@ def vendor(tmp_path, monkeypatch, request):
         sys.modules.pop(loaded, None)
 
 
+@pytest.mark.usefixtures("nothing_can_be_sealed")
 class TestChangedCode:
     def open_gate(self, vendor):
-        return gate(lt.ClosedForm([0, 1], vendor[0].make(0.0)), releases=9)
+        return trusting(lt.ClosedForm([0, 1], vendor[0].make(0.0)), releases=9)
 
     def assert_closed(self, open_gate):
         with pytest.raises(CodeChangedError, match="changed after the test"):
@@ -486,13 +499,13 @@ class TestChangedCode:
 
     def test_a_changed_closure(self, vendor):
         log_pmf = vendor[0].make(0.0)
-        open_gate = gate(lt.ClosedForm([0, 1], log_pmf), releases=9)
+        open_gate = trusting(lt.ClosedForm([0, 1], log_pmf), releases=9)
         log_pmf.__closure__[0].cell_contents = 0.3
         self.assert_closed(open_gate)
 
     def test_a_changed_attribute_or_method(self, vendor, monkeypatch):
         formula = vendor[0].Formula(0.0)
-        open_gate = gate(lt.ClosedForm([0, 1], formula), releases=9)
+        open_gate = trusting(lt.ClosedForm([0, 1], formula), releases=9)
         open_gate.release(SECRET)
         formula.shift = 0.1
         with pytest.raises(CodeChangedError):
@@ -505,7 +518,7 @@ class TestChangedCode:
 
     def test_changed_outputs(self, vendor):
         mechanism = lt.ClosedForm([0, 1], vendor[0].make(0.0))
-        open_gate = gate(mechanism, releases=9)
+        open_gate = trusting(mechanism, releases=9)
         object.__setattr__(mechanism, "outputs", (1, 0))
         self.assert_closed(open_gate)
 

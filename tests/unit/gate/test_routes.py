@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Callable
 from fractions import Fraction
@@ -106,13 +107,14 @@ def test_a_dataset_outside_the_domain_is_refused_first(route: Callable[..., Gate
 
 
 @BOTH
+@pytest.mark.usefixtures("nothing_can_be_sealed")
 @pytest.mark.parametrize("failure", [boom, lambda: math.nan, lambda: math.inf])
 def test_a_query_that_fails_on_the_private_dataset_tells_nothing(
     route: Callable[..., Gate], failure: Callable[[], float]
 ) -> None:
     # The point where it fails has mass 0, so that no test meets it.
     law = lt.ProductDistribution.bernoulli([1.0, 1.0, 1.0])
-    options = {"sensitivity": 5.0, "epsilon": 1.0}
+    options = {"sensitivity": 5.0, "epsilon": 1.0, "trust_code": True}
     if route is on_trial:
         query = fails_on_secret(failure)
 
@@ -134,9 +136,34 @@ def test_a_query_that_fails_on_the_private_dataset_tells_nothing(
 
 
 @BOTH
+@pytest.mark.parametrize("failure", [boom, lambda: math.nan, lambda: math.inf])
+def test_a_query_without_an_answer_for_every_dataset_is_never_released(
+    route: Callable[..., Gate], failure: Callable[[], float]
+) -> None:
+    law = lt.ProductDistribution.bernoulli([1.0, 1.0, 1.0])
+    with contextlib.suppress(lt.errors.LiptestError, ZeroDivisionError):
+        gate = (lt.SensitivityGate if route is on_trial else lt.FilterGate)(
+            fails_on_secret(failure), law, sensitivity=5.0, epsilon=1.0
+        )
+        for dataset in (SECRET, [0, 0, 0]):
+            with pytest.raises(lt.errors.GateError, match="nothing is released"):
+                gate.release(dataset)
+        assert gate.releases_left == 1
+
+
+@BOTH
+def test_a_query_whose_code_changes_is_not_asked(route: Callable[..., Gate]) -> None:
+    factor = [1.0]
+    gate = route(lambda x: count(x) * factor[0], epsilon=PLENTY)
+    factor[0] = 2.0
+    assert gate.release(SECRET).output == 2.0
+
+
+@BOTH
+@pytest.mark.usefixtures("nothing_can_be_sealed")
 def test_a_query_whose_code_changes_is_not_released(route: Callable[..., Gate]) -> None:
     factor = [1.0]
-    gate = route(lambda x: count(x) * factor[0])
+    gate = route(lambda x: count(x) * factor[0], trust_code=True)
     factor[0] = 2.0
     with pytest.raises(lt.errors.CodeChangedError, match="changed after the test"):
         gate.release(SECRET)

@@ -47,7 +47,9 @@ class Silent(lt.ShiftMechanism):
     ],
 )
 def test_noise_that_draws_otherwise_than_its_law_is_not_released(mechanism):
-    gate = lt.PrivacyGate(mechanism, LAW, epsilon=1.0)
+    with pytest.raises(lt.errors.InputError, match="only noise of this package is drawn"):
+        lt.PrivacyGate(mechanism, LAW, epsilon=1.0)
+    gate = lt.PrivacyGate(mechanism, LAW, epsilon=1.0, trust_code=True)
     assert gate.certificate.decision is Decision.YES
     with pytest.raises(lt.errors.GateError):
         gate.release([1, 1, 0])

@@ -102,8 +102,9 @@ def test_what_draws_otherwise_is_not_released() -> None:
 
     plain = noisy(LAPLACE, 2, 2)
     loud = Loud(plain.statistic, plain.noise, "loud")
-    gate = lt.PrivacyGate(
-        loud, lt.ProductDistribution.uniform(lt.Hypergrid([2, 2])), epsilon=2.5, search_laws=0
-    )
+    law = lt.ProductDistribution.uniform(lt.Hypergrid([2, 2]))
+    with pytest.raises(lt.errors.InputError, match="only noise of this package is drawn"):
+        lt.PrivacyGate(loud, law, epsilon=2.5, search_laws=0)
+    gate = lt.PrivacyGate(loud, law, epsilon=2.5, search_laws=0, trust_code=True)
     with pytest.raises(lt.errors.GateError):
         gate.release(np.zeros(2, dtype=int))

@@ -1,0 +1,89 @@
+"""A domain as certificates and sealed laws write it, and back."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Annotated, Any
+
+from liptest.data.answers import Answers
+from liptest.data.domains import AllAnswers, Domain, Hypercube, Hypergrid, OneAnswer, RecordGrid
+from liptest.errors import InputError, shown
+from liptest.verdicts import Positive, Record, Words, as_one_of, as_tuple
+
+_KINDS: dict[str, type[Domain]] = {
+    "cube": Hypercube,
+    "grid": Hypergrid,
+    "records": RecordGrid,
+    "answers, all move": AllAnswers,
+    "answers, one moves": OneAnswer,
+    "real answers": Answers,
+}
+
+
+_MOST_COORDINATES = 10**7
+
+
+@dataclass(frozen=True)
+class DomainForm(Record):
+    """Which datasets exist, and which two are neighbours; sizes: one number when all are equal."""
+
+    kind: Annotated[str, as_one_of(*_KINDS)]
+    dimension: Positive
+    sizes: Positive | Annotated[tuple[int, ...], as_tuple(Positive, min_length=1)]
+    neighbours: Words
+
+    @classmethod
+    def of(cls, domain: Domain | None) -> DomainForm:
+        """InputError for a domain that is not of this package."""
+        kind = next((key for key, known in _KINDS.items() if type(domain) is known), None)
+        is_listed = isinstance(domain, Answers) and domain.kind == "moves"
+        if kind is None or domain is None or is_listed:
+            raise InputError(
+                f"domain={domain} is not one of this package, or has listed moves, so no "
+                f"certificate can say what its neighbours are; the verdict can be written: "
+                f"verdict.to_json()",
+                name="domain",
+            )
+        sizes = domain.sizes[0] if len(set(domain.sizes)) == 1 else tuple(domain.sizes)
+        return cls(kind, domain.dimension, sizes, domain.neighbour_words)
+
+    def domain(self) -> Domain:
+        """InputError when sizes and dimension contradict each other."""
+        if self.dimension > _MOST_COORDINATES:
+            raise InputError(
+                f"dimension={shown(self.dimension)} is more than {_MOST_COORDINATES:,}, the most "
+                f"that a certificate is read for"
+            )
+        if self.kind == "cube":
+            return Hypercube(self.dimension)
+        if self.kind == "real answers":
+            return _real_answers(self.dimension, self.neighbours)
+        listed = [self.sizes] * self.dimension if isinstance(self.sizes, int) else self.sizes
+        if len(listed) != self.dimension:
+            raise InputError(
+                f"sizes={shown(self.sizes)}: {len(listed)} sizes for {self.dimension} coordinates"
+            )
+        made: Any = _KINDS[self.kind]
+        domain: Domain = made(listed)
+        return domain
+
+
+def domain_to_dict(domain: Domain) -> dict[str, Any]:
+    """A domain of this package as certificates write it; InputError for another."""
+    return DomainForm.of(domain).to_dict()
+
+
+def domain_of(document: Any) -> Domain:
+    """Inverse of ``domain_to_dict``; InputError for anything else."""
+    return DomainForm.read(document, "domain").domain()
+
+
+def _real_answers(m: int, words: str) -> Domain:
+    """The domain whose neighbours are said so; InputError where there is none."""
+    written = re.fullmatch(r"moving (every|one) answer by at most ([0-9]+(/[0-9]+)?)", words)
+    if written is None:
+        raise InputError(f"neighbours={shown(words)}: real answers do not move so")
+    relation = {"every": "all", "one": "one"}[written[1]]
+    return Answers(m, Fraction(written[2]), relation)

@@ -1,0 +1,137 @@
+"""Outputs as plain values: what is released is made anew from a text, never handed on.
+
+Two outputs are one exactly when their texts are equal. So 1, 1.0 and True are three outputs, 0.0
+and -0.0 are two, and whatever a class of a vendor's calls equal is refused.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from liptest.enumerate.outputs import Fields, Items
+from liptest.errors import GateError, InputError, shown
+from liptest.mechanisms.laws import Output, Raised
+
+# Longest text of one output. A release that spells out more is no number, name or table of counts.
+_LONGEST = 1 << 20
+# Python refuses to read or write longer decimal numbers.
+_DIGITS = 4_000
+_DEEPEST = 50
+
+
+@dataclass(frozen=True)
+class PlainOutput:
+    """An output by its text alone."""
+
+    text: str
+
+    def __repr__(self) -> str:
+        return repr(read_output(self.text))
+
+
+def text_of(output: Output) -> str:
+    """The text of an output made of plain values; GateError, which quotes nothing, for others."""
+    text = _written(_coded(output, 0))
+    if len(text) > _LONGEST:
+        raise GateError(f"an output of more than {_LONGEST:,} characters is not released")
+    return text
+
+
+def read_output(text: str) -> Any:
+    """The output that has this text; InputError for a text that none has."""
+    try:
+        found = _decoded(json.loads(text), 0)
+        if text_of(found) == text:
+            return found
+    except (ValueError, TypeError, LookupError, RecursionError, GateError):
+        pass
+    raise InputError(f"output={shown(text)} is not the text of an output")
+
+
+def _coded(output: Any, depth: int) -> Any:
+    """JSON that tells plain values of different kinds apart."""
+    kind = type(output)
+    if depth > _DEEPEST:
+        raise GateError("an output of more than 50 levels is not released")
+    if output is None or kind in (bool, str):
+        return output
+    if kind is int:
+        if abs(output).bit_length() > 3 * _DIGITS:
+            raise GateError(f"a number of more than {_DIGITS:,} digits is not released")
+        return output
+    if kind is float:
+        # As text: 1 and 1.0 are two JSON texts, and there are no infinite JSON numbers.
+        return {"float": repr(output)}
+    if kind is bytes:
+        return {"bytes": output.hex()}
+    if kind is complex:
+        return {"complex": [repr(output.real), repr(output.imag)]}
+    coder = _CONTAINERS.get(kind)
+    if coder is None:
+        raise GateError(
+            f"an output of type {_name(kind)} is not released: it is not a plain value, and what "
+            f"its class calls equal may be written in two ways; return a number, a string, or a "
+            f"tuple, list, set or dict of them"
+        )
+    return coder(output, lambda entry: _coded(entry, depth + 1))
+
+
+_Entry = Callable[[Any], Any]
+#: The text of a failure whose reason is withheld; it counts as a release.
+FAILED = '{"raised":"withheld"}'
+
+
+def _coded_fields(output: Fields, entry: _Entry) -> Any:
+    return {"fields": [entry(output.kind), [[entry(n), entry(v)] for n, v in output.values]]}
+
+
+_CONTAINERS: dict[type, Callable[[Any, _Entry], Any]] = {
+    tuple: lambda output, entry: [entry(one) for one in output],
+    frozenset: lambda output, entry: {"set": sorted((entry(one) for one in output), key=_written)},
+    Items: lambda output, entry: {
+        "items": sorted(([entry(k), entry(v)] for k, v in output.items), key=_written)
+    },
+    Fields: _coded_fields,
+    Raised: lambda output, entry: {"raised": entry(output.exception)},
+}
+
+
+def _decoded(coded: Any, depth: int) -> Any:
+    if depth > _DEEPEST:
+        raise ValueError("too deep")
+    if isinstance(coded, list):
+        return tuple(_decoded(one, depth + 1) for one in coded)
+    if not isinstance(coded, dict):
+        if coded is not None and type(coded) not in (bool, int, str):
+            raise ValueError("floats are written as text")
+        return coded
+    [(tag, value)] = coded.items()
+    found: Output = _READERS[tag](value, lambda one: _decoded(one, depth + 1))
+    return found
+
+
+def _read_items(value: Any, read: _Entry) -> Items:
+    return Items(frozenset((read(k), read(v)) for k, v in value))
+
+
+_READERS: dict[str, Callable[[Any, _Entry], Any]] = {
+    "float": lambda value, read: math.nan if value == "nan" else float(value),
+    "bytes": lambda value, read: bytes.fromhex(value),
+    "complex": lambda value, read: complex(float(value[0]), float(value[1])),
+    "set": lambda value, read: frozenset(map(read, value)),
+    "items": _read_items,
+    "fields": lambda value, read: Fields(value[0], tuple((n, read(one)) for n, one in value[1])),
+    "raised": lambda value, read: Raised(value),
+}
+
+
+def _written(coded: Any) -> str:
+    return json.dumps(coded, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def _name(kind: type) -> str:
+    return shown(type.__getattribute__(kind, "__qualname__"))

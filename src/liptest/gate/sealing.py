@@ -1,0 +1,268 @@
+"""From a mechanism to sealed laws: which rows there are, and asking for the law of each, once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from liptest.data.domains import Domain, IntArray
+from liptest.errors import GateError, InputError, LiptestError, shown
+from liptest.gate.sealed import (
+    DOMAINS,
+    MOST_ROWS,
+    LawCollector,
+    Sealed,
+    SealedNoise,
+    SealedTable,
+    values_of,
+)
+from liptest.mechanisms.additive import AdditiveNoise, DiscreteGaussian, DiscreteLaplace
+from liptest.mechanisms.base import Mechanism, ReadsMore
+from liptest.mechanisms.shift import ShiftMechanism, VectorShift
+from liptest.privacy.methods import affordable_laws
+from liptest.statistics.protocol import Statistic, values_at
+from liptest.statistics.tabulated import Tabulated
+from liptest.statistics.trusted import statistic_of, statistic_spec
+
+# Edges of a statistic that are walked through for its values.
+_MOST_EDGES = 1 << 21
+_CHUNK = 1 << 10
+_INSTEAD = (
+    "let the code receive only a statistic of this package, @lt.mechanism(statistic=lt.Count()) or "
+    "another, or declare lt.ShiftMechanism(statistic, lt.DiscreteLaplace(scale)), or give the "
+    "records in fewer counts"
+)
+
+
+@dataclass(frozen=True)
+class SealPlan:
+    """How a mechanism can be sealed on a domain, before any of its laws is asked for.
+
+    Parameters
+    ----------
+    way
+        "noise", "tabulated noise", "values", "datasets" or, with a ``reason``, "none".
+    statistic
+        Of this package, made anew.
+    reason
+        Why it cannot, and what to write instead.
+    """
+
+    way: str
+    statistic: Statistic | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Seal:
+    """What a gate draws from.
+
+    Parameters
+    ----------
+    sealed
+        None where nothing is sealed.
+    reason
+        Why not.
+    trusts_code
+        Whether the code may then be asked about the private dataset.
+    """
+
+    sealed: Sealed | None = None
+    reason: str = ""
+    trusts_code: bool = False
+
+    @property
+    def words(self) -> str:
+        """For the certificate; "" where there is nothing to release from."""
+        if self.sealed is not None:
+            return (
+                f"outputs are drawn from {self.sealed.words}, sealed and compared before private "
+                f"data were opened (sha256 {self.sealed.digest}); no code of the mechanism runs"
+            )
+        if self.reason and self.trusts_code:
+            return (
+                "the code is asked about the private data (trust_code): the promise holds only if "
+                "it answers then as in the test, and tells nobody"
+            )
+        return ""
+
+
+def require_sealable(mechanism: Mechanism, domain: Domain, *, trust_code: bool) -> None:
+    """InputError where laws cannot be sealed and code is not trusted; before anything is tested."""
+    if trust_code is not True and (reason := can_be_sealed(mechanism, domain)):
+        raise InputError(
+            f"trust_code={shown(trust_code)}: what a release may need cannot be sealed before "
+            f"private data are opened: {reason}; or, if you trust its author, trust_code=True",
+            name="trust_code",
+        )
+
+
+def seal_formula(mechanism: Mechanism, domain: Domain) -> Sealed | None:
+    """A formula of this package alone, made anew from numbers; None where there are laws to ask."""
+    if plan_seal(mechanism, domain).way != "noise":
+        return None
+    return seal(mechanism, domain)
+
+
+def plan_seal(mechanism: Mechanism, domain: Domain) -> SealPlan:
+    """How a mechanism can be sealed; it says so itself nowhere, and no law is asked for."""
+    if type(domain) not in DOMAINS:
+        return SealPlan("none", reason=f"datasets of {domain} cannot be listed")
+    statistic = _trusted(mechanism.statistic, domain)
+    if isinstance(mechanism, (ShiftMechanism, VectorShift)) and _is_ours(mechanism):
+        if statistic is not None:
+            return SealPlan("noise", statistic)
+        if domain.size <= MOST_ROWS and type(mechanism) is ShiftMechanism:
+            return SealPlan("tabulated noise")
+        return SealPlan("none", reason=_too_many(domain, "its statistic is code"))
+    if isinstance(mechanism, (ShiftMechanism, VectorShift)):
+        return SealPlan(
+            "none",
+            reason="only noise of this package is drawn: lt.DiscreteLaplace(scale) and "
+            "lt.DiscreteGaussian(sigma), and no classes derived from them",
+        )
+    if statistic is not None and _has_few_edges(statistic, domain):
+        return SealPlan("values", statistic)
+    if domain.size <= min(MOST_ROWS, affordable_laws(mechanism, "plain")):
+        return SealPlan("datasets")
+    what = (
+        "the code is given the whole dataset"
+        if mechanism.statistic is None
+        else ("its statistic has too many values, or is code")
+    )
+    return SealPlan("none", reason=_too_many(domain, what))
+
+
+def seal(mechanism: Mechanism, domain: Domain) -> Sealed:
+    """Ask for all laws that a release can need, and fix them as plain numbers.
+
+    Raises GateError where that cannot be done, with what to write instead. The code is told of no
+    private data: it is asked about every dataset, or every value of its statistic, in one order.
+    """
+    name = mechanism.name if type(mechanism.name) is str else "mechanism"
+    try:
+        narrow = _narrowed(mechanism, domain)
+        if narrow is not None:
+            return narrow
+        plan = plan_seal(mechanism, domain)
+        if plan.way == "none":
+            raise GateError(plan.reason)
+        if plan.way.endswith("noise"):
+            return _sealed_noise(mechanism, domain, plan.statistic, name)
+        return _sealed_table(mechanism, domain, plan.statistic, name)
+    except GateError:
+        raise
+    except Exception as error:  # a query's own exception passes through its oracle as it is
+        raise GateError(
+            f"a law that a release may need could not be had: {words_of(error)}"
+        ) from None
+
+
+def words_of(error: Exception) -> str:
+    """What went wrong in the analysis; private data are not known yet."""
+    return str(error) if isinstance(error, LiptestError) else type(error).__name__
+
+
+def can_be_sealed(mechanism: Mechanism, domain: Domain) -> str:
+    """Why it cannot be sealed; "" when it can, as far as that is known without its laws."""
+    plan = plan_seal(mechanism, domain)
+    if plan.way != "none" or type(domain) not in DOMAINS:
+        return plan.reason
+    return plan.reason if _seen_narrowly(mechanism, domain) is None else ""
+
+
+def _narrowed(mechanism: Mechanism, domain: Domain) -> SealedTable | None:
+    """By the little that the code is seen to read; the law released is that of this much of it."""
+    narrow = _seen_narrowly(mechanism, domain)
+    if narrow is None:
+        return None
+    statistic = _trusted(narrow.statistic, domain)
+    assert statistic is not None
+    with suppress(ReadsMore):
+        narrow.laws_of(values_of(statistic, domain)[0])
+        return _sealed_table(narrow, domain, statistic, narrow.name)
+    return None
+
+
+def _seen_narrowly(mechanism: Mechanism, domain: Domain) -> Mechanism | None:
+    if mechanism.statistic is not None or not domain.one_at_a_time or type(domain) not in DOMAINS:
+        return None
+    narrow = mechanism.narrowed(domain)
+    if narrow is None:
+        return None
+    statistic = _trusted(narrow.statistic, domain)
+    return narrow if statistic is not None and _has_few_edges(statistic, domain) else None
+
+
+def _sealed_table(
+    mechanism: Mechanism, domain: Domain, statistic: Statistic | None, name: str
+) -> SealedTable:
+    collector = LawCollector()
+    for dataset in _representatives(domain, statistic):
+        collector.add(mechanism.law(dataset))
+    return collector.table(domain, statistic, name)
+
+
+def _representatives(domain: Domain, statistic: Statistic | None) -> Iterator[IntArray]:
+    """A dataset for each row of the table."""
+    if statistic is None:
+        for block in domain.all_points(_CHUNK):
+            yield from block.copy()
+        return
+    for pair in values_of(statistic, domain)[1]:
+        if pair is None:
+            yield np.zeros(domain.dimension, dtype=domain.dtype)
+        else:
+            yield statistic.realise(domain, *pair)[0]
+
+
+def _sealed_noise(
+    mechanism: Any, domain: Domain, statistic: Statistic | None, name: str
+) -> SealedNoise:
+    if statistic is None:
+        found = [values_at(mechanism.statistic, block) for block in domain.all_points(_CHUNK)]
+        table = np.concatenate(found)
+        if table.ndim != 1:
+            raise GateError("a statistic of several numbers that is code cannot be sealed")
+        statistic = Tabulated(table, domain, name)
+    noise = _made_anew(mechanism.noise)
+    return SealedNoise(domain, statistic, noise, type(mechanism) is VectorShift, name)
+
+
+def _is_ours(mechanism: ShiftMechanism | VectorShift) -> bool:
+    kinds = type(mechanism), type(mechanism.noise)
+    return kinds[0] in (ShiftMechanism, VectorShift) and kinds[1] in (
+        DiscreteLaplace,
+        DiscreteGaussian,
+    )
+
+
+def _made_anew(noise: AdditiveNoise) -> AdditiveNoise:
+    width: Any = noise.scale if isinstance(noise, DiscreteLaplace) else noise.sigma  # type: ignore[attr-defined]
+    kind: Any = type(noise)
+    made: AdditiveNoise = kind(Fraction(int(width.numerator), int(width.denominator)))
+    return made
+
+
+def _trusted(statistic: Any, domain: Domain) -> Statistic | None:
+    spec = None if statistic is None else statistic_spec(statistic)
+    return None if spec is None or not domain.one_at_a_time else statistic_of(spec, domain)
+
+
+def _has_few_edges(statistic: Statistic, domain: Domain) -> bool:
+    count = statistic.edge_count(domain)
+    if count is None or count > _MOST_EDGES:
+        return False
+    return count < MOST_ROWS or len(values_of(statistic, domain)[0]) <= MOST_ROWS
+
+
+def _too_many(domain: Domain, what: str) -> str:
+    size = f"{domain.size:,}" if domain.size < 10**15 else f"2**{domain.size.bit_length() - 1}"
+    return (
+        f"{what}, and {size} datasets are too many to have a law written down for each; {_INSTEAD}"
+    )
