@@ -22,7 +22,8 @@ HOUSE = house.House()
 # inside functions included.
 ROOMS = (
     *("errors", "verdicts", "balls", "data", "runs", "lipschitz", "statistics", "mechanisms"),
-    *("symbolic", "values", "enumerate", "privacy", "blackbox", "evidence", "gate"),
+    *("symbolic", "floats", "values", "enumerate", "privacy"),
+    *("blackbox", "evidence", "gate"),
     *("adapters", "report", "testing", "cli"),
     *("__main__",),
 )

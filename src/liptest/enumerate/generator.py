@@ -56,6 +56,8 @@ class NoiseDraws:
 
     _tree: Branching
     shape_of: Callable[[Any], tuple[int, ...]]
+    #: Whose samplers they stand for: those of a RandomState are not all the same.
+    origin = "Generator"
 
     def laplace(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
         return self._located("laplace", loc, scale, size)
@@ -76,7 +78,8 @@ class NoiseDraws:
         self, size: Any = None, dtype: Any = np.float64, method: Any = "zig", out: Any = None
     ) -> Any:
         self._refuse_options("standard_exponential", dtype, out)
-        return self.exponential(1.0, size)
+        origin = self.origin if method == "zig" else f"{self.origin}, method={method!r}"
+        return self._noise("exponential", (1.0,), size, partial(_scaled, "exponential"), origin)
 
     def standard_normal(self, size: Any = None, dtype: Any = np.float64, out: Any = None) -> Any:
         self._refuse_options("standard_normal", dtype, out)
@@ -111,16 +114,18 @@ class NoiseDraws:
         parameters: tuple[Any, ...],
         size: Any,
         draw: Callable[..., Form | float | None],
+        origin: str | None = None,
     ) -> Any:
         """One variable, or one for each entry of the broadcast parameters."""
         tree = self._tree
+        origin = origin or self.origin
         tree.count_draws(1)
         run = NoiseRun.of(tree)
         if run.has_answers:
             for parameter in (*parameters, size):
                 if issubclass(type(parameter), Symbolic):
                     parameter.refuse(f"the parameters of rng.{method}")
-        again = run.drawn_again(method, parameters, size)
+        again = run.drawn_again(origin, method, parameters, size)
         if again is not None:
             return again
         first = len(run.noises)
@@ -144,7 +149,7 @@ class NoiseDraws:
             for place, entry in enumerate(zip(*cells, strict=True)):
                 drawn[place] = one(*entry)
             found = array_of(tree, drawn.reshape(model.shape), model.dtype)
-        run.note_draw(found, first, method, parameters, size)
+        run.note_draw(found, first, origin, method, parameters, size)
         if tree.draw_log is None or type(found) in (float, int, np.ndarray):
             return found
         return tree.draw_log.hand_out(found, _law_of_noise(found))

@@ -30,6 +30,7 @@ from liptest.enumerate.by_records import (
 from liptest.enumerate.choice_tree import MAX_CHOICES, MAX_LEAVES, ChoiceTree
 from liptest.enumerate.column_rows import rewritten_for_columns
 from liptest.enumerate.enumeration import Enumerated, Enumeration, KnownLaws, RaisingTree, copied
+from liptest.enumerate.float_paths import FloatPaths, follow_floats
 from liptest.enumerate.interception import intercepted_randomness
 from liptest.enumerate.law_memory import law_table
 from liptest.enumerate.noise_outputs import is_continuous, refused
@@ -458,6 +459,20 @@ class PythonFunction(Mechanism):
                 return find_added_law(Adding(*own, session), data)
         except LiptestError as error:
             return str(error)
+
+    def float_paths(self, dataset: IntArray) -> FloatPaths:
+        """All paths on a dataset, (d,), with every float operation that was done with noise."""
+        function = self.function if self._takes_generator else self
+        try:
+            with (
+                side_effects_noticed(self.name, self._effects),
+                self._intercepted(symbolic_data=True) as session,
+                session.calls_watched(),
+            ):
+                argument, takes = self._argument(dataset), self._takes_generator
+                return follow_floats(self.name, function, argument, session, runs=takes)
+        except LiptestError as error:
+            return FloatPaths(reason=str(error))
 
     def _programs(
         self, program: Program, way: str, max_paths: int

@@ -33,6 +33,7 @@ class ChoiceRandomState(np.random.RandomState):
     def __init__(self, tree: Branching, note_seed: Callable[[], None] = lambda: None) -> None:
         super().__init__(UNUSED_BITS)
         self._rng = ChoiceGenerator(tree)
+        self._rng.origin = "RandomState"
         self._note_seed = note_seed
         self._real: np.random.RandomState | None = None
 

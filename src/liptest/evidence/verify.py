@@ -45,11 +45,12 @@ from liptest.mechanisms.shift import ShiftMechanism
 from liptest.privacy.by_records import witness_at_place
 from liptest.privacy.check import check_privacy
 from liptest.privacy.claims import Claim
+from liptest.privacy.implemented import float_witness_problems
 from liptest.privacy.intervals import certified_mass, clean_draws
 from liptest.privacy.judge import witness_of
 from liptest.privacy.notion_witnesses import notion_witness_problems
 from liptest.privacy.notions import CurveClaim, claim_arguments, claimed_number, is_part
-from liptest.privacy.settings import AT_ANY_SIZE, METHODS
+from liptest.privacy.settings import AT_ANY_SIZE, BOTH, METHODS
 from liptest.privacy.verdicts import (
     BY_ALIGNMENT,
     BY_FILTER,
@@ -109,7 +110,8 @@ def _decided(verdict: PrivacyVerdict, domain: Domain) -> Iterator[str]:
         yield f"guarantee: kind={guarantee.kind!r} does not go with method={verdict.method!r}"
     if verdict.decision is Decision.YES and verdict.witness is not None:
         yield "a YES with a witness against it"
-    if verdict.decision is Decision.NO and verdict.witness is None:
+    is_of_floats = verdict.is_decided_by_floats
+    if verdict.decision is Decision.NO and verdict.witness is None and not is_of_floats:
         yield "a NO without a witness"
     if verdict.decision is not Decision.INCONCLUSIVE and verdict.reason:
         yield f"reason={shown(verdict.reason)}: only an INCONCLUSIVE has one"
@@ -283,7 +285,7 @@ def _stated_loss(witness: PrivacyWitness, masses: tuple[Any, Any]) -> Iterator[s
 
 
 # What the clock decides, and what a gate says of its own in other words.
-_NOT_COMPARED = ("mechanism", "distribution", "law_source", "witness")
+_NOT_COMPARED = ("mechanism", "distribution", "law_source", "witness", "implemented")
 
 
 def code_problems(known: Fingerprint, now: Fingerprint) -> list[str]:
@@ -402,6 +404,7 @@ def run_again(
             tolerance=verdict.claim.tolerance,
             budget=settings.budget,
             search_laws=settings.search_laws,
+            floats=settings.floats or BOTH,
             seed=verdict.seed,
         )
     except LiptestError as error:
@@ -595,10 +598,18 @@ def _examine_mechanism(
         found.unchecked.append(
             f"what other versions change: written by {given.versions}, not {here}"
         )
-    if given.decision is Decision.NO:
+    if given.decision is Decision.NO and not verdict.is_decided_by_floats:
         found.problems += refutation_problems(verdict, checked, domain)
         found.checked.append("the mechanism, asked again, breaks the claim on the witness")
         found.certain = True
+    if verdict.implemented is not None and verdict.implemented.witness is not None:
+        told = float_witness_problems(checked, verdict.implemented.witness)
+        found.problems += [f"as implemented: {line}" for line in told]
+        found.checked.append(
+            "from its state an unmodified generator of NumPy gives the impossible output, and no "
+            "grid point does on the neighbour"
+        )
+        found.certain |= verdict.is_decided_by_floats
     if given.decision is Decision.INCONCLUSIVE and verdict.was_cut_off:
         found.unchecked.append("where the run was interrupted: that cannot be repeated")
     elif distribution is None and verdict.method in AT_ANY_SIZE:

@@ -136,6 +136,12 @@ class Mechanism(ABC):
         """The same mechanism with no more than so many runs of its code for one law."""
         return self
 
+    def float_paths(self, dataset: IntArray) -> Any:
+        """All paths of its code on a dataset, float by float, with ``paths`` empty and a ``reason``
+        where it is not followed; None where there is no code to follow.
+        """
+        return None
+
     def aligned_paths(self, domain: Domain, *, way: str = "released") -> Any:
         """Its paths with data and noise as symbols, with ``paths`` empty and a ``reason`` where it
         is not followed; None where there is no code to follow.

@@ -37,6 +37,7 @@ from liptest.privacy.atest import run_atest
 from liptest.privacy.by_records import prove_by_records
 from liptest.privacy.claims import Claim, ExactLog, require_epsilon
 from liptest.privacy.exhaustive import exhaustive_size
+from liptest.privacy.implemented import with_floats
 from liptest.privacy.methods import (
     SamplingMethod,
     affordable_laws,
@@ -76,6 +77,7 @@ def check_privacy(
     tolerance: float = 1e-9,
     budget: int | None = None,
     search_laws: int | None = None,
+    floats: str = "both",
     seed: int | None = None,
     max_seconds: float | None = None,
     executor: Executor | None = None,
@@ -119,6 +121,11 @@ def check_privacy(
         Most output laws of a search that follows a sampled YES and can only turn it into NO
         (3.10); 0: no search. None: a tenth of the planned ones, at most 20,000 (2,000 where code
         is enumerated).
+    floats
+        "ideal": noise is real numbers, as its law says. "implemented": the decision is about the
+        floats that the installed NumPy returns. "both": the decision is the ideal one, and
+        ``verdict.implemented`` is a second line about the floats of noise that is answered
+        (docs/theory/floats.md).
     seed
         Same seed, same verdict, witness and counts on any number of workers.
     max_seconds
@@ -161,6 +168,7 @@ def check_privacy(
             tolerance=tolerance,
             budget=budget,
             search_laws=search_laws,
+            floats=floats,
             seed=seed,
             max_seconds=max_seconds,
             executor=executor,
@@ -200,7 +208,8 @@ def check_with_settings(
     task = replace(asked, seed=_seed(settings.seed, kept), checkpoint=kept)
     if kept is not None:
         kept.claim(task.identity())
-    return within_time(task, lambda: _check(task, for_release=for_release))
+    verdict = within_time(task, lambda: _check(task, for_release=for_release))
+    return verdict if for_release else with_floats(task, verdict)
 
 
 def _check(task: Task, *, for_release: bool) -> PrivacyVerdict:

@@ -22,7 +22,7 @@ from liptest.privacy.exception_mass import count_exception_mass, has_count_mass
 from liptest.privacy.judge import Unexplored
 from liptest.privacy.methods import finite_outputs, paper_laws
 from liptest.privacy.notions import StatedClaim
-from liptest.privacy.settings import BLACK_BOX, CheckSettings, unknown_method
+from liptest.privacy.settings import BLACK_BOX, BOTH, CheckSettings, unknown_method
 from liptest.privacy.verdicts import PrivacyPlan, PrivacyVerdict, Settings
 from liptest.privacy.witnesses import PrivacyWitness
 from liptest.runs.checkpoints import Checkpoint, StageJournal
@@ -98,6 +98,7 @@ class Task:
             self.settings.budget,
             dict(self.parameters),
             self.settings.search_laws,
+            None if self.settings.floats == BOTH else self.settings.floats,
         )
 
 

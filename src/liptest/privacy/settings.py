@@ -28,6 +28,9 @@ METHODS = [
 ]
 #: Methods that neither visit a domain nor draw from a distribution; parts of "auto".
 AT_ANY_SIZE = ("alignment", "per-record", "refutation")
+#: Whether noise is ideal, or the floats that the installed NumPy returns, or both, in two lines.
+BOTH, IDEAL, IMPLEMENTED = "both", "ideal", "implemented"
+FLOATS = (BOTH, IDEAL, IMPLEMENTED)
 #: For samplers, which have no output laws.
 BLACK_BOX = "black-box"
 
@@ -57,6 +60,7 @@ class CheckSettings:
     tolerance: float = 1e-9
     budget: int | None = None
     search_laws: int | None = None
+    floats: str = "both"
     seed: int | None = None
     max_seconds: float | None = None
     executor: Executor | None = None
@@ -67,6 +71,7 @@ class CheckSettings:
         valid: dict[str, Any] = {
             "seed": check_seed(self.seed),
             "method": _valid_method(self.method),
+            "floats": _valid_floats(self.floats),
             "tolerance": self.claim.tolerance,
             "exception_mass": check_open_unit("exception_mass", self.exception_mass),
             "failure_probability": check_open_unit("failure_probability", self.failure_probability),
@@ -105,6 +110,16 @@ class CheckSettings:
     def tester(self) -> LipschitzTester | None:
         """The Lipschitz tester that is the method; None for methods that have a name."""
         return None if isinstance(self.method, str) else self.method
+
+
+def _valid_floats(floats: object) -> str:
+    if isinstance(floats, str) and floats in FLOATS:
+        return str(floats)
+    raise InputError(
+        f"floats={shown(floats)} is unknown; use one of {', '.join(FLOATS)}",
+        name="floats",
+        value=floats,
+    )
 
 
 def _valid_method(method: str | LipschitzTester) -> str | LipschitzTester:

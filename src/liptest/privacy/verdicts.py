@@ -10,6 +10,7 @@ from decimal import Decimal
 from typing import Annotated, ClassVar, NoReturn
 
 from liptest.data.domains import Domain, Hypergrid
+from liptest.floats.records import AsImplemented
 from liptest.privacy.claims import AnyClaim, Claim, NotionClaim, exact_text, text_above
 from liptest.privacy.notion_words import open_notion_words, output_lines, refuting_notion_words
 from liptest.privacy.notions import StatedClaim
@@ -89,7 +90,8 @@ class Settings(Record):
 
     ``parameters`` are those of a Lipschitz tester, such as range_step, or of a route, or what a
     proof by alignment came to: "price", "paths", "shifts" and "holds";
-    ``search_laws`` is the budget of the search after a YES, None for a share of the plan.
+    ``search_laws`` is the budget of the search after a YES, None for a share of the plan;
+    ``floats`` is None where ideal noise and the floats of NumPy were both asked for.
     """
 
     exception_mass: Annotated[float, as_number(gt=0, lt=1)]
@@ -97,6 +99,9 @@ class Settings(Record):
     budget: Positive | None = None
     parameters: dict[str, Scalar] = field(default_factory=dict)
     search_laws: Count | None = 0
+    floats: Annotated[str, as_one_of("ideal", "implemented")] | None = None
+
+    optional: ClassVar[frozenset[str]] = frozenset({"floats"})
 
 
 @dataclass(frozen=True)
@@ -124,8 +129,9 @@ class PrivacyVerdict(Record):
     exception_mass_found: Share | None = None
     settings: Settings | None = None
     remedy: Remedy | None = None
+    implemented: AsImplemented | None = None
 
-    optional: ClassVar[frozenset[str]] = frozenset({"remedy"})
+    optional: ClassVar[frozenset[str]] = frozenset({"remedy", "implemented"})
 
     @property
     def sufficient_epsilon(self) -> float | None:
@@ -136,6 +142,13 @@ class PrivacyVerdict(Record):
     def sufficient_delta(self) -> float | None:
         """A delta with which, at the claimed epsilon, it is proved; None where none is known."""
         return None if self.remedy is None else self.remedy.delta
+
+    @property
+    def is_decided_by_floats(self) -> bool:
+        """Whether it is a NO of the code as it is implemented (``floats="implemented"``)."""
+        found = self.implemented
+        is_no = self.decision is Decision.NO and self.witness is None
+        return is_no and found is not None and found.decision is Decision.NO
 
     @property
     def was_cut_off(self) -> bool:
@@ -182,6 +195,8 @@ def verdict_text(verdict: PrivacyVerdict) -> str:
         lines.append(pair_text(verdict, verdict.witness))
     lines.extend(remedy_lines(verdict))
     lines.append(f"Meaning: {verdict.guarantee.sentence}")
+    if verdict.implemented is not None:
+        lines.append(str(verdict.implemented))
     lines.extend(fine_print(verdict))
     return "\n".join(lines)
 
@@ -241,6 +256,8 @@ def headline(verdict: PrivacyVerdict) -> str:
         "refutation": "refuted with a witness",
     }
     note = verdict.reason if kind == "none" else notes[kind]
+    if verdict.is_decided_by_floats:
+        note = "as implemented, with a witness"
     if verdict.method == BY_ALIGNMENT and kind == "proof":
         return f"{verdict.decision} by proof, {verdict.proof}"
     if kind == "proof" and verdict.guarantee.condition:

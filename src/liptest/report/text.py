@@ -122,7 +122,12 @@ def finding_lines(verdict: PrivacyVerdict | BlackBoxVerdict) -> list[str]:
         ]
     for line in remedy_lines(verdict):
         lines += wrap(line, _DIFF_WIDTH)
-    return lines + wrap(f"Meaning: {verdict.guarantee.sentence}", _DIFF_WIDTH)
+    lines += wrap(f"Meaning: {verdict.guarantee.sentence}", _DIFF_WIDTH)
+    return (
+        lines
+        if verdict.implemented is None
+        else lines + wrap(str(verdict.implemented), _DIFF_WIDTH)
+    )
 
 
 def _sampled_lines(verdict: BlackBoxVerdict) -> list[str]:

@@ -27,7 +27,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 _ROOT = os.path.dirname(os.path.abspath(errors.__file__))
 #: Rooms that run within a program under analysis.
-_OURS = tuple(os.path.join(_ROOT, room) + os.sep for room in ("values", "enumerate", "symbolic"))
+_OURS = tuple(
+    os.path.join(_ROOT, room) + os.sep for room in ("values", "enumerate", "symbolic", "floats")
+)
 _PYTHON = (os.path.dirname(os.__file__) + os.sep, "<frozen ")
 _INSTALLED = ("site-packages", "dist-packages")
 # NumPy's compiled code has frames with paths of its sources.

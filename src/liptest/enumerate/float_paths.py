@@ -1,0 +1,164 @@
+"""All paths of code whose floats are followed one by one: what each number of an output is.
+
+A path is excluded for an output by its numbers alone, whatever led to it, so paths need no weights,
+and comparisons simply take both branches (docs/theory/floats.md). Where anything is not followed
+there is a reason instead: nothing is said then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from liptest.enumerate.analysis_session import Session
+from liptest.enumerate.choice_tree import ChoiceTree, too_many_choices, watched_for_progress
+from liptest.enumerate.draw_logs import handed
+from liptest.enumerate.float_chains import ChainRun, Condition
+from liptest.enumerate.generator import ChoiceGenerator
+from liptest.enumerate.outputs import Items, canonical_output, raised
+from liptest.enumerate.running import Run
+from liptest.errors import LiptestError, UnsupportedRandomnessError
+from liptest.floats.chains import FloatChain
+from liptest.mechanisms.laws import Output, Raised
+from liptest.runs.interrupts import interruptions, raise_swallowed
+
+#: Paths of one dataset, and choices on one of them.
+MAX_PATHS, MAX_CHOICES = 64, 64
+_SECONDS = 10.0
+Entry = float | FloatChain
+RealRun = Callable[[Any], tuple[Output, tuple[float, ...]]]
+
+
+@dataclass(frozen=True)
+class FloatPath:
+    """A path: its output as a shape and numbers, and the comparisons that led to it.
+
+    ``is_followed``: whether nothing else led to it.
+    """
+
+    shape: Output
+    entries: tuple[Entry, ...]
+    conditions: tuple[Condition, ...]
+    is_followed: bool
+
+
+@dataclass(frozen=True)
+class FloatPaths:
+    """All paths on one dataset; none, and a ``reason``, where they are not followed."""
+
+    paths: tuple[FloatPath, ...] = ()
+    reason: str = ""
+    #: Shape and numbers of one real run with a Generator, where the code is handed one.
+    run: RealRun | None = None
+
+
+class _FloatTree(ChoiceTree):
+    """Walks all paths, without weights."""
+
+    __slots__ = ()
+
+    def leaves_of(self, run: Run) -> Iterator[Output]:
+        """The outputs of all paths."""
+        while True:
+            output = self._run(run)
+            if self._cut:
+                raise too_many_choices(self.name, self.max_choices)
+            self.leaves += 1
+            yield output
+            if not self._advance():
+                return
+
+    def unsupported(self, what: str, advice: str) -> Any:
+        self.fail(UnsupportedRandomnessError(what))
+
+
+def follow_floats(
+    name: str, function: Callable[[Any, Any], Any], argument: Any, session: Session, *, runs: bool
+) -> FloatPaths:
+    """The paths of a function ``(data, rng)`` on one argument; ``runs``: it draws from ``rng``."""
+    tree = _FloatTree(name, max_choices=MAX_CHOICES)
+    session.follow(tree)
+
+    def begin() -> Any:
+        tree.noise = ChainRun(tree)
+        return handed(argument)
+
+    run = Run(
+        function,
+        begin,
+        ChoiceGenerator(tree),
+        name,
+        lambda output: canonical_output(output, name),
+        session,
+    )
+    found: list[FloatPath] = []
+    before = interruptions()
+    try:
+        with watched_for_progress(
+            lambda: tree.leaves, lambda: tree.fail(_TOO_LONG), follow_floats.__code__, _SECONDS
+        ):
+            for output in tree.leaves_of(run):
+                raise_swallowed(before)
+                if len(found) >= MAX_PATHS:
+                    return FloatPaths(reason=f"more than {MAX_PATHS} paths")
+                shape, entries = flattened(output)
+                noise: ChainRun = tree.noise
+                is_followed = len(noise.conditions) == len(tree.path)
+                found.append(FloatPath(shape, entries, tuple(noise.conditions), is_followed))
+    except LiptestError as error:
+        return FloatPaths(reason=str(error).removeprefix(f"{name}: "))
+    finally:
+        tree.close()
+    run_once = partial(_run_for_real, name, function, argument)
+    return FloatPaths(tuple(found), run=run_once if runs else None)
+
+
+def _run_for_real(
+    name: str, function: Callable[[Any, Any], Any], argument: Any, generator: Any
+) -> tuple[Output, tuple[float, ...]]:
+    try:
+        output = function(handed(argument), generator)
+    except Exception as error:
+        output = raised(error)
+    found: Any = flattened(canonical_output(output, name))
+    return found  # type: ignore[no-any-return]
+
+
+_TOO_LONG = UnsupportedRandomnessError("a run that takes long")
+
+
+class Hole:
+    """In the place of a number in the shape of an output."""
+
+    def __repr__(self) -> str:
+        return "number"
+
+
+_HOLE = Hole()
+_KEYS = (str, int, bytes, type(None))
+
+
+def flattened(output: Output) -> tuple[Output, tuple[Entry, ...]]:
+    """An output in its canonical form as a shape and its numbers, in their order."""
+    entries: list[Entry] = []
+    shape = _shaped(output, entries)
+    return shape, tuple(entries)
+
+
+def _shaped(output: Any, entries: list[Entry]) -> Any:
+    kind = type(output)
+    if kind is FloatChain or kind in (bool, int, float):
+        entries.append(output)
+        return _HOLE
+    if kind is tuple:
+        return tuple(_shaped(one, entries) for one in output)
+    if kind is Items:
+        if not all(type(key) in _KEYS for key, _ in output.items):
+            raise UnsupportedRandomnessError("a dict with such keys as an output")
+        pairs = sorted(output.items, key=lambda pair: repr(pair[0]))
+        return Items, tuple((key, _shaped(value, entries)) for key, value in pairs)
+    if output is None or kind in (str, bytes, Raised):
+        return output
+    raise UnsupportedRandomnessError(f"an output of type {kind.__name__}")

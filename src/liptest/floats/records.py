@@ -1,0 +1,243 @@
+"""What is said of the floats that the installed NumPy returns: records with JSON both ways.
+
+A witness is an output that occurs on one dataset and on no draw under its neighbour. It can be
+replayed: a generator of NumPy in the state that is given, and the steps of the code.
+"""
+
+from __future__ import annotations
+
+import math
+import platform
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+import numpy as np
+
+from liptest.floats.chains import FloatChain, FloatStep, Number
+from liptest.floats.grid import generator_in
+from liptest.floats.impossible import CONSTANT, GRANULARITY, INVERSION, Entry, exclude
+from liptest.floats.samplers import Draw
+from liptest.verdicts import (
+    Count,
+    Decision,
+    Flag,
+    Record,
+    Share,
+    Size,
+    Text,
+    Whole,
+    Words,
+    as_one_of,
+)
+
+
+@dataclass(frozen=True)
+class RecordedStep(Record):
+    """One float operation; the constant as ``float.hex`` writes it, or a whole number."""
+
+    name: Words
+    constant: Words
+    of_whole: Flag
+    to_whole: Flag
+
+    @classmethod
+    def of(cls, step: FloatStep) -> RecordedStep:
+        """In JSON values."""
+        return cls(step.name, write_number(step.constant), step.of_whole, step.to_whole)
+
+    def step(self) -> FloatStep:
+        """Back."""
+        return FloatStep(self.name, read_number(self.constant), self.of_whole, self.to_whole)
+
+
+@dataclass(frozen=True)
+class RecordedNumber(Record):
+    """A number of an output: one draw and what was done with it, or a constant."""
+
+    constant: Words | None
+    generator: Text = ""
+    method: Text = ""
+    parameters: tuple[Words, ...] = ()
+    number: Count = 0
+    steps: tuple[RecordedStep, ...] = ()
+
+    @classmethod
+    def of(cls, entry: Entry) -> RecordedNumber:
+        """In JSON values."""
+        if not isinstance(entry, FloatChain):
+            return cls(write_number(entry))
+        draw = entry.draw
+        steps = tuple(map(RecordedStep.of, entry.steps))
+        parameters = tuple(map(write_number, draw.parameters))
+        return cls(None, draw.origin, draw.method, parameters, draw.number, steps)
+
+    def entry(self) -> Entry:
+        """Back."""
+        if self.constant is not None:
+            return read_number(self.constant)
+        parameters = tuple(float(read_number(one)) for one in self.parameters)
+        draw = Draw(self.generator, self.method, parameters, self.number)
+        return FloatChain(draw, tuple(one.step() for one in self.steps))
+
+
+@dataclass(frozen=True)
+class ExcludedPath(Record):
+    """A path on the neighbour, and why the output is not its number.
+
+    ``way`` is "inversion": the grid points from ``first`` to ``last``, and no others, could lead to
+    it, and none does; "granularity": such a sum is a multiple of a power of 2; "constant": another
+    number, or an output of another shape, for which ``number`` is None.
+    """
+
+    way: Annotated[str, as_one_of(INVERSION, GRANULARITY, CONSTANT)]
+    number: RecordedNumber | None
+    first: Count = 0
+    last: Whole = -1
+
+    def holds(self, output: Number) -> bool:
+        """Whether the installed NumPy excludes it, looked at again."""
+        if self.number is None:
+            return True
+        found = exclude(self.number.entry(), output)
+        return found is not None and found.way == self.way
+
+
+@dataclass(frozen=True)
+class ImpossibleOutput(Record):
+    """An output that occurs on ``dataset`` and on no draw under ``neighbour``.
+
+    ``output`` is number ``place`` of the output as ``float.hex`` writes it. It is drawn from a
+    Generator with a PCG64 (``state``: state and increment), or a RandomState (the first two words
+    of its key, the others 0, position 0). ``point`` is the grid point of the first uniform, where
+    that is all that is drawn; ``number`` how the output follows from it, where the code has one
+    path.
+    """
+
+    dataset: tuple[Whole, ...]
+    neighbour: tuple[Whole, ...]
+    output: Words
+    place: Count
+    generator: Words
+    state: tuple[Count, ...]
+    point: Count | None
+    number: RecordedNumber | None
+    excluded: tuple[ExcludedPath, ...]
+
+    @property
+    def value(self) -> Number:
+        """The number."""
+        return read_number(self.output)
+
+    def generator_there(self) -> np.random.Generator | np.random.RandomState:
+        """An unmodified generator of the installed NumPy in the state of the witness."""
+        made: np.random.Generator = generator_in(self.generator, self.state)
+        return made
+
+    def problems(self) -> list[str]:
+        """What the installed NumPy does otherwise; nothing where the witness holds on it."""
+        told = []
+        if self.number is not None and self.point is not None:
+            entry = self.number.entry()
+            if isinstance(entry, FloatChain) and entry.run(self.generator_there()) != self.value:
+                told.append("from its state the output is another one")
+        if not self.excluded or not all(one.holds(self.value) for one in self.excluded):
+            told.append("the output is not excluded for the neighbour")
+        return told
+
+
+@dataclass(frozen=True)
+class AsImplemented(Record):
+    """What is known of the code as it is implemented: with NumPy's floats, not with ideal noise.
+
+    ``decision`` is NO with a witness, YES where the exact law of all neighbouring pairs holds the
+    claim, INCONCLUSIVE else, with a ``reason``. At least ``share`` of all draws on the first
+    dataset of the witness are impossible on the second, but for an event of probability
+    ``failure_probability``. Of rounded outputs ``loss`` encloses the largest loss over ``pairs``
+    of datasets, and ``delta`` is enough for the claimed epsilon on them.
+    """
+
+    decision: Annotated[Decision, as_one_of(Decision.YES, Decision.NO, Decision.INCONCLUSIVE)]
+    reason: Text = ""
+    witness: ImpossibleOutput | None = None
+    share: Share | None = None
+    failure_probability: Share | None = None
+    loss: tuple[Size, Size] | None = None
+    delta: Size | None = None
+    pairs: Count = 0
+    rests_on: Text = ""
+
+    optional: ClassVar[frozenset[str]] = frozenset(
+        {"witness", "share", "failure_probability", "loss", "delta"}
+    )
+
+    def __str__(self) -> str:
+        return f"As implemented: {self._told()}"
+
+    def _told(self) -> str:
+        if self.witness is not None:
+            return " ".join([f"{self.decision}.", *self._witness_words(self.witness)])
+        if self.loss is None:
+            return f"{self.reason}."
+        low, high = self.loss
+        shown = f"{low:.9g}" if high - low < 1e-9 * high else f"[{low:.9g}, {high:.9g}]"
+        told = f"loss {shown} over {self.pairs:,} neighbouring pair{'s' * (self.pairs != 1)}"
+        if self.delta is not None and math.isinf(high):
+            told += f"; with the claimed epsilon, delta {self.delta:.2g} is enough"
+        because = f" ({self.reason})" if self.reason else ""
+        return f"{self.decision}{because}: {told}."
+
+    def _witness_words(self, witness: ImpossibleOutput) -> list[str]:
+        point = "" if witness.point is None else f" (grid point j = {witness.point})"
+        place = f" in place {witness.place}" if witness.place else ""
+        share = self.share or 0.0
+        many = (
+            f"; {math.floor(100 * share)} % or more of all draws are of this kind"
+            if share > 0.01
+            else ""
+        )
+        ends = " / ".join(
+            f"[{', '.join(map(str, side[:6]))}{', ..' if len(side) > 6 else ''}]"
+            for side in (witness.dataset, witness.neighbour)
+        )
+        return [
+            f"Output {witness.output}{place} occurs on the first dataset{point} and on no draw "
+            f"under the second{many}.",
+            f"Datasets: {_short(witness)}." if len(witness.dataset) > 6 else f"Datasets: {ends}.",
+            f"It rests on: {self.rests_on}." if self.rests_on else "",
+        ]
+
+
+def _short(witness: ImpossibleOutput) -> str:
+    changed = [
+        (place, pair)
+        for place, pair in enumerate(zip(witness.dataset, witness.neighbour, strict=True))
+        if pair[0] != pair[1]
+    ]
+    words = ", ".join(f"record {place} ({one} / {other})" for place, (one, other) in changed[:3])
+    ones = f", sums {sum(witness.dataset)} / {sum(witness.neighbour)}"
+    return f"they differ in {words}{ones}"
+
+
+def not_analysed(reason: str) -> AsImplemented:
+    """Nothing is said, and why."""
+    return AsImplemented(Decision.INCONCLUSIVE, f"not analysed: {reason}")
+
+
+def write_number(number: Number) -> str:
+    """A float as ``float.hex`` writes it, a whole number in digits."""
+    return number.hex() if isinstance(number, float) else str(int(number))
+
+
+def read_number(text: str) -> Number:
+    """Inverse of ``written``."""
+    is_float = "x" in text or text in ("nan", "inf", "-inf")
+    return float.fromhex(text) if is_float else int(text)
+
+
+def conditions(*ways: str) -> str:
+    """What is taken for granted, in words."""
+    parts = ["uniforms on NumPy's grid of 2^-53"]
+    if INVERSION in ways:
+        parts.append("logarithms of the math library within a relative error of 2^-45")
+    parts.append(f"NumPy {np.__version__} on {platform.system()} {platform.machine()}")
+    return ", ".join(parts)

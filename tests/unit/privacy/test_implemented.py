@@ -1,0 +1,213 @@
+"""The second line of a verdict: what NumPy's floats give away (docs/theory/floats.md)."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+import liptest as lt
+from liptest.evidence.certificate import certify
+from liptest.floats.records import AsImplemented, ImpossibleOutput
+from liptest.privacy.verdicts import PrivacyVerdict
+from liptest.runs.fingerprints import fingerprint
+
+FIVE = lt.Hypercube(5)
+
+
+@lt.mechanism
+def textbook(data, rng):
+    return data.sum() + rng.laplace(0, 1.0)
+
+
+@lt.mechanism
+def by_place(data, rng):
+    return rng.laplace(data.sum(), 1.0)
+
+
+@lt.mechanism
+def of_the_process(data):
+    return float(data.sum()) + np.random.laplace(0, 1.0)
+
+
+@lt.mechanism
+def two_numbers(data, rng):
+    return {"n": 5, "noisy": data.sum() + rng.laplace(0, 1.0, size=2)}
+
+
+@lt.mechanism
+def cut_below(data, rng):
+    return max(0.0, data.sum() + rng.laplace(0, 1.0))
+
+
+@lt.mechanism
+def exponential_of_the_process(data):
+    return data.sum() - np.random.exponential(1.0)
+
+
+@lt.mechanism
+def logistic(data, rng):
+    return rng.logistic(0, 2.0) + float(data.sum())
+
+
+@lt.mechanism
+def tails_only(data, rng):
+    return round(data.sum() + rng.laplace(0, 1.0))
+
+
+@lt.mechanism
+def clipped(data, rng):
+    return int(np.clip(round(data.sum() + rng.laplace(0, 1.0)), -8, 8))
+
+
+@lt.mechanism
+def snapped(data, rng):
+    return float(np.clip(4 * round((data.sum() + rng.laplace(0, 2.0)) / 4), -40, 40))
+
+
+@lt.mechanism
+def coin(data, rng):
+    return bool(data[0]) ^ bool(rng.random() < 0.25)
+
+
+@lt.mechanism
+def two_draws(data, rng):
+    return data.sum() + rng.laplace(0, 1.0) + rng.laplace(0, 1.0)
+
+
+def checked(mechanism: Any, **options: Any) -> PrivacyVerdict:
+    return lt.check_privacy(mechanism, FIVE, epsilon=1, seed=1, **options)
+
+
+def witness_of(verdict: PrivacyVerdict) -> ImpossibleOutput:
+    assert verdict.implemented is not None
+    assert verdict.implemented.decision == "NO"
+    witness = verdict.implemented.witness
+    assert witness is not None
+    return witness
+
+
+@pytest.mark.parametrize("mechanism", [textbook, by_place, logistic, cut_below])
+def test_an_unmodified_default_rng_replays_the_witness(mechanism: Any) -> None:
+    witness = witness_of(lt.check_privacy(mechanism, FIVE, epsilon=2, seed=1))
+    rng = np.random.default_rng()
+    state, increment = witness.state
+    rng.bit_generator.state = {
+        "bit_generator": "PCG64",
+        "state": {"state": state, "inc": increment},
+        "has_uint32": 0,
+        "uinteger": 0,
+    }
+    assert mechanism(np.array(witness.dataset), rng) == float.fromhex(witness.output)
+    if witness.point is not None:
+        again = witness.generator_there()
+        assert again.random() == witness.point * 2.0**-53
+    # Nearby runs on the neighbour give anything but this.
+    for seed in range(200):
+        other = mechanism(np.array(witness.neighbour), np.random.default_rng(seed))
+        assert other != float.fromhex(witness.output)
+
+
+@pytest.mark.parametrize("mechanism", [of_the_process, exponential_of_the_process])
+def test_a_random_state_replays_the_witness(mechanism: Any) -> None:
+    if mechanism is of_the_process:
+        witness = witness_of(checked(mechanism))
+    else:
+        verdict = checked(mechanism, floats="implemented")
+        assert verdict.decision == "NO"
+        witness = witness_of(verdict)
+    assert witness.generator == "RandomState"
+    before = np.random.get_state()
+    try:
+        np.random.set_state(witness.generator_there().get_state())
+        assert mechanism(np.array(witness.dataset)) == float.fromhex(witness.output)
+    finally:
+        np.random.set_state(before)
+
+
+def test_the_line_of_the_textbook_mechanism() -> None:
+    verdict = checked(textbook)
+    assert verdict.decision == "YES"
+    assert verdict.implemented is not None
+    line = str(verdict.implemented)
+    assert line in str(verdict)
+    assert line.startswith("As implemented: NO. Output ")
+    assert "occurs on the first dataset (grid point j = " in line
+    assert "and on no draw under the second; " in line
+    assert "2^-45" in line
+    assert f"NumPy {np.__version__}" in line
+    assert 0.5 < verdict.implemented.share < 0.82
+    assert type(verdict).from_json(verdict.to_json()) == verdict
+    assert json.loads(verdict.to_json())["implemented"]["decision"] == "NO"
+
+
+def test_ideal_leaves_the_line_away_and_implemented_decides() -> None:
+    ideal = checked(textbook, floats="ideal")
+    assert ideal.decision == "YES"
+    assert ideal.implemented is None
+    real = checked(textbook, floats="implemented")
+    assert real.decision == "NO"
+    assert real.implemented is not None
+    assert real.implemented.share > 0.7
+    assert "NO as implemented" in str(real)
+    open_ = checked(two_draws, floats="implemented")
+    assert open_.decision == "INCONCLUSIVE"
+    assert "several draws" in open_.reason
+    assert checked(coin, floats="implemented").decision == checked(coin).decision
+
+
+def test_an_unknown_word_is_refused() -> None:
+    with pytest.raises(lt.errors.InputError, match="floats='real' is unknown"):
+        checked(textbook, floats="real")
+
+
+def test_a_witness_among_several_numbers() -> None:
+    witness = witness_of(lt.check_privacy(two_numbers, FIVE, epsilon=3, seed=1))
+    output = two_numbers(np.array(witness.dataset), witness.generator_there())
+    flat = [output["n"], *output["noisy"]]
+    assert flat[witness.place] == float.fromhex(witness.output)
+
+
+@pytest.mark.parametrize("mechanism", [clipped, snapped, coin])
+def test_clipped_snapped_and_discrete_mechanisms_are_never_refuted(mechanism: Any) -> None:
+    for epsilon in (1, 2):
+        for floats in ("both", "implemented"):
+            verdict = lt.check_privacy(mechanism, FIVE, epsilon=epsilon, floats=floats, seed=1)
+            found = verdict.implemented
+            assert found is None or found.decision != "NO"
+
+
+def test_a_rounded_unclipped_sum_is_refuted_by_its_tail_alone() -> None:
+    """I3: pure privacy is lost at the first grid point, of probability 2**-53."""
+    witness = witness_of(checked(tails_only))
+    assert witness.point in range(1, 7)
+
+
+def test_delta_is_compared_with_the_share() -> None:
+    """A claimed delta above all that impossible draws weigh is not refuted; one below is."""
+    small = lt.check_privacy(textbook, FIVE, epsilon=1, delta=0.1, floats="implemented", seed=1)
+    large = lt.check_privacy(textbook, FIVE, epsilon=1, delta=0.9, floats="implemented", seed=1)
+    assert small.decision == "NO"
+    assert large.decision == "INCONCLUSIVE"
+    assert large.implemented.witness is None
+
+
+def test_several_draws_are_not_analysed() -> None:
+    found = lt.check_privacy(two_draws, FIVE, epsilon=3, seed=1).implemented
+    assert found is not None
+    assert found.decision == "INCONCLUSIVE"
+    assert str(found).startswith("As implemented: not analysed: ")
+
+
+def test_verify_replays_the_witness_from_the_certificate() -> None:
+    verdict = checked(textbook, floats="implemented")
+    uniform = lt.ProductDistribution.uniform(FIVE)
+    known = certify(verdict, fingerprint(textbook), uniform, own_seed=True)
+    text = known.to_json()
+    assert lt.verify(text, textbook)
+    document = json.loads(text)
+    wrong = AsImplemented.from_dict(document["verdict"]["implemented"])
+    assert wrong.witness is not None
+    assert not wrong.witness.problems()
