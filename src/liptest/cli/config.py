@@ -72,6 +72,7 @@ class CheckModel(_Model):
     tolerance: float = 1e-9
     budget: int | None = None
     search_laws: int | None = None
+    floats: str = "both"
     seed: int | None = None
     max_seconds: float | None = None
     releases: int = 1

@@ -76,6 +76,7 @@ def read_task(options: dict[str, Any]) -> CommandJob:
     return CommandJob(models, path.parent, workers, ledger, is_from_file=True)
 
 
+_RUNNING = ("budget", "search_laws", "floats", "seed")
 #: What a claim and its test are without a word on the command line.
 _UNSAID: dict[str, Any] = {
     "epsilon": None,
@@ -85,6 +86,7 @@ _UNSAID: dict[str, Any] = {
     "method": "auto",
     "budget": None,
     "search_laws": None,
+    "floats": "both",
     "seed": None,
     "data": asdict(NOTHING),
 }
@@ -106,7 +108,7 @@ def check_file_says_it_all(options: dict[str, Any]) -> None:
 
 def _from_arguments(options: dict[str, Any]) -> dict[str, Any]:
     plain = ("mechanism", "epsilon", "delta", "exception_mass", "failure_probability", "method")
-    data = {key: options[key] for key in (*plain, "budget", "search_laws", "seed", "vendor")}
+    data = {key: options[key] for key in (*plain, *_RUNNING, "vendor")}
     data["max_seconds"] = options.get("max_seconds")
     return {**data, **from_arguments(options), **options["data"]}
 
@@ -132,7 +134,7 @@ def settings_of(model: CheckModel) -> CheckSettings:
     """The settings of one check, without workers and progress; raises InputError."""
     claim = ("epsilon", "delta", "exception_mass", "failure_probability", "tolerance")
     options: dict[str, Any] = {
-        key: getattr(model, key) for key in (*claim, "budget", "search_laws", "seed", "max_seconds")
+        key: getattr(model, key) for key in (*claim, *_RUNNING, "max_seconds")
     }
     return CheckSettings(**options, **to_arguments(model), method=_method(model.method))
 

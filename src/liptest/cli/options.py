@@ -41,6 +41,14 @@ SearchLaws = Annotated[
         **WHOLE,
     ),
 ]
+Floats = Annotated[
+    str,
+    Parameter(
+        group=CLAIM,
+        help="ideal: noise as its law says. implemented: the floats that NumPy returns decide. "
+        "both: ideal noise decides, and the floats are a second line.",
+    ),
+]
 Seed = Annotated[
     int | None, Parameter(group=RUN, help="For reproduction; default: operating system.", **WHOLE)
 ]
@@ -95,6 +103,7 @@ class Options:
     config: Config = None
     budget: Budget = None
     search_laws: SearchLaws = None
+    floats: Floats = "both"
     seed: Seed = None
     max_seconds: MaxSeconds = None
     json: Json = None

@@ -83,7 +83,8 @@ def run_profile(options: dict[str, Any]) -> int:
         check_paths(options, inputs=files_of(options))
         _check_claim(options)
         nothing = dict.fromkeys(("ledger", "vendor", "search_laws"))
-        task = read_task(options | nothing | {"epsilon": "1", "method": "auto"})
+        asked = {"epsilon": "1", "method": "auto", "floats": "both"}
+        task = read_task(options | nothing | asked)
     except LiptestError as error:
         return screen.error(error, 2)
     written: list[dict[str, Any]] = []

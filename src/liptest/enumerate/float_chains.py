@@ -9,13 +9,13 @@ deny.
 from __future__ import annotations
 
 import operator
-from dataclasses import dataclass
 from math import isfinite
 from typing import Any
 
 import numpy as np
 
 from liptest.floats.chains import ROUNDINGS, FloatChain, FloatStep
+from liptest.floats.counts import Condition
 from liptest.floats.samplers import SCALED, Draw
 from liptest.values.array import array_of
 from liptest.values.branching import Branching
@@ -39,15 +39,6 @@ _MOST_WHOLE = 1 << 40
 _MOST_DRAWS = 10_000
 #: NumPy itself: checks arguments and gives shapes, never values.
 _NUMPY: Any = RaisesAsNumPy(np.random.Generator(np.random.PCG64(0)))
-
-
-@dataclass(frozen=True)
-class Condition:
-    """That a chain compares so with a number: "<", "<=", ">", ">=", "==" or "!="."""
-
-    chain: FloatChain
-    comparison: str
-    bound: float
 
 
 class ChainRun(NoiseRun):

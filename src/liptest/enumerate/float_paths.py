@@ -15,12 +15,13 @@ from typing import Any
 from liptest.enumerate.analysis_session import Session
 from liptest.enumerate.choice_tree import ChoiceTree, too_many_choices, watched_for_progress
 from liptest.enumerate.draw_logs import handed
-from liptest.enumerate.float_chains import ChainRun, Condition
+from liptest.enumerate.float_chains import ChainRun
 from liptest.enumerate.generator import ChoiceGenerator
 from liptest.enumerate.outputs import Items, canonical_output, raised
 from liptest.enumerate.running import Run
 from liptest.errors import LiptestError, UnsupportedRandomnessError
 from liptest.floats.chains import FloatChain
+from liptest.floats.counts import Condition
 from liptest.mechanisms.laws import Output, Raised
 from liptest.runs.interrupts import interruptions, raise_swallowed
 

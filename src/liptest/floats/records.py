@@ -174,17 +174,24 @@ class AsImplemented(Record):
         return f"As implemented: {self._told()}"
 
     def _told(self) -> str:
-        if self.witness is not None:
-            return " ".join([f"{self.decision}.", *self._witness_words(self.witness)])
-        if self.loss is None:
+        """The decision, the witness, what was counted, and what that rests on."""
+        if self.witness is None and self.loss is None:
             return f"{self.reason}."
-        low, high = self.loss
-        shown = f"{low:.9g}" if high - low < 1e-9 * high else f"[{low:.9g}, {high:.9g}]"
-        told = f"loss {shown} over {self.pairs:,} neighbouring pair{'s' * (self.pairs != 1)}"
-        if self.delta is not None and math.isinf(high):
-            told += f"; with the claimed epsilon, delta {self.delta:.2g} is enough"
-        because = f" ({self.reason})" if self.reason else ""
-        return f"{self.decision}{because}: {told}."
+        parts = [f"{self.decision}."]
+        if self.witness is not None:
+            parts += self._witness_words(self.witness)
+        elif self.reason:
+            parts.append(f"{self.reason[0].upper()}{self.reason[1:]}.")
+        if self.loss is not None:
+            parts += self._counted_words(*self.loss)
+        return " ".join([*parts, f"It rests on: {self.rests_on}."])
+
+    def _counted_words(self, low: float, high: float) -> list[str]:
+        pairs = f"{self.pairs:,} neighbouring pair{'s' * (self.pairs != 1)}"
+        told = [f"Loss {'infinite' if math.isinf(high) else f'{high:.9g}'} over {pairs}."]
+        if self.delta and self.decision is not Decision.YES:
+            told.append(f"With the claimed epsilon, a delta of {_above(self.delta)} is enough.")
+        return told
 
     def _witness_words(self, witness: ImpossibleOutput) -> list[str]:
         point = "" if witness.point is None else f" (grid point j = {witness.point})"
@@ -203,8 +210,13 @@ class AsImplemented(Record):
             f"Output {witness.output}{place} occurs on the first dataset{point} and on no draw "
             f"under the second{many}.",
             f"Datasets: {_short(witness)}." if len(witness.dataset) > 6 else f"Datasets: {ends}.",
-            f"It rests on: {self.rests_on}." if self.rests_on else "",
         ]
+
+
+def _above(number: float) -> str:
+    """Two digits, never less than the number."""
+    unit = 10.0 ** (math.floor(math.log10(number)) - 1)
+    return f"{math.ceil(number / unit) * unit:.2g}"
 
 
 def _short(witness: ImpossibleOutput) -> str:

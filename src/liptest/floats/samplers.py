@@ -31,7 +31,8 @@ _BITS = 160
 class GridSampler:
     """A method of a generator: ``grid(n / s)`` is the real k of 2**53 at which noise is n.
 
-    ``grid`` is monotone; ``first`` is the least grid point that is not drawn again.
+    ``grid`` is monotone, and increases where noise ``rises`` with the grid point; ``first`` is the
+    least grid point that is not drawn again.
     """
 
     origin: str
@@ -40,6 +41,7 @@ class GridSampler:
     first: int
     absolute: bool
     has_loc: bool = True
+    rises: bool = True
 
 
 @dataclass(frozen=True)
@@ -147,8 +149,8 @@ SAMPLERS: dict[tuple[str, str], GridSampler] = {
             GridSampler(origin, "logistic", _logistic, 1, True)
             for origin in (GENERATOR, RANDOM_STATE)
         ),
-        GridSampler(GENERATOR, "gumbel", _gumbel, 1, True),
-        GridSampler(RANDOM_STATE, "gumbel", _gumbel, 1, True),
+        GridSampler(GENERATOR, "gumbel", _gumbel, 1, True, rises=False),
+        GridSampler(RANDOM_STATE, "gumbel", _gumbel, 1, True, rises=False),
         GridSampler(RANDOM_STATE, "exponential", _exponential, 0, False, has_loc=False),
     )
 }

@@ -236,8 +236,9 @@ class PrivacyGate(Gate):
     Parameters
     ----------
     mechanism, distribution, epsilon, delta, rho, renyi, mu, curve
-    exception_mass, failure_probability, method, search_laws
-        As for ``check_privacy``.
+    exception_mass, failure_probability, method, search_laws, floats
+        As for ``check_privacy``. What is released is drawn from an enumerated law, so floats are
+        looked at where "implemented" asks for it.
     releases
         How many outputs may be drawn in all; each costs epsilon once more.
     seed
@@ -282,6 +283,7 @@ class PrivacyGate(Gate):
         tolerance: float = 1e-9,
         budget: int | None = None,
         search_laws: int | None = None,
+        floats: str = "both",
         releases: int = 1,
         seed: int | None = None,
         max_seconds: float | None = None,
@@ -309,6 +311,7 @@ class PrivacyGate(Gate):
             tolerance=tolerance,
             budget=budget,
             search_laws=search_laws,
+            floats=floats,
             seed=seed,
             max_seconds=max_seconds,
             executor=executor,

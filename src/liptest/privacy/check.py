@@ -50,7 +50,7 @@ from liptest.privacy.proof import run_exhaustive, try_in_worker
 from liptest.privacy.request import Task, validated_request
 from liptest.privacy.sampling_run import run_sampling
 from liptest.privacy.search import run_search, then_search
-from liptest.privacy.settings import AT_ANY_SIZE, BLACK_BOX, CheckSettings
+from liptest.privacy.settings import AT_ANY_SIZE, BLACK_BOX, IMPLEMENTED, CheckSettings
 from liptest.privacy.symmetric_records import count_laws_per_draw
 from liptest.privacy.verdicts import BY_RECORDS, PrivacyPlan, PrivacyVerdict
 from liptest.runs.checkpoints import Checkpoint
@@ -209,7 +209,9 @@ def check_with_settings(
     if kept is not None:
         kept.claim(task.identity())
     verdict = within_time(task, lambda: _check(task, for_release=for_release))
-    return verdict if for_release else with_floats(task, verdict)
+    if for_release and task.settings.floats != IMPLEMENTED:
+        return verdict
+    return with_floats(task, verdict)
 
 
 def _check(task: Task, *, for_release: bool) -> PrivacyVerdict:

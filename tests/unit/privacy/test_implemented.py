@@ -211,3 +211,37 @@ def test_verify_replays_the_witness_from_the_certificate() -> None:
     wrong = AsImplemented.from_dict(document["verdict"]["implemented"])
     assert wrong.witness is not None
     assert not wrong.witness.problems()
+
+
+def test_the_exact_law_of_the_floats_proves_a_clipped_sum() -> None:
+    found = checked(clipped).implemented
+    assert found is not None
+    assert found.decision == "YES"
+    assert found.pairs == 80
+    assert found.loss is not None
+    assert 1.0 <= found.loss[0] <= found.loss[1] < 1.000000002
+    assert checked(clipped, floats="implemented").decision == "YES"
+
+
+def test_an_unclipped_sum_holds_with_the_delta_that_is_told() -> None:
+    found = checked(tails_only).implemented
+    assert found is not None
+    assert found.decision == "NO"
+    assert found.delta == pytest.approx(3.7e-15, rel=0.1)
+    assert "a delta of 3.7e-15 is enough" in str(found)
+    kept = lt.check_privacy(tails_only, FIVE, epsilon=1, delta=1e-14, floats="implemented", seed=1)
+    assert kept.decision == "YES"
+
+
+@lt.mechanism
+def clipped_by_mistake(data, rng):
+    # The scale is half of what the claim needs.
+    return int(np.clip(round(data.sum() + rng.laplace(0, 0.5)), -8, 8))
+
+
+def test_a_loss_beyond_the_claim_is_a_no() -> None:
+    found = lt.check_privacy(clipped_by_mistake, FIVE, epsilon=1, floats="implemented", seed=1)
+    assert found.decision == "NO"
+    assert found.implemented is not None
+    assert found.implemented.loss is not None
+    assert found.implemented.loss[0] == pytest.approx(2.0, rel=1e-4)

@@ -1,0 +1,170 @@
+"""Exact laws of rounded outputs as they are implemented, compared pair by pair (theory I5)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import islice
+from typing import Any
+
+import numpy as np
+from flint import arb
+from numpy.typing import NDArray
+
+from liptest.data.answers import Answers
+from liptest.data.domains import Domain
+from liptest.floats.counts import (
+    CountedLaw,
+    NotCounted,
+    OutputPiece,
+    bounds_of_exp,
+    count_outputs,
+    delta_between,
+    loss_between,
+    output_of,
+)
+from liptest.floats.grid import GENERATOR, GRID, fresh, generator_in, words_at
+from liptest.floats.impossible import INVERSION
+from liptest.floats.records import AsImplemented, conditions
+from liptest.mechanisms.base import Mechanism
+from liptest.privacy.claims import Claim
+from liptest.privacy.notions import StatedClaim
+from liptest.privacy.plain_pairs import plain_pairs
+from liptest.verdicts import Decision
+
+#: A finite loss beyond a pure claim that needs no more delta is one of single grid points.
+GRID_DELTA = Fraction(1, 1 << 40)
+_CHECKED = 8
+Dataset = NDArray[Any]
+Pair = tuple[Dataset, Dataset]
+
+
+@dataclass
+class Counted:
+    """What was compared: the largest loss, and the delta that the claimed epsilon needs."""
+
+    loss: arb
+    delta: Fraction | None
+    pairs: int
+    is_all: bool
+    at: Pair | None = None
+
+
+def count_floats(
+    mechanism: Mechanism, domain: Domain, claim: StatedClaim, *, pairs: int, datasets: int
+) -> Counted:
+    """Compare the exact laws of pairs: of all, where there are few datasets, else of plain ones.
+
+    Raises NotCounted where outputs are not counted.
+    """
+    is_all = not isinstance(domain, Answers) and domain.size <= datasets
+    chosen = every_pair(domain) if is_all else islice(plain_pairs(domain), pairs)
+    counter = _Laws(mechanism, 2000 if datasets > 100 else 200)
+    factor = None
+    if isinstance(claim, Claim):
+        # A smaller factor needs more delta.
+        factor = bounds_of_exp(replace(claim, tolerance=0.0).ball())[0]
+    found = Counted(arb(0), None if factor is None else Fraction(0), 0, is_all)
+    for pair in chosen:
+        laws = [counter.law(end) for end in pair]
+        loss, _ = loss_between(*laws)
+        if found.at is None or loss.upper() > found.loss.upper():
+            found.loss, found.at = loss, pair
+        if factor is not None and found.delta is not None:
+            found.delta = max(found.delta, delta_between(laws[0], laws[1], factor))
+        found.pairs += 1
+    return found
+
+
+def every_pair(domain: Domain) -> Iterator[Pair]:
+    """All neighbouring pairs of a small domain, each once."""
+    for points in domain.all_points():
+        for point in points.astype(np.int64):
+            for other in domain.neighbours(point).astype(np.int64):
+                if point.tolist() < other.tolist():
+                    yield point, other
+
+
+class _Laws:
+    """Laws of datasets; those with the same paths are counted once."""
+
+    def __init__(self, mechanism: Mechanism, most: int) -> None:
+        self._mechanism, self._most = mechanism, most
+        self._known: dict[Any, CountedLaw] = {}
+        self._of: dict[bytes, CountedLaw] = {}
+
+    def law(self, dataset: Dataset) -> CountedLaw:
+        """Of one dataset; NotCounted where it is not counted."""
+        key = dataset.tobytes()
+        if key not in self._of:
+            self._of[key] = self._counted(dataset)
+        return self._of[key]
+
+    def _counted(self, dataset: Dataset) -> CountedLaw:
+        followed = self._mechanism.float_paths(dataset)
+        if followed is None or not followed.paths:
+            raise NotCounted("the code is not followed" if followed is None else followed.reason)
+        pieces = _pieces(followed.paths)
+        key = tuple(pieces)
+        if key not in self._known:
+            self._known[key] = count_outputs(pieces, self._most)
+            _check_runs(pieces, followed.run)
+        return self._known[key]
+
+
+def _pieces(paths: Sequence[Any]) -> list[OutputPiece]:
+    shapes = {path.shape for path in paths}
+    if len(shapes) != 1 or not all(path.is_followed and len(path.entries) == 1 for path in paths):
+        raise NotCounted("its outputs are not one number that follows from one draw")
+    return [OutputPiece(path.entries[0], path.conditions) for path in paths]
+
+
+def _check_runs(pieces: list[OutputPiece], run: Any) -> None:
+    """Real runs must give what the pieces say."""
+    if run is None:
+        return
+    drawn = fresh(GENERATOR, 3)
+    for _ in range(_CHECKED):
+        words = words_at(GENERATOR, int(drawn.integers(1, GRID)))
+        _, numbers = run(generator_in(GENERATOR, words))
+        if numbers != (output_of(pieces, generator_in(GENERATOR, words)),):
+            raise NotCounted("real runs differ from what was followed")
+
+
+def told_of_counts(found: Counted, claim: StatedClaim) -> AsImplemented:
+    """What the counts say of a claim."""
+    low, high = float(found.loss.lower()), float(found.loss.upper())
+    delta = None if found.delta is None else _rounded_up(found.delta)
+    decision, reason = _decided(found, claim, high)
+    return AsImplemented(
+        decision,
+        reason,
+        loss=(max(low, 0.0), high),
+        delta=delta,
+        pairs=found.pairs,
+        rests_on=conditions(INVERSION),
+    )
+
+
+def _decided(found: Counted, claim: StatedClaim, high: float) -> tuple[Decision, str]:
+    if not isinstance(claim, Claim) or found.delta is None:
+        return Decision.INCONCLUSIVE, "the claim is not about a loss"
+    holds = high <= claim.threshold
+    if claim.delta:
+        holds = holds or found.delta <= Fraction(claim.delta)
+        if found.delta > Fraction(claim.delta_threshold) + GRID_DELTA:
+            return Decision.NO, "the exact law of its floats breaks the claim"
+    elif not holds and (math.isinf(high) or found.delta > GRID_DELTA):
+        return Decision.NO, "the exact law of its floats breaks the claim"
+    if holds and found.is_all:
+        return Decision.YES, "every neighbouring pair compared, by the exact law of its floats"
+    if holds:
+        return Decision.INCONCLUSIVE, "it holds on the pairs of plain datasets that were compared"
+    return Decision.INCONCLUSIVE, "beyond the claim by single grid points"
+
+
+def _rounded_up(number: Fraction) -> float:
+    found = float(number)
+    return found if Fraction(found) >= number else math.nextafter(found, math.inf)
