@@ -38,7 +38,7 @@ def words_at(origin: str, point: int) -> tuple[int, int]:
     return _untempered((high << 5) & _WORD), _untempered((low << 6) & _WORD)
 
 
-def words_of(generator: Any) -> tuple[int, int]:
+def state_words(generator: Any) -> tuple[int, int]:
     """The words of the state of a Generator with a PCG64."""
     state = generator.bit_generator.state["state"]
     return int(state["state"]), int(state["inc"])

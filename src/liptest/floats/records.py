@@ -47,7 +47,7 @@ class RecordedStep(Record):
 
     def step(self) -> FloatStep:
         """Back."""
-        return FloatStep(self.name, read_number(self.constant), self.of_whole, self.to_whole)
+        return FloatStep(self.name, number_from(self.constant), self.of_whole, self.to_whole)
 
 
 @dataclass(frozen=True)
@@ -74,8 +74,8 @@ class RecordedNumber(Record):
     def entry(self) -> Entry:
         """Back."""
         if self.constant is not None:
-            return read_number(self.constant)
-        parameters = tuple(float(read_number(one)) for one in self.parameters)
+            return number_from(self.constant)
+        parameters = tuple(float(number_from(one)) for one in self.parameters)
         draw = Draw(self.generator, self.method, parameters, self.number)
         return FloatChain(draw, tuple(one.step() for one in self.steps))
 
@@ -126,7 +126,7 @@ class ImpossibleOutput(Record):
     @property
     def value(self) -> Number:
         """The number."""
-        return read_number(self.output)
+        return number_from(self.output)
 
     def generator_there(self) -> np.random.Generator | np.random.RandomState:
         """An unmodified generator of the installed NumPy in the state of the witness."""
@@ -240,8 +240,8 @@ def write_number(number: Number) -> str:
     return number.hex() if isinstance(number, float) else str(int(number))
 
 
-def read_number(text: str) -> Number:
-    """Inverse of ``written``."""
+def number_from(text: str) -> Number:
+    """Inverse of ``write_number``."""
     is_float = "x" in text or text in ("nan", "inf", "-inf")
     return float.fromhex(text) if is_float else int(text)
 

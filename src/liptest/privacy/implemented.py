@@ -27,8 +27,8 @@ from liptest.floats.grid import (
     RANDOM_STATE,
     fresh,
     generator_in,
+    state_words,
     words_at,
-    words_of,
 )
 from liptest.floats.impossible import CONSTANT, exclude
 from liptest.floats.records import (
@@ -340,7 +340,7 @@ class _Search:
                 yield from self._at(int(rng.integers(1, GRID)))
         elif self.one.run is not None:
             for _ in range(draws):
-                state = _State(GENERATOR, words_of(rng), None)
+                state = _State(GENERATOR, state_words(rng), None)
                 yield (state, *self.one.run(rng))
 
     def _at_ends(self) -> Iterator[Any]:

@@ -16,8 +16,8 @@ from liptest.floats.grid import (
     RANDOM_STATE,
     GridSource,
     generator_in,
+    state_words,
     words_at,
-    words_of,
 )
 from liptest.floats.samplers import SAMPLERS, Draw, window
 
@@ -45,7 +45,7 @@ def test_a_generator_can_be_put_before_any_grid_point(point: int, origin: str) -
 
 def test_words_are_those_of_an_unmodified_generator() -> None:
     rng = np.random.default_rng(7)
-    again = generator_in(GENERATOR, words_of(rng))
+    again = generator_in(GENERATOR, state_words(rng))
     assert [again.normal() for _ in range(9)] == [rng.normal() for _ in range(9)]
 
 
