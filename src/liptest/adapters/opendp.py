@@ -8,6 +8,7 @@ object, the law is compared with draws of the measurement before it is used.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -171,16 +172,15 @@ def terms_of(
     measurement: Any, record: ConstructorRecord, domain: Domain, distance: int, delta: float | None
 ) -> Terms:
     """Domain, claim of inputs at this distance, and where both come from."""
-    epsilon, found = claim(measurement, distance, delta)
-    return Terms(
-        domain,
-        epsilon,
-        found,
-        (
-            f"Claim: measurement.map({distance}), for {measurement.input_metric}.",
-            f"Law: closed form of {record}, as recorded by the Python object.",
-        ),
+    notes = (
+        f"Claim: measurement.map({distance}), for {measurement.input_metric}.",
+        f"Law: closed form of {record}, as recorded by the Python object.",
     )
+    if str(measurement.output_measure) == "ZeroConcentratedDivergence" and delta is None:
+        rho = float(measurement.map(distance))
+        return Terms(domain, math.inf, 0.0, notes, rho)
+    epsilon, found = claim(measurement, distance, delta)
+    return Terms(domain, epsilon, found, notes)
 
 
 def no_category(categories: Sequence[Any]) -> Any:
@@ -199,7 +199,10 @@ def opendp(
     delta: float | None = None,
     draws: int = 30_000,
 ) -> AdaptedMechanism:
-    """An OpenDP measurement as a mechanism, with ``.domain``, ``.epsilon``, ``.delta``, ``.notes``.
+    """An OpenDP measurement as a mechanism, with ``.domain``, ``.claim``, ``.notes``.
+
+    ``.claim`` holds ``rho``, or ``epsilon`` and ``delta``, as arguments of ``check_privacy``; they
+    are attributes, too.
 
     Randomised response (bool and categorical); ``make_noisy_max`` of whole numbers;
     ``make_laplace``, ``make_geometric``, ``make_gaussian`` and ``make_noise`` on whole numbers, one
@@ -223,7 +226,8 @@ def opendp(
     domain
         Which datasets; default the smallest that shows all pairs of neighbours of the noise.
     delta
-        For a claim that OpenDP states as zCDP or as a profile: which (epsilon, delta) of it.
+        For a claim that OpenDP states as a profile: which (epsilon, delta) of it. A claim of zCDP
+        is converted to one where a delta is given, and is tested as it is, by rho, where none is.
     draws
         Draws that are compared with the law on each of two datasets; at least 1,000.
 

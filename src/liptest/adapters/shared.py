@@ -26,12 +26,22 @@ class Terms:
         The claim; epsilon is ``inf`` or 0 where the library says so.
     notes
         Sentences: where the law comes from, and what was compared with what.
+    rho
+        The claim where it is one of zCDP; epsilon is ``inf`` then.
     """
 
     domain: Domain
     epsilon: float
     delta: float = 0.0
     notes: tuple[str, ...] = ()
+    rho: float | None = None
+
+    @property
+    def claim(self) -> dict[str, float]:
+        """The claim as keyword arguments of ``check_privacy``."""
+        if self.rho is not None:
+            return {"rho": self.rho}
+        return {"epsilon": self.epsilon, "delta": self.delta}
 
 
 class AdaptedMechanism(Mechanism):
@@ -39,16 +49,19 @@ class AdaptedMechanism(Mechanism):
 
     #: Datasets and neighbours that the claim is about.
     domain: Domain
-    #: The claim, natural log units.
+    #: The claim, natural log units; epsilon is ``inf`` where it is one of ``rho``.
     epsilon: float
     delta: float
+    rho: float | None
+    #: The claim as keyword arguments of ``check_privacy`` and of gates.
+    claim: dict[str, float]
     #: Where the law comes from, and what was compared with what.
     notes: tuple[str, ...]
 
 
 def attach(mechanism: Mechanism, terms: Terms) -> AdaptedMechanism:
     """The mechanism, with the terms as attributes; gates draw from its class, not from others."""
-    for key in ("domain", "epsilon", "delta", "notes"):
+    for key in ("domain", "epsilon", "delta", "rho", "claim", "notes"):
         object.__setattr__(mechanism, key, getattr(terms, key))
     return cast(AdaptedMechanism, mechanism)
 

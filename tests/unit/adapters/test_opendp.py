@@ -139,8 +139,6 @@ def test_the_claim_is_exact_and_its_relation_is_the_metric(case: str) -> None:
 def test_gaussian_noise_at_a_delta(wrapped: bool, size: int | None) -> None:
     space = (vector(size), dp.l2_distance(T=float)) if size else NUMBER
     measurement = dp.m.make_gaussian(*space, scale=2.0)
-    with pytest.raises(lt.errors.InputError, match="give the delta"):
-        lt.adapters.opendp(measurement, draws=1000)
     arguments: dict[str, Any] = {"delta": 1e-6}
     if wrapped:
         measurement = dp.c.make_fix_delta(dp.c.make_zCDP_to_approxDP(measurement), 1e-6)
@@ -156,6 +154,38 @@ def test_gaussian_noise_at_a_delta(wrapped: bool, size: int | None) -> None:
         assert verdict.decision == decision
     assert verdict.witness is not None
     assert verdict.witness.verify(mechanism)
+
+
+@pytest.mark.parametrize("size", [None, 2])
+def test_a_claim_of_zcdp_is_tested_as_it_is(size: int | None) -> None:
+    space = (vector(size), dp.l2_distance(T=float)) if size else NUMBER
+    mechanism = lt.adapters.opendp(dp.m.make_gaussian(*space, scale=2.0), draws=1000)
+    assert mechanism.claim == {"rho": mechanism.rho}
+    assert mechanism.rho == pytest.approx(0.125)
+    assert mechanism.epsilon == math.inf
+    law = lt.ProductDistribution.uniform(mechanism.domain)
+    assert lt.check_privacy(mechanism, law, **mechanism.claim).decision == "YES"
+    assert lt.exact_rho(mechanism, mechanism.domain).value == pytest.approx(0.125)
+    below = lt.check_privacy(mechanism, law, rho=0.999 * 0.125)
+    assert below.decision == "NO"
+    assert below.witness is not None
+    assert below.witness.verify(mechanism)
+    gate = lt.PrivacyGate(mechanism, law, **mechanism.claim)
+    assert isinstance(gate.release([0] * mechanism.domain.dimension), lt.Released)
+    pure = lt.adapters.opendp(dp.m.make_laplace(*NUMBER, scale=2.0), draws=1000)
+    assert pure.claim == {"epsilon": pure.epsilon, "delta": 0.0}
+
+
+def test_selection_under_zcdp_keeps_its_rho() -> None:
+    bounded = dp.vector_domain(dp.atom_domain(T=int, bounds=(0, 2)), size=2)
+    measure = dp.zero_concentrated_divergence()
+    gumbel = dp.m.make_noisy_max(bounded, dp.linf_distance(T=int), measure, scale=1.0)
+    mechanism = lt.adapters.opendp(gumbel, draws=1000)
+    law = lt.ProductDistribution.uniform(mechanism.domain)
+    assert lt.check_privacy(mechanism, law, **mechanism.claim).decision == "YES"
+    exact = lt.exact_rho(mechanism, mechanism.domain)
+    assert exact.value <= mechanism.claim["rho"]
+    assert lt.check_privacy(mechanism, law, rho=0.99 * exact.value).decision == "NO"
 
 
 def test_half_the_noise_does_not_keep_the_claim() -> None:
