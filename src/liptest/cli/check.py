@@ -24,20 +24,24 @@ from liptest.cli.jobs import (
     CommandJob,
     Job,
     check_file_says_it_all,
+    distribution_of,
     load_job,
     read_task,
     settings_of,
+    where_is,
 )
 from liptest.cli.loading import defined_at, muted
 from liptest.cli.options import DEFAULTS, Checkpoint, Mechanism, Options, Resume
 from liptest.cli.paths import check_paths, check_readable, files_of
+from liptest.cli.sealed_release import NamedCode, code_on_disk, seal_elsewhere
 from liptest.cli.tables import check_column, read_column, read_whole_numbers
 from liptest.cli.workers import pool
-from liptest.errors import BudgetError, InputError, LiptestError
+from liptest.data.distributions import Distribution
+from liptest.errors import BudgetError, GateError, InputError, LiptestError
 from liptest.evidence.certificate import Certificate, certify
 from liptest.evidence.ledger import LedgerRecorder
 from liptest.evidence.ledger_entries import clean_name
-from liptest.gate.gate import PrivacyGate, Released
+from liptest.gate.gate import Gate, PrivacyGate, Released, SealedGate
 from liptest.privacy.check import check_with_settings
 from liptest.privacy.request import validated_request
 from liptest.report.findings import Outcome
@@ -80,6 +84,10 @@ def release(
             negative="",
         ),
     ] = False,
+    in_process: Annotated[
+        bool,
+        Parameter(help="Analyse the code in this process: for code of your own.", negative=""),
+    ] = False,
     key: Annotated[
         str | None,
         Parameter(help="Names this request: a retry gets the stored answer, with --ledger."),
@@ -97,6 +105,7 @@ def release(
         "private_rows": private_rows,
         "private_table": private_table or private.name,
         "trust_code": trust_code,
+        "in_process": in_process,
         "key": key,
     }
     return run_release(asdict(options) | dataset | {"mechanism": mechanism})
@@ -248,26 +257,13 @@ def _since(started: float) -> float:
 
 
 def _release(screen: Screen, model: CheckModel, task: CommandJob, options: dict[str, Any]) -> int:
-    job = load_job(model, task.folder)
-    vendor = model.vendor or clean_name(model.mechanism)
-    with screen.progress(job.label) as progress, muted(), pool(task.workers) as executor:
-        settings = replace(settings_of(model), executor=executor, progress=progress)
-        gate = PrivacyGate(
-            job.mechanism,
-            job.distribution,
-            releases=model.releases,
-            ledger=task.ledger,
-            vendor=vendor if task.ledger else None,
-            private_table=options["private_table"] if task.ledger else None,
-            trust_code=options["trust_code"],
-            **settings.arguments(),
-        )
-    verdict = replace(gate.certificate.verdict, mechanism=job.label)
+    in_process = options["trust_code"] or options["in_process"]
+    opened = _gate_in_process if in_process else _gate_on_sealed
+    gate, label, law, mechanism = opened(screen, model, task, options)
+    verdict = replace(gate.certificate.verdict, mechanism=label)
     screen.verdict(verdict)
     code = _CODES[verdict.decision]
-    outcome = Outcome(
-        model.mechanism, code, gate.certificate, None, job.mechanism, job.distribution
-    )
+    outcome = Outcome(model.mechanism, code, gate.certificate, None, mechanism, law)
     is_written = write_outcomes(options, [outcome])
     if verdict.decision is not Decision.YES:
         screen.paragraph("REFUSED - the private table was not read")
@@ -286,6 +282,58 @@ def _release(screen: Screen, model: CheckModel, task: CommandJob, options: dict[
     if answer.warning:
         screen.paragraph(f"WARNING, for the operator only: {answer.warning}.")
     return 0
+
+
+def _gate_in_process(
+    screen: Screen, model: CheckModel, task: CommandJob, options: dict[str, Any]
+) -> tuple[Gate, str, Distribution, Any]:
+    job = load_job(model, task.folder)
+    vendor = model.vendor or clean_name(model.mechanism)
+    with screen.progress(job.label) as progress, muted(), pool(task.workers) as executor:
+        settings = replace(settings_of(model), executor=executor, progress=progress)
+        gate = PrivacyGate(
+            job.mechanism,
+            job.distribution,
+            releases=model.releases,
+            ledger=task.ledger,
+            vendor=vendor if task.ledger else None,
+            private_table=options["private_table"] if task.ledger else None,
+            trust_code=options["trust_code"],
+            **settings.arguments(),
+        )
+    return gate, job.label, job.distribution, job.mechanism
+
+
+def _gate_on_sealed(
+    screen: Screen, model: CheckModel, task: CommandJob, options: dict[str, Any]
+) -> tuple[Gate, str, Distribution, Any]:
+    """The code runs in another process, which knows the domain; this one never imports it."""
+    where, law = where_is(model, task.folder), distribution_of(model, task.folder)
+    settings = settings_of(model)
+    vendor = (model.vendor or clean_name(model.mechanism)) if task.ledger else None
+    table = options["private_table"] if task.ledger else None
+    recorder = LedgerRecorder.of_gate(task.ledger, vendor=vendor, private_table=table)
+    code, claim = code_on_disk(where), settings.claim
+    recorder.begin(NamedCode(model.mechanism), code, law, claim, settings.failure_probability)
+    hidden = [path for path in (options["private"], task.ledger) if path is not None]
+    try:
+        found = seal_elsewhere(where, law.domain, hidden=hidden, seconds=settings.max_seconds)
+    except GateError as error:
+        raise GateError(
+            f"what a release may need cannot be sealed before private data are opened: {error}; "
+            f"or, if you trust its author, --trust-code"
+        ) from None
+    with screen.progress(found.label) as progress, pool(task.workers) as executor:
+        gate = SealedGate(
+            found.sealed,
+            law,
+            replace(settings, executor=executor, progress=progress),
+            code=found.code,
+            law_source=f"{found.source}; sealed in another process ({found.confinement})",
+            recorder=recorder,
+            releases=model.releases,
+        )
+    return gate, found.label, law, None
 
 
 def _guarded(screen: Screen, action: Callable[[], Any]) -> Any:

@@ -39,6 +39,7 @@ def run_doctor() -> int:
         ("optional", _packages(extras=True, problems=[])),
         ("self test", _self_test(problems)),
         ("worker processes", _processes(problems)),
+        ("vendors' code in liptest release", _confinement()),
     ):
         print(f"\n{title}:")
         for line in findings:
@@ -156,6 +157,12 @@ def _known_leak() -> bool:
 def _forgetful(data: Any, rng: Any) -> int:
     """A count whose noise is drawn only when there is something to hide."""
     return int(data.sum()) + (int(rng.random() < 0.5) if data.sum() else 0)
+
+
+def _confinement() -> Iterator[str]:
+    from liptest.runs.jail import confinement
+
+    yield confinement()
 
 
 def _processes(problems: list[str]) -> Iterator[str]:

@@ -118,16 +118,24 @@ def load_job(model: CheckModel, folder: Path, *, alone: bool = False) -> Job:
 
     ``alone``: a domain is enough, as it is for a proof and for a refutation.
     """
-    where = model.mechanism
-    if ".py:" in where:
-        where = str(folder / where)
+    where = where_is(model, folder)
     with muted():
         mechanism, label = load_mechanism(where)
+    return Job(model, where, mechanism, label, distribution_of(model, folder, alone=alone))
+
+
+def where_is(model: CheckModel, folder: Path) -> str:
+    """The mechanism of a check, seen from here."""
+    return str(folder / model.mechanism) if ".py:" in model.mechanism else model.mechanism
+
+
+def distribution_of(model: CheckModel, folder: Path, *, alone: bool = False) -> Distribution:
+    """The distribution of one check, which needs none of the code."""
     domain = (model.domain or DomainOptions()).build()
     options = model.distribution or DistributionOptions()
     build = options.build_if_given if alone else options.build
     law: Distribution = build(domain, folder)
-    return Job(model, where, mechanism, label, law)
+    return law
 
 
 def settings_of(model: CheckModel) -> CheckSettings:

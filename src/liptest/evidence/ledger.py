@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from liptest.data.distributions import Distribution
 from liptest.errors import GateError, InputError, LedgerError, check_count, check_non_negative
 from liptest.evidence.certificate import Certificate, V
-from liptest.evidence.ledger_answers import Answer, Recalled
+from liptest.evidence.ledger_answers import Recalled, StoredAnswer
 from liptest.evidence.ledger_caps import Cap, caps_of
 from liptest.evidence.ledger_cost import TableCost, cost_of_table
 from liptest.evidence.ledger_entries import (
@@ -129,7 +129,7 @@ class Ledger:
 
         return self._follow("verdict", attempt, told)
 
-    def record_release(self, attempt: int, *, answer: Answer | None = None) -> Attempt:
+    def record_release(self, attempt: int, *, answer: StoredAnswer | None = None) -> Attempt:
         """Write that an output is drawn: call it before the draw, or give what draws as ``answer``.
 
         An ``answer`` is drawn and written in one transaction: where this raises, nothing was
@@ -352,7 +352,7 @@ class LedgerRecorder:
         """
         if self._ledger is None or self._attempt is None:
             return draw()
-        answer = Answer(draw, key)
+        answer = StoredAnswer(draw, key)
         try:
             self._ledger.record_release(self._attempt.number, answer=answer)
         except Recalled as found:

@@ -15,7 +15,7 @@ _SAME = ("code", "claim", "distribution")
 
 
 @dataclass
-class Answer:
+class StoredAnswer:
     """What a release gives out, written with its row.
 
     Parameters

@@ -42,7 +42,7 @@ from liptest.privacy.check import check_with_settings
 from liptest.privacy.claims import ExactLog
 from liptest.privacy.request import validated_request
 from liptest.privacy.settings import CheckSettings
-from liptest.privacy.verdicts import PrivacyVerdict
+from liptest.privacy.verdicts import BY_RECORDS, PrivacyVerdict
 from liptest.runs.driver import Progress
 from liptest.runs.fingerprints import Fingerprint, fingerprint
 from liptest.verdicts import Decision
@@ -345,6 +345,61 @@ class PrivacyGate(Gate):
     def _worded(self, verdict: PrivacyVerdict) -> PrivacyVerdict:
         """The verdict in the words of the route, before it is certified."""
         return verdict
+
+
+class SealedGate(Gate):
+    """A gate on laws that were sealed elsewhere, whoever computed them: these are tested here.
+
+    Parameters
+    ----------
+    sealed
+        The laws.
+    distribution, settings
+        Of the data, and of the test.
+    code
+        What the laws are said to be those of.
+    law_source
+        How they were obtained, in words.
+    recorder
+        Has the attempt already.
+    releases
+        How many outputs may be drawn.
+
+    Raises
+    ------
+    InputError, BudgetError
+        As ``check_privacy``; there is no gate then.
+    """
+
+    def __init__(
+        self,
+        sealed: Sealed,
+        distribution: Distribution,
+        settings: CheckSettings,
+        *,
+        code: Fingerprint,
+        law_source: str,
+        recorder: LedgerRecorder,
+        releases: int = 1,
+    ) -> None:
+        check_count("releases", releases)
+        own_seed = settings.seed is None
+        run = replace(settings, seed=secrets.randbits(128)) if own_seed else settings
+        if settings.method == BY_RECORDS:
+            run = replace(run, method="auto")  # of the table nothing is known record by record
+        verdict = check_with_settings(sealed.mechanism, distribution, run, for_release=True)
+        found = Seal(sealed)
+        certificate = certify(
+            replace(verdict, law_source=law_source),
+            code,
+            distribution,
+            own_seed=own_seed,
+            releases=releases,
+            release_source=found.words,
+        )
+        domain = distribution.domain
+        super().__init__(sealed.mechanism, domain, code, certificate, recorder, found)
+        self._law = distribution
 
 
 def _sealed(

@@ -1,0 +1,132 @@
+"""Sealed laws of a vendor's code, asked for in another process: this one never imports the code."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from liptest import errors
+from liptest.data.domains import Domain
+from liptest.errors import InputError, LiptestError, MechanismError
+from liptest.evidence.domain_form import domain_to_dict
+from liptest.gate.sealed import Sealed, read_sealed
+from liptest.runs.fingerprints import Fingerprint
+from liptest.runs.jail import run_confined
+from liptest.verdicts import Record, Text
+
+_MODULE = "liptest.cli.sealing_child"
+
+
+@dataclass(frozen=True)
+class _Code(Record):
+    hash: Text
+    files: dict[str, Text]
+    packages: dict[str, Text]
+    parameters: Text
+
+
+@dataclass(frozen=True)
+class SealedCode:
+    """What another process said of a vendor's code; all but ``sealed`` is its word alone."""
+
+    sealed: Sealed
+    label: str
+    source: str
+    code: Fingerprint
+    confinement: str
+
+
+@dataclass(frozen=True)
+class NamedCode:
+    """Code that is known by name only."""
+
+    name: str
+
+
+def code_on_disk(where: str) -> Fingerprint:
+    """Of the file that is named, or of the name alone, without importing anything."""
+    path = Path(where.rpartition(":")[0])
+    text = path.read_bytes() if path.is_file() else b""
+    digest = hashlib.sha256(where.rpartition(":")[2].encode() + b"\0" + text).hexdigest()
+    return Fingerprint(digest, {}, {}, hashlib.sha256(text).hexdigest())
+
+
+def seal_elsewhere(
+    where: str, domain: Domain, *, hidden: Iterable[Path], seconds: float | None
+) -> SealedCode:
+    """Have the laws of ``file.py:name`` or ``package.module:name`` sealed in another process.
+
+    Raises MechanismError where it gives no answer, and what it says it raised.
+    """
+    file = Path(where.rpartition(":")[0])
+    folder = file.resolve().parent if file.suffix == ".py" else None
+    if folder is not None:
+        where = f"{file.resolve()}:{where.rpartition(':')[2]}"
+    request = {"mechanism": where, "domain": domain_to_dict(domain)}
+    answer = run_confined(
+        _MODULE,
+        json.dumps(request).encode(),
+        readable=[] if folder is None else [folder],
+        hidden=hidden,
+        folder=folder,
+        seconds=seconds,
+    )
+    return _read(answer.content, answer.confinement, domain)
+
+
+def _read(content: bytes, confinement: str, domain: Domain) -> SealedCode:
+    try:
+        found = json.loads(content)
+        if "error" in found:
+            raise _error_of(found)
+        label = _plain(found["label"])
+        sealed = read_sealed(found["sealed"], label)
+        code = _Code.read(found["code"], "code")
+        source = _plain(found["source"])
+    except (ValueError, TypeError, LookupError, RecursionError) as error:
+        if isinstance(error, LiptestError) and not isinstance(error, InputError):
+            raise
+        if isinstance(error, _Reported):
+            raise
+        raise MechanismError("the analysis gave an answer that cannot be read") from None
+    if sealed.domain != domain:
+        raise MechanismError("the analysis gave laws of another domain")
+    files = {_plain(name): _plain(digest) for name, digest in code.files.items()}
+    packages = {_plain(name): _plain(version) for name, version in code.packages.items()}
+    made = Fingerprint(_hash(code.hash), files, packages, _hash(code.parameters))
+    return SealedCode(sealed, label, source, made, confinement)
+
+
+class _Reported(InputError):
+    """An InputError that the other process reported."""
+
+
+def _error_of(found: dict[str, Any]) -> LiptestError:
+    """The error that the other process reports, by name; its words are the code's, perhaps."""
+    text = _plain(found["text"])
+    kind = getattr(errors, str(found["error"]), MechanismError)
+    known = isinstance(kind, type) and issubclass(kind, LiptestError)
+    if not known or kind is MechanismError:
+        return MechanismError(text)
+    if issubclass(kind, InputError):
+        return _Reported(text)
+    if issubclass(kind, errors.BudgetError | errors.GateError):
+        return kind(text)
+    return MechanismError(text)
+
+
+def _plain(text: Any) -> str:
+    """One printable line of at most 2,000 characters: no control sequences reach a terminal."""
+    if type(text) is not str:
+        raise ValueError("no text")
+    return "".join(letter if letter.isprintable() else " " for letter in text[:2000])
+
+
+def _hash(text: str) -> str:
+    if len(text) != 64 or set(text) - set("0123456789abcdef"):
+        raise MechanismError("the analysis gave an answer that cannot be read")
+    return text

@@ -1,0 +1,225 @@
+"""Running code that is not trusted in a process of its own, in a jail where there is one.
+
+With bubblewrap: no network, a read-only system, an empty /tmp, no other processes, no capabilities,
+and of the user's files only those that are named. Without it (macOS, locked-down containers): a
+plain child process with limits, which can read and write what this account can; answers say so.
+
+A child answers with bytes, of a stated length, which are read up to a limit and never unpickled.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import selectors
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from liptest.errors import MechanismError
+
+#: Most bytes of an answer.
+MOST_BYTES = 1 << 26
+#: Most seconds of an analysis that is given no limit.
+MOST_SECONDS = 3600.0
+_HEADER = 16
+_MEMORY = 8 << 30
+_FILE = 1 << 26
+_FILES = 256
+_SYSTEM = (
+    "/usr",
+    "/bin",
+    "/sbin",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/etc/ld.so.cache",
+    "/etc/localtime",
+)
+CONFINED = "bubblewrap: no network, no other files, no other processes"
+NOT_CONFINED = (
+    "not confined: a plain process, which can read and write what this account can; install "
+    "bubblewrap"
+)
+
+
+@dataclass(frozen=True)
+class ChildReply:
+    """What a child said, and how it was confined."""
+
+    content: bytes
+    confinement: str
+
+
+@cache
+def find_bubblewrap() -> str | None:
+    """The program, where it is installed and works."""
+    program = shutil.which("bwrap")
+    if program is None or not sys.platform.startswith("linux"):
+        return None
+    try:
+        done = subprocess.run(
+            [program, *_ISOLATION, "--ro-bind", "/", "/", "true"],
+            capture_output=True,
+            timeout=20,
+            check=False,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return program if done.returncode == 0 else None
+
+
+def confinement() -> str:
+    """How code that is not trusted runs on this machine."""
+    return NOT_CONFINED if find_bubblewrap() is None else CONFINED
+
+
+def run_confined(
+    module: str,
+    request: bytes,
+    *,
+    readable: Iterable[Path] = (),
+    hidden: Iterable[Path] = (),
+    folder: Path | None = None,
+    seconds: float | None = None,
+) -> ChildReply:
+    """Run ``python -m module`` with ``request`` as its input, and read its answer.
+
+    ``readable`` are files and folders that a jail lets it read, ``hidden`` files that it must not
+    see even in these.
+
+    Raises MechanismError when there is no answer: the process ended, took too long or said too
+    much.
+    """
+    program = find_bubblewrap()
+    command = [sys.executable, "-m", module]
+    words = NOT_CONFINED
+    if program is not None:
+        command = [program, *_jail(readable, hidden, folder), *command]
+        words = CONFINED
+    with subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        cwd=folder if program is None else None,
+        env=_environment(),
+        start_new_session=True,
+    ) as child:
+        try:
+            content = _exchange(child, request, seconds or MOST_SECONDS)
+        finally:
+            _end(child)
+    return ChildReply(content, words)
+
+
+def answer_with(descriptor: int, content: bytes) -> None:
+    """The child's side: its whole answer, with its length first."""
+    data = f"{len(content):0{_HEADER}d}".encode() + content
+    while data:
+        data = data[os.write(descriptor, data) :]
+
+
+def limit_this_process() -> None:
+    """The child's side: no core files, little memory; called before foreign code is loaded."""
+    limits = [
+        (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_FSIZE, _FILE),
+        (resource.RLIMIT_NOFILE, _FILES),
+        (resource.RLIMIT_AS, _MEMORY),
+        (resource.RLIMIT_CPU, int(MOST_SECONDS)),
+    ]
+    for which, most in limits:
+        with suppress(ValueError, OSError):
+            _, hard = resource.getrlimit(which)
+            least = most if hard == resource.RLIM_INFINITY else min(most, hard)
+            resource.setrlimit(which, (least, least))
+
+
+_ISOLATION = (
+    *("--unshare-all", "--die-with-parent", "--new-session"),
+    *("--cap-drop", "ALL", "--hostname", "jail"),
+)
+
+
+def _jail(readable: Iterable[Path], hidden: Iterable[Path], folder: Path | None) -> list[str]:
+    options = [*_ISOLATION, "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp"]
+    places = [*_SYSTEM, sys.prefix, sys.base_prefix, *_import_paths(), *map(str, readable)]
+    for place in dict.fromkeys(str(Path(place).absolute()) for place in places):
+        options += ["--ro-bind-try", place, place]
+    for path in hidden:
+        if path.exists():
+            options += ["--ro-bind", "/dev/null", str(path.resolve())]
+    return [*options, "--chdir", "/" if folder is None else str(folder.absolute())]
+
+
+def _import_paths() -> Sequence[str]:
+    return [str(Path(place).absolute()) for place in sys.path if place and Path(place).exists()]
+
+
+def _environment() -> dict[str, str]:
+    """Nothing of the operator's but what Python needs."""
+    return {
+        "PATH": "/usr/bin:/bin",
+        "HOME": "/tmp",
+        "LANG": "C.UTF-8",
+        "PYTHONPATH": os.pathsep.join(_import_paths()),
+        "PYTHONHASHSEED": "0",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "OMP_NUM_THREADS": "1",
+        "OPENBLAS_NUM_THREADS": "1",
+    }
+
+
+def _exchange(child: subprocess.Popen[bytes], request: bytes, seconds: float) -> bytes:
+    assert child.stdin is not None
+    assert child.stdout is not None
+    with suppress(BrokenPipeError):
+        child.stdin.write(request)
+        child.stdin.close()
+    reader = _Reader(child.stdout.fileno(), time.monotonic() + seconds)
+    header = reader.read(_HEADER)
+    if not header.isdigit() or int(header) > MOST_BYTES:
+        raise MechanismError(
+            f"the analysis gave no answer, or one of more than {MOST_BYTES >> 20} MiB; nothing was "
+            f"decided"
+        )
+    return reader.read(int(header))
+
+
+@dataclass
+class _Reader:
+    descriptor: int
+    deadline: float
+
+    def read(self, count: int) -> bytes:
+        found = bytearray()
+        with selectors.DefaultSelector() as selector:
+            selector.register(self.descriptor, selectors.EVENT_READ)
+            while len(found) < count:
+                if not selector.select(max(0.0, self.deadline - time.monotonic())):
+                    raise MechanismError("the analysis took too long and was ended")
+                part = os.read(self.descriptor, min(count - len(found), 1 << 20))
+                if not part:
+                    raise MechanismError(
+                        "the analysis ended without an answer: the code ended its process, or "
+                        "needed more than it may have"
+                    )
+                found += part
+        return bytes(found)
+
+
+def _end(child: subprocess.Popen[Any]) -> None:
+    """The process and all that it started in its session."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(child.pid, signal.SIGKILL)
+    child.kill()
+    child.wait()
