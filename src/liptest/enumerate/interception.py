@@ -80,7 +80,7 @@ _OF_MACHINE = tuple(
     vars(module)[name]
     for module, name in (
         *((os, name) for name in ("getpid", "getppid", "times", "getloadavg")),
-        *((gc, "get_count"), (sys, "getrefcount")),
+        (gc, "get_count"),
     )
     if hasattr(module, name)
 )

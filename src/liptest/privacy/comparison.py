@@ -110,7 +110,8 @@ def _compare_balls(
     if value <= limit:
         return Comparison(Answer.CLEAR, (), *bounds)
     answer = Answer.VIOLATED if value > limit else Answer.DOUBT
-    return Comparison(answer, (), *bounds, float(value.lower()) if claim.delta > 0 else 0.0)
+    excess = math.nextafter(float(value.lower()), -math.inf) if claim.delta > 0 else 0.0
+    return Comparison(answer, (), *bounds, excess)
 
 
 def _is_exact(left: OutputLaw, right: OutputLaw) -> bool:

@@ -35,6 +35,7 @@ from liptest.privacy.comparison import (
     check_same_law,
     enclose_loss,
     exact_law,
+    rounded_ends,
     screen_pairs,
     shown_loss,
 )
@@ -368,7 +369,9 @@ def _enclosed(
         with precision(CERTIFIED_BITS):
             ball = mechanism.pair_loss(*where)
             if ball.is_finite():
-                lower, upper = min(value, float(ball.lower())), max(value, float(ball.upper()))
+                lower, upper = rounded_ends(ball.lower(), ball.upper())
+                # Another pair may lie within the screening error of the worst one.
+                upper = max(upper, value + slack)
                 value = float(ball.mid())
     else:
         found = enclose_loss(exact_law(mechanism, where[0]), exact_law(mechanism, where[1]))

@@ -35,7 +35,7 @@ KILLS = """
 import os, signal
 def f(data, rng):
     if data.tolist()[0]:
-        os.kill(os.getpid(), signal.SIGKILL)
+        signal.raise_signal(signal.SIGKILL)
     return int(rng.random() < 0.5)
 """
 CHECK = "check f.py:f --epsilon 1 --dimension 6 --probabilities 0.5 --exception-mass 0.1 "
@@ -172,7 +172,7 @@ def test_a_mechanism_that_ends_its_workers_is_broken(folder: Path) -> None:
 @pytest.mark.parametrize("workers", ["1", pytest.param("2", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("way", ["os._exit(0)", "os.execv('/bin/true', ['true'])"])
 def test_code_that_ends_the_process_well_is_no_yes(folder: Path, way: str, workers: str) -> None:
-    code = KILLS.replace("os.kill(os.getpid(), signal.SIGKILL)", way)
+    code = KILLS.replace("signal.raise_signal(signal.SIGKILL)", way)
     (folder / "f.py").write_text(code)
     process = start(folder, "--workers", workers)
     output, errors = process.communicate(timeout=100)

@@ -78,7 +78,6 @@ MACHINE: dict[str, Callable[[], Any]] = {
     "os.times": lambda: os.times(),
     "os.getloadavg": lambda: os.getloadavg(),
     "gc.get_count": lambda: gc.get_count(),
-    "sys.getrefcount": lambda: sys.getrefcount(DATA),
 }
 
 

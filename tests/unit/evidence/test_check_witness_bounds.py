@@ -123,3 +123,34 @@ def test_each_answer_has_its_exit_code(
     found, sentence = check_witness._told({"verdict": {"decision": "NO"}})
     assert found == code
     assert sentence.startswith("the stated ")
+
+
+@given(
+    st.fractions(Fraction(1, 100), 5, max_denominator=100),
+    st.sampled_from([Fraction(0), Fraction(1, 10**9), Fraction(1, 100)]),
+    st.integers(1, 3),
+)
+def test_the_factor_of_a_claim_has_its_tolerance(
+    epsilon: Fraction, tolerance: Fraction, distance: int
+) -> None:
+    for claim in (
+        StatedClaim(epsilon, None, NONE, tolerance),
+        StatedClaim(None, 1 + epsilon, NONE, tolerance),
+    ):
+        low, high = claim.factor(distance, 128)
+        with precision(300):
+            stated = (
+                exact_ball(epsilon) if claim.argument is None else exact_ball(1 + epsilon).log()
+            )
+            share = exact_ball(tolerance)
+            true = ((stated * (1 + share) + share) * distance).exp()
+            assert exact_ball(low) < true * (1 + arb(2) ** -100)
+            assert exact_ball(high) > true * (1 - arb(2) ** -100)
+        assert low <= high <= low * (1 + Fraction(1, 2**80))
+
+
+def test_a_file_may_be_as_deep_as_stated_and_no_deeper() -> None:
+    deepest = check_witness._DEEPEST
+    check_witness.strict_json("[" * (deepest - 1) + "]" * (deepest - 1))
+    with pytest.raises(check_witness.Unreadable, match="nested"):
+        check_witness.strict_json("[" * (deepest + 1) + "]" * (deepest + 1))

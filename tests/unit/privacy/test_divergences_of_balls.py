@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from liptest.balls import precision
 from liptest.mechanisms.laws import exact_ball
 from liptest.privacy.likelihoods import LikelihoodPair
+from liptest.privacy.noise_likelihoods import GaussianOrders
 from liptest.privacy.renyi import PairOrders, SumOfOrders, enclose_rho, refute_rho
-from liptest.privacy.tradeoff import enclose_mu
+from liptest.privacy.tradeoff import _hull_bound, enclose_mu, gaussian_quantile
 from tests.unit.privacy.test_divergences import corners, divergence, laws
 
 Law = list[Fraction]
@@ -133,6 +134,50 @@ def test_rho_is_decided_close_to_the_line(p: list[str], q: list[str], share: flo
     assert float(low) > float(below) * (1 - share) * float(order) * (1 - 1e-12)
 
 
+@pytest.mark.parametrize(
+    ("p", "q"),
+    [
+        (["1/1000", "999/1000"], ["1/100000", "99999/100000"]),
+        (["1/100", "99/100"], ["1/10000", "9999/10000"]),
+        (["1/50", "1/100", "97/100"], ["1/10000", "1/2000", "9994/10000"]),
+    ],
+)
+@pytest.mark.parametrize("radius", [0.0, 1e-12, 1e-7])
+def test_rho_that_is_reached_between_the_first_orders(
+    p: list[str], q: list[str], radius: float
+) -> None:
+    first, second = ([Fraction(one) for one in law] for law in (p, q))
+    pair = _pair(first, second) if not radius else _in_balls(first, second, radius)
+    found = enclose_rho(PairOrders(pair))
+    orders = [1 + 2.0 ** (k / 64) for k in range(-600, 320)]
+    true = max(divergence(first, second, order) / order for order in orders)
+    assert float(found.upper) >= true * (1 - 1e-12)
+    assert float(found.lower) <= true * (1 + 1e-5)
+    if not radius:
+        assert float(found.upper) <= true * (1 + 1e-5)
+    line = Fraction(true)
+    assert refute_rho(PairOrders(pair), line * Fraction(9, 10))[0] is True
+    assert refute_rho(PairOrders(pair), line * Fraction(11, 10))[0] in (False, None)
+    assert refute_rho(PairOrders(pair), line * Fraction(11, 10))[0] is False or radius > 1e-9
+
+
+def test_the_largest_loss_of_balls_is_that_of_their_ends() -> None:
+    with precision(192):
+        atoms = [(arb(0.5, 0.125), arb(0.25, 0.125)), (arb(0.5, 0.125), arb(0.75, 0.125))]
+        top = float(PairOrders(LikelihoodPair(None, lambda: atoms)).largest_loss())
+    assert top == pytest.approx(math.log(0.625 / 0.125))
+
+
+def test_a_sum_has_a_known_rho_only_where_all_parts_have_one() -> None:
+    plain = PairOrders(_pair([Fraction(1, 3), Fraction(2, 3)], [Fraction(2, 3), Fraction(1, 3)]))
+    known = GaussianOrders(Fraction(2), 1)
+    both = known.known_rho()
+    assert both is not None
+    assert SumOfOrders([known, known]).known_rho() == 2 * both
+    assert SumOfOrders([known, plain]).known_rho() is None
+    assert SumOfOrders([plain, plain]).known_rho() is None
+
+
 def test_a_claim_that_holds_everywhere_is_proved_without_a_gap() -> None:
     same = PairOrders(_pair([Fraction(1, 3), Fraction(2, 3)], [Fraction(1, 3), Fraction(2, 3)]))
     assert refute_rho(same, Fraction(1, 10**9))[0] is False
@@ -149,6 +194,37 @@ def test_mu_of_narrow_balls_is_that_of_what_they_hold(pair: tuple[Law, Law], rad
     assert float(found.lower) <= float(found.upper)
     assert float(found.lower) == pytest.approx(true, abs=1e-6)
     assert float(found.upper) == pytest.approx(true, abs=1e-5)
+
+
+@settings(max_examples=60)
+@given(laws(1), st.sampled_from([1e-30, 1e-15]))
+def test_lines_above_a_curve_touch_it(pair: tuple[Law, Law], radius: float) -> None:
+    with precision(192):
+        atoms = _in_balls(*pair, radius).in_balls()
+        atoms.sort(key=lambda atom: float((atom[0] / atom[1]).mid()), reverse=True)
+        found = float(_hull_bound(atoms))
+    true = corners(*pair)
+    assert true - 1e-12 <= found <= true + 1e-5
+
+
+def test_what_may_be_impossible_leaves_mu_without_a_bound() -> None:
+    for one in (arb(0.125, 0.125), arb(0.0625, 0.125)):
+        for atom in ((one, arb(0.25)), (arb(0.25), one)):
+            atoms = [(arb(0.5), arb(0.25)), atom, (arb(0.25), arb(0.5))]
+            with precision(192):
+                found = enclose_mu(LikelihoodPair(None, lambda atoms=atoms: atoms))
+            assert math.isinf(float(found.upper))
+
+
+def test_a_part_counts_what_is_certain_inside_and_outside() -> None:
+    part = Fraction(1, 50)
+    p = [(arb(0.7, 0.01), arb(0.2, 0.01)), (arb(0.2, 0.01), arb(0.6, 0.01))]
+    pair = LikelihoodPair(None, lambda: p, open_left=part, open_right=part)
+    with precision(192):
+        found = float(enclose_mu(pair).lower)
+        inside = gaussian_quantile(arb(0.69), arb(0.31))
+        outside = gaussian_quantile(arb(0.41), arb(0.59))
+    assert found == pytest.approx(float(inside - outside), abs=1e-9)
 
 
 @settings(max_examples=40)

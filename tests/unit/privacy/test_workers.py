@@ -21,11 +21,11 @@ from concurrent.futures import ProcessPoolExecutor
 import liptest as lt
 
 def at_once(data, rng):
-    os.kill(os.getpid(), signal.SIGKILL)
+    signal.raise_signal(signal.SIGKILL)
 
 def on_one_dataset(data, rng):
     if data.sum() == 20:
-        os.kill(os.getpid(), signal.SIGKILL)
+        signal.raise_signal(signal.SIGKILL)
     return int(rng.random() < (0.5 if data[0] else 0.4))
 
 if __name__ == "__main__":
