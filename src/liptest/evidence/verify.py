@@ -33,6 +33,7 @@ from liptest.evidence.certificate import (
 )
 from liptest.evidence.check_witness import read_rational
 from liptest.evidence.filters import filter_problems
+from liptest.evidence.floats import implemented_problems, replay_problems
 from liptest.lipschitz.testers import ALL_TESTERS
 from liptest.lipschitz.testers.base import LipschitzTester
 from liptest.mechanisms.base import (
@@ -529,7 +530,14 @@ def _examine_itself(given: Certificate[Any], document: dict[str, Any], found: Ex
         return
     if given.domain is not None:
         found.problems += verdict_problems(verdict, given.domain)
+        found.problems += implemented_problems(verdict, given.domain)
     found.checked.append("guarantee, counts and losses against each other")
+    if verdict.implemented is not None and verdict.implemented.witness is not None:
+        if given.versions.get("numpy") == versions_here()["numpy"]:
+            found.problems += replay_problems(verdict.implemented)
+            found.checked.append("the impossible output of the floats, replayed by NumPy alone")
+        else:
+            found.unchecked.append("the impossible output of the floats: another NumPy is here")
     if verdict.decision is Decision.NO and verdict.witness is not None:
         wrong, decided = witness_problems(document, verdict.witness)
         found.problems += wrong
@@ -604,7 +612,7 @@ def _examine_mechanism(
         found.certain = True
     if verdict.implemented is not None and verdict.implemented.witness is not None:
         told = float_witness_problems(checked, verdict.implemented.witness)
-        found.problems += [f"as implemented: {line}" for line in told]
+        found.problems += [f"implemented: {line}" for line in told]
         found.checked.append(
             "from its state an unmodified generator of NumPy gives the impossible output, and no "
             "grid point does on the neighbour"

@@ -1,7 +1,8 @@
 """Which float outputs can occur on one dataset and on no draw under another (I2).
 
-``Inversion`` tries every grid point that could lead to the output with the installed sampler;
-``Granularity`` needs no inversion: near 0, x + n is a multiple of half a last place of x.
+By "rounding": no float at all leads to it through the steps of the code, whatever is drawn. By
+"inversion": every grid point that could lead to it was tried with the installed sampler. By
+"granularity": near 0, the sum of a place and a noise is a multiple of half a last place of it.
 """
 
 from __future__ import annotations
@@ -12,9 +13,10 @@ from typing import Any
 
 from liptest.floats.chains import FloatChain
 from liptest.floats.grid import GridSource, fresh
-from liptest.floats.samplers import SCALED, Draw, is_far
+from liptest.floats.samplers import SCALED, Draw, is_far, window
 
-INVERSION, GRANULARITY, CONSTANT = "inversion", "granularity", "constant"
+ROUNDING, INVERSION = "rounding", "inversion"
+GRANULARITY, CONSTANT = "granularity", "constant"
 #: A number of an output on one path: a constant, or one draw and what was done with it.
 Entry = float | FloatChain
 #: Grid points that are tried for one output.
@@ -36,13 +38,15 @@ def exclude(entry: Entry, output: float, most: int = MOST_POINTS) -> Exclusion |
         return Exclusion(CONSTANT) if entry != output and entry == entry else None
     if is_far(output) or not entry.is_plain:
         return None
+    reals = entry.drawn_between(output)
+    if reals is None:
+        return Exclusion(ROUNDING)
     if entry.draw.sampler() is not None:
-        return _by_inversion(entry, output, most)
+        return _by_inversion(entry, output, window(entry.draw, *reals), most)
     return Exclusion(GRANULARITY) if is_too_fine(entry, output) else None
 
 
-def _by_inversion(chain: FloatChain, output: float, most: int) -> Exclusion | None:
-    points = chain.candidates(output)
+def _by_inversion(chain: FloatChain, output: float, points: range, most: int) -> Exclusion | None:
     if len(points) > most or leading_to(chain, output, points):
         return None
     return Exclusion(INVERSION, points.start, points.stop - 1)

@@ -13,10 +13,11 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
+from liptest.errors import InputError, shown
 from liptest.floats.chains import FloatChain, FloatStep, Number
 from liptest.floats.grid import generator_in
-from liptest.floats.impossible import CONSTANT, GRANULARITY, INVERSION, Entry, exclude
-from liptest.floats.samplers import Draw
+from liptest.floats.impossible import CONSTANT, GRANULARITY, INVERSION, ROUNDING, Entry, exclude
+from liptest.floats.samplers import SCALED, Draw
 from liptest.verdicts import (
     Count,
     Decision,
@@ -77,19 +78,24 @@ class RecordedNumber(Record):
             return number_from(self.constant)
         parameters = tuple(float(number_from(one)) for one in self.parameters)
         draw = Draw(self.generator, self.method, parameters, self.number)
-        return FloatChain(draw, tuple(one.step() for one in self.steps))
+        found = FloatChain(draw, tuple(one.step() for one in self.steps))
+        # A document may have been written by anyone: nothing else is ever called.
+        if self.method not in SCALED or not 1 <= len(parameters) <= 2 or not found.is_plain:
+            raise InputError(f"number={found}: liptest writes no such steps")
+        return found
 
 
 @dataclass(frozen=True)
 class ExcludedPath(Record):
     """A path on the neighbour, and why the output is not its number.
 
-    ``way`` is "inversion": the grid points from ``first`` to ``last``, and no others, could lead to
-    it, and none does; "granularity": such a sum is a multiple of a power of 2; "constant": another
-    number, or an output of another shape, for which ``number`` is None.
+    ``way`` is "rounding": no float at all leads to it; "inversion": the grid points from ``first``
+    to ``last``, and no others, could lead to it, and none does; "granularity": such a sum is a
+    multiple of a power of 2; "constant": another number, or an output of another shape, for which
+    ``number`` is None.
     """
 
-    way: Annotated[str, as_one_of(INVERSION, GRANULARITY, CONSTANT)]
+    way: Annotated[str, as_one_of(ROUNDING, INVERSION, GRANULARITY, CONSTANT)]
     number: RecordedNumber | None
     first: Count = 0
     last: Whole = -1
@@ -243,12 +249,15 @@ def write_number(number: Number) -> str:
 def number_from(text: str) -> Number:
     """Inverse of ``write_number``."""
     is_float = "x" in text or text in ("nan", "inf", "-inf")
-    return float.fromhex(text) if is_float else int(text)
+    try:
+        return float.fromhex(text) if is_float else int(text)
+    except ValueError:
+        raise InputError(f"number={shown(text)}: it is not one as liptest writes it") from None
 
 
 def conditions(*ways: str) -> str:
     """What is taken for granted, in words."""
-    parts = ["uniforms on NumPy's grid of 2^-53"]
+    parts = ["uniforms on NumPy's grid of 2^-53", "floats rounded to nearest"]
     if INVERSION in ways:
         parts.append("logarithms of the math library within a relative error of 2^-45")
     parts.append(f"NumPy {np.__version__} on {platform.system()} {platform.machine()}")

@@ -176,7 +176,12 @@ def _searched(
 def _verdict(
     search: _Search, found: ImpossibleOutput, claim: StatedClaim, draws: int
 ) -> AsImplemented:
-    hits = sum(search.is_impossible(*one) for one in search.outputs(draws))
+    ways = {one.way for one in found.excluded}
+    hits = 0
+    for _, shape, numbers in search.outputs(draws):
+        used = search.ways(shape, numbers)
+        hits += bool(used)
+        ways |= used
     share = max(binomial_lower(hits, draws, FAILURE), 0.0)
     most = _largest_delta(claim)
     refuted = most == 0 or share > most
@@ -186,7 +191,7 @@ def _verdict(
         found if refuted else None,
         share,
         FAILURE,
-        rests_on=conditions(*(one.way for one in found.excluded)),
+        rests_on=conditions(*ways),
     )
 
 
@@ -201,7 +206,10 @@ def _largest_delta(claim: StatedClaim) -> float:
 
 def float_witness_problems(mechanism: Mechanism, witness: ImpossibleOutput) -> list[str]:
     """What the code and the installed NumPy do otherwise than a witness says."""
-    told = witness.problems()
+    try:
+        told = witness.problems()
+    except LiptestError as error:
+        return [str(error)]
     ends = [np.array(end, dtype=np.int64) for end in (witness.dataset, witness.neighbour)]
     one, other = (mechanism.float_paths(end) for end in ends)
     if one is None or not one.paths or not other.paths:
@@ -324,9 +332,13 @@ class _Search:
             told.append(ExcludedPath(why.way, RecordedNumber.of(entry), why.first, why.last))
         return tuple(told)
 
-    def is_impossible(self, state: _State, shape: Any, numbers: tuple[Number, ...]) -> bool:
-        """Whether no path on the other dataset has this output."""
-        return any(self.excluded(shape, numbers, place) is not None for place in self.places)
+    def ways(self, shape: Any, numbers: tuple[Number, ...]) -> set[str]:
+        """How it is known that no path on the other dataset has this output; none: it is not."""
+        for place in self.places:
+            excluded = self.excluded(shape, numbers, place)
+            if excluded is not None:
+                return {one.way for one in excluded}
+        return set()
 
     def outputs(self, draws: int) -> Iterator[tuple[_State, Any, tuple[Number, ...]]]:
         """Independent outputs."""

@@ -296,6 +296,7 @@ def _finding(name: str, verdict: PrivacyVerdict, found: Findings) -> dict[str, A
         "Claim against finding",
         tested=tested(verdict),
         beyond=_beyond(verdict, found),
+        implemented="" if verdict.implemented is None else str(verdict.implemented),
         figures=drawn,
         resolution="",
     )
@@ -583,6 +584,7 @@ def _sampled_finding(name: str, verdict: BlackBoxVerdict) -> dict[str, Any]:
         "Claim against finding",
         tested=verdict.tested,
         beyond="",
+        implemented="",
         figures=[_losses(name, title, caption, rows)],
         resolution="" if is_refuted else known,  # a NO does not need it
         resolution_asked=f"{verdict.resolution:g}",

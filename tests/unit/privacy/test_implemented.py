@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.evidence.certificate import certify
+from liptest.evidence.certificate import certify, document_digest
+from liptest.evidence.verify import problems
 from liptest.floats.records import AsImplemented, ImpossibleOutput
 from liptest.privacy.verdicts import PrivacyVerdict
+from liptest.report.html import report_html
 from liptest.runs.fingerprints import fingerprint
 
 FIVE = lt.Hypercube(5)
@@ -245,3 +247,50 @@ def test_a_loss_beyond_the_claim_is_a_no() -> None:
     assert found.implemented is not None
     assert found.implemented.loss is not None
     assert found.implemented.loss[0] == pytest.approx(2.0, rel=1e-4)
+
+
+def tampered(change: Any) -> list[str]:
+    """Problems of a certificate whose witness was changed, with a digest that fits."""
+    verdict = checked(textbook, floats="implemented")
+    uniform = lt.ProductDistribution.uniform(FIVE)
+    document = certify(verdict, fingerprint(textbook), uniform, own_seed=True).to_dict()
+    change(document["verdict"]["implemented"]["witness"])
+    document["digest"] = document_digest(document)
+    return problems(json.dumps(document), textbook)
+
+
+def possible_output(witness: dict[str, Any]) -> None:
+    rng = np.random.default_rng(3)
+    witness["output"] = float(textbook(np.array(witness["neighbour"]), rng)).hex()
+
+
+def other_call(witness: dict[str, Any]) -> None:
+    witness["number"]["method"] = "bytes"
+    witness["excluded"][0]["number"]["method"] = "bytes"
+
+
+def no_neighbours(witness: dict[str, Any]) -> None:
+    witness["neighbour"] = [1, 1, 1, 0, 0]
+
+
+@pytest.mark.parametrize("change", [possible_output, other_call, no_neighbours])
+def test_a_witness_that_was_changed_is_noticed(change: Any) -> None:
+    assert any(line.startswith("implemented: ") for line in tampered(change))
+
+
+def test_an_analysis_does_not_hang_where_numpy_does() -> None:
+    """NumPy's search for such a p never ends at the last grid point: it is not asked there."""
+
+    @lt.mechanism
+    def hanging(data, rng):
+        return min(int(data.sum() + rng.geometric(0.8239799927123489)), 12)
+
+    for floats in ("both", "implemented"):
+        verdict = lt.check_privacy(hanging, FIVE, epsilon=1, floats=floats, seed=1)
+        found = verdict.implemented
+        assert found is None or str(found).startswith("As implemented: not analysed: ")
+
+
+def test_the_report_tells_the_second_line() -> None:
+    page = report_html(checked(textbook))
+    assert "As implemented: NO. Output" in page

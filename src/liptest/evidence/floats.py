@@ -1,0 +1,47 @@
+"""Whether what a certificate says of floats holds: by itself, and with the NumPy that is here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from liptest.data.domains import Domain
+from liptest.errors import LiptestError
+from liptest.floats.records import AsImplemented, ImpossibleOutput
+from liptest.privacy.verdicts import PrivacyVerdict
+from liptest.verdicts import Decision
+
+
+def implemented_problems(verdict: PrivacyVerdict, domain: Domain) -> Iterator[str]:
+    """Where the line about the floats contradicts itself or the domain."""
+    found = verdict.implemented
+    if found is None:
+        return
+    if found.decision is Decision.NO and found.witness is None and found.loss is None:
+        yield "implemented: a NO without a witness"
+    if found.decision is Decision.YES and (found.witness is not None or found.loss is None):
+        yield "implemented: a YES without the losses that it rests on"
+    if found.loss is not None and not found.loss[0] <= found.loss[1]:
+        yield f"implemented: the loss cannot lie between {found.loss[0]} and {found.loss[1]}"
+    if found.witness is not None:
+        yield from _about_domain(found.witness, domain)
+
+
+def _about_domain(witness: ImpossibleOutput, domain: Domain) -> Iterator[str]:
+    try:
+        ends = domain.check_points([witness.dataset]), domain.check_points([witness.neighbour])
+    except LiptestError as error:
+        yield f"implemented: the datasets of the witness: {error}"
+        return
+    if int(domain.distance(*ends)[0]) != 1:
+        yield "implemented: the datasets of the witness are not neighbours"
+
+
+def replay_problems(found: AsImplemented | None) -> list[str]:
+    """What the NumPy that is here does otherwise than a witness says, without the code."""
+    if found is None or found.witness is None:
+        return []
+    try:
+        told = found.witness.problems()
+    except (LiptestError, ArithmeticError, ValueError) as error:
+        told = [f"it cannot be replayed: {error}"]
+    return [f"implemented: {line}" for line in told]
