@@ -282,7 +282,7 @@ def reader_of(frame: FrameType | None) -> FrameType | None:
 
 def caller_of(frame: FrameType | None) -> FrameType | None:
     """The frame of the program that called a stand-in; None where another module did."""
-    while frame is not None and frame.f_globals.get("__name__") in _STAND_INS:
+    while frame is not None and frame.f_globals.get("__name__") in _CALLING:
         frame = frame.f_back
     return frame if frame is not None and is_programs(frame) else None
 
@@ -298,10 +298,8 @@ def imported_now(frame: FrameType | None) -> str:
 
 
 # What calls the originals in the place of the program.
-_STAND_INS = frozenset(
-    f"liptest.{one}"
-    for one in ("enumerate.interception", "enumerate.analysis_session", "values.faults")
-)
+_CALLING = frozenset({"liptest.enumerate.analysis_session", "liptest.values.faults"})
+_STAND_INS = _CALLING | {"liptest.enumerate.interception"}
 
 
 def is_programs(frame: FrameType) -> bool:
