@@ -85,6 +85,10 @@ class Domain:
             return f"{count} in {', '.join(f'0..{value}' for value in largest)}"
         return f"{count} in ranges from 0..{min(largest)} to 0..{max(largest)}"
 
+    def pair_words(self, point: Sequence[int], neighbour: Sequence[int]) -> tuple[str, ...]:
+        """Two neighbours in words, line by line; none where their numbers say it."""
+        return ()
+
     @cached_property
     def size(self) -> int:
         """Number of points, exactly (a Python int)."""

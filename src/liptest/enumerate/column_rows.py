@@ -12,7 +12,8 @@ from liptest.enumerate.folds import Folds
 from liptest.enumerate.post_processing import Tail
 from liptest.values.aligned import AlignedValue
 from liptest.values.array import SymbolicArray
-from liptest.values.column import Column
+from liptest.values.column import Column, column_of
+from liptest.values.frames import RecordSeries, SymbolicFrame
 from liptest.values.record_list import RecordList
 
 # Of a float: half a step at 1.
@@ -25,7 +26,7 @@ def rewritten_for_columns(function: Any, tail: Tail | None = None) -> Any:
 
     To be called within the analysis that runs it.
     """
-    return fold_loops(function, Folds(rows_of), tail)
+    return fold_loops(function, Folds(rows_of, length_of=length_of), tail)
 
 
 def rows_of(value: Any) -> RowsOfColumn | None:
@@ -34,6 +35,8 @@ def rows_of(value: Any) -> RowsOfColumn | None:
         zeros = np.zeros(len(value.values), dtype=np.int64)
         column: Column = value.to_column(zeros, np.ones(len(zeros), dtype=np.bool_)).storage
         return RowsOfColumn(column, value.values, value.kept, value.length)
+    if type(value) is RecordSeries:
+        return _rows_of_series(value)
     if type(value) is not SymbolicArray or type(value.storage) is not Column:
         return None
     column = value.storage
@@ -43,6 +46,22 @@ def rows_of(value: Any) -> RowsOfColumn | None:
         column.refuse("a loop over floats that are rounded in an unknown order")
     kept = [True] * len(column.table) if column.kept is None else column.kept.tolist()
     return RowsOfColumn(column, list(column.table), kept, column.count)
+
+
+def length_of(value: Any) -> Any:
+    """What len() gives of all that has no rows: of a frame the answer of a selection, too."""
+    return value.count_rows() if type(value) is SymbolicFrame else len(value)
+
+
+def _rows_of_series(series: RecordSeries) -> RowsOfColumn | None:
+    """Python's numbers, or names, as a walk over a series of pandas gives them."""
+    if series.names is None:
+        return rows_of(series.tolist())
+    column = column_of(series.array)
+    assert column is not None
+    kept = [True] * len(column.table) if column.kept is None else column.kept.tolist()
+    entries = [series.names[place] for place in column.table.tolist()]
+    return RowsOfColumn(column, entries, kept, column.count)
 
 
 class RowsOfColumn:

@@ -43,6 +43,8 @@ KNOWN = frozenset(
     | {"wrapt", "markupsafe", "yaml", "_yaml", "msgpack"}
     | {"pytest", "_pytest", "pluggy", "hypothesis", "coverage"}
 )
+#: Packages that draw nothing where the package beside them calls: pandas keeps strings so.
+_PARTS = {"pyarrow": "pandas"}
 _IMPORTING = "importlib._bootstrap"
 _BUILT_IN = (BuiltinFunctionType, MethodDescriptorType, ClassMethodDescriptorType)
 _SLOTS = (MethodDescriptorType, WrapperDescriptorType, ClassMethodDescriptorType)
@@ -54,6 +56,10 @@ _NAMELESS = "compiled code without a name"
 def package_of(module: Any) -> str:
     """The name before the first dot."""
     return module.partition(".")[0] if isinstance(module, str) else ""
+
+
+def _package_at(frame: FrameType) -> str:
+    return package_of(frame.f_globals.get("__name__"))
 
 
 def compiled_package(value: Any) -> str | None:
@@ -216,7 +222,13 @@ class CompiledCode:
 
     def is_looked_at(self, frame: FrameType) -> bool:
         """Whether a frame's code may use compiled code that is not known."""
-        return package_of(frame.f_globals.get("__name__")) not in KNOWN
+        package = package_of(frame.f_globals.get("__name__"))
+        if package in _PARTS:
+            caller: FrameType | None = frame
+            while caller is not None and _package_at(caller) == package:
+                caller = caller.f_back
+            return caller is None or _package_at(caller) != _PARTS[package]
+        return package not in KNOWN
 
     def _note(self, package: str, frame: FrameType | None) -> None:
         if package.startswith(_NAMELESS) and frame is not None:

@@ -76,12 +76,18 @@ class Folds:
     summarised
         Stands in for a function that only draws, None for any other; loops of coins are then run
         as they are.
+    length_of
+        What len() gives of all else.
     """
 
     def __init__(
-        self, rows_of: ColumnRowsOf, summarised: Callable[[Any], Any] | None = None
+        self,
+        rows_of: ColumnRowsOf,
+        summarised: Callable[[Any], Any] | None = None,
+        length_of: Callable[[Any], Any] = len,
     ) -> None:
         self.rows_of = rows_of
+        self.length_of = length_of
         self.summarised = summarised
 
     def item(self, array: Any, index: Any) -> Any:
@@ -139,7 +145,7 @@ class Folds:
     def len(self, values: Any) -> Any:
         """``len(values)``."""
         rows = self.rows_of(values)
-        return len(values) if rows is None else rows.length
+        return self.length_of(values) if rows is None else rows.length
 
     def list(self, *values: Any) -> Any:
         """``list(values)``; a column of NumPy's numbers keeps them."""

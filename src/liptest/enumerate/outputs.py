@@ -13,6 +13,7 @@ import numpy as np
 
 from liptest.errors import MechanismError
 from liptest.mechanisms.laws import Output, Raised
+from liptest.values.keyed_series import as_dict, is_series
 from liptest.values.noise_run import NoisyValue
 from liptest.values.protocol import Symbolic
 
@@ -125,6 +126,8 @@ def _container(output: Any, entry: Any) -> Output | None:
         return entry(output.tolist())  # type: ignore[no-any-return]
     if isinstance(output, dict):
         return Items(frozenset((entry(key), entry(value)) for key, value in output.items()))
+    if is_series(output):
+        return entry(as_dict(output))  # type: ignore[no-any-return]
     if is_dataclass(output) and _compares_by_value(kind) and kind.__hash__ is None:
         return Fields(_name_of(kind), _values(output, entry))
     return None

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from liptest.data.domains import Domain, IntArray
 from liptest.data.points import PointBatch
+from liptest.data.tables import Table
 from liptest.enumerate.access_tracking import Read
 from liptest.enumerate.added_law import AddedLaw, Adding, find_added_law
 from liptest.enumerate.analysis_session import Session
@@ -30,6 +31,7 @@ from liptest.enumerate.choice_tree import MAX_CHOICES, MAX_LEAVES, ChoiceTree
 from liptest.enumerate.column_rows import rewritten_for_columns
 from liptest.enumerate.enumeration import Enumerated, Enumeration, KnownLaws, RaisingTree, copied
 from liptest.enumerate.float_paths import FloatPaths, follow_floats
+from liptest.enumerate.frame_programs import OnFrames, import_pandas
 from liptest.enumerate.interception import intercepted_randomness
 from liptest.enumerate.law_memory import law_table
 from liptest.enumerate.noise_outputs import is_continuous, refused
@@ -154,6 +156,7 @@ class PythonFunction(Mechanism):
     _known: KnownLaws = field(init=False, repr=False, compare=False)
     _plain: PythonFunction | None = field(default=None, init=False, repr=False, compare=False)
     _keeps_whole: bool = field(default=False, init=False, repr=False, compare=False)
+    _table: Table | None = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if isinstance(self.function, PythonFunction):
@@ -185,6 +188,8 @@ class PythonFunction(Mechanism):
     def __reduce__(self) -> tuple[Any, ...]:
         if self._plain is not None:
             return _with_densities, (self._plain,)
+        if self._table is not None:
+            return _on_table, (copied(self, _table=None), self._table)
         # A decorated function's own name leads to this mechanism, not to the function.
         where = getattr(self.function, "__module__", ""), getattr(self.function, "__qualname__", "")
         # Where code travels by value, names of this process lead nowhere.
@@ -311,7 +316,7 @@ class PythonFunction(Mechanism):
 
         Its laws raise NotByRecords where that is not seen (docs/theory/records.md).
         """
-        if self.statistic is not None or self.max_seconds is not None:
+        if self.statistic is not None or self.max_seconds is not None or self._table is not None:
             return None
         found = self._one_record(row_function(self.function, self._takes_generator, len(example)))
         found.examples.append(example)
@@ -319,7 +324,7 @@ class PythonFunction(Mechanism):
 
     def inner_records(self, example: IntArray) -> Iterator[Mechanism]:
         """The laws of one record in a part of the code, from which alone the rest calculates."""
-        if self.statistic is None and self.max_seconds is None:
+        if self.statistic is None and self.max_seconds is None and self._table is None:
             functions = part_functions(self.function, self._takes_generator, len(example))
             yield from map(self._one_record, functions)
 
@@ -361,14 +366,20 @@ class PythonFunction(Mechanism):
         """
         if self.statistic is not None:
             return NoPaths(f"{self.name}: it sees a statistic of its data only")
-        function = self.function if self._takes_generator else self
         try:
             with (
                 side_effects_noticed(self.name, self._effects),
                 self._intercepted(symbolic_data=True) as session,
                 session.calls_watched(),
             ):
-                program = Program(self.name, function, self._rewritten(), self._canonical, session)
+                program = Program(
+                    self.name,
+                    self._called,
+                    self._rewritten(),
+                    self._canonical,
+                    session,
+                    presented=self._presented,
+                )
                 reasons: list[NoPaths] = []
                 for one, most in self._programs(program, way, max_paths):
                     session.fills_symbolic = session.filled_plain = False
@@ -388,7 +399,7 @@ class PythonFunction(Mechanism):
 
     def added_law(self, domain: Domain) -> AddedLaw | str:
         """The law of whole noise that it adds to sums of its data, or why there is none."""
-        data = data_of(domain)
+        data = None if self._table is not None else data_of(domain)
         if self.statistic is not None or data is None:
             return f"{self.name}: data of {domain} are not made symbolic"
         try:
@@ -404,7 +415,7 @@ class PythonFunction(Mechanism):
 
     def float_paths(self, dataset: IntArray) -> FloatPaths:
         """All paths on a dataset, (d,), with every float operation that was done with noise."""
-        function = self.function if self._takes_generator else self
+        function = self._called
         try:
             with (
                 side_effects_noticed(self.name, self._effects),
@@ -430,7 +441,9 @@ class PythonFunction(Mechanism):
             run = tail.run(
                 rewritten_for_columns(self.function, tail), takes_generator=with_generator
             )
-            cut = replace(program, rewritten=run, tail=tail, takes_generator=with_generator)
+            cut = replace(
+                program, rewritten=self._presented(run), tail=tail, takes_generator=with_generator
+            )
             yield cut, max_paths
         if way == "released":
             yield program, max_paths
@@ -438,7 +451,27 @@ class PythonFunction(Mechanism):
     def _rewritten(self) -> RandomFunction:
         """The function with loops that symbolic data can follow."""
         found: Any = rewritten_for_columns(self.function)
-        return found if self._takes_generator else lambda data, rng: found(data)
+        return self._presented(found if self._takes_generator else lambda data, rng: found(data))
+
+    @property
+    def _called(self) -> RandomFunction:
+        """The function as it is called with a dataset and a generator."""
+        return self._presented(self.function if self._takes_generator else self)
+
+    def _presented(self, function: RandomFunction) -> RandomFunction:
+        """A function of what the program gets, as one of datasets."""
+        return function if self._table is None else OnFrames(function, self._table)
+
+    def on_domain(self, domain: Domain) -> Mechanism:
+        if not isinstance(domain, Table) or self._table == domain:
+            return self
+        if self.statistic is not None:
+            raise InputError(
+                f"statistic= of {self.name}: a mechanism on a table gets its frame; leave it out",
+                name="statistic",
+            )
+        import_pandas()
+        return _on_table(self, domain)
 
     def _known_laws(self, arguments: NDArray[Any]) -> list[OutputLaw]:
         found = self._known.laws(list(arguments), self._session, self._enumerate)
@@ -489,8 +522,8 @@ class PythonFunction(Mechanism):
     def _enumeration(self) -> Enumeration:
         kind = WholeTree if self._keeps_whole else ChoiceTree
         new_tree = partial(kind, self.name, **self._budgets)
-        function = self.function if self._takes_generator else self
-        return Enumeration(self.name, function, self._canonical, new_tree, self._known.repetition)
+        repetition = self._known.repetition
+        return Enumeration(self.name, self._called, self._canonical, new_tree, repetition)
 
     def _declared(self, outputs: Sequence[Any]) -> tuple[Output, ...]:
         try:
@@ -592,6 +625,10 @@ def _per_record(function: Any, outputs: Any = None, name: str = "", **options: A
 
 def _with_densities(function: PythonFunction) -> PythonFunction:
     return copied(function, _plain=function)
+
+
+def _on_table(function: PythonFunction, table: Table) -> PythonFunction:
+    return copied(function, _table=table, _known=KnownLaws(function.name, True))
 
 
 def _rebuilt(module: str, qualname: str, parameters: tuple[Any, ...]) -> PythonFunction:

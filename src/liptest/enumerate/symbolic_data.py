@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from liptest.data.answers import Answers as RealAnswers
 from liptest.data.domains import AllAnswers, Domain, Hypercube, Hypergrid, RecordGrid
+from liptest.data.tables import AddedRows
 from liptest.enumerate.analysis_session import Session
 from liptest.enumerate.choice_tree import (
     Abort,
@@ -35,7 +36,7 @@ from liptest.enumerate.running import RandomFunction, Run
 from liptest.errors import BudgetError, LiptestError, UnsupportedRandomnessError
 from liptest.mechanisms.laws import Output, Raised
 from liptest.runs.interrupts import interruptions, raise_swallowed
-from liptest.symbolic.answers import AlignedPath, Answer, Differences
+from liptest.symbolic.answers import AlignedPath, Answer, Differences, Move
 from liptest.symbolic.forms import Constraint, Form
 from liptest.symbolic.noise import Noise
 from liptest.values.aligned import AlignedRun, AlignedValue, ReleasedNumber
@@ -60,6 +61,10 @@ _MOST_WORK, _MOST_WORK_RELEASED = 4_000_000, 40_000
 _POINTS, _FEWEST, _ENTRIES, _VARIABLE = 20, 3, 200_000, 16
 
 
+def _unknown(move: Move) -> None:
+    return None
+
+
 @dataclass(frozen=True)
 class SymbolicPaths:
     """All paths of a program, and the differences of their answers.
@@ -73,6 +78,8 @@ class SymbolicPaths:
     differences: Differences
     way: str
     reads_length: bool
+    #: By a move of the answers: two values of a record that differ by it, where that is known.
+    values_of_move: Callable[[Move], tuple[int, int] | None] = _unknown
 
 
 @dataclass(frozen=True)
@@ -105,6 +112,10 @@ class Data(Protocol):
         """Of the answers of neighbours."""
         ...
 
+    def values_of_move(self, move: Move) -> tuple[int, int] | None:
+        """Two values of a record that move the answers so; None where records are no such."""
+        ...
+
     @property
     def reads_length(self) -> bool:
         """Whether the number of records was read."""
@@ -117,11 +128,13 @@ class Data(Protocol):
 
 
 class Records:
-    """Records of which one is replaced, as a column."""
+    """Records of which one is replaced, or slots that one is added to or removed from."""
 
     def __init__(self, domain: Domain) -> None:
         self._sizes = domain.size_array
-        self._answers = AnswerBook(domain.dimension, int(self._sizes.max()))
+        comes_and_goes = isinstance(domain, AddedRows)
+        values = int(self._sizes.max())
+        self._answers = AnswerBook(domain.dimension, values, comes_and_goes=comes_and_goes)
         #: A dataset, and how many of its records have each value.
         self._counted: tuple[Any, Any] = None, None
 
@@ -143,6 +156,9 @@ class Records:
 
     def differences(self) -> Differences:
         return self._answers.differences()
+
+    def values_of_move(self, move: Move) -> tuple[int, int] | None:
+        return self._answers.values_of_move(move)
 
     are_answers_alike = False
 
@@ -190,6 +206,9 @@ class Numbers:
     def differences(self) -> Differences:
         return self._differences
 
+    def values_of_move(self, move: Move) -> None:
+        return None
+
 
 class ReadOnlyCells(CellStorage):
     """Cells that cannot be written, nor their views."""
@@ -214,7 +233,7 @@ class ReadOnlyCells(CellStorage):
 
 def data_of(domain: Domain) -> Data | None:
     """How datasets of a domain become symbolic; None where they do not."""
-    if isinstance(domain, (Hypercube, RecordGrid)):
+    if isinstance(domain, (Hypercube, RecordGrid, AddedRows)):
         return Records(domain)
     ones = [1] * domain.dimension
     if isinstance(domain, RealAnswers):
@@ -293,6 +312,10 @@ class PointTree(PathTree):
 # ---- following
 
 
+def _as_it_is(function: RandomFunction) -> RandomFunction:
+    return function
+
+
 @dataclass(frozen=True)
 class Program:
     """What is run: the function, and the same rewritten for symbolic data."""
@@ -304,13 +327,16 @@ class Program:
     session: Session
     tail: Tail | None = None
     takes_generator: bool = True
+    #: What makes a function of datasets of one of what the program gets.
+    presented: Callable[[RandomFunction], RandomFunction] = _as_it_is
 
     def as_written(self, output: Output) -> RandomFunction:
         """What answers, on plain data, what a run with symbolic data has answered."""
         place = place_of_cut(output)
         if place is None or self.tail is None:
             return self.function
-        return self.tail.checked(place, self.canonical, takes_generator=self.takes_generator)
+        rest = self.tail.checked(place, self.canonical, takes_generator=self.takes_generator)
+        return self.presented(rest)
 
 
 def follow_paths(
@@ -331,7 +357,8 @@ def follow_paths(
     except Exception as error:  # of liptest itself: what it does not follow is no proof
         return NoPaths(_fault_in_words(program.name, error))
     paths = {id(leaf.path): leaf.path for leaf in leaves}
-    return SymbolicPaths(tuple(paths.values()), data.differences(), way, data.reads_length)
+    known = data.differences(), way, data.reads_length, data.values_of_move
+    return SymbolicPaths(tuple(paths.values()), *known)
 
 
 def _fault_in_words(name: str, error: Exception) -> str:

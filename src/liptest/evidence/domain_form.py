@@ -1,14 +1,15 @@
-"""A domain as certificates and sealed laws write it, and back."""
+"""What a certificate says of its domain: which datasets exist, and which two are neighbours."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from liptest.data.answers import Answers
 from liptest.data.domains import AllAnswers, Domain, Hypercube, Hypergrid, OneAnswer, RecordGrid
+from liptest.data.tables import AddedRows, Category, ColumnKind, Integer, ReplacedRows, Table
 from liptest.errors import InputError, shown
 from liptest.verdicts import Positive, Record, Words, as_one_of, as_tuple
 
@@ -19,7 +20,33 @@ _KINDS: dict[str, type[Domain]] = {
     "answers, all move": AllAnswers,
     "answers, one moves": OneAnswer,
     "real answers": Answers,
+    "table, a row replaced": ReplacedRows,
+    "table, a row more or less": AddedRows,
 }
+
+
+@dataclass(frozen=True)
+class ColumnForm(Record):
+    """A column of a table: whole numbers from low to high, a step apart, or names."""
+
+    name: Words
+    numbers: tuple[int, int, int] | None = None
+    names: Annotated[tuple[str, ...], as_tuple(Words, min_length=1)] | None = None
+    optional: ClassVar[frozenset[str]] = frozenset({"numbers", "names"})
+
+    @classmethod
+    def of(cls, name: str, kind: ColumnKind) -> ColumnForm:
+        """The column of a table."""
+        if isinstance(kind, Category):
+            return cls(name, names=kind.names)
+        assert isinstance(kind, Integer)
+        return cls(name, numbers=(kind.low, kind.high, kind.step))
+
+    def kind(self) -> ColumnKind:
+        """InputError where it says nothing, or both."""
+        if (self.numbers is None) == (self.names is None):
+            raise InputError(f"column {shown(self.name)} must have numbers or names")
+        return Category(self.names) if self.names is not None else Integer(*self.numbers or (0, 0))
 
 
 _MOST_COORDINATES = 10**7
@@ -33,6 +60,8 @@ class DomainForm(Record):
     dimension: Positive
     sizes: Positive | Annotated[tuple[int, ...], as_tuple(Positive, min_length=1)]
     neighbours: Words
+    columns: tuple[ColumnForm, ...] | None = None
+    optional: ClassVar[frozenset[str]] = frozenset({"columns"})
 
     @classmethod
     def of(cls, domain: Domain | None) -> DomainForm:
@@ -47,7 +76,12 @@ class DomainForm(Record):
                 name="domain",
             )
         sizes = domain.sizes[0] if len(set(domain.sizes)) == 1 else tuple(domain.sizes)
-        return cls(kind, domain.dimension, sizes, domain.neighbour_words)
+        columns = (
+            tuple(ColumnForm.of(*one) for one in domain.columns.items())
+            if isinstance(domain, Table)
+            else None
+        )
+        return cls(kind, domain.dimension, sizes, domain.neighbour_words, columns)
 
     def domain(self) -> Domain:
         """InputError when sizes and dimension contradict each other."""
@@ -60,6 +94,8 @@ class DomainForm(Record):
             return Hypercube(self.dimension)
         if self.kind == "real answers":
             return _real_answers(self.dimension, self.neighbours)
+        if issubclass(_KINDS[self.kind], Table):
+            return self._table()
         listed = [self.sizes] * self.dimension if isinstance(self.sizes, int) else self.sizes
         if len(listed) != self.dimension:
             raise InputError(
@@ -68,6 +104,24 @@ class DomainForm(Record):
         made: Any = _KINDS[self.kind]
         domain: Domain = made(listed)
         return domain
+
+    def _table(self) -> Domain:
+        """InputError where its columns do not make rows of so many values."""
+        made = {one.name: one.kind() for one in self.columns or ()}
+        relation = "replace" if _KINDS[self.kind] is ReplacedRows else "add_remove"
+        table = Table(made, rows=self.dimension, relation=relation)
+        if self.sizes != table.sizes[0] or len(made) != len(self.columns or ()):
+            raise InputError(f"sizes={shown(self.sizes)} do not follow from the columns")
+        return table
+
+
+def _real_answers(m: int, words: str) -> Domain:
+    """The domain whose neighbours are said so; InputError where there is none."""
+    written = re.fullmatch(r"moving (every|one) answer by at most ([0-9]+(/[0-9]+)?)", words)
+    if written is None:
+        raise InputError(f"neighbours={shown(words)}: real answers do not move so")
+    relation = {"every": "all", "one": "one"}[written[1]]
+    return Answers(m, Fraction(written[2]), relation)
 
 
 def domain_to_dict(domain: Domain) -> dict[str, Any]:
@@ -78,12 +132,3 @@ def domain_to_dict(domain: Domain) -> dict[str, Any]:
 def domain_of(document: Any) -> Domain:
     """Inverse of ``domain_to_dict``; InputError for anything else."""
     return DomainForm.read(document, "domain").domain()
-
-
-def _real_answers(m: int, words: str) -> Domain:
-    """The domain whose neighbours are said so; InputError where there is none."""
-    written = re.fullmatch(r"moving (every|one) answer by at most ([0-9]+(/[0-9]+)?)", words)
-    if written is None:
-        raise InputError(f"neighbours={shown(words)}: real answers do not move so")
-    relation = {"every": "all", "one": "one"}[written[1]]
-    return Answers(m, Fraction(written[2]), relation)

@@ -596,7 +596,8 @@ def _timeless(verdict: BlackBoxVerdict) -> dict[str, Any]:
 def _examine_mechanism(
     given: Certificate, mechanism: Any, distribution: Distribution | None, found: Examination
 ) -> None:
-    checked, verdict, domain = check_mechanism(mechanism), given.verdict, given.domain
+    verdict, domain = given.verdict, given.domain
+    checked = check_mechanism(mechanism, domain)
     assert domain is not None, "a verdict on a mechanism is about a domain"
     distribution = cast(Distribution | None, distribution_or_domain(distribution))
     found.problems += code_problems(given.code, fingerprint(checked))

@@ -294,8 +294,8 @@ class PrivacyGate(Gate):
         private_table: str | None = None,
         trust_code: bool = False,
     ) -> None:
-        checked = check_mechanism(mechanism)
         domain = check_distribution(distribution, together=True).domain
+        checked = check_mechanism(mechanism, domain)
         check_count("releases", releases)
         require_probabilities(checked, domain)
         settings = CheckSettings(

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from liptest.data.domains import Domain, IntArray
 from liptest.data.points import PointBatch
+from liptest.data.tables import Table
 from liptest.errors import (
     BudgetError,
     ContinuousOutputs,
@@ -173,6 +174,19 @@ class Mechanism(ABC):
     def is_per_record(self) -> bool:
         """Whether it is declared as the function of one record."""
         return False
+
+    def on_domain(self, domain: Domain) -> Mechanism:
+        """The mechanism that gets the datasets of a domain: a table's reach it as data frames.
+
+        Raises InputError where it takes none.
+        """
+        if isinstance(domain, Table):
+            raise InputError(
+                f"mechanism={self.name!r} with a table: give a Python function (frame, rng), which "
+                f"gets its data frame",
+                name="mechanism",
+            )
+        return self
 
     def of_one_record(self, example: IntArray) -> Mechanism | None:
         """The mechanism of one record, where the records of a dataset are treated one by one.
@@ -359,10 +373,13 @@ def _through_reads(mechanism: Mechanism, domain: Domain, use: Callable[[Mechanis
     return use(mechanism)
 
 
-def check_mechanism(mechanism: object) -> Mechanism:
-    """Return a mechanism, or raise InputError that says how to make one."""
+def check_mechanism(mechanism: object, domain: object = None) -> Mechanism:
+    """Return a mechanism, or raise InputError that says how to make one.
+
+    With a domain it is the one that gets datasets of it, see ``Mechanism.on_domain``.
+    """
     if isinstance(mechanism, Mechanism):
-        return mechanism
+        return mechanism.on_domain(domain) if isinstance(domain, Domain) else mechanism
     if isinstance(mechanism, SamplesOnly):
         raise InputError(
             f"mechanism={shown(mechanism)} gives samples and no output laws; use "

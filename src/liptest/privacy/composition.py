@@ -232,7 +232,7 @@ def compose(
 def _part_of(item: Any, domain: Domain | None) -> ReleasePart:
     if is_verdict(item):
         return _of_verdict(item)
-    checked = check_mechanism(item)
+    checked = check_mechanism(item, domain)
     if not isinstance(domain, Domain):
         raise InputError(
             f"domain={shown(domain)}: mechanisms are composed on a domain; give domain=, or the "
@@ -375,7 +375,7 @@ def _on_one_dataset(
             "verdicts, are composed with adaptive=True",
             name="adaptive",
         )
-    mechanism = check_mechanism(items[0])
+    mechanism = check_mechanism(items[0], domain)
     pairs, closed = through_reads(mechanism, domain, lambda seen: _pairs_of(seen, domain))
     if closed or len(pairs) > _FEW_PAIRS:
         raise InputError(

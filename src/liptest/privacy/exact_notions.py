@@ -88,7 +88,7 @@ _MU = _Notion(lambda value: MuClaim(value, 0.0), screen_mu, _enclose_mu)
 def _exact(
     notion: _Notion, mechanism: Any, domain: Domain, budget: int | None, executor: Executor | None
 ) -> ExactMeasure:
-    checked = check_mechanism(mechanism)
+    checked = check_mechanism(mechanism, domain)
     if not isinstance(domain, Domain):
         raise InputError(f"domain={shown(domain)} must be a domain", name="domain", value=domain)
     most = None if budget is None else check_count("budget", budget)

@@ -162,8 +162,8 @@ def exception_mass(
 
 def mass_source(mechanism: Any, distribution: Distribution) -> _Points | _Weights:
     """What knows the exception mass of any claim on a mechanism; raises as ``exception_mass``."""
-    checked = check_mechanism(mechanism)
     checked_distribution = check_distribution(distribution, together=True)
+    checked = check_mechanism(mechanism, checked_distribution.domain)
     if has_count_mass(checked, checked_distribution):
         assert isinstance(checked_distribution, ProductDistribution)
         return _Weights(checked, checked_distribution)

@@ -23,6 +23,7 @@ from liptest.data.domains import (
     OneAnswer,
     RecordGrid,
 )
+from liptest.data.tables import AddedRows
 
 Dataset = NDArray[np.int64]
 Pair = tuple[Dataset, Dataset]
@@ -43,35 +44,37 @@ def plain_pairs(domain: Domain) -> Iterator[Pair]:
         return _all_move_pairs(domain)
     if isinstance(domain, (OneAnswer, Hypergrid)):
         return _step_pairs(domain)
-    if isinstance(domain, (Hypercube, RecordGrid)):
+    if isinstance(domain, (Hypercube, RecordGrid, AddedRows)):
         return _record_pairs(domain)
     return iter(())
 
 
 def _record_pairs(domain: Domain) -> Iterator[Pair]:
     """One record changed: among equal ones, and among balanced ones."""
-    sizes = domain.size_array
-    n = domain.dimension
-    places = dict.fromkeys((0, n - 1, n // 2))
-    balanced, is_first = np.arange(n) % sizes, np.arange(n) < n // 2
-
-    def pairs_of(low: int, high: int) -> Iterator[Pair]:
-        for place in places:
-            values = [min(value, int(sizes[place]) - 1) for value in (low, high)]
-            if values[0] == values[1]:
-                continue
-            for base in (
-                np.minimum(low, sizes - 1),
-                np.minimum(high, sizes - 1),
-                balanced,
-                np.minimum(np.where(is_first, low, high), sizes - 1),
-            ):
-                yield _changed(base, place, values[0], values[1])
-
     # Code may look at one value only: each two are changed into each other once before all else.
-    every = [pairs_of(low, high) for low, high in _value_pairs(int(sizes.max()))]
+    values = list(_value_pairs(int(domain.size_array.max())))
+    if isinstance(domain, AddedRows):  # a record comes or goes
+        values = [pair for pair in values if pair[0] == 0]
+    every = [record_pairs(domain, low, high) for low, high in values]
     yield from chain.from_iterable(islice(one, 1) for one in every)
     yield from chain.from_iterable(every)
+
+
+def record_pairs(domain: Domain, low: int, high: int) -> Iterator[Pair]:
+    """One record changed from one value to another."""
+    sizes, n = domain.size_array, domain.dimension
+    balanced, is_first = np.arange(n) % sizes, np.arange(n) < n // 2
+    for place in dict.fromkeys((0, n - 1, n // 2)):
+        values = [min(value, int(sizes[place]) - 1) for value in (low, high)]
+        if values[0] == values[1]:
+            continue
+        for base in (
+            np.minimum(low, sizes - 1),
+            np.minimum(high, sizes - 1),
+            balanced,
+            np.minimum(np.where(is_first, low, high), sizes - 1),
+        ):
+            yield _changed(base, place, values[0], values[1])
 
 
 def _value_pairs(size: int) -> Iterator[tuple[int, int]]:

@@ -33,6 +33,8 @@ class Alignment:
     seconds: float = 0.0
     #: How many values were enumerated of noise of the code's own making; 0 where none were.
     values: int = 0
+    #: Two values of a record of which the exchange is dearest, where that is known.
+    dearest: tuple[int, int] | None = None
 
     @property
     def epsilon(self) -> float:
@@ -74,7 +76,9 @@ def _aligned(
             price = price_direct_sums(followed.paths, followed.differences, delta=delta)
     except LiptestError as error:
         return Alignment(None, reason=str(error))
-    return Alignment(price, len(followed.paths), followed.reads_length, price.why)
+    dearest = followed.values_of_move(price.move) if price.move else None
+    counts = len(followed.paths), followed.reads_length
+    return Alignment(price, *counts, price.why, dearest=dearest)
 
 
 def rounded_above(exact: Fraction) -> float:

@@ -92,7 +92,8 @@ def privacy_profile(
     BudgetError
         "exact" on more than ``MAX_PAIRS`` neighbouring pairs, or a budget below one draw.
     """
-    checked, law = check_mechanism(mechanism), check_distribution(distribution, together=True)
+    law = check_distribution(distribution, together=True)
+    checked = check_mechanism(mechanism, law.domain)
     check_seen_statistic(checked, law.domain)
     if method not in METHODS:
         raise InputError(

@@ -281,7 +281,7 @@ def exact_epsilon(
     BudgetError
         More output laws than ``budget``.
     """
-    checked = check_mechanism(mechanism)
+    checked = check_mechanism(mechanism, domain)
     if not isinstance(domain, Domain):
         raise InputError(f"domain={shown(domain)} must be a domain", name="domain", value=domain)
     most = None if budget is None else check_count("budget", budget)
@@ -411,7 +411,7 @@ def exact_loss(
     MechanismError
         The mechanism is broken.
     """
-    checked = check_mechanism(mechanism)
+    checked = check_mechanism(mechanism, domain)
     ends = _checked(pairs)
     if domain is not None:
         ends = _neighbours(ends, domain)

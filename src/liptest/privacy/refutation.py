@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterator
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import chain, islice
 
 from liptest.data.domains import Domain
 from liptest.errors import LiptestError
@@ -27,6 +27,7 @@ from liptest.privacy.plain_pairs import (
     Pair,
     padded_pairs,
     plain_pairs,
+    record_pairs,
     small_domains,
 )
 from liptest.privacy.proof import largest_over
@@ -37,6 +38,8 @@ from liptest.runs.driver import Finding, Judgement, RunOutcome
 _SOURCE = "theory 3.10"
 # Pairs of plain datasets, small instances, and pairs that are padded.
 _PLAIN, _SMALL, _PADDED = 24, 3, 12
+# Pairs with the change of one record that is dearest to align.
+_DEAREST = 4
 # Runs for one law of a small instance, and of the size asked for, where long data take longer.
 _RUNS, _MOST_RUNS, _RECORDS = 400, 4096, 20_000_000
 # So many pairs in a row whose laws cannot be had, or in part: the next ones cannot, either.
@@ -72,15 +75,19 @@ class Refutation:
         return replace(verdict, law_source=self.law_source)
 
 
-def search_refutation(task: Task) -> Refutation:
-    """Look for a pair of neighbours, at the size asked for, that certainly breaks the claim."""
+def search_refutation(task: Task, dearest: tuple[int, int] | None = None) -> Refutation:
+    """Look for a pair of neighbours, at the size asked for, that certainly breaks the claim.
+
+    ``dearest`` are two values of a record of which the exchange is tried first: that for which
+    alignment pays most.
+    """
     started = time.perf_counter()
     found = Refutation()
     if not isinstance(task.claim, Claim):
         return found  # of other notions other pairs tell most
     runs = max(_RUNS, min(_MOST_RUNS, _RECORDS // task.distribution.domain.dimension))
     at_size = task.mechanism.within(runs)
-    is_over = through_densities(at_size, lambda seen: _Search(seen, task, found).try_plain())
+    is_over = through_densities(at_size, lambda seen: _Search(seen, task, found).try_plain(dearest))
     if not is_over:
         small = task.mechanism.within(_RUNS)
         through_densities(small, lambda seen: _Search(seen, task, found).try_small_instances())
@@ -117,9 +124,12 @@ class _Search:
         assert isinstance(self.task.claim, Claim)
         return self.task.claim
 
-    def try_plain(self) -> bool:
+    def try_plain(self, dearest: tuple[int, int] | None) -> bool:
         """``try_pairs`` with plain pairs."""
-        return self.try_pairs(islice(plain_pairs(self.domain), _PLAIN))
+        first = iter(()) if dearest is None else record_pairs(self.domain, *dearest)
+        return self.try_pairs(
+            islice(chain(islice(first, _DEAREST), plain_pairs(self.domain)), _PLAIN)
+        )
 
     def try_pairs(self, pairs: Iterator[Pair]) -> bool:
         """Whether the search is over: a violation was found, or laws cannot be had."""

@@ -10,10 +10,12 @@ import numpy as np
 from liptest import __version__
 from liptest.data.distributions import (
     Distribution,
+    DomainAlone,
     check_distribution,
     distribution_or_domain,
 )
 from liptest.data.domains import Domain
+from liptest.data.tables import AddedRows
 from liptest.errors import InputError, MechanismError
 from liptest.mechanisms.base import Mechanism, check_mechanism
 from liptest.privacy import verdicts as wording
@@ -111,6 +113,13 @@ def validated_request(
     """
     checked = check_mechanism(mechanism)
     law = check_distribution(distribution_or_domain(distribution), together=True)
+    checked = check_mechanism(checked, law.domain)
+    if isinstance(law.domain, AddedRows) and not isinstance(law, DomainAlone):
+        raise InputError(
+            "distribution: claims on a table of which rows come and go are proved or refuted, and "
+            "not sampled (docs/theory/tables.md): give the lt.Table itself",
+            name="distribution",
+        )
     check_seen_statistic(checked, law.domain)
     if settings.method == BLACK_BOX:
         raise unknown_method(settings.method)
@@ -206,6 +215,9 @@ def verdict_of(
         task.mechanism.check_not_determined()
     finding = total.violation if decision is Decision.NO else total.doubt
     witness: PrivacyWitness | None = None if finding is None else finding.evidence
+    if witness is not None:
+        words = task.distribution.domain.pair_words(witness.dataset, witness.neighbour)
+        witness = replace(witness, rows=words or None)
     return PrivacyVerdict(
         decision=decision,
         mechanism=task.mechanism.name,

@@ -549,6 +549,7 @@ def witness_text(witness: PrivacyWitness, relation: str = "") -> str:
     """
     lines = [
         f"Two test datasets differ only in {_changed_words(witness, relation)}:",
+        *(f"  {line}" for line in witness.rows or ()),
         *(f"  {line}" for line in event_lines(witness)),
         f"  {_loss_words(witness)}",
         "Certain: certified arithmetic, not a statistical estimate.",
@@ -560,6 +561,7 @@ def open_pair_text(witness: PrivacyWitness, relation: str = "") -> str:
     """The pair that an INCONCLUSIVE could not decide: nothing about it is refuted."""
     where = _changed_words(witness, relation)
     lines = [f"Left open: two test datasets that differ only in {where}:"]
+    lines += [f"  {line}" for line in witness.rows or ()]
     if witness.event:
         lines += [f"  {line}" for line in event_lines(witness)]
     lines.append(f"  {open_loss_words(witness)}")
@@ -589,6 +591,8 @@ def open_loss_words(witness: PrivacyWitness) -> str:
 
 def _changed_words(witness: PrivacyWitness, relation: str) -> str:
     where = ", ".join(str(i) for i in witness.changed[:6])
+    if witness.rows:
+        return f"row{'' if len(witness.changed) == 1 else 's'} {where} (counted from 0)"
     values = ", ".join(
         f"{witness.dataset[i]} / {witness.neighbour[i]}" for i in witness.changed[:6]
     )

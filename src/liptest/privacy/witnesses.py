@@ -148,6 +148,8 @@ class PrivacyWitness(Record):
         Where the claim is one of Renyi divergences: ``loss_lower`` and ``loss_upper`` enclose that
         of this order, of the dataset's law from the neighbour's. For mu they enclose mu. The event
         may be empty where laws are compared in closed form.
+    rows
+        The two datasets in words, line by line, where they are tables with named columns.
     """
 
     dataset: Dataset
@@ -165,7 +167,8 @@ class PrivacyWitness(Record):
     unexplored: tuple[Mass, Mass] = ("0", "0")
     trace: Annotated[Trace | None, Json(_trace)] = None
     order: Annotated[float, as_number(ge=1)] | None = None
-    optional: ClassVar[frozenset[str]] = frozenset({"order"})
+    rows: Annotated[tuple[str, ...], as_tuple(Text)] | None = None
+    optional: ClassVar[frozenset[str]] = frozenset({"order", "rows"})
 
     @property
     def output(self) -> Output:

@@ -145,7 +145,7 @@ def witness_lines(
 
     ``relation`` is that of the domain. Where it is not certain, the pair is one left open.
     """
-    noun = coordinate_noun(relation)
+    noun = "row" if witness.rows else coordinate_noun(relation)
     changed = ", ".join(map(str, witness.changed[:_MOST])) + (
         ", .." if len(witness.changed) > _MOST else ""
     )
@@ -154,7 +154,7 @@ def witness_lines(
     head = [
         f"{'' if is_certain else 'left open: '}two datasets of {total}, equal except for "
         f"{noun}{plural} {changed} (counted from 0):",
-        *_dataset_lines(witness, noun),
+        *(witness.rows or _dataset_lines(witness, noun)),
     ]
     probabilities = [
         f"probability of {_event(witness)}:",

@@ -183,7 +183,7 @@ def _price_of_rows(blocks: Sequence[Block], core: Differences, wanted: Fraction 
             pieces.append(BlockPrice(exact))
         else:
             aside.append(total)
-    joint = _dearest_row(_Sum(pieces), core)
+    joint = _dearest_row(_Sum(pieces), core, wanted)
     return _added_up([joint, *aside])
 
 
@@ -288,14 +288,20 @@ def _dearest(pieces: _Sum, moves: Iterable[Move]) -> Total:
     return pieces.at_move(best, at)
 
 
-def _dearest_row(pieces: _Sum, core: Differences) -> Total:
+def _dearest_row(pieces: _Sum, core: Differences, wanted: Fraction | None) -> Total:
     """Of pairs of rows the dearest first, until no other can be dearer.
 
-    The price of a difference of two rows is at most that of one and of the other's opposite.
+    The price of a difference of two rows is at most that of one and of the other's opposite. Where
+    pairs are too many for all, each block at its own worst is enough if ``wanted`` allows it.
     """
     if core.relation != "replaced":
         return _dearest(pieces, core.moves(pieces.answers))
     rows = core.distinct_rows(pieces.answers)
+    apart = None
+    if len(rows) * (len(rows) - 1) > _MOST_PAIRS:
+        apart = _each_at_its_worst(pieces, core)
+        if apart is not None and wanted is not None and (apart.price or 0) <= wanted:
+            return apart
     there, back = [], []
     for row in rows:
         prices = [pieces.price_at({i: sign * lean(by) for i, by in row}) for sign in (1, -1)]
@@ -314,7 +320,8 @@ def _dearest_row(pieces: _Sum, core: Differences) -> Total:
             if limit <= best:
                 break
             if tried == _MOST_PAIRS:
-                return pieces.at_move(max(best, limit, left[0][0] + right[0][0]), at)
+                most = max(best, limit, left[0][0] + right[0][0])
+                return pieces.at_move(min(most, apart.price) if apart and apart.price else most, at)
             tried += v != w
             move = subtract_moves(rows[w], rows[v])
             price = pieces.price_at({i: lean(by) for i, by in move})
@@ -323,6 +330,28 @@ def _dearest_row(pieces: _Sum, core: Differences) -> Total:
             if price > best:
                 best, at = price, move
     return pieces.at_move(best, at)
+
+
+def _each_at_its_worst(pieces: _Sum, core: Differences) -> Total | None:
+    """Of blocks of one answer each; None where there are others, or one has no price.
+
+    The price of real noise is convex, so that of one answer is worst at an end.
+    """
+    totals = []
+    for piece in pieces.pieces:
+        if len(piece.block.answers) != 1 or piece.block.shifts_whole_noise:
+            return None
+        (answer,) = piece.block.answers
+        ends = [core.find_largest({answer: side}) for side in (1, -1)]
+        found = _dearest(_Sum([piece]), [_only(answer, move) for move in ends])
+        if found.price is None:
+            return None
+        totals.append(found)
+    return _added_up(totals)
+
+
+def _only(answer: int, move: Move) -> Move:
+    return tuple((i, by) for i, by in move if i == answer)
 
 
 def _added_up(totals: Sequence[Total]) -> Total:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.symbolic.answers import Answer, Differences
+from liptest.symbolic.answers import Answer, Differences, Move
 from liptest.values.aligned import AlignedRun, AlignedValue
 from liptest.values.array import Storage, SymbolicArray, array_of, filled
 from liptest.values.branching import Branching
@@ -47,11 +47,14 @@ class AnswerBook:
         How many records there are.
     values
         How many values a record takes.
+    comes_and_goes
+        Whether value 0 is that of no record, and neighbours have one record more or less.
     """
 
-    def __init__(self, records: int, values: int) -> None:
+    def __init__(self, records: int, values: int, *, comes_and_goes: bool = False) -> None:
         self.records = records
         self.values = values
+        self.comes_and_goes = comes_and_goes
         self.tables: list[Table] = []
         #: How far floats may take a sum from its exact value, by answer.
         self.margins: dict[int, Fraction] = {}
@@ -83,13 +86,35 @@ class AnswerBook:
         return sum((Fraction(entry) * count for entry, count in pairs), Fraction(0))
 
     def differences(self) -> Differences:
-        """What a replaced record changes."""
+        """What a replaced record changes, or one that comes or goes."""
+        rows, size = self._rows(), len(self.tables)
+        if self.comes_and_goes:
+            assert not rows[0]  # a sum over what is not there
+            found = Differences.of_tables(rows[1:], relation="added", size=size)
+        else:
+            found = Differences.of_tables(rows, size=size)
+        return found.widened(self.margins)
+
+    def _rows(self) -> list[dict[int, Fraction]]:
+        """What a record of each value adds to the answers."""
         rows: list[dict[int, Fraction]] = [{} for _ in range(self.values)]
         for number, table in enumerate(self.tables):
             for value in np.flatnonzero(table).tolist():
                 rows[value][number] = Fraction(table[value].item())
-        found = Differences.of_tables(rows, size=len(self.tables))
-        return found.widened(self.margins)
+        return rows
+
+    def values_of_move(self, move: Move) -> tuple[int, int] | None:
+        """Two values of a record of which the second adds so much more than the first."""
+        rows = [tuple(sorted(one.items())) for one in self._rows()]
+        places = {row: value for value, row in reversed(list(enumerate(rows)))}
+        for value, row in enumerate(rows[:1] if self.comes_and_goes else rows):
+            added = dict(row)
+            for answer, step in move:
+                added[answer] = added.get(answer, Fraction(0)) + step
+            other = tuple(sorted((answer, one) for answer, one in added.items() if one))
+            if places.get(other, value) != value:
+                return value, places[other]
+        return None
 
 
 def _lean(table: Table) -> Table:

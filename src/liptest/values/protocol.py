@@ -86,6 +86,8 @@ class NumpyTable:
     ufunc: Callable[..., Any]
     #: ``(function, arguments, options)``.
     function: Callable[..., Any]
+    #: ``(operation, left, right)`` of a number and a series of pandas; NotImplemented of others.
+    of_series: Callable[..., Any]
 
 
 NUMPY = NumpyTable()
@@ -102,6 +104,9 @@ class Symbolic:
 
     def __init_subclass__(cls) -> None:
         STANDING_FOR_NUMBERS.add(cls.__name__)
+
+    #: Operators of pandas with it are left to it.
+    __pandas_priority__ = 10_000
 
     branching: Branching
     #: What isinstance() says, as the code under analysis may ask.
@@ -345,7 +350,7 @@ def _with_other(operation: Operation, value: Any, other: Any, swapped: bool) -> 
         operation(*((other, one) if swapped else (one, other)))
         plain = value.concretise(f"arithmetic with a {type(other).__name__}")
         return operation(*((other, plain) if swapped else (plain, other)))
-    return NotImplemented
+    return NUMPY.of_series(operation, *((other, value) if swapped else (value, other)))
 
 
 def compare(comparison: Operation, left: Any, right: Any) -> Any:
@@ -370,7 +375,7 @@ def compare(comparison: Operation, left: Any, right: Any) -> Any:
     elif isinstance(right, (complex, np.generic)):
         return comparison(left.concretise(f"a comparison with a {type(right).__name__}"), right)
     else:
-        return NotImplemented
+        return NUMPY.of_series(comparison, left, right)
     return np.bool_(found) if as_numpy and type(found) is bool else found
 
 

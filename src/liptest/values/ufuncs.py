@@ -26,6 +26,7 @@ from liptest.values.array import (
 )
 from liptest.values.booleans import compare_later, conjoin, differ, disjoin, negate
 from liptest.values.in_place import check_as_numpy, is_seen_once
+from liptest.values.keyed_series import SERIES, as_keyed, is_series
 from liptest.values.protocol import (
     ARITHMETIC,
     COMPARISONS,
@@ -53,6 +54,9 @@ def answer_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], options: dict
         found = _of_two_numbers(ufunc, *inputs)
         if found is not NotImplemented:
             return found
+    for one in inputs:
+        if is_series(one) or type(one) in SERIES:
+            return as_keyed(one).__array_ufunc__(ufunc, method, *inputs, **options)
     use = f"numpy.{ufunc.__name__}"
     out = options.pop("out", (None,))[0]
     if method != "__call__" or options:

@@ -1,0 +1,232 @@
+"""A series with known keys: an array of answers, or of numbers with noise, as pandas has it.
+
+Plain series of pandas that meet noise become one, too: pandas leaves the operators to objects of a
+higher priority.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from liptest.values.array import array_of, filled
+from liptest.values.branching import Branching
+from liptest.values.protocol import NUMPY, Symbolic, is_symbolic
+
+#: What stands for a series, and answers NumPy's functions of it.
+SERIES: set[type] = set()
+ADVICE = "use operators, clip, round, .to_dict(), .tolist(), .items() or single keys"
+
+
+def _operator(operation: Any, *, swapped: bool = False) -> Any:
+    def operate(self: KeyedSeries, other: Any) -> Any:
+        return self.calculated(operation, other, swapped=swapped)
+
+    return operate
+
+
+class KeyedSeries(Symbolic):
+    """Numbers by key, in order.
+
+    Parameters
+    ----------
+    keys
+        Each once.
+    array
+        (keys,) numbers, symbolic or plain.
+    """
+
+    __slots__ = ("array", "keys_")
+
+    described = "a series of sums and noise"
+    advice = ADVICE
+    is_discrete = False
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, keys: Iterable[Any], array: Any) -> None:
+        self.keys_ = tuple(keys)
+        self.array = array
+
+    @classmethod
+    def of(cls, entries: dict[Any, Any]) -> KeyedSeries:
+        """Of numbers by key, one of them symbolic at least, or all plain."""
+        values = list(entries.values())
+        symbolic = [one for one in values if is_symbolic(one)]
+        if not symbolic:
+            return cls(entries, np.array(values))
+        cells = filled(values, (len(values),), object)
+        kinds = [one.kind if is_symbolic(one) else type(one) for one in values]
+        kind = np.result_type(*map(np.dtype, kinds))
+        return cls(entries, array_of(symbolic[0].branching, cells, kind))
+
+    @property
+    def kind(self) -> Any:
+        """What it stands for."""
+        import pandas
+
+        return pandas.Series
+
+    @property
+    def branching(self) -> Branching:  # type: ignore[override]
+        """The analysis that it is part of."""
+        return self.array.branching  # type: ignore[no-any-return]
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(f"'Series' object has no attribute {name!r}")
+        self.refuse(f".{name}")
+
+    def concretise(self, use: str) -> Any:
+        """A dict of its entries; as an output only."""
+        if use != "the output":
+            self.refuse(use)
+        return self.to_dict()
+
+    # ---- operators
+
+    def calculated(self, operation: Any, other: Any, *, swapped: bool) -> Any:
+        """An operator, entry by entry; with another series of the same keys."""
+        partner = other
+        if type(other) is KeyedSeries or is_series(other):
+            keyed = as_keyed(other)
+            if keyed.keys_ != self.keys_:
+                self.refuse("an operator with a series of other keys")
+            partner = keyed.array
+        elif isinstance(other, (list, tuple, dict, str)):
+            self.refuse(f"an operator with a {type(other).__name__}")
+        pair = (partner, self.array) if swapped else (self.array, partner)
+        return KeyedSeries(self.keys_, operation(*pair))
+
+    __add__, __radd__ = _operator(operator.add), _operator(operator.add, swapped=True)
+    __sub__, __rsub__ = _operator(operator.sub), _operator(operator.sub, swapped=True)
+    __mul__, __rmul__ = _operator(operator.mul), _operator(operator.mul, swapped=True)
+    __truediv__ = _operator(operator.truediv)
+    __lt__, __le__ = _operator(operator.lt), _operator(operator.le)
+    __gt__, __ge__ = _operator(operator.gt), _operator(operator.ge)
+    __and__, __or__ = _operator(operator.and_), _operator(operator.or_)
+
+    def __neg__(self) -> Any:
+        return KeyedSeries(self.keys_, -self.array)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        if method != "__call__" or options:
+            self.refuse(f"numpy.{ufunc.__name__}")
+        keyed = [as_keyed(one) for one in inputs]
+        if any(type(one) is KeyedSeries and one.keys_ != self.keys_ for one in keyed):
+            self.refuse(f"numpy.{ufunc.__name__} with a series of other keys")
+        plain = [one.array if type(one) is KeyedSeries else one for one in keyed]
+        return KeyedSeries(self.keys_, ufunc(*plain))
+
+    def __array_function__(self, function: Any, types: Any, inputs: Any, options: Any) -> Any:
+        plain = [one.array if type(one) is KeyedSeries else one for one in inputs]
+        found = function(*plain, **options)
+        if function in (np.clip, np.round, np.around):
+            return KeyedSeries(self.keys_, found)
+        return found
+
+    # ---- entries
+
+    def clip(self, lower: Any = None, upper: Any = None) -> Any:
+        """Each entry within two constants."""
+        return KeyedSeries(self.keys_, np.clip(self.array, lower, upper))
+
+    def round(self, decimals: int = 0) -> Any:
+        """Each entry rounded."""
+        return KeyedSeries(self.keys_, np.round(self.array, decimals))
+
+    def astype(self, dtype: Any) -> Any:
+        """Entries of another type."""
+        return KeyedSeries(self.keys_, self.array.astype(dtype))
+
+    def sum(self) -> Any:
+        """Of all entries."""
+        return np.sum(self.array)
+
+    def to_numpy(self) -> Any:
+        """The entries as an array."""
+        return self.array
+
+    @property
+    def values(self) -> Any:
+        """The entries as an array."""
+        return self.array
+
+    @property
+    def index(self) -> list[Any]:
+        """The keys."""
+        return list(self.keys_)
+
+    def keys(self) -> list[Any]:
+        """The keys."""
+        return list(self.keys_)
+
+    def tolist(self) -> list[Any]:
+        """The entries as a list."""
+        return [self.array[place] for place in range(len(self.keys_))]
+
+    def to_dict(self) -> dict[Any, Any]:
+        """The entries by key."""
+        return dict(zip(self.keys_, self.tolist(), strict=True))
+
+    def items(self) -> Iterator[tuple[Any, Any]]:
+        """(key, entry) in order."""
+        return iter(self.to_dict().items())
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.tolist())
+
+    def __len__(self) -> int:
+        return len(self.keys_)
+
+    def __getitem__(self, key: Any) -> Any:
+        if type(key) is KeyedSeries and key.keys_ == self.keys_:
+            return self._selected(key)
+        if key in self.keys_:
+            return self.array[self.keys_.index(key)]
+        return self.refuse("an index")
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        """The entry of a key."""
+        return self[key] if key in self.keys_ else default
+
+    def _selected(self, chosen: KeyedSeries) -> KeyedSeries:
+        """The entries for which a condition holds, which the run branches over."""
+        kept = [place for place, holds in enumerate(chosen.tolist()) if holds]
+        return KeyedSeries.of({self.keys_[place]: self.array[place] for place in kept})
+
+    def idxmax(self) -> Any:
+        """The key of the largest entry."""
+        return self.keys_[int(np.argmax(self.array))]
+
+
+SERIES.add(KeyedSeries)
+
+
+def is_series(value: Any) -> bool:
+    """Whether it is a plain series of pandas."""
+    kind = type(value)
+    return kind.__name__ == "Series" and kind.__module__.partition(".")[0] == "pandas"
+
+
+def as_dict(series: Any) -> dict[Any, Any]:
+    """The entries of a plain series by key; its keys and entries as Python's own."""
+    return dict(zip(series.index.tolist(), series.tolist(), strict=True))
+
+
+def as_keyed(series: Any) -> Any:
+    """A plain series of pandas by its keys; what stands for one as it is."""
+    if not is_series(series):
+        return series
+    return KeyedSeries(series.index.tolist(), series.to_numpy())
+
+
+def _of_series(operation: Any, left: Any, right: Any) -> Any:
+    if not is_series(left) and not is_series(right):
+        return NotImplemented
+    return operation(as_keyed(left), as_keyed(right))
+
+
+NUMPY.of_series = _of_series
