@@ -21,7 +21,7 @@ def _marked(name: str, *values: str) -> Any:
 BUGS = [_marked(name, bug) for name, module in MODULES.items() for bug in module.BUGS]
 
 
-@pytest.mark.parametrize("name", map(_marked, PIPELINES))
+@pytest.mark.parametrize("name", [_marked(one) for one in PIPELINES])
 def test_the_right_ones_are_proved(name: str) -> None:
     module = MODULES[name]
     verdict = lt.check_privacy(module.right, module.TABLE, **module.CLAIM)

@@ -173,7 +173,7 @@ class Table(Domain):
     @property
     def dataset_words(self) -> str:
         most = "up to " if self.first else ""
-        return f"tables of {most}{self.dimension:,} rows with columns {', '.join(self.columns)}"
+        return f"{most}{self.dimension:,} rows with columns {', '.join(self.columns)}"
 
     @cached_property
     def places(self) -> dict[str, NDArray[np.int64]]:
