@@ -225,7 +225,7 @@ def compose(
         min(sum(p.mass for p in parts), 1.0),
         min(sum(p.failure for p in parts), 1.0),
         orders,
-        tuple(dict.fromkeys(part.condition for part in parts if part.condition)),
+        tuple(dict.fromkeys(one for part in parts for one in part.conditions)),
     )
 
 
@@ -252,9 +252,14 @@ def _of_verdict(verdict: Any) -> ReleasePart:
     if verdict.decision is not Decision.YES:
         raise InputError(f"items: the verdict on {verdict.mechanism} is {verdict.decision}, no YES")
     guarantee, claim = verdict.guarantee, verdict.claim
+    conditions = [guarantee.condition] if guarantee.condition else []
     if not isinstance(verdict, PrivacyVerdict):
         # Of samples alone a YES holds with the delta that the test could see.
         claim = replace(claim, delta=guarantee.delta or claim.delta)
+        conditions.append(
+            f"the pairs of datasets that samples of {verdict.mechanism} were drawn for stand for "
+            f"all of them"
+        )
     return replace(
         ReleasePart.of_terms(
             ReleaseTerms.of_claim(claim, guarantee.approximation_factor),
@@ -262,7 +267,7 @@ def _of_verdict(verdict: Any) -> ReleasePart:
             guarantee.exception_mass or 0.0,
             guarantee.failure_probability or 0.0,
         ),
-        condition=guarantee.condition,
+        conditions=tuple(conditions),
     )
 
 

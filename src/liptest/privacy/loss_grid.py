@@ -160,12 +160,18 @@ class GridLosses:
 
 
 def grid_above(
-    curve: Curve, largest: float, step: Fraction, reverse: Curve | None = None
+    curve: Curve,
+    largest: float,
+    step: Fraction,
+    reverse: Curve | None = None,
+    *,
+    is_convex: bool = True,
 ) -> GridLosses:
     """The losses of a pair whose deltas are the interpolation of a curve.
 
     ``largest`` bounds the finite losses; beyond it whatever the curve leaves is infinite loss.
-    ``reverse`` is the curve of (Q, P) where ``curve`` is that of (P, Q) alone.
+    ``reverse`` is the curve of (Q, P) where ``curve`` is that of (P, Q) alone. A curve that bounds
+    that of a pair need not be convex: the lower hull of its points then bounds it, too.
     """
     cells = max(2, math.ceil(Fraction(largest) / step) + 1)
     with precision(BITS):
@@ -181,16 +187,30 @@ def grid_above(
         points = [(1 / g, d) for g, d in zip(gammas[:0:-1], left[:0:-1], strict=True)]
         points += list(zip(gammas, right, strict=True))
         points = [(arb(0), arb(1)), *points]
-        drops = [
-            (points[k][1] - points[k + 1][1]) / (points[k + 1][0] - points[k][0])
-            for k in range(len(points) - 1)
-        ]
-        weights = []
-        for k in range(1, len(points)):
-            after = drops[k] if k < len(drops) else arb(0)
-            weights.append(units_above(points[k][0] * (drops[k - 1] - after)))
+        kept = list(range(len(points))) if is_convex else _lower_hull(points)
+        weights = [0] * (len(points) - 1)
+        drop = _drop(points, kept[0], kept[1])
+        for k, following in zip(kept[1:], [*kept[2:], None], strict=True):
+            after = arb(0) if following is None else _drop(points, k, following)
+            weights[k - 1] = units_above(points[k][0] * (drop - after))
+            drop = after
         infinite = units_above(points[-1][1])
     return trimmed(weights, -cells, infinite, step, is_upper=True)
+
+
+def _drop(points: list[tuple[arb, arb]], k: int, other: int) -> arb:
+    (x, y), (right, lower) = points[k], points[other]
+    return (y - lower) / (right - x)
+
+
+def _lower_hull(points: list[tuple[arb, arb]]) -> list[int]:
+    """Which points are corners of the lower hull, the ends included."""
+    hull: list[int] = []
+    for k in range(len(points)):
+        while len(hull) > 1 and not _drop(points, hull[-2], hull[-1]) > _drop(points, hull[-1], k):
+            hull.pop()
+        hull.append(k)
+    return hull
 
 
 def grid_below(pair: LikelihoodPair, step: Fraction) -> GridLosses:

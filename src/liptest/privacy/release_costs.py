@@ -90,7 +90,8 @@ class ReleasePart:
     failure: float = 0.0
     lattice: GridLosses | None = None
     orders: tuple[tuple[float, float], ...] = ()
-    condition: str = ""
+    conditions: tuple[str, ...] = ()
+    is_convex: bool = True
 
     @classmethod
     def of_terms(
@@ -117,7 +118,7 @@ class ReleasePart:
         assert self.curve is not None
         if self.is_on_lattice(releases) and self.lattice is not None:
             return self.lattice
-        return grid_above(self.curve, self.largest, step)
+        return grid_above(self.curve, self.largest, step, is_convex=self.is_convex)
 
     def below(self, step: Fraction, releases: int) -> list[GridLosses]:
         """The losses of its dearest pair from below, in both orders."""
@@ -152,7 +153,8 @@ def losses_together(
     for some in ([one for one in rest if one[0].rho is not None], [o for o in rest if o[0].orders]):
         if some:
             curve = curve_of_orders(divergences(*zip(*some, strict=True)))
-            curved.append((ReleasePart("", curve, finite_range(curve)), 1))
+            part = ReleasePart("", curve, finite_range(curve), is_convex=False)
+            curved.append((part, 1))
     size = step or step_for(curved)
     return (mixed([(part.above(size, k), k) for part, k in curved]),)
 

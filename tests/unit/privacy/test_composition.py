@@ -205,7 +205,56 @@ def test_claims_with_delta_and_failures_add_up():
     assert once.epsilon_at(0.0101).upper == pytest.approx(1.0, abs=0.01)
     assert once.epsilon_at(0.005).upper == math.inf
     assert found.delta_at(2.0).upper == pytest.approx(1 - 0.99**2, rel=1e-3)
-    assert "off datasets" in str(found)
+    said = " ".join(str(found).split())
+    assert "off datasets of total probability 0.002: what the tests except, added up" in said
+    assert "That any of them did has a probability of at most 2e-06" in said
+
+
+def test_verdicts_of_samples_alone_compose_with_what_they_could_see():
+    flip = lt.Sampler(lambda data, rng: int(data[0]) ^ int(rng.random() < 0.4), vectorised=False)
+    options = {"resolution": 0.1, "failure_probability": 0.01, "samples": 40_000, "seed": 1}
+    verdict = lt.check_samples(
+        flip, lt.ProductDistribution.uniform(lt.Hypercube(1)), epsilon=1.5, **options
+    )
+    assert verdict.decision == "YES"
+    found = compose([verdict, verdict])
+    assert found.failure_probability == pytest.approx(0.02)
+    assert found.exception_mass == 0
+    # Each is (1.5, resolution) at most; sums are one of the bounds.
+    assert found.delta_at(3.0).upper <= 2 * verdict.guarantee.delta + 1e-6
+    assert found.delta_at(3.0).upper >= 1 - (1 - verdict.guarantee.delta) ** 2
+    assert found.rho is None
+    said = " ".join(str(found).split())
+    assert "wrong YES" in said
+    assert "stand for all of them" in said
+    assert verdict.guarantee.condition in said
+
+
+def test_claims_of_all_forms_compose_with_each_other():
+    noisy = lt.ShiftMechanism(lt.Count(), lt.DiscreteGaussian(10))
+    geometric = lt.ShiftMechanism(lt.Count(), lt.DiscreteLaplace(5))
+    verdicts = [
+        lt.check_privacy(noisy, CUBE, rho=0.005),
+        lt.check_privacy(noisy, CUBE, renyi=[(4, 0.02), (16, 0.08), (64, 0.32)]),
+        lt.check_privacy(noisy, CUBE, curve={0.5: 1e-6, 0.3: 2e-3}),
+        lt.check_privacy(geometric, CUBE, mu=0.26),
+        lt.check_privacy(geometric, CUBE, epsilon=0.2),
+    ]
+    actual = compose([noisy] * 3 + [geometric] * 2, domain=CUBE.domain)
+    together = compose(verdicts)
+    for delta in (1e-3, 1e-5):
+        claimed = together.epsilon_at(delta).upper
+        # What is known of claims never says less than the mechanisms do.
+        assert (
+            actual.epsilon_at(delta).upper <= claimed < 2.5 * actual.epsilon_at(delta).upper + 0.5
+        )
+    some = compose(verdicts[:2], releases=[5, 7])
+    assert some.rho is None
+    assert dict(some.orders)[16.0] == pytest.approx(5 * 0.08 + 7 * 0.08, rel=1e-6)
+    assert "Renyi divergence of order 16" in str(some)
+    alone = compose([verdicts[1]], releases=7)
+    assert some.epsilon_at(1e-6).upper > alone.epsilon_at(1e-6).upper
+    assert some.delta_at(3.0).upper < 1e-6
 
 
 @pytest.mark.parametrize(

@@ -128,6 +128,7 @@ def test_claims_on_three_lattices_and_with_deltas():
     assert found.epsilon_at(1e-9) == math.inf
 
 
+@pytest.mark.slow
 def test_products_of_many_atoms_are_taken_together_to_the_safe_side():
     rng = random.Random(3)
     sizes = [F(rng.randrange(10**6, 10**7), 10**8) for _ in range(4)]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import random
+from fractions import Fraction
 from statistics import NormalDist
 
 import numpy as np
@@ -14,6 +16,8 @@ import liptest as lt
 from liptest.evidence.certificate import Certificate, certify
 from liptest.evidence.verify import problems
 from liptest.mechanisms.laws import ZERO_LOG, LawTable
+from liptest.privacy.comparison import Answer
+from liptest.privacy.noise_likelihoods import orders_of_shifts
 from liptest.privacy.notions import CurveClaim, MuClaim, RenyiClaim, RhoClaim, stated_claim
 from liptest.privacy.screening import normal_quantiles, screen_mu, screen_orders, screen_rho
 from liptest.runs.fingerprints import fingerprint
@@ -180,6 +184,19 @@ def test_discrete_gaussian_exactly_at_its_rho(sigma, width):
     assert lt.check_privacy(noisy, law, renyi=[(2, 2 * rho), (8, 8 * rho)]).decision == "YES"
 
 
+@pytest.mark.parametrize("scales", [500, pytest.param(10_000, marks=pytest.mark.slow)])
+def test_discrete_gaussians_of_many_scales_exactly_at_their_rho(scales):
+    rng = random.Random(scales)
+    for _ in range(scales):
+        sigma = rng.choice((rng.uniform(0.3, 3), rng.uniform(3, 60), rng.randrange(1, 200) / 7))
+        noise, width = lt.DiscreteGaussian(sigma), rng.randrange(1, 40)
+        exact = Fraction(width**2) / (2 * noise.sigma**2)
+        rho = float(exact) if Fraction(float(exact)) >= exact else math.nextafter(exact, math.inf)
+        orders = orders_of_shifts(noise, [width])
+        assert RhoClaim(rho, 0.0).decide(orders).answer is Answer.CLEAR
+        assert RhoClaim(rho * (1 - 1e-6), 0.0).decide(orders).answer is Answer.VIOLATED
+
+
 def test_noise_on_several_numbers():
     # Both counts of a histogram move: divergences add up, and mu is refused.
     from liptest.mechanisms.shift import VectorShift
@@ -294,7 +311,9 @@ def test_a_certificate_of_every_claim_is_verified(claim):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("claim", [{"rho": 0.3}, {"mu": 0.8}, {"renyi": (2, 0.7)}])
+@pytest.mark.parametrize(
+    "claim", [{"rho": 0.3}, {"mu": 0.8}, {"renyi": (2, 0.7)}, {"curve": {1.0: 0.3, 2.0: 0.2}}]
+)
 def test_a_false_yes_is_as_rare_as_promised_and_a_starved_test_is_not(claim):
     # One dataset of eight, of mass 0.063, is bad: no set of mass 0.06 meets its pairs.
     bad = np.full((8, 2), 0.5)
