@@ -210,9 +210,13 @@ def test_claims_with_delta_and_failures_add_up():
     assert "That any of them did has a probability of at most 2e-06" in said
 
 
+def _flipped(data, draws, rng):
+    return int(data[0]) ^ (rng.random(draws) < 0.4).astype(int)
+
+
 def test_verdicts_of_samples_alone_compose_with_what_they_could_see():
-    flip = lt.Sampler(lambda data, rng: int(data[0]) ^ int(rng.random() < 0.4), vectorised=False)
-    options = {"resolution": 0.1, "failure_probability": 0.01, "samples": 40_000, "seed": 1}
+    flip = lt.Sampler(_flipped)
+    options = {"resolution": 0.1, "failure_probability": 0.01, "samples": 90_000, "seed": 1}
     verdict = lt.check_samples(
         flip, lt.ProductDistribution.uniform(lt.Hypercube(1)), epsilon=1.5, **options
     )
