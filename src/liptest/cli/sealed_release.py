@@ -84,7 +84,7 @@ def _read(content: bytes, confinement: str, domain: Domain) -> SealedCode:
         if "error" in found:
             raise _error_of(found)
         label = _plain(found["label"])
-        sealed = read_sealed(found["sealed"], label)
+        sealed = read_sealed(found["sealed"], label, domain)
         code = _Code.read(found["code"], "code")
         source = _plain(found["source"])
     except (ValueError, TypeError, LookupError, RecursionError) as error:
@@ -92,9 +92,9 @@ def _read(content: bytes, confinement: str, domain: Domain) -> SealedCode:
             raise
         if isinstance(error, _Reported):
             raise
-        raise MechanismError("the analysis gave an answer that cannot be read") from None
-    if sealed.domain != domain:
-        raise MechanismError("the analysis gave laws of another domain")
+        raise MechanismError(
+            "the analysis gave an answer that cannot be read, or laws of another domain"
+        ) from None
     files = {_plain(name): _plain(digest) for name, digest in code.files.items()}
     packages = {_plain(name): _plain(version) for name, version in code.packages.items()}
     made = Fingerprint(_hash(code.hash), files, packages, _hash(code.parameters))

@@ -26,7 +26,7 @@ from numpy.typing import ArrayLike
 from liptest.data.distributions import Distribution, check_distribution
 from liptest.data.domains import Domain, IntArray
 from liptest.data.fitted import recognised
-from liptest.errors import CodeChangedError, GateError, check_count
+from liptest.errors import CodeChangedError, GateError, check_count, shown
 from liptest.evidence.certificate import Certificate, certify
 from liptest.evidence.ledger import LedgerLike, LedgerRecorder
 from liptest.evidence.ledger_entries import checked_name
@@ -122,7 +122,8 @@ class Gate:
         sealed.
 
         ``key`` names the request: a further call with the same key returns the stored answer and
-        draws nothing. With a ledger it is stored there, for all processes.
+        draws nothing. With a ledger it is stored there, for all processes. Only what is drawn from
+        sealed laws is stored.
 
         Raises
         ------
@@ -143,6 +144,8 @@ class Gate:
             return Refused(self._certificate)
         if self._seal.reason and not self._seal.trusts_code:
             raise GateError(f"{self._mechanism.name}: nothing is released: {self._seal.reason}")
+        if key is not None and self._seal.sealed is None:
+            raise GateError(f"key={shown(key)}: answers of code that is trusted are not stored")
         stored = self._stored(key)
         if stored is None:
             self._check_left()
@@ -162,7 +165,7 @@ class Gate:
         """The text of an output, drawn, counted and recorded at once."""
         sealed = self._seal.sealed
         if sealed is None:
-            return self._asked(private, key)
+            return self._asked(private)
         with self._counting:
             stored = None if key is None else self._answers.get(key)
             if stored is not None:
@@ -174,7 +177,7 @@ class Gate:
                 self._answers[key] = text
         return text
 
-    def _asked(self, private: IntArray, key: str | None) -> str:
+    def _asked(self, private: IntArray) -> str:
         """The same from code that is trusted: it is asked about the private dataset."""
         if fingerprint(self._mechanism).code != self._code.code:
             raise CodeChangedError(
@@ -187,10 +190,7 @@ class Gate:
             self._recorder.release(None, lambda: None)
             self._left -= 1
         failed, output = quietly(lambda: text_of(_draw(self._mechanism, private)))
-        text = FAILED if failed or os.getpid() != self._process else str(output)
-        if key is not None:
-            self._answers[key] = text  # in this process alone: the record came before the answer
-        return text
+        return FAILED if failed or os.getpid() != self._process else str(output)
 
     def _stored(self, key: str | None) -> str | None:
         if key is None:

@@ -29,7 +29,7 @@ from liptest.data.domains import (
     RecordGrid,
 )
 from liptest.data.points import PointBatch
-from liptest.errors import GateError, InputError, shown
+from liptest.errors import GateError, InputError, LiptestError, shown
 from liptest.evidence.domain_form import domain_of, domain_to_dict
 from liptest.evidence.ledger_file import canonical_json, text_digest
 from liptest.gate.plain import PlainOutput, read_output, text_of
@@ -59,6 +59,8 @@ MOST_BITS = 1 << 14
 DOMAINS = (Hypercube, Hypergrid, RecordGrid, OneAnswer, AllAnswers)
 _NOISES: dict[str, type[Any]] = {"laplace": DiscreteLaplace, "gaussian": DiscreteGaussian}
 _VERSION = 1
+# Edges of a statistic that are walked through for its values.
+_MOST_EDGES = 1 << 21
 
 
 class Sealed(ABC):
@@ -157,7 +159,11 @@ class SealedTable(Sealed):
     def laws_at_values(self, values: Values) -> Indices:
         """Which law each of (m,) or (m, k) values has; (m,)."""
         places = self._places
-        return self.rows[[places[value] for value in _hashable(values)]]
+        found = [places.get(value) for value in _hashable(values)]
+        if None in found:
+            # Without the value, and outside of any except clause: it may be that of private data.
+            raise GateError("a value of the statistic has no row; this is an error of liptest")
+        return np.asarray(self.rows[np.array(found, dtype=np.int64)])
 
     @cached_property
     def _places(self) -> dict[Any, int]:
@@ -257,18 +263,21 @@ class SealedNoise(Sealed):
         return text_of(self.mechanism.draw(dataset, below))
 
 
-def read_sealed(document: Any, name: str) -> Sealed:
-    """What plain JSON values say; InputError where they say anything else."""
+def read_sealed(document: Any, name: str, domain: Domain | None = None) -> Sealed:
+    """What plain JSON values say, of a domain if one is given; InputError for anything else."""
     try:
-        if document["version"] == _VERSION:
+        found = domain_of(document["domain"])
+        if document["version"] == _VERSION and domain in (None, found):
             return _READERS[document["sealed"]](document, name)
-    except (LookupError, TypeError, ValueError, OverflowError, AttributeError, GateError):
+    except (LookupError, TypeError, ValueError, OverflowError, AttributeError, LiptestError):
         pass
     raise InputError(f"sealed={shown(document)} is not what liptest seals")
 
 
 def _read_table(document: dict[str, Any], name: str) -> SealedTable:
     domain, statistic = _read_place(document)
+    if statistic is not None and not has_few_edges(statistic, domain):
+        raise ValueError
     count = domain.size if statistic is None else len(values_of(statistic, domain)[0])
     laws = tuple(map(_read_law, document["laws"]))
     outputs = tuple(document["outputs"])
@@ -317,6 +326,14 @@ _READERS: dict[str, Callable[[dict[str, Any], str], Sealed]] = {
 }
 
 
+def has_few_edges(statistic: Statistic, domain: Domain) -> bool:
+    """Whether a statistic has so few values that each can have a row."""
+    count = statistic.edge_count(domain)
+    if count is None or count > _MOST_EDGES:
+        return False
+    return count < MOST_ROWS or len(values_of(statistic, domain)[0]) <= MOST_ROWS
+
+
 def values_of(statistic: Statistic, domain: Domain) -> tuple[Values, list[tuple[Any, Any] | None]]:
     """All values of a trusted statistic, ascending, and a neighbouring value of each.
 
@@ -354,7 +371,8 @@ class LawCollector:
         if law.unexplored:
             raise GateError(
                 "on some dataset outputs of positive probability were not explored, so there is no "
-                "complete law to draw from; bound the loops of the code, or raise its budget"
+                "complete law to draw from; bound the loops of the code, or declare "
+                "lt.ShiftMechanism(statistic, lt.DiscreteLaplace(scale))"
             )
         fractions = law.fractions
         probabilities = law.log_probabilities.tobytes() if fractions is None else fractions

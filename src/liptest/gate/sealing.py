@@ -19,6 +19,7 @@ from liptest.gate.sealed import (
     Sealed,
     SealedNoise,
     SealedTable,
+    has_few_edges,
     values_of,
 )
 from liptest.mechanisms.additive import AdditiveNoise, DiscreteGaussian, DiscreteLaplace
@@ -29,8 +30,6 @@ from liptest.statistics.protocol import Statistic, values_at
 from liptest.statistics.tabulated import Tabulated
 from liptest.statistics.trusted import statistic_of, statistic_spec
 
-# Edges of a statistic that are walked through for its values.
-_MOST_EDGES = 1 << 21
 _CHUNK = 1 << 10
 _INSTEAD = (
     "let the code receive only a statistic of this package, @lt.mechanism(statistic=lt.Count()) or "
@@ -126,7 +125,7 @@ def plan_seal(mechanism: Mechanism, domain: Domain) -> SealPlan:
             reason="only noise of this package is drawn: lt.DiscreteLaplace(scale) and "
             "lt.DiscreteGaussian(sigma), and no classes derived from them",
         )
-    if statistic is not None and _has_few_edges(statistic, domain):
+    if statistic is not None and has_few_edges(statistic, domain):
         return SealPlan("values", statistic)
     if domain.size <= min(MOST_ROWS, affordable_laws(mechanism, "plain")):
         return SealPlan("datasets")
@@ -196,7 +195,7 @@ def _seen_narrowly(mechanism: Mechanism, domain: Domain) -> Mechanism | None:
     if narrow is None:
         return None
     statistic = _trusted(narrow.statistic, domain)
-    return narrow if statistic is not None and _has_few_edges(statistic, domain) else None
+    return narrow if statistic is not None and has_few_edges(statistic, domain) else None
 
 
 def _sealed_table(
@@ -252,13 +251,6 @@ def _made_anew(noise: AdditiveNoise) -> AdditiveNoise:
 def _trusted(statistic: Any, domain: Domain) -> Statistic | None:
     spec = None if statistic is None else statistic_spec(statistic)
     return None if spec is None or not domain.one_at_a_time else statistic_of(spec, domain)
-
-
-def _has_few_edges(statistic: Statistic, domain: Domain) -> bool:
-    count = statistic.edge_count(domain)
-    if count is None or count > _MOST_EDGES:
-        return False
-    return count < MOST_ROWS or len(values_of(statistic, domain)[0]) <= MOST_ROWS
 
 
 def _too_many(domain: Domain, what: str) -> str:

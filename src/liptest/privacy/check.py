@@ -201,7 +201,8 @@ def check_with_settings(
     if for_release and settings.method in AT_ANY_SIZE and settings.method != BY_RECORDS:
         raise InputError(
             f"method={shown(settings.method)} looks at no output law, and a gate draws from one; "
-            f"use another method",
+            f"use another method, or declare lt.ShiftMechanism(statistic, "
+            f"lt.DiscreteLaplace(scale)), whose formula can be sealed for data of any size",
             name="method",
         )
     kept = None if settings.checkpoint is None else Checkpoint.at(settings.checkpoint)

@@ -136,6 +136,8 @@ def limit_this_process() -> None:
         (resource.RLIMIT_NOFILE, _FILES),
         (resource.RLIMIT_AS, _MEMORY),
         (resource.RLIMIT_CPU, int(MOST_SECONDS)),
+        # No process and no thread more; the superuser is not bound by it.
+        (resource.RLIMIT_NPROC, 0),
     ]
     for which, most in limits:
         with suppress(ValueError, OSError):

@@ -23,16 +23,19 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import liptest as lt
 from liptest.enumerate.outputs import Fields, Items
 from liptest.errors import GateError, InputError
 from liptest.gate import gate as gate_module
 from liptest.gate.plain import PlainOutput, read_output, text_of
-from liptest.gate.sealed import read_sealed
+from liptest.gate.sealed import read_sealed, values_of
 from liptest.gate.sealing import SealPlan, plan_seal, seal
 from liptest.mechanisms.declared import ExactForm
 from liptest.mechanisms.laws import Raised
+from liptest.statistics.coordinates import Coordinates
 from liptest.statistics.trusted import is_trusted, statistic_of, statistic_spec
 
 CUBE = lt.Hypercube(3)
@@ -365,6 +368,8 @@ class TestCodeIsNotAskedInARelease:
             gate(lt.mechanism(honest), many, **options)
         assert "lt.ShiftMechanism" in str(caught.value)
         trusted = gate(lt.mechanism(honest), many, **options, trust_code=True, search_laws=0)
+        with pytest.raises(GateError, match="not stored"):
+            trusted.release([0] * 20, key="monday")
         assert trusted.sealed is None
         assert "trust_code" in str(trusted.certificate.release_source)
         assert "trust_code" in trusted.certificate.to_json()
@@ -389,6 +394,36 @@ class TestCodeIsNotAskedInARelease:
             State.go = False
         assert told.certificate.decision == "NO"
         assert isinstance(told.release(SECRET), lt.Refused)
+
+
+class TestRows:
+    @given(data=st.data())
+    @settings(max_examples=60)
+    def test_the_ends_of_edges_are_all_values(self, data: Any) -> None:
+        sizes = data.draw(st.lists(st.integers(1, 4), min_size=1, max_size=4))
+        kind = data.draw(st.sampled_from([lt.Hypergrid, lt.RecordGrid]))
+        domain = kind(sizes)
+        number = st.integers(-2, 2)
+        tables = [data.draw(st.lists(number, min_size=n, max_size=n)) for n in sizes]
+        statistics: list[Any] = [
+            lt.WeightedSum(data.draw(st.lists(number, min_size=len(sizes), max_size=len(sizes)))),
+            lt.Contributions.each(tables),
+            lt.statistics.OrderStatistic(data.draw(st.integers(1, len(sizes)))),
+            Coordinates((data.draw(st.integers(0, len(sizes) - 1)),), domain.sizes),
+        ]
+        points = domain.points(np.arange(domain.size))
+        for statistic in statistics:
+            listed, ends = values_of(statistic, domain)
+            every = np.unique(statistic.values(points), axis=0)
+            assert np.array_equal(listed, every)
+            assert len(ends) == len(listed)
+
+    def test_a_value_without_a_row_is_not_quoted(self) -> None:
+        table = seal(lt.mechanism(statistic=lt.Count())(lambda count, rng: 0), CUBE)
+        with pytest.raises(GateError, match="has no row") as caught:
+            table.laws_at_values(np.array([77]))  # type: ignore[attr-defined]
+        assert "77" not in str(caught.value)
+        assert caught.value.__context__ is None
 
 
 class TestGatesAreNotCopied:
