@@ -33,7 +33,7 @@ from liptest.cli.jobs import (
 from liptest.cli.loading import defined_at, muted
 from liptest.cli.options import DEFAULTS, Checkpoint, Mechanism, Options, Resume
 from liptest.cli.paths import check_paths, check_readable, files_of
-from liptest.cli.sealed_release import NamedCode, code_on_disk, seal_elsewhere
+from liptest.cli.sealed_release import NamedCode, SealedCode, code_on_disk, seal_elsewhere
 from liptest.cli.tables import check_column, read_column, read_whole_numbers
 from liptest.cli.workers import pool
 from liptest.data.distributions import Distribution
@@ -42,8 +42,10 @@ from liptest.evidence.certificate import Certificate, certify
 from liptest.evidence.ledger import LedgerRecorder
 from liptest.evidence.ledger_entries import clean_name
 from liptest.gate.gate import Gate, PrivacyGate, Released, SealedGate
+from liptest.gate.sealed import in_plain_values
 from liptest.privacy.check import check_with_settings
 from liptest.privacy.request import validated_request
+from liptest.privacy.settings import CheckSettings
 from liptest.report.findings import Outcome
 from liptest.report.text import Screen
 from liptest.runs.fingerprints import fingerprint
@@ -57,13 +59,21 @@ def check(
     *,
     checkpoint: Checkpoint = None,
     resume: Resume = False,
+    confined: Annotated[
+        bool,
+        Parameter(
+            help="For code from elsewhere: another process asks it for all its laws; they are "
+            "compared here.",
+            negative="",
+        ),
+    ] = False,
     options: Options = DEFAULTS,
 ) -> int:
     """Test one mechanism, or all checks of a liptest.toml.
 
     Example: liptest check vendor.py:count --epsilon 1 --dimension 20 --probabilities 0.1
     """
-    run = {"checkpoint": checkpoint, "resume": resume, "typed": [*typed]}
+    run = {"checkpoint": checkpoint, "resume": resume, "typed": [*typed], "confined": confined}
     return run_check(asdict(options) | run | {"mechanism": mechanism})
 
 
@@ -145,6 +155,7 @@ def _task(options: dict[str, Any]) -> CommandJob:
     if task.is_from_file:
         check_file_says_it_all(options)
     check_paths(options | {"ledger": task.ledger}, inputs=files_of(options))
+    task = replace(task, confined=options.get("confined", False))
     if options["vendor"] is not None and task.ledger is None:
         raise InputError("--vendor: it is noted in a ledger; give --ledger FILE too", name="vendor")
     return task
@@ -212,16 +223,21 @@ def _check(screen: Screen, model: CheckModel, task: CommandJob, checkpoint: Path
     started = time.perf_counter()
     outcome = Outcome(model.mechanism, 2)
     try:
-        job = load_job(model, task.folder, alone=True)
-        file, line = defined_at(job.where)
-        outcome = replace(
-            outcome,
-            mechanism=job.mechanism,
-            distribution=job.distribution,
-            file=file,
-            line=line,
-        )
-        certificate = _tested(screen, job, task, checkpoint)
+        if task.confined:
+            file, line = defined_at(where_is(model, task.folder))
+            outcome = replace(outcome, file=file, line=line)
+            certificate = _tested_elsewhere(screen, model, task)
+        else:
+            job = load_job(model, task.folder, alone=True)
+            file, line = defined_at(job.where)
+            outcome = replace(
+                outcome,
+                mechanism=job.mechanism,
+                distribution=job.distribution,
+                file=file,
+                line=line,
+            )
+            certificate = _tested(screen, job, task, checkpoint)
     except LiptestError as error:
         screen.error(error, code_of(error), model.mechanism)
         return replace(outcome, code=code_of(error), error=error, seconds=_since(started))
@@ -243,8 +259,50 @@ def _tested(screen: Screen, job: Job, task: CommandJob, checkpoint: Path | None)
         run = replace(settings, executor=executor, progress=progress, checkpoint=checkpoint)
         verdict = check_with_settings(job.mechanism, job.distribution, run)
     verdict = replace(verdict, mechanism=job.label)
-    own_seed = model.seed is None
-    certificate = recorder.decided(certify(verdict, code, job.distribution, own_seed=own_seed))
+    made = certify(verdict, code, job.distribution, own_seed=model.seed is None)
+    return _written_down(screen, model, recorder, made)
+
+
+def _tested_elsewhere(screen: Screen, model: CheckModel, task: CommandJob) -> Certificate:
+    """The same of all laws that another process had from the code, which is not imported here."""
+    law, settings = distribution_of(model, task.folder, alone=True), settings_of(model)
+    recorder = LedgerRecorder(task.ledger, vendor=model.vendor or clean_name(model.mechanism))
+    found = _sealed_elsewhere(model, task, law, settings, recorder)
+    with screen.progress(found.label) as progress, pool(task.workers) as executor:
+        run = replace(settings, executor=executor, progress=progress)
+        verdict = check_with_settings(found.sealed.mechanism, law, run)
+    verdict = replace(in_plain_values(verdict), law_source=found.source)
+    made = certify(verdict, found.code, law, own_seed=model.seed is None)
+    return _written_down(screen, model, recorder, made)
+
+
+def _sealed_elsewhere(
+    model: CheckModel,
+    task: CommandJob,
+    law: Distribution,
+    settings: CheckSettings,
+    recorder: LedgerRecorder,
+    *private: Path,
+) -> SealedCode:
+    """The laws that another process had from the code, once the attempt is written down."""
+    where = where_is(model, task.folder)
+    failure = settings.failure_probability
+    named = NamedCode(model.mechanism)
+    recorder.begin(named, code_on_disk(where), law, settings.claim, failure)
+    hidden = [*private, *([] if task.ledger is None else [task.ledger])]
+    try:
+        return seal_elsewhere(where, law.domain, hidden=hidden, seconds=settings.max_seconds)
+    except GateError as error:
+        raise GateError(
+            f"its laws cannot be sealed, all of them, by another process: {error}; or, if you "
+            f"trust its author, check without --confined, release with --trust-code"
+        ) from None
+
+
+def _written_down(
+    screen: Screen, model: CheckModel, recorder: LedgerRecorder, made: Certificate
+) -> Certificate:
+    certificate = recorder.decided(made)
     try:
         recorder.settle()
     except LiptestError as error:
@@ -308,28 +366,18 @@ def _gate_on_sealed(
     screen: Screen, model: CheckModel, task: CommandJob, options: dict[str, Any]
 ) -> tuple[Gate, str, Distribution, Any]:
     """The code runs in another process, which knows the domain; this one never imports it."""
-    where, law = where_is(model, task.folder), distribution_of(model, task.folder)
-    settings = settings_of(model)
+    law, settings = distribution_of(model, task.folder), settings_of(model)
     vendor = (model.vendor or clean_name(model.mechanism)) if task.ledger else None
     table = options["private_table"] if task.ledger else None
     recorder = LedgerRecorder.of_gate(task.ledger, vendor=vendor, private_table=table)
-    code, claim = code_on_disk(where), settings.claim
-    recorder.begin(NamedCode(model.mechanism), code, law, claim, settings.failure_probability)
-    hidden = [path for path in (options["private"], task.ledger) if path is not None]
-    try:
-        found = seal_elsewhere(where, law.domain, hidden=hidden, seconds=settings.max_seconds)
-    except GateError as error:
-        raise GateError(
-            f"what a release may need cannot be sealed before private data are opened: {error}; "
-            f"or, if you trust its author, --trust-code"
-        ) from None
+    found = _sealed_elsewhere(model, task, law, settings, recorder, options["private"])
     with screen.progress(found.label) as progress, pool(task.workers) as executor:
         gate = SealedGate(
             found.sealed,
             law,
             replace(settings, executor=executor, progress=progress),
             code=found.code,
-            law_source=f"{found.source}; sealed in another process ({found.confinement})",
+            law_source=found.source,
             recorder=recorder,
             releases=model.releases,
         )

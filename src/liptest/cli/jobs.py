@@ -29,6 +29,7 @@ class CommandJob:
     workers: int
     ledger: Path | None
     is_from_file: bool = False
+    confined: bool = False
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from liptest.data.domains import Domain
 from liptest.errors import InputError, LiptestError, MechanismError
 from liptest.evidence.domain_form import domain_to_dict
 from liptest.gate.sealed import Sealed, read_sealed
+from liptest.privacy.verdicts import SEALED_ELSEWHERE
 from liptest.runs.fingerprints import Fingerprint
 from liptest.runs.jail import run_confined
 from liptest.verdicts import Record, Text
@@ -31,13 +32,15 @@ class _Code(Record):
 
 @dataclass(frozen=True)
 class SealedCode:
-    """What another process said of a vendor's code; all but ``sealed`` is its word alone."""
+    """What another process said of a vendor's code; all but ``sealed`` is its word alone.
+
+    ``source`` says where the laws come from, and how the process was confined.
+    """
 
     sealed: Sealed
     label: str
     source: str
     code: Fingerprint
-    confinement: str
 
 
 @dataclass(frozen=True)
@@ -98,7 +101,8 @@ def _read(content: bytes, confinement: str, domain: Domain) -> SealedCode:
     files = {_plain(name): _plain(digest) for name, digest in code.files.items()}
     packages = {_plain(name): _plain(version) for name, version in code.packages.items()}
     made = Fingerprint(_hash(code.hash), files, packages, _hash(code.parameters))
-    return SealedCode(sealed, label, source, made, confinement)
+    told = f"{source}; {SEALED_ELSEWHERE} ({confinement})"
+    return SealedCode(sealed, label, told, made)
 
 
 class _Reported(InputError):

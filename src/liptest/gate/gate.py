@@ -31,7 +31,7 @@ from liptest.evidence.certificate import Certificate, certify
 from liptest.evidence.ledger import LedgerLike, LedgerRecorder
 from liptest.evidence.ledger_entries import checked_name
 from liptest.gate.plain import FAILED, read_output, text_of
-from liptest.gate.sealed import RandomBelow, Sealed
+from liptest.gate.sealed import RandomBelow, Sealed, in_plain_values
 from liptest.gate.sealing import Seal, require_sealable, seal, seal_formula
 from liptest.lipschitz.testers.base import LipschitzTester
 from liptest.mechanisms.additive import DiscreteGaussian, DiscreteLaplace
@@ -390,7 +390,7 @@ class SealedGate(Gate):
         verdict = check_with_settings(sealed.mechanism, distribution, run, for_release=True)
         found = Seal(sealed)
         certificate = certify(
-            replace(verdict, law_source=law_source),
+            replace(in_plain_values(verdict), law_source=law_source),
             code,
             distribution,
             own_seed=own_seed,
@@ -428,7 +428,9 @@ def _sealed(
     elif isinstance(settings.method, str):
         run = replace(run, method=verdict.method)
     again = check_with_settings(sealed.mechanism, distribution, run, for_release=True)
-    return (verdict if again.decision is Decision.YES else again), replace(found, sealed=sealed)
+    if again.decision is not Decision.YES:
+        verdict = in_plain_values(again)
+    return verdict, replace(found, sealed=sealed)
 
 
 def quietly(action: Callable[[], Output]) -> tuple[bool, Output]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -45,6 +45,7 @@ from liptest.mechanisms.laws import (
     released_weights,
 )
 from liptest.mechanisms.shift import ShiftMechanism, VectorShift
+from liptest.privacy.verdicts import PrivacyVerdict
 from liptest.statistics.protocol import Statistic, Values, values_at
 from liptest.statistics.trusted import statistic_of, statistic_spec
 
@@ -261,6 +262,15 @@ class SealedNoise(Sealed):
 
     def draw(self, dataset: IntArray, below: RandomBelow) -> str:
         return text_of(self.mechanism.draw(dataset, below))
+
+
+def in_plain_values(verdict: PrivacyVerdict) -> PrivacyVerdict:
+    """The verdict on sealed laws with the outputs of its witness as values, not as texts."""
+    witness = verdict.witness
+    if witness is None:
+        return verdict
+    event = tuple(read_output(o.text) if type(o) is PlainOutput else o for o in witness.event)
+    return replace(verdict, witness=replace(witness, event=event))
 
 
 def read_sealed(document: Any, name: str, domain: Domain | None = None) -> Sealed:

@@ -400,6 +400,8 @@ NOISY_QUERY = "the answer of the query, plus exact discrete Laplace noise that l
 _TAIL = 2.0**-40
 # Below this floats lose digits, then the number; how many digits of a probability are shown.
 _SMALLEST, _DIGITS = 1e-300, (6, 9, 12, 17)
+#: Among the conditions of laws that another process sealed, before how it was confined.
+SEALED_ELSEWHERE = "sealed in another process"
 NOT_COVERED = "Not covered: timing, side effects, reuse."
 
 

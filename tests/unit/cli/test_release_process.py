@@ -202,3 +202,21 @@ def test_an_answer_of_another_domain_is_refused(
         document = whole.sealed.to_dict() | change
         with pytest.raises((MechanismError, GateError)):
             seal_elsewhere("vendor.py:fair", Hypercube(3), hidden=[], seconds=1)
+
+
+def test_check_confined_compares_here(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    leak = FAIR + "\ndef leak(data, rng):\n    return int(data[0])\n"
+    (folder / "vendor.py").write_text(leak)
+    data = ["--dimension", "3", "--confined", "--epsilon", "1"]
+    before = set(sys.modules)
+    assert main(["check", "vendor.py:fair", *data]) == 0
+    assert "sealed in another process" in " ".join(capsys.readouterr().out.split())
+    assert main(["check", "vendor.py:leak", *data, "--json", "no.json"]) == 1
+    assert not [name for name in set(sys.modules) - before if "vendor" in name]
+    witness = json.loads(Path("no.json").read_text())["verdict"]["witness"]
+    assert witness["event"] in ([0], [1])
+    shown = ["--mechanism", "vendor.py:leak", "--dimension", "3"]
+    assert main(["verify", "no.json", *shown]) == 0
+    (folder / "vendor.py").write_text(HOSTILE["ends the process at import"])
+    assert main(["check", "vendor.py:fair", *data]) in (2, 4)
+    assert "YES" not in capsys.readouterr().out.split("vendor:leak")[-1]
