@@ -8,15 +8,22 @@ deny.
 
 from __future__ import annotations
 
+import dis
 import operator
+import os
+import sys
 from math import isfinite
+from pathlib import Path
+from types import CodeType
 from typing import Any
 
 import numpy as np
 
+import liptest
 from liptest.floats.chains import ROUNDINGS, FloatChain, FloatStep
 from liptest.floats.counts import Condition
 from liptest.floats.samplers import SCALED, Draw
+from liptest.values import protocol, ufuncs
 from liptest.values.array import array_of
 from liptest.values.branching import Branching
 from liptest.values.faults import RaisesAsNumPy
@@ -37,6 +44,12 @@ _STEPS: dict[tuple[Operation, bool], str] = {
 # Beyond, a whole number of NumPy may overflow, or is no float exactly.
 _MOST_WHOLE = 1 << 40
 _MOST_DRAWS = 10_000
+# Functions of NumPy that move numbers, or treat them one by one.
+_ENTRYWISE = frozenset(
+    {np.clip, np.round, np.around, np.where, np.copy, np.reshape, np.ravel, np.transpose}
+    | {np.concatenate, np.stack, np.hstack, np.vstack, np.append, np.squeeze, np.atleast_1d}
+    | {np.shape, np.ndim, np.size, np.take, np.flip, np.full_like, np.zeros_like, np.ones_like}
+)
 #: NumPy itself: checks arguments and gives shapes, never values.
 _NUMPY: Any = RaisesAsNumPy(np.random.Generator(np.random.PCG64(0)))
 
@@ -79,6 +92,14 @@ class ChainRun(NoiseRun):
             self.tree.unsupported(f"{draw}, of such a size,", "use another scale")
         return ChainValue(self, FloatChain(draw), kind)
 
+    def answer_function(self, function: Any, arguments: Any, options: dict[str, Any]) -> Any:
+        if function not in _ENTRYWISE:
+            self.tree.unsupported(
+                f"numpy.{function.__name__} of numbers with noise, followed float by float,",
+                "add the noise to its result",
+            )
+        return NotImplemented
+
     def compares(self, chain: FloatChain, comparison: Operation, bound: Any) -> bool:
         """Both ways, one after the other."""
         self.check_current()
@@ -117,7 +138,12 @@ class ChainValue(NoisyNumber):
         self.chain = chain
         self.kind = kind
 
+    def answer_function(self, function: Any, arguments: Any, options: dict[str, Any]) -> Any:
+        return self.run.answer_function(function, arguments, options)
+
     def binary(self, operation: Operation, other: Any, *, swapped: bool) -> Any:
+        if not _is_written_out(sys._getframe(1)):
+            self.refuse(f"{operation.__name__} in compiled code, whose order is not followed")
         name = _STEPS.get((operation, swapped))
         if is_symbolic(other):
             self.refuse("a sum or product of several draws")
@@ -187,6 +213,29 @@ class ChainValue(NoisyNumber):
             self.refuse(use)
         self.run.check_current()
         return self.chain
+
+
+def _is_written_out(calculating: Any) -> bool:
+    """Whether an operation is one of the program, or of NumPy entry by entry.
+
+    Sums of NumPy, and of Python from 3.12 on, add in an order, or with corrections, that numbers
+    which stand for floats do not see. So an operator must be an instruction of the program.
+    """
+    asking: Any = calculating.f_back
+    file: str = asking.f_code.co_filename
+    if file == _PROTOCOL and asking.f_code.co_name == "method":
+        program = asking.f_back
+        code: CodeType = program.f_code
+        if code.co_filename.startswith(_LIBRARIES):
+            return False
+        return dis.opname[code.co_code[program.f_lasti]] == "BINARY_OP"
+    return file in (_PROTOCOL, _UFUNCS)
+
+
+_PROTOCOL, _UFUNCS = protocol.__file__, ufuncs.__file__
+_LIBRARIES = tuple(
+    str(Path(file).resolve().parent) + os.sep for file in (liptest.__file__, np.__file__)
+)
 
 
 def _is_plain(parameter: Any) -> bool:

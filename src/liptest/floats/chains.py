@@ -22,6 +22,7 @@ Number = int | float
 _HALF = Fraction(1, 2)
 # No noise is larger, in scales; whole numbers below are floats exactly.
 _MOST_SCALES, _WHOLES = 1000.0, 2.0**52
+_NEAR = 8
 
 
 @dataclass(frozen=True)
@@ -187,6 +188,18 @@ class FloatChain:
                 return None
         assert ends is not None
         return rounded_to(*ends)
+
+    def points_near(self, output: float) -> range:
+        """Grid points that could lead to the output, or nearly so, whatever rounds a little more.
+
+        The window of ``window`` is wider than a few units in the last place, in which the steps of
+        the code and these could differ, had it been misread.
+        """
+        nearby = [output + step * math.ulp(output) for step in range(-_NEAR, _NEAR + 1)]
+        found = [reals for one in nearby if (reals := self.drawn_between(one)) is not None]
+        if not found:
+            return range(0)
+        return window(self.draw, min(low for low, _ in found), max(high for _, high in found))
 
     def candidates(self, output: Number) -> range:
         """Grid points outside of which the output is another one; of samplers that are inverted."""

@@ -30,7 +30,7 @@ from liptest.floats.grid import (
     state_words,
     words_at,
 )
-from liptest.floats.impossible import CONSTANT, exclude
+from liptest.floats.impossible import CONSTANT, MOST_POINTS, exclude, grid_source
 from liptest.floats.records import (
     AsImplemented,
     ExcludedPath,
@@ -56,7 +56,7 @@ from liptest.verdicts import Decision
 FAILURE = 1e-6
 # Pairs that are looked at, places of an output, draws until an impossible one, at both ends of the
 # grid, and runs that must agree with what was followed.
-_PAIRS, _PLACES, _TRIED, _ENDS, _CHECKED = 4, 3, 12, 6, 8
+_PAIRS, _PLACES, _TRIED, _ENDS, _CHECKED, _COMPARED = 4, 3, 12, 6, 8, 64
 #: How many draws measure the share of impossible ones, beside the ideal verdict and without it.
 FEW_DRAWS, MANY_DRAWS = 64, 400
 _SOURCE = "theory I2"
@@ -167,7 +167,7 @@ def _searched(
             if search.places:
                 found = search.witness()
                 if found is not None:
-                    if not other.agrees():
+                    if not (one.agrees() and other.agrees() and other.never_gives(found)):
                         return not_analysed("real runs differ from what was followed")
                     return _verdict(search, found, claim, draws)
     return AsImplemented(Decision.INCONCLUSIVE, _NOTHING)
@@ -242,6 +242,13 @@ class _Side:
         if self.run is None:
             return True
         rng = fresh(GENERATOR, 1)
+        chain = self.single_chain(0) if len(self.paths[0].entries) == 1 else None
+        if chain is not None:
+            for _ in range(_COMPARED):
+                words = words_at(GENERATOR, int(rng.integers(1, GRID)))
+                _, numbers = self.run(generator_in(GENERATOR, words))
+                if numbers != (chain.run(generator_in(GENERATOR, words)),):
+                    return False
         for _ in range(_CHECKED):
             shape, numbers = self.run(rng)
             fits = (
@@ -255,6 +262,27 @@ class _Side:
             if not any(fits):
                 return False
         return True
+
+    def single_chain(self, place: int) -> FloatChain | None:
+        """How a number of the output follows from the first draw, where there is one path."""
+        if len(self.paths) != 1 or place >= len(self.paths[0].entries):
+            return None
+        entry = self.paths[0].entries[place]
+        is_first = isinstance(entry, FloatChain) and not entry.draw.number
+        return entry if is_first and entry.draw.origin == GENERATOR else None
+
+    def never_gives(self, witness: ImpossibleOutput) -> bool:
+        """Whether real runs from all grid points near enough give another output."""
+        chain = self.single_chain(witness.place)
+        if self.run is None or chain is None or chain.draw.sampler() is None:
+            return True
+        points = chain.points_near(float(witness.value))
+        if len(points) > MOST_POINTS:
+            return False
+        source = grid_source(GENERATOR)
+        return all(
+            self.run(source.at(point))[1][witness.place] != witness.value for point in points
+        )
 
     def entries_at(self, place: int) -> set[Any]:
         """Numbers of all paths at a place."""

@@ -12,6 +12,8 @@ import liptest as lt
 from liptest.evidence.certificate import certify, document_digest
 from liptest.evidence.verify import problems
 from liptest.floats.records import AsImplemented, ImpossibleOutput
+from liptest.privacy.claims import Claim
+from liptest.privacy.implemented import FEW_DRAWS, examine_floats
 from liptest.privacy.verdicts import PrivacyVerdict
 from liptest.report.html import report_html
 from liptest.runs.fingerprints import fingerprint
@@ -294,3 +296,59 @@ def test_an_analysis_does_not_hang_where_numpy_does() -> None:
 def test_the_report_tells_the_second_line() -> None:
     page = report_html(checked(textbook))
     assert "As implemented: NO. Output" in page
+
+
+def sum_of_numpy(data, rng):
+    numbers = [0.1 * float(value) for value in data] * 3
+    numbers[3] = rng.laplace()
+    return np.sum(numbers)
+
+
+def sum_of_python(data, rng):
+    return sum([0.1 * float(value) for value in data], rng.laplace())
+
+
+def short_float(data, rng):
+    return np.float32(data.sum() + rng.laplace())
+
+
+def product(data, rng):
+    return data.sum() + rng.laplace() ** 2
+
+
+def text(data, rng):
+    return f"{data.sum() + rng.laplace()}"
+
+
+def another_kind(data, rng):
+    drawn = rng.laplace()
+    return data.sum() + drawn if type(drawn) is float else 0.0
+
+
+@pytest.mark.parametrize("function", [sum_of_numpy, sum_of_python, short_float, product, text])
+def test_what_is_not_a_step_is_not_analysed(function: Any) -> None:
+    paths = lt.mechanism(function).float_paths(np.array([1, 0, 1]))
+    assert not paths.paths
+    assert paths.reason
+
+
+def test_code_that_looks_at_kinds_is_noticed_by_real_runs() -> None:
+    found = examine_floats(lt.mechanism(another_kind), FIVE, Claim(1.0, 0.0, 1e-9), draws=FEW_DRAWS)
+    assert found.decision == "INCONCLUSIVE"
+
+
+def test_numbers_of_numpy_are_rounded_as_numpy_does() -> None:
+    """``round(x, 2)`` of a NumPy number multiplies, rounds and divides; of a float it does not."""
+
+    def rounded(data, rng):
+        return round(data.sum() + rng.laplace(), 2)
+
+    def rounded_float(data, rng):
+        return round(float(data.sum()) + rng.laplace(), 2)
+
+    for function in (rounded, rounded_float):
+        paths = lt.mechanism(function).float_paths(np.array([1, 0, 1]))
+        [path] = paths.paths
+        for seed in range(300):
+            _, numbers = paths.run(np.random.default_rng(seed))
+            assert numbers == (path.entries[0].run(np.random.default_rng(seed)),)
