@@ -25,6 +25,13 @@ def keys_of_the_data(frame: Any, rng: Any) -> Any:
 
 
 @lt.mechanism
+def threshold_before_noise(frame: Any, rng: Any) -> Any:
+    counts = frame.groupby("region").size().reindex(REGIONS, fill_value=0)
+    counts = counts[counts > 20]
+    return (counts + rng.laplace(scale=2, size=len(counts))).to_dict()
+
+
+@lt.mechanism
 def noise_for_one_group(frame: Any, rng: Any) -> Any:
     counts = frame.groupby("region").size().reindex(REGIONS, fill_value=0)
     return (counts + rng.laplace(scale=1, size=len(REGIONS))).to_dict()
@@ -32,5 +39,6 @@ def noise_for_one_group(frame: Any, rng: Any) -> Any:
 
 BUGS = {
     "keys are those that occur": keys_of_the_data,
+    "the threshold looks at exact counts": threshold_before_noise,
     "a replaced row changes two groups": noise_for_one_group,
 }

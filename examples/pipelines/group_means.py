@@ -26,6 +26,13 @@ def right(frame: Any, rng: Any) -> Any:
 
 
 @lt.mechanism
+def exact_counts(frame: Any, rng: Any) -> Any:
+    sums = clipped_sums(frame) + rng.laplace(scale=100, size=len(REGIONS))
+    counts = frame.groupby("region").size().reindex(REGIONS, fill_value=0)
+    return sums.to_dict(), counts["north"] > 1000
+
+
+@lt.mechanism
 def mean_with_private_n(frame: Any, rng: Any) -> Any:
     return frame.income.clip(0, 100).mean() + rng.laplace(scale=100 / 1000)
 
@@ -38,6 +45,7 @@ def clip_not_used(frame: Any, rng: Any) -> Any:
 
 
 BUGS = {
+    "counts are told without noise": exact_counts,
     "the mean of few rows moves more": mean_with_private_n,
     "clip makes another column": clip_not_used,
 }

@@ -22,6 +22,14 @@ def bounds_of_the_data(frame: Any, rng: Any) -> Any:
     return frame.spent.clip(0, 500).sum() / top + rng.laplace(scale=1)
 
 
+@lt.mechanism
+def exact_small_counts(frame: Any, rng: Any) -> Any:
+    members = frame[frame.member == 1]
+    total = members.spent.clip(0, 500).sum()
+    return total + rng.laplace(scale=500) if len(members) > 100 else 0.0
+
+
 BUGS = {
+    "few members are told apart exactly": exact_small_counts,
     "the scale is that of the data": bounds_of_the_data,
 }

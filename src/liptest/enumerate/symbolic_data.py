@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
+from math import floor
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
@@ -18,7 +19,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liptest.data.answers import Answers as RealAnswers
-from liptest.data.domains import AllAnswers, Domain, Hypercube, Hypergrid, RecordGrid
+from liptest.data.domains import (
+    AllAnswers,
+    Domain,
+    Hypercube,
+    Hypergrid,
+    IntArray,
+    RecordGrid,
+)
 from liptest.data.tables import AddedRows
 from liptest.enumerate.analysis_session import Session
 from liptest.enumerate.choice_tree import (
@@ -47,6 +55,7 @@ from liptest.values.decisions import Alternative
 from liptest.values.grid import Split
 from liptest.values.rounding import Near
 
+Pairs = tuple[tuple[IntArray, IntArray], ...]
 # Kept: while a program is analysed the names stand for something else.
 _GENERATOR, _BITS = np.random.Generator, np.random.PCG64
 MAX_PATHS = 4096
@@ -89,6 +98,8 @@ class NoPaths:
     reason: str
     #: Whether a budget ended: trying again in another way takes as long.
     is_budget: bool = False
+    #: Neighbours on both sides of a comparison of data without noise, where that was the reason.
+    boundary: tuple[tuple[IntArray, IntArray], ...] = ()
     #: None of them.
     paths: ClassVar[tuple[AlignedPath, ...]] = ()
 
@@ -114,6 +125,10 @@ class Data(Protocol):
 
     def values_of_move(self, move: Move) -> tuple[int, int] | None:
         """Two values of a record that move the answers so; None where records are no such."""
+        ...
+
+    def pairs_at(self, table: dict[int, Fraction], offset: Fraction) -> Pairs:
+        """Neighbours between which a sum of answers, times factors, and an offset crosses 0."""
         ...
 
     @property
@@ -159,6 +174,29 @@ class Records:
 
     def values_of_move(self, move: Move) -> tuple[int, int] | None:
         return self._answers.values_of_move(move)
+
+    def pairs_at(self, table: dict[int, Fraction], offset: Fraction) -> Pairs:
+        """With so many records of the value that adds most that 0 is near; the others add least."""
+        added = self._answers.contributions(table)
+        low, high = min(added, key=lambda v: added[v]), max(added, key=lambda v: added[v])
+        n, step = len(self._sizes), added[high] - added[low]
+        if step == 0 or min(self._sizes) < len(added):
+            return ()
+        wanted = -offset - n * added[low]
+        crossing = floor(wanted / step)
+        # The last one may bring it to 0.
+        rest = wanted - crossing * step
+        last = min(added, key=lambda v: (abs(added[v] - added[low] - rest), v == low))
+        pairs = []
+        tried = ((crossing, last), (crossing - 1, high), (crossing, high), (crossing + 1, high))
+        for count, other in tried:
+            if 0 <= count < n and other != low:
+                left = np.full(n, low, dtype=np.int64)
+                left[:count] = high
+                right = left.copy()
+                right[count] = other
+                pairs.append((left, right))
+        return tuple(pairs)
 
     are_answers_alike = False
 
@@ -208,6 +246,9 @@ class Numbers:
 
     def values_of_move(self, move: Move) -> None:
         return None
+
+    def pairs_at(self, table: dict[int, Fraction], offset: Fraction) -> Pairs:
+        return ()
 
 
 class ReadOnlyCells(CellStorage):
@@ -346,14 +387,18 @@ def follow_paths(
     data = data_of(domain)
     if data is None:
         return NoPaths(f"{program.name}: data of {domain} are not made symbolic")
+    tree = PathTree(program.name, max_choices=_MAX_CHOICES)
+    path_run = AlignedRun(tree, releases=way == "released")
     try:
         most = min(max_paths, MAX_PATHS_RELEASED) if way == "released" else max_paths
-        leaves = _explored(program, data, way == "released", most)
+        leaves = _explored(program, data, path_run, tree, most)
         _check_points(program, data, way == "released", leaves, domain.dimension)
     except Abort as abort:
-        return NoPaths(str(abort.error), isinstance(abort.error, BudgetError))
+        is_budget = isinstance(abort.error, BudgetError)
+        return NoPaths(str(abort.error), is_budget, _boundary_of(path_run, data))
     except LiptestError as error:
-        return NoPaths(str(error), isinstance(error, BudgetError))
+        is_budget = isinstance(error, BudgetError)
+        return NoPaths(str(error), is_budget, _boundary_of(path_run, data))
     except Exception as error:  # of liptest itself: what it does not follow is no proof
         return NoPaths(_fault_in_words(program.name, error))
     paths = {id(leaf.path): leaf.path for leaf in leaves}
@@ -383,13 +428,22 @@ class PathEnd:
     raises: bool
 
 
-def _explored(program: Program, data: Data, releases: bool, max_paths: int) -> list[PathEnd]:
+def _boundary_of(run: AlignedRun, data: Data) -> Pairs:
+    """Neighbours on both sides of the comparison that was refused."""
+    form = run.boundary
+    if form is None or not all(isinstance(run.noises[v], Answer) for v, _ in form.terms):
+        return ()
+    factors = {run.noises[v].number: Fraction(factor) for v, factor in form.terms}
+    return data.pairs_at(factors, Fraction(form.constant))
+
+
+def _explored(
+    program: Program, data: Data, path_run: AlignedRun, tree: PathTree, max_paths: int
+) -> list[PathEnd]:
     """All paths."""
     before = interruptions()
-    tree = PathTree(program.name, max_choices=_MAX_CHOICES)
+    releases = path_run.releases
     program.session.follow(tree)
-
-    path_run = AlignedRun(tree, releases=releases)
 
     def begin() -> Any:
         path_run.begin()

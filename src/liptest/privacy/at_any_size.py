@@ -124,7 +124,7 @@ def _early_steps(task: Task) -> Early:
     if isinstance(aligned, PrivacyVerdict):
         return Early(aligned)
     hints += [aligned.reason, by_records]
-    refuted = search_refutation(task, aligned.dearest)
+    refuted = search_refutation(task, aligned)
     if refuted.finding is not None:
         return Early(refuted.verdict(task), aligned, refuted)
     return Early(None, aligned, refuted, tuple(hints))

@@ -12,7 +12,7 @@ import time
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from liptest.data.domains import Domain
+from liptest.data.domains import Domain, IntArray
 from liptest.errors import LiptestError
 from liptest.mechanisms.base import Mechanism
 from liptest.symbolic.alignment import Price, price_paths
@@ -35,6 +35,8 @@ class Alignment:
     values: int = 0
     #: Two values of a record of which the exchange is dearest, where that is known.
     dearest: tuple[int, int] | None = None
+    #: Neighbours on both sides of a comparison of data without noise.
+    boundary: tuple[tuple[IntArray, IntArray], ...] = ()
 
     @property
     def epsilon(self) -> float:
@@ -69,7 +71,8 @@ def _aligned(
         followed = mechanism.aligned_paths(domain, way=way)
         if followed is None or not followed.paths:
             reason = "there is no code to follow" if followed is None else followed.reason
-            return Alignment(None, reason=reason)
+            boundary = () if followed is None else followed.boundary
+            return Alignment(None, reason=reason, boundary=boundary)
         price = price_paths(followed.paths, followed.differences, wanted=wanted)
         if delta and price.epsilon is None and way == _WAYS[0]:
             # All paths at once: which of them is taken may depend on what was released before.

@@ -30,6 +30,7 @@ from liptest.privacy.plain_pairs import (
     record_pairs,
     small_domains,
 )
+from liptest.privacy.prices import Alignment
 from liptest.privacy.proof import largest_over
 from liptest.privacy.request import Task, nothing, refuted, verdict_of, with_paper_cost
 from liptest.privacy.verdicts import BY_REFUTATION, PrivacyPlan, PrivacyVerdict, counted
@@ -75,11 +76,11 @@ class Refutation:
         return replace(verdict, law_source=self.law_source)
 
 
-def search_refutation(task: Task, dearest: tuple[int, int] | None = None) -> Refutation:
+def search_refutation(task: Task, known: Alignment | None = None) -> Refutation:
     """Look for a pair of neighbours, at the size asked for, that certainly breaks the claim.
 
-    ``dearest`` are two values of a record of which the exchange is tried first: that for which
-    alignment pays most.
+    First where alignment has failed: on both sides of a comparison of data without noise, or with
+    the change of a record for which it pays most.
     """
     started = time.perf_counter()
     found = Refutation()
@@ -87,7 +88,7 @@ def search_refutation(task: Task, dearest: tuple[int, int] | None = None) -> Ref
         return found  # of other notions other pairs tell most
     runs = max(_RUNS, min(_MOST_RUNS, _RECORDS // task.distribution.domain.dimension))
     at_size = task.mechanism.within(runs)
-    is_over = through_densities(at_size, lambda seen: _Search(seen, task, found).try_plain(dearest))
+    is_over = through_densities(at_size, lambda seen: _Search(seen, task, found).try_plain(known))
     if not is_over:
         small = task.mechanism.within(_RUNS)
         through_densities(small, lambda seen: _Search(seen, task, found).try_small_instances())
@@ -124,12 +125,14 @@ class _Search:
         assert isinstance(self.task.claim, Claim)
         return self.task.claim
 
-    def try_plain(self, dearest: tuple[int, int] | None) -> bool:
+    def try_plain(self, known: Alignment | None) -> bool:
         """``try_pairs`` with plain pairs."""
-        first = iter(()) if dearest is None else record_pairs(self.domain, *dearest)
-        return self.try_pairs(
-            islice(chain(islice(first, _DEAREST), plain_pairs(self.domain)), _PLAIN)
-        )
+        first: Iterator[Pair] = iter(())
+        if known is not None:
+            first = iter(known.boundary)
+            if known.dearest is not None:
+                first = chain(first, islice(record_pairs(self.domain, *known.dearest), _DEAREST))
+        return self.try_pairs(islice(chain(first, plain_pairs(self.domain)), _PLAIN))
 
     def try_pairs(self, pairs: Iterator[Pair]) -> bool:
         """Whether the search is over: a violation was found, or laws cannot be had."""

@@ -121,6 +121,8 @@ class AlignedRun(DecidingRun):
 
     def _compared(self, ufunc: Any, left: Any, right: Any) -> Any:
         """A comparison of released numbers, which is released, and not looked at."""
+        if type(left) is AlignedValue and isinstance(right, (int, float, np.generic)):
+            self.boundary = left.form - _exact(right) if not self.has_noise(left.form) else None
         pair = tuple(_known(one, ufunc.__name__) for one in (left, right))
         if not any(map(is_symbolic, pair)):
             return ufunc(*pair)
@@ -260,6 +262,8 @@ class _OfData(NoisyNumber):
 
     def concretise(self, use: str) -> Any:
         if use != "the output":
+            if not self.run.has_noise(self.form):
+                self.run.boundary = self.form
             self.refuse(use)
         self.run.check_current()
         return NoisyValue(self.in_output())
@@ -374,6 +378,7 @@ class AlignedValue(_OfData):
         else:
             return _known(self, "a comparison").compare(comparison, other)
         if form.terms and not self.run.has_noise(form) and not self.run.is_released(form):
+            self.run.boundary = form
             self.refuse_data("a comparison")
         return self.run.holds(comparison, form)
 

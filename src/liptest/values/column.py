@@ -103,6 +103,13 @@ class AnswerBook:
                 rows[value][number] = Fraction(table[value].item())
         return rows
 
+    def contributions(self, factors: dict[int, Fraction]) -> dict[int, Fraction]:
+        """By value of a record: what one adds to the sum of these answers times these factors."""
+        return {
+            value: sum((by * row.get(answer, 0) for answer, by in factors.items()), Fraction(0))
+            for value, row in enumerate(self._rows())
+        }
+
     def values_of_move(self, move: Move) -> tuple[int, int] | None:
         """Two values of a record of which the second adds so much more than the first."""
         rows = [tuple(sorted(one.items())) for one in self._rows()]

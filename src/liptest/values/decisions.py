@@ -214,7 +214,7 @@ class DecidingRun(NoiseRun):
 
     __slots__ = (
         *("_intervals", "_known_ways", "_nodes", "_variables", "more", "point", "released"),
-        *("_kept", "contests", "made", "path", "releases", "values"),
+        *("_kept", "boundary", "contests", "made", "path", "releases", "values"),
     )
 
     noises: list[Any]
@@ -232,6 +232,8 @@ class DecidingRun(NoiseRun):
         self.point = point
         #: Values and questions that were made on another path, by what they were made of.
         self.made: dict[Any, Any] = {}
+        #: What a refused comparison of data without noise compared with 0.
+        self.boundary: Form | None = None
         #: The number of the path that is followed.
         self.path = 0
         self.begin()

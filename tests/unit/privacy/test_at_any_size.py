@@ -381,3 +381,52 @@ def test_a_count_of_any_one_value_is_refuted(value: int) -> None:
         assert verdict.decision == "NO"
         assert verdict.witness is not None
         assert verdict.witness.verify(lt.mechanism(function))
+
+
+MANY = 10_000
+
+
+def small_counts_are_hidden(data: Any, rng: Any) -> Any:
+    count = int((data == 1).sum())
+    return 0.0 if count < 100 else count + rng.laplace()
+
+
+def told_if_large(data: Any, rng: Any) -> Any:
+    total = data.sum()
+    return bool(total > 777), total + rng.laplace(scale=4)
+
+
+def told_if_equal(data: Any, rng: Any) -> Any:
+    return np.sum(np.clip(data, 0, 3)) == 4000, bool(rng.integers(2))
+
+
+def told_by_the_mean(data: Any, rng: Any) -> Any:
+    return data.mean() + rng.laplace(scale=4 / MANY) if data.mean() > 2.5 else -1
+
+
+def told_by_truth(data: Any, rng: Any) -> Any:
+    return (1 if (data > 3).sum() else 0), bool(rng.integers(2))
+
+
+BOUNDARIES: list[tuple[Any, Any, tuple[int, int]]] = [
+    (small_counts_are_hidden, lt.Hypercube(MANY), (99, 100)),
+    (told_if_large, lt.RecordGrid([5] * MANY), (777, 778)),
+    (told_if_equal, lt.RecordGrid([5] * MANY), (4000, 4000)),
+    (told_by_the_mean, lt.RecordGrid([5] * MANY), (25_000, 25_001)),
+    (told_by_truth, lt.RecordGrid([5] * MANY), (0, 1)),
+]
+
+
+@pytest.mark.parametrize(("function", "domain", "ends"), BOUNDARIES)
+def test_a_comparison_without_noise_is_refuted_where_it_changes(
+    function: Any, domain: Any, ends: tuple[int, int]
+) -> None:
+    """The datasets are those on both sides, whatever the number that is compared with."""
+    verdict = lt.check_privacy(lt.mechanism(function), domain, epsilon=1.0)
+    assert verdict.decision == "NO", str(verdict)
+    witness = verdict.witness
+    assert witness is not None
+    assert witness.verify(lt.mechanism(function))
+    sums = sorted((sum(witness.dataset), sum(witness.neighbour)))
+    assert sums[0] <= ends[1]
+    assert sums[1] >= ends[0]
