@@ -212,6 +212,8 @@ def run_release(options: dict[str, Any]) -> int:
     try:
         if len(task.models) != 1:
             raise InputError("release: name one mechanism, or a file with one check")
+        if options["key"] is not None and task.ledger is None:
+            raise InputError("--key: answers are stored in a ledger; give --ledger FILE too")
         check_readable(options["private"], "--private")
         check_column(options["private"], options["private_column"], options["private_rows"])
         return _release(screen, task.models[0], task, options)

@@ -16,7 +16,7 @@ from liptest.evidence.domain_form import domain_to_dict
 from liptest.gate.sealed import Sealed, read_sealed
 from liptest.privacy.verdicts import SEALED_ELSEWHERE
 from liptest.runs.fingerprints import Fingerprint
-from liptest.runs.jail import run_confined
+from liptest.runs.jail import code_files, run_confined
 from liptest.verdicts import Record, Text
 
 _MODULE = "liptest.cli.sealing_child"
@@ -73,7 +73,7 @@ def seal_elsewhere(
     answer = run_confined(
         _MODULE,
         json.dumps(request).encode(),
-        readable=[] if folder is None else [folder],
+        readable=[] if folder is None else [file.resolve(), *code_files(folder)],
         hidden=hidden,
         folder=folder,
         seconds=seconds,

@@ -1,8 +1,9 @@
 """Running code that is not trusted in a process of its own, in a jail where there is one.
 
 With bubblewrap: no network, a read-only system, an empty /tmp, no other processes, no capabilities,
-and of the user's files only those that are named. Without it (macOS, locked-down containers): a
-plain child process with limits, which can read and write what this account can; answers say so.
+and of the user's files only Python code that is named or can be imported, no data. Without it
+(macOS, locked-down containers): a plain child process with limits, which can read and write what
+this account can; answers say so.
 
 A child answers with bytes, of a stated length, which are read up to a limit and never unpickled.
 """
@@ -16,6 +17,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import sysconfig
 import time
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -24,6 +26,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import liptest
 from liptest.errors import MechanismError
 
 #: Most bytes of an answer.
@@ -154,13 +157,44 @@ _ISOLATION = (
 
 def _jail(readable: Iterable[Path], hidden: Iterable[Path], folder: Path | None) -> list[str]:
     options = [*_ISOLATION, "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp"]
-    places = [*_SYSTEM, sys.prefix, sys.base_prefix, *_import_paths(), *map(str, readable)]
-    for place in dict.fromkeys(str(Path(place).absolute()) for place in places):
-        options += ["--ro-bind-try", place, place]
-    for path in hidden:
-        if path.exists():
-            options += ["--ro-bind", "/dev/null", str(path.resolve())]
+    wanted = [*_whole_places(), *readable]
+    for place in map(Path, _import_paths()):
+        wanted += code_files(place) if place.is_dir() else [place]
+    places = dict.fromkeys(place.absolute() for place in wanted)
+    for place in places:
+        options += ["--ro-bind-try", str(place), str(place)]
+    for path in (file.resolve() for file in hidden):
+        if path.exists() and any(path.is_relative_to(place) for place in places):
+            options += ["--ro-bind", "/dev/null", str(path)]
     return [*options, "--chdir", "/" if folder is None else str(folder.absolute())]
+
+
+def code_files(folder: Path) -> list[Path]:
+    """The Python files below a folder, and no data: what a jail shows of it.
+
+    Hidden folders and environments are passed over, and so is what lies beyond the first thousands.
+    """
+    if any(folder.is_relative_to(place) for place in _whole_places()):
+        return []
+    found: list[Path] = []
+    for seen, (place, folders, files) in enumerate(os.walk(folder)):
+        folders[:] = sorted(one for one in folders if one[0] not in "._" and one not in _NO_CODE)
+        found += [Path(place, one) for one in sorted(files) if one.endswith(_CODE)]
+        if seen > _MOST_FOLDERS or len(found) > _MOST_FILES:
+            break
+    return found[:_MOST_FILES]
+
+
+_CODE = (".py", ".so")
+_NO_CODE = {"node_modules", "site-packages", "venv", "env", "build", "dist"}
+_MOST_FOLDERS = 2_000
+_MOST_FILES = 4_000
+
+
+def _whole_places() -> list[Path]:
+    """The system, Python and its packages, and this package."""
+    named = [*_SYSTEM, sys.prefix, sys.base_prefix, sysconfig.get_paths()["purelib"]]
+    return [Path(place).absolute() for place in named] + [Path(liptest.__file__).parent]
 
 
 def _import_paths() -> Sequence[str]:
