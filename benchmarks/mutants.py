@@ -7,7 +7,8 @@
 A site is a comparison, an operation, a condition, a number, or a call of two arguments; its mutant
 is the other comparison, the other operation, and so on. Each mutated file is run against the quick
 tests that cover it, in a copy of the sources; the tests must fail. What lives is printed with its
-line. ``EQUIVALENT`` holds mutations that change nothing that anybody could see, with the reason.
+line. ``equivalent_mutants.py`` holds mutations that nobody could see, with the reason;
+``mutant_runs.py`` does the same a good deal quicker, in one process.
 """
 
 from __future__ import annotations
@@ -25,12 +26,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from equivalent_mutants import BY_REASON
+
 ROOT = Path(__file__).resolve().parents[1]
 UNIT = "tests/unit"
 PRIVACY = f"{UNIT}/privacy"
 COMPARED = [
     *(f"{PRIVACY}/test_{name}.py" for name in ("certify", "same_law", "remedies", "delta_ties")),
     *(f"{PRIVACY}/test_{name}.py" for name in ("underflow", "odd_laws", "enclosures", "screening")),
+    *(f"{PRIVACY}/test_{name}.py" for name in ("lines_of_comparison", "judgements_one_by_one")),
     f"{PRIVACY}/test_notions.py",
     f"{UNIT}/mechanisms/test_neighbourhoods.py",
     "tests/property/test_privacy_compare.py",
@@ -39,6 +43,9 @@ MECHANISMS = [
     *(f"{UNIT}/mechanisms/test_{name}.py" for name in ("shift", "vector_shift", "noise", "laws")),
     f"{UNIT}/mechanisms/test_witnesses_of_noise.py",
     "tests/property/test_noise_laws.py",
+]
+NOTIONS = [
+    *(f"{PRIVACY}/test_{name}.py" for name in ("divergences", "divergences_of_balls", "notions")),
 ]
 #: Files that decide verdicts, and the tests that cover them.
 COVERED = {
@@ -77,54 +84,20 @@ COVERED = {
         f"{PRIVACY}/test_exhaustive.py",
         "tests/property/test_whole_domains.py",
     ],
+    "privacy/refutation.py": [f"{PRIVACY}/test_at_any_size.py"],
+    "privacy/renyi.py": NOTIONS,
+    "privacy/tradeoff.py": NOTIONS,
+    "privacy/screening.py": [f"{PRIVACY}/test_screening_of_notions.py", *NOTIONS],
     "mechanisms/shift.py": MECHANISMS,
     "mechanisms/additive.py": MECHANISMS,
-    "evidence/check_witness.py": [f"{UNIT}/evidence/test_check_witness.py"],
+    "evidence/check_witness.py": [
+        f"{UNIT}/evidence/test_check_witness.py",
+        f"{UNIT}/evidence/test_check_witness_bounds.py",
+        f"{PRIVACY}/test_judgements_one_by_one.py",
+    ],
 }
 #: "file: function: old -> new" of mutations that nobody could see, and why.
-EQUIVALENT: dict[str, str] = {
-    "privacy/proof.py: _visited_or_enclosed: 1 + _MEET -> 1 - _MEET": (
-        "the ends meet a little later, and the pairs are visited"
-    ),
-    "privacy/domain_laws.py: DistinctLaws.pairs_per_slice: "
-    "SLICE_BYTES // (8 * max(1, len(self._outputs))) -> "
-    "SLICE_BYTES * (8 * max(1, len(self._outputs)))": "the size of a slice",
-    "privacy/domain_laws.py: DistinctLaws.pairs_per_slice: "
-    "max(64, SLICE_BYTES // (8 * max(1, len(self._outputs)))) -> "
-    "max(65, SLICE_BYTES // (8 * max(1, len(self._outputs))))": "the size of a slice",
-    "mechanisms/shift.py: VectorShift.points_per_slice: 1 << 14 -> 2 << 14": "the size of a slice",
-    "mechanisms/additive.py: DiscreteGaussian._last: "
-    "-math.isqrt(top ** 2 + math.ceil(self._double * bits)) - 1 -> "
-    "-math.isqrt(top ** 2 + math.ceil(self._double * bits)) - 2": "one more term, and less rest",
-    "privacy/domain_laws.py: _factors: count - 1 -> count + 1": "more factors than are taken",
-    "evidence/check_witness.py: exp_bounds: bits + 2 * halvings + 32 -> "
-    "bits + 2 * halvings + 33": "one more bit than is needed",
-    "privacy/exhaustive.py: exhaustive_size: domain.size > _FEW_POINTS -> "
-    "domain.size >= _FEW_POINTS": "a budget",
-    "privacy/exhaustive.py: laws_by_position: (sets.top + 1) * len(outputs) > MOST_ENTRIES -> "
-    "(sets.top + 1) * len(outputs) >= MOST_ENTRIES": "a budget",
-    "privacy/intervals.py: binomial_lower: 2.0 ** (-52) -> 2.0 ** (-53)": (
-        "twice what both roundings can be, or just that"
-    ),
-    "privacy/comparison.py: check_same_law: before > now + open_now + _SAME_LAW -> "
-    "before >= now + open_now + _SAME_LAW": "a slack, whose own end may be on either side",
-    "privacy/exhaustive.py: exhaustive_size: count <= EDGE_BUDGET -> count < EDGE_BUDGET": (
-        "a budget: at just this many edges both ways are right"
-    ),
-    "privacy/exhaustive.py: WorstPairs._segment: "
-    "int(rows[-1]) + high + 1 -> int(rows[-1]) + high + 2": "one more column that no window holds",
-    "privacy/exhaustive.py: WorstPairs._segment: high - low + 1 -> high - low + 2": (
-        "one more width that no window has"
-    ),
-    "mechanisms/additive.py: DiscreteGaussian.hockey_stick_at: "
-    "ctx.prec + _SPARE_BITS -> ctx.prec - _SPARE_BITS": (
-        "the sum is cut after as many nats, which are 1.44 bits each: enough either way"
-    ),
-    "mechanisms/additive.py: DiscreteGaussian.draw: "
-    "math.floor(self.sigma) + 1 -> math.floor(self.sigma) + 2": (
-        "any scale above 0 gives the same law, at another speed"
-    ),
-}
+EQUIVALENT = {name: reason for reason, names in BY_REASON.items() for name in names}
 
 COMPARISONS = {
     ast.Lt: ast.LtE,
@@ -318,6 +291,13 @@ def chosen(sites: list[Site], count: int, seed: int) -> list[Site]:
     return random.Random(seed).sample(sites, min(count, len(sites)))
 
 
+def told(counts: dict[str, int]) -> str:
+    """All counts, and the share that was noticed; so is a mutant whose tests do not end."""
+    noticed = counts["killed"] + counts["endless"]
+    share = noticed / max(1, noticed + counts["LIVED"])
+    return f"{', '.join(f'{word} {count}' for word, count in counts.items())}: {share:.1%} noticed"
+
+
 def main() -> int:
     """Print what became of each mutant, and the share that was killed."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
@@ -340,11 +320,7 @@ def main() -> int:
             counts[word] += 1
             print(f"{word:10} {site.file}:{site.line} {site.function}: {site.old} -> {site.new}")
             sys.stdout.flush()
-    # A mutant whose tests do not end is noticed as well.
-    noticed = counts["killed"] + counts["endless"]
-    share = noticed / max(1, noticed + counts["LIVED"])
-    told = ", ".join(f"{word} {count}" for word, count in counts.items())
-    print(f"{len(every)} sites; {told}: {share:.1%} noticed")
+    print(f"{len(every)} sites; {told(counts)}")
     return int(bool(counts["LIVED"]))
 
 

@@ -1,0 +1,244 @@
+"""Mutations that nobody could see, by the reason: "file: function: old -> new".
+
+Read ``benchmarks/mutants.py`` first. What only costs time, or is one of two ways to the same
+answer, stands here as well as what changes no bit.
+"""
+
+from __future__ import annotations
+
+_RENYI, _SCREEN, _TRADE = "privacy/renyi.py", "privacy/screening.py", "privacy/tradeoff.py"
+_COMPARE, _EXHAUST = "privacy/comparison.py", "privacy/exhaustive.py"
+_SHIFT, _NOISE = "mechanisms/shift.py", "mechanisms/additive.py"
+_CHECKER, _JUDGE, _REMEDY = "evidence/check_witness.py", "privacy/judge.py", "privacy/remedies.py"
+_LAWS, _PROOF = "privacy/domain_laws.py", "privacy/proof.py"
+_FOUND, _WITNESS = "privacy/refutation.py", "privacy/witnesses.py"
+
+BY_REASON: dict[str, tuple[str, ...]] = {
+    "the other direction of a pair, where both are compared": (
+        f"{_SHIFT}: _Shift.pair_loss: self._pair(dataset, neighbour) -> "
+        "self._pair(neighbour, dataset)",
+        f"{_SHIFT}: _Shift.pair_loss: self._pair(dataset, neighbour).certified_loss(0, 1) -> "
+        "self._pair(dataset, neighbour).certified_loss(1, 0)",
+        f"{_COMPARE}: _compare: _compare_exact(left, right, factor ** distance) -> "
+        "_compare_exact(right, left, factor ** distance)",
+        f"{_COMPARE}: _screen_divergences: "
+        "laws.hockey_sticks(left[where], right[where], claim.threshold) -> "
+        "laws.hockey_sticks(right[where], left[where], claim.threshold)",
+        f"{_COMPARE}: enclose_loss: _worst(left, right) -> _worst(right, left)",
+        f"{_COMPARE}: screen_pairs: laws.losses(left, right) -> laws.losses(right, left)",
+        f"{_JUDGE}: LossJudge._certify: self.certify(x, y, key[2], keep_doubt=doubt is None) -> "
+        "self.certify(y, x, key[2], keep_doubt=doubt is None)",
+        f"{_JUDGE}: LossJudge._narrowed: "
+        "self._breaks(path.point(low), path.point(middle), middle - low) -> "
+        "self._breaks(path.point(middle), path.point(low), middle - low)",
+        f"{_FOUND}: _Search.try_pairs: judge.certify(left, right, keep_doubt=False) -> "
+        "judge.certify(right, left, keep_doubt=False)",
+        f"{_REMEDY}: _largest_loss: "
+        "block.laws.has_uncertain_zeros(block.left, block.right) -> "
+        "block.laws.has_uncertain_zeros(block.right, block.left)",
+        f"{_SCREEN}: _rho_of: _divergence(p, q, b) -> _divergence(q, p, b)",
+        f"{_SCREEN}: _rho_of: laws.screen_error(left, right) -> laws.screen_error(right, left)",
+        f"{_SCREEN}: screen_orders: _divergence(p, q, order) -> _divergence(q, p, order)",
+        f"{_WITNESS}: PrivacyWitness.changed: zip(self.dataset, self.neighbour, strict=True) -> "
+        "zip(self.neighbour, self.dataset, strict=True)",
+        f"{_RENYI}: OrderSearch.settle: _between(a, b) -> _between(b, a)",
+    ),
+    "a sign with two equal sides": (
+        f"{_NOISE}: two_sided_geometric: randbelow(2) == 1 -> randbelow(2) != 1",
+        f"{_NOISE}: DiscreteGaussian.distinguishing_value: shift > 0 -> shift >= 0",
+    ),
+    "a term of 0, or an equality that both branches answer alike": (
+        f"{_COMPARE}: _hockey_stick: gap > 0 -> gap >= 0",
+        f"{_RENYI}: OrderSearch._is_below: end <= bound -> end < bound",
+        f"{_RENYI}: PairOrders.renyi: least > 0 -> least >= 0",
+        f"{_RENYI}: refute_rho: search.best > bound -> search.best >= bound",
+        f"{_SCREEN}: _rho_of: above > limit -> above >= limit",
+        f"{_SCREEN}: normal_quantiles: tail < _BREAK -> tail <= _BREAK",
+        f"{_TRADE}: gaussian_quantile: below <= above -> below < above",
+        f"{_TRADE}: _positive: gap >= 0 -> gap > 0",
+        f"{_TRADE}: _of_part: p > 0 -> p >= 0",
+        f"{_TRADE}: _hull_bound: y.lower() > 0 -> y.lower() >= 0",
+        f"{_EXHAUST}: WorstPairs._cut: self.best > self._certain -> self.best >= self._certain",
+        f"{_EXHAUST}: WorstPairs._leaf: losses > min(self._watched, self._cut) -> "
+        "losses >= min(self._watched, self._cut)",
+        f"{_FOUND}: _Search.try_small_instances: worst.upper > self.claim.threshold -> "
+        "worst.upper >= self.claim.threshold",
+        f"{_COMPARE}: check_same_law: abs(open_before - open_now) <= _SAME_LAW -> "
+        "abs(open_before - open_now) < _SAME_LAW",
+        f"{_REMEDY}: _few_digits: allowed(short) >= value -> allowed(short) > value",
+        f"{_SHIFT}: _Shift._window: count * self.noise.tail(middle) < _LEFT_OUT -> "
+        "count * self.noise.tail(middle) <= _LEFT_OUT",
+    ),
+    "the other branch, or the next check, gives the same": (
+        f"{_TRADE}: _of_part: 1 - outside -> 2 - outside",
+        f"{_EXHAUST}: _shift_block: places + len(left) -> places - len(left)",
+        f"{_EXHAUST}: _shift_block: bits & -bits -> bits | -bits",
+        f"{_EXHAUST}: _Windows.__init__: pick(last[:, :-width], last[:, width:]) -> "
+        "pick(last[:, width:], last[:, :-width])",
+        f"{_EXHAUST}: WorstPairs._leaf: rows >> 3 -> rows >> 4",
+        f"{_EXHAUST}: _worst_blocks: -math.inf -> math.inf",
+        f"{_JUDGE}: LossJudge.certify: distance > 1 -> distance >= 1",
+        f"{_PROOF}: _checked: np.zeros(0) -> np.zeros(1)",
+        f"{_SCREEN}: _chord: b - 1 -> b + 1",
+        f"{_RENYI}: OrderSearch._is_below: b - 1 -> b + 1",
+        f"{_RENYI}: OrderSearch._is_below: "
+        "all((end <= bound for end in ends)) or bool(high_b <= bound) -> "
+        "all((end <= bound for end in ends)) and bool(high_b <= bound)",
+        f"{_RENYI}: PairOrders.renyi: q.lower() -> q.upper()",
+        f"{_COMPARE}: _unexplored_of: "
+        "0.0 if laws.unexplored is None else float(laws.unexplored[row]) -> "
+        "1.0 if laws.unexplored is None else float(laws.unexplored[row])",
+        f"{_PROOF}: judge_block: Finding(np.zeros(0, np.int8), np.zeros(0, np.int8), 1) -> "
+        "Finding(np.zeros(0, np.int8), np.zeros(0, np.int8), 2)",
+        f"{_CHECKER}: log_bounds: Fraction(2) -> Fraction(3)",
+    ),
+    "rounding of certified ends far below what a float or a declared slack holds": (
+        f"{_COMPARE}: _log_ratio: (p_low / q_high).log().lower() -> (p_low / q_high).log().upper()",
+        f"{_COMPARE}: _loss_bounds: (low - high).lower() -> (low - high).upper()",
+        f"{_COMPARE}: _loss_bounds: (left_high - right_low).max(right_high - left_low).upper() -> "
+        "(left_high - right_low).max(right_high - left_low).lower()",
+        f"{_RENYI}: PairOrders.renyi: "
+        "(a * p.upper().log() - (a - 1) * q.lower().log()).exp().upper() -> "
+        "(a * p.upper().log() - (a - 1) * q.lower().log()).exp().lower()",
+        f"{_TRADE}: _of_part: (p + p_last.lower()).lower() -> (p + p_last.lower()).upper()",
+        f"{_REMEDY}: _stick: largest * (1 + len(laws.outputs) * 2.0 ** (-50)) -> "
+        "largest / (1 + len(laws.outputs) * 2.0 ** (-50))",
+        f"{_SCREEN}: _rho_of: np.maximum(worst, bounds / a) * (1 + _ROUNDING) -> "
+        "np.maximum(worst, bounds / a) / (1 + _ROUNDING)",
+        f"{_COMPARE}: check_same_law: np.maximum(laws.logs[place], -745.0) -> "
+        "np.maximum(laws.logs[place], -746.0)",
+        f"{_NOISE}: DiscreteGaussian.hockey_stick_at: 2 * last - 1 -> 2 * last - 2",
+        f"{_SCREEN}: _slack: np.where(np.isfinite(bounds), bounds, 0.0) -> "
+        "np.where(bounds, np.isfinite(bounds), 0.0)",
+        f"{_SCREEN}: _slack: np.where(side == ZERO_LOG, 0.0, side) -> "
+        "np.where(side == ZERO_LOG, 1.0, side)",
+    ),
+    "a margin of safety, larger or smaller by little": (
+        f"{_COMPARE}: _screen_divergences: 2 * slack[where] -> 3 * slack[where]",
+        f"{_SCREEN}: _slack: 1 + size -> 2 + size",
+        f"{_WITNESS}: PrivacyWitness.least_delta: 2 ** 40 -> 2 ** 41",
+        f"{_WITNESS}: PrivacyWitness.least_delta: Fraction(1, 2 ** 40) -> Fraction(2, 2 ** 40)",
+        f"{_CHECKER}: exp_bounds: 2 * halvings -> 3 * halvings",
+    ),
+    "a budget, the size of a slice, or what is looked at first": (
+        f"{_CHECKER}: _sum_bounds: common.bit_length() > _COMMON_BITS -> "
+        "common.bit_length() >= _COMMON_BITS",
+        f"{_CHECKER}: _check_cost: abs(int(text.partition('e')[2])) // 2 -> "
+        "abs(int(text.partition('e')[2])) // 3",
+        f"{_CHECKER}: decide_event: first[0] -> first[1]",
+        f"{_SHIFT}: _Shift._window: _MOST_LISTED - 1 -> _MOST_LISTED - 2",
+        f"{_SHIFT}: _Shift._window: low, high = (0, (_MOST_LISTED - 1) // 2) -> "
+        "low, high = (1, (_MOST_LISTED - 1) // 2)",
+        f"{_SHIFT}: _Shift._window: (2 * middle + 3) ** count > _MOST_LISTED -> "
+        "(2 * middle + 3) ** count >= _MOST_LISTED",
+        f"{_COMPARE}: screen_batch: laws.rows is None -> laws.rows is not None",
+        f"{_LAWS}: DistinctLaws._columns: len(self._factors) < len(self._outputs) -> "
+        "len(self._factors) <= len(self._outputs)",
+        f"{_LAWS}: DistinctLaws.pairs_per_slice: max(1, len(self._outputs)) -> "
+        "max(2, len(self._outputs))",
+        f"{_LAWS}: _mark_by_blocks: _SLICE // blocks.shape[1] -> _SLICE * blocks.shape[1]",
+        f"{_EXHAUST}: WorstPairs.__init__: self._kept = 0 -> self._kept = 1",
+        f"{_EXHAUST}: WorstPairs._count: self.best <= self._certain -> self.best < self._certain",
+        f"{_EXHAUST}: WorstPairs._leaf: max(self.best, float(losses.max())) -> "
+        "min(self.best, float(losses.max()))",
+        f"{_EXHAUST}: WorstPairs._leaf: min(self._watched, self._cut) -> "
+        "max(self._watched, self._cut)",
+        f"{_EXHAUST}: WorstPairs._promise: -1.0 -> 1.0",
+        f"{_EXHAUST}: WorstPairs._promise: len(inside) // 16 -> len(inside) * 16",
+        f"{_EXHAUST}: WorstPairs._promise: len(inside) // 16 -> len(inside) // 17",
+        f"{_EXHAUST}: edges_by_difference: edges <= FEW_EDGES -> edges < FEW_EDGES",
+        f"{_EXHAUST}: edges_by_difference: "
+        "edges <= FEW_EDGES or mechanism.source != 'declared' -> "
+        "edges <= FEW_EDGES and mechanism.source != 'declared'",
+        f"{_EXHAUST}: edges_by_difference: sets.top + 1 -> sets.top + 2",
+        f"{_EXHAUST}: edges_by_difference: small and small <= MOST_ENTRIES -> "
+        "small or small <= MOST_ENTRIES",
+        "privacy/intervals.py: clean_quantile: math.ceil(trials * mass) + 1 -> "
+        "math.ceil(trials * mass) + 2",
+        f"{_PROOF}: _enclosure: domain.size <= FEW_DATASETS -> domain.size < FEW_DATASETS",
+        f"{_PROOF}: _found_mass: size.pairs <= _FEW_PAIRS -> size.pairs < _FEW_PAIRS",
+        f"{_FOUND}: _Search.try_pairs: judge.certify(left, right, keep_doubt=False) -> "
+        "judge.certify(left, right, keep_doubt=True)",
+        f"{_FOUND}: _Search.try_pairs: refused + 1 -> refused + 2",
+        f"{_REMEDY}: _slices: max(1, _SLICE // max(1, outputs)) -> "
+        "min(1, _SLICE // max(1, outputs))",
+        f"{_REMEDY}: find_remedy: size.visits(claim) > _FEW_PAIRS -> "
+        "size.visits(claim) >= _FEW_PAIRS",
+        f"{_RENYI}: OrderSearch.settle: Fraction(64) -> Fraction(65)",
+        f"{_RENYI}: _between: a * b -> a / b",
+        f"{_RENYI}: refute_rho: (10, 20, 30, 40) if search.order == 1 else () -> "
+        "(10, 20, 30, 41) if search.order == 1 else ()",
+        f"{_RENYI}: refute_rho: 2 ** bits -> 3 ** bits",
+        f"{_SCREEN}: _rho_of: last - 1 -> last - 2",
+        f"{_SCREEN}: _rho_of: min(max(4.0, 2 * top / limit), _LAST) -> "
+        "max(max(4.0, 2 * top / limit), _LAST)",
+        f"{_SCREEN}: _rho_of: "
+        "np.nanmax(np.where(np.isfinite(bounds), bounds, 0.0), initial=0.0) -> "
+        "np.nanmax(np.where(np.isfinite(bounds), bounds, 0.0), initial=1.0)",
+        f"{_SCREEN}: _slices: max(1, _ENTRIES // max(1, laws.logs.shape[1])) -> "
+        "min(1, _ENTRIES // max(1, laws.logs.shape[1]))",
+        f"{_SCREEN}: _slices: max(1, laws.logs.shape[1]) -> max(2, laws.logs.shape[1])",
+        f"{_WITNESS}: PrivacyWitness.least_delta: any(map(_is_tiny, texts)) -> "
+        "all(map(_is_tiny, texts))",
+    ),
+    "which numbers hash laws": (
+        f"{_LAWS}: _keys: np.uint64(29) -> np.uint64(30)",
+        f"{_LAWS}: _drawn_factors: np.random.SeedSequence(k).generate_state(1, np.uint64) -> "
+        "np.random.SeedSequence(k).generate_state(2, np.uint64)",
+    ),
+    "a loss is never just the stand-in for infinity: a log of 0 less than one of a probability": (
+        f"{_SCREEN}: largest_losses: losses >= INFINITE_LOSS -> losses > INFINITE_LOSS",
+    ),
+    "the ends meet a little later, and the pairs are visited": (
+        "privacy/proof.py: _visited_or_enclosed: 1 + _MEET -> 1 - _MEET",
+    ),
+    "the size of a slice": (
+        "privacy/domain_laws.py: DistinctLaws.pairs_per_slice: SLICE_BYTES // (8 * "
+        "max(1, len(self._outputs))) -> SLICE_BYTES * (8 * max(1, len(self._outputs)))",
+        "privacy/domain_laws.py: DistinctLaws.pairs_per_slice: max(64, SLICE_BYTES // "
+        "(8 * max(1, len(self._outputs)))) -> max(65, SLICE_BYTES // (8 * max(1, "
+        "len(self._outputs))))",
+        "mechanisms/shift.py: VectorShift.points_per_slice: 1 << 14 -> 2 << 14",
+    ),
+    "one more term, and less rest": (
+        "mechanisms/additive.py: DiscreteGaussian._last: -math.isqrt(top ** 2 + "
+        "math.ceil(self._double * bits)) - 1 -> -math.isqrt(top ** 2 + "
+        "math.ceil(self._double * bits)) - 2",
+    ),
+    "more factors than are taken": ("privacy/domain_laws.py: _factors: count - 1 -> count + 1",),
+    "one more bit than is needed": (
+        "evidence/check_witness.py: exp_bounds: bits + 2 * halvings + 32 -> bits + 2 * "
+        "halvings + 33",
+    ),
+    "a budget": (
+        "privacy/exhaustive.py: exhaustive_size: domain.size > _FEW_POINTS -> "
+        "domain.size >= _FEW_POINTS",
+        "privacy/exhaustive.py: laws_by_position: (sets.top + 1) * len(outputs) > "
+        "MOST_ENTRIES -> (sets.top + 1) * len(outputs) >= MOST_ENTRIES",
+    ),
+    "twice what both roundings can be, or just that": (
+        "privacy/intervals.py: binomial_lower: 2.0 ** (-52) -> 2.0 ** (-53)",
+    ),
+    "a slack, whose own end may be on either side": (
+        "privacy/comparison.py: check_same_law: before > now + open_now + _SAME_LAW -> "
+        "before >= now + open_now + _SAME_LAW",
+    ),
+    "a budget: at just this many edges both ways are right": (
+        "privacy/exhaustive.py: exhaustive_size: count <= EDGE_BUDGET -> count < EDGE_BUDGET",
+    ),
+    "one more column that no window holds": (
+        "privacy/exhaustive.py: WorstPairs._segment: int(rows[-1]) + high + 1 -> "
+        "int(rows[-1]) + high + 2",
+    ),
+    "one more width that no window has": (
+        "privacy/exhaustive.py: WorstPairs._segment: high - low + 1 -> high - low + 2",
+    ),
+    "the sum is cut after as many nats, which are 1.44 bits each: enough either way": (
+        "mechanisms/additive.py: DiscreteGaussian.hockey_stick_at: ctx.prec + "
+        "_SPARE_BITS -> ctx.prec - _SPARE_BITS",
+    ),
+    "any scale above 0 gives the same law, at another speed": (
+        "mechanisms/additive.py: DiscreteGaussian.draw: math.floor(self.sigma) + 1 -> "
+        "math.floor(self.sigma) + 2",
+    ),
+}

@@ -1,0 +1,243 @@
+"""Mutants of ``mutants.py`` in one process: the tests are loaded once, each mutant is a fork.
+
+    nice -n 19 python benchmarks/mutant_runs.py --sites 150 --seed 3
+
+First all tests run once, with a mark before each statement of the files under test: so it is known
+which tests reach which statement, and how long they take. Then for each site a fork replaces the
+byte code of the function by that of the mutant, and runs the tests that reach its statement, the
+quickest first, until one fails. What only runs while modules are imported (schemas) cannot be
+mutated so, and counts as living: look at those with ``mutants.py``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import builtins
+import functools
+import gc
+import importlib
+import os
+import pickle
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from types import CodeType, FunctionType
+from typing import Any
+
+import mutants
+import pytest
+from _pytest.runner import runtestprotocol
+
+SOURCE = mutants.ROOT / "src" / "liptest"
+TESTS = (
+    *(f"tests/unit/{room}" for room in ("privacy", "mechanisms", "evidence", "statistics")),
+    *("tests/property", "tests/contract", "tests/unit/enumerate/test_tracing.py"),
+    *(f"tests/unit/enumerate/test_{name}.py" for name in ("hockey_sticks", "partial_laws")),
+)
+# Seconds of tests after which a mutant lives, and of a mutant that does not end.
+MOST, ENDLESS = 45.0, 120.0
+Place = tuple[str, int]
+
+
+class Marking(ast.NodeTransformer):
+    """Puts a call before each statement in functions: ``__reached__(file, number)``."""
+
+    def __init__(self, file: str, tree: ast.AST) -> None:
+        self.file = file
+        self.numbers = {id(node): number for number, node in enumerate(ast.walk(tree))}
+
+    def generic_visit(self, node: ast.AST) -> ast.AST:
+        super().generic_visit(node)
+        if isinstance(node, (ast.Module, ast.ClassDef)):
+            return node
+        for field in ("body", "orelse", "finalbody"):
+            body = getattr(node, field, None)
+            if isinstance(body, list) and body and isinstance(body[0], ast.stmt):
+                setattr(node, field, [one for old in body for one in (self._mark(old), old)])
+        return node
+
+    def _mark(self, statement: ast.stmt) -> ast.stmt:
+        call = f"__import__('builtins').__reached__({self.file!r}, {self.numbers[id(statement)]})"
+        [made] = ast.parse(call).body
+        for node in ast.walk(made):
+            ast.copy_location(node, statement)
+        return made
+
+
+def statements(tree: ast.AST) -> dict[int, int]:
+    """The innermost statement of each node, both by their numbers."""
+    numbers = {id(node): number for number, node in enumerate(ast.walk(tree))}
+    found: dict[int, int] = {}
+
+    def look(node: ast.AST, statement: int) -> None:
+        if isinstance(node, ast.stmt):
+            statement = numbers[id(node)]
+        found[numbers[id(node)]] = statement
+        for child in ast.iter_child_nodes(node):
+            look(child, statement)
+
+    look(tree, 0)
+    return found
+
+
+class Functions:
+    """All functions of the files under test, whose byte code can be replaced."""
+
+    def __init__(self, files: list[str]) -> None:
+        for file in files:
+            importlib.import_module("liptest." + file.removesuffix(".py").replace("/", "."))
+        paths = {str(SOURCE / file): file for file in files}
+        self._found: dict[tuple[str, str, int], list[FunctionType]] = {}
+        for one in gc.get_objects():
+            if isinstance(one, FunctionType) and one.__code__.co_filename in paths:
+                code = one.__code__
+                key = paths[code.co_filename], code.co_qualname, code.co_firstlineno
+                self._found.setdefault(key, []).append(one)
+
+    def replace(self, file: str, tree: ast.AST, only: str = "") -> int:
+        """Put in the code of a changed file, or of one function of it; how many there were."""
+        for node in ast.walk(tree):
+            if isinstance(node, (ast.Attribute, ast.Name)) and not hasattr(node, "ctx"):
+                node.ctx = ast.Load()
+        ast.fix_missing_locations(tree)
+        count = 0
+        for code in _codes(compile(tree, str(SOURCE / file), "exec", dont_inherit=True)):  # type: ignore[arg-type]
+            for one in self._found.get((file, code.co_qualname, code.co_firstlineno), ()):
+                is_wanted = not only or f"{code.co_qualname}.".startswith(f"{only}.")
+                if is_wanted and one.__code__.co_freevars == code.co_freevars:
+                    one.__code__ = code
+                    count += 1
+        for one in gc.get_objects():
+            if isinstance(one, functools._lru_cache_wrapper):
+                one.cache_clear()
+        return count
+
+
+def _codes(code: CodeType) -> Iterator[CodeType]:
+    yield code
+    for one in code.co_consts:
+        if isinstance(one, CodeType):
+            yield from _codes(one)
+
+
+class Plugin:
+    """Runs mutants where pytest would run its tests."""
+
+    def __init__(self, sites: list[mutants.Site], files: list[str]) -> None:
+        self.sites, self.files = sites, files
+        self.counts = dict.fromkeys(("killed", "endless", "LIVED", "equivalent"), 0)
+
+    def pytest_runtestloop(self, session: Any) -> bool:
+        functions = Functions(self.files)
+        reached = _in_fork(lambda: pickle.dumps(self._reached(session.items, functions)), 3600)
+        assert reached is not None, "the tests did not end"
+        known = pickle.loads(reached)
+        for site in self.sites:
+            word = "equivalent"
+            if site.name not in mutants.EQUIVALENT:
+                word = fate(site, session.items, known, functions)
+            self.counts[word] += 1
+            print(f"{word:10} {site.file}:{site.line} {site.function}: {site.old} -> {site.new}")
+            sys.stdout.flush()
+        print(mutants.told(self.counts))
+        return True
+
+    def _reached(
+        self, items: list[Any], functions: Functions
+    ) -> dict[Place, list[tuple[float, int]]]:
+        """By statement: the tests that reach it, with their seconds; those that pass."""
+        places: set[Place] = set()
+        builtins.__reached__ = lambda *place: places.add(place)  # type: ignore[attr-defined]
+        for file in self.files:
+            tree = ast.parse((SOURCE / file).read_text(encoding="utf-8"))
+            functions.replace(file, Marking(file, tree).visit(tree))
+        found: dict[Place, list[tuple[float, int]]] = {}
+        for number, item in enumerate(items):
+            places.clear()
+            started = time.perf_counter()
+            if _passes(item):
+                for place in places:
+                    found.setdefault(place, []).append((time.perf_counter() - started, number))
+        return found
+
+
+def fate(
+    site: mutants.Site,
+    items: list[Any],
+    reached: dict[Place, list[tuple[float, int]]],
+    functions: Functions,
+) -> str:
+    """What becomes of a mutant under the tests that reach its statement."""
+    tree = ast.parse((SOURCE / site.file).read_text(encoding="utf-8"))
+    tests = sorted(reached.get((site.file, statements(tree)[site.node]), ()))
+    wanted = list(ast.walk(tree))[site.node]
+
+    def run() -> bytes:
+        if not functions.replace(site.file, mutants.Replacing(wanted).visit(tree), site.function):
+            return b"LIVED"
+        started = time.perf_counter()
+        for _, number in tests:
+            if not _passes(items[number]):
+                return b"killed"
+            if time.perf_counter() - started > MOST:
+                break
+        return b"LIVED"
+
+    answer = _in_fork(run, ENDLESS)
+    # A mutant that ends its process is noticed, too.
+    return "endless" if answer is None else answer.decode() or "killed"
+
+
+def _passes(item: Any) -> bool:
+    return not any(one.failed for one in runtestprotocol(item, nextitem=None, log=False))
+
+
+def _in_fork(run: Any, seconds: float) -> bytes | None:
+    """What a function answers in a fork; None where it does not end in time."""
+    reading, writing = os.pipe()
+    process = os.fork()
+    if process == 0:
+        os.setpgid(0, 0)
+        try:
+            with os.fdopen(writing, "wb") as file:
+                file.write(run())
+        finally:
+            os._exit(0)
+    os.close(writing)
+    signal.signal(signal.SIGALRM, lambda number, frame: os.killpg(process, signal.SIGKILL))
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    with os.fdopen(reading, "rb") as file:
+        answer = file.read()
+    is_late = signal.getitimer(signal.ITIMER_REAL)[0] == 0.0
+    signal.setitimer(signal.ITIMER_REAL, 0.0)
+    os.waitpid(process, 0)
+    return None if is_late else answer
+
+
+def main() -> int:
+    """Print what became of each mutant, and the share that was noticed."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--sites", type=int, default=150)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--tests", nargs="+", default=TESTS)
+    parser.add_argument("--only", choices=sorted(mutants.COVERED), action="append")
+    options = parser.parse_args()
+    files = options.only or list(mutants.COVERED)
+    every = [
+        site
+        for file in files
+        for site in mutants.sites_of(file, (SOURCE / file).read_text(encoding="utf-8"))
+    ]
+    os.chdir(mutants.ROOT)
+    tests = [name for name in options.tests if Path(name).exists()]
+    plugin = Plugin(mutants.chosen(every, options.sites, options.seed), files)
+    flags = ["-q", "-s", "-n", "0", "-p", "no:cacheprovider", "-p", "no:faulthandler"]
+    code = pytest.main([*flags, *tests], plugins=[plugin])
+    return int(bool(plugin.counts["LIVED"])) or int(code not in (0, 5))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
