@@ -124,5 +124,8 @@ def test_sparse_vector_with_whole_noise(kind: str, relation: str) -> None:
     rows = np.exp(mechanism.log_pmf(FIVE))
     near = np.argwhere(neighbours(FIVE, relation))
     p, q = rows[near[:, 0]], rows[near[:, 1]]
-    assert lt.exact_rho(mechanism, domain).value == pytest.approx(largest_rho(p, q), rel=1e-8)
-    assert lt.exact_mu(mechanism, domain).value == pytest.approx(largest_mu(p, q), rel=1e-8)
+    found = lt.exact_rho(mechanism, domain), lt.exact_mu(mechanism, domain)
+    # The formula is declared with an error, which shows close to order 1.
+    for one, exact in zip(found, (largest_rho(p, q), largest_mu(p, q)), strict=True):
+        assert one.lower * (1 - 1e-9) <= exact <= one.upper * (1 + 1e-9)
+        assert one.upper <= one.lower * (1 + 1e-5)

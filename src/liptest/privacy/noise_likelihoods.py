@@ -191,9 +191,12 @@ def orders_of_shifts(noise: AdditiveNoise, shifts: Sequence[int]) -> Orders | No
 
 
 def mu_of_shifts(noise: AdditiveNoise, shifts: Sequence[int]) -> MuEnclosure | None:
-    """mu of one shift; None for several, or where curves have infinitely many corners."""
+    """mu of one shift; None for several, or where outputs cannot be listed.
+
+    Of curves with infinitely many corners those of a long window bound mu from below only.
+    """
     moved = [int(shift) for shift in shifts if shift]
     if not moved:
         return enclose_mu(LikelihoodPair.of_masses([(Fraction(1), Fraction(1))]))
-    pair = pair_of_noise(noise, moved[0]) if len(moved) == 1 else None
+    pair = listed_pair(noise, moved[0]) if len(moved) == 1 else None
     return None if pair is None else enclose_mu(pair)

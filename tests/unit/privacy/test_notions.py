@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 from fractions import Fraction
+from itertools import pairwise
 from statistics import NormalDist
 
 import numpy as np
@@ -195,6 +196,29 @@ def test_discrete_gaussians_of_many_scales_exactly_at_their_rho(scales):
         orders = orders_of_shifts(noise, [width])
         assert RhoClaim(rho, 0.0).decide(orders).answer is Answer.CLEAR
         assert RhoClaim(rho * (1 - 1e-6), 0.0).decide(orders).answer is Answer.VIOLATED
+
+
+def test_discrete_gaussian_noise_is_worse_than_normal_noise():
+    # The tails of whole numbers: no s / sigma is a mu, and what is one is not known.
+    noisy = lt.ShiftMechanism(lt.Count(), lt.DiscreteGaussian(3))
+    law = lt.ProductDistribution.bernoulli([0.3] * 4)
+    x = np.arange(-100, 101)
+    masses = np.exp(-(x**2) / 18)
+    masses /= masses.sum()
+    tails = [math.fsum(masses[k:]) for k in range(105, 170)]
+    quantiles = [NormalDist().inv_cdf(tail) for tail in tails]
+    known = max(a - b for a, b in pairwise(quantiles))
+    assert 1 / 3 < known < 0.34
+    for claimed in (0.1, 1 / 3, known * (1 - 1e-6)):
+        verdict = lt.check_privacy(noisy, law, mu=claimed)
+        assert verdict.decision == "NO"
+        assert verdict.witness.verify(noisy)
+        assert verdict.witness.loss_lower == pytest.approx(known, rel=1e-9)
+    for claimed in (known * (1 + 1e-6), 1.0):
+        with pytest.raises(lt.errors.InputError, match="no closed form"):
+            lt.check_privacy(noisy, law, mu=claimed)
+    with pytest.raises(lt.errors.InputError, match="no closed form"):
+        lt.exact_mu(noisy, law.domain)
 
 
 def test_noise_on_several_numbers():
