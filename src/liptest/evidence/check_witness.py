@@ -57,6 +57,10 @@ class Unreadable(ValueError):
     """The text is not a certificate with a witness, or contradicts itself."""
 
 
+class OtherForm(ValueError):
+    """A claim of rho, Renyi divergences, mu or a curve: its measures are not decided here."""
+
+
 @dataclass(frozen=True)
 class StatedClaim:
     """(epsilon, delta) at a tolerance; ``epsilon`` is rational, or the log of ``argument``."""
@@ -175,7 +179,7 @@ def check_certificate(document: Any) -> str:
 def claim_of(data: Any) -> StatedClaim:
     """The claim, exactly: a JSON number stands for the binary fraction that it is."""
     if isinstance(data, dict) and "epsilon" not in data and "tolerance" in data:
-        raise Unreadable("a claim in another form than epsilon and delta: use liptest verify")
+        raise OtherForm("a claim in another form than epsilon and delta: use liptest verify")
     epsilon, delta, tolerance = (_at(data, key) for key in ("epsilon", "delta", "tolerance"))
     match = _LOGARITHM.fullmatch(epsilon) if isinstance(epsilon, str) else None
     argument = None if match is None else read_rational(match[1])
@@ -360,6 +364,8 @@ def _told(document: Any) -> tuple[int, str]:
             KEEPS: (1, "the stated probabilities do NOT break the stated claim"),
             OPEN: (3, "the stated intervals are too wide to decide"),
         }[check_certificate(document)]
+    except OtherForm as error:
+        return 3, str(error)
     except (TypeError, ValueError, OverflowError, RecursionError) as error:
         return 1, f"the certificate contradicts itself: {error}"
 

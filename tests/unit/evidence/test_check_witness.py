@@ -231,6 +231,18 @@ def test_what_is_no_certificate(text):
         read(text)
 
 
+def test_claims_in_other_forms_are_left_to_liptest():
+    noisy = lt.ShiftMechanism(lt.Count(), lt.DiscreteLaplace(2))
+    law = lt.ProductDistribution.bernoulli([0.3] * 3)
+    for claim in ({"rho": 0.01}, {"renyi": (2, 0.01)}, {"mu": 0.01}, {"curve": {0.1: 1e-6}}):
+        gate = lt.PrivacyGate(noisy, law, **claim)
+        document = json.loads(gate.certificate.to_json())
+        assert document["verdict"]["decision"] == "NO"
+        code, words = check_witness._told(document)
+        assert code == 3
+        assert "use liptest verify" in words
+
+
 def run(*files, folder):
     """The file alone: no site packages, no environment, another folder."""
     command = [sys.executable, "-I", "-S", str(folder / "check_witness.py"), *map(str, files)]
