@@ -47,6 +47,7 @@ _SPARE_BITS, _CLEAR_BITS, _WHOLE_BITS = 5, 9, 200
 # Cells of a lattice, of one law and of many.
 _MOST_CELLS = 1 << 15
 _MOST_TOGETHER = 1 << 18
+_FEW_LOSSES = 64
 # By what a pair may be exceeded that stands for all: a share, and a mass.
 _SHARE, _SLACK = Fraction(1, 1 << 40), Fraction(1, 1 << 180)
 # Mixed in floats: sums of up to 2^20 positive numbers, each of a few rounded operations, and losses
@@ -69,8 +70,12 @@ def losses_above(pair: LikelihoodPair) -> GridLosses | None:
         return _on_lattice(atoms, units_above(infinite), is_upper=True)
 
 
-def losses_below(pair: LikelihoodPair) -> GridLosses | None:
-    """The losses of an actual pair on a lattice of their own, from below."""
+def losses_below(pair: LikelihoodPair, cells: int = 0) -> GridLosses | None:
+    """The losses of an actual pair on a lattice of their own, from below.
+
+    Where there is none, and ``cells`` are given: moved down to the lattice of at most so many cells
+    on which they are moved by least (theory 6.13); few losses can lie very close to one.
+    """
     with precision(BITS):
         atoms = []
         for p, q in pair.in_balls():
@@ -79,7 +84,20 @@ def losses_below(pair: LikelihoodPair) -> GridLosses | None:
                 atoms.append(((p.lower() / q.upper()).log(), weight))
         only = pair.left_only if isinstance(pair.left_only, arb) else exact_ball(pair.left_only)
         infinite = 0 if pair.open_right else units_below(only)
-        return _on_lattice(atoms, infinite, is_upper=False)
+        found = _on_lattice(atoms, infinite, is_upper=False)
+        if found is None and 0 < len(atoms) <= _FEW_LOSSES and cells > 1:
+            step = _closest(np.array([float(loss.mid()) for loss, _ in atoms]), cells)
+            found = _placed(atoms, infinite, Fraction(step), None, is_upper=False)
+        return found
+
+
+def _closest(losses: Floats, cells: int) -> float:
+    """The distance of a lattice that losses are closest to."""
+    span = float(np.ptp(losses))
+    counts = np.arange(1, cells + 1)
+    places = np.outer(counts, (losses - losses.min()) / span)
+    off = np.ptp(places - np.round(places), axis=1) / counts
+    return span / float(counts[np.argmin(off)])
 
 
 def losses_of_claim(epsilon: Fraction, delta: Fraction) -> GridLosses:
@@ -192,13 +210,29 @@ def _on_lattice(
 ) -> GridLosses | None:
     if not atoms:
         return None
-    ends = [as_fraction(loss.upper() if is_upper else loss.lower()) for loss, _ in atoms]
-    step = _distance(ends, bits)
+    step = _distance([_end(loss, is_upper) for loss, _ in atoms], bits)
     if step is None:
         return None
+    return _placed(atoms, infinite, step, Fraction(1, 1 << bits), is_upper=is_upper)
+
+
+def _end(loss: arb, is_upper: bool) -> Fraction:
+    return as_fraction(loss.upper() if is_upper else loss.lower())
+
+
+def _placed(
+    atoms: list[tuple[arb, int]],
+    infinite: int,
+    step: Fraction,
+    most: Fraction | None,
+    *,
+    is_upper: bool,
+) -> GridLosses | None:
+    """Losses on a lattice, moved to the safe side; None where one is off by more than ``most``."""
+    ends = [_end(loss, is_upper) for loss, _ in atoms]
     places = [round((end - ends[0]) / step) for end in ends]
     rests = [end - step * place for end, place in zip(ends, places, strict=True)]
-    if max(rests) - min(rests) > Fraction(1, 1 << bits):
+    if most is not None and max(rests) - min(rests) > most:
         return None
     first, last = min(places), max(places)
     cells = [0] * (last - first + 1)

@@ -35,6 +35,7 @@ CURVE_BITS = 320
 _CELLS = 1 << 16
 _MOST_CELLS = 1 << 17
 _STRAIGHT = 64
+_MOST_FITTED = 1 << 13
 # Losses beyond this are infinite, where they are not rarer than 2^-170 before.
 LARGEST = 64.0
 _RARE = 2.0**-170
@@ -249,7 +250,8 @@ def step_for(parts: Iterable[tuple[ReleasePart, int]]) -> Fraction:
 
 def pair_below(pair: LikelihoodPair, step: Fraction, releases: int) -> GridLosses:
     """The losses of an actual pair from below, on a lattice of its own or on the grid."""
-    found = losses_below(pair)
+    cells = _MOST_CELLS // (releases if releases <= _STRAIGHT else round(8 * math.sqrt(releases)))
+    found = losses_below(pair, min(cells, _MOST_FITTED))
     return grid_below(pair, step) if found is None or not _is_small(found, releases) else found
 
 

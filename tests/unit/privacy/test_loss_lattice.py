@@ -215,3 +215,70 @@ def test_a_curve_of_claims_is_the_hull_of_its_points():
     assert one.power(7).delta_at(0.6) == pytest.approx(other.power(7).delta_at(0.6), rel=1e-7)
     # Incommensurable epsilons have a curve only.
     assert losses_of_points([(F(3, 10), F(1, 500)), (F(271828, 10**6), F(1, 100))]) is None
+
+
+def trinomial_delta(p, q, k, epsilon):
+    """delta of k releases of three outputs, over all counts."""
+    with precision(300):
+        sides = [[exact_ball(one) for one in side] for side in (p, q)]
+        losses = [(a / b).log() for a, b in zip(*sides, strict=True)]
+        found = arb(0)
+        for a in range(k + 1):
+            for b in range(k - a + 1):
+                counts = (a, b, k - a - b)
+                loss = sum((n * one for n, one in zip(counts, losses, strict=True)), arb(0))
+                if loss > epsilon:
+                    mass = arb(math.comb(k, a) * math.comb(k - a, b))
+                    for n, one in zip(counts, sides[0], strict=True):
+                        mass *= one**n
+                    found += mass * (1 - (arb(epsilon) - loss).exp())
+        return float(found)
+
+
+def test_three_losses_without_a_lattice_are_enclosed_closely():
+    p, q = [F(1, 2), F(3, 10), F(1, 5)], [F(42, 100), F(33, 100), F(1, 4)]
+    logs = np.log(np.array([p, q], dtype=float))
+    table = lt.ClosedForm([0, 1, 2], lambda data: logs[data[:, 0]])
+    found = compose([table], releases=20, domain=lt.Hypercube(1), adaptive=False)
+    for epsilon in (0.5, 2.0):
+        exact = max(trinomial_delta(p, q, 20, epsilon), trinomial_delta(q, p, 20, epsilon))
+        at = found.delta_at(epsilon)
+        assert at.lower <= exact * (1 + 1e-9)
+        assert exact * (1 - 1e-9) <= at.upper
+        assert at.upper <= at.lower * (1 + 1e-4)
+
+
+def check_adaptive_bound(rng):
+    """Two outputs: adaptively chosen pairs cost no more than the pair that stands for all."""
+    laws = []
+    for _ in range(3):
+        p = F(rng.randrange(1, 8), 8)
+        laws.append([p, 1 - p])
+    pairs = [
+        LikelihoodPair.of_masses(list(zip(a, b, strict=True)))
+        for k, a in enumerate(laws)
+        for b in laws[k + 1 :]
+        if a != b
+    ]
+    found = _above_all(pairs) if pairs else None
+    if found is None:
+        return False
+    ordered = [(a, b) for a in laws for b in laws if a is not b]
+    for gamma in (F(1), F(3, 2), F(4)):
+        adaptive = max(
+            sum(
+                max(stick([a * x for x in r], [b * x for x in s], gamma) for r, s in ordered)
+                for a, b in zip(p, q, strict=True)
+            )
+            for p, q in ordered
+        )
+        single = max(stick(product(p, p), product(q, q), gamma) for p, q in ordered)
+        upper = found.power(2).delta_at(math.log(gamma))
+        assert float(single) <= float(adaptive) <= upper + 1e-15
+    return True
+
+
+@pytest.mark.parametrize("tries", [80, pytest.param(300, marks=pytest.mark.slow)])
+def test_the_pair_that_stands_for_all_bounds_adaptive_choices(tries):
+    rng = random.Random(tries)
+    assert sum(check_adaptive_bound(rng) for _ in range(tries)) > tries / 40
