@@ -24,6 +24,7 @@ from liptest.enumerate.folding import fold_loops
 from liptest.enumerate.folds import Folds
 from liptest.enumerate.generator import ChoiceGenerator
 from liptest.enumerate.noise_outputs import Real, forms_in, replaced
+from liptest.enumerate.restarts import RestartingTree
 from liptest.enumerate.running import Run
 from liptest.enumerate.sub_samplers import SamplerLaws
 from liptest.errors import LiptestError, UnsupportedRandomnessError
@@ -108,7 +109,7 @@ def _exp(epsilon: Fraction, *, above: bool) -> Fraction:
         return as_fraction(ball.upper() if above else ball.lower())
 
 
-class _WeightTree(ChoiceTree):
+class _WeightTree(RestartingTree):
     """Walks a program whose choices all have weights."""
 
     def choose(self, branches: Any) -> int:
@@ -122,11 +123,14 @@ class _WeightTree(ChoiceTree):
     def ends_of(self, run: Run) -> Iterator[tuple[Output, Fraction]]:
         """The outputs of runs, with their probabilities; some may be left out."""
         for _ in range(_MAX_LEAVES):
-            output = self._run(run)
-            if not self._cut:
-                yield output, Fraction(*self._leaf_weight())
-            if not self._advance():
+            self._end(self._run(run))
+            more = self._advance()
+            self._leave_loops(len(self.path) if more else 0)
+            yield from self.settled()
+            if not more:
                 return
+        self._leave_loops(0)
+        yield from self.settled()
 
     def _may_skip(self) -> bool:
         return True
@@ -179,7 +183,8 @@ def find_added_law(program: Adding, data: AnyDataset) -> AddedLaw | str:
 
 
 def _found(program: Adding, data: AnyDataset) -> AddedLaw | str:
-    name, folds = program.name, Folds(rows_of, SamplerLaws(program.name).summarised)
+    name, laws = program.name, SamplerLaws(program.name)
+    folds = Folds(rows_of, laws.summarised, is_sampler=laws.is_sampler)
     function = fold_loops(program.function, folds)
     called = function if program.takes_generator else lambda data, rng: function(data)
     tree = _WeightTree(name, max_choices=_MAX_CHOICES)

@@ -495,10 +495,12 @@ class ChoiceTree:
         return density_leaf(self, output, self.noise.noises, self.noise.constraints)
 
     def _goes_nowhere(self) -> bool:
-        deep = self._cuts - self._light
-        return (
-            deep >= max(MAX_CUTS, self.leaves + 1) or self._light > self.max_choices + self.leaves
-        )
+        deep, ended = self._cuts - self._light, self._ended()
+        return deep >= max(MAX_CUTS, ended + 1) or self._light > self.max_choices + ended
+
+    def _ended(self) -> int:
+        """Runs that ended in a way that tells."""
+        return self.leaves
 
     def repeat(self, run: Callable[[], Output], path: Path, output: Output) -> None:
         """Run a leaf again. NonDeterministicError when its output is another one."""

@@ -13,7 +13,7 @@ import ast
 import builtins
 import collections
 import copy
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from types import FunctionType, MethodType
 from typing import Any
@@ -33,6 +33,7 @@ from liptest.enumerate.source import (
     names_stored,
     read_source,
 )
+from liptest.enumerate.start_over import passes_that_start_over
 from liptest.enumerate.tree_pieces import (
     FOLDS,
     attribute_node,
@@ -79,7 +80,8 @@ class _Rewriter:
             return partial(self.rewritten(function.func), *function.args, **function.keywords)
         if type(function) is not FunctionType:
             return function
-        summary = self._folds.summarised(function) if self._folds.summarised else None
+        folds = self._folds
+        summary = folds.summarised(function, self._compiled) if folds.summarised else None
         if summary is not None:
             return summary
         if function not in self._known:
@@ -95,7 +97,7 @@ class _Rewriter:
             return None
         if any(name.startswith(OWN_NAMES) for name in function.__code__.co_varnames):
             return None
-        rewriting = _Folding(source, self.rewritten)
+        rewriting = _Folding(source, self.rewritten, self._folds.is_sampler)
         helpers: dict[str, Any] = {FOLDS: self._folds}
         statements, calls = source.body, dict[int, list[ast.stmt]]()
         tail = self._tail
@@ -120,8 +122,11 @@ def _flat(parts: list[Any]) -> list[ast.stmt]:
 
 
 class _Folding(ast.NodeTransformer):
-    def __init__(self, source: FunctionSource, fold: Any) -> None:
+    def __init__(
+        self, source: FunctionSource, fold: Any, is_sampler: Callable[[Any], bool] | None
+    ) -> None:
         self.source = source
+        self._is_sampler = is_sampler
         self.changes = 0
         self.helpers: dict[str, Any] = {_FOLD: fold}
         self._fold = fold
@@ -278,6 +283,9 @@ class _Folding(ast.NodeTransformer):
             return self._loop_of_coins(node)
 
     def _loop_of_coins(self, node: ast.While) -> Any:
+        over = self._starting_over(node)
+        if over is not None:
+            return over
         coins = coins_of(node)
         try:
             if coins is None or not coins.steps.keys() <= self.source.local_names:
@@ -288,6 +296,22 @@ class _Folding(ast.NodeTransformer):
         self.changes += 1
         wrap = Wrapping(self.source, self._own)
         return coins.counted(node, self._next(), wrap.visit(copy.deepcopy(coins.threshold)))
+
+    def _starting_over(self, node: ast.While) -> list[ast.stmt] | None:
+        """The loop with what counts its passes; None where it does not start over."""
+        if self._is_sampler is None:
+            return None
+        try:
+            first, begin = passes_that_start_over(
+                self.source, node, self.names_read_later(node), self._next(), self._is_sampler
+            )
+        except NotPure:
+            return None
+        self.changes += 1
+        made = self._plain_loop(node)
+        assert isinstance(made, ast.While)
+        made.body.insert(0, begin)
+        return [first, made]
 
     def _folded_for(self, node: ast.For) -> list[ast.stmt]:
         if node.orelse:

@@ -17,9 +17,12 @@ from typing import Any, NoReturn, Protocol
 
 import numpy as np
 
+from liptest.enumerate.access_tracking import TrackedArray
+from liptest.enumerate.choice_tree import ChoiceTree
 from liptest.enumerate.coin_draws import draw_passes
 from liptest.enumerate.generator import ChoiceGenerator
 from liptest.enumerate.pure_code import NUMBERS, is_plain
+from liptest.enumerate.restarts import RestartingTree
 from liptest.values.array import SymbolicArray, array_of
 from liptest.values.branching import Branching
 from liptest.values.column_functions import looked_up
@@ -75,20 +78,27 @@ class Folds:
         Knows columns.
     summarised
         Stands in for a function that only draws, None for any other; loops of coins are then run
-        as they are.
+        as they are. It is given what rewrites a function, too.
     length_of
         What len() gives of all else.
+    is_sampler
+        Whether a function only draws: then loops that start over are counted as one pass.
     """
 
     def __init__(
         self,
         rows_of: ColumnRowsOf,
-        summarised: Callable[[Any], Any] | None = None,
+        summarised: Callable[[Any, Callable[[Any], Any]], Any] | None = None,
         length_of: Callable[[Any], Any] = len,
+        *,
+        is_sampler: Callable[[Any], bool] | None = None,
     ) -> None:
         self.rows_of = rows_of
         self.length_of = length_of
         self.summarised = summarised
+        self.is_sampler = is_sampler
+        #: Loops that were not run as they are written.
+        self.loops_summed_up = 0
 
     def item(self, array: Any, index: Any) -> Any:
         """``array[index]``, where the index may be a column of places."""
@@ -191,6 +201,8 @@ class Folds:
         """How many passes a loop of coins makes (``coin_loops``); None where it is to be run."""
         if type(rng) is not ChoiceGenerator or self.summarised is not None:
             return None
+        if type(rng._tree) is ChoiceTree:  # with real random numbers
+            return None
         try:
             threshold, *counters = known()
         except Exception:  # the loop itself raises it, or does not get there
@@ -199,7 +211,19 @@ class Folds:
             return None
         if not all(type(one) is int or (is_symbolic(one) and one.kind is int) for one in counters):
             return None
-        return draw_passes(rng._tree, threshold, comparison, counts_last=counts_last)
+        found = draw_passes(rng._tree, threshold, comparison, counts_last=counts_last)
+        self.loops_summed_up += found is not None
+        return found
+
+    def passes(self, known: Callable[[], tuple[Any, ...]], in_place: bool) -> Any:
+        """The passes of a loop that starts over (``start_over``)."""
+        try:
+            values = known()
+        except Exception:  # the loop itself raises it, or does not get there
+            return PlainPasses()
+        found = passes_of(values, in_place=in_place)
+        self.loops_summed_up += isinstance(found, Passes)
+        return found
 
     def plain(self, value: Any) -> Any:
         """What a loop over records may read of the rest: constant data."""
@@ -428,3 +452,55 @@ def _refuse_pass(rows: ColumnRows, error: BaseException | None) -> NoReturn:
     rows.refuse(
         f"a loop over the records: for one of them it raises {type(error).__name__} ({error})"
     )
+
+
+_PLAIN_KINDS = (int, float, bool, str, type(None), np.int64, np.float64, np.bool_)
+# Entries of a list or tuple that are looked at.
+_MOST_ENTRIES = 10_000
+
+
+class Passes:
+    """The passes of one loop in one run; ``begin`` is called at the beginning of each."""
+
+    def __init__(self, tree: RestartingTree) -> None:
+        self._tree = tree
+        self._entered: tuple[Any, Any] | None = None
+
+    def begin(self) -> None:
+        """Of a second pass: the run ends."""
+        if self._entered is not None:
+            self._tree.restart(self._entered)
+        self._entered = self._tree.enter_loop()
+
+
+class PlainPasses:
+    """Of a loop that is run as it is written."""
+
+    def begin(self) -> None:
+        """A pass begins."""
+
+
+def passes_of(values: tuple[Any, ...], *, in_place: bool) -> Passes | PlainPasses:
+    """The passes of a loop that reads these values of outside, its generator among them.
+
+    ``in_place``: something is added to in the loop, which would change a list.
+    """
+    drawn = {id(one): one for one in values if type(one) is ChoiceGenerator}
+    others = [one for one in values if type(one) is not ChoiceGenerator]
+    if len(drawn) != 1 or not all(_is_plain(one, in_place=in_place) for one in others):
+        return PlainPasses()
+    (rng,) = drawn.values()
+    tree = rng._tree
+    return Passes(tree) if isinstance(tree, RestartingTree) else PlainPasses()
+
+
+def _is_plain(value: Any, *, in_place: bool) -> bool:
+    kind = type(value)
+    if kind in _PLAIN_KINDS:
+        return True
+    if kind is tuple or (kind is list and not in_place):
+        few = len(value) <= _MOST_ENTRIES
+        return few and all(_is_plain(one, in_place=in_place) for one in value)
+    if kind is np.ndarray:
+        return not in_place and not value.dtype.hasobject
+    return kind is TrackedArray and not in_place

@@ -51,7 +51,7 @@ from liptest.enumerate.symbolic_data import (
     follow_paths,
 )
 from liptest.enumerate.tracing import TracedChoice, TracingTree
-from liptest.enumerate.whole_outputs import MOST_LEAVES, WholeLeaf, WholeTree
+from liptest.enumerate.whole_outputs import WholeTree
 from liptest.errors import (
     InputError,
     LiptestError,
@@ -157,6 +157,7 @@ class PythonFunction(Mechanism):
     _plain: PythonFunction | None = field(default=None, init=False, repr=False, compare=False)
     _keeps_whole: bool = field(default=False, init=False, repr=False, compare=False)
     _table: Table | None = field(default=None, init=False, repr=False, compare=False)
+    _rewrite: Any = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if isinstance(self.function, PythonFunction):
@@ -242,10 +243,11 @@ class PythonFunction(Mechanism):
         """The law enumerated anew, so that a function that changes its answers is noticed."""
         return self._with_probabilities(self._enumerated(self._argument(dataset)))
 
-    def within(self, runs: int) -> PythonFunction:
-        """The same function, with no more than so many runs for one law."""
+    def within(self, runs: int, *, choices: int = MAX_CHOICES) -> PythonFunction:
+        """The same function, with no more than so many runs for one law, and choices in a run."""
         known = KnownLaws(self.name, self._known.records)
-        return copied(self, max_leaves=min(runs, self.max_leaves), _known=known)
+        runs, most = min(runs, self.max_leaves), min(choices, self.max_choices)
+        return copied(self, max_leaves=runs, max_choices=most, _known=known)
 
     def only_raises(self, dataset: IntArray) -> str | None:
         """The exception that every run on a dataset, (d,), raises; None where some run answers.
@@ -343,19 +345,19 @@ class PythonFunction(Mechanism):
 
         None where no such output is seen on the dataset, (d,), in few runs.
         """
-        from liptest.enumerate.whole_numbers import WholeFunction
+        from liptest.enumerate.whole_numbers import find_over_all_numbers
 
+        return find_over_all_numbers(self, dataset)
+
+    def of_leaves(self, runs: int, rewrite: Any = None) -> PythonFunction:
+        """The same function, whose laws are of leaves with whole numbers, within so many runs.
+
+        ``rewrite(session)`` is the function with loops that are not run as they are written.
+        """
         known = KnownLaws(self.name, self._known.records)
-        most = min(self.max_leaves, MOST_LEAVES)
-        whole = copied(self, _keeps_whole=True, _known=known, outputs=None, max_leaves=most)
-        few = copied(whole, max_leaves=min(_FEW_RUNS, most), _known=KnownLaws(self.name, False))
-        try:
-            leaves = few.fresh_law(dataset).outputs
-        except LiptestError:
-            return None
-        if not any(isinstance(leaf, WholeLeaf) and leaf.places for leaf in leaves):
-            return None
-        return WholeFunction(whole, self)
+        changes: dict[str, Any] = {"outputs": None, "_keeps_whole": True, "_rewrite": rewrite}
+        runs = min(runs, self.max_leaves)
+        return copied(self, max_leaves=runs, _known=known, **changes)
 
     def aligned_paths(
         self, domain: Domain, *, way: str = "released", max_paths: int = MAX_PATHS
@@ -502,6 +504,8 @@ class PythonFunction(Mechanism):
 
     def _enumerate(self, argument: NDArray[Any], session: Session) -> Enumerated:
         one = self._enumeration
+        if self._rewrite is not None:
+            one = replace(one, function=self._rewrite(session))
         enumerate_law = one.recorded if self._known.records else one.plain
         return self._checked(self._known.noted(enumerate_law(argument, session)))
 

@@ -16,10 +16,10 @@ from fractions import Fraction
 from types import FunctionType
 from typing import Any
 
-from liptest.enumerate.choice_tree import ChoiceTree
 from liptest.enumerate.generator import ChoiceGenerator
 from liptest.enumerate.pure_code import NotPure, constant_of, original_of
 from liptest.enumerate.replaceable_names import names_in
+from liptest.enumerate.restarts import RestartingTree
 from liptest.enumerate.source import LOOKING, FunctionSource, read_source
 from liptest.errors import LiptestError
 
@@ -38,6 +38,8 @@ _EXPRESSIONS = (
     *(ast.operator, ast.unaryop, ast.boolop, ast.cmpop, ast.expr_context),
 )
 _MAX_LEAVES, _MAX_CHOICES = 20_000, 400
+# Weights of laws that are known in part; common denominators of others may be so large.
+_UNITS, _LONGEST = 1 << 192, 1 << 4096
 Outcomes = tuple[tuple[Any, ...], tuple[int, ...]]
 
 
@@ -48,10 +50,14 @@ class SamplerLaws:
         self._name = name
         self._laws: dict[Any, Outcomes | None] = {}
         self._samplers: dict[FunctionType, bool] = {}
+        self._rewritten: dict[FunctionType, Any] = {}
 
-    def summarised(self, function: Any) -> Callable[..., Any] | None:
-        """A stand-in for a function that only draws; None for any other."""
-        if type(function) is not FunctionType or not self._is_sampler(function):
+    def summarised(self, function: Any, rewrite: Callable[[Any], Any]) -> Callable[..., Any] | None:
+        """A stand-in for a function that only draws; None for any other.
+
+        ``rewrite`` gives a function with what it calls replaced, or None.
+        """
+        if type(function) is not FunctionType or not self.is_sampler(function):
             return None
 
         def call(*arguments: Any, **options: Any) -> Any:
@@ -62,7 +68,9 @@ class SamplerLaws:
             rng, places = drawn[0], tuple(type(one) is ChoiceGenerator for one in arguments)
             key = function, places, tuple((type(one), one) for one in others)
             if key not in self._laws:
-                self._laws[key] = self._enumerated(function, arguments)
+                if function not in self._rewritten:
+                    self._rewritten[function] = rewrite(function) or function
+                self._laws[key] = self._enumerated(self._rewritten[function], arguments)
             found = self._laws[key]
             if found is None:
                 return function(*arguments)
@@ -75,7 +83,9 @@ class SamplerLaws:
         return call
 
     def _enumerated(self, function: FunctionType, arguments: tuple[Any, ...]) -> Outcomes | None:
-        tree = ChoiceTree(self._name, max_leaves=_MAX_LEAVES, max_choices=_MAX_CHOICES)
+        tree = RestartingTree(
+            self._name, skips_light=True, max_leaves=_MAX_LEAVES, max_choices=_MAX_CHOICES
+        )
         rng = ChoiceGenerator(tree)
         given = [rng if type(one) is ChoiceGenerator else one for one in arguments]
         values: dict[Any, Any] = {}
@@ -97,11 +107,10 @@ class SamplerLaws:
         masses = [mass for mass in law.values() if isinstance(mass, Fraction)]
         if len(masses) < len(law):
             return None
-        common = math.lcm(*(mass.denominator for mass in (*masses, tree.unexplored)))
-        weights = [int(mass * common) for mass in (*masses, tree.unexplored)]
-        return tuple(values[str(key)] for key in law), tuple(weights)
+        return tuple(values[str(key)] for key in law), _weights(masses, tree.unexplored)
 
-    def _is_sampler(self, function: FunctionType) -> bool:
+    def is_sampler(self, function: FunctionType) -> bool:
+        """Whether a function draws, and calculates from its arguments, and nothing else."""
         if function not in self._samplers:
             self._samplers[function] = False  # while it is looked at: it may call itself
             self._samplers[function] = self._only_draws(function)
@@ -163,8 +172,17 @@ class SamplerLaws:
         function = original_of(constant_of(source, node.func))
         if any(function is one for one in _FUNCTIONS):
             return
-        if type(function) is not FunctionType or not self._is_sampler(function):
+        if type(function) is not FunctionType or not self.is_sampler(function):
             raise NotPure(ast.unparse(node.func))
+
+
+def _weights(masses: list[Fraction], unexplored: Fraction) -> tuple[int, ...]:
+    """Whole-number weights of masses and of the rest; short lower bounds where a rest is left."""
+    common = math.lcm(*(mass.denominator for mass in masses)) if not unexplored else 0
+    if 0 < common < _LONGEST:
+        return *(int(mass * common) for mass in masses), 0
+    weights = [math.floor(mass * _UNITS) for mass in masses]
+    return *weights, _UNITS - sum(weights)
 
 
 def _is_own(source: FunctionSource, name: str) -> bool:

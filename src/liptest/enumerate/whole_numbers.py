@@ -20,10 +20,13 @@ from flint import arb, fmpq
 from liptest.balls import CERTIFIED_BITS, precision
 from liptest.data.domains import Domain, IntArray
 from liptest.data.points import PointBatch
+from liptest.enumerate.folding import fold_loops
+from liptest.enumerate.folds import Folds
 from liptest.enumerate.noise_outputs import entries_of, with_entries
 from liptest.enumerate.real_outputs import DensityPool, DensityTable
-from liptest.enumerate.whole_outputs import Whole, WholeLeaf, WholePlace
-from liptest.errors import BudgetError, UnsupportedForm
+from liptest.enumerate.sub_samplers import SamplerLaws
+from liptest.enumerate.whole_outputs import MOST_LEAVES, Whole, WholeLeaf, WholePlace
+from liptest.errors import BudgetError, LiptestError, UnsupportedForm
 from liptest.mechanisms.base import ClosedFormLosses, MechanismWrapper
 from liptest.mechanisms.laws import ZERO_LOG, LawTable, Output, OutputLaw, Raised
 from liptest.symbolic import exponential_polynomials as functions
@@ -43,6 +46,8 @@ from liptest.symbolic.whole_laws import (
 )
 
 _ZERO, _ONE = fmpq(0), fmpq(1)
+# What rounding may add to a probability that was enumerated, in proportion.
+_SLACK = 1e-9
 # Beyond it numbers are not looked at exactly.
 _NEAR = 1 << 12
 # No finite loss is meant to exceed it; the smallest probability to be shown by then.
@@ -268,6 +273,69 @@ class _Compared:
                 return arb("inf") if largest else arb("-inf")
             found += arb(extreme.value).log()
         return found
+
+
+# Runs that show whether whole numbers are answered; what is enumerated of a function as it is
+# written, where its loops are summed up.
+_FEW_RUNS, _SOME_RUNS, _SOME_CHOICES = 64, 400, 40
+_SUMMED_UP = (
+    "loops that start over are counted as one pass that leaves them, and loops of coins as "
+    "geometric numbers (theory L3, L5)"
+)
+
+
+def find_over_all_numbers(function: Any, dataset: IntArray) -> WholeFunction | None:
+    """A Python function seen so; None where that is not followed, or tells no more."""
+    folds = Folds(lambda value: None, is_sampler=SamplerLaws(function.name).is_sampler)
+    rewrite = _Rewritten(function, folds)
+    try:
+        leaves = function.of_leaves(_FEW_RUNS, rewrite).fresh_law(dataset).outputs
+        if not folds.loops_summed_up:
+            whole = function.of_leaves(MOST_LEAVES)
+            return WholeFunction(whole, function) if any(one.places for one in leaves) else None
+        found = WholeFunction(function.of_leaves(MOST_LEAVES, rewrite), function)
+        part = function.within(_SOME_RUNS, choices=_SOME_CHOICES).fresh_law(dataset)
+        check_below(part, found.whole_law(dataset), function.name)
+        found.inner._known.conditions.add(_SUMMED_UP)
+    except LiptestError:
+        return None
+    return found
+
+
+class _Rewritten:
+    """The function with loops that are not run as they are written, once for a session."""
+
+    def __init__(self, mechanism: Any, folds: Folds) -> None:
+        self._mechanism = mechanism
+        self._folds = folds
+        self._known: tuple[Any, Any] | None = None
+
+    def __call__(self, session: Any) -> Any:
+        if self._known is None or self._known[0] is not session:
+            made = fold_loops(self._mechanism.function, self._folds)
+            if not self._mechanism._takes_generator:
+                self._known = session, lambda data, rng: made(data)
+            else:
+                self._known = session, made
+        return self._known[1]
+
+
+def check_below(listed: OutputLaw, law: WholeLaw, name: str) -> None:
+    """A part of a law that was enumerated value by value must fit below the law.
+
+    Raises UnsupportedForm where it does not.
+    """
+    rates = _rates(law, law)
+    with precision(CERTIFIED_BITS):
+        for output in listed.outputs:
+            found = arb(0)
+            for skeleton in law.leaves:
+                numbers = _numbers_within(output, skeleton)
+                if numbers is not None:
+                    found += law.probability(rates, skeleton, tuple(int(n or 0) for n in numbers))
+            low, _ = listed.log_bounds(output)
+            if not low.exp() * (1 - _SLACK) <= found:
+                raise UnsupportedForm(f"{name}: run as it is written, its outputs have another law")
 
 
 def _rates(left: WholeLaw, right: WholeLaw) -> ExactRates:

@@ -13,8 +13,8 @@ from fractions import Fraction
 
 from flint import arb
 
-from liptest.enumerate.choice_tree import ChoiceTree
 from liptest.enumerate.noise_outputs import noisy_in, replaced_values
+from liptest.enumerate.restarts import RestartingTree
 from liptest.enumerate.sums import LawSum
 from liptest.mechanisms.laws import Output
 from liptest.symbolic.forms import Constraint, Form
@@ -69,7 +69,7 @@ class WholeLeaf:
     number: int
 
 
-class WholeTree(ChoiceTree):
+class WholeTree(RestartingTree):
     """Keeps whole numbers with noise in outputs; its law is of leaves."""
 
     __slots__ = ()
@@ -88,22 +88,26 @@ class WholeTree(ChoiceTree):
 class _LeafSum(LawSum):
     """Every run is a leaf of its own."""
 
-    __slots__ = ("_tree",)
+    __slots__ = ("_leaves", "_tree")
 
     def __init__(self, tree: WholeTree) -> None:
         super().__init__()
         self._tree = tree
+        self._leaves = 0
 
     def add_leaf(
         self, run: NoiseRun | None, output: Output, numerator: int, denominator: int
     ) -> None:
         weight = Fraction(numerator, denominator)
-        leaf = _leaf(self._tree, run, output, weight)
+        self._leaves += 1
+        leaf = _leaf(self._tree, run, output, weight, self._leaves)
         mass = arb(1) if run is None or not run.constraints else run.probability()
         self.with_balls().add(leaf, weight, mass)
 
 
-def _leaf(tree: WholeTree, run: NoiseRun | None, output: Output, weight: Fraction) -> WholeLeaf:
+def _leaf(
+    tree: WholeTree, run: NoiseRun | None, output: Output, weight: Fraction, number: int
+) -> WholeLeaf:
     noises = () if run is None else tuple(run.noises)
     constraints = () if run is None else run.constraints
     places = []
@@ -114,7 +118,7 @@ def _leaf(tree: WholeTree, run: NoiseRun | None, output: Output, weight: Fractio
         offset = one.shift % abs(one.slope)
         places.append(WholePlace(one.form, one.how, sign, (one.shift - offset) // abs(one.slope)))
     skeleton = replaced_values(output, _described)
-    return WholeLeaf(skeleton, tuple(places), noises, constraints, weight, tree.leaves)
+    return WholeLeaf(skeleton, tuple(places), noises, constraints, weight, number)
 
 
 def _described(one: NoisyValue) -> Whole:

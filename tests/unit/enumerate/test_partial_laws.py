@@ -25,7 +25,9 @@ def geometric(data, rng):
 
 def leaky(data, rng):
     """Outputs 0 with probability 1/2 where the first record is 1, else never in what is seen."""
+    passes = 0
     while rng.random() < 0.5:
+        passes = passes + 1  # so that the loop is run as it is written
         if data[0]:
             return 0
     return 1

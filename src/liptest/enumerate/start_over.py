@@ -1,0 +1,185 @@
+"""Which loops start over: what a pass does says nothing of the passes before it.
+
+In a pass every name is assigned before it is read, or is not assigned in the loop at all; and what
+is read after the loop was assigned in the pass that leaves it. The pass only calculates and draws.
+So passes are independent and have one law, and the loop has that of a pass, given that it leaves
+(docs/theory/loops.md, L5). The test of the loop is the end of a pass.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+from liptest.enumerate.pure_code import NotPure, check_expression, constant_of, original_of
+from liptest.enumerate.source import OWN_NAMES, FunctionSource, names_loaded, names_stored
+from liptest.enumerate.tree_pieces import call_of_folds, lambda_node, name_node, tuple_node
+
+_DRAWING = frozenset({"random", "integers", "binomial", "geometric", "choice"})
+_COMPOSITE = (
+    *(ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Tuple),
+    *(ast.operator, ast.unaryop, ast.boolop, ast.cmpop, ast.expr_context),
+)
+Names = frozenset[str]
+#: Names that are assigned for certain; None where a place is not reached.
+Assigned = Names | None
+_NONE: Names = frozenset()
+
+
+class _Pass:
+    """The pass of one loop."""
+
+    def __init__(
+        self, source: FunctionSource, node: ast.While, is_sampler: Callable[[Any], bool]
+    ) -> None:
+        self._source = source
+        self._is_sampler = is_sampler
+        self._own = frozenset(source.function.__code__.co_varnames)
+        self.stored = frozenset(names_stored(node))
+        #: Assigned for certain wherever the loop is left without leaving the function.
+        self.left: Assigned = None
+        self._continued: Assigned = None
+        self.in_place = False
+        end = _joined(self._block(node.body, _NONE), self._continued)
+        if end is not None:
+            self._reads(node.test, end)
+            self.left = _joined(self.left, end)
+
+    def _block(self, body: list[ast.stmt], known: Assigned) -> Assigned:
+        for one in body:
+            if known is None:
+                raise NotPure("a place that is not reached")
+            known = self._statement(one, known)
+        return known
+
+    def _statement(self, node: ast.stmt, known: Names) -> Assigned:
+        if isinstance(node, ast.Pass) or _is_text(node):
+            return known
+        if isinstance(node, ast.Break):
+            self.left = _joined(self.left, known)
+            return None
+        if isinstance(node, ast.Continue):
+            self._continued = _joined(self._continued, known)
+            return None
+        if isinstance(node, ast.Return):
+            if node.value is not None:
+                self._reads(node.value, known)
+            return None
+        if isinstance(node, ast.Assign):
+            self._reads(node.value, known)
+            return known.union(*(_names_of(target) for target in node.targets))
+        if isinstance(node, ast.AnnAssign) and node.value is not None:
+            self._reads(node.value, known)
+            return known | _names_of(node.target)
+        if isinstance(node, ast.AugAssign):
+            self.in_place = True
+            self._reads(node.value, known)
+            if not _names_of(node.target) <= known:
+                raise NotPure("a name is added to from pass to pass")
+            return known
+        if isinstance(node, ast.If):
+            self._reads(node.test, known)
+            return _joined(self._block(node.body, known), self._block(node.orelse, known))
+        if isinstance(node, ast.While) and not node.orelse:
+            return self._inner(node, known)
+        raise NotPure(type(node).__name__)
+
+    def _inner(self, node: ast.While, known: Names) -> Assigned:
+        """A loop in the pass: it may be left before anything is assigned in it."""
+        before = self.left, self._continued
+        self.left = self._continued = None
+        self._reads(node.test, known)
+        self._block(node.body, known)
+        inner, (self.left, self._continued) = self.left, before
+        is_endless = isinstance(node.test, ast.Constant) and node.test.value is True
+        return inner if is_endless else known
+
+    def _reads(self, node: ast.expr, known: Names) -> None:
+        if (names_loaded(node) & self.stored) - known:
+            raise NotPure("a name is read that an earlier pass may have assigned")
+        if any(isinstance(one, (ast.NamedExpr, ast.Lambda, ast.List)) for one in ast.walk(node)):
+            raise NotPure("an assignment or a list in an expression")
+        self._check(node)
+
+    def _check(self, node: ast.AST) -> None:
+        if not any(map(self._draws, ast.walk(node))):
+            check_expression(self._source, node, self._own)
+        elif isinstance(node, ast.Call):
+            if node.keywords or any(isinstance(one, ast.Starred) for one in node.args):
+                raise NotPure("keywords")
+            if not self._draws(node):
+                check_expression(self._source, ast.Call(node.func, [], []), self._own)
+            for one in node.args:
+                if not self._is_generator(one):
+                    self._check(one)
+        elif isinstance(node, _COMPOSITE):
+            for part in ast.iter_child_nodes(node):
+                self._check(part)
+        else:
+            raise NotPure(type(node).__name__)
+
+    def _draws(self, node: ast.AST) -> bool:
+        """Whether it is a draw, or the call of a function that only draws."""
+        if not isinstance(node, ast.Call):
+            return False
+        function = node.func
+        owner = function.value if isinstance(function, ast.Attribute) else None
+        if isinstance(owner, ast.Name) and owner.id in self._own:
+            return isinstance(function, ast.Attribute) and function.attr in _DRAWING
+        try:
+            found = original_of(constant_of(self._source, function))
+        except NotPure:
+            return False
+        return type(found) is FunctionType and self._is_sampler(found)
+
+    def _is_generator(self, node: ast.expr) -> bool:
+        """Whether it may be a generator: a name that is handed on as it is."""
+        return isinstance(node, ast.Name) and node.id in self._own - self.stored
+
+
+def passes_that_start_over(
+    source: FunctionSource,
+    node: ast.While,
+    read_later: Names,
+    number: int,
+    is_sampler: Callable[[Any], bool],
+) -> tuple[ast.stmt, ast.stmt]:
+    """What comes before a loop, and at the beginning of each pass.
+
+    Raises NotPure where it does not start over. ``read_later`` are the names that may be read
+    after it, as it left them.
+    """
+    code = source.function.__code__
+    if node.orelse or any(isinstance(one, ast.Try) for one in ast.walk(source.node)):
+        raise NotPure("else or try")
+    found = _Pass(source, node, is_sampler)
+    if not found.stored <= frozenset(code.co_varnames) - frozenset(code.co_cellvars):
+        raise NotPure("a name of another function")
+    if found.left is not None and (read_later & found.stored) - found.left:
+        raise NotPure("a name is read later that an earlier pass may have assigned")
+    outside = (names_loaded(node) - found.stored) & frozenset(code.co_varnames)
+    name = f"{OWN_NAMES}passes_over_{number}"
+    values = lambda_node(None, tuple_node([name_node(one) for one in sorted(outside)]))
+    call = call_of_folds("passes", values, ast.Constant(found.in_place))
+    begin = ast.Call(ast.Attribute(name_node(name), "begin", ast.Load()), [], [])
+    first = ast.Assign([name_node(name, ast.Store())], call)
+    return ast.copy_location(first, node), ast.copy_location(ast.Expr(begin), node.body[0])
+
+
+def _names_of(target: ast.expr) -> Names:
+    parts = target.elts if isinstance(target, ast.Tuple) else [target]
+    if not all(isinstance(one, ast.Name) for one in parts):
+        raise NotPure("an assignment to more than names")
+    return frozenset(one.id for one in parts if isinstance(one, ast.Name))
+
+
+def _joined(one: Assigned, other: Assigned) -> Assigned:
+    if one is None or other is None:
+        return other if one is None else one
+    return one & other
+
+
+def _is_text(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
