@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 
 import liptest
-from liptest.floats.chains import ROUNDINGS, FloatChain, FloatStep
+from liptest.floats.chains import LOGARITHMS, ROUNDINGS, FloatChain, FloatStep
 from liptest.floats.counts import Condition
-from liptest.floats.samplers import SCALED, Draw
+from liptest.floats.samplers import SCALED, UNIFORM, Draw
 from liptest.values import protocol, ufuncs
 from liptest.values.array import array_of
 from liptest.values.branching import Branching
@@ -54,6 +54,9 @@ _ENTRYWISE = frozenset(
 _NUMPY: Any = RaisesAsNumPy(np.random.Generator(np.random.PCG64(0)))
 
 
+_LOGARITHMS = {function: name for name, function in LOGARITHMS.items()}
+
+
 class ChainRun(NoiseRun):
     """All draws of a run, each of which starts a chain."""
 
@@ -82,6 +85,10 @@ class ChainRun(NoiseRun):
         for place, entry in enumerate(zip(*(cell.flat for cell in cells), strict=True)):
             drawn[place] = self._drawn(origin, method, list(map(float, entry)), np.float64)
         return array_of(self.tree, drawn.reshape(model.shape), np.float64)
+
+    def uniform(self, origin: str) -> ChainValue:
+        """A number of ``rng.random()``."""
+        return self._drawn(origin, UNIFORM, [])
 
     def _drawn(
         self, origin: str, method: str, parameters: list[float], kind: Any = float
@@ -150,9 +157,11 @@ class ChainValue(NoisyNumber):
         if name is None or type(other) not in _PLAIN or not isfinite(other):
             self.refuse(f"{operation.__name__} with {other!r}")
         pair = (other, self.kind(1)) if swapped else (self.kind(1), other)
-        if other == 0 and name in ("multiply", "divide"):
+        if other == 0 and name == "divide":
             self.refuse(f"{operation.__name__} with 0")
         kind = type(operation(*pair))
+        if other == 0 and name == "multiply" and kind in _FLOATS:
+            return kind(0.0)  # or not a number, which is no output that is ever looked for
         of_whole, to_whole = self.kind in _WHOLES, kind in _WHOLES
         is_whole = type(other) not in _FLOATS
         if kind not in (*_FLOATS, *_WHOLES) or (is_whole and abs(int(other)) > _MOST_WHOLE):
@@ -167,6 +176,15 @@ class ChainValue(NoisyNumber):
         if type(other) not in _PLAIN or not isfinite(other):
             self.refuse(f"a comparison with {other!r}")
         return self.run.compares(self.chain, comparison, other)
+
+    def apply(self, ufunc: Any, inputs: tuple[Any, ...]) -> Any:
+        return self.apply_math(ufunc)
+
+    def apply_math(self, function: Any) -> Any:
+        name = _LOGARITHMS.get(function)
+        if name is None or self.kind not in _FLOATS:
+            return NotImplemented
+        return self._after(FloatStep(name), float if name.startswith("math") else np.float64)
 
     def typed(self, kind: Any) -> ChainValue:
         if kind is self.kind:
@@ -228,7 +246,8 @@ def _is_written_out(calculating: Any) -> bool:
         code: CodeType = program.f_code
         if code.co_filename.startswith(_LIBRARIES):
             return False
-        return dis.opname[code.co_code[program.f_lasti]] == "BINARY_OP"
+        instruction: str = dis.opname[code.co_code[program.f_lasti]]
+        return instruction == "BINARY_OP"
     return file in (_PROTOCOL, _UFUNCS)
 
 

@@ -8,9 +8,11 @@ there is a reason instead: nothing is said then.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
+
+import numpy as np
 
 from liptest.enumerate.analysis_session import Session
 from liptest.enumerate.choice_tree import ChoiceTree, too_many_choices, watched_for_progress
@@ -24,6 +26,7 @@ from liptest.floats.chains import FloatChain
 from liptest.floats.counts import Condition
 from liptest.mechanisms.laws import Output, Raised
 from liptest.runs.interrupts import interruptions, raise_swallowed
+from liptest.values.noise_run import NoiseRun
 
 #: Paths of one dataset, and choices on one of them.
 MAX_PATHS, MAX_CHOICES = 64, 64
@@ -75,10 +78,39 @@ class _FloatTree(ChoiceTree):
         self.fail(UnsupportedRandomnessError(what))
 
 
+class _GridGenerator(ChoiceGenerator):
+    """Hands out the numbers of ``random`` as draws whose floats are followed."""
+
+    def random(self, size: Any = None, dtype: Any = np.float64, out: Any = None) -> Any:
+        run: Any = NoiseRun.of(self._tree)
+        if size is not None or dtype is not np.float64 or out is not None:
+            return super().random(size, dtype, out)
+        self._tree.count_draws(1)
+        return run.uniform(self.origin)
+
+
 def follow_floats(
     name: str, function: Callable[[Any, Any], Any], argument: Any, session: Session, *, runs: bool
 ) -> FloatPaths:
-    """The paths of a function ``(data, rng)`` on one argument; ``runs``: it draws from ``rng``."""
+    """The paths of a function ``(data, rng)`` on one argument; ``runs``: it draws from ``rng``.
+
+    Numbers of ``random`` are coins where that is all that is done with them, else draws.
+    """
+    found = _followed(name, function, argument, session, ChoiceGenerator)
+    if not found.paths:
+        again = _followed(name, function, argument, session, _GridGenerator)
+        found = again if again.paths or "rng.random()" in found.reason else found
+    run_once = partial(_run_for_real, name, function, argument)
+    return replace(found, run=run_once if runs else None)
+
+
+def _followed(
+    name: str,
+    function: Callable[[Any, Any], Any],
+    argument: Any,
+    session: Session,
+    generator: type[ChoiceGenerator],
+) -> FloatPaths:
     tree = _FloatTree(name, max_choices=MAX_CHOICES)
     session.follow(tree)
 
@@ -89,7 +121,7 @@ def follow_floats(
     run = Run(
         function,
         begin,
-        ChoiceGenerator(tree),
+        generator(tree),
         name,
         lambda output: canonical_output(output, name),
         session,
@@ -98,7 +130,7 @@ def follow_floats(
     before = interruptions()
     try:
         with watched_for_progress(
-            lambda: tree.leaves, lambda: tree.fail(_TOO_LONG), follow_floats.__code__, _SECONDS
+            lambda: tree.leaves, lambda: tree.fail(_TOO_LONG), _followed.__code__, _SECONDS
         ):
             for output in tree.leaves_of(run):
                 raise_swallowed(before)
@@ -112,15 +144,15 @@ def follow_floats(
         return FloatPaths(reason=str(error).removeprefix(f"{name}: "))
     finally:
         tree.close()
-    run_once = partial(_run_for_real, name, function, argument)
-    return FloatPaths(tuple(found), run=run_once if runs else None)
+    return FloatPaths(tuple(found))
 
 
 def _run_for_real(
     name: str, function: Callable[[Any, Any], Any], argument: Any, generator: Any
 ) -> tuple[Output, tuple[float, ...]]:
     try:
-        output = function(handed(argument), generator)
+        with np.errstate(all="ignore"):
+            output = function(handed(argument), generator)
     except Exception as error:
         output = raised(error)
     found: Any = flattened(canonical_output(output, name))

@@ -14,7 +14,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from liptest.floats.samplers import Draw, is_far, window
+import numpy as np
+from flint import arb, fmpq
+
+from liptest.balls import precision
+from liptest.floats.samplers import ERROR, Draw, exact, is_far, window
 
 Interval = tuple[Fraction, Fraction]
 #: A Python int where code has a whole number, else a float.
@@ -23,6 +27,7 @@ _HALF = Fraction(1, 2)
 # No noise is larger, in scales; whole numbers below are floats exactly.
 _MOST_SCALES, _WHOLES = 1000.0, 2.0**52
 _NEAR = 8
+_BITS = 160
 
 
 @dataclass(frozen=True)
@@ -30,8 +35,9 @@ class FloatStep:
     """One operation with a constant, or a rounding.
 
     ``name`` is "add", "subtract", "multiply", "divide", "from" (the constant minus the number), or
-    "rint", "floor", "ceil", "trunc", with constant 0, or "places", rounding to so many decimals as
-    Python does. ``of_whole`` and ``to_whole`` say which numbers are Python's ints.
+    "rint", "floor", "ceil", "trunc", or a logarithm such as "math.log", with constant 0, or
+    "places", rounding to so many decimals as Python does. ``of_whole`` and ``to_whole`` say which
+    numbers are Python's ints.
     """
 
     name: str
@@ -44,6 +50,9 @@ class FloatStep:
         if self.name in ROUNDINGS:
             found = ROUNDINGS[self.name](number)
             return found if self.to_whole else float(found)
+        if self.name in LOGARITHMS:
+            with np.errstate(all="ignore"):
+                return float(LOGARITHMS[self.name](number))
         return _RUN[self.name](number, self.constant)
 
     @property
@@ -63,6 +72,8 @@ class FloatStep:
         reals = (Fraction(low), Fraction(high)) if self.to_whole else rounded_to(low, high)
         if self.is_rounding:
             before = _unrounded(self, low, high)
+        elif self.name in LOGARITHMS:
+            before = _exponentials(reals, is_log1p=self.name.endswith("1p"))
         else:
             ends = [_BACK[self.name](end, Fraction(self.constant)) for end in reals]
             before = min(ends), max(ends)
@@ -75,6 +86,8 @@ class FloatStep:
     def largest(self, size: float) -> float:
         """A bound of what it makes of numbers up to a size."""
         constant = abs(self.constant)
+        if self.name in LOGARITHMS:
+            return 800.0  # of the least float
         if self.is_rounding:
             return size + 1
         if self.name in ("multiply", "divide"):
@@ -86,6 +99,8 @@ class FloatStep:
         """Whether it is one of these, with a constant at which nothing under- or overflows."""
         if self.is_rounding:
             return self.name in ROUNDINGS or 0 <= self.constant <= 15
+        if self.name in LOGARITHMS:
+            return not self.of_whole
         if self.name not in _RUN or is_far(self.constant):
             return False
         return self.name in ("add", "subtract", "from") or abs(self.constant) > 2.0**-900
@@ -104,6 +119,25 @@ def _unrounded(step: FloatStep, low: Number, high: Number) -> Interval:
     return (first - 1 if up else first), (last + 1 if down else last)
 
 
+def _exponentials(reals: Interval, *, is_log1p: bool) -> Interval:
+    """Numbers whose logarithm, with the error that is assumed of it, lies between two."""
+    slack = 2 * ERROR * max(map(abs, reals)) + Fraction(1, 1 << 1100)
+    ends = [max(min(end, Fraction(1000)), Fraction(-1000)) for end in reals]
+    with precision(_BITS):
+        low, high = (
+            arb(fmpq(end.numerator, end.denominator)) for end in (ends[0] - slack, ends[1] + slack)
+        )
+        balls = (low.expm1(), high.expm1()) if is_log1p else (low.exp(), high.exp())
+        return exact(balls[0].lower()), exact(balls[1].upper())
+
+
+#: Monotone functions of libraries, which round as they do: they are run, and undone in balls.
+LOGARITHMS: dict[str, Callable[[Any], Any]] = {
+    "math.log": math.log,
+    "math.log1p": math.log1p,
+    "numpy.log": np.log,
+    "numpy.log1p": np.log1p,
+}
 ROUNDINGS: dict[str, Callable[[Any], int]] = {
     "rint": round,
     "floor": math.floor,
@@ -137,6 +171,11 @@ class FloatChain:
     def after(self, step: FloatStep) -> FloatChain:
         """With one more step."""
         return FloatChain(self.draw, (*self.steps, step))
+
+    @property
+    def has_logarithms(self) -> bool:
+        """Whether a library rounds a step."""
+        return any(step.name in LOGARITHMS for step in self.steps)
 
     @property
     def is_whole(self) -> bool:

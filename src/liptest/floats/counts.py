@@ -116,6 +116,8 @@ def _only_draw(pieces: Sequence[OutputPiece]) -> Draw:
         raise NotCounted("several draws, or none, lead to an output")
     if not all(chain.is_plain for chain in chains):
         raise NotCounted("its numbers are too large for floats")
+    if any(chain.has_logarithms for chain in chains):
+        raise NotCounted("libraries may round its logarithms otherwise than in their order")
     answered = [piece.output for piece in pieces if isinstance(piece.output, FloatChain)]
     if any(not any(step.is_rounding for step in chain.steps) for chain in answered):
         raise NotCounted("its outputs are not rounded")

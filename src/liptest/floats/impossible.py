@@ -8,6 +8,7 @@ By "rounding": no float at all leads to it through the steps of the code, whatev
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,14 +41,14 @@ def exclude(entry: Entry, output: float, most: int = MOST_POINTS) -> Exclusion |
         return None
     reals = entry.drawn_between(output)
     if reals is None:
-        return Exclusion(ROUNDING)
+        return Exclusion(INVERSION if entry.has_logarithms else ROUNDING)
     if entry.draw.sampler() is not None:
         return _by_inversion(entry, output, window(entry.draw, *reals), most)
     return Exclusion(GRANULARITY) if is_too_fine(entry, output) else None
 
 
 def _by_inversion(chain: FloatChain, output: float, points: range, most: int) -> Exclusion | None:
-    if len(points) > most or leading_to(chain, output, points):
+    if len(points) > most or leading_to(chain, output, points) is not None:
         return None
     return Exclusion(INVERSION, points.start, points.stop - 1)
 
@@ -66,8 +67,9 @@ def leading_to(chain: FloatChain, output: float, points: range) -> int | None:
     """The first of some grid points at which the installed sampler leads to the output."""
     source = grid_source(chain.draw.origin)
     for point in points:
-        if chain.run(source.at(point)) == output:
-            return point
+        with suppress(ValueError, OverflowError):  # of a logarithm of 0: no number at all
+            if chain.run(source.at(point)) == output:
+                return point
     return None
 
 

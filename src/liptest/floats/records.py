@@ -17,7 +17,7 @@ from liptest.errors import InputError, shown
 from liptest.floats.chains import FloatChain, FloatStep, Number
 from liptest.floats.grid import generator_in
 from liptest.floats.impossible import CONSTANT, GRANULARITY, INVERSION, ROUNDING, Entry, exclude
-from liptest.floats.samplers import SCALED, Draw
+from liptest.floats.samplers import SCALED, UNIFORM, Draw
 from liptest.verdicts import (
     Count,
     Decision,
@@ -80,7 +80,8 @@ class RecordedNumber(Record):
         draw = Draw(self.generator, self.method, parameters, self.number)
         found = FloatChain(draw, tuple(one.step() for one in self.steps))
         # A document may have been written by anyone: nothing else is ever called.
-        if self.method not in SCALED or not 1 <= len(parameters) <= 2 or not found.is_plain:
+        is_known = len(parameters) in (1, 2) if self.method in SCALED else not parameters
+        if self.method not in (*SCALED, UNIFORM) or not is_known or not found.is_plain:
             raise InputError(f"number={found}: liptest writes no such steps")
         return found
 

@@ -20,6 +20,8 @@ from flint import arb, fmpq
 from liptest.balls import precision
 from liptest.floats.grid import GENERATOR, GRID, RANDOM_STATE
 
+#: A uniform number, which is a grid point itself.
+UNIFORM = "random"
 #: Assumed of libm: relative error of a logarithm times a scale. Measured: 2**-53.
 ERROR = Fraction(1, 1 << 45)
 #: Scales, places and answers beyond are not analysed: no float under- or overflows.
@@ -61,7 +63,7 @@ class Draw:
     @property
     def scale(self) -> float:
         """Of the noise."""
-        return self.parameters[-1]
+        return self.parameters[-1] if self.parameters else 1.0
 
     @property
     def is_plain(self) -> bool:
@@ -99,8 +101,8 @@ def window(draw: Draw, low: Fraction, high: Fraction) -> range:
     slack = 2 * ERROR * size
     with precision(_BITS):
         places = [_ball(sampler, end / scale) for end in (ends[0] - slack, ends[1] + slack)]
-        first = min(math.floor(_exact(place.lower())) for place in places)
-        last = max(math.ceil(_exact(place.upper())) for place in places)
+        first = min(math.floor(exact(place.lower())) for place in places)
+        last = max(math.ceil(exact(place.upper())) for place in places)
     # The half step of the model, and the rounding above.
     return range(max(sampler.first, first - 1), min(GRID - 1, last + 1) + 1)
 
@@ -111,9 +113,14 @@ def _ball(sampler: GridSampler, ratio: Fraction) -> arb:
     return sampler.grid(arb(fmpq(ratio.numerator, ratio.denominator)))
 
 
-def _exact(ball: arb) -> Fraction:
+def exact(ball: arb) -> Fraction:
+    """The middle of a ball."""
     mantissa, exponent = ball.mid().man_exp()
     return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
+
+
+def _random(ratio: arb) -> arb:
+    return ratio * GRID
 
 
 def _laplace(ratio: arb) -> arb:
@@ -141,6 +148,7 @@ def _logistic(ratio: arb) -> arb:
 SAMPLERS: dict[tuple[str, str], GridSampler] = {
     (one.origin, one.method): one
     for one in (
+        *(GridSampler(origin, UNIFORM, _random, 0, False) for origin in (GENERATOR, RANDOM_STATE)),
         *(
             GridSampler(origin, "laplace", _laplace, 1, False)
             for origin in (GENERATOR, RANDOM_STATE)

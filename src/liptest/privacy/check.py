@@ -17,7 +17,7 @@ from liptest.data.distributions import (
 )
 from liptest.data.domains import Domain, require_one_at_a_time
 from liptest.data.product import ProductDistribution
-from liptest.errors import InputError, LiptestError, shown
+from liptest.errors import InputError, LiptestError, UnsupportedRandomnessError, shown
 from liptest.lipschitz.testers.base import LipschitzTester
 from liptest.mechanisms.base import (
     Mechanism,
@@ -37,7 +37,7 @@ from liptest.privacy.atest import run_atest
 from liptest.privacy.by_records import prove_by_records
 from liptest.privacy.claims import Claim, ExactLog, require_epsilon
 from liptest.privacy.exhaustive import exhaustive_size
-from liptest.privacy.implemented import with_floats
+from liptest.privacy.implemented import decided_without_law, with_floats
 from liptest.privacy.methods import (
     SamplingMethod,
     affordable_laws,
@@ -209,7 +209,12 @@ def check_with_settings(
     task = replace(asked, seed=_seed(settings.seed, kept), checkpoint=kept)
     if kept is not None:
         kept.claim(task.identity())
-    verdict = within_time(task, lambda: _check(task, for_release=for_release))
+    try:
+        verdict = within_time(task, lambda: _check(task, for_release=for_release))
+    except UnsupportedRandomnessError as error:
+        if for_release or settings.floats != IMPLEMENTED:
+            raise
+        return decided_without_law(task, error)
     if for_release and task.settings.floats != IMPLEMENTED:
         return verdict
     return with_floats(task, verdict)

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liptest.data.domains import Domain
-from liptest.errors import LiptestError
+from liptest.errors import LiptestError, UnsupportedRandomnessError
 from liptest.floats.chains import FloatChain, Number
 from liptest.floats.counts import NotCounted
 from liptest.floats.grid import (
@@ -46,9 +46,9 @@ from liptest.privacy.counted_floats import count_floats, told_of_counts
 from liptest.privacy.intervals import binomial_lower
 from liptest.privacy.notions import CurveClaim, StatedClaim
 from liptest.privacy.plain_pairs import plain_pairs
-from liptest.privacy.request import Task, nothing, refuted
+from liptest.privacy.request import Task, nothing, refuted, vacuous_verdict
 from liptest.privacy.settings import BOTH, IDEAL, IMPLEMENTED
-from liptest.privacy.verdicts import PrivacyVerdict
+from liptest.privacy.verdicts import PrivacyPlan, PrivacyVerdict
 from liptest.runs.deadlines import deadline
 from liptest.verdicts import Decision
 
@@ -74,7 +74,10 @@ def has_ideal_noise(verdict: PrivacyVerdict) -> bool:
 def with_floats(task: Task, verdict: PrivacyVerdict) -> PrivacyVerdict:
     """The verdict with what is known of the floats; under "implemented" that decides."""
     floats = task.settings.floats
-    if floats == IDEAL or verdict.was_cut_off or not has_ideal_noise(verdict):
+    if floats == IDEAL or verdict.was_cut_off:
+        return verdict
+    is_open = floats == IMPLEMENTED and verdict.decision is Decision.INCONCLUSIVE
+    if not has_ideal_noise(verdict) and not is_open:
         return verdict
     if floats == BOTH and verdict.decision is Decision.NO:
         return verdict
@@ -90,6 +93,16 @@ def with_floats(task: Task, verdict: PrivacyVerdict) -> PrivacyVerdict:
     if floats == IMPLEMENTED:
         return _decided_by_floats(task, verdict, found)
     return replace(verdict, implemented=found)
+
+
+def decided_without_law(task: Task, error: UnsupportedRandomnessError) -> PrivacyVerdict:
+    """The verdict on the floats of code whose ideal law is not followed, or that refusal."""
+    plan = PrivacyPlan("auto", 0, 0.0, 0.0, _SOURCE)
+    sentence = "nothing is promised: the law of the code is not followed."
+    verdict = with_floats(task, vacuous_verdict(task, plan, sentence, str(error)))
+    if verdict.decision is not Decision.NO:
+        raise error
+    return verdict
 
 
 def _decided_by_floats(task: Task, verdict: PrivacyVerdict, found: AsImplemented) -> PrivacyVerdict:
@@ -281,7 +294,8 @@ class _Side:
             return False
         source = grid_source(GENERATOR)
         return all(
-            self.run(source.at(point))[1][witness.place] != witness.value for point in points
+            self.run(source.at(point))[1][witness.place :][:1] != (witness.value,)
+            for point in points
         )
 
     def entries_at(self, place: int) -> set[Any]:

@@ -270,6 +270,8 @@ def headline(verdict: PrivacyVerdict) -> str:
 def tested(verdict: PrivacyVerdict) -> str:
     """What was compared with what, and the largest loss."""
     cost, loss = verdict.cost, verdict.largest_loss
+    if verdict.is_decided_by_floats and not cost.laws and verdict.method == "auto":
+        return "The law of the code is not followed; its floats are, on a few plain datasets."
     shown = "infinite" if math.isinf(loss) else f"{loss:.6f}"
     if verdict.method == BY_FILTER:
         return f"The filter makes any query steady enough for the noise: loss at most {shown}."
@@ -350,7 +352,8 @@ def fine_print(verdict: PrivacyVerdict) -> list[str]:
             f"{verdict.exception_mass_found:.3g} under {verdict.distribution}; no set of smaller "
             f"probability is enough."
         )
-    lines.append(f"Output probabilities: {source_in_words(verdict.law_source)}.")
+    if not verdict.is_decided_by_floats:
+        lines.append(f"Output probabilities: {source_in_words(verdict.law_source)}.")
     if math.isfinite(verdict.plan.paper_laws):
         lines.append(
             f"Cost: {verdict.cost.laws:,} output laws; the paper's algorithm as printed would ask "

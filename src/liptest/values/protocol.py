@@ -204,6 +204,10 @@ class SymbolicValue(Symbolic):
         """A function of NumPy of numbers, this one among them; NotImplemented for no own way."""
         return NotImplemented
 
+    def apply_math(self, function: Any) -> Any:
+        """A function of the module math; NotImplemented for no own way."""
+        return NotImplemented
+
     def check_divisor(self, plain: Any) -> None:
         """Refuse a division by the plain number that it is, where that is not all known."""
 

@@ -31,7 +31,7 @@ from liptest.values.images import UNCERTAIN, Image, Step, pieces, regions
 from liptest.values.noise import NoiseValue, value_of
 from liptest.values.noise_run import NoiseRun
 from liptest.values.promotion import as_noise
-from liptest.values.protocol import COMPARISONS, Operation, SymbolicValue
+from liptest.values.protocol import COMPARISONS, Operation, SymbolicValue, is_symbolic
 from liptest.values.protocol import compare as compare_any
 from liptest.values.transforms import (
     ABSOLUTE,
@@ -404,6 +404,10 @@ def of_math(function: Any, x: Any, *more: Any) -> Any:
     """A function of the module math, of a random number or any other."""
     if function is _COPYSIGN and len(more) == 1 and _is_uniform(more[0]) and not _is_uniform(x):
         return more[0].after(signed(float(x)))
+    if not more and is_symbolic(x):
+        found = x.apply_math(function)
+        if found is not NotImplemented:
+            return found
     if not _is_uniform(x) or len(more) > 1 or (more and _is_uniform(more[0])):
         return function(x, *more)
     if function in FINITE:

@@ -22,7 +22,7 @@ from liptest.floats.grid import (
     words_at,
 )
 from liptest.floats.impossible import GRANULARITY, INVERSION, ROUNDING, exclude
-from liptest.floats.samplers import Draw
+from liptest.floats.samplers import UNIFORM, Draw
 
 FINE = (2**51 + 1) * 2.0**-54
 
@@ -115,6 +115,22 @@ def test_what_occurs_is_never_excluded(
         assert point in chain.candidates(output)
 
 
+@given(
+    st.sampled_from(["math.log", "numpy.log", "math.log1p", "numpy.log1p"]),
+    st.floats(-1e3, 1e3),
+    st.integers(1, GRID - 1),
+)
+def test_logarithms_by_hand_are_never_excluded_where_they_occur(
+    name: str, constant: float, point: int
+) -> None:
+    logarithm, added = FloatStep(name), FloatStep("add", constant)
+    draw = Draw(GENERATOR, UNIFORM, ())
+    half = (FloatStep("subtract", 0.5), FloatStep("multiply", -2.0), FloatStep("from", 1.0))
+    for steps in ((logarithm, added), (*half, logarithm, FloatStep("multiply", 3.0), added)):
+        chain = FloatChain(draw, steps)
+        assert exclude(chain, chain.run(GridSource(GENERATOR).at(point))) is None
+
+
 @given(st.integers(0, 2**40), st.floats(-1e6, 1e6))
 def test_sums_of_ordinary_size_are_on_the_grid_of_granularity(seed: int, constant: float) -> None:
     """I4 by brute force: whatever float is added to the constant."""
@@ -170,6 +186,14 @@ def test_rounded_to_tens_the_supports_agree() -> None:
     for one, other in ((0.0, 1.0), (1.0, 0.0)):
         for point in (1, 2, GRID - 2, GRID - 1):
             assert exclude(tens(other), tens(one).run(GridSource(GENERATOR).at(point))) is None
+
+
+def test_the_first_grid_point_leads_to_an_output_as_well() -> None:
+    chain = plus(3.0, Draw(RANDOM_STATE, "exponential", (1e-3,)))
+    assert chain.run(GridSource(RANDOM_STATE).at(0)) == 3.0
+    assert exclude(chain, 3.0) is None
+    tiny = FloatChain(Draw(GENERATOR, UNIFORM, ()), (FloatStep("add", 2.0**-60),))
+    assert exclude(tiny, 2.0**-60) is None
 
 
 def test_what_is_not_understood_is_not_excluded() -> None:

@@ -19,7 +19,7 @@ from liptest.floats.grid import (
     state_words,
     words_at,
 )
-from liptest.floats.samplers import SAMPLERS, Draw, window
+from liptest.floats.samplers import SAMPLERS, UNIFORM, Draw, window
 
 POINTS = st.one_of(
     st.integers(1, GRID - 1),
@@ -49,14 +49,26 @@ def test_words_are_those_of_an_unmodified_generator() -> None:
     assert [again.normal() for _ in range(9)] == [rng.normal() for _ in range(9)]
 
 
-@pytest.mark.parametrize("sampler", SAMPLERS.values(), ids=lambda one: f"{one.origin}-{one.method}")
+NOISE = [one for one in SAMPLERS.values() if one.method != UNIFORM]
+
+
+@given(POINTS, st.sampled_from([GENERATOR, RANDOM_STATE]))
+def test_a_uniform_number_is_its_grid_point(point: int, origin: str) -> None:
+    draw = Draw(origin, UNIFORM, ())
+    number = draw.run(GridSource(origin).at(point))
+    assert number * GRID == point
+    assert point in window(draw, Fraction(number), Fraction(number))
+
+
+@pytest.mark.parametrize("sampler", NOISE, ids=lambda one: f"{one.origin}-{one.method}")
 @settings(max_examples=60)
 @given(data=st.data())
 def test_formula_and_window(sampler, data) -> None:
     point = data.draw(POINTS)
     scale = data.draw(st.sampled_from([1.0, 10.0, 0.1, 1e-12, 1e15]))
     loc = data.draw(st.sampled_from([0.0, 1.0, -3.7, 1e6])) if sampler.has_loc else 0.0
-    draw = Draw(sampler.origin, sampler.method, (loc, scale) if sampler.has_loc else (scale,))
+    parameters = (loc, scale) if sampler.has_loc else (scale,)
+    draw = Draw(sampler.origin, sampler.method, parameters)
     number = draw.run(GridSource(sampler.origin).at(point))
     if loc == 0.0:
         assert number == scale * FORMULAS[sampler.method](point / GRID)

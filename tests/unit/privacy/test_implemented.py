@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
 import numpy as np
@@ -352,3 +353,47 @@ def test_numbers_of_numpy_are_rounded_as_numpy_does() -> None:
         for seed in range(300):
             _, numbers = paths.run(np.random.default_rng(seed))
             assert numbers == (path.entries[0].run(np.random.default_rng(seed)),)
+
+
+def inverse_cdf(data, rng):
+    """Laplace noise as people write it."""
+    uniform = rng.random() - 0.5
+    return data.sum() - np.sign(uniform) * np.log(1 - 2 * abs(uniform))
+
+
+def inverse_cdf_of_math(data, rng):
+    uniform = rng.random() - 0.5
+    sign = 1 if uniform > 0 else -1
+    return float(data.sum()) - sign * math.log(1 - 2 * abs(uniform))
+
+
+def exponential_by_hand(data, rng):
+    return data.sum() - 2.0 * math.log(1 - rng.random())
+
+
+@pytest.mark.parametrize("function", [inverse_cdf, inverse_cdf_of_math, exponential_by_hand])
+def test_an_inverse_cdf_by_hand_is_a_function_of_a_grid_point(function: Any) -> None:
+    """Its ideal law is not followed; that its floats give it away is certain."""
+    mechanism = lt.mechanism(function)
+    with pytest.raises(lt.errors.UnsupportedRandomnessError):
+        checked(mechanism)
+    verdict = checked(mechanism, floats="implemented")
+    assert verdict.decision == "NO"
+    witness = witness_of(verdict)
+    output = mechanism(np.array(witness.dataset), witness.generator_there())
+    assert output == float.fromhex(witness.output)
+    for seed in range(100):
+        other = mechanism(np.array(witness.neighbour), np.random.default_rng(seed))
+        assert other != float.fromhex(witness.output)
+    uniform = lt.ProductDistribution.uniform(FIVE)
+    known = certify(verdict, fingerprint(mechanism), uniform, own_seed=True)
+    assert not problems(known.to_json(), mechanism)
+
+
+def test_an_inverse_cdf_rounded_and_clipped_is_never_refuted() -> None:
+    def rounded(data, rng):
+        noise = -math.log(1 - rng.random())
+        return int(min(max(round(data.sum() + noise), 0), 20))
+
+    found = examine_floats(lt.mechanism(rounded), FIVE, Claim(1.0, 0.0, 1e-9), draws=FEW_DRAWS)
+    assert found.decision == "INCONCLUSIVE"
