@@ -18,7 +18,7 @@ import numpy as np
 from flint import arb, fmpq
 
 from liptest.balls import precision
-from liptest.floats.samplers import ERROR, Draw, exact, is_far, window
+from liptest.floats.samplers import ERROR, Draw, is_far, middle_of, window
 
 Interval = tuple[Fraction, Fraction]
 #: A Python int where code has a whole number, else a float.
@@ -128,7 +128,7 @@ def _exponentials(reals: Interval, *, is_log1p: bool) -> Interval:
             arb(fmpq(end.numerator, end.denominator)) for end in (ends[0] - slack, ends[1] + slack)
         )
         balls = (low.expm1(), high.expm1()) if is_log1p else (low.exp(), high.exp())
-        return exact(balls[0].lower()), exact(balls[1].upper())
+        return middle_of(balls[0].lower()), middle_of(balls[1].upper())
 
 
 #: Monotone functions of libraries, which round as they do: they are run, and undone in balls.

@@ -101,8 +101,8 @@ def window(draw: Draw, low: Fraction, high: Fraction) -> range:
     slack = 2 * ERROR * size
     with precision(_BITS):
         places = [_ball(sampler, end / scale) for end in (ends[0] - slack, ends[1] + slack)]
-        first = min(math.floor(exact(place.lower())) for place in places)
-        last = max(math.ceil(exact(place.upper())) for place in places)
+        first = min(math.floor(middle_of(place.lower())) for place in places)
+        last = max(math.ceil(middle_of(place.upper())) for place in places)
     # The half step of the model, and the rounding above.
     return range(max(sampler.first, first - 1), min(GRID - 1, last + 1) + 1)
 
@@ -113,7 +113,7 @@ def _ball(sampler: GridSampler, ratio: Fraction) -> arb:
     return sampler.grid(arb(fmpq(ratio.numerator, ratio.denominator)))
 
 
-def exact(ball: arb) -> Fraction:
+def middle_of(ball: arb) -> Fraction:
     """The middle of a ball."""
     mantissa, exponent = ball.mid().man_exp()
     return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
