@@ -49,7 +49,9 @@ def gate_row(task: Task) -> Row:
     def test() -> None:
         for size, mechanism in zip(sizes, mechanisms, strict=True):
             law = lt.ProductDistribution.uniform(lt.Hypercube(size))
-            gates.append(lt.PrivacyGate(mechanism, law, epsilon=EPSILON, seed=1))
+            # Of this package, and too many probabilities to be sealed.
+            gate = lt.PrivacyGate(mechanism, law, epsilon=EPSILON, seed=1, trust_code=True)
+            gates.append(gate)
 
     seconds = timed(test)
     assert all(gate.certificate.verdict.guarantee.kind == "proof" for gate in gates)
@@ -105,6 +107,7 @@ def sensitivity_row(task: Task) -> Row:
             exception_mass=task.effort.exception_mass,
             failure_probability=FAILURE,
             seed=1,
+            trust_code=True,  # the query of this file: 5,000 rows are too many to be tabulated
         )
         gates.append(gate)
 
@@ -135,7 +138,9 @@ def filter_row(task: Task) -> Row:
     needed = local.references(private)
     words = f"{task.words}: filter, c = {task.typical}"
     try:
-        gate = lt.FilterGate(task.query, law, epsilon=EPSILON, sensitivity=c, grid_step=1)
+        gate = lt.FilterGate(
+            task.query, law, epsilon=EPSILON, sensitivity=c, grid_step=1, trust_code=True
+        )
     except lt.errors.InputError:
         figures["queries asked"] = Figure(needed)
         return Row(f"{words}, refused", {}, {}, figures)

@@ -368,16 +368,13 @@ class LawCollector:
     """Laws in plain numbers, equal ones once."""
 
     def __init__(self) -> None:
-        self.rows: list[int] = []
-        self._outputs: dict[str, int] = {}
-        self._laws: list[dict[int, int]] = []
+        self._rows: list[int] = []
+        self._distinct: list[OutputLaw] = []
         self._known: dict[Any, int] = {}
         self._entries = 0
-        # So that no identity of an output is given to another object meanwhile.
-        self._kept: list[OutputLaw] = []
 
     def add(self, law: OutputLaw) -> None:
-        """The next row. GateError for a law that cannot be drawn from, or is too large."""
+        """The next row. GateError for a law that cannot be drawn from, and for too many."""
         if law.unexplored:
             raise GateError(
                 "on some dataset outputs of positive probability were not explored, so there is no "
@@ -386,38 +383,42 @@ class LawCollector:
             )
         fractions = law.fractions
         probabilities = law.log_probabilities.tobytes() if fractions is None else fractions
-        # By identity: outputs that compare equal may have different texts.
+        # By identity, which the kept laws keep: equal outputs may have different texts.
         key = (tuple(map(id, law.outputs)), probabilities)
-        found = self._known.get(key)
-        if found is None:
-            found = self._known[key] = self._enter(law)
-            self._kept.append(law)
-        self.rows.append(found)
-
-    def _enter(self, law: OutputLaw) -> int:
-        shares = released_weights(law)
-        weights: dict[int, int] = {}
-        common = math.lcm(*(p.denominator for p in shares))
-        for output, share in zip(law.outputs, shares, strict=True):
-            weight = share.numerator * (common // share.denominator)
-            if weight:
-                place = self._outputs.setdefault(text_of(output), len(self._outputs))
-                weights[place] = weights.get(place, 0) + weight
-        self._entries += len(weights)
+        found = self._known.setdefault(key, len(self._distinct))
+        self._rows.append(found)
+        if found < len(self._distinct):
+            return
+        self._distinct.append(law)
+        self._entries += len(law.outputs)
         if self._entries > MOST_ENTRIES:
             raise GateError(
                 f"its laws hold more than {MOST_ENTRIES:,} probabilities, too many to be sealed; "
-                f"clip the outputs to fewer values"
+                f"clip the outputs to fewer values, or declare "
+                f"lt.ShiftMechanism(statistic, lt.DiscreteLaplace(scale))"
             )
-        if common.bit_length() > MOST_BITS:
-            raise GateError(
-                f"a probability has more than {MOST_BITS:,} binary digits, too many to be sealed; "
-                f"draw less in the code, or declare the law with lt.ClosedForm"
-            )
-        self._laws.append(weights)
-        return len(self._laws) - 1
 
     def table(self, domain: Domain, statistic: Statistic | None, name: str) -> SealedTable:
-        """The table of all rows that were added."""
-        rows = np.array(self.rows, dtype=np.int64)
-        return SealedTable(domain, statistic, rows, tuple(self._outputs), tuple(self._laws), name)
+        """The table of all rows that were added; GateError for outputs that are not plain."""
+        outputs: dict[str, int] = {}
+        laws = tuple(_plain_law(law, outputs) for law in self._distinct)
+        rows = np.array(self._rows, dtype=np.int64)
+        return SealedTable(domain, statistic, rows, tuple(outputs), laws, name)
+
+
+def _plain_law(law: OutputLaw, outputs: dict[str, int]) -> dict[int, int]:
+    """Whole weights by position of the output, which is noted among all ``outputs``."""
+    shares = released_weights(law)
+    common = math.lcm(*(p.denominator for p in shares))
+    if common.bit_length() > MOST_BITS:
+        raise GateError(
+            f"a probability has more than {MOST_BITS:,} binary digits, too many to be sealed; "
+            f"draw less in the code, or declare the law with lt.ClosedForm"
+        )
+    weights: dict[int, int] = {}
+    for output, share in zip(law.outputs, shares, strict=True):
+        weight = share.numerator * (common // share.denominator)
+        if weight:
+            place = outputs.setdefault(text_of(output), len(outputs))
+            weights[place] = weights.get(place, 0) + weight
+    return weights
