@@ -43,11 +43,21 @@ BY_REASON: dict[str, tuple[str, ...]] = {
         "zip(self.neighbour, self.dataset, strict=True)",
         f"{_RENYI}: OrderSearch.settle: _between(a, b) -> _between(b, a)",
     ),
+    "the other direction of all pairs of a block": (
+        f"{_PROOF}: largest_over: block.laws.losses(block.left, block.right) -> "
+        "block.laws.losses(block.right, block.left)",
+        f"{_PROOF}: largest_over: block.laws.has_uncertain_zeros(block.left, block.right) -> "
+        "block.laws.has_uncertain_zeros(block.right, block.left)",
+    ),
     "a sign with two equal sides": (
         f"{_NOISE}: two_sided_geometric: randbelow(2) == 1 -> randbelow(2) != 1",
         f"{_NOISE}: DiscreteGaussian.distinguishing_value: shift > 0 -> shift >= 0",
     ),
     "a term of 0, or an equality that both branches answer alike": (
+        f"{_COMPARE}: screen_pairs: losses >= INFINITE_LOSS -> losses > INFINITE_LOSS",
+        f"{_COMPARE}: _compare_delta: total > limit -> total >= limit",
+        f"{_COMPARE}: _log_ratio: p_low > 0 -> p_low >= 0",
+        f"{_RENYI}: OrderSearch._is_below: rest >= 0 -> rest > 0",
         f"{_COMPARE}: _hockey_stick: gap > 0 -> gap >= 0",
         f"{_RENYI}: OrderSearch._is_below: end <= bound -> end < bound",
         f"{_RENYI}: PairOrders.renyi: least > 0 -> least >= 0",
@@ -70,6 +80,7 @@ BY_REASON: dict[str, tuple[str, ...]] = {
         "count * self.noise.tail(middle) <= _LEFT_OUT",
     ),
     "the other branch, or the next check, gives the same": (
+        f"{_TRADE}: _of_part: p > 0 and outside > 0 -> p > 0 or outside > 0",
         f"{_TRADE}: _of_part: 1 - outside -> 2 - outside",
         f"{_EXHAUST}: _shift_block: places + len(left) -> places - len(left)",
         f"{_EXHAUST}: _shift_block: bits & -bits -> bits | -bits",
@@ -121,6 +132,13 @@ BY_REASON: dict[str, tuple[str, ...]] = {
         f"{_CHECKER}: exp_bounds: 2 * halvings -> 3 * halvings",
     ),
     "a budget, the size of a slice, or what is looked at first": (
+        f"{_SHIFT}: ShiftMechanism.points_per_slice: 1 << 16 -> 1 << 17",
+        f"{_FOUND}: _Search.try_pairs: refused + 1 -> refused - 1",
+        f"{_LAWS}: _mark_by_blocks: max(1, _SLICE // blocks.shape[1]) -> "
+        "min(1, _SLICE // blocks.shape[1])",
+        f"{_REMEDY}: _listed: outputs * len(block.left) -> outputs / len(block.left)",
+        f"{_PROOF}: _checked: -1 - int(np.abs(array.astype(np.float64)).max()) -> "
+        "-2 - int(np.abs(array.astype(np.float64)).max())",
         f"{_CHECKER}: _sum_bounds: common.bit_length() > _COMMON_BITS -> "
         "common.bit_length() >= _COMMON_BITS",
         f"{_CHECKER}: _check_cost: abs(int(text.partition('e')[2])) // 2 -> "

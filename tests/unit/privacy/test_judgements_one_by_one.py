@@ -17,7 +17,7 @@ import liptest as lt
 from liptest.balls import precision
 from liptest.data.points import PointBatch
 from liptest.evidence import check_witness
-from liptest.mechanisms.laws import INFINITE_LOSS, ZERO_LOG, LawTable, OutputLaw
+from liptest.mechanisms.laws import INFINITE_LOSS, ZERO_LOG, LawTable, OutputLaw, exact_ball
 from liptest.privacy.claims import Claim
 from liptest.privacy.comparison import (
     Answer,
@@ -30,11 +30,13 @@ from liptest.privacy.comparison import (
 )
 from liptest.privacy.judge import LossJudge, Unexplored
 from liptest.privacy.likelihoods import LikelihoodPair
+from liptest.privacy.noise_likelihoods import GaussianOrders
 from liptest.privacy.renyi import PairOrders, enclose_rho, refute_rho
 from liptest.privacy.screening import screen_mu, screen_orders, screen_rho
-from liptest.privacy.tradeoff import enclose_mu
+from liptest.privacy.tradeoff import _hull_bound, enclose_mu
 from liptest.privacy.witnesses import PrivacyWitness
 from liptest.runs.driver import QueryBatch
+from tests.unit.privacy.test_divergences import corners, laws
 
 LINE = lt.Hypergrid([12])
 
@@ -265,6 +267,86 @@ def test_a_witness_of_rho_says_what_it_shows_of_rho() -> None:
     assert verdict.witness.measured == pytest.approx(verdict.witness.loss_lower / order)
     assert verdict.witness.measured > 0.5
     assert verdict.plan.laws_per_draw == 0.0
+
+
+@pytest.mark.parametrize("centre", [0, 1, 2])
+def test_draws_are_counted_up_to_the_one_that_breaks_the_claim(centre: int) -> None:
+    centres = np.array([[2], [5], [8]], dtype=LINE.dtype)
+    logits = [0.0] * 12
+    logits[int(centres[centre, 0]) + 1] = 5.0
+    rows = np.arange(3)
+    batch = QueryBatch(PointBatch(centres, rows, np.zeros(3, dtype=np.int64), centres[:, 0] + 1))
+    found = LossJudge(_of_table(logits), LINE, Claim(0.5)).judge(batch)
+    assert found.violation is not None
+    assert (found.draws, found.pairs) == (centre + 1, centre + 1)
+
+
+def test_a_gap_that_may_be_positive_counts_in_full() -> None:
+    loss = 1.0
+    p = 1 / (1 + math.exp(-loss))
+    logs = np.log([[p, 1 - p], [1 - p, p]])
+    left, right = (OutputLaw([0, 1], row, np.full(2, 0.01)) for row in logs)
+    for ends in ((left, right), (right, left)):
+        assert compare_laws(*ends, Claim(loss, 0.001, 0.0)).answer is Answer.DOUBT
+        assert compare_laws(*ends, Claim(loss, 0.1, 0.0)).answer is Answer.CLEAR
+    with precision(128):
+        assert float(_log_ratio(arb(0), arb(0.5))[0]) == 0.0
+
+
+@settings(max_examples=40)
+@given(laws(1), st.sampled_from([1e-4, 1e-3, 0.01]))
+def test_lines_above_wide_balls_hold_all_that_they_hold(
+    pair: tuple[list[Any], list[Any]], radius: float
+) -> None:
+    with precision(192):
+        atoms = [
+            (exact_ball(a) + arb(0, radius / 20), exact_ball(b) + arb(0, radius / 20))
+            for a, b in zip(*pair, strict=True)
+        ]
+        atoms.sort(key=lambda atom: float((atom[0] / atom[1]).mid()), reverse=True)
+        found = float(_hull_bound(atoms))
+    assert found >= corners(*pair) - 1e-12
+
+
+def test_a_remedy_of_a_rare_infinite_loss_covers_declared_errors() -> None:
+    rows = [[0.5, 0.5 - 1e-9, 1e-9], [0.45, 0.55, 0.0]]
+
+    def log_pmf(points: np.ndarray) -> np.ndarray:
+        with np.errstate(divide="ignore"):
+            return np.log(np.array(rows))[points[:, 0]]
+
+    law = lt.ProductDistribution.uniform(lt.Hypercube(1))
+    plain = lt.ClosedForm([0, 1, 2], log_pmf, exact_zeros=True)
+    stated = lt.ClosedForm([0, 1, 2], log_pmf, exact_zeros=True, error=0.01)
+    first, second = (lt.check_privacy(one, law, epsilon=0.5).remedy for one in (plain, stated))
+    assert first is not None
+    assert second is not None
+    assert second.apart[0] >= first.apart[0] + 0.019
+    assert second.apart[1] >= first.apart[1] * 1.019
+
+
+def test_what_noise_keeps_of_rho_is_told_at_the_order_2() -> None:
+    orders = GaussianOrders(check_witness.Fraction(2), 1)
+    known = orders.known_rho()
+    assert known is not None
+    answer, order, (low, high) = refute_rho(orders, known)
+    assert (answer, order) == (False, 2)
+    assert float(low) <= 2 * float(known) <= float(high)
+
+
+def test_the_claim_of_the_worst_pair_is_just_below_its_loss() -> None:
+    found = lt.exact_epsilon(_of_table([0.0, 1.0, 3.0] + [3.0] * 9), LINE)
+    assert found.witness is not None
+    assert found.witness.claim.epsilon == pytest.approx(found.lower, rel=1e-5)
+    assert found.witness.claim.epsilon < found.lower
+
+
+def test_a_search_that_finds_nothing_draws_nothing() -> None:
+    law = lt.ProductDistribution.uniform(lt.Hypercube(3))
+    mechanism = lt.mechanism(lambda data, rng: int(data[0]) ^ int(rng.random() < 0.4))
+    verdict = lt.check_privacy(mechanism, law, epsilon=1.0, method="refutation")
+    assert verdict.decision == "INCONCLUSIVE"
+    assert (verdict.plan.draws, verdict.plan.laws_per_draw) == (0, 0.0)
 
 
 class TestCheckerOfWitnesses:

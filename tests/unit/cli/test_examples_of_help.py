@@ -1,0 +1,74 @@
+"""Every example that the help of a command shows runs as it is printed."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import liptest.cli
+from liptest.cli import main
+
+ROOM = Path(liptest.cli.__file__).parent
+# They need a server, another library, minutes, or write to a place of the user's own.
+ELSEWHERE = ("completion", "serve", "demo", "doctor", "audit", "paper")
+EXAMPLES = [
+    " ".join(found.split())
+    for file in sorted(ROOM.glob("*.py"))
+    for found in re.findall(
+        r"Example: (liptest .+?)\n(?:\s*\n|\s*\"\"\")", file.read_text("utf-8"), re.DOTALL
+    )
+]
+HERE = [one for one in EXAMPLES if one.split()[1] not in ELSEWHERE]
+VENDOR = """
+import numpy as np
+
+def count(data, rng):
+    return int(data[:1].sum()) ^ int(rng.random() < 0.3)
+
+def draw(dataset, n, rng):
+    return int(dataset.sum()) + rng.geometric(0.7, n) - rng.geometric(0.7, n)
+"""
+QUERY = """
+def mean(points):
+    return points.mean(axis=1)
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("examples")
+    (folder / "vendor.py").write_text(VENDOR)
+    (folder / "query.py").write_text(QUERY)
+    (folder / "private.csv").write_text("click\n0\n1\n1\n")
+    np.save(folder / "public.npy", np.zeros((4, 3), dtype=np.int8))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        check = "check vendor.py:count --epsilon 1 --dimension 20 --probabilities 0.1"
+        main([*shlex.split(check), "--json", "vendor.json"])
+        main([*shlex.split(check), "--ledger", "ledger.db", "--vendor", "acme"])
+    return folder
+
+
+def test_there_are_examples() -> None:
+    assert len(EXAMPLES) >= 15
+    assert len(HERE) >= 12
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("example", HERE, ids=lambda example: "-".join(example.split()[1:3]))
+def test_an_example_runs_as_printed(
+    example: str,
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(folder)
+    capsys.readouterr()
+    code = main(shlex.split(example)[1:])
+    out, err = capsys.readouterr()
+    assert code in (0, 1, 3), f"{out}{err}"
+    assert "error:" not in err
