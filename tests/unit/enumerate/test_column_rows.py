@@ -21,6 +21,7 @@ from liptest.enumerate.coin_draws import probability_of_a_pass
 from liptest.enumerate.folding import fold_loops
 from liptest.enumerate.folds import Folds
 from liptest.enumerate.generator import ChoiceGenerator
+from liptest.enumerate.restarts import RestartingTree
 from liptest.enumerate.symbolic_data import NoPaths, SymbolicPaths
 from liptest.symbolic.noise import Noise
 from tests.unit.enumerate.fake_columns import made
@@ -315,7 +316,7 @@ def test_other_loops_are_run_as_they_are(name: str) -> None:
 
 
 def test_what_is_looked_at_when_a_loop_of_coins_is_run() -> None:
-    folds, rng = Folds(lambda value: None), ChoiceGenerator(ChoiceTree("program"))
+    folds, rng = Folds(lambda value: None), ChoiceGenerator(RestartingTree("program"))
     good = folds.coins(rng, lambda: (0.25, 0), "Lt", False)
     assert good is not None
     assert folds.coins(rng, lambda: (0.25, good), "Lt", False) is not None
@@ -326,6 +327,8 @@ def test_what_is_looked_at_when_a_loop_of_coins_is_run() -> None:
     assert folds.coins(rng, lambda: (0.25, unknown), "Lt", False) is None  # noqa: F821
     for other in (np.random.default_rng(1), random.Random(1), None):
         assert folds.coins(other, lambda: (0.25, 0), "Lt", False) is None
+    plain = ChoiceGenerator(ChoiceTree("program"))  # of a leaf that is repeated
+    assert folds.coins(plain, lambda: (0.25, 0), "Lt", False) is None
 
 
 @given(st.floats(0, 1), st.integers(0, 2**53 - 1))
