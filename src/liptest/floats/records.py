@@ -205,7 +205,8 @@ class AsImplemented(Record):
         place = f" in place {witness.place}" if witness.place else ""
         share = self.share or 0.0
         many = (
-            f"; {math.floor(100 * share)} % or more of all draws are of this kind"
+            f"; {math.floor(100 * share)} % or more of all draws are of this kind "
+            f"(but for an event of probability {self.failure_probability or 0.0:g})"
             if share > 0.01
             else ""
         )

@@ -112,6 +112,9 @@ def _decided_by_floats(task: Task, verdict: PrivacyVerdict, found: AsImplemented
     ideal = f"with ideal noise: {verdict.decision}"
     if found.decision is Decision.NO:
         guarantee, reason = refuted(task, _SOURCE), ""
+        if found.share is not None and _largest_delta(task.claim) > 0:
+            # The output is certain, how much such outputs weigh is not.
+            guarantee = replace(guarantee, failure_probability=FAILURE)
     else:
         guarantee = nothing("nothing is promised of the floats.", _SOURCE)
         reason = f"as implemented: {found.reason}; {ideal}"

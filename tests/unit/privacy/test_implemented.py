@@ -195,6 +195,8 @@ def test_delta_is_compared_with_the_share() -> None:
     small = lt.check_privacy(textbook, FIVE, epsilon=1, delta=0.1, floats="implemented", seed=1)
     large = lt.check_privacy(textbook, FIVE, epsilon=1, delta=0.9, floats="implemented", seed=1)
     assert small.decision == "NO"
+    assert small.guarantee.failure_probability == 1e-6
+    assert "but for an event of probability 1e-06" in str(small)
     assert large.decision == "INCONCLUSIVE"
     assert large.implemented.witness is None
 
