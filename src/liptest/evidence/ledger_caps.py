@@ -6,6 +6,7 @@ draw; what it says depends on the ledger only, never on the data.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -48,10 +49,15 @@ class Cap:
         ]
         cost = cost_of_table(after, self.private_table, float(self.delta))
         if not cost.is_within(float(self.epsilon)):
+            would = (
+                f"would cost {cost.epsilon:.6g}"
+                if math.isfinite(cost.epsilon)
+                else "have no epsilon at that delta"
+            )
             raise GateError(
                 f"the cap of private table {self.private_table!r} is epsilon "
                 f"{float(self.epsilon):g} at delta {float(self.delta):g}; with this release all "
-                f"releases would cost {cost.epsilon:.6g}. Nothing was drawn"
+                f"releases {would}. Nothing was drawn"
             )
 
     def __str__(self) -> str:

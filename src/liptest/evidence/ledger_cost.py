@@ -46,6 +46,8 @@ class TableCost:
         As in the summary of the ledger.
     other_releases
         How many of them are under claims of other forms, which ``sum_of_epsilons`` leaves out.
+    is_sum
+        Whether ``sum_of_epsilons`` holds for all of them at ``delta``.
     """
 
     private_table: str
@@ -56,10 +58,12 @@ class TableCost:
     exception_mass: Fraction
     conditions: tuple[str, ...] = ()
     other_releases: int = 0
+    is_sum: bool = False
 
     def is_within(self, epsilon: float) -> bool:
-        """Whether the cost does not exceed a cap."""
-        return self.epsilon <= epsilon
+        """Whether the cost does not exceed a cap, as it is written; exactly where epsilons add."""
+        exact = Fraction(repr(float(epsilon)))
+        return self.epsilon <= epsilon or (self.is_sum and self.sum_of_epsilons <= exact)
 
     def __str__(self) -> str:
         lines = [f"private table {self.private_table}, {self.releases} releases together"]
@@ -93,9 +97,10 @@ def cost_of_table(attempts: Iterable[Attempt], private_table: str, delta: float)
     for one in used:
         times[one.known_terms] += one.used
     epsilon = _epsilon_together(times, spare) if used else 0.0
+    # Where all deltas fit, the sum of epsilons is one of the bounds.
     plain = not any(one.terms for one in used)
-    if plain and sum(one.used * one.delta for one in used) <= spare and used:
-        # Where all deltas fit, the sum of epsilons is one of the bounds.
+    is_sum = plain and sum(one.used * one.delta for one in used) <= spare and bool(used)
+    if is_sum:
         epsilon = min(epsilon, math.nextafter(float(totals.epsilon), math.inf))
     return TableCost(
         private_table,
@@ -106,6 +111,7 @@ def cost_of_table(attempts: Iterable[Attempt], private_table: str, delta: float)
         totals.exception_mass,
         totals.conditions,
         totals.other_releases,
+        is_sum,
     )
 
 

@@ -66,6 +66,17 @@ def test_a_cap_holds_for_all_gates_of_a_table_together(ledger):
     assert ledger.cost("clicks", delta=1e-5).epsilon <= 0.9
 
 
+def test_what_meets_a_cap_exactly_is_released(ledger):
+    ledger.set_cap("clicks", epsilon=1.0, delta=1e-6)
+    made = gate(ledger, GAUSS, releases=2, epsilon=1.0, delta=1e-6)
+    assert isinstance(made.release(SECRET), lt.Released)
+    with pytest.raises(GateError, match="have no epsilon at that delta"):
+        made.release(SECRET)
+    found = ledger.cost("clicks", delta=1e-6)
+    assert found.is_within(1.0)
+    assert not found.is_within(0.999)
+
+
 @pytest.mark.parametrize(
     "claim",
     [
