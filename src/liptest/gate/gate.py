@@ -171,8 +171,15 @@ class Gate:
             if stored is not None:
                 return stored
             self._check_left()
-            text = str(self._recorder.release(key, lambda: sealed.draw(private, secrets.randbelow)))
-            self._left -= 1
+            drawn: list[str] = []
+
+            def draw() -> str:
+                drawn[:] = [sealed.draw(private, secrets.randbelow)]
+                return drawn[0]
+
+            text = str(self._recorder.release(key, draw))
+            # What the ledger had stored under the key was counted when it was drawn.
+            self._left -= len(drawn)
             if key is not None:
                 self._answers[key] = text
         return text

@@ -17,6 +17,7 @@ from liptest.data.domains import Hypercube
 from liptest.errors import GateError, LiptestError, MechanismError
 from liptest.runs import jail
 
+SLOW = pytest.mark.slow  # each of these starts a process or two, which import the package
 FAIR = """
 import numpy as np
 import liptest as lt
@@ -72,7 +73,13 @@ def test_the_code_is_never_imported_here(folder: Path, capsys: pytest.CaptureFix
     assert "sealed in another process" in json.loads(Path("certificate.json").read_text())["laws"]
 
 
-@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize(
+    "name",
+    [
+        name if name == "ends the process at import" else pytest.param(name, marks=SLOW)
+        for name in HOSTILE
+    ],
+)
 def test_nothing_is_faked(folder: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
     (folder / "vendor.py").write_text(HOSTILE[name])
     code = release()
@@ -127,6 +134,7 @@ def test_in_the_jail_there_is_nothing_to_see(folder: Path) -> None:
     assert not (folder / "here").exists()
 
 
+@SLOW
 @pytest.mark.parametrize(
     ("code", "error", "words"),
     [
@@ -147,6 +155,7 @@ def test_what_another_process_says(folder: Path, code: str, error: Any, words: s
         seal_elsewhere("vendor.py:fair", Hypercube(3), hidden=[], seconds=limit)
 
 
+@SLOW
 def test_what_cannot_be_sealed_is_refused_with_a_word_on_trust(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -166,6 +175,7 @@ def test_a_release_is_not_made_when_its_certificate_cannot_be_written(
     assert "RELEASED" not in capsys.readouterr().out
 
 
+@SLOW
 def test_a_helper_beside_the_code_is_there(folder: Path) -> None:
     (folder / "inner").mkdir()
     (folder / "inner" / "__init__.py").write_text("")
@@ -183,6 +193,7 @@ def test_a_key_needs_a_ledger(folder: Path, capsys: pytest.CaptureFixture[str]) 
     assert "--ledger" in capsys.readouterr().err
 
 
+@SLOW
 def test_a_key_gives_a_retry_the_stored_answer(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -227,6 +238,7 @@ def test_an_answer_of_another_domain_is_refused(
             seal_elsewhere("vendor.py:fair", Hypercube(3), hidden=[], seconds=1)
 
 
+@SLOW
 def test_check_confined_compares_here(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     leak = FAIR + "\ndef leak(data, rng):\n    return int(data[0])\n"
     (folder / "vendor.py").write_text(leak)

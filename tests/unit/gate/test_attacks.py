@@ -458,8 +458,10 @@ class TestKeys:
             return gate(wide, ledger=tmp_path / "ledger.db", private_table="clicks", releases=2)
 
         first = make(10**6).release(SECRET, key="monday")
-        again = make(10**6).release(SECRET, key="monday")
+        second = make(10**6)
+        again = second.release(SECRET, key="monday")
         assert again.output == first.output
+        assert second.releases_left == 2
         with pytest.raises(GateError, match="named another request"):
             make(10**7).release(SECRET, key="monday")
         [table] = lt.Ledger(tmp_path / "ledger.db").summary().private_tables.values()
