@@ -61,7 +61,7 @@ def _listed(pairs: list[tuple[int, int]], distances: list[int] | None = None) ->
 def test_a_long_pair_is_narrowed_to_the_hop_that_breaks_the_claim(hop: int, turn: int) -> None:
     logits = [0.0] * hop + [9.0 * turn] * (12 - hop)
     judge = LossJudge(_of_table(logits), LINE, Claim(0.5))
-    for pair in ((0, 9), (9, 0)):
+    for pair in ((0, 9), (9, 0), (hop - 1, hop + 1), (hop, hop - 1)):
         found = judge.judge(_listed([pair])).violation
         assert found is not None
         assert found.distance == 1
@@ -349,7 +349,41 @@ def test_a_search_that_finds_nothing_draws_nothing() -> None:
     assert (verdict.plan.draws, verdict.plan.laws_per_draw) == (0, 0.0)
 
 
+def test_a_remedy_counts_what_one_of_two_laws_leaves_open() -> None:
+    def waits(data: Any, rng: Any) -> int:
+        if not data[0]:
+            return int(rng.random() < 0.5)
+        k = 0
+        while rng.random() < 0.5:
+            k += 1
+        return min(k, 1)
+
+    law = lt.ProductDistribution.uniform(lt.Hypercube(1))
+    mechanism = lt.mechanism(waits, max_choices=5)
+    assert mechanism.law(np.array([1])).unexplored == check_witness.Fraction(1, 32)
+    verdict = lt.check_privacy(mechanism, law, epsilon=0.01, method="exhaustive")
+    assert verdict.decision != "YES"
+    assert verdict.sufficient_delta is not None
+    assert verdict.sufficient_delta >= 1 / 32
+    again = lt.check_privacy(
+        mechanism, law, epsilon=0.01, delta=verdict.sufficient_delta, method="exhaustive"
+    )
+    assert again.decision == "YES"
+
+
+def test_as_many_hits_as_trials_have_no_tail() -> None:
+    from liptest.privacy.intervals import _tail_is_below
+
+    assert not _tail_is_below(5, 5, 0.5, 0.9)
+    assert _tail_is_below(1, 50, 0.5, 0.9)
+
+
 class TestCheckerOfWitnesses:
+    @pytest.mark.parametrize("row", [["1/2", "3/2", "0", "1"], ["0", "1", "1/2", "3/2"]])
+    def test_more_than_1_is_no_probability(self, row: list[str]) -> None:
+        with pytest.raises(check_witness.Unreadable, match="four numbers"):
+            check_witness.masses({"event": [1], "bounds": [row], "unexplored": ["0", "0"]})
+
     @pytest.mark.parametrize(
         ("codes", "worst"), [((3, 2), 3), ((1, 3), 1), ((0, 2), 2), ((0, 3), 3), ((0, 0), 0)]
     )
