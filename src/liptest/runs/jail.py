@@ -11,7 +11,6 @@ A child answers with bytes, of a stated length, which are read up to a limit and
 from __future__ import annotations
 
 import os
-import resource
 import selectors
 import shutil
 import signal
@@ -133,6 +132,10 @@ def answer_with(descriptor: int, content: bytes) -> None:
 
 def limit_this_process() -> None:
     """The child's side: no core files, little memory; called before foreign code is loaded."""
+    try:
+        import resource
+    except ImportError:  # Windows has none of them
+        return
     limits = [
         (resource.RLIMIT_CORE, 0),
         (resource.RLIMIT_FSIZE, _FILE),
@@ -255,7 +258,8 @@ class _Reader:
 
 def _end(child: subprocess.Popen[Any]) -> None:
     """The process and all that it started in its session."""
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(child.pid, signal.SIGKILL)
+    if sys.platform != "win32":
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(child.pid, signal.SIGKILL)
     child.kill()
     child.wait()
