@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
@@ -24,6 +25,7 @@ from liptest.data.distributions import Distribution, DomainAlone
 from liptest.data.domains import AnswerGrid, Domain, Hypercube, Hypergrid, RecordGrid
 from liptest.data.product import ProductDistribution
 from liptest.data.sources import SqlTable, as_source
+from liptest.data.tables import Category, ColumnKind, Integer, Table
 from liptest.errors import ConfigError, InputError, shown
 
 DATA = Group("Domain and distribution of the data")
@@ -96,6 +98,23 @@ ONE_OR_MORE: dict[str, Any] = {**WHOLE_NUMBERS, "converter": _one_or_more}
 NAMES: dict[str, Any] = {**WHOLE_NUMBERS, "converter": _names}
 
 
+def _fields(_: Any, tokens: Sequence[Token]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for part in tokens[0].value.split(","):
+        name, sign, said = part.partition("=")
+        if not sign or not name or name in found:
+            raise InputError(
+                f"{shown(part)} must be a column and what it holds, each once, as age=0..120"
+            )
+        found[name] = said
+    return found
+
+
+FIELDS: dict[str, Any] = {**WHOLE_NUMBERS, "converter": _fields}
+_RANGE = re.compile(r"(-?[0-9]{1,18})\.\.(-?[0-9]{1,18})(?::([0-9]{1,18}))?")
+_OF_ROWS = ("replace", "add_remove")
+
+
 def _option(help: str, **more: Any) -> Parameter:
     return Parameter(group=DATA, help=help, **more)
 
@@ -111,17 +130,24 @@ class DomainOptions:
     __pydantic_config__: ClassVar[dict[str, Any]] = {"extra": "forbid"}
 
     kind: Annotated[
-        Literal["cube", "grid", "records", "answers"] | None,
+        Literal["cube", "grid", "records", "answers", "table"] | None,
         _option(
-            "Bits flipped, counts moved by 1, records replaced, or query answers.",
+            "Bits flipped, counts moved by 1, records replaced, query answers, or a data frame.",
             name="--domain",
             show_default=lambda _: "cube",
         ),
     ] = None
-    relation: Annotated[Literal["all", "one"] | None, _option("Of answers: how many may move.")] = (
-        None
-    )
-    dimension: Annotated[int | None, _option("Number of bits, or of real answers.", **WHOLE)] = None
+    relation: Annotated[
+        Literal["all", "one", "replace", "add_remove"] | None,
+        _option("Of answers: how many may move. Of a table: what happens to one row."),
+    ] = None
+    dimension: Annotated[
+        int | None, _option("Number of bits, of real answers, or of a table's rows.", **WHOLE)
+    ] = None
+    fields: Annotated[
+        dict[str, str | list[str]] | None,
+        _option("Columns of a table: age=0..120,income=0..90:10,region=north|south.", **FIELDS),
+    ] = None
     sizes: Annotated[
         list[int] | None,
         _option("Values per coordinate: 3,3,2.", **WHOLE_NUMBERS),
@@ -130,7 +156,11 @@ class DomainOptions:
     def build(self) -> Domain | None:
         """The domain; None when only the distribution can tell its dimension."""
         kind = self.kind or "cube"
-        if (self.relation is None) == (kind == "answers"):
+        if kind == "table":
+            return self._table()
+        if self.fields is not None:
+            raise ConfigError("domain.fields are those of kind='table'", key="domain.fields")
+        if self.relation in _OF_ROWS or (self.relation is None) == (kind == "answers"):
             raise ConfigError(
                 f"domain.relation={self.relation!r}: say 'all' or 'one' for kind='answers' (do all "
                 f"answers move, or one?), nothing for other kinds",
@@ -151,6 +181,40 @@ class DomainOptions:
         if kind == "answers":
             return AnswerGrid(self.sizes, relation=self.relation)
         return (Hypergrid if kind == "grid" else RecordGrid)(self.sizes)
+
+    def _table(self) -> Domain:
+        """Of a data frame."""
+        if self.fields is None or self.dimension is None or self.sizes is not None:
+            raise ConfigError(
+                "domain: kind='table' needs fields and a dimension, the number of rows, and no "
+                "sizes, for example --domain table --fields 'age=0..120,region=north|south' "
+                "--dimension 10000",
+                key="domain",
+            )
+        relation = self.relation or "replace"
+        if relation not in _OF_ROWS:
+            raise ConfigError(
+                f"domain.relation={self.relation!r}: of a table say 'replace' or 'add_remove'",
+                key="domain.relation",
+            )
+        kinds = {name: _column_kind(name, said) for name, said in self.fields.items()}
+        return Table(kinds, rows=self.dimension, relation=relation)
+
+
+def _column_kind(name: str, said: str | list[str]) -> ColumnKind:
+    """What a column holds: 0..120, 0..100:5, or names."""
+    if isinstance(said, list):
+        return Category(said)
+    written = _RANGE.fullmatch(said)
+    if written is None and "|" not in said:
+        raise ConfigError(
+            f"domain.fields: {name}={shown(said)} must be a range, 0..120 or 0..100:5, or names, "
+            f"north|south",
+            key="domain.fields",
+        )
+    if written is None:
+        return Category(said.split("|"))
+    return Integer(int(written[1]), int(written[2]), int(written[3] or 1))
 
 
 @dataclass(frozen=True)

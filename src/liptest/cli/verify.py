@@ -162,6 +162,11 @@ def _domain_of(document: dict[str, Any]) -> dict[str, Any]:
     told = document["domain"]
     if told["kind"] == "cube":
         return {"kind": "cube", "dimension": told["dimension"]}
+    if told["kind"].startswith("table"):
+        relation = "replace" if "replaced" in told["kind"] else "add_remove"
+        fields = dict(map(_field, told["columns"]))
+        own = {"kind": "table", "relation": relation, "fields": fields}
+        return own | {"dimension": told["dimension"]}
     sizes = told["sizes"]
     found = {
         "kind": told["kind"],
@@ -170,6 +175,13 @@ def _domain_of(document: dict[str, Any]) -> dict[str, Any]:
     if told["kind"].startswith("answers"):
         found |= {"kind": "answers", "relation": "all" if "all" in told["kind"] else "one"}
     return found
+
+
+def _field(column: dict[str, Any]) -> tuple[str, Any]:
+    if column.get("names") is not None:
+        return column["name"], list(column["names"])
+    low, high, step = column["numbers"]
+    return column["name"], f"{low}..{high}:{step}"
 
 
 def _name(document: dict[str, Any]) -> str:

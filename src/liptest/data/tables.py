@@ -74,7 +74,7 @@ def Bit() -> Integer:
 class Category(ColumnKind):
     """One of some names, strings."""
 
-    names: tuple[str, ...]
+    names: Sequence[str]
 
     is_named = True
 

@@ -42,13 +42,29 @@ _LONGEST = 400
 _BITS = (128, 512, 2048, 16384)
 # No ratio of stated probabilities is larger: from there on only a probability 0 breaks a claim.
 LARGEST_EXPONENT = 1_000_000
-# Distance of two datasets from how far each coordinate moves.
-_METRICS: dict[str, Callable[[list[int]], int]] = {
-    "cube": lambda moves: sum(move != 0 for move in moves),
-    "grid": sum,
-    "records": lambda moves: sum(move != 0 for move in moves),
-    "answers, all move": lambda moves: max(moves, default=0),
-    "answers, one moves": sum,
+Pairs = list[tuple[int, int]]
+
+
+def _count_changed(pairs: Pairs) -> int:
+    return sum(a != b for a, b in pairs)
+
+
+def _add_moves(pairs: Pairs) -> int:
+    return sum(abs(a - b) for a, b in pairs)
+
+
+# Distance of two datasets from the two values of each coordinate.
+_METRICS: dict[str, Callable[[Pairs], int]] = {
+    "cube": _count_changed,
+    "grid": _add_moves,
+    "records": _count_changed,
+    "answers, all move": lambda pairs: max((abs(a - b) for a, b in pairs), default=0),
+    "answers, one moves": _add_moves,
+    "table, a row replaced": _count_changed,
+    # 0 is a slot without a row; from one row to another are two steps.
+    "table, a row more or less": lambda pairs: sum(
+        (a != b) * (1 + bool(a and b)) for a, b in pairs
+    ),
 }
 Interval = tuple[Fraction, Fraction]
 
@@ -268,10 +284,10 @@ def _distance(domain: Any, witness: Any) -> int:
             raise Unreadable(f"{len(limits)} sizes for {len(side)} coordinates")
         if any(not 0 <= value < limit for value, limit in zip(side, limits, strict=True)):
             raise Unreadable("a dataset lies outside of the domain")
-    moves = [abs(a - b) for a, b in zip(*sides, strict=True)]
+    pairs = list(zip(*sides, strict=True))
     if not isinstance(kind, str) or kind not in _METRICS:
         raise Unreadable(f"kind={kind!r}: this checker knows {', '.join(_METRICS)}")
-    found = _METRICS[kind](moves)
+    found = _METRICS[kind](pairs)
     if found != _at(witness, "distance") or found == 0:
         stated = witness["distance"]
         raise Unreadable(f"the witness's datasets are at distance {found}, not {stated}")

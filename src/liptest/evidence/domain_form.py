@@ -38,7 +38,7 @@ class ColumnForm(Record):
     def of(cls, name: str, kind: ColumnKind) -> ColumnForm:
         """The column of a table."""
         if isinstance(kind, Category):
-            return cls(name, names=kind.names)
+            return cls(name, names=tuple(kind.names))
         assert isinstance(kind, Integer)
         return cls(name, numbers=(kind.low, kind.high, kind.step))
 

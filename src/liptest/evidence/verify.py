@@ -369,6 +369,8 @@ def refutation_problems(verdict: PrivacyVerdict, mechanism: Mechanism, domain: D
                 lambda seen: witness_of(seen, left, right, witness.claim, witness.distance),
             ),
         )
+        words = domain.pair_words(witness.dataset, witness.neighbour)
+        again = replace(again, rows=words or None)
         asked = mechanism.afresh()
         through_densities(asked, lambda seen: [seen.law(side) for side in (left, right)])
     except LiptestError as error:

@@ -35,6 +35,7 @@ from liptest.privacy.witnesses import (
     PrivacyWitness,
     Trace,
     ball_bounds,
+    ball_text,
     find_distinguishing_event,
 )
 from liptest.runs.driver import Finding, Judgement, QueryBatch
@@ -217,7 +218,7 @@ def witness_of(
         found = replace(found, event=event)
         with precision(FLOAT_BITS):
             sums = [sum(side, arb(0)) for side in zip(*balls, strict=True)]
-            masses = [(float(ball.mid()), str(ball)) for ball in sums]
+            masses = [(float(ball.mid()), ball_text(ball)) for ball in sums]
         if math.isinf(found.lower) and all(one > 0 for one in sums):
             # The largest loss has no bound; this event has one.
             lower, upper = _loss_of_event(*sums)

@@ -343,6 +343,11 @@ def fraction_text(value: Fraction) -> str:
     return str(value) if longest < _LONGEST * math.log2(_LOG_10) else ""
 
 
+def ball_text(ball: arb) -> str:
+    """A ball as text; "p/q" where it is one number."""
+    return (ball.is_exact() and fraction_text(as_fraction(ball))) or str(ball)
+
+
 def _below(value: arb) -> str:
     if not value > 0 or (digits := _scaled(value)) is None:
         return "0"

@@ -1,0 +1,76 @@
+"""Data frames on the command line: the table in one option, its verdicts, its certificates."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from liptest.cli import main
+
+PIPE = """
+def count(frame, rng):
+    return len(frame[frame.age > 60]) + rng.laplace()
+
+def keys(frame, rng):
+    return (frame.groupby("region").size() + rng.laplace(scale=2)).to_dict()
+"""
+TABLE = ["--domain", "table", "--fields", "age=0..120,region=north|south"]
+SIZE = ["--dimension", "5000"]
+
+
+def run(*arguments: str) -> int:
+    return main(list(arguments))
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pipe.py").write_text(PIPE)
+    return tmp_path
+
+
+@pytest.mark.parametrize("relation", ["replace", "add_remove"])
+def test_pipelines_are_tested_on_a_declared_table(
+    folder: Path, relation: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    claim = ["--epsilon", "1", *TABLE, *SIZE, "--relation", relation]
+    assert run("check", "pipe.py:count", *claim) == 0
+    assert "YES by proof, for every number of records" in capsys.readouterr().out
+    assert run("check", "pipe.py:keys", *claim, "--json", "no.json") == 1
+    out = capsys.readouterr().out
+    assert "row 0: age 120, region 'south'" in out
+    assert run("verify", "no.json") == 3  # whether code gives these answers is not checked
+    assert run("verify", "no.json", "pipe.py:keys") == 0
+    (folder / "pipe.py").write_text(PIPE.replace("scale=2", "scale=3"))
+    assert run("verify", "no.json", "pipe.py:keys") != 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ([*TABLE], "needs fields and a dimension"),
+        (["--domain", "table", *SIZE], "needs fields and a dimension"),
+        ([*TABLE, *SIZE, "--relation", "all"], "of a table say 'replace' or 'add_remove'"),
+        (["--domain", "table", "--fields", "age", *SIZE], "as age=0..120"),
+        (["--domain", "table", "--fields", "age=3", *SIZE], "must be a range"),
+        (["--domain", "table", "--fields", "age=5..3", *SIZE], "high=3 is below low=5"),
+        (["--fields", "age=0..3", *SIZE], "those of kind='table'"),
+        (["--domain", "answers", "--relation", "replace", *SIZE], "domain.relation='replace'"),
+    ],
+)
+def test_wrong_tables_are_named(
+    folder: Path, arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run("check", "pipe.py:count", "--epsilon", "1", *arguments) == 2
+    printed = capsys.readouterr()
+    assert words in " ".join((printed.out + printed.err).split())
+
+
+def test_a_file_declares_a_table(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "liptest.toml").write_text(
+        '[[check]]\nmechanism = "pipe.py:count"\nepsilon = 1.0\n\n[domain]\nkind = "table"\n'
+        'dimension = 300\nfields = {age = "0..120:5", region = ["north", "south"]}\n'
+    )
+    assert run("check") == 0
+    assert "300 rows with columns age, region" in " ".join(capsys.readouterr().out.split())
