@@ -653,10 +653,9 @@ def _examine_mechanism(
 def _look_for_noise(
     verdict: PrivacyVerdict, domain: Domain, mechanism: Mechanism, found: Examination
 ) -> None:
-    if verdict.decision is Decision.NO:
-        return  # the witness was asked for again
-    if verdict.method == BY_ALIGNMENT:
-        return  # its source says that noise is taken as ideal
+    # The witness of a NO was asked for again; the source of an alignment says what is ideal.
+    if verdict.decision is Decision.NO or verdict.method == BY_ALIGNMENT:
+        return
     silent = silent_noise_problems(verdict, mechanism, domain)
     guarantee = verdict.guarantee
     if guarantee.kind == "proof" and not guarantee.condition:
