@@ -386,15 +386,15 @@ class _Search:
         return set()
 
     def outputs(self, draws: int) -> Iterator[tuple[_State, Any, tuple[Number, ...]]]:
-        """Independent outputs."""
-        return self._drawn(draws, seed=2)
+        """Independent outputs; by the steps of the code alone, where real runs agreed with them."""
+        return self._drawn(draws, seed=2, runs=False)
 
-    def _drawn(self, draws: int, seed: int = 0) -> Iterator[Any]:
+    def _drawn(self, draws: int, seed: int = 0, *, runs: bool = True) -> Iterator[Any]:
         chain = self.chain
         rng = fresh(GENERATOR, seed)
         if chain is not None and chain.draw.sampler() is not None:
             for _ in range(draws):
-                yield from self._at(int(rng.integers(1, GRID)))
+                yield from self._at(int(rng.integers(1, GRID)), runs=runs)
         elif self.one.run is not None:
             for _ in range(draws):
                 state = _State(GENERATOR, state_words(rng), None)
@@ -407,11 +407,11 @@ class _Search:
                 yield from self._at(1 + step)
                 yield from self._at(GRID - 1 - step)
 
-    def _at(self, point: int) -> Iterator[Any]:
+    def _at(self, point: int, *, runs: bool = True) -> Iterator[Any]:
         chain = self.chain
         assert chain is not None
         state = _State(chain.draw.origin, words_at(chain.draw.origin, point), point)
-        if self.one.run is not None:
+        if runs and self.one.run is not None:
             yield (state, *self.one.run(generator_in(state.origin, state.words)))
         else:
             yield state, self.one.paths[0].shape, (chain.run(state.generator()),)
