@@ -132,6 +132,11 @@ BY_REASON: dict[str, tuple[str, ...]] = {
         f"{_CHECKER}: exp_bounds: 2 * halvings -> 3 * halvings",
     ),
     "a budget, the size of a slice, or what is looked at first": (
+        f"{_FOUND}: _Search.try_pairs: refused >= _REFUSED -> refused > _REFUSED",
+        f"{_SCREEN}: _rho_of: max(4.0, 2 * top / limit) -> max(5.0, 2 * top / limit)",
+        f"{_EXHAUST}: _iterate_pair_blocks: len(distinct) <= _MARKED_LAWS -> "
+        "len(distinct) < _MARKED_LAWS",
+        f"{_SHIFT}: _Shift._window: 2 * middle + 3 -> 2 * middle + 4",
         f"{_SHIFT}: ShiftMechanism.points_per_slice: 1 << 16 -> 1 << 17",
         f"{_FOUND}: _Search.try_pairs: refused + 1 -> refused - 1",
         f"{_LAWS}: _mark_by_blocks: max(1, _SLICE // blocks.shape[1]) -> "

@@ -151,6 +151,6 @@ def test_the_factor_of_a_claim_has_its_tolerance(
 
 def test_a_file_may_be_as_deep_as_stated_and_no_deeper() -> None:
     deepest = check_witness._DEEPEST
-    check_witness.strict_json("[" * (deepest - 1) + "]" * (deepest - 1))
+    check_witness.strict_json("[" * deepest + "]" * deepest)
     with pytest.raises(check_witness.Unreadable, match="nested"):
         check_witness.strict_json("[" * (deepest + 1) + "]" * (deepest + 1))

@@ -59,8 +59,8 @@ def _listed(pairs: list[tuple[int, int]], distances: list[int] | None = None) ->
 @pytest.mark.parametrize("hop", range(1, 9))
 @pytest.mark.parametrize("turn", [1, -1])
 def test_a_long_pair_is_narrowed_to_the_hop_that_breaks_the_claim(hop: int, turn: int) -> None:
-    logits = [0.0] * hop + [9.0 * turn] * (12 - hop)
-    judge = LossJudge(_of_table(logits), LINE, Claim(0.5))
+    logits = [-2.5 * turn] * hop + [2.5 * turn] * (12 - hop)
+    judge = LossJudge(_of_table(logits), LINE, Claim(0.27))
     for pair in ((0, 9), (9, 0), (hop - 1, hop + 1), (hop, hop - 1)):
         found = judge.judge(_listed([pair])).violation
         assert found is not None
@@ -369,6 +369,23 @@ def test_a_remedy_counts_what_one_of_two_laws_leaves_open() -> None:
         mechanism, law, epsilon=0.01, delta=verdict.sufficient_delta, method="exhaustive"
     )
     assert again.decision == "YES"
+
+
+def test_draws_that_were_not_made_certify_nothing() -> None:
+    from liptest.privacy.intervals import certified_mass
+
+    assert certified_mass(0, 0.1) == 1.0
+    assert certified_mass(1, 0.1) == pytest.approx(0.9)
+    assert certified_mass(2, 0.25) == pytest.approx(0.5)
+
+
+def test_the_only_place_of_a_difference_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("liptest.privacy.exhaustive.FEW_EDGES", 0)
+    mechanism = lt.ShiftMechanism(lt.WeightedSum([3]), lt.DiscreteLaplace(3))
+    found = lt.exact_epsilon(mechanism, lt.Hypercube(1))
+    assert found.witness is not None
+    assert {found.witness.dataset, found.witness.neighbour} == {(0,), (1,)}
+    assert found.value == pytest.approx(1.0)
 
 
 def test_as_many_hits_as_trials_have_no_tail() -> None:
