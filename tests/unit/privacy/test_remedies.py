@@ -126,7 +126,7 @@ def test_a_loss_that_is_infinite_in_a_tail_only_is_told_with_both():
 def _geometric(data, rng):
     k = 0
     while rng.random() < 0.36787944117144233:
-        k += 1
+        k = k + 1  # not counted as a loop of coins
     sign = 1 if rng.random() < 0.5 else -1
     return int(data.sum()) + sign * k
 
