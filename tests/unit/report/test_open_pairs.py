@@ -21,14 +21,15 @@ def close_to_the_line(points):
 def late(data, rng):
     count = 0
     while rng.random() < 0.5:
-        count += 1
+        count = count + 1  # so that the loop is run as it is written
     return 1 if data[0] and count == 0 else 0
 
 
 @lt.mechanism(max_choices=20)
 def alike(data, rng):
+    passes = 0
     while rng.random() < 0.5:
-        pass
+        passes = passes + 1
     return 0 * int(data.sum())
 
 
