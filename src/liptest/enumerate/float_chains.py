@@ -43,7 +43,8 @@ _STEPS: dict[tuple[Operation, bool], str] = {
 }
 # Beyond, a whole number of NumPy may overflow, or is no float exactly.
 _MOST_WHOLE = 1 << 40
-_MOST_DRAWS = 10_000
+# Random numbers of one run: each is followed step by step, many times.
+_MOST_DRAWS = 256
 # Functions of NumPy that move numbers, or treat them one by one.
 _ENTRYWISE = frozenset(
     {np.clip, np.round, np.around, np.where, np.copy, np.reshape, np.ravel, np.transpose}
@@ -93,6 +94,8 @@ class ChainRun(NoiseRun):
     def _drawn(
         self, origin: str, method: str, parameters: list[float], kind: Any = float
     ) -> ChainValue:
+        if len(self.noises) >= _MOST_DRAWS:
+            self.tree.unsupported(f"more than {_MOST_DRAWS} random numbers", "draw fewer")
         self.noises.append(None)  # type: ignore[arg-type]  # only counted
         draw = Draw(origin, method, tuple(parameters), len(self.noises) - 1)
         if not draw.is_plain:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import islice
 from typing import Any
 
@@ -313,7 +314,7 @@ class _Search:
     one: _Side
     other: _Side
 
-    @property
+    @cached_property
     def places(self) -> list[int]:
         """Where the numbers of the paths differ, a few."""
         length = max(len(path.entries) for path in self.one.paths)
@@ -324,7 +325,7 @@ class _Search:
         )
         return list(islice(every, _PLACES))
 
-    @property
+    @cached_property
     def chain(self) -> FloatChain | None:
         """How the one number follows from the one draw, where that is all that happens."""
         if len(self.one.paths) != 1 or len(self.one.paths[0].entries) != 1:
