@@ -46,7 +46,7 @@ SCRIPTS = (
 TEXTS = ("composition.py", "exact_distance.py", "everyday.py", "house.py", "hops.py")
 
 # What takes an hour.
-ALONE = ("mutants.py",)
+ALONE = ("mutants.py", "mutant_runs.py")
 
 
 def main() -> int:

@@ -42,7 +42,7 @@ COMMANDS = {
         "laboratory",
         "Check the paper's claims on small domains; exit code 0 when all is as documented.",
     ),
-    "ledger": ("ledger", "Read a ledger of attempts and releases."),
+    "ledger": ("ledger", "Read a ledger of attempts and releases; cap a private table."),
     "verify": (
         "verify",
         "Check a certificate: its witness is asked for again, its test repeated from its seed.",
