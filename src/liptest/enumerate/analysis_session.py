@@ -60,6 +60,8 @@ class Session:
         self._bits: list[FreshBits] = []
         #: Whether numpy.zeros and the like give arrays that symbolic numbers can be written into.
         self.fills_symbolic = False
+        #: Whether the program may ask what kind of object symbolic data are.
+        self.asks_types = False
         #: Whether such a function was called where data are symbolic.
         self.filled_plain = False
         self._determined: list[Determined] = []

@@ -21,14 +21,15 @@ from liptest.enumerate.analysis_session import Session, class_for
 from liptest.enumerate.replaceable_names import (
     MOST,
     is_foreign,
+    is_others,
     is_plain_kind,
     names_in,
     numba_source,
 )
 from liptest.values.array import SymbolicArray
-from liptest.values.protocol import is_symbolic
+from liptest.values.protocol import Symbolic, is_symbolic
 
-_BUILTINS = ("float", "int", "isinstance")
+_BUILTINS = ("float", "int", "isinstance", "type")
 # Code with these may look at names that are not written down.
 _LOOKING = frozenset({"eval", "exec", "globals", "vars", "__globals__"})
 
@@ -70,6 +71,15 @@ INT: Any = class_for(int, _of_data)
 INT.dtype = np.dtype(int)
 
 
+def _kind_of(session: Session, *arguments: Any, **options: Any) -> Any:
+    one = len(arguments) == 1 and not options and issubclass(type(arguments[0]), Symbolic)
+    return arguments[0].__class__ if one else None
+
+
+#: ``type(x)`` where data are symbolic: code that asks gets the answer that it gets of plain data.
+TYPE: Any = class_for(type, _kind_of)
+
+
 class FloatCalls:
     """Modules in which ``float`` stands for something else during an analysis.
 
@@ -108,6 +118,19 @@ class FloatCalls:
         for space in self.spaces:
             space[self._name] = self._stand_in
 
+    @property
+    def is_named_elsewhere(self) -> bool:
+        """Whether the program also names it where the stand-in is not put."""
+        if self.is_cut_off:
+            return True
+        put = {id(space) for space in self.spaces}
+        return any(
+            _loads_global(function.__code__, self._name)
+            and id(function.__globals__) not in put
+            and not is_others(function.__globals__.get("__name__"))
+            for function in self._functions
+        )
+
     def take_back(self) -> None:
         """Take it away, wherever it is."""
         for space in self.spaces:
@@ -133,6 +156,18 @@ class FloatCalls:
             for space, functions in by_space.items()
             if space not in refused and _may_be_replaced(functions, self._name)
         ]
+
+
+@lru_cache(maxsize=1 << 12)
+def _loads_global(code: CodeType, name: str) -> bool:
+    """Whether code, with functions inside it, loads a global name, not an attribute."""
+    if name not in names_in(code):
+        return False
+    loads = ("LOAD_GLOBAL", "LOAD_NAME")
+    if any(one.opname in loads and one.argval == name for one in dis.get_instructions(code)):
+        return True
+    inner = (one for one in code.co_consts if isinstance(one, CodeType))
+    return any(_loads_global(one, name) for one in inner)
 
 
 def _may_be_replaced(functions: list[FunctionType], name: str) -> bool:

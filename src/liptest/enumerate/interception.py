@@ -41,7 +41,7 @@ from liptest.enumerate.constant_seeds import (
     ProgramFiles,
     fresh_generator,
 )
-from liptest.enumerate.float_calls import INT, FloatCalls
+from liptest.enumerate.float_calls import INT, TYPE, FloatCalls
 from liptest.enumerate.generator import ChoiceGenerator
 from liptest.enumerate.other_threads import refusing, starting_functions, starting_methods
 from liptest.enumerate.random_state import ChoiceRandomState
@@ -170,7 +170,8 @@ def _install(
     watched = partial(_watched_compiled, session)
     session.trap_libraries = lambda: undo.extend(replaced_library_calls(watched))
     session.trap_libraries()
-    left, calls = [], [FloatCalls(), *([FloatCalls(INT)] if symbolic_data else [])]
+    left: list[Any] = []
+    calls = [FloatCalls(), *map(FloatCalls, [INT, TYPE] if symbolic_data else [])]
 
     files = ProgramFiles()
 
@@ -214,6 +215,7 @@ def _install(
         undo.append(one.take_back)
         one.put()
     session.real_floats = partial(_real, calls)
+    session.asks_types = symbolic_data and calls[-1].is_named_elsewhere
     return left
 
 

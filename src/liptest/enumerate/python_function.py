@@ -90,6 +90,7 @@ def _packages(names: Any) -> tuple[str, ...]:
     return tuple(names)
 
 
+_ASKS_TYPES = "it hands on type, or asks eval, so that it may see what kind of object its data are"
 T = TypeVar("T")
 _BUDGETS = ("max_leaves", "max_choices", "max_seconds")
 # Runs that show whether a dataset is answered at all.
@@ -382,6 +383,8 @@ class PythonFunction(Mechanism):
                     session,
                     presented=self._presented,
                 )
+                if session.asks_types:
+                    return NoPaths(f"{self.name}: {_ASKS_TYPES}")
                 reasons: list[NoPaths] = []
                 for one, most in self._programs(program, way, max_paths):
                     session.fills_symbolic = session.filled_plain = False

@@ -408,11 +408,18 @@ def told_by_truth(data: Any, rng: Any) -> Any:
     return (1 if (data > 3).sum() else 0), bool(rng.integers(2))
 
 
+def told_by_type(data: Any, rng: Any) -> Any:
+    if type(data) is np.ndarray and data.sum() == 1234:
+        return 1.0
+    return data.sum() + rng.laplace(scale=4)
+
+
 BOUNDARIES: list[tuple[Any, Any, tuple[int, int]]] = [
     (small_counts_are_hidden, lt.Hypercube(MANY), (99, 100)),
     (told_if_large, lt.RecordGrid([5] * MANY), (777, 778)),
     (told_if_equal, lt.RecordGrid([5] * MANY), (4000, 4000)),
     (told_by_the_mean, lt.RecordGrid([5] * MANY), (25_000, 25_001)),
+    (told_by_type, lt.RecordGrid([5] * MANY), (1234, 1234)),
     (told_by_truth, lt.RecordGrid([5] * MANY), (0, 1)),
 ]
 
@@ -430,3 +437,20 @@ def test_a_comparison_without_noise_is_refuted_where_it_changes(
     sums = sorted((sum(witness.dataset), sum(witness.neighbour)))
     assert sums[0] <= ends[1]
     assert sums[1] >= ends[0]
+
+
+def test_code_that_may_ask_for_types_otherwise_is_not_proved() -> None:
+    def hidden(data: Any, rng: Any) -> Any:
+        if next(map(type, [data])) is np.ndarray and data.sum() == 1234:
+            return 1.0
+        return data.sum() + rng.laplace()
+
+    def harmless(data: Any, rng: Any) -> Any:
+        kind = data.dtype.type
+        return float(type(data.sum())(0)) + data.sum() + rng.laplace(scale=kind(1))
+
+    domain = lt.Hypercube(MANY)
+    verdict = lt.check_privacy(lt.mechanism(hidden), domain, epsilon=1.0)
+    assert verdict.decision == "INCONCLUSIVE"
+    assert "what kind of object its data are" in str(verdict)
+    assert lt.check_privacy(lt.mechanism(harmless), domain, epsilon=1.0).decision == "YES"
