@@ -56,6 +56,8 @@ Indices = NDArray[np.int64]
 MOST_ROWS = 1 << 16
 MOST_ENTRIES = 1 << 22
 MOST_BITS = 1 << 14
+# Weights with more binary digits are rounded.
+_MOST_EXACT_BITS = 1 << 10
 #: Domains whose datasets and neighbours are known here, by exact type.
 DOMAINS = (Hypercube, Hypergrid, RecordGrid, OneAnswer, AllAnswers)
 _NOISES: dict[str, type[Any]] = {"laplace": DiscreteLaplace, "gaussian": DiscreteGaussian}
@@ -406,9 +408,23 @@ class LawCollector:
         return SealedTable(domain, statistic, rows, tuple(outputs), laws, name)
 
 
+def _rounded(shares: list[Fraction]) -> list[Fraction]:
+    """Weights of fewer digits, where they have many; none that is not 0 becomes 0.
+
+    Each is moved by less than a 2**-254th of it, and so a loss by less than 2**-252, which the
+    comparison of what is sealed allows for: it is these weights that are compared and drawn from.
+    """
+    if max(p.denominator.bit_length() for p in shares) <= _MOST_EXACT_BITS:
+        return shares
+    least = min(p for p in shares if p)
+    bits = least.denominator.bit_length() - least.numerator.bit_length() + 256
+    scale = 1 << bits
+    return [Fraction(round(p * scale), scale) for p in shares]
+
+
 def _plain_law(law: OutputLaw, outputs: dict[str, int]) -> dict[int, int]:
     """Whole weights by position of the output, which is noted among all ``outputs``."""
-    shares = released_weights(law)
+    shares = _rounded(released_weights(law))
     common = math.lcm(*(p.denominator for p in shares))
     if common.bit_length() > MOST_BITS:
         raise GateError(

@@ -163,7 +163,8 @@ def _jail(readable: Iterable[Path], hidden: Iterable[Path], folder: Path | None)
     wanted = [*_whole_places(), *readable]
     for place in map(Path, _import_paths()):
         wanted += code_files(place) if place.is_dir() else [place]
-    places = dict.fromkeys(place.absolute() for place in wanted)
+    # bubblewrap takes 9,000 arguments; the system and what was named come first.
+    places = list(dict.fromkeys(place.absolute() for place in wanted))[:_MOST_BOUND]
     for place in places:
         options += ["--ro-bind-try", str(place), str(place)]
     for path in (file.resolve() for file in hidden):
@@ -192,6 +193,7 @@ _CODE = (".py", ".so")
 _NO_CODE = {"node_modules", "site-packages", "venv", "env", "build", "dist"}
 _MOST_FOLDERS = 2_000
 _MOST_FILES = 4_000
+_MOST_BOUND = 2_900
 
 
 def _whole_places() -> list[Path]:
