@@ -100,7 +100,7 @@ class Table(Domain):
     Parameters
     ----------
     columns
-        What each column holds, by name: ``Integer(low, high)``, ``Category([..])``, ``Bit()``.
+        What each column holds, by its name: an ``Integer``, a ``Category`` or a ``Bit``.
     rows
         How many rows a table has, which is then public; where rows are added or removed, the most
         that it may have.
