@@ -97,6 +97,10 @@ class Category(ColumnKind):
 class Table(Domain):
     """Tables of records with named columns; neighbours differ in one row.
 
+    The mechanism ``(frame, rng) -> output`` gets a pandas frame: whole numbers as int64, names as
+    strings. A dataset is an array, (rows,), of the numbers of the rows' values: ``encode`` makes
+    it of a frame, ``frame`` makes a frame of it.
+
     Parameters
     ----------
     columns
@@ -107,10 +111,6 @@ class Table(Domain):
     relation
         "replace": neighbours differ in the entries of one row. "add_remove": one of them is the
         other without one row; how many rows there are is then private, as everything else is.
-
-    The mechanism ``(frame, rng) -> output`` gets a pandas frame: whole numbers as int64, names as
-    strings. A dataset is an array, (rows,), of the numbers of the rows' values: ``encode`` makes
-    it of a frame, ``frame`` makes a frame of it.
 
     Raises
     ------
