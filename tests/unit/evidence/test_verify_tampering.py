@@ -166,7 +166,7 @@ def test_the_digest_shows_accidents_and_is_no_signature(path, value):
 FREE = {
     *("verdict.mechanism", "verdict.distribution", "verdict.cost.seconds", "verdict.seed"),
     *("versions.liptest", "versions.python", "versions.numpy"),
-    *("verdict.settings.search_laws", "releases"),
+    *("verdict.settings.search_laws", "releases", "release_source"),
 }
 FREE_OF_A_FILTER = {
     *("verdict.settings.exception_mass", "verdict.settings.failure_probability"),
