@@ -153,7 +153,7 @@ import liptest as lt
 def tail(data, rng):
     k = 0
     while rng.random() < 0.36787944117144233:
-        k += 1
+        k = k + 1
     sign = 1 if rng.random() < 0.5 else -1
     return int(data[0]) + sign * k
 """

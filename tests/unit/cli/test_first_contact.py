@@ -469,7 +469,7 @@ try liptest init --eps
 try liptest check --domain ""
 """
     done = subprocess.run([bash, "-c", test], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines() == ["check", "--epsilon", "cube grid records answers"]
+    assert done.stdout.splitlines() == ["check", "--epsilon", "cube grid records answers table"]
 
 
 # errors that suggest the fix

@@ -80,11 +80,17 @@ def test_noise_whose_scale_is_data_is_refused() -> None:
     assert "the parameters of rng.laplace" in found.reason
 
 
-def test_a_program_that_asks_what_its_data_are_is_noticed() -> None:
-    def asks(data: Any, rng: Any) -> float:
+def test_a_program_that_asks_what_its_data_are_is_answered_or_noticed() -> None:
+    def asks_the_type(data: Any, rng: Any) -> float:
         total = data.sum() if type(data) is np.ndarray else 0 * data.sum()
         return float(total + rng.laplace(0, 1.0))
 
+    def asks(data: Any, rng: Any) -> float:
+        total = 0 * data.sum() if hasattr(data, "storage") else data.sum()
+        return float(total + rng.laplace(0, 1.0))
+
+    [path] = paths(asks_the_type, lt.Hypercube(20)).paths
+    assert len(path.places[0].terms) == 2  # the sum and the noise
     found = paths(asks, lt.Hypercube(20))
     assert isinstance(found, NoPaths)
     assert "on plain data" in found.reason
