@@ -88,6 +88,7 @@ def test_a_fault_of_liptest_is_one_line_and_no_verdict(folder, capsys, monkeypat
 RELEASE = ["release", *RR, "--epsilon", "2", *CUBE, "--private"]
 
 
+@pytest.mark.slow  # each starts a process for the analysis
 @pytest.mark.parametrize("option", ["--json", "--html", "--junit", "--sarif"])
 def test_nothing_is_released_after_an_error_about_a_file(option, folder, capsys):
     (folder / "private.csv").write_text("click\n0\n1\n")
@@ -101,6 +102,7 @@ def test_nothing_is_released_after_an_error_about_a_file(option, folder, capsys)
     assert f"{option} /dev/full: No space left on device" in err
 
 
+@pytest.mark.slow  # each starts a process for the analysis
 @pytest.mark.parametrize(
     ("text", "says"),
     [
@@ -127,6 +129,7 @@ def test_odd_private_tables_are_errors_that_quote_nothing(text, says, folder, ca
     assert "0.5" not in err
 
 
+@pytest.mark.slow  # each starts a process for the analysis
 def test_columns_are_named_only_where_there_are_some(folder, capsys):
     np.save(folder / "private.npy", np.array([0, 1]))
     assert main([*RELEASE, "private.npy", "--private-column", "click"]) == 2
