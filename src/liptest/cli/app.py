@@ -12,7 +12,7 @@ import os
 import sys
 from typing import Literal
 
-from cyclopts import App, CycloptsError
+from cyclopts import App, CycloptsError, Parameter
 
 #: The module of each command, and the first sentence of its docstring.
 COMMANDS = {
@@ -56,6 +56,13 @@ COMMANDS = {
         "Test a mechanism of which only samples can be had: (dataset, n, rng) -> n outputs.",
     ),
 }
+_BAD_USAGE = 2
+
+
+def _default_of(value: object) -> str | None:
+    """What is shown of a default: nothing where it is no value, or a switch that is off."""
+    return None if value is False or value is None else str(value)
+
 
 app = App(
     name="liptest",
@@ -67,6 +74,7 @@ app = App(
     version_flags=["--version"],
     # Ctrl-C is told of as every error is, in one line.
     suppress_keyboard_interrupt=False,
+    default_parameter=Parameter(show_default=_default_of),
 )
 
 
@@ -85,7 +93,16 @@ def completion(shell: Literal["bash", "zsh", "fish", "powershell"], /) -> int:
 
 
 def run_command(tokens: list[str]) -> int:
-    """Run what was typed and return the exit code."""
+    """Run what was typed and return the exit code; bad usage ends with an example."""
+    code = _run(tokens)
+    if code == _BAD_USAGE:
+        from liptest.cli.usage_examples import example_for
+
+        print(f"Example: {example_for(tokens, COMMANDS)}", file=sys.stderr)
+    return code
+
+
+def _run(tokens: list[str]) -> int:
     if not tokens:
         from liptest.cli.first_contact import run_welcome
 
@@ -101,8 +118,8 @@ def run_command(tokens: list[str]) -> int:
             result_action="return_value",
         )
     except CycloptsError as error:
-        print(f"error: {_flat(error)}; see liptest --help", file=sys.stderr)
-        return 2
+        print(f"error: {_flat(error)}; see {_help_of(tokens)}", file=sys.stderr)
+        return _BAD_USAGE
     except BrokenPipeError:
         # The reader of our output has gone, as in `liptest .. | head`; nothing more can be said.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -112,6 +129,10 @@ def run_command(tokens: list[str]) -> int:
     except Exception as error:
         return _code_of_refusal(error)
     return answer if isinstance(answer, int) else 0
+
+
+def _help_of(tokens: list[str]) -> str:
+    return f"liptest {tokens[0]} --help" if tokens[0] in COMMANDS else "liptest --help"
 
 
 def _print_anything() -> None:

@@ -31,7 +31,7 @@ from liptest.cli.jobs import (
     where_is,
 )
 from liptest.cli.loading import defined_at, muted
-from liptest.cli.options import DEFAULTS, Checkpoint, Mechanism, Options, Resume
+from liptest.cli.options import DEFAULTS, RUN, Checkpoint, Mechanism, Options, Resume
 from liptest.cli.paths import check_paths, check_readable, files_of
 from liptest.cli.sealed_release import NamedCode, SealedCode, code_on_disk, seal_elsewhere
 from liptest.cli.tables import check_column, read_column, read_whole_numbers
@@ -62,6 +62,7 @@ def check(
     confined: Annotated[
         bool,
         Parameter(
+            group=RUN,
             help="For code from elsewhere: another process asks it for all its laws; they are "
             "compared here.",
             negative="",
@@ -71,7 +72,15 @@ def check(
 ) -> int:
     """Test one mechanism, or all checks of a liptest.toml.
 
-    Example: liptest check vendor.py:count --epsilon 1 --dimension 20 --probabilities 0.1
+    A count of 5,000 yes/no records; a proof needs no distribution.
+    Example: liptest check mine.py:count --epsilon 1 --records 5000
+
+    A data frame, its columns as they are declared.
+    Example: liptest check mine.py:groups --epsilon 1 --records 10000
+    --columns 'age:0..120,region:north|south'
+
+    In CI, all checks of a liptest.toml; exit code 0 only when all are YES.
+    Example: liptest check --config liptest.toml --junit report.xml --sarif report.sarif
     """
     run = {"checkpoint": checkpoint, "resume": resume, "typed": [*typed], "confined": confined}
     return run_check(asdict(options) | run | {"mechanism": mechanism})
@@ -106,7 +115,7 @@ def release(
 ) -> int:
     """Test a mechanism and, after a YES only, print one output on the private dataset.
 
-    Example: liptest release vendor.py:count --epsilon 1 --dimension 3 --probabilities 0.1
+    Example: liptest release vendor.py:count --epsilon 1 --records 3
     --private private.csv --private-column click
     """
     dataset = {
@@ -347,7 +356,7 @@ def _release(screen: Screen, model: CheckModel, task: CommandJob, options: dict[
 def _gate_in_process(
     screen: Screen, model: CheckModel, task: CommandJob, options: dict[str, Any]
 ) -> tuple[Gate, str, Distribution, Any]:
-    job = load_job(model, task.folder)
+    job = load_job(model, task.folder, alone=True)
     vendor = model.vendor or clean_name(model.mechanism)
     with screen.progress(job.label) as progress, muted(), pool(task.workers) as executor:
         settings = replace(settings_of(model), executor=executor, progress=progress)
@@ -368,7 +377,7 @@ def _gate_on_sealed(
     screen: Screen, model: CheckModel, task: CommandJob, options: dict[str, Any]
 ) -> tuple[Gate, str, Distribution, Any]:
     """The code runs in another process, which knows the domain; this one never imports it."""
-    law, settings = distribution_of(model, task.folder), settings_of(model)
+    law, settings = distribution_of(model, task.folder, alone=True), settings_of(model)
     vendor = (model.vendor or clean_name(model.mechanism)) if task.ledger else None
     table = options["private_table"] if task.ledger else None
     recorder = LedgerRecorder.of_gate(task.ledger, vendor=vendor, private_table=table)

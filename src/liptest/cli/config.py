@@ -3,8 +3,8 @@
 ::
 
     [domain]                       # default of every check; a check may have its own
-    kind = "cube"                  # cube | grid | records
-    dimension = 20                 # or sizes = [3, 3, 2]
+    kind = "cube"                  # cube | grid | records | answers | table; may be left out
+    records = 20                   # and values = 8 for whole numbers 0..7; or sizes = [3, 3, 2]
 
     [distribution]
     probabilities = 0.1            # one number or one per coordinate
@@ -46,7 +46,7 @@ from pydantic_core import PydanticCustomError
 
 from liptest.cli.claim_options import NOTIONS
 from liptest.cli.data_options import DataOptions, DistributionOptions, DomainOptions
-from liptest.data.product import ProductDistribution
+from liptest.data.distributions import Distribution
 from liptest.errors import ConfigError, InputError
 
 Model = TypeVar("Model")
@@ -106,10 +106,27 @@ def read_config(path: Path) -> FileModel:
         raise InputError(f"{path}: there is no such file", name="config") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path}: it is no TOML: {error}") from None
+    for table in (data, *_tables(data.get("check"))):
+        _rename_records(table.get("domain"), path)
     return validated(FileModel, data, str(path))
 
 
-def build_data(data: DataOptions) -> ProductDistribution:
+def _tables(checks: Any) -> list[dict[str, Any]]:
+    return [one for one in checks if isinstance(one, dict)] if isinstance(checks, list) else []
+
+
+def _rename_records(domain: Any, path: Path) -> None:
+    """``records = 5000`` of a domain says the same as ``dimension = 5000``."""
+    if not isinstance(domain, dict) or "records" not in domain:
+        return
+    if "dimension" in domain:
+        raise ConfigError(
+            f"{path}: domain.records: it is the same as dimension; give one", key="domain.records"
+        )
+    domain["dimension"] = domain.pop("records")
+
+
+def build_data(data: DataOptions) -> Distribution:
     """The distribution that arguments of the command line describe."""
     return validated(DataOptions, asdict(data), "arguments").build()
 
@@ -143,4 +160,7 @@ def _is_type_name(part: Any) -> bool:
 
 def _known_keys() -> set[str]:
     options = (*fields(DomainOptions), *fields(DistributionOptions))
-    return {item.name for item in options} | {*CheckModel.model_fields, *FileModel.model_fields}
+    return {"records", *(item.name for item in options)} | {
+        *CheckModel.model_fields,
+        *FileModel.model_fields,
+    }

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import math
 import os
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
@@ -19,17 +18,24 @@ from typing import Annotated, Any, ClassVar, Literal
 import numpy as np
 from cyclopts import Group, Parameter, Token
 
+from liptest.cli.frame_columns import (
+    PARQUET,
+    check_inside,
+    column_kind,
+    read_cells,
+    read_names,
+    says_what_it_holds,
+)
 from liptest.cli.tables import read_column, read_whole_numbers
 from liptest.data.answers import Answers
 from liptest.data.distributions import Distribution, DomainAlone
 from liptest.data.domains import AnswerGrid, Domain, Hypercube, Hypergrid, RecordGrid
 from liptest.data.product import ProductDistribution
 from liptest.data.sources import SqlTable, as_source
-from liptest.data.tables import Category, ColumnKind, Integer, Table
-from liptest.errors import ConfigError, InputError, shown
+from liptest.data.tables import Table
+from liptest.errors import ConfigError, InputError, check_count, shown
 
 DATA = Group("Domain and distribution of the data")
-_PARQUET = (".parquet", ".pq")
 _ONLY_SQL = ("sql_table", "sql_schema", "query")
 
 
@@ -77,6 +83,16 @@ def _whole_number(_: Any, tokens: Sequence[Token]) -> int:
     return read_whole_number(tokens[0].value)
 
 
+def _record_count(_: Any, tokens: Sequence[Token]) -> int:
+    text = tokens[0].value
+    if text.lower().endswith((".csv", *PARQUET)):
+        raise InputError(
+            f"{shown(text)} must be a whole number, how many records there are; the table whose "
+            f"groups are modelled is named by --record-table"
+        )
+    return read_whole_number(text)
+
+
 def _one_or_more(_: Any, tokens: Sequence[Token]) -> float | list[float]:
     values = read_numbers(tokens[0].value)
     return values if len(values) > 1 else values[0]
@@ -111,7 +127,6 @@ def _fields(_: Any, tokens: Sequence[Token]) -> dict[str, str]:
 
 
 FIELDS: dict[str, Any] = {**WHOLE_NUMBERS, "converter": _fields}
-_RANGE = re.compile(r"(-?[0-9]{1,18})\.\.(-?[0-9]{1,18})(?::([0-9]{1,18}))?")
 _OF_ROWS = ("replace", "add_remove")
 
 
@@ -123,6 +138,9 @@ def _option(help: str, **more: Any) -> Parameter:
 _NO_OPTION = Parameter(parse=False)
 
 
+Kind = Literal["cube", "grid", "records", "answers", "table"]
+
+
 @dataclass(frozen=True)
 class DomainOptions:
     """Where the datasets live."""
@@ -130,7 +148,7 @@ class DomainOptions:
     __pydantic_config__: ClassVar[dict[str, Any]] = {"extra": "forbid"}
 
     kind: Annotated[
-        Literal["cube", "grid", "records", "answers", "table"] | None,
+        Kind | None,
         _option(
             "Bits flipped, counts moved by 1, records replaced, query answers, or a data frame.",
             name="--domain",
@@ -142,22 +160,37 @@ class DomainOptions:
         _option("Of answers: how many may move. Of a table: what happens to one row."),
     ] = None
     dimension: Annotated[
-        int | None, _option("Number of bits, of real answers, or of a table's rows.", **WHOLE)
+        int | None,
+        _option(
+            "How many records, rows of a table, or answers there are.",
+            name=("--records", "--dimension"),
+            n_tokens=1,
+            converter=_record_count,
+        ),
+    ] = None
+    values: Annotated[
+        int | None,
+        _option(
+            "Each record is a whole number: 8 says 0 to 7. Default: 2, yes or no.",
+            **WHOLE,
+        ),
     ] = None
     fields: Annotated[
         dict[str, str | list[str]] | None,
-        _option("Columns of a table: age=0..120,income=0..90:10,region=north|south.", **FIELDS),
+        _option("As --columns: age=0..120,income=0..90:10,region=north|south.", **FIELDS),
     ] = None
     sizes: Annotated[
         list[int] | None,
-        _option("Values per coordinate: 3,3,2.", **WHOLE_NUMBERS),
+        _option("Values of each record, where they differ: 3,3,2.", **WHOLE_NUMBERS),
     ] = None
 
     def build(self) -> Domain | None:
         """The domain; None when only the distribution can tell its dimension."""
-        kind = self.kind or "cube"
+        kind: Kind = self.kind or ("cube" if self.values in (None, 2) else "records")
         if kind == "table":
             return self._table()
+        if self.values is not None and (kind, self.values) != ("cube", 2):
+            return self._of_equal_sizes(kind, self.values)
         if self.fields is not None:
             raise ConfigError("domain.fields are those of kind='table'", key="domain.fields")
         if self.relation in _OF_ROWS or (self.relation is None) == (kind == "answers"):
@@ -182,13 +215,32 @@ class DomainOptions:
             return AnswerGrid(self.sizes, relation=self.relation)
         return (Hypergrid if kind == "grid" else RecordGrid)(self.sizes)
 
+    def _of_equal_sizes(self, kind: Kind, values: int) -> Domain | None:
+        """Of records that are all whole numbers below ``values``."""
+        check_count("values", values)
+        if kind == "cube":
+            raise ConfigError(
+                f"domain.values={values}: a bit has 2 values; leave kind = 'cube' (--domain cube) "
+                f"out for records that are replaced, or say 'grid'",
+                key="domain.values",
+            )
+        if self.dimension is None or self.sizes is not None:
+            raise ConfigError(
+                f"domain.values={values}: it needs the number of records, and no sizes; give "
+                f"records = 10000 (--records 10000)",
+                key="domain.values",
+            )
+        count = check_count("records", self.dimension)
+        return replace(self, kind=kind, values=None, dimension=None, sizes=[values] * count).build()
+
     def _table(self) -> Domain:
         """Of a data frame."""
-        if self.fields is None or self.dimension is None or self.sizes is not None:
+        left_out = (self.sizes, self.values) == (None, None)
+        if self.fields is None or self.dimension is None or not left_out:
             raise ConfigError(
-                "domain: kind='table' needs fields and a dimension, the number of rows, and no "
-                "sizes, for example --domain table --fields 'age=0..120,region=north|south' "
-                "--dimension 10000",
+                "domain: a table needs columns and the number of its rows, and no sizes or "
+                "values; give --columns 'age:0..120,region:north|south' --records 10000 (in a "
+                "file: fields and records)",
                 key="domain",
             )
         relation = self.relation or "replace"
@@ -197,24 +249,8 @@ class DomainOptions:
                 f"domain.relation={self.relation!r}: of a table say 'replace' or 'add_remove'",
                 key="domain.relation",
             )
-        kinds = {name: _column_kind(name, said) for name, said in self.fields.items()}
+        kinds = {name: column_kind(name, said) for name, said in self.fields.items()}
         return Table(kinds, rows=self.dimension, relation=relation)
-
-
-def _column_kind(name: str, said: str | list[str]) -> ColumnKind:
-    """What a column holds: 0..120, 0..100:5, or names."""
-    if isinstance(said, list):
-        return Category(said)
-    written = _RANGE.fullmatch(said)
-    if written is None and "|" not in said:
-        raise ConfigError(
-            f"domain.fields: {name}={shown(said)} must be a range, 0..120 or 0..100:5, or names, "
-            f"north|south",
-            key="domain.fields",
-        )
-    if written is None:
-        return Category(said.split("|"))
-    return Integer(int(written[1]), int(written[2]), int(written[3] or 1))
 
 
 @dataclass(frozen=True)
@@ -229,19 +265,26 @@ class DistributionOptions:
     ] = None
     marginals: Annotated[list[list[float]] | None, _NO_OPTION] = None
     uniform: Annotated[bool, _option("The uniform law.", negative="")] = False
-    table: Annotated[Path | None, _option("Public CSV or Parquet file to fit on.")] = None
+    table: Annotated[
+        Path | None, _option("Public CSV or Parquet file: to fit on, or for --columns.")
+    ] = None
     column: Annotated[str | None, _option("Its column of 0, 1, ..")] = None
     group: Annotated[str | None, _option("One rate per group.", name="--group")] = None
     rows: Annotated[str | None, _option("Rows to fit on, first:stop.")] = None
     records: Annotated[
-        Path | None, _option("Table whose groups are modelled (only read those).")
+        Path | None,
+        _option("Table whose groups are modelled (only read those).", name="--record-table"),
     ] = None
     record_rows: Annotated[str | None, _option("Rows of it, first:stop.")] = None
     shrinkage: Annotated[float, _NO_OPTION] = 10.0
     smoothing: Annotated[float, _NO_OPTION] = 0.0
     columns: Annotated[
         list[str] | None,
-        _option("Each row is a dataset of these columns: a,b,c.", **NAMES),
+        _option(
+            "Columns of a data frame: age:0..120,region:north|south. What is not said is read "
+            "from --table. Names alone, a,b,c: each row of --table is a dataset.",
+            **NAMES,
+        ),
     ] = None
     categories: Annotated[dict[str, list[int | float | str | datetime | date]], _NO_OPTION] = field(
         default_factory=dict
@@ -259,7 +302,7 @@ class DistributionOptions:
     @property
     def is_counted(self) -> bool:
         """Whether a table is counted by duckdb or a database, not read as a CSV column."""
-        parquet = self.table is not None and self.table.suffix.lower() in _PARQUET
+        parquet = self.table is not None and self.table.suffix.lower() in PARQUET
         return parquet or any(
             value is not None for value in (self.sql, self.columns, self.histogram_of)
         )
@@ -276,8 +319,8 @@ class DistributionOptions:
         given = self.given
         if len(given) != 1:
             raise ConfigError(
-                f"distribution: give exactly one of probabilities, marginals, uniform, table, sql; "
-                f"found {', '.join(given) or 'none'}",
+                f"distribution: give exactly one of --probabilities, --uniform, --table and --sql "
+                f"(in a file also marginals); found {', '.join(given) or 'none'}",
                 key="distribution",
             )
         if self.is_counted:
@@ -293,7 +336,14 @@ class DistributionOptions:
 
     def build_if_given(self, domain: Domain | None, folder: Path) -> Distribution:
         """The distribution, or the domain alone: enough for a proof and for a refutation."""
-        if domain is not None and not self.given:
+        if not self.given:
+            if domain is None:
+                raise ConfigError(
+                    "domain.records is missing: say how many records a dataset has; give "
+                    "--records 5000 (yes or no each) or --records 10000 --values 8 (0 to 7 each), "
+                    "in a file records = 5000",
+                    key="domain.records",
+                )
             return DomainAlone(domain)
         return self.build(domain, folder)
 
@@ -351,13 +401,57 @@ class DataOptions:
     domain: Annotated[DomainOptions, Parameter(name="*")] = DomainOptions()
     distribution: Annotated[DistributionOptions, Parameter(name="*")] = DistributionOptions()
 
-    def build(self, folder: Path = Path()) -> ProductDistribution:
-        """The distribution; files are looked for from ``folder``. Raises InputError."""
-        return self.distribution.build(self.domain.build(), folder)
+    def build(self, folder: Path = Path(), *, alone: bool = False) -> Distribution:
+        """The distribution; files are looked for from ``folder``. Raises InputError.
+
+        ``alone``: the domain is enough, as it is for a proof and for a refutation.
+        """
+        domain, law = as_frame(self.domain, self.distribution, folder)
+        build = law.build_if_given if alone or law is not self.distribution else law.build
+        return build(domain.build(), folder)
 
 
 #: Where nothing is said of the data.
 NOTHING = DataOptions()
+
+
+# Columns of a data frame, said as --columns age:0..120,region beside a table that has them.
+
+
+def as_frame(
+    domain: DomainOptions, law: DistributionOptions, folder: Path
+) -> tuple[DomainOptions, DistributionOptions]:
+    """The same, with the columns of a data frame and their file moved to the domain.
+
+    Columns are those of a frame where one of them says what it holds, or the kind is "table".
+    """
+    columns = law.columns
+    if columns is None or domain.fields is not None or domain.sizes is not None:
+        return domain, law
+    if domain.kind != "table" and not any(map(says_what_it_holds, columns)):
+        return domain, law
+    if domain.kind not in (None, "table"):
+        raise _wrong("columns", f"columns with ranges are a table's, not of kind={domain.kind!r}")
+    kinds = [one.partition(":") for one in columns]
+    names = [name for name, _, _ in kinds]
+    if len(set(names)) < len(names) or "" in names:
+        raise _wrong("columns", f"{shown(columns)}: each column has one name, and is said once")
+    path = None if law.table is None else folder / law.table
+    fields = {name: said or read_names(path, name) for name, _, said in kinds}
+    rows = domain.dimension
+    if rows is None:
+        if path is None:
+            raise ConfigError(
+                "domain.records is missing: say how many rows a table has, --records 10000, or "
+                "name a public table of that length, --table people.csv",
+                key="domain.records",
+            )
+        rows = len(read_cells(path, names[0]))
+    for name, said in fields.items():
+        if path is not None and said is not None:
+            check_inside(path, name, said)
+    moved = replace(domain, kind="table", fields=fields, dimension=rows)
+    return moved, replace(law, columns=None, table=None)
 
 
 # Tables that are counted: Parquet files and databases.
@@ -401,9 +495,9 @@ def _rows(model: DistributionOptions, domain: Domain | None, folder: Path) -> di
     if model.group is None:
         if domain is None:
             raise ConfigError(
-                "domain.dimension is missing: the table does not say how many records a dataset "
-                "has; give dimension = 20, or group",
-                key="domain.dimension",
+                "domain.records is missing: the table does not say how many records a dataset "
+                "has; give records = 20 (--records 20), or group",
+                key="domain.records",
             )
         return {"records": domain.dimension}
     if model.records is None:
@@ -451,8 +545,8 @@ def _wrong(key: str, what: str) -> ConfigError:
 def _needed(domain: Domain | None) -> Domain:
     if domain is None:
         raise ConfigError(
-            "domain.dimension is missing: the distribution does not say how many records there "
-            "are; give dimension = 20, or sizes for grid and records",
-            key="domain.dimension",
+            "domain.records is missing: the distribution does not say how many records there "
+            "are; give records = 20 (--records 20), or sizes for grid and records",
+            key="domain.records",
         )
     return domain

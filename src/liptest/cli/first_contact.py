@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 
 CONFIG = Path("liptest.toml")
-_EXAMPLE = "liptest.examples.clicks.vendor_a:count --epsilon 1 --dimension 1000 --uniform"
+_EXAMPLE = "liptest.examples.clicks.vendor_a:count --epsilon 1 --records 1000 --uniform"
 _FORMS = ("ClosedForm", "ExactForm", "ShiftMechanism", "StatisticMechanism")
 _MOST_FILES = 50
 _MOST_BYTES = 1 << 20

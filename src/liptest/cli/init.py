@@ -20,16 +20,18 @@ from liptest.cli.data_options import WHOLE, DistributionOptions, DomainOptions, 
 from liptest.cli.loading import load_mechanism, muted
 from liptest.cli.paths import check_writable
 from liptest.cli.tables import read_column, read_whole_numbers
+from liptest.data.distributions import DomainAlone
 from liptest.data.product import ProductDistribution
 from liptest.errors import InputError, LiptestError, check_count
 from liptest.mechanisms.base import Mechanism, through_reads
-from liptest.privacy.check import choose_method
+from liptest.privacy.check import check_with_settings, choose_method
 from liptest.privacy.claims import Claim, parse_epsilon
 from liptest.privacy.exhaustive import exhaustive_size
 from liptest.privacy.methods import light, neighbourhoods
 from liptest.privacy.request import Task
 from liptest.privacy.settings import CheckSettings
 from liptest.privacy.verdicts import SOURCES
+from liptest.verdicts import Decision
 
 _KNOWN = Group("Known already")
 
@@ -45,7 +47,14 @@ def init(
         Parameter(group=_KNOWN, help="Bits flipped, counts moved by 1, or records replaced."),
     ] = None,
     dimension: Annotated[
-        int | None, Parameter(group=_KNOWN, help="Number of records.", **WHOLE)
+        int | None,
+        Parameter(
+            name=("--records", "--dimension"), group=_KNOWN, help="Number of records.", **WHOLE
+        ),
+    ] = None,
+    values: Annotated[
+        int | None,
+        Parameter(group=_KNOWN, help="Whole numbers each record takes: 8 says 0 to 7.", **WHOLE),
     ] = None,
     sizes: Annotated[
         str | None, Parameter(group=_KNOWN, help="Values per coordinate: 3,3,2.")
@@ -63,7 +72,7 @@ def init(
 ) -> int:
     """Write a commented liptest.toml for a mechanism, to be filled in.
 
-    Example: liptest init vendor.py:count --epsilon 1 --dimension 1000
+    Example: liptest init vendor.py:count --epsilon 1 --records 1000
     """
 
     known = Known(
@@ -71,6 +80,7 @@ def init(
         delta=delta,
         domain=domain,
         dimension=dimension,
+        values=values,
         sizes=sizes,
         probabilities=probabilities,
         table=table,
@@ -101,6 +111,7 @@ class Known:
     delta: float | None = None
     domain: str | None = None
     dimension: int | None = None
+    values: int | None = None
     sizes: str | None = None
     probabilities: str | None = None
     table: Path | None = None
@@ -197,10 +208,12 @@ def _domain(mechanism: Mechanism, known: Known) -> tuple[str, int | None, list[i
     kind = known.domain
     if kind is None and name == "histogram":
         kind = "grid" if statistic.given == "counts" else "records"
+    if kind is None and known.values not in (None, 2):
+        kind = "records"
     if kind is None and known.sizes is not None:
         raise InputError("sizes: say which neighbours, --domain grid or --domain records")
     sizes = _sizes(known.sizes)
-    if kind == "records" and sizes is None and dimension is not None:
+    if kind == "records" and sizes is None and dimension is not None and known.values is None:
         values = _cells(statistic, known)
         sizes = None if values is None else [values] * check_count("dimension", dimension)
     return kind or "cube", dimension, sizes
@@ -231,6 +244,12 @@ def _domain_lines(kind: str, dimension: int | None, sizes: list[int] | None, kno
             if known.dimension is None and known.table is not None:
                 words += f", here as many as {known.table.name} has; yours may be other"
             lines.append(f"dimension = {dimension}   # {_printable(words)}")
+    elif known.values is not None:
+        count = f"dimension = {dimension}   # number of records"
+        lines.append(
+            f"# dimension = 1000   # {_MARK}: number of records" if dimension is None else count
+        )
+        lines.append(f"values = {known.values}   # each record is a whole number below this")
     elif sizes is None:
         lines.append(f"# sizes = [3, 3, 2]   # {_MARK}: values of each coordinate")
     else:
@@ -319,7 +338,8 @@ def warning(mechanism: Mechanism, law: ProductDistribution) -> str:
     and statistics are either quick or shared by most datasets. Runs the mechanism once.
     """
     try:
-        return through_reads(mechanism, law.domain, lambda seen: _warning(seen, law))
+        told = through_reads(mechanism, law.domain, lambda seen: _warning(seen, law))
+        return "" if told and _is_followed(mechanism, law) else told
     except LiptestError as error:
         return f"The first dataset that was tried: {' '.join(str(error).split())}"
 
@@ -336,6 +356,16 @@ def _warning(mechanism: Mechanism, law: ProductDistribution) -> str:
         f"{seconds:.2g} s here, so a YES takes about {_in_words(seconds * laws)}. "
         f"{_ADVICE.format(name=mechanism.name)}"
     )
+
+
+def _is_followed(mechanism: Mechanism, law: ProductDistribution) -> bool:
+    """Whether method "alignment", which "auto" tries first, decides without any output law."""
+    settings = CheckSettings(epsilon=1.0, method="alignment", max_seconds=_PATIENCE / 10)
+    try:
+        verdict = check_with_settings(mechanism, DomainAlone(law.domain), settings)
+    except LiptestError:
+        return False
+    return verdict.decision is not Decision.INCONCLUSIVE
 
 
 def _time_one_law(mechanism: Mechanism, law: ProductDistribution) -> float:

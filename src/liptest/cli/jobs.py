@@ -8,7 +8,7 @@ from typing import Any
 
 from liptest.cli.claim_options import NOTIONS, from_arguments, to_arguments
 from liptest.cli.config import CheckModel, read_config, validated
-from liptest.cli.data_options import NOTHING, DistributionOptions, DomainOptions
+from liptest.cli.data_options import NOTHING, DataOptions, DistributionOptions, DomainOptions
 from liptest.cli.loading import load_mechanism, muted
 from liptest.data.distributions import Distribution
 from liptest.errors import (
@@ -59,8 +59,8 @@ def read_task(options: dict[str, Any]) -> CommandJob:
     path = options["config"] or Path("liptest.toml")
     if options["config"] is None and not path.is_file():
         raise InputError(
-            "mechanism: none given, and there is no liptest.toml here; write for example "
-            "liptest check vendor.py:count --epsilon 1 --dimension 20 --probabilities 0.1"
+            "mechanism: none given, and there is no liptest.toml here; name your function, "
+            "file.py:name, or write that file with liptest init file.py:name"
         )
     whole = read_config(path)
     defaults = {
@@ -132,11 +132,8 @@ def where_is(model: CheckModel, folder: Path) -> str:
 
 def distribution_of(model: CheckModel, folder: Path, *, alone: bool = False) -> Distribution:
     """The distribution of one check, which needs none of the code."""
-    domain = (model.domain or DomainOptions()).build()
-    options = model.distribution or DistributionOptions()
-    build = options.build_if_given if alone else options.build
-    law: Distribution = build(domain, folder)
-    return law
+    space, law = model.domain or DomainOptions(), model.distribution or DistributionOptions()
+    return DataOptions(space, law).build(folder, alone=alone)
 
 
 def settings_of(model: CheckModel) -> CheckSettings:

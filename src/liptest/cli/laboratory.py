@@ -56,7 +56,12 @@ Kind = Annotated[
         help="Neighbours: bits flipped, counts moved by 1, or records replaced.",
     ),
 ]
-Dimension = Annotated[int | None, Parameter(group=_DATA, help="Number of bits of a cube.", **WHOLE)]
+Dimension = Annotated[
+    int | None,
+    Parameter(
+        name=("--dimension", "--records"), group=_DATA, help="Number of bits of a cube.", **WHOLE
+    ),
+]
 Sizes = Annotated[
     list[int] | None, Parameter(group=_DATA, help="Values per coordinate: 3,3,2.", **WHOLE_NUMBERS)
 ]
@@ -475,4 +480,6 @@ def read_law(points: PointOptions, function: Any) -> ProductDistribution:
     law = DistributionOptions(
         probabilities=points.probabilities, uniform=points.probabilities is None
     )
-    return build_data(DataOptions(domain, law))
+    built = build_data(DataOptions(domain, law))
+    assert isinstance(built, ProductDistribution)
+    return built

@@ -27,14 +27,17 @@ def law(
     ones: Annotated[
         int | None, Parameter(help="Or a table of bits with so many ones ..", **WHOLE)
     ] = None,
-    dimension: Annotated[int | None, Parameter(help=".. among so many.", **WHOLE)] = None,
+    dimension: Annotated[
+        int | None,
+        Parameter(name=("--records", "--dimension"), help=".. among so many.", **WHOLE),
+    ] = None,
     trace: Annotated[
         str | None, Parameter(help="Print the random choices that lead to this output instead.")
     ] = None,
 ) -> int:
     """Print the exact output law of a mechanism on one dataset.
 
-    Example: liptest law vendor.py:count --ones 3 --dimension 20
+    Example: liptest law vendor.py:count --ones 3 --records 20
     """
     return run_law(mechanism, dataset, ones, dimension, trace)
 

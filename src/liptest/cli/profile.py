@@ -65,7 +65,7 @@ def profile(
 ) -> int:
     """Print the exception mass against epsilon; with --claim, exit code 0 YES, 1 NO, 3 open.
 
-    Example: liptest profile vendor.py:count --dimension 20 --probabilities 0.1 --epsilon 0.5,1,2
+    Example: liptest profile vendor.py:count --records 20 --probabilities 0.1 --epsilon 0.5,1,2
     """
     return run_profile(dict(locals()) | {"data": asdict(data)})
 

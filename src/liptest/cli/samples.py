@@ -75,7 +75,7 @@ def samples(
     Exit code 0 YES at the resolution, 1 NO, 3 neither, 2 wrong input, 4 broken mechanism. The
     answer is statistical; where the output law can be had, check says more.
 
-    Example: liptest samples vendor.py:draw --epsilon 1 --dimension 10 --probabilities 0.5
+    Example: liptest samples vendor.py:draw --epsilon 1 --records 10 --probabilities 0.5
     """
     return run_samples(dict(locals()))
 

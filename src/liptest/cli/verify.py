@@ -42,7 +42,7 @@ def verify(
     Exit code 0 it holds, 1 it does not, 2 no certificate, 3 nothing wrong found but not enough
     given to tell. A domain that is not given is the one of the certificate.
 
-    Example: liptest verify vendor.json --mechanism vendor.py:count --dimension 20
+    Example: liptest verify vendor.json --mechanism vendor.py:count --records 20
     --probabilities 0.1
     """
     if named is not None and mechanism is not None:
@@ -150,7 +150,7 @@ class Against:
         assert self._whole is not None
         space = domain or self._whole.domain or DomainOptions()
         known = law or self._whole.distribution or DistributionOptions()
-        return known.build_if_given(space.build(), self._folder)
+        return DataOptions(space, known).build(self._folder, alone=True)
 
     def _domain(self, document: dict[str, Any]) -> DomainOptions:
         if self._data.domain != NOTHING.domain:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from liptest.cli import DEBUG, INTERNAL, main
-from tests.unit.cli import bad_invocations
+from tests.unit.cli import bad_invocations, messages
 from tests.unit.cli.bad_invocations import COMMANDS, CUBE, RR, invocations
 
 EVERY = list(invocations())
@@ -43,7 +43,8 @@ def _refused(words, folder, capsys):
     out, err = capsys.readouterr()
     assert (code, out) == (2, ""), words
     assert err.startswith("error: "), words
-    assert (err.count("\n"), "Traceback" in err) == (1, False), words
+    assert (len(messages(err)), "Traceback" in err) == (1, False), words
+    assert err.splitlines()[-1].startswith("Example: liptest "), words
     made = set(os.listdir(folder)) - set(before) - {"__pycache__"}
     assert not made, words
     assert before == {name: (folder / name).read_bytes() for name in before}, words

@@ -32,6 +32,22 @@ def count(data, rng):
 def draw(dataset, n, rng):
     return int(dataset.sum()) + rng.geometric(0.7, n) - rng.geometric(0.7, n)
 """
+MINE = """
+def count(data, rng):
+    return float(data.sum() + rng.laplace(0, 1.0))
+
+def groups(people, rng):
+    counts = people.groupby("region").size().reindex(["north", "south"], fill_value=0)
+    return counts + rng.laplace(0, 2.0, size=2)
+"""
+CONFIG = """
+[domain]
+records = 5000
+
+[[check]]
+mechanism = "mine.py:count"
+epsilon = 1
+"""
 QUERY = """
 def mean(points):
     return points.mean(axis=1)
@@ -42,6 +58,8 @@ def mean(points):
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("examples")
     (folder / "vendor.py").write_text(VENDOR)
+    (folder / "mine.py").write_text(MINE)
+    (folder / "liptest.toml").write_text(CONFIG)
     (folder / "query.py").write_text(QUERY)
     (folder / "private.csv").write_text("click\n0\n1\n1\n")
     np.save(folder / "public.npy", np.zeros((4, 3), dtype=np.int8))

@@ -19,6 +19,7 @@ from liptest.cli import doctor, main
 from liptest.cli import init as first_config
 from liptest.cli.first_contact import mechanisms_in, next_commands
 from liptest.cli.init import _quoted
+from tests.unit.cli import messages
 
 VENDOR = """
 import numpy as np
@@ -303,7 +304,7 @@ def test_bad_input_writes_no_file_and_one_line(folder, capsys, arguments, words)
     out, err = capsys.readouterr()
     assert words in err
     assert err.startswith("error: ")
-    assert len(err.splitlines()) == 1
+    assert len(messages(err)) == 1
     assert out == ""
     assert not (folder / "liptest.toml").exists()
 
@@ -490,4 +491,4 @@ def test_errors_suggest_the_fix(folder, capsys, arguments, words):
     assert main(arguments) == 2
     err = capsys.readouterr().err
     assert words in err
-    assert len(err.splitlines()) == 1
+    assert len(messages(err)) == 1

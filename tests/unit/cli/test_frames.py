@@ -49,8 +49,8 @@ def test_pipelines_are_tested_on_a_declared_table(
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ([*TABLE], "needs fields and a dimension"),
-        (["--domain", "table", *SIZE], "needs fields and a dimension"),
+        ([*TABLE], "needs columns and the number of its rows"),
+        (["--domain", "table", *SIZE], "needs columns and the number of its rows"),
         ([*TABLE, *SIZE, "--relation", "all"], "of a table say 'replace' or 'add_remove'"),
         (["--domain", "table", "--fields", "age", *SIZE], "as age=0..120"),
         (["--domain", "table", "--fields", "age=3", *SIZE], "must be a range"),

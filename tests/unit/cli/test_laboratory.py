@@ -11,6 +11,7 @@ import pytest
 import liptest as lt
 from liptest.cli import main
 from liptest.lipschitz.verdicts import LipschitzVerdict
+from tests.unit.cli import messages
 
 QUERY = """
 import sys
@@ -63,7 +64,7 @@ def folder(tmp_path, monkeypatch):
 def one_error(capsys):
     out, err = capsys.readouterr()
     assert err.startswith("error: ")
-    assert len(err.splitlines()) == 1
+    assert len(messages(err)) == 1
     assert out == ""
     return err
 
@@ -147,7 +148,7 @@ def test_an_interrupted_run_is_exit_code_3(folder, capsys, monkeypatch):
         (["none.py:f", "--dimension", "3"], 2, "no such file"),
         (["none.npy"], 2, "no such file"),
         (["text.npy"], 2, "is not a readable .npy"),
-        (["query.py:count"], 2, "dimension is missing"),
+        (["query.py:count"], 2, "records is missing"),
         (["query.py:count", "--dimension", "0"], 2, "dimension=0"),
         (["query.py:count", "--sizes", "3,3"], 2, "need --domain grid"),
         (["query.py:count", "--domain", "grid", "--sizes", "a"], 2, "commas"),
@@ -276,7 +277,7 @@ def test_plan_of_testers_only(folder, capsys):
         (["--dimension", "3", "--proximity", "2"], "proximity=2.0"),
         (["--dimension", "3", "--outputs", "0"], "outputs=0"),
         (["--dimension", "3", "--outputs", "2", "--epsilon", "much"], "epsilon='much'"),
-        ([], "dimension is missing"),
+        ([], "records is missing"),
     ],
 )
 def test_bad_input_of_plan(capsys, arguments, words):

@@ -9,6 +9,7 @@ import liptest as lt
 from liptest.cli import main
 from liptest.evidence.ledger import LedgerRecorder as Bookkeeper
 from liptest.privacy.claims import Claim
+from tests.unit.cli import messages
 from tests.unit.evidence.ledgers import FAIR, UNIFORM, begin, certificate, filled, raw, tampered
 
 
@@ -55,7 +56,8 @@ class TestShow:
         filled(path)
         code, out, err = run(capsys, "show", path, "--vendor", "amce")
         assert (code, out) == (2, "")
-        assert err == "error: vendor='amce' is not in the ledger; known: acme, bolt\n"
+        [line] = messages(err)
+        assert line == "error: vendor='amce' is not in the ledger; known: acme, bolt"
 
     def test_an_empty_ledger(self, path, capsys):
         lt.Ledger(path)
@@ -111,7 +113,7 @@ class TestVerify:
         code, out, err = run(capsys, "verify", path)
         assert (code, out) == (2, "")
         why = "is not a ledger of liptest; name another file"
-        assert err == f"error: ledger={str(path)!r}: {why}\n"
+        assert messages(err) == [f"error: ledger={str(path)!r}: {why}"]
 
     def test_a_newer_version(self, path, capsys):
         filled(path)

@@ -99,7 +99,7 @@ def test_arguments(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     [
         ({"table": "public.parquet"}, "columns: give either column"),
         ({"table": "public.parquet", "column": "click", "columns": ["click"]}, "give either"),
-        ({"table": "public.parquet", "column": "click"}, "domain.dimension is missing"),
+        ({"table": "public.parquet", "column": "click"}, "domain.records is missing"),
         ({"table": "public.parquet", "column": "click", "rows": "0:3"}, "rows: only a column"),
         ({"table": "public.parquet", "columns": ["click"], "group": "item"}, "have no groups"),
         ({"table": "public.parquet", "column": "click", "query": "select 1"}, "give sql = its URL"),

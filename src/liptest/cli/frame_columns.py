@@ -1,0 +1,96 @@
+"""Columns of a data frame as a command line says them: age:0..120, region:north|south, region."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from liptest.cli.tables import read_column, read_whole_numbers
+from liptest.data.sources import as_source
+from liptest.data.tables import Category, ColumnKind, Integer
+from liptest.errors import ConfigError, shown
+
+PARQUET = (".parquet", ".pq")
+_RANGE = re.compile(r"(-?[0-9]{1,18})\.\.(-?[0-9]{1,18})(?::([0-9]{1,18}))?")
+
+
+def column_kind(name: str, said: str | list[str]) -> ColumnKind:
+    """What a column holds: 0..120, 0..100:5, or names."""
+    if isinstance(said, list):
+        return Category(said)
+    written = _RANGE.fullmatch(said)
+    if written is None and "|" not in said:
+        raise ConfigError(
+            f"domain.fields: {name}={shown(said)} must be a range, 0..120 or 0..100:5, or names, "
+            f"north|south",
+            key="domain.fields",
+        )
+    if written is None:
+        return Category(said.split("|"))
+    return Integer(int(written[1]), int(written[2]), int(written[3] or 1))
+
+
+def says_what_it_holds(column: str) -> bool:
+    """Whether it is a name with a range or with names behind it."""
+    said = column.partition(":")[2]
+    return "|" in said or _RANGE.fullmatch(said) is not None
+
+
+def read_cells(path: Path, name: str) -> list[Any]:
+    """One column of a public table."""
+    if path.suffix.lower() in PARQUET:
+        return list(as_source(path).rows([name])[0])
+    return list(read_column(path, name))
+
+
+def read_names(path: Path | None, name: str) -> list[str]:
+    """The different texts that a column of a public table holds, in order."""
+    if path is None:
+        raise _wrong(
+            f"{name}: say what it holds, {name}:0..120 or {name}:north|south, or name a public "
+            f"table that has it, --table people.csv"
+        )
+    cells = read_cells(path, name)
+    if any(_is_number(cell) for cell in cells):
+        raise _wrong(
+            f"{name}: {path} has numbers there; say a range, {name}:0..120, or all names, "
+            f"{name}:north|south"
+        )
+    if not all(isinstance(cell, str) and cell.strip() for cell in cells):
+        raise _wrong(
+            f"{name}: {path} has empty cells there, or some that are no text; say all names, "
+            f"{name}:north|south"
+        )
+    return sorted(set(cells))
+
+
+def check_inside(path: Path, name: str, said: str | list[str]) -> None:
+    """Raise ConfigError where a public table has values that were not said."""
+    if isinstance(said, list):
+        return
+    kind = column_kind(name, said)
+    cells = read_cells(path, name)
+    if not kind.is_named:
+        cells = read_whole_numbers(np.array(cells, dtype=object), path).tolist()
+    known = set(kind.values.tolist())
+    outside = sum(cell not in known for cell in cells)
+    if outside:
+        raise _wrong(
+            f"{name}:{said}: {path} has {outside:,} rows with something else; say all that may "
+            f"occur, or clip the table"
+        )
+
+
+def _is_number(cell: Any) -> bool:
+    try:
+        float(cell)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def _wrong(what: str) -> ConfigError:
+    return ConfigError(f"distribution.columns: {what}", key="distribution.columns")

@@ -1,0 +1,93 @@
+"""The complete command that an error about usage ends with, for the case at hand."""
+
+from __future__ import annotations
+
+import importlib
+import re
+import shlex
+from collections.abc import Sequence
+
+_MECHANISM = re.compile(r"[^\s:=-][^\s:=]*:[A-Za-z_]\w*")
+_EXAMPLE = re.compile(r"Example: (liptest .+?)(?:\n\s*\n|\s*\Z)", re.DOTALL)
+_NAMED = "mine.py:count"
+_RECORDS = "--records 5000"
+#: The first option of these that was typed tells how the data are described.
+_DATA = {
+    "--values": "--records 10000 --values 8",
+    "--fields": "--records 10000 --columns 'age:0..120,region:north|south'",
+    "--column": "--records 1000 --table public.csv --column click",
+    "--columns": "--table people.csv --columns 'age:0..120,region'",
+    "--table": "--table people.csv --columns 'age:0..120,region'",
+    "--sql": "--records 1000 --sql '$CLICKS_URL' --sql-table clicks --column click",
+    "--sizes": "--domain records --sizes 3,3,2",
+    "--probabilities": "--records 20 --probabilities 0.1",
+    "--uniform": "--records 20 --uniform",
+}
+_DOMAINS = {
+    "grid": "--domain grid --sizes 3,3,2",
+    "records": "--records 10000 --values 8",
+    "answers": "--domain answers --relation all --records 5",
+    "table": _DATA["--columns"],
+}
+_CLAIMS = {
+    "--rho": "--rho 0.5",
+    "--renyi": "--renyi 2:1.0,8:3",
+    "--mu": "--mu 1",
+    "--curve": "--curve 1:1e-3,2:1e-6",
+    "--delta": "--epsilon 1 --delta 1e-6",
+}
+
+
+def example_for(typed: Sequence[str], commands: dict[str, tuple[str, str]]) -> str:
+    """A command that is complete, for what was typed; its files are those of the user or made up.
+
+    ``commands`` are the module of each command and its help.
+    """
+    command = typed[0] if typed and typed[0] in commands else "check"
+    options = _options(typed[1:])
+    if command == "check" and "--config" in options:
+        return "liptest check --config liptest.toml"
+    mechanism = shlex.quote(_mechanism(typed[1:]) or _NAMED)
+    if command in ("check", "release"):
+        private = " --private private.csv --private-column click" if command == "release" else ""
+        return f"liptest {command} {mechanism} {_claim(options)} {_data(options)}{private}"
+    if command == "init":
+        return f"liptest init {mechanism} --epsilon 1 {_RECORDS}"
+    return _printed(commands[command][0], command, typed[1] if len(typed) > 1 else "")
+
+
+def _options(typed: Sequence[str]) -> dict[str, str]:
+    """What was typed for each option, as far as it can be told."""
+    found = {}
+    for word, following in zip(typed, [*typed[1:], ""], strict=False):
+        name, sign, value = word.partition("=")
+        if name.startswith("--"):
+            found[name] = value if sign else following
+    return found
+
+
+def _mechanism(typed: Sequence[str]) -> str | None:
+    """The first word that has the form of one and is no value of an option."""
+    for before, word in zip(["", *typed], typed, strict=False):
+        if not before.startswith("--") and _MECHANISM.fullmatch(word):
+            return word
+    return None
+
+
+def _claim(options: dict[str, str]) -> str:
+    return next((text for name, text in _CLAIMS.items() if name in options), "--epsilon 1")
+
+
+def _data(options: dict[str, str]) -> str:
+    if options.get("--domain") in _DOMAINS:
+        return _DOMAINS[options["--domain"]]
+    return next((text for name, text in _DATA.items() if name in options), _RECORDS)
+
+
+def _printed(module: str, command: str, part: str) -> str:
+    """The first example of the command's own help, or of its part's."""
+    room = importlib.import_module(f"liptest.cli.{module}")
+    names = (part, "show") if command == "ledger" else (command,)
+    texts = [getattr(getattr(room, name, None), "__doc__", None) or "" for name in names]
+    found = next((match for match in map(_EXAMPLE.search, texts) if match), None)
+    return f"liptest {command} --help" if found is None else " ".join(found[1].split())
