@@ -27,6 +27,7 @@ if _TYPE_CHECKING:
     from liptest.data.tables import Bit as Bit
     from liptest.data.tables import Category as Category
     from liptest.data.tables import Integer as Integer
+    from liptest.data.tables import Key as Key
     from liptest.data.tables import Table as Table
     from liptest.enumerate.python_function import mechanism as mechanism
     from liptest.enumerate.python_function import output_law as output_law
@@ -86,7 +87,7 @@ _HOME = {
     **dict.fromkeys(("AnswerGrid", "Hypercube", "Hypergrid", "RecordGrid"), "data.domains"),
     "ProductDistribution": "data.product",
     "SampledDistribution": "data.sampled",
-    **dict.fromkeys(("Bit", "Category", "Integer", "Table"), "data.tables"),
+    **dict.fromkeys(("Bit", "Category", "Integer", "Key", "Table"), "data.tables"),
     **dict.fromkeys(("mechanism", "output_law"), "enumerate.python_function"),
     "Certificate": "evidence.certificate",
     "Ledger": "evidence.ledger",

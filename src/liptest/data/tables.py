@@ -7,6 +7,9 @@ makes the data frame of it that the mechanism gets.
 Where rows are added and removed, a dataset has slots of which each holds a row or nothing, value 0.
 Two slots with rows are at distance 2, so that neighbours are exactly the tables of which one is the
 other without one row (docs/theory/tables.md).
+
+Where a table is private by users, a slot holds a row and its user, and neighbours differ in the
+rows of one user. Such tables are not visited one by one: claims are proved or refuted.
 """
 
 from __future__ import annotations
@@ -19,15 +22,18 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from liptest.data.domains import Domain, IntArray, RecordGrid
+from liptest.data.domains import Domain, IntArray, MovesTogether, RecordGrid
 from liptest.errors import DatasetError, InputError, check_count, shown
 
 # Changed rows, and kinds of other rows, that are written out.
 _SHOWN = 4
 #: Different rows that a table may have.
 MOST_ROWS = 1 << 20
+# Users that a table may have: a slot holds one plus the user, below 2^24, plus 2^24 times the row.
+_USER_BITS = 24
+_USERS = 1 << _USER_BITS
 
 
 class ColumnKind:
@@ -94,8 +100,20 @@ class Category(ColumnKind):
         return np.array(self.names, dtype=object)
 
 
+@dataclass(frozen=True)
+class Key(ColumnKind):
+    """Whose row it is: the column that ``unit`` names. The mechanism sees whole numbers.
+
+    Nothing is said of them but which are equal; rows are told apart by their other columns.
+    """
+
+    @property
+    def values(self) -> NDArray[Any]:
+        return np.zeros(1, dtype=np.int64)
+
+
 class Table(Domain):
-    """Tables of records with named columns; neighbours differ in one row.
+    """Tables of records with named columns; neighbours differ in one row, or in those of a user.
 
     The mechanism ``(frame, rng) -> output`` gets a pandas frame: whole numbers as int64, names as
     strings. A dataset is an array, (rows,), of the numbers of the rows' values: ``encode`` makes
@@ -104,19 +122,25 @@ class Table(Domain):
     Parameters
     ----------
     columns
-        What each column holds, by its name: an ``Integer``, a ``Category`` or a ``Bit``.
+        What each column holds, by its name: an ``Integer``, a ``Category``, a ``Bit`` or a ``Key``.
     rows
-        How many rows a table has, which is then public; where rows are added or removed, the most
-        that it may have.
+        How many rows a table has, which is then public; where rows are added or removed, or the
+        unit is a user, the most that it may have.
     relation
         "replace": neighbours differ in the entries of one row. "add_remove": one of them is the
         other without one row; how many rows there are is then private, as everything else is.
+    unit
+        "row", or the name of the column that says whose row it is, an ``lt.Key()``: neighbours then
+        differ in the rows of one user, which are replaced by others or by none ("replace"), or
+        there in one table only ("add_remove").
+    at_most
+        The most rows that one user has. None: all may be of one user.
 
     Raises
     ------
     InputError
-        No columns, a name that is not a string, a column of another kind, another relation, or
-        more than 2^20 different rows (give integers a step).
+        No columns, a name that is not a string, a column of another kind, another relation, a unit
+        that is no key, or more than 2^20 different rows (give integers a step).
     """
 
     #: What each column holds.
@@ -125,20 +149,38 @@ class Table(Domain):
     kind: str
     noun = "row"
 
+    #: "row", or the name of the key.
+    unit: str
+    #: The most rows of a user; None: all of them.
+    at_most: int | None
+
     def __new__(
-        cls, columns: Mapping[str, ColumnKind], *, rows: int, relation: str = "replace"
+        cls,
+        columns: Mapping[str, ColumnKind],
+        *,
+        rows: int,
+        relation: str = "replace",
+        unit: str = "row",
+        at_most: int | None = None,
     ) -> Table:
-        """A table of one of the two relations."""
+        """A table of one of the relations."""
         if relation not in _RELATIONS:
             raise InputError(
                 f"relation={shown(relation)} must be 'replace' or 'add_remove'", name="relation"
             )
-        return super().__new__(_RELATIONS[relation])
+        return super().__new__((_RELATIONS if unit == _ROW else _OF_USERS)[relation])
 
     def __init__(
-        self, columns: Mapping[str, ColumnKind], *, rows: int, relation: str = "replace"
+        self,
+        columns: Mapping[str, ColumnKind],
+        *,
+        rows: int,
+        relation: str = "replace",
+        unit: str = "row",
+        at_most: int | None = None,
     ) -> None:
         checked = _checked(columns)
+        _check_unit(checked, unit, at_most)
         different = math.prod(len(kind.values) for kind in checked.values())
         if different > MOST_ROWS:
             raise InputError(
@@ -148,7 +190,14 @@ class Table(Domain):
             )
         object.__setattr__(self, "columns", checked)
         object.__setattr__(self, "kind", relation)
-        Domain.__init__(self, (different + self.first,) * check_count("rows", rows))
+        object.__setattr__(self, "unit", unit)
+        object.__setattr__(self, "at_most", at_most)
+        object.__setattr__(self, "row_values", different + self.first)
+        size = different * _USERS + 1 if unit != _ROW else self.row_values
+        Domain.__init__(self, (size,) * check_count("rows", rows))
+
+    #: How many values a row takes, that of a slot without one included.
+    row_values: int
 
     #: The number of the first row's value: one more where a slot may hold nothing.
     first = 0
@@ -156,19 +205,25 @@ class Table(Domain):
     def __repr__(self) -> str:
         kinds = ", ".join(f"{name!r}: {kind!r}" for name, kind in self.columns.items())
         relation = "" if self.kind == "replace" else f", relation={self.kind!r}"
-        return f"Table({{{kinds}}}, rows={self.dimension}{relation})"
+        unit = "" if self.unit == _ROW else f", unit={self.unit!r}"
+        most = "" if self.at_most is None else f", at_most={self.at_most}"
+        return f"Table({{{kinds}}}, rows={self.dimension}{relation}{unit}{most})"
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Table):
             return NotImplemented
         same = list(self.columns.items()) == list(other.columns.items())
-        return same and self.dimension == other.dimension and self.kind == other.kind
+        return same and self._numbers == other._numbers
 
     def __hash__(self) -> int:
-        return hash((tuple(self.columns.items()), self.dimension, self.kind))
+        return hash((tuple(self.columns.items()), self._numbers))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuilt, (self.columns, self.dimension, self.kind)
+        return _rebuilt, (self.columns, *self._numbers)
+
+    @property
+    def _numbers(self) -> tuple[int, str, str, int | None]:
+        return self.dimension, self.kind, self.unit, self.at_most
 
     @property
     def dataset_words(self) -> str:
@@ -189,7 +244,7 @@ class Table(Domain):
     @property
     def holds_row(self) -> NDArray[np.bool_]:
         """By value of a slot: whether there is a row."""
-        return np.arange(self.sizes[0]) >= self.first
+        return np.arange(self.row_values) >= self.first
 
     def row(self, value: int) -> dict[str, Any]:
         """The entries of a row, by column; empty for a slot without one."""
@@ -294,11 +349,204 @@ class AddedRows(Table):
         return np.asarray(left != right).astype(np.int64) * (1 + both)
 
 
+class RowsOfUsers(MovesTogether, Table):
+    """Tables that differ in the rows of one user; a slot holds nothing, 0, or a row and its user.
+
+    Two vectors of slots are neighbours where all that differs is of one user. Every list of rows is
+    that of some vector, and neighbouring vectors stand for neighbouring lists.
+    """
+
+    noun = "row"
+    first = 1
+
+    @property
+    def most(self) -> int:
+        """Rows that one user may have."""
+        return min(self.dimension, self.at_most or self.dimension)
+
+    @property
+    def dataset_words(self) -> str:
+        most = "" if self.at_most is None else f", at most {self.at_most} of each {self.unit}"
+        return f"{Table.dataset_words.fget(self)}{most}"  # type: ignore[attr-defined]
+
+    @property
+    def diameter(self) -> int:
+        return 2 * self.dimension
+
+    @property
+    def neighbouring_pairs(self) -> int:
+        return self.size
+
+    def neighbours(self, point: ArrayLike) -> IntArray:
+        raise self._refusal()
+
+    def pair_views(self, table: NDArray[Any]) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
+        raise self._refusal()
+
+    def _refusal(self) -> InputError:
+        return InputError(
+            f"domain={self}: tables of users are not visited one by one; claims on them are proved "
+            f"or refuted",
+            name="domain",
+            value=self,
+        )
+
+    def slot(self, user: int, row: int) -> int:
+        """What a slot holds: a user's row, of values 1, 2, .. of ``row_values``."""
+        return 1 + user + ((row - 1) << _USER_BITS)
+
+    def rows_in(self, dataset: IntArray) -> NDArray[np.int64]:
+        """By slot the row's value, 0 where there is none."""
+        slots = np.asarray(dataset).astype(np.int64)
+        return np.where(slots > 0, ((slots - 1) >> _USER_BITS) + 1, 0)
+
+    def users_in(self, dataset: IntArray) -> NDArray[np.int64]:
+        """By slot whose row it is, -1 where there is none."""
+        slots = np.asarray(dataset).astype(np.int64)
+        return np.where(slots > 0, (slots - 1) & (_USERS - 1), -1)
+
+    def check_points(self, points: ArrayLike, *, private: bool = False) -> IntArray:
+        found = super().check_points(points, private=private)
+        for users in self.users_in(found):
+            counts = np.bincount(users[users >= 0], minlength=1)
+            if counts.max() > self.most:
+                raise DatasetError(
+                    f"a table has more than {self.most:,} rows of one user (at_most={self.at_most})"
+                )
+        return found
+
+    def distance(self, points: ArrayLike, others: ArrayLike) -> NDArray[np.int64]:
+        """1 for neighbours, 0 for equal tables, 2 for all others."""
+        left, right = (np.atleast_2d(np.asarray(side)) for side in (points, others))
+        pairs = zip(left, right, strict=True)
+        return np.array([self._steps(one, other) for one, other in pairs], dtype=np.int64)
+
+    def _steps(self, left: IntArray, right: IntArray) -> int:
+        changed = np.flatnonzero(left != right)
+        if not len(changed):
+            return 0
+        sides = [self.users_in(left), self.users_in(right)]
+        users = {int(user) for side in sides for user in side[changed]} - {-1}
+        if len(users) > 1:
+            return 2
+        is_there = [bool(users & set(side.tolist())) for side in sides]
+        return 2 if self.kind == "add_remove" and all(is_there) else 1
+
+    def draw(self, rng: np.random.Generator, few: int) -> IntArray:
+        """Some table of a few users and rows, in any order, with rows alike and others."""
+        room = self.dimension
+        dataset = np.zeros(room, dtype=self.dtype)
+        left = dict.fromkeys(range(max(2, few)), self.most)
+        kinds = rng.integers(1, self.row_values, size=3)
+        for place in range(min(room, int(rng.integers(0, 3 * few + 1)))):
+            user = int(rng.integers(len(left)))
+            if left[user]:
+                left[user] -= 1
+                row = int(rng.choice(kinds)) if rng.random() < 0.5 else 0
+                dataset[place] = self.slot(user, row or int(rng.integers(1, self.row_values)))
+        return dataset
+
+    def frame(self, dataset: IntArray) -> Any:
+        slots = np.asarray(dataset)
+        slots = slots[slots > 0]
+        rows, users = self.rows_in(slots), self.users_in(slots)
+        import pandas
+
+        found = {
+            name: users if name == self.unit else kind.values[self.places[name][rows]]
+            for name, kind in self.columns.items()
+        }
+        return pandas.DataFrame(found)
+
+    def encode(self, frame: Any) -> IntArray:
+        rest = {name: kind for name, kind in self.columns.items() if name != self.unit}
+        numbers = np.zeros((), dtype=np.int64)
+        for name, kind in rest.items():
+            numbers = numbers * len(kind.values) + _places_in(frame, name, kind)
+        users = _numbered(frame, self.unit)
+        if len(users) > self.dimension:
+            raise DatasetError(f"the table has {len(users):,} rows, not at most {self.dimension:,}")
+        dataset: IntArray = np.zeros(self.dimension, dtype=self.dtype)
+        dataset[: len(users)] = 1 + users + (np.broadcast_to(numbers, users.shape) << _USER_BITS)
+        [checked] = self.check_points(dataset, private=True)
+        return np.asarray(checked)
+
+    def _pair_lines(self, point: Sequence[int], neighbour: Sequence[int]) -> Iterator[str]:
+        both = [np.asarray(one, dtype=np.int64) for one in (point, neighbour)]
+        changed = both[0] != both[1]
+        users = {int(user) for side in both for user in self.users_in(side[changed])} - {-1}
+        for mark, side in zip("-+", both, strict=True):
+            for user in sorted(users):
+                own = self.rows_in(side[self.users_in(side) == user])
+                yield f"{mark} {self.unit} {user}: {self._rows_words(own.tolist())}"
+        others = self.rows_in(both[0][~np.isin(self.users_in(both[0]), [-1, *users])]).tolist()
+        yield f"  all others: {self._rows_words(others)}"
+
+    def _rows_words(self, rows: list[int]) -> str:
+        counts = Counter(rows).most_common(_SHOWN)
+        words = [
+            f"{count:,} row{'' if count == 1 else 's'} of {self.row_words(value) or 'no entries'}"
+            for value, count in counts
+        ]
+        rest = len(rows) - sum(count for _, count in counts)
+        return "; ".join([*words, *([f"{rest:,} other rows"] if rest else [])]) or "no rows"
+
+    def row(self, value: int) -> dict[str, Any]:
+        found = super().row(value)
+        found.pop(self.unit, None)
+        return found
+
+
+class ReplacedUsers(RowsOfUsers):
+    """Tables of which the rows of one user are replaced, by others or by none."""
+
+    neighbour_words = "replacing the rows of one user by others or by none"
+    relation = "replace one user"
+
+
+class AddedUsers(RowsOfUsers):
+    """Tables of which one is the other without the rows of one user."""
+
+    neighbour_words = "adding or removing the rows of one user"
+    relation = "add or remove one user"
+
+
+_ROW = "row"
 _RELATIONS: dict[str, type[Table]] = {"replace": ReplacedRows, "add_remove": AddedRows}
+_OF_USERS: dict[str, type[Table]] = {"replace": ReplacedUsers, "add_remove": AddedUsers}
 
 
-def _rebuilt(columns: dict[str, ColumnKind], rows: int, relation: str) -> Table:
-    return Table(columns, rows=rows, relation=relation)
+def _rebuilt(
+    columns: dict[str, ColumnKind], rows: int, relation: str, unit: str, at_most: int | None
+) -> Table:
+    return Table(columns, rows=rows, relation=relation, unit=unit, at_most=at_most)
+
+
+def _check_unit(columns: dict[str, ColumnKind], unit: Any, at_most: Any) -> None:
+    keys = [name for name, kind in columns.items() if isinstance(kind, Key)]
+    if unit == _ROW and keys:
+        raise InputError(
+            f"columns: {keys[0]} is a key, so say that its owner is private: unit={keys[0]!r}",
+            name="unit",
+        )
+    if unit != _ROW and keys != [unit]:
+        raise InputError(
+            f"unit={shown(unit)} must be 'row' or the only column that is an lt.Key()", name="unit"
+        )
+    if at_most is not None:
+        check_count("at_most", at_most)
+        if unit == _ROW:
+            raise InputError(f"at_most={at_most} without unit=: whose rows are meant?", name="unit")
+
+
+def _numbered(frame: Any, name: str) -> NDArray[np.int64]:
+    """Users by numbers, in the order in which they occur."""
+    try:
+        entries = [_plain(entry) for entry in np.asarray(frame[name])]
+        known = {entry: place for place, entry in enumerate(dict.fromkeys(entries))}
+    except (KeyError, TypeError, ValueError):
+        raise DatasetError(f"the table has no column {name!r}, or not one of keys") from None
+    return np.array([known[entry] for entry in entries], dtype=np.int64)
 
 
 def _checked(columns: Any) -> dict[str, ColumnKind]:
@@ -313,7 +561,7 @@ def _checked(columns: Any) -> dict[str, ColumnKind]:
         if not isinstance(kind, ColumnKind):
             raise InputError(
                 f"columns: {name}={shown(kind)} must be lt.Integer(low, high), "
-                f"lt.Category([..]) or lt.Bit()",
+                f"lt.Category([..]), lt.Bit() or lt.Key()",
                 name="columns",
             )
     return dict(columns)

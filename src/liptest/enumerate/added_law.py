@@ -29,7 +29,7 @@ from liptest.enumerate.running import Run
 from liptest.enumerate.sub_samplers import SamplerLaws
 from liptest.errors import LiptestError, UnsupportedRandomnessError
 from liptest.mechanisms.laws import Output, as_fraction, exact_ball
-from liptest.symbolic.answers import Answer, Differences
+from liptest.symbolic.answers import Answer, Differences, ManyDifferences
 from liptest.symbolic.forms import Form
 from liptest.values.aligned import AlignedRun
 from liptest.values.branching import Branching, UnweightedBranches
@@ -162,7 +162,7 @@ class AnyDataset(Protocol):
         """An answer of a dataset."""
         ...
 
-    def differences(self) -> Differences:
+    def differences(self) -> Differences | ManyDifferences:
         """Of the answers of neighbours."""
         ...
 
@@ -281,7 +281,9 @@ def _shape_of(tree: ChoiceTree, output: Output) -> tuple[Any, Constants]:
     return (skeleton, tuple(places)), tuple(constants)
 
 
-def _moves(differences: Differences, places: Any) -> tuple[Constants, ...] | None:
+def _moves(differences: Differences | ManyDifferences, places: Any) -> tuple[Constants, ...] | None:
+    if isinstance(differences, ManyDifferences):
+        return None
     answers = sorted({number for place in places for number, _ in place})
     if differences.relation not in ("replaced", "added", "listed") or differences.box:
         return None

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from liptest.data.tables import Table
+from liptest.data.tables import Key, Table
 from liptest.errors import InputError
 from liptest.values.column import Column, column_of
-from liptest.values.frames import RecordSeries, SymbolicFrame
+from liptest.values.frames import KeySeries, RecordSeries, SymbolicFrame
 
 
 def import_pandas() -> None:
@@ -48,8 +48,10 @@ def frame_of(table: Table, data: Any) -> Any:
     return SymbolicFrame({name: _series(table, column, name) for name in table.columns})
 
 
-def _series(table: Table, column: Column, name: str) -> RecordSeries:
+def _series(table: Table, column: Column, name: str) -> RecordSeries | KeySeries:
     kind, places = table.columns[name], table.places[name]
+    if isinstance(kind, Key):
+        return KeySeries(column.like(places), name)
     if kind.is_named:
         return RecordSeries(column.like(places), name, tuple(kind.values.tolist()))
     values = kind.values[places]

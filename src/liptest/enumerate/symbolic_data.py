@@ -27,7 +27,7 @@ from liptest.data.domains import (
     IntArray,
     RecordGrid,
 )
-from liptest.data.tables import AddedRows
+from liptest.data.tables import AddedRows, RowsOfUsers
 from liptest.enumerate.analysis_session import Session
 from liptest.enumerate.choice_tree import (
     Abort,
@@ -41,10 +41,11 @@ from liptest.enumerate.generator import ChoiceGenerator
 from liptest.enumerate.noise_outputs import forms_in, replaced
 from liptest.enumerate.post_processing import Tail, place_of_cut
 from liptest.enumerate.running import RandomFunction, Run
+from liptest.enumerate.user_rows import Pairs, UserRows
 from liptest.errors import BudgetError, LiptestError, UnsupportedRandomnessError
 from liptest.mechanisms.laws import Output, Raised
 from liptest.runs.interrupts import interruptions, raise_swallowed
-from liptest.symbolic.answers import AlignedPath, Answer, Differences, Move
+from liptest.symbolic.answers import AlignedPath, Answer, Differences, ManyDifferences, Move
 from liptest.symbolic.forms import Constraint, Form
 from liptest.symbolic.noise import Noise
 from liptest.values.aligned import AlignedRun, AlignedValue, ReleasedNumber
@@ -55,7 +56,6 @@ from liptest.values.decisions import Alternative
 from liptest.values.grid import Split
 from liptest.values.rounding import Near
 
-Pairs = tuple[tuple[IntArray, IntArray], ...]
 # Kept: while a program is analysed the names stand for something else.
 _GENERATOR, _BITS = np.random.Generator, np.random.PCG64
 MAX_PATHS = 4096
@@ -74,6 +74,10 @@ def _unknown(move: Move) -> None:
     return None
 
 
+def _no_pairs(moves: tuple[Move, ...]) -> Pairs:
+    return ()
+
+
 @dataclass(frozen=True)
 class SymbolicPaths:
     """All paths of a program, and the differences of their answers.
@@ -84,11 +88,15 @@ class SymbolicPaths:
     """
 
     paths: tuple[AlignedPath, ...]
-    differences: Differences
+    differences: Differences | ManyDifferences
     way: str
     reads_length: bool
     #: By a move of the answers: two values of a record that differ by it, where that is known.
     values_of_move: Callable[[Move], tuple[int, int] | None] = _unknown
+    #: Neighbours that differ by moves, one of each part of ``ManyDifferences``.
+    pairs_of_moves: Callable[[tuple[Move, ...]], Pairs] = _no_pairs
+    #: What would make the price smaller, in a sentence.
+    hint: str = ""
 
 
 @dataclass(frozen=True)
@@ -119,7 +127,7 @@ class Data(Protocol):
         """An answer of a dataset."""
         ...
 
-    def differences(self) -> Differences:
+    def differences(self) -> Differences | ManyDifferences:
         """Of the answers of neighbours."""
         ...
 
@@ -276,6 +284,8 @@ def data_of(domain: Domain) -> Data | None:
     """How datasets of a domain become symbolic; None where they do not."""
     if isinstance(domain, (Hypercube, RecordGrid, AddedRows)):
         return Records(domain)
+    if isinstance(domain, RowsOfUsers):
+        return UserRows(domain)
     ones = [1] * domain.dimension
     if isinstance(domain, RealAnswers):
         return Numbers(domain, _differences_of(domain))
@@ -403,7 +413,8 @@ def follow_paths(
         return NoPaths(_fault_in_words(program.name, error))
     paths = {id(leaf.path): leaf.path for leaf in leaves}
     known = data.differences(), way, data.reads_length, data.values_of_move
-    return SymbolicPaths(tuple(paths.values()), *known)
+    of_users = (data.pairs_of_moves, data.hint) if isinstance(data, UserRows) else ()
+    return SymbolicPaths(tuple(paths.values()), *known, *of_users)
 
 
 def _fault_in_words(name: str, error: Exception) -> str:

@@ -42,6 +42,8 @@ _LONGEST = 400
 _BITS = (128, 512, 2048, 16384)
 # No ratio of stated probabilities is larger: from there on only a probability 0 breaks a claim.
 LARGEST_EXPONENT = 1_000_000
+# Users that a table may have.
+_USERS = 1 << 24
 Pairs = list[tuple[int, int]]
 
 
@@ -51,6 +53,15 @@ def _count_changed(pairs: Pairs) -> int:
 
 def _add_moves(pairs: Pairs) -> int:
     return sum(abs(a - b) for a, b in pairs)
+
+
+def _count_users(pairs: Pairs, relation: str) -> int:
+    """1 where all that differs is of one user: a slot is 0, or 1 + user + 2^24 times a row."""
+    changed = {(slot - 1) % _USERS for pair in pairs if pair[0] != pair[1] for slot in pair if slot}
+    sides = [{(pair[side] - 1) % _USERS for pair in pairs if pair[side]} for side in (0, 1)]
+    if len(changed) > 1 or (relation == "added" and all(changed & side for side in sides)):
+        return 2
+    return len(changed)
 
 
 # Distance of two datasets from the two values of each coordinate.
@@ -65,6 +76,8 @@ _METRICS: dict[str, Callable[[Pairs], int]] = {
     "table, a row more or less": lambda pairs: sum(
         (a != b) * (1 + bool(a and b)) for a, b in pairs
     ),
+    "table, a user replaced": lambda pairs: _count_users(pairs, "replaced"),
+    "table, a user more or less": lambda pairs: _count_users(pairs, "added"),
 }
 Interval = tuple[Fraction, Fraction]
 
@@ -271,6 +284,17 @@ def _key(output: Any) -> Any:
     return tuple(map(_key, output)) if isinstance(output, list) else output
 
 
+def _check_at_most(sides: Any, most: Any) -> None:
+    """Raise Unreadable where a user has more rows than a table may have."""
+    for side in sides:
+        rows: dict[int, int] = {}
+        for slot in filter(None, side):
+            user = (slot - 1) % _USERS
+            rows[user] = rows.get(user, 0) + 1
+        if not isinstance(most, int) or max(rows.values(), default=0) > most:
+            raise Unreadable(f"a dataset has more than {most!r} rows of one user")
+
+
 def _distance(domain: Any, witness: Any) -> int:
     sides = [_at(witness, side) for side in ("dataset", "neighbour")]
     kind, dimension, sizes = (_at(domain, key) for key in ("kind", "dimension", "sizes"))
@@ -287,6 +311,8 @@ def _distance(domain: Any, witness: Any) -> int:
     pairs = list(zip(*sides, strict=True))
     if not isinstance(kind, str) or kind not in _METRICS:
         raise Unreadable(f"kind={kind!r}: this checker knows {', '.join(_METRICS)}")
+    if domain.get("at_most") is not None:
+        _check_at_most(sides, domain["at_most"])
     found = _METRICS[kind](pairs)
     if found != _at(witness, "distance") or found == 0:
         stated = witness["distance"]

@@ -9,7 +9,17 @@ from typing import Annotated, Any, ClassVar
 
 from liptest.data.answers import Answers
 from liptest.data.domains import AllAnswers, Domain, Hypercube, Hypergrid, OneAnswer, RecordGrid
-from liptest.data.tables import AddedRows, Category, ColumnKind, Integer, ReplacedRows, Table
+from liptest.data.tables import (
+    AddedRows,
+    AddedUsers,
+    Category,
+    ColumnKind,
+    Integer,
+    Key,
+    ReplacedRows,
+    ReplacedUsers,
+    Table,
+)
 from liptest.errors import InputError, shown
 from liptest.verdicts import Positive, Record, Words, as_one_of, as_tuple
 
@@ -22,12 +32,15 @@ _KINDS: dict[str, type[Domain]] = {
     "real answers": Answers,
     "table, a row replaced": ReplacedRows,
     "table, a row more or less": AddedRows,
+    "table, a user replaced": ReplacedUsers,
+    "table, a user more or less": AddedUsers,
 }
+_REPLACED = (ReplacedRows, ReplacedUsers)
 
 
 @dataclass(frozen=True)
 class ColumnForm(Record):
-    """A column of a table: whole numbers from low to high, a step apart, or names."""
+    """A column of a table: whole numbers from low to high, a step apart, names, or users."""
 
     name: Words
     numbers: tuple[int, int, int] | None = None
@@ -39,12 +52,16 @@ class ColumnForm(Record):
         """The column of a table."""
         if isinstance(kind, Category):
             return cls(name, names=tuple(kind.names))
+        if isinstance(kind, Key):
+            return cls(name)
         assert isinstance(kind, Integer)
         return cls(name, numbers=(kind.low, kind.high, kind.step))
 
     def kind(self) -> ColumnKind:
-        """InputError where it says nothing, or both."""
-        if (self.numbers is None) == (self.names is None):
+        """InputError where it says both; a column that says nothing is of users."""
+        if self.numbers is None and self.names is None:
+            return Key()
+        if self.numbers is not None and self.names is not None:
             raise InputError(f"column {shown(self.name)} must have numbers or names")
         return Category(self.names) if self.names is not None else Integer(*self.numbers or (0, 0))
 
@@ -61,7 +78,8 @@ class DomainForm(Record):
     sizes: Positive | Annotated[tuple[int, ...], as_tuple(Positive, min_length=1)]
     neighbours: Words
     columns: tuple[ColumnForm, ...] | None = None
-    optional: ClassVar[frozenset[str]] = frozenset({"columns"})
+    at_most: Positive | None = None
+    optional: ClassVar[frozenset[str]] = frozenset({"columns", "at_most"})
 
     @classmethod
     def of(cls, domain: Domain | None) -> DomainForm:
@@ -81,7 +99,8 @@ class DomainForm(Record):
             if isinstance(domain, Table)
             else None
         )
-        return cls(kind, domain.dimension, sizes, domain.neighbour_words, columns)
+        most = domain.at_most if isinstance(domain, Table) else None
+        return cls(kind, domain.dimension, sizes, domain.neighbour_words, columns, most)
 
     def domain(self) -> Domain:
         """InputError when sizes and dimension contradict each other."""
@@ -108,8 +127,12 @@ class DomainForm(Record):
     def _table(self) -> Domain:
         """InputError where its columns do not make rows of so many values."""
         made = {one.name: one.kind() for one in self.columns or ()}
-        relation = "replace" if _KINDS[self.kind] is ReplacedRows else "add_remove"
-        table = Table(made, rows=self.dimension, relation=relation)
+        relation = "replace" if _KINDS[self.kind] in _REPLACED else "add_remove"
+        keys = [name for name, kind in made.items() if isinstance(kind, Key)]
+        unit = keys[0] if keys else "row"
+        table = Table(made, rows=self.dimension, relation=relation, unit=unit, at_most=self.at_most)
+        if type(table) is not _KINDS[self.kind]:
+            raise InputError(f"kind={shown(self.kind)} does not fit the columns")
         if self.sizes != table.sizes[0] or len(made) != len(self.columns or ()):
             raise InputError(f"sizes={shown(self.sizes)} do not follow from the columns")
         return table

@@ -110,7 +110,8 @@ def run_alignment(task: Task) -> PrivacyVerdict:
 
 def dearer_words(found: Alignment) -> str:
     """What a price beyond the claim says."""
-    return f"proved at most {found.epsilon:.6g}, which is more than was claimed"
+    why = f"; {found.reason}" if found.reason else ""
+    return f"proved at most {found.epsilon:.6g}, which is more than was claimed{why}"
 
 
 def _verdict(

@@ -17,6 +17,7 @@ import numpy as np
 from liptest.data.answers import Answers
 from liptest.data.distributions import DomainAlone
 from liptest.data.domains import IntArray
+from liptest.data.tables import RowsOfUsers
 from liptest.errors import LiptestError, MechanismError
 from liptest.privacy.alignment import dearer_words, prove_by_alignment, run_alignment
 from liptest.privacy.by_records import prove_by_records
@@ -138,7 +139,9 @@ def _require_answers(task: Task) -> None:
     if isinstance(domain, Answers):
         corners = np.stack([np.zeros(domain.dimension), np.ones(domain.dimension)])
     datasets: list[IntArray] = [*corners.astype(domain.dtype)]
-    if not isinstance(domain, Answers):
+    if isinstance(domain, RowsOfUsers):
+        datasets = [domain.zeros, *(domain.draw(rng, few) for few in range(1, _DRAWN + 1))]
+    elif not isinstance(domain, Answers):
         datasets += list(task.distribution.sample(rng, _DRAWN))
     said: str | None = None
     for dataset in datasets:

@@ -23,7 +23,7 @@ from liptest.data.domains import (
     OneAnswer,
     RecordGrid,
 )
-from liptest.data.tables import AddedRows
+from liptest.data.tables import AddedRows, RowsOfUsers
 
 Dataset = NDArray[np.int64]
 Pair = tuple[Dataset, Dataset]
@@ -46,7 +46,23 @@ def plain_pairs(domain: Domain) -> Iterator[Pair]:
         return _step_pairs(domain)
     if isinstance(domain, (Hypercube, RecordGrid, AddedRows)):
         return _record_pairs(domain)
+    if isinstance(domain, RowsOfUsers):
+        return _user_pairs(domain)
     return iter(())
+
+
+def _user_pairs(domain: RowsOfUsers) -> Iterator[Pair]:
+    """The rows of one user, none, one or all: alone, and among users of one row each."""
+    room, top = domain.dimension, domain.row_values - 1
+    for few in dict.fromkeys((1, domain.most, max(1, domain.most // 2))):
+        for row in dict.fromkeys((top, 1)):
+            for other in dict.fromkeys((0, 1, top)):
+                left = np.zeros(room, dtype=np.int64)
+                if other:
+                    left[few:] = domain.slot(1, other) + np.arange(room - few)
+                right = left.copy()
+                right[:few] = domain.slot(0, row)
+                yield left, right
 
 
 def _record_pairs(domain: Domain) -> Iterator[Pair]:
@@ -160,6 +176,8 @@ def _every_direction(m: int) -> Iterator[NDArray[np.int64]]:
 def small_domains(domain: Domain) -> Iterator[Domain]:
     """Few records or answers of the same kind, all of whose datasets are compared."""
     m = domain.dimension
+    if isinstance(domain, RowsOfUsers):
+        return
     if isinstance(domain, Answers):
         relation = domain.kind if domain.kind in ("all", "one") else None
         if relation and domain.sensitivity >= 1:

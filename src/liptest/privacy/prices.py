@@ -11,12 +11,14 @@ import math
 import time
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any
 
 from liptest.data.domains import Domain, IntArray
 from liptest.errors import LiptestError
 from liptest.mechanisms.base import Mechanism
 from liptest.symbolic.alignment import Price, price_paths
-from liptest.symbolic.direct_sums import price_direct_sums
+from liptest.symbolic.answers import ManyDifferences
+from liptest.symbolic.direct_sums import price_direct_sums, price_many_sums
 
 # First every released sum is paid for, then only what comparisons tell.
 _WAYS = ("released", "branches")
@@ -73,6 +75,8 @@ def _aligned(
             reason = "there is no code to follow" if followed is None else followed.reason
             boundary = () if followed is None else followed.boundary
             return Alignment(None, reason=reason, boundary=boundary)
+        if isinstance(followed.differences, ManyDifferences):
+            return _of_users(followed, followed.differences, way, wanted, delta)
         price = price_paths(followed.paths, followed.differences, wanted=wanted)
         if delta and price.epsilon is None and way == _WAYS[0]:
             # All paths at once: which of them is taken may depend on what was released before.
@@ -82,6 +86,27 @@ def _aligned(
     dearest = followed.values_of_move(price.move) if price.move else None
     counts = len(followed.paths), followed.reads_length
     return Alignment(price, *counts, price.why, dearest=dearest)
+
+
+def _of_users(
+    followed: Any, many: ManyDifferences, way: str, wanted: Fraction | None, delta: Fraction
+) -> Alignment:
+    """The prices of what single rows change, added up (docs/theory/tables.md, B4)."""
+    goal = None if wanted is None else wanted / max(1, many.times)
+    prices = [price_paths(followed.paths, part, wanted=goal) for _, part in many.parts]
+    price = next((one for one in prices if one.epsilon is None), None)
+    if price is None:
+        costs = (
+            times * (one.epsilon or Fraction(0))
+            for (times, _), one in zip(many.parts, prices, strict=True)
+        )
+        price = Price(sum(costs, Fraction(0)))
+    elif delta and way == _WAYS[0]:
+        price = price_many_sums(followed.paths, many, delta=delta)
+    reason = "; ".join(one for one in (price.why, followed.hint) if one)
+    boundary = followed.pairs_of_moves(tuple(one.move for one in prices))
+    counts = len(followed.paths), followed.reads_length
+    return Alignment(replace(price, shifts=()), *counts, reason, boundary=boundary)
 
 
 def rounded_above(exact: Fraction) -> float:

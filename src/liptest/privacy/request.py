@@ -15,7 +15,7 @@ from liptest.data.distributions import (
     distribution_or_domain,
 )
 from liptest.data.domains import Domain
-from liptest.data.tables import AddedRows
+from liptest.data.tables import AddedRows, RowsOfUsers
 from liptest.errors import InputError, MechanismError
 from liptest.mechanisms.base import Mechanism, check_mechanism
 from liptest.privacy import verdicts as wording
@@ -114,7 +114,7 @@ def validated_request(
     checked = check_mechanism(mechanism)
     law = check_distribution(distribution_or_domain(distribution), together=True)
     checked = check_mechanism(checked, law.domain)
-    if isinstance(law.domain, AddedRows) and not isinstance(law, DomainAlone):
+    if isinstance(law.domain, (AddedRows, RowsOfUsers)) and not isinstance(law, DomainAlone):
         raise InputError(
             "distribution: claims on a table of which rows come and go are proved or refuted, and "
             "not sampled (docs/theory/tables.md): give the lt.Table itself",

@@ -29,6 +29,7 @@ from liptest.data.answers import Answers
 from liptest.data.distributions import Distribution, DomainAlone
 from liptest.data.product import ProductDistribution
 from liptest.data.sampled import SampledDistribution
+from liptest.data.tables import RowsOfUsers
 
 _PARSING = threading.Lock()
 _PACKAGE = Path(__file__).resolve().parents[1]
@@ -90,7 +91,8 @@ def _domain_text(distribution: Distribution) -> str:
     domain = distribution.domain
     if isinstance(domain, Answers):
         return f"Answers{(domain.dimension, domain.sensitivity, domain.kind, domain.moves)}"
-    return f"{type(domain).__name__}{domain.sizes}"
+    unit = f"{domain.unit, domain.at_most}" if isinstance(domain, RowsOfUsers) else ""
+    return f"{type(domain).__name__}{domain.sizes}{unit}"
 
 
 def _digest(text: str) -> str:

@@ -240,6 +240,22 @@ class Differences:
         return found
 
 
+@dataclass(frozen=True)
+class ManyDifferences:
+    """Sums of differences: of ``times`` of each part, any of which may be 0 (tables, B4).
+
+    No more is known of them as one set, so nothing is read off them as of ``Differences``.
+    """
+
+    size: int
+    parts: tuple[tuple[int, Differences], ...]
+
+    @property
+    def times(self) -> int:
+        """How many differences are added up."""
+        return sum(times for times, _ in self.parts)
+
+
 _ZERO = Fraction(0)
 # Rows whose differences are looked through for equal ones.
 _MOST_COMPARED = 300

@@ -8,7 +8,7 @@ costs a delta at an epsilon, by the closed form of Balle and Wang (2018) for the
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from itertools import islice, product
@@ -18,7 +18,14 @@ from flint import arb, fmpq
 from liptest.balls import CERTIFIED_BITS, precision
 from liptest.errors import InputError
 from liptest.symbolic.alignment import Price, find_bare_move, words_of_shifts
-from liptest.symbolic.answers import AlignedPath, Answer, Differences, Move, subtract_moves
+from liptest.symbolic.answers import (
+    AlignedPath,
+    Answer,
+    Differences,
+    ManyDifferences,
+    Move,
+    subtract_moves,
+)
 from liptest.symbolic.block_prices import MOST_POINTS, price_blocks
 from liptest.symbolic.forms import Rational
 from liptest.symbolic.noise import Noise
@@ -99,9 +106,52 @@ def price_direct_sums(
     released before. Epsilon is None where there is no proof: a sum without noise, normal noise at
     delta 0, noise that is in several sums with others.
     """
+    delta = _checked(delta)
+    found = _sums_of(released, (differences,), delta)
+    if isinstance(found, Price):
+        return found
+    if any(one.normal.sums for one in found):
+        return _with_normal(found, differences, delta)
+    return _dearest_pure(found, differences, delta)
+
+
+def price_many_sums(
+    released: AlignedPath | Sequence[AlignedPath],
+    many: ManyDifferences,
+    *,
+    delta: Rational = 0,
+) -> Price:
+    """``price_direct_sums`` for sums of differences, each part and each kind of noise at its worst.
+
+    Shifts add up: of Laplace noise and its like the prices do, of normal noise the lengths (tables,
+    B4).
+    """
+    delta = _checked(delta)
+    found = _sums_of(released, [part for _, part in many.parts], delta)
+    if isinstance(found, Price):
+        return found
+    total, shift = Price(_ZERO, delta), _ZERO
+    for times, part in many.parts:
+        pure = _dearest_pure(found, part, delta)
+        if pure.epsilon is None or total.epsilon is None:
+            return pure
+        total = replace(pure, epsilon=total.epsilon + times * pure.epsilon)
+        shift += times * max(largest_normal_shift(one.normal, part)[0] for one in found)
+    return _mixed(total, shift, (), delta)
+
+
+def _checked(delta: Rational) -> Fraction:
     if not 0 <= delta < 1:
         raise InputError(f"delta={delta} must be in [0, 1)", name="delta")
-    delta = Fraction(delta)
+    return Fraction(delta)
+
+
+def _sums_of(
+    released: AlignedPath | Sequence[AlignedPath],
+    parts: Sequence[Differences],
+    delta: Fraction,
+) -> list[_Sums] | Price:
+    """What each path releases; the price of none where some of it has no noise."""
     paths = [released] if isinstance(released, AlignedPath) else list(released)
     if not paths:
         raise InputError("released=() is not a program", name="released")
@@ -111,17 +161,16 @@ def price_direct_sums(
         if path.conditions:
             raise InputError("direct sums have no conditions; use price_paths", name="released")
         blocks, _, bare = blocks_of(path, reader)
-        seen = find_bare_move(path, bare, differences)
-        if seen is not None:
-            return Price(None, delta, number, seen[0], why=seen[1])
+        for part in parts:
+            seen = find_bare_move(path, bare, part)
+            if seen is not None:
+                return Price(None, delta, number, seen[0], why=seen[1])
         pure, normal = _kinds(path, blocks)
         if normal and not delta:
             why = "normal noise has no epsilon at delta 0"
             return Price(None, delta, number, why=why)
         found.append(_Sums(path, pure, _NormalSums(normal)))
-    if any(one.normal.sums for one in found):
-        return _with_normal(found, differences, delta)
-    return _dearest_pure(found, differences, delta)
+    return found
 
 
 def _dearest_pure(found: Sequence[_Sums], differences: Differences, delta: Fraction) -> Price:

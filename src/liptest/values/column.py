@@ -8,14 +8,16 @@ and casting. A selection keeps the records whose values are ``kept``. What sums 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from copy import copy
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.symbolic.answers import Answer, Differences, Move
+from liptest.symbolic.answers import Answer, Differences, ManyDifferences, Move
 from liptest.values.aligned import AlignedRun, AlignedValue
 from liptest.values.array import Storage, SymbolicArray, array_of, filled
 from liptest.values.branching import Branching
@@ -38,6 +40,20 @@ ADVICE = (
 )
 
 
+@dataclass(frozen=True)
+class RowBound:
+    """Of each user the first ``most`` rows whose values are ``kept``, of what ``before`` leaves."""
+
+    before: RowBound | None
+    kept: bytes
+    most: int
+
+    @property
+    def rows(self) -> int:
+        """The most rows of a user that are left."""
+        return self.most if self.before is None else min(self.most, self.before.rows)
+
+
 class AnswerBook:
     """The answers of an analysis: sums over all records of a table, equal ones once.
 
@@ -58,23 +74,36 @@ class AnswerBook:
         self.tables: list[Table] = []
         #: How far floats may take a sum from its exact value, by answer.
         self.margins: dict[int, Fraction] = {}
-        self._numbers: dict[bytes, int] = {}
+        #: What rows an answer is of, where the contributions of users are bounded.
+        self.bounds: list[RowBound | None] = []
+        self.bound: RowBound | None = None
+        self._numbers: dict[Any, int] = {}
         self._answers: list[Answer] = []
+        self._bounded: dict[RowBound, AnswerBook] = {}
         #: Whether the number of records was read, which is public.
         self.reads_length = False
 
     def of(self, table: Table, margin: Fraction = Fraction(0)) -> Answer:
         """The answer of a table, (values,) whole or finite numbers."""
         table = _lean(table)
-        key = table.dtype.char.encode() + table.tobytes()
+        key = table.dtype.char.encode() + table.tobytes(), self.bound
         number = self._numbers.get(key)
         if number is None:
             number = self._numbers[key] = len(self.tables)
             self.tables.append(table)
+            self.bounds.append(self.bound)
             self._answers.append(Answer(number, table.dtype.kind == "i", f"sum {number + 1}"))
         if margin:
             self.margins[number] = max(margin, self.margins.get(number, Fraction(0)))
         return self._answers[number]
+
+    def bounded(self, kept: Table, most: int) -> AnswerBook:
+        """The same book, for sums over the first rows of each user."""
+        bound = RowBound(self.bound, kept.tobytes(), most)
+        if bound not in self._bounded:
+            made = self._bounded[bound] = copy(self)  # which shares the lists
+            made.bound = bound
+        return self._bounded[bound]
 
     def value(self, number: int, counts: NDArray[np.int64]) -> Fraction:
         """The answer where so many records have each value."""
@@ -87,7 +116,7 @@ class AnswerBook:
 
     def differences(self) -> Differences:
         """What a replaced record changes, or one that comes or goes."""
-        rows, size = self._rows(), len(self.tables)
+        rows, size = self.rows_of(), len(self.tables)
         if self.comes_and_goes:
             assert not rows[0]  # a sum over what is not there
             found = Differences.of_tables(rows[1:], relation="added", size=size)
@@ -95,10 +124,33 @@ class AnswerBook:
             found = Differences.of_tables(rows, size=size)
         return found.widened(self.margins)
 
-    def _rows(self) -> list[dict[int, Fraction]]:
-        """What a record of each value adds to the answers."""
+    def differences_of_users(
+        self, most: int
+    ) -> tuple[ManyDifferences, tuple[RowBound | None, ...]]:
+        """What the rows of one user change, at most ``most`` of them; the bound of each part.
+
+        Rows that differently bounded sums are of may be different ones (tables, B5).
+        """
+        size, parts = len(self.tables), []
+        relation: Any = "added" if self.comes_and_goes else "replaced"
+        bounds = tuple(dict.fromkeys(self.bounds))
+        for bound in bounds:
+            rows = self.rows_of({n for n, other in enumerate(self.bounds) if other == bound})
+            assert not rows[0]  # a sum over what is not there
+            times = most if bound is None else min(most, bound.rows)
+            kept = rows[1:] if self.comes_and_goes else rows
+            parts.append((times, Differences.of_tables(kept, relation=relation, size=size)))
+        if any(self.margins.values()):
+            nothing = Differences.listed([{}], size=size)
+            parts.append((1, nothing.widened(self.margins)))
+            bounds = (*bounds, None)
+        return ManyDifferences(size, tuple(parts)), bounds
+
+    def rows_of(self, numbers: Iterable[int] | None = None) -> list[dict[int, Fraction]]:
+        """What a record of each value adds to the answers, or to those with these numbers."""
         rows: list[dict[int, Fraction]] = [{} for _ in range(self.values)]
-        for number, table in enumerate(self.tables):
+        for number in range(len(self.tables)) if numbers is None else sorted(numbers):
+            table = self.tables[number]
             for value in np.flatnonzero(table).tolist():
                 rows[value][number] = Fraction(table[value].item())
         return rows
@@ -107,12 +159,12 @@ class AnswerBook:
         """By value of a record: what one adds to the sum of these answers times these factors."""
         return {
             value: sum((by * row.get(answer, 0) for answer, by in factors.items()), Fraction(0))
-            for value, row in enumerate(self._rows())
+            for value, row in enumerate(self.rows_of())
         }
 
     def values_of_move(self, move: Move) -> tuple[int, int] | None:
         """Two values of a record of which the second adds so much more than the first."""
-        rows = [tuple(sorted(one.items())) for one in self._rows()]
+        rows = [tuple(sorted(one.items())) for one in self.rows_of()]
         places = {row: value for value, row in reversed(list(enumerate(rows)))}
         for value, row in enumerate(rows[:1] if self.comes_and_goes else rows):
             added = dict(row)
@@ -241,7 +293,7 @@ class Column(Storage):
             if not (index is Ellipsis or (type(index) is slice and index == slice(None))):
                 self.refuse("a write that looks at single records")
             self._put(slice(None), self.table_of(value, "a write"))
-        elif mask.dtype != np.bool_ or mask.table.ndim != 1 or not self._has_records_of(mask):
+        elif mask.dtype != np.bool_ or mask.table.ndim != 1 or not self.has_records_of(mask):
             self.refuse("a write where no comparison of the same records says")
         else:
             those, source = mask.table.copy(), column_of(value)
@@ -252,7 +304,8 @@ class Column(Storage):
                 self._put(those, one)
                 return
             kept = those if self.kept is None else those & self.kept
-            if source.kept is None or not np.array_equal(source.kept, kept):
+            is_same = source.answers is self.answers
+            if not is_same or source.kept is None or not np.array_equal(source.kept, kept):
                 self.refuse("a write of other records")
             self._put(those, source.table[those])
         self.is_off = self.is_off or _is_off(value)
@@ -294,13 +347,16 @@ class Column(Storage):
         return SymbolicArray(found)
 
     def _selected(self, mask: Column) -> Any:
-        if mask.dtype != np.bool_ or mask.table.ndim != 1 or not self._has_records_of(mask):
+        if mask.dtype != np.bool_ or mask.table.ndim != 1 or not self.has_records_of(mask):
             return self.refuse("an index that is not a comparison of the same records")
         kept = mask.table.copy() if self.kept is None else mask.table & self.kept
         column = Column(self.branching, self.answers, self.table, kept, is_off=self.is_off)
         return SymbolicArray(column)
 
-    def _has_records_of(self, other: Column) -> bool:
+    def has_records_of(self, other: Column) -> bool:
+        """Whether two columns are of the same selection of records."""
+        if self.answers is not other.answers:
+            return False
         if self.kept is None or other.kept is None:
             return self.kept is other.kept
         return bool(np.array_equal(self.kept, other.kept))
@@ -343,7 +399,7 @@ class Column(Storage):
         kind = type(value)
         if kind is SymbolicArray and type(value.storage) is Column:
             other: Column = value.storage
-            if not self._has_records_of(other) or other.table.ndim != self.table.ndim:
+            if not self.has_records_of(other) or other.table.ndim != self.table.ndim:
                 self.refuse(f"{use} of other records, or of another shape")
             return other.table if self.kept is None else other.table[self._stand_ins()]
         if issubclass(kind, Symbolic):

@@ -1,10 +1,12 @@
 """Data frames as symbols: columns of records by name, as pandas hands them to a program.
 
 A ``RecordSeries`` has an entry for each record: a column (``column``), or the places of names in a
-list of categories, which can be compared only. What sums it up is an answer. A ``SymbolicFrame`` is
-several of the same records. Sums by group, and counts of values, are answers by key; which keys
-occur depends on the data, so that they must be named: ``.reindex(KEYS, fill_value=0)`` or
-``.get(key, 0)``. What pandas does beyond that is refused, with the line of the program.
+list of categories, which can be compared only. What sums it up is an answer. A ``KeySeries`` says
+whose a record is: ``drop_duplicates`` and ``groupby(key).head(k)`` bound what one user contributes.
+A ``SymbolicFrame`` is several of the same records. Sums by group, and counts of values, are answers
+by key; which keys occur depends on the data, so that they must be named: ``.reindex(KEYS,
+fill_value=0)`` or ``.get(key, 0)``. What pandas does beyond that is refused, with the line of the
+program.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ import numpy as np
 
 from liptest.values.array import SymbolicArray
 from liptest.values.branching import Branching
-from liptest.values.column import column_of
+from liptest.values.column import Column, column_of
 from liptest.values.column_functions import looked_up
 from liptest.values.keyed_series import SERIES, KeyedSeries
 from liptest.values.protocol import ARITHMETIC, COMPARISONS, Symbolic, is_symbolic
@@ -321,6 +323,64 @@ class RecordSeries(_OfFrame):
 SERIES.add(RecordSeries)
 
 
+class KeySeries(_OfFrame):
+    """The column that says whose a record is; ``array`` is of the same records."""
+
+    __slots__ = ("array", "name")
+
+    described = "the column of users, of which only the number of rows may be bounded,"
+    advice = "bound what each contributes: frame.groupby(key).head(k), frame.drop_duplicates(key)"
+
+    def __init__(self, array: SymbolicArray, name: str) -> None:
+        self.array = array
+        self.name = name
+
+    @property
+    def kind(self) -> Any:
+        """What it stands for."""
+        import pandas
+
+        return pandas.Series
+
+    @property
+    def branching(self) -> Branching:  # type: ignore[override]
+        """The analysis that it is part of."""
+        return self.array.branching
+
+    def refuse(self, use: str, advice: str = advice) -> Any:
+        """End the analysis."""
+        return super().refuse(use, advice)
+
+    def __getitem__(self, key: Any) -> Any:
+        if type(key) is not RecordSeries:
+            return self.refuse("an index")
+        return KeySeries(self.array[key.numbers("an index")], self.name)
+
+    def bounded(self, most: int) -> KeySeries:
+        """Of each user the first rows."""
+        return KeySeries(_bounded(self.array, most), self.name)
+
+    def count(self) -> Any:
+        """How many records there are."""
+        return self.array.storage.count()  # type: ignore[attr-defined]
+
+    def nunique(self) -> Any:
+        """How many users there are."""
+        return self.bounded(1).count()
+
+    def __len__(self) -> int:
+        return self.count()  # type: ignore[no-any-return]
+
+
+def _bounded(array: SymbolicArray, most: int) -> SymbolicArray:
+    column = column_of(array)
+    assert column is not None
+    assert column.kept is not None  # what slots without a row are left out by
+    answers = column.answers.bounded(column.kept, most)
+    made = Column(column.branching, answers, column.table, column.kept, is_off=column.is_off)
+    return SymbolicArray(made)
+
+
 def _array(value: Any, use: str) -> Any:
     return value.numbers(use) if type(value) is RecordSeries else value
 
@@ -372,7 +432,7 @@ class SymbolicFrame(_OfFrame):
 
     __slots__ = ("_series",)
 
-    def __init__(self, series: dict[str, RecordSeries]) -> None:
+    def __init__(self, series: dict[str, Any]) -> None:
         self._series = series
 
     @property
@@ -383,13 +443,13 @@ class SymbolicFrame(_OfFrame):
         return pandas.DataFrame
 
     @property
-    def _first(self) -> RecordSeries:
+    def _first(self) -> Any:
         return next(iter(self._series.values()))
 
     @property
     def branching(self) -> Branching:  # type: ignore[override]
         """The analysis that it is part of."""
-        return self._first.branching
+        return self._first.branching  # type: ignore[no-any-return]
 
     @property
     def columns(self) -> list[str]:
@@ -422,6 +482,8 @@ class SymbolicFrame(_OfFrame):
 
     def to_numpy(self) -> Any:
         """A row of numbers for each record."""
+        if any(type(one) is KeySeries for one in self._series.values()):
+            return self.refuse(".to_numpy of users", "name its columns: frame[['age']].to_numpy()")
         columns = [column_of(one.numbers(".to_numpy")) for one in self._series.values()]
         tables = [one.table for one in columns if one is not None]
         first = columns[0]
@@ -440,7 +502,7 @@ class SymbolicFrame(_OfFrame):
         made = dict(self._series)
         for name, value in columns.items():
             found = value(SymbolicFrame(made)) if callable(value) else value
-            if type(found) is not RecordSeries:
+            if type(found) is not RecordSeries or not _are_alike(found, self._first):
                 return self.refuse(".assign of what is not made of its columns")
             made[name] = RecordSeries(found.array, name, found.names)
         return SymbolicFrame(made)
@@ -467,13 +529,70 @@ class SymbolicFrame(_OfFrame):
 
     def groupby(self, by: Any) -> Any:
         """Records by the entries of a column."""
-        if isinstance(by, str) and by in self._series:
-            return Grouped(self, self._series[by])
-        return self.refuse(".groupby", "group by the name of one column")
+        if isinstance(by, list) and len(by) == 1:
+            by = by[0]
+        if not isinstance(by, str) or by not in self._series:
+            return self.refuse(".groupby", "group by the name of one column")
+        series = self._series[by]
+        return OfUsers(self, series) if type(series) is KeySeries else Grouped(self, series)
+
+    def drop_duplicates(self, subset: Any = None) -> Any:
+        """The first row of each user."""
+        if isinstance(subset, list) and len(subset) == 1:
+            subset = subset[0]
+        if not isinstance(subset, str) or type(self._series.get(subset)) is not KeySeries:
+            return self.refuse(".drop_duplicates", "name the column of users")
+        return self.bounded(1)
+
+    def bounded(self, most: int) -> SymbolicFrame:
+        """Of each user the first rows."""
+        made = {
+            name: one.bounded(most)
+            if type(one) is KeySeries
+            else RecordSeries(_bounded(one.array, most), name, one.names)
+            for name, one in self._series.items()
+        }
+        return SymbolicFrame(made)
 
     def sum(self) -> Any:
         """The answers of all columns."""
         return KeyedSeries.of({name: one.sum() for name, one in self._series.items()})
+
+
+def _are_alike(left: Any, right: Any) -> bool:
+    """Whether two series are of the same records."""
+    one, other = column_of(left.array), column_of(right.array)
+    return one is not None and other is not None and one.has_records_of(other)
+
+
+class OfUsers(_OfFrame):
+    """A frame by users: what each contributes can be bounded."""
+
+    __slots__ = ("_by", "_frame")
+
+    kind = object
+    described = "the rows of each user, of which there may be any number,"
+
+    def __init__(self, frame: SymbolicFrame, by: KeySeries) -> None:
+        self._frame, self._by = frame, by
+
+    @property
+    def branching(self) -> Branching:  # type: ignore[override]
+        """The analysis that it is part of."""
+        return self._by.branching
+
+    def refuse(self, use: str, advice: str = KeySeries.advice) -> Any:
+        """End the analysis."""
+        return super().refuse(use, advice)
+
+    def __getitem__(self, key: Any) -> Any:
+        return self.refuse("an index")
+
+    def head(self, n: Any = 5) -> Any:
+        """The first n rows of each user."""
+        if type(n) is not int or n < 1:
+            return self.refuse(".head", "give it a whole number of at least 1")
+        return self._frame.bounded(n)
 
 
 class Grouped(_OfFrame):

@@ -1,0 +1,162 @@
+"""Tables of users as symbols: neighbours differ in the rows of one user (docs/theory, tables, B4).
+
+The answers are sums over rows, or over the first rows of each user. What a user's rows change is a
+sum of what single rows change, of so many as the table or the code allows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from math import floor
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liptest.data.domains import IntArray
+from liptest.data.tables import RowsOfUsers
+from liptest.enumerate.draw_logs import handed
+from liptest.symbolic.answers import Answer, ManyDifferences, Move
+from liptest.values.aligned import AlignedRun
+from liptest.values.array import SymbolicArray
+from liptest.values.branching import Branching
+from liptest.values.column import AnswerBook, Column, RowBound
+
+Pairs = tuple[tuple[IntArray, IntArray], ...]
+# Users, more or less, of plain tables.
+_FEW = 4
+
+
+class UserRows:
+    """How tables of users reach a program; see ``symbolic_data.Data``."""
+
+    are_answers_alike = False
+
+    def __init__(self, domain: RowsOfUsers) -> None:
+        self._domain = domain
+        comes_and_goes = domain.kind == "add_remove"
+        self._answers = AnswerBook(
+            domain.dimension, domain.row_values, comes_and_goes=comes_and_goes
+        )
+        #: A dataset, and by bound how many of its rows have each value.
+        self._counted: tuple[Any, dict[RowBound | None, NDArray[np.int64]]] = None, {}
+
+    def symbolic(self, tree: Branching, run: AlignedRun) -> Any:
+        """What stands for a dataset."""
+        values = np.arange(self._answers.values, dtype=np.int64)
+        values.flags.writeable = False
+        return SymbolicArray(Column(tree, self._answers, values))
+
+    def plain(self, rng: np.random.Generator) -> NDArray[Any]:
+        """Some dataset."""
+        return handed(self._domain.draw(rng, int(rng.integers(1, _FEW + 1))))  # type: ignore[no-any-return]
+
+    def value(self, answer: Answer, dataset: NDArray[Any]) -> Fraction:
+        """An answer of a dataset."""
+        if self._counted[0] is not dataset:
+            self._counted = dataset, {}
+        bound, known = self._answers.bounds[answer.number], self._counted[1]
+        if bound not in known:
+            slots = dataset[dataset > 0]
+            rows, users = self._domain.rows_in(slots), self._domain.users_in(slots)
+            rows = rows[kept_by(bound, rows, users)]
+            known[bound] = np.bincount(rows, minlength=self._answers.values)
+        return self._answers.value(answer.number, known[bound])
+
+    def differences(self) -> ManyDifferences:
+        """Of the answers of neighbours."""
+        return self._answers.differences_of_users(self._domain.most)[0]
+
+    def values_of_move(self, move: Move) -> None:
+        """It is several records that change."""
+        return
+
+    @property
+    def hint(self) -> str:
+        """What to write where a user may bring all rows, and sums are over all of them."""
+        unit = self._domain.unit
+        if not self.reads_length:
+            return ""
+        return (
+            f"one {unit} may bring all {self._domain.dimension:,} rows: write at_most= in the "
+            f"table, or frame.groupby({unit!r}).head(k) in the code"
+        )
+
+    @property
+    def reads_length(self) -> bool:
+        """Whether the price depends on how many rows there may be."""
+        return self._domain.at_most is None and None in self._answers.bounds
+
+    def pairs_of_moves(self, moves: Sequence[Move]) -> Pairs:
+        """A user who brings so many rows as each part of the differences allows."""
+        differences, bounds = self._answers.differences_of_users(self._domain.most)
+        found: list[tuple[IntArray, IntArray]] = []
+        for move, (times, _), bound in zip(moves, differences.parts, bounds, strict=False):
+            rows = self._rows_of_move(move, bound)
+            for low, high in rows[:1]:
+                left, right = [low] * times, [high] * times
+                others = dict.fromkeys((0, high, low))
+                found += [self._pair(left, right, other) for other in others]
+        return tuple(found)
+
+    def pairs_at(self, table: dict[int, Fraction], offset: Fraction) -> Pairs:
+        """With so many users of one row each that a sum of answers and an offset is near 0."""
+        added = self._answers.contributions(table)
+        found: list[tuple[IntArray, IntArray]] = []
+        for row in {max(added, key=lambda v: added[v]), min(added, key=lambda v: added[v])}:
+            if row == 0 or not added[row]:
+                continue
+            crossing = floor(-offset / added[row])
+            counts = (crossing - 1, crossing, crossing + 1)
+            possible = [count for count in counts if 0 <= count < self._domain.dimension]
+            found += [self._pair([], [row], row, count) for count in possible]
+        return tuple(found)
+
+    def _rows_of_move(self, move: Move, bound: RowBound | None) -> list[tuple[int, int]]:
+        """Values of rows, 0 for none, of which the second adds so much more than the first."""
+        numbers = {n for n, other in enumerate(self._answers.bounds) if other == bound}
+        rows = [tuple(sorted(one.items())) for one in self._answers.rows_of(numbers)]
+        places = {row: value for value, row in reversed(list(enumerate(rows)))}
+        found = []
+        for value, row in enumerate(rows[:1] if self._answers.comes_and_goes else rows):
+            for sign in (1, -1):
+                changed = dict(row)
+                for answer, step in move:
+                    changed[answer] = changed.get(answer, Fraction(0)) + sign * step
+                other = tuple(sorted((answer, one) for answer, one in changed.items() if one))
+                if places.get(other, value) != value:
+                    found.append((value, places[other]))
+        return found
+
+    def _pair(
+        self, left: Sequence[int], right: Sequence[int], other: int, count: int | None = None
+    ) -> tuple[IntArray, IntArray]:
+        """User 0 with these rows, and others with one row each; all there is room for."""
+        room, own = self._domain.dimension, max(len(left), len(right))
+        others = room - own if count is None else min(count, room - own)
+        sides = []
+        for rows in (left, right):
+            dataset = np.zeros(room, dtype=np.int64)
+            dataset[: len(rows)] = [self._domain.slot(0, row) if row else 0 for row in rows]
+            if other:
+                first = self._domain.slot(1, other)
+                dataset[own : own + others] = first + np.arange(others)
+            sides.append(dataset)
+        return sides[0], sides[1]
+
+
+def kept_by(
+    bound: RowBound | None, rows: NDArray[np.int64], users: NDArray[np.int64]
+) -> NDArray[np.bool_]:
+    """Which rows a bound leaves: of each user the first ones of those that are kept."""
+    if bound is None:
+        return np.ones(len(rows), dtype=np.bool_)
+    those = kept_by(bound.before, rows, users)
+    those &= np.frombuffer(bound.kept, dtype=np.bool_)[rows]
+    seen: dict[int, int] = {}
+    for place in np.flatnonzero(those).tolist():
+        user = int(users[place])
+        seen[user] = seen.get(user, 0) + 1
+        those[place] = seen[user] <= bound.most
+    return those

@@ -1,0 +1,53 @@
+"""Certificates of claims on users: what they say of a domain, and what the small checker knows."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+import liptest as lt
+from liptest.errors import InputError
+from liptest.evidence import check_witness
+from liptest.evidence.domain_form import domain_of, domain_to_dict
+
+COLUMNS: dict[str, Any] = {"user": lt.Key(), "spend": lt.Integer(0, 2)}
+RELATIONS = ("replace", "add_remove")
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("at_most", [None, 2])
+def test_a_domain_is_read_as_it_was_written(relation: str, at_most: int | None) -> None:
+    table = lt.Table(COLUMNS, rows=4, unit="user", relation=relation, at_most=at_most)
+    document = json.loads(json.dumps(domain_to_dict(table)))
+    assert domain_of(document) == table
+    with pytest.raises(InputError, match="does not fit the columns"):
+        domain_of({**document, "kind": "table, a row replaced", "at_most": None})
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_the_small_checker_has_the_distances_of_the_domain(relation: str) -> None:
+    table: Any = lt.Table(COLUMNS, rows=4, unit="user", relation=relation)
+    document = domain_to_dict(table)
+    rng = np.random.default_rng(1)
+    for _ in range(200):
+        left, right = table.draw(rng, 2), table.draw(rng, 2)
+        if rng.random() < 0.7:
+            right = np.where(table.users_in(left) == 0, 0, left)
+        steps = int(table.distance(left, right)[0])
+        witness = {"dataset": left.tolist(), "neighbour": right.tolist(), "distance": steps}
+        if steps:
+            assert check_witness._distance(document, witness) == steps
+        else:
+            with pytest.raises(check_witness.Unreadable, match="at distance 0"):
+                check_witness._distance(document, witness)
+
+
+def test_a_user_of_too_many_rows_is_no_witness() -> None:
+    table: Any = lt.Table(COLUMNS, rows=4, unit="user", at_most=1)
+    rows = [table.slot(0, 1), table.slot(0, 2), 0, 0]
+    witness = {"dataset": rows, "neighbour": [0] * 4, "distance": 1}
+    with pytest.raises(check_witness.Unreadable, match="more than 1 rows of one user"):
+        check_witness._distance(domain_to_dict(table), witness)
