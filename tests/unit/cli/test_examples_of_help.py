@@ -59,7 +59,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("examples")
     (folder / "vendor.py").write_text(VENDOR)
     (folder / "mine.py").write_text(MINE)
-    (folder / "liptest.toml").write_text(CONFIG)
     (folder / "query.py").write_text(QUERY)
     (folder / "private.csv").write_text("click\n0\n1\n1\n")
     np.save(folder / "public.npy", np.zeros((4, 3), dtype=np.int8))
@@ -85,6 +84,10 @@ def test_an_example_runs_as_printed(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(folder)
+    if "--config" in example:
+        (folder / "liptest.toml").write_text(CONFIG)
+    else:
+        (folder / "liptest.toml").unlink(missing_ok=True)
     capsys.readouterr()
     code = main(shlex.split(example)[1:])
     out, err = capsys.readouterr()
