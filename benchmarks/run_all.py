@@ -43,7 +43,10 @@ SCRIPTS = (
     "fit.py",
 )
 # Scripts that print no rows, and have no quick mode.
-TEXTS = ("composition.py", "exact_distance.py", "everyday.py", "house.py", "hops.py")
+TEXTS = (
+    *("composition.py", "exact_distance.py", "everyday.py", "house.py", "hops.py"),
+    "sequential.py",
+)
 
 # What takes an hour.
 ALONE = ("mutants.py", "mutant_runs.py")

@@ -17,6 +17,7 @@ import numpy as np
 from liptest.blackbox.learning import Aim, empirical_divergence, normal_quantile, radius
 from liptest.blackbox.race import LEAST_DRAWS, Look, Pairs, Progress, Round, Tested, choose_pairs
 from liptest.blackbox.samplers import Sampler, Source, check_sampler
+from liptest.blackbox.sequential import Play
 from liptest.blackbox.verdicts import (
     BlackBoxVerdict,
     LossBound,
@@ -24,10 +25,18 @@ from liptest.blackbox.verdicts import (
     no_sentence,
     open_reason,
     open_sentence,
+    unrefuted_reason,
     yes_sentence,
 )
 from liptest.data.distributions import Distribution
-from liptest.errors import InputError, check_count, check_non_negative, check_open_unit, check_seed
+from liptest.errors import (
+    InputError,
+    check_count,
+    check_non_negative,
+    check_open_unit,
+    check_seed,
+    shown,
+)
 from liptest.mechanisms.base import check_by_samples
 from liptest.privacy.claims import Claim, ExactLog, parse_epsilon
 from liptest.verdicts import Cost, Decision, Guarantee
@@ -77,6 +86,8 @@ class SampleRequest:
     claim: Claim
     resolution: float
     failure_probability: float
+    sequential: bool
+    floats: str
 
 
 def asked_for(
@@ -90,6 +101,8 @@ def asked_for(
     samples: int = 1_000_000,
     tolerance: float = 1e-9,
     seed: int | None = None,
+    sequential: bool = False,
+    floats: str | None = None,
 ) -> SampleRequest:
     """What is asked for; nothing is drawn from the sampler.
 
@@ -97,10 +110,22 @@ def asked_for(
     """
     # Which pairs are chosen depends on the seed, whether they can be had does not.
     task_of(sampler, data, samples, 0 if seed is None else seed, None)
+    if floats not in (None, "ideal", "implemented"):
+        raise InputError(
+            f'floats={shown(floats)} must be "ideal" or "implemented"', name="floats", value=floats
+        )
+    if floats == "implemented" and not sequential:
+        raise InputError(
+            'floats="implemented": the lowest bits are compared by the sequential test; give '
+            "sequential=True too",
+            name="floats",
+        )
     return SampleRequest(
         claim=Claim(parse_epsilon(epsilon), delta, tolerance),
         resolution=check_open_unit("resolution", resolution),
         failure_probability=check_open_unit("failure_probability", failure_probability),
+        sequential=bool(sequential),
+        floats=floats or ("implemented" if sequential else "ideal"),
     )
 
 
@@ -124,6 +149,8 @@ def check_samples(
     samples: int = 1_000_000,
     tolerance: float = 1e-9,
     seed: int | None = None,
+    sequential: bool = False,
+    floats: str | None = None,
     executor: Executor | None = None,
     progress: Progress | None = None,
 ) -> BlackBoxVerdict:
@@ -149,6 +176,13 @@ def check_samples(
         Relative and absolute slack of the claim.
     seed
         The sampler's generators are made from it; None draws one.
+    sequential
+        Draw until the claim is refuted, and no further: hundreds of samples where the loss is twice
+        the claim (docs/theory/sequential.md). The error bound holds wherever it stops. NO or
+        INCONCLUSIVE, never YES.
+    floats
+        "implemented": also compare the lowest bits of numbers, which show noise that was added in
+        floats; for sequential tests only, and their default. "ideal": do not.
     executor, progress
         Any ``concurrent.futures.Executor``; ``progress(samples so far, samples)``.
 
@@ -170,7 +204,11 @@ def check_samples(
         samples=samples,
         tolerance=tolerance,
         seed=seed,
+        sequential=sequential,
+        floats=floats,
     )
+    if asked.sequential:
+        return _play(task_of(sampler, data, samples, seed, executor), asked, started, progress)
     claim, eta, failure = asked.claim, asked.resolution, asked.failure_probability
     task = task_of(sampler, data, samples, seed, executor)
     rounds = _rounds(task)
@@ -219,6 +257,39 @@ def check_samples(
         reason=open_reason(reached, eta, _needed(task, claim, eta, failure))
         if decision is Decision.INCONCLUSIVE
         else "",
+    )
+
+
+def _play(
+    task: SampleTask, asked: SampleRequest, started: float, progress: Progress | None
+) -> BlackBoxVerdict:
+    """The sequential test: all of the failure probability is that of a NO."""
+    claim, pairs, failure = asked.claim, task.pairs, asked.failure_probability
+    play = Play(task.source, pairs, task.samples, claim, failure, asked.floats)
+    bound = play.run(progress)
+    refuted = bound is not None and bound.lower_bound >= claim.threshold
+    decision = Decision.NO if refuted else Decision.INCONCLUSIVE
+    look = Look(0, False, (), ())
+    return BlackBoxVerdict(
+        decision=decision,
+        mechanism=task.source.sampler.name,
+        claim=claim,
+        witness=bound if refuted else None,
+        bounds=() if bound is None else (bound,),
+        resolution=asked.resolution,
+        resolution_reached=math.inf,
+        is_finite=False,
+        guarantee=_guarantee(decision, claim, pairs, look, math.inf, failure),
+        cost=Cost(
+            draws=task.source.used, pairs=len(pairs.pairs), seconds=time.perf_counter() - started
+        ),
+        seed=task.source.seed,
+        relation=pairs.relation,
+        tried=pairs.words,
+        samples=task.samples,
+        reason="" if refuted else unrefuted_reason(task.samples),
+        sequential=True,
+        floats="implemented" if asked.floats == "implemented" else None,
     )
 
 

@@ -30,10 +30,12 @@ _MOST_COMPARED = 6
 _MOST_SINGLE = 32
 
 
-def feature_names(outputs: Outputs) -> list[str]:
-    """The features that may tell such outputs apart."""
+def feature_names(outputs: Outputs, *, low_bits: bool = False) -> list[str]:
+    """The features that may tell such outputs apart; ``low_bits``: of floats as such, too."""
     width = outputs.numbers.shape[1]
     names = [f"x[{i}]" for i in range(min(width, _MOST_SINGLE))]
+    if low_bits and outputs.has_fractions:
+        names += [f"low bit of {name}" for name in names]
     if not outputs.is_numeric:
         names.append("length")
     if width > 1:
@@ -48,11 +50,30 @@ def feature(outputs: Outputs, name: str) -> FloatArray:
     if name == "length":
         return outputs.lengths
     numbers = outputs.numbers
+    if name.startswith(_LOW_BIT):
+        return low_bits(feature(outputs, name.removeprefix(_LOW_BIT)))
     if not name.startswith("x["):
         return np.asarray(_WHOLE[name](numbers), dtype=np.float64)
     parts = [_column(numbers, int(part.strip("x[]"))) for part in name.split("-")]
     with np.errstate(invalid="ignore"):
         return parts[0] if len(parts) == 1 else parts[0] - parts[1]
+
+
+_LOW_BIT = "low bit of "
+
+
+def low_bits(values: FloatArray) -> FloatArray:
+    """(n,) exponents k of the largest powers 2^k that divide the values; NaN for 0 and no numbers.
+
+    A program that adds its noise to x in floats returns multiples of the grid at x, which is finer
+    where x is smaller: sequential, B5.
+    """
+    with np.errstate(invalid="ignore"):
+        mantissas, exponents = np.frexp(values)
+        scaled = np.where(np.isfinite(values), np.abs(mantissas) * 2.0**53, 0.0).astype(np.int64)
+    # The lowest bit that is set, as a float: a power of two.
+    lowest = np.frexp((scaled & -scaled).astype(np.float64))[1] - 1
+    return np.where(scaled == 0, np.nan, (lowest + exponents - 53).astype(np.float64))
 
 
 def _column(numbers: FloatArray, place: int) -> FloatArray:
@@ -376,6 +397,12 @@ class Outputs:
     def is_numeric(self) -> bool:
         """Whether every output is a number or a vector of one length."""
         return self.array.dtype.kind in "biuf"
+
+    @property
+    def has_fractions(self) -> bool:
+        """Whether any number is not whole."""
+        known = self.numbers[np.isfinite(self.numbers)]
+        return bool((known != np.rint(known)).any())
 
     @cached_property
     def numbers(self) -> NDArray[np.float64]:

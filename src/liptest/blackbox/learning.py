@@ -9,7 +9,7 @@ Order and cut are estimates; they decide how strong the test is, never whether i
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -64,12 +64,15 @@ class Tally:
     """What one test saw: ``wins`` of A, ``losses`` of B, and the tokens' thresholds.
 
     ``tokens`` are the epsilons, ascending, up to which each token counts as a loss: -ln u, u
-    uniform, so that a token counts with probability e^-epsilon, for all epsilon at once.
+    uniform, so that a token counts with probability e^-epsilon, for all epsilon at once. ``tail``
+    (wins, trials, log odds) is the logarithm that is held against a level: that of a binomial tail,
+    or of 1 / wealth of bets (``liptest.blackbox.betting``).
     """
 
     wins: int
     losses: int
     tokens: np.ndarray[tuple[int], np.dtype[np.float64]]
+    tail: Callable[[int, int, float], float] = log_tail
 
     def losses_at(self, epsilon: float) -> int:
         """Losses of B and tokens that count at epsilon."""
@@ -82,7 +85,7 @@ class Tally:
         More losses and a larger chance of a win both make the tail larger.
         """
         trials = self.wins + self.losses_at(first)
-        return self.wins > 0 and log_tail(self.wins, trials, last) <= log_level
+        return self.wins > 0 and self.tail(self.wins, trials, last) <= log_level
 
     def largest_refuted(self, log_level: float, first_step: float = 1.0) -> float:
         """An epsilon such that it and all below are rejected; -inf when there is none at 0.
@@ -108,7 +111,7 @@ class Tally:
         trials = self.wins + self.losses
 
         def above(epsilon: float) -> float:
-            return log_tail(self.wins, trials, epsilon) - log_level
+            return self.tail(self.wins, trials, epsilon) - log_level
 
         low, high, below, over = 0.0, 1.0, -1.0, above(1.0)
         while over <= 0 and high < _LARGEST:
@@ -330,6 +333,15 @@ class Event:
         return cls(view_from_dict(view), tuple(cells))
 
 
+def event_form(core: Any, handler: Any) -> Any:
+    """How an event looks in JSON."""
+    return core.no_info_after_validator_function(
+        Event.from_dict,
+        core.dict_schema(core.str_schema(), core.any_schema()),
+        serialization=core.plain_serializer_function_ser_schema(Event.to_dict),
+    )
+
+
 @dataclass(frozen=True)
 class ScoredEvent:
     """An event with the score that it was chosen for; ``forward``: more likely on the left."""
@@ -349,15 +361,17 @@ def best_cells(
     """
     found = []
     for forward in (True, False):
-        choice = _best_prefix(*((order, judged) if forward else (order[::-1], judged[::-1])), aim)
+        choice = best_prefix(*((order, judged) if forward else (order[::-1], judged[::-1])), aim)
         if choice is not None:
             found.append(ScoredEvent(*choice, forward))
     return max(found, key=lambda choice: choice.score, default=None)
 
 
-def _best_prefix(
+def best_prefix(
     order: tuple[Counts, Counts], judged: tuple[Counts, Counts], aim: Aim
 ) -> tuple[float, tuple[int, ...]] | None:
+    """The best event that is likelier on the first; None where nothing was seen."""
+    """Score and cells of the best event that is likelier on the first; None where nothing came."""
     seen = np.flatnonzero(order[0] + order[1])
     draws = [max(1, int(counts.sum())) for counts in judged]
     if len(seen) < 1:

@@ -13,7 +13,8 @@ from typing import Annotated, Any, ClassVar, NoReturn
 
 import numpy as np
 
-from liptest.blackbox.learning import Event, Tally, log_tail, plan_sides
+from liptest.blackbox.betting import log_doubt
+from liptest.blackbox.learning import Event, Tally, event_form, log_tail, plan_sides
 from liptest.blackbox.samplers import Sampler, Source, check_sampler
 from liptest.errors import check_count, check_open_unit, check_seed
 from liptest.privacy.claims import Claim, exact_text
@@ -40,12 +41,23 @@ _COORDINATES = "  (x[k]: number k of the output, from 0; x[0] is an output that 
 Level = Annotated[float, as_number(gt=0, lt=1)]
 
 
-def _event(core: Any, handler: Any) -> Any:
-    return core.no_info_after_validator_function(
-        Event.from_dict,
-        core.dict_schema(core.str_schema(), core.any_schema()),
-        serialization=core.plain_serializer_function_ser_schema(Event.to_dict),
-    )
+@dataclass(frozen=True)
+class Bets(Record):
+    """How the bets went, all pairs and sets together, and the last set that named the neighbour.
+
+    Parameters
+    ----------
+    wins, losses
+        Samples of the side that was named, and of the other. Tokens are not counted in.
+    back
+        The last set of outputs that spoke for the neighbour; None when there was none.
+    """
+
+    optional: ClassVar[frozenset[str]] = frozenset({"back"})
+
+    wins: Count
+    losses: Count
+    back: Annotated[Event, Json(event_form)] | None = None
 
 
 @dataclass(frozen=True)
@@ -68,19 +80,25 @@ class LossBound(Record):
         For delta > 0: the extra losses that stand for delta at the bound (``tails``).
     lower_bound
         Natural log units; -inf when not even epsilon 0 is refuted.
+    bets
+        Of a sequential test, else None. Pair and event are then those of the last bets, draws and
+        hits those of all bets, each on the pair and event that were chosen before it was drawn;
+        the bound follows from the bets that were won and lost.
     """
 
     derived: ClassVar[Mapping[str, Any]] = {"event_words": Text}
+    optional: ClassVar[frozenset[str]] = frozenset({"bets"})
 
     dataset: tuple[Whole, ...]
     neighbour: tuple[Whole, ...]
-    event: Annotated[Event, Json(_event)]
+    event: Annotated[Event, Json(event_form)]
     draws: tuple[Count, Count]
     hits: tuple[Count, Count]
     delta: BelowOne
     tokens: Count
     lower_bound: Annotated[float, as_number("inf", "-inf")]
     failure_probability: Level
+    bets: Bets | None = None
 
     @property
     def event_words(self) -> str:
@@ -177,6 +195,10 @@ class BlackBoxVerdict(Record):
         (epsilon, delta + eta)-private for the events compared. inf where nothing was compared.
     is_finite
         Whether all events were compared (few distinct outputs), or unions of cells only.
+    sequential
+        True where samples were drawn until enough was known; None for the test of fixed size.
+    floats
+        "implemented" where the lowest bits of numbers were compared, too; else None.
     """
 
     kind: ClassVar[str] = "black box"
@@ -184,6 +206,7 @@ class BlackBoxVerdict(Record):
         "kind": Annotated[str, as_one_of("black box")],
         "largest_loss": Size,
     }
+    optional: ClassVar[frozenset[str]] = frozenset({"floats", "sequential"})
 
     decision: Annotated[Decision, as_one_of(Decision.YES, Decision.NO, Decision.INCONCLUSIVE)]
     mechanism: Text
@@ -200,6 +223,8 @@ class BlackBoxVerdict(Record):
     tried: Text
     samples: Count
     reason: Text = ""
+    sequential: Annotated[bool, as_one_of(True)] | None = None
+    floats: Annotated[str, as_one_of("implemented")] | None = None
 
     @property
     def largest_loss(self) -> float:
@@ -210,6 +235,21 @@ class BlackBoxVerdict(Record):
         raise TypeError(
             "a verdict has no truth value (a NO would be true); compare verdict.decision == 'YES'"
         )
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What ``check_samples`` was asked for beside the sampler and the data."""
+        return {
+            "epsilon": self.claim.epsilon,
+            "delta": self.claim.delta,
+            "resolution": self.resolution,
+            "failure_probability": float(self.guarantee.failure_probability or 0.0),
+            "samples": self.samples,
+            "tolerance": self.claim.tolerance,
+            "seed": self.seed,
+            "sequential": bool(self.sequential),
+            "floats": self.floats or "ideal",
+        }
 
     @property
     def note(self) -> str:
@@ -225,7 +265,8 @@ class BlackBoxVerdict(Record):
     def tested(self) -> str:
         """What was sampled and compared."""
         drawn = counted(self.cost.draws, "sample")
-        return f"Black box: {drawn} of the output; tried {self.tried}."
+        until = ", drawn until enough was known" if self.sequential else ""
+        return f"Black box: {drawn} of the output{until}; tried {self.tried}."
 
     @property
     def shown_bound(self) -> LossBound | None:
@@ -258,12 +299,29 @@ def bound_lines(bound: LossBound, noun: str = "record") -> list[str]:
     left, right = (f"{h:,} of {n:,}" for h, n in zip(bound.hits, bound.draws, strict=True))
     percent = f"{100 * bound.confidence:.8g} %"
     loss = max(0.0, math.floor(bound.lower_bound * 1e4) / 1e4) if bound.lower_bound > 0 else 0.0
+    if bound.bets is not None:
+        return [
+            f"Two datasets differ only in {noun}{plural} {where}{more} ({values}{more}):",
+            *_bet_lines(bound, bound.bets),
+            f"  loss{excess} at least {loss:.4f}, with confidence {percent} wherever one stops.",
+            *([_COORDINATES] if "x[" in f"{bound.event}{bound.bets.back}" else []),
+        ]
     return [
         f"Two datasets differ only in {noun}{plural} {where}{more} ({values}{more}):",
         f"  {bound.event}: {left} draws ({bound.shares[0]:.4g}) against {right} "
         f"({bound.shares[1]:.4g})",
         f"  loss{excess} at least {loss:.4f}, with confidence {percent}.",
         *([_COORDINATES] if "x[" in str(bound.event) else []),
+    ]
+
+
+def _bet_lines(bound: LossBound, bets: Bets) -> list[str]:
+    back = "" if bets.back is None else f"; {bets.back} for the second"
+    tokens = f" and {bound.tokens:,} for delta" if bound.tokens else ""
+    return [
+        f"  {bound.event} speaks for the first{back} (the last bets).",
+        f"  Of {sum(bound.draws):,} samples bet on, each of a side that a coin chose, the side was "
+        f"named rightly {bets.wins:,} times, wrongly {bets.losses:,} times{tokens}.",
     ]
 
 
@@ -323,6 +381,14 @@ def open_reason(reached: float, asked: float, needed: int) -> str:
     return f"the samples reach {known}, asked for was {asked:g}; that takes {takes}"
 
 
+def unrefuted_reason(samples: int) -> str:
+    """Why a sequential test is INCONCLUSIVE."""
+    return (
+        f"not refuted by {samples:,} samples; a test that stops when enough is known never says "
+        f"YES: that takes the test of fixed size"
+    )
+
+
 # Of the logarithm of a tail, which is computed again.
 _ROUNDING = 1e-9
 
@@ -350,10 +416,15 @@ def count_problems(verdict: BlackBoxVerdict) -> list[str]:
 def _bound_problems(bound: LossBound) -> list[str]:
     if any(hits > draws for hits, draws in zip(bound.hits, bound.draws, strict=True)):
         return [f"hits={bound.hits} are more than draws={bound.draws}"]
+    if bound.bets is not None and sum(bound.draws) < bound.bets.wins + bound.bets.losses:
+        return [f"bets={bound.bets} are more than draws={bound.draws}"]
     if bound.lower_bound == -math.inf:
         return []
     wins, losses = bound.hits
-    tail = log_tail(wins, wins + losses + bound.tokens, bound.lower_bound)
+    log_chance = log_tail
+    if bound.bets is not None:
+        wins, losses, log_chance = bound.bets.wins, bound.bets.losses, log_doubt
+    tail = log_chance(wins, wins + losses + bound.tokens, bound.lower_bound)
     if not wins or tail > math.log(bound.failure_probability) + _ROUNDING:
         return [f"lower_bound={bound.lower_bound:g} does not follow from {bound.hits}"]
     return []

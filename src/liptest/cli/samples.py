@@ -49,6 +49,23 @@ def samples(
     samples: Annotated[
         int, Parameter(group=RUN, help="Outputs to draw at most.", **WHOLE)
     ] = 1_000_000,
+    sequential: Annotated[
+        bool,
+        Parameter(
+            group=RUN,
+            help="Draw until the claim is refuted, no further; the error bound holds wherever it "
+            "stops. Never says YES.",
+            negative="",
+        ),
+    ] = False,
+    floats: Annotated[
+        str | None,
+        Parameter(
+            group=RUN,
+            help="With --sequential. implemented (default): the lowest bits of numbers are "
+            "compared, too. ideal: they are not.",
+        ),
+    ] = None,
     scalar: Annotated[
         bool,
         Parameter(group=RUN, help="(dataset, rng) gives one output, not n.", negative=""),
@@ -133,7 +150,8 @@ def _verdict(
     claim = validated(
         CheckModel, {"mechanism": options["sampler"], "epsilon": options["epsilon"]}, "arguments"
     )
-    plain = ("delta", "resolution", "failure_probability", "samples", "seed")
+    plain = ["delta", "resolution", "failure_probability", "samples", "seed"]
+    plain += ["sequential", "floats"]
     given = {"epsilon": claim.epsilon, **{key: options[key] for key in plain}}
     asked = asked_for(sampler, data, **given)
     with screen.progress(label) as progress, muted(), pool(options["workers"]) as executor:

@@ -578,17 +578,7 @@ def _examine_sampler(
 def _repeat_sampling(
     verdict: BlackBoxVerdict, sampler: Sampler, data: Any, found: Examination
 ) -> None:
-    again = check_samples(
-        sampler,
-        data,
-        epsilon=verdict.claim.epsilon,
-        delta=verdict.claim.delta,
-        resolution=verdict.resolution,
-        failure_probability=float(verdict.guarantee.failure_probability or 0.0),
-        samples=verdict.samples,
-        tolerance=verdict.claim.tolerance,
-        seed=verdict.seed,
-    )
+    again = check_samples(sampler, data, **verdict.settings)
     found.certain = True
     if _timeless(again) == _timeless(verdict):
         found.checked.append("the test, repeated from its seed, gives the same counts")
