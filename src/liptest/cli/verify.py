@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shlex
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,7 +15,9 @@ from liptest.cli.codes import code_of
 from liptest.cli.config import CheckModel, build_data, read_config, validated
 from liptest.cli.data_options import NOTHING, DataOptions, DistributionOptions, DomainOptions
 from liptest.cli.loading import load_mechanism, load_sampler, muted
-from liptest.data.distributions import Distribution
+from liptest.data.distributions import Distribution, DomainAlone
+from liptest.data.domains import Hypercube, Hypergrid, RecordGrid
+from liptest.data.product import ProductDistribution
 from liptest.errors import InputError, LiptestError, shown
 from liptest.evidence.certificate import is_of_samples, read_documents
 from liptest.evidence.verify import Examination, examine
@@ -32,6 +36,14 @@ def verify(
     config: Annotated[
         Path | None, Parameter(help="liptest.toml with the mechanism and its distribution.")
     ] = None,
+    alone: Annotated[
+        bool,
+        Parameter(
+            help="Look at the file only and run no code, not even what a liptest.toml beside you "
+            "names.",
+            negative="",
+        ),
+    ] = False,
     scalar: Annotated[
         bool, Parameter(help="Of samples: (dataset, rng) gives one output.", negative="")
     ] = False,
@@ -40,7 +52,10 @@ def verify(
     """Check a certificate: its witness is asked for again, its test repeated from its seed.
 
     Exit code 0 it holds, 1 it does not, 2 no certificate, 3 nothing wrong found but not enough
-    given to tell. A domain that is not given is the one of the certificate.
+    given to tell. What is not given is taken from a liptest.toml beside you that has a check of
+    this mechanism; the domain, and a distribution that is uniform or none, from the certificate.
+
+    Example: liptest verify vendor.json
 
     Example: liptest verify vendor.json --mechanism vendor.py:count --records 20
     --probabilities 0.1
@@ -48,9 +63,14 @@ def verify(
     if named is not None and mechanism is not None:
         return Screen().error(InputError("mechanism: it is named twice; name it once"), 2)
     mechanism = mechanism if named is None else named
-    return run_verify(certificate, mechanism, config, data, scalar=scalar)
+    if alone and (mechanism is not None or config is not None):
+        wrong = InputError("alone: it runs no code; leave --alone or the mechanism out")
+        return Screen().error(wrong, 2)
+    return run_verify(certificate, mechanism, config, data, scalar=scalar, alone=alone)
 
 
+CONFIG = Path("liptest.toml")
+_OPEN = 3
 # The worst of several wins.
 _SEVERITY = (1, 3, 2, 0)
 _WORDS = {
@@ -67,13 +87,17 @@ def run_verify(
     data: DataOptions,
     *,
     scalar: bool = False,
+    alone: bool = False,
 ) -> int:
-    """Every certificate of the file; the worst exit code. ``scalar``: of a sampler's function."""
+    """Every certificate of the file; the worst exit code.
+
+    ``scalar``: of a sampler's function; ``alone``: no code is run.
+    """
     screen = Screen()
     try:
         text = file.read_text(encoding="utf-8")
         documents = read_documents(text)
-        against = Against(mechanism, config, data, scalar=scalar)
+        against = Against(mechanism, config, data, scalar=scalar, alone=alone)
     except OSError as error:
         return screen.error(InputError(f"{file}: {error.strerror}"), 2)
     except UnicodeDecodeError as error:
@@ -82,7 +106,7 @@ def run_verify(
         return screen.error(error, code_of(error))
     if not documents:
         return screen.error(InputError(f"{file}: it is an empty list, without any certificate"), 2)
-    codes = {_verified(screen, document, against) for document in documents}
+    codes = {_verified(screen, document, against, file) for document in documents}
     return next((code for code in _SEVERITY if code in codes), 2)
 
 
@@ -96,12 +120,19 @@ class Against:
         data: DataOptions,
         *,
         scalar: bool,
+        alone: bool = False,
     ) -> None:
         self._mechanism = mechanism
         self._scalar = scalar
         self._data = data
         self._folder = Path() if config is None else config.parent
         self._whole = None if config is None else read_config(config)
+        # A file beside the user is taken as check takes it, where it has a check of the mechanism.
+        self._is_found = False
+        if config is None and mechanism is None and not alone and CONFIG.is_file():
+            with suppress(LiptestError):
+                self._whole = read_config(CONFIG)
+                self._is_found = True
 
     def of(self, document: dict[str, Any]) -> tuple[Any, Distribution | None]:
         """Mechanism and distribution for a certificate; None for what was not named."""
@@ -109,7 +140,7 @@ class Against:
             return self._of_samples()
         checks = self._checks(document)
         where, folder = self._mechanism, Path()
-        if where is None and self._whole is not None:
+        if where is None and self._whole is not None and (checks or not self._is_found):
             if not checks:
                 raise InputError(
                     f"config: it has no check of {shown(_name(document))}; give --mechanism"
@@ -140,11 +171,36 @@ class Against:
         if self._data.distribution != NOTHING.distribution:
             return build_data(replace(self._data, domain=self._domain(document)))
         if self._whole is None:
-            return None
+            return self._of_certificate(document)
         pairs = [(one.domain, one.distribution) for one in checks] or [(None, None)]
         built = [self._built(*pair) for pair in pairs]
         wanted = document["distribution"]["hash"]
         return next((law for law in built if distribution_hash(law) == wanted), built[0])
+
+    def _of_certificate(self, document: dict[str, Any]) -> Distribution | None:
+        """The law that the certificate itself names, where that needs no numbers; by its hash."""
+        wanted = document["distribution"]["hash"]
+        domain = self._domain(document).build()
+        if domain is None or wanted == distribution_hash(DomainAlone(domain)):
+            return None if domain is None else DomainAlone(domain)
+        if not isinstance(domain, (Hypercube, Hypergrid, RecordGrid)):
+            return None
+        uniform = ProductDistribution.uniform(domain)
+        return uniform if wanted == distribution_hash(uniform) else None
+
+    def next_words(self, document: dict[str, Any], file: Path) -> tuple[str, str]:
+        """What to do where not everything could be checked, and the command that does it."""
+        where = self._mechanism
+        named = where or _place(document)
+        command = shlex.join(["liptest", "verify", str(file), named])
+        if where is None:
+            return "To hold it against the code, which is then run:", command
+        source = printable(str(document.get("distribution", {}).get("source", "the data of the check")))
+        return (
+            f"To repeat the test, add its distribution as check was given it ({source}), for "
+            f"example --probabilities 0.1, or the file of the check:",
+            f"{command} --config liptest.toml",
+        )
 
     def _built(self, domain: DomainOptions | None, law: DistributionOptions | None) -> Distribution:
         assert self._whole is not None
@@ -188,12 +244,19 @@ def _name(document: dict[str, Any]) -> str:
     return str(document["verdict"]["mechanism"])
 
 
+def _place(document: dict[str, Any]) -> str:
+    """The mechanism as a command line names it: a file that is here, else a module."""
+    source, _, name = _name(document).rpartition(":")
+    file = Path(f"{source or 'file'}.py")
+    return f"{file}:{name}" if file.is_file() or "." not in source else f"{source}:{name}"
+
+
 def _label(where: str) -> str:
     source, _, name = where.rpartition(":")
     return f"{Path(source).stem if source.endswith('.py') else source}:{name}"
 
 
-def _verified(screen: Screen, document: dict[str, Any], against: Against) -> int:
+def _verified(screen: Screen, document: dict[str, Any], against: Against, file: Path) -> int:
     text = json.dumps(document)
     alone = examine(text)
     if not alone.readable:
@@ -205,7 +268,12 @@ def _verified(screen: Screen, document: dict[str, Any], against: Against) -> int
     except LiptestError as error:
         return screen.error(error, code_of(error), _name(document))
     verdict = document["verdict"]
-    return _told(screen, f"{verdict['mechanism']}   {verdict['decision']}", found)
+    code = _told(screen, f"{verdict['mechanism']}   {verdict['decision']}", found)
+    if code == _OPEN and found.unchecked:
+        words, command = against.next_words(document, file)
+        screen.paragraph(words)
+        screen.command(printable(command))
+    return code
 
 
 def _told(screen: Screen, title: str, found: Examination) -> int:

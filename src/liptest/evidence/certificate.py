@@ -34,6 +34,13 @@ from liptest.evidence.check_witness import Unreadable, strict_json
 from liptest.evidence.domain_form import DomainForm
 from liptest.privacy.claims import Claim, text_above
 from liptest.privacy.notions import of_releases
+from liptest.privacy.sentences import (
+    excepted_sentence,
+    partial_sentence,
+    refuted_sentence,
+    seen_sentence,
+    statistic_sentence,
+)
 from liptest.privacy.verdicts import (
     BY_ALIGNMENT,
     BY_FILTER,
@@ -41,15 +48,10 @@ from liptest.privacy.verdicts import (
     NOT_COVERED,
     PrivacyVerdict,
     aligned_sentence,
-    excepted_sentence,
-    partial_sentence,
     proof_sentence,
     records_sentence,
-    refuted_sentence,
     sampling_sentence,
-    seen_sentence,
     source_in_words,
-    statistic_sentence,
 )
 from liptest.runs.fingerprints import Fingerprint, distribution_hash, fingerprint
 from liptest.verdicts import (

@@ -41,13 +41,13 @@ from liptest.privacy.noisy_queries import (
     float_below,
     unaffordable_mass,
 )
+from liptest.privacy.sentences import excepted_sentence
 from liptest.privacy.verdicts import (
     BY_FILTER,
     NOISY_QUERY,
     PrivacyPlan,
     PrivacyVerdict,
     Settings,
-    excepted_sentence,
     proof_sentence,
 )
 from liptest.runs.fingerprints import distribution_hash, fingerprint

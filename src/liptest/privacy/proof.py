@@ -61,12 +61,11 @@ from liptest.privacy.request import (
     verdict_of,
     with_paper_cost,
 )
+from liptest.privacy.sentences import seen_sentence, statistic_sentence
 from liptest.privacy.verdicts import (
     PrivacyPlan,
     PrivacyVerdict,
     proof_sentence,
-    seen_sentence,
-    statistic_sentence,
 )
 from liptest.privacy.witnesses import PrivacyWitness
 from liptest.runs.driver import Finding, Judgement, RunOutcome

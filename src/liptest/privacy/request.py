@@ -24,6 +24,7 @@ from liptest.privacy.exception_mass import count_exception_mass, has_count_mass
 from liptest.privacy.judge import Unexplored
 from liptest.privacy.methods import finite_outputs, paper_laws
 from liptest.privacy.notions import StatedClaim
+from liptest.privacy.sentences import refuted_sentence
 from liptest.privacy.settings import BLACK_BOX, BOTH, CheckSettings, unknown_method
 from liptest.privacy.verdicts import PrivacyPlan, PrivacyVerdict, Settings
 from liptest.privacy.witnesses import PrivacyWitness
@@ -139,7 +140,7 @@ def promise(
 
 def refuted(task: Task, source: str) -> Guarantee:
     """The meaning of a NO."""
-    return promise(task, wording.refuted_sentence(task.claim), "refutation", source)
+    return promise(task, refuted_sentence(task.claim), "refutation", source)
 
 
 def meaning_of_pair(task: Task, source: str, total: Judgement) -> Meaning | None:

@@ -22,6 +22,7 @@ from liptest.privacy.request import (
     verdict_of,
     with_paper_cost,
 )
+from liptest.privacy.sentences import partial_sentence
 from liptest.privacy.symmetric_records import symmetric_sampling
 from liptest.privacy.verdicts import PrivacyPlan, PrivacyVerdict
 from liptest.runs.driver import Judge, PieceJudge, RunOutcome, Sampling, run
@@ -151,7 +152,7 @@ def _partial(task: Task, method: SamplingMethod, outcome: RunOutcome) -> Meaning
     sentence = wording.sampling_sentence(rounded_up(mass), failure, group=False, factor=1.0)
     guarantee = promise(
         task,
-        wording.partial_sentence(sentence),
+        partial_sentence(sentence),
         "none",
         "theory 3.9b",
         exception_mass=mass,

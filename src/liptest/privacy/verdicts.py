@@ -10,8 +10,10 @@ from decimal import Decimal
 from typing import Annotated, ClassVar, NoReturn
 
 from liptest.data.domains import Domain, Hypergrid
+from liptest.errors import InputError, shown
 from liptest.floats.records import AsImplemented
 from liptest.privacy.claims import AnyClaim, Claim, NotionClaim, exact_text, text_above
+from liptest.privacy.explanation import LEVELS, one_line, theorem_lines
 from liptest.privacy.notion_words import open_notion_words, output_lines, refuting_notion_words
 from liptest.privacy.notions import StatedClaim
 from liptest.privacy.witnesses import PrivacyWitness
@@ -172,6 +174,20 @@ class PrivacyVerdict(Record):
     def __str__(self) -> str:
         return verdict_text(self)
 
+    def explain(self, level: str = "text") -> str:
+        """The verdict in one of three levels.
+
+        "line": one line for those who decide; "text": what ``print`` shows; "theorems": the
+        statements that it rests on, in order, with their numbers in docs/theory.
+        """
+        if level not in LEVELS:
+            raise InputError(
+                f"level={shown(level)} must be one of {', '.join(LEVELS)}",
+                name="level",
+                value=level,
+            )
+        return {"line": _line, "text": verdict_text, "theorems": _theorems}[level](self)
+
     def _repr_html_(self) -> str:
         """For notebooks: the same words, beside a bar in the decision's colour."""
         return notebook_html(self.decision, str(self))
@@ -199,6 +215,27 @@ def verdict_text(verdict: PrivacyVerdict) -> str:
         lines.append(str(verdict.implemented))
     lines.extend(fine_print(verdict))
     return "\n".join(lines)
+
+
+def _line(verdict: PrivacyVerdict) -> str:
+    found, name = verdict.implemented, verdict.mechanism
+    floats = f"As implemented, with NumPy's floats: {found.decision}." if found else ""
+    return one_line(name, str(verdict.claim), verdict.decision, verdict.guarantee, floats)
+
+
+def _theorems(verdict: PrivacyVerdict) -> str:
+    lines = theorem_lines(
+        method=verdict.method,
+        decision=verdict.decision,
+        guarantee=verdict.guarantee,
+        claim=str(verdict.claim),
+        tolerance=verdict.claim.tolerance,
+        is_pure=isinstance(verdict.claim, Claim),
+        law_source=source_in_words(verdict.law_source),
+        implemented="" if verdict.implemented is None else str(verdict.implemented),
+        not_covered=[NOT_COVERED],
+    )
+    return "\n".join([f"{verdict.mechanism}   {headline(verdict)}", *lines])
 
 
 def pair_text(verdict: PrivacyVerdict, witness: PrivacyWitness) -> str:
@@ -475,22 +512,6 @@ def sampling_sentence(mass: float, failure: float, *, group: bool, factor: float
     )
 
 
-def statistic_sentence(statistic: str, pairs: int) -> str:
-    """Why the pairs of a statistic's values are enough; ``statistic`` is its quoted name."""
-    return (
-        f" The mechanism receives only the statistic {statistic}, so the {pairs:,} pairs of its "
-        f"neighbouring values cover all neighbouring datasets."
-    )
-
-
-def seen_sentence(what: str, laws: int, pairs: int) -> str:
-    """Why the pairs of the values that code was seen to read are enough."""
-    return (
-        f" On {laws:,} datasets, one for each value, the code was seen to read nothing but {what}, "
-        f"so the {pairs:,} pairs of neighbouring values cover all neighbouring datasets."
-    )
-
-
 def records_sentence(pairs: int, *, is_later: bool = False) -> str:
     """Why one record is enough where the records are treated one by one.
 
@@ -505,24 +526,6 @@ def records_sentence(pairs: int, *, is_later: bool = False) -> str:
     )
 
 
-def excepted_sentence(mass: float, most: int) -> str:
-    """Which datasets a filter excepts; nothing when it excepts none."""
-    if not mass:
-        return ""
-    return (
-        f" Excepted are datasets on which the filter needs more than {most:,} values of the "
-        f"query, where a release fails; they have a total probability <= {mass:.3g}."
-    )
-
-
-def refuted_sentence(claim: AnyClaim) -> str:
-    """The meaning of a NO."""
-    return (
-        f"the mechanism is not private as claimed ({claim}); the witness proves it for any "
-        f"distribution of the data."
-    )
-
-
 def open_law_sentence(mass: float) -> str:
     """What to do where up to ``mass`` of the probability of a law was not explored."""
     if mass > _TAIL:
@@ -532,11 +535,6 @@ def open_law_sentence(mass: float) -> str:
         "with delta=0 with it: bound the noise or clip the output, claim a delta, or hand the "
         "noise over as lt.ShiftMechanism(lt.Count(), lt.DiscreteLaplace(scale))."
     )
-
-
-def partial_sentence(sentence: str) -> str:
-    """The meaning of the clean part of a run that ended early."""
-    return f"less than was asked for, but this much is certified: {sentence}"
 
 
 def in_words(probability: float) -> str:

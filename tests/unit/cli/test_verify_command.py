@@ -70,6 +70,7 @@ def test_everything_against_its_configuration(folder, capsys):
 
 
 def test_what_is_not_given_is_not_checked(folder, capsys):
+    (folder / "liptest.toml").rename(folder / "its.toml")
     mechanism = ["--mechanism", "vendor.py:shown"]
     for arguments, code, words in (
         (["yes.json"], 3, "Not checked: whether code gives these answers"),
@@ -78,11 +79,48 @@ def test_what_is_not_given_is_not_checked(folder, capsys):
         (["no.json", *mechanism], 0, "Checked: the mechanism, asked again, breaks the claim"),
         (["yes.json", *mechanism, *LAW], 0, "repeated from its seed, gives the same numbers"),
         (["yes.json", *mechanism, "--probabilities", "0.25"], 0, "repeated from its seed"),
-        (["yes.json", *mechanism, "--config", "liptest.toml"], 0, "repeated from its seed"),
+        (["yes.json", *mechanism, "--config", "its.toml"], 0, "repeated from its seed"),
     ):
         found, out, err = verify(capsys, *arguments)
         assert (found, err) == (code, "")
         assert words in " ".join(out.split())
+
+
+def test_a_configuration_beside_it_is_taken_unless_the_file_is_looked_at_alone(folder, capsys):
+    for name in ("yes", "no", "even"):
+        code, out, _ = verify(capsys, f"{name}.json")
+        assert (code, out.count("HOLDS")) == (0, 1)
+        code, out, _ = verify(capsys, f"{name}.json", "--alone")
+        assert code == 3
+        assert "no mechanism was named" in out
+    other = (folder / "liptest.toml").read_text().replace("shown", "another")
+    (folder / "liptest.toml").write_text(other)
+    assert verify(capsys, "no.json")[0] == 3
+    assert verify(capsys, "no.json", "--alone", "vendor.py:shown")[0] == 2
+
+
+def test_the_next_command_is_said_and_works(folder, capsys):
+    (folder / "liptest.toml").rename(folder / "its.toml")
+    for name, code in (("no", 0), ("yes", 3)):
+        _, out, _ = verify(capsys, f"{name}.json")
+        [command] = [line for line in out.splitlines() if line.startswith("liptest ")]
+        assert command == f"liptest verify {name}.json vendor.py:shown"
+        assert main(command.split()[1:]) == code
+    out = capsys.readouterr().out
+    (folder / "its.toml").rename(folder / "liptest.toml")
+    command = [line for line in out.splitlines() if line.startswith("liptest ")][-1]
+    assert command == "liptest verify yes.json vendor.py:shown --config liptest.toml"
+    assert main(command.split()[1:]) == 0
+
+
+@pytest.mark.parametrize("law", [["--uniform"], []])
+def test_a_law_without_numbers_is_taken_from_the_certificate(folder, capsys, law):
+    words = ["vendor.py:even", "--epsilon", "1", "--records", "3", "--method", "exhaustive", *law]
+    assert main(["check", *words, "--json", "own.json"]) == 0
+    capsys.readouterr()
+    code, out, _ = verify(capsys, "own.json", "vendor.py:even")
+    assert code == 0, out
+    assert "repeated from its seed, gives the same numbers" in " ".join(out.split())
 
 
 def test_a_changed_certificate_fails_with_sentences(folder, capsys):
