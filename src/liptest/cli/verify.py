@@ -195,7 +195,9 @@ class Against:
         command = shlex.join(["liptest", "verify", str(file), named])
         if where is None:
             return "To hold it against the code, which is then run:", command
-        source = printable(str(document.get("distribution", {}).get("source", "the data of the check")))
+        source = printable(
+            str(document.get("distribution", {}).get("source", "the data of the check"))
+        )
         return (
             f"To repeat the test, add its distribution as check was given it ({source}), for "
             f"example --probabilities 0.1, or the file of the check:",
