@@ -1,5 +1,7 @@
 """liptest.toml: what to test, on which domain and distribution; several checks per file.
 
+The same keys may stand in the table [tool.liptest] of a pyproject.toml.
+
 ::
 
     [domain]                       # default of every check; a check may have its own
@@ -50,6 +52,7 @@ from liptest.data.distributions import Distribution
 from liptest.errors import ConfigError, InputError
 
 Model = TypeVar("Model")
+CONFIG, _PROJECT = Path("liptest.toml"), Path("pyproject.toml")
 
 
 class _Model(BaseModel):
@@ -99,16 +102,42 @@ class FileModel(_Model):
 
 
 def read_config(path: Path) -> FileModel:
-    """Read and validate a file; ConfigError names the key and the fix."""
+    """Read and validate a file; ConfigError names the key and the fix.
+
+    Of a ``pyproject.toml`` its table ``[tool.liptest]`` is read, with the same keys.
+    """
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise InputError(f"{path}: there is no such file", name="config") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path}: it is no TOML: {error}") from None
+        raise ConfigError(f"{path}: it cannot be read as TOML: {error}") from None
+    if path.name == _PROJECT.name:
+        data = _tool_of(data, path)
     for table in (data, *_tables(data.get("check"))):
         _rename_records(table.get("domain"), path)
     return validated(FileModel, data, str(path))
+
+
+def config_beside(folder: Path) -> Path | None:
+    """The liptest.toml of a folder, else its pyproject.toml where that has [tool.liptest]."""
+    own, project = folder / CONFIG, folder / _PROJECT
+    if own.is_file():
+        return own
+    try:
+        data = tomllib.loads(project.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    tools = data.get("tool")
+    return project if isinstance(tools, dict) and "liptest" in tools else None
+
+
+def _tool_of(data: dict[str, Any], path: Path) -> dict[str, Any]:
+    tools = data.get("tool")
+    found = tools.get("liptest") if isinstance(tools, dict) else None
+    if not isinstance(found, dict):
+        raise ConfigError(f"{path}: it has no table [tool.liptest]; write [[tool.liptest.check]]")
+    return found
 
 
 def _tables(checks: Any) -> list[dict[str, Any]]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from liptest.cli.claim_options import NOTIONS, from_arguments, to_arguments
-from liptest.cli.config import CheckModel, read_config, validated
+from liptest.cli.config import CheckModel, config_beside, read_config, validated
 from liptest.cli.data_options import NOTHING, DataOptions, DistributionOptions, DomainOptions
 from liptest.cli.loading import load_mechanism, muted
 from liptest.data.distributions import Distribution
@@ -56,11 +56,12 @@ def read_task(options: dict[str, Any]) -> CommandJob:
             raise InputError("epsilon: the claim is missing; give --epsilon 1", name="epsilon")
         model = validated(CheckModel, _from_arguments(options), "arguments")
         return CommandJob([model], Path(), workers, ledger)
-    path = options["config"] or Path("liptest.toml")
-    if options["config"] is None and not path.is_file():
+    path = options["config"] or config_beside(Path())
+    if path is None:
         raise InputError(
-            "mechanism: none given, and there is no liptest.toml here; name your function, "
-            "file.py:name, or write that file with liptest init file.py:name"
+            "mechanism: none given, and there is no liptest.toml here, nor [tool.liptest] in "
+            "a pyproject.toml; name your function, file.py:name, or write that file with liptest "
+            "init file.py:name"
         )
     whole = read_config(path)
     defaults = {

@@ -30,7 +30,12 @@ Method = Annotated[
         "light-neighbourhoods, edges, group, search, or a tester such as VarianceEdges.",
     ),
 ]
-Config = Annotated[Path | None, Parameter(group=RUN, help="Default: liptest.toml beside you.")]
+Config = Annotated[
+    Path | None,
+    Parameter(
+        group=RUN, help="Default: liptest.toml beside you, or [tool.liptest] of a pyproject.toml."
+    ),
+]
 Budget = Annotated[int | None, Parameter(group=RUN, help="Most output laws to ask for.", **WHOLE)]
 SearchLaws = Annotated[
     int | None,

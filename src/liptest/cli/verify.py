@@ -12,7 +12,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from liptest.cli.codes import code_of
-from liptest.cli.config import CheckModel, build_data, read_config, validated
+from liptest.cli.config import CheckModel, build_data, config_beside, read_config, validated
 from liptest.cli.data_options import NOTHING, DataOptions, DistributionOptions, DomainOptions
 from liptest.cli.loading import load_mechanism, load_sampler, muted
 from liptest.data.distributions import Distribution, DomainAlone
@@ -69,7 +69,6 @@ def verify(
     return run_verify(certificate, mechanism, config, data, scalar=scalar, alone=alone)
 
 
-CONFIG = Path("liptest.toml")
 _OPEN = 3
 # The worst of several wins.
 _SEVERITY = (1, 3, 2, 0)
@@ -129,9 +128,10 @@ class Against:
         self._whole = None if config is None else read_config(config)
         # A file beside the user is taken as check takes it, where it has a check of the mechanism.
         self._is_found = False
-        if config is None and mechanism is None and not alone and CONFIG.is_file():
+        beside = config_beside(Path()) if config is None and mechanism is None else None
+        if beside is not None and not alone:
             with suppress(LiptestError):
-                self._whole = read_config(CONFIG)
+                self._whole = read_config(beside)
                 self._is_found = True
 
     def of(self, document: dict[str, Any]) -> tuple[Any, Distribution | None]:

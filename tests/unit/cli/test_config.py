@@ -35,7 +35,7 @@ def written(tmp_path: Path, text: str) -> Path:
         (MINIMAL + 'budget = "many"\n', "check.0.budget"),
         (MINIMAL + '[domain]\nkind = "sphere"\n', "domain.kind"),
         (MINIMAL + "[distribution]\nmarginals = 3\n", "distribution.marginals"),
-        ("[[check\n", "it is no TOML"),
+        ("[[check\n", "it cannot be read as TOML"),
     ],
 )
 def test_schema_errors_name_the_key(tmp_path, text, words):
@@ -130,3 +130,24 @@ def test_python_says_it_too():
     law = DataOptions(DomainOptions(dimension=3), DistributionOptions(probabilities=0.2)).build()
     assert law.domain == lt.Hypercube(3)
     assert law.probabilities.tolist() == [0.2] * 3
+
+
+def test_a_pyproject_has_the_same_keys(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "m.py").write_text("def f(data, rng):\n    return int(rng.random() < 0.5)\n")
+    (tmp_path / "pyproject.toml").write_text("[tool.other]\nx = 1\n")
+    assert main(["check"]) == 2
+    assert "nor [tool.liptest] in a pyproject.toml" in capsys.readouterr().err
+    assert main(["check", "--config", "pyproject.toml"]) == 2
+    assert "no table [tool.liptest]" in capsys.readouterr().err
+    table = '[[tool.liptest.check]]\nmechanism = "m.py:f"\nepsilon = 1\ndomain.records = 3\n'
+    (tmp_path / "pyproject.toml").write_text(table)
+    assert main(["check"]) == 0
+    assert "m:f   claim: epsilon 1" in capsys.readouterr().out
+    (tmp_path / "liptest.toml").write_text(table.replace("tool.liptest.", "").replace("1", "2"))
+    assert main(["check"]) == 0
+    assert "m:f   claim: epsilon 2" in capsys.readouterr().out
+    (tmp_path / "liptest.toml").unlink()
+    (tmp_path / "pyproject.toml").write_text(table.replace("records", "recrods"))
+    assert main(["check"]) == 2
+    assert "did you mean 'records'" in capsys.readouterr().err
