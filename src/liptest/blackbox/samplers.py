@@ -11,7 +11,7 @@ import numpy as np
 
 from liptest.blackbox.events import Outputs, as_outputs, collected
 from liptest.data.domains import IntArray
-from liptest.errors import InputError, MechanismError, shown
+from liptest.errors import InputError, LiptestError, MechanismError, shown
 from liptest.mechanisms.base import SamplesOnly
 from liptest.mechanisms.laws import Raised
 from liptest.runs.workers import ordered_map
@@ -77,6 +77,8 @@ class Sampler(SamplesOnly):
             return Outputs(collected([self._single(dataset, rng) for _ in range(count)]))
         try:
             drawn = self.function(dataset, count, rng)
+        except LiptestError:  # of a program, which says what went wrong
+            raise
         except Exception as error:
             raise MechanismError(
                 f"{self.name}: the vectorised sampler raised {type(error).__name__}, and which of "

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 from cyclopts import Group, Parameter
 
 from liptest.blackbox.check import asked_for, check_samples
+from liptest.blackbox.programs import ExternalProgram
 from liptest.blackbox.samplers import Sampler
 from liptest.blackbox.verdicts import BlackBoxVerdict
 from liptest.cli.claim_options import CLAIM
@@ -19,6 +20,7 @@ from liptest.cli.data_options import NOTHING, WHOLE, DataOptions
 from liptest.cli.loading import load_sampler, muted
 from liptest.cli.options import RUN, Seed, Workers
 from liptest.cli.paths import check_paths, files_of
+from liptest.cli.program_options import NO_PROGRAM, ProgramOptions
 from liptest.cli.workers import pool
 from liptest.data.distributions import Distribution
 from liptest.errors import InputError, LiptestError
@@ -34,7 +36,9 @@ _OUT = Group("Results")
 
 
 def samples(
-    sampler: Annotated[str, Parameter(help="file.py:name or package.module:name.")],
+    sampler: Annotated[
+        str | None, Parameter(help="file.py:name or package.module:name; or --command.")
+    ] = None,
     /,
     *,
     epsilon: Annotated[str, Parameter(group=CLAIM, help="Number above 0, or log(3).")],
@@ -46,6 +50,7 @@ def samples(
         float, Parameter(group=CLAIM, help="Chance of a wrong answer.")
     ] = 1e-6,
     data: DataOptions = NOTHING,
+    program: ProgramOptions = NO_PROGRAM,
     samples: Annotated[
         int, Parameter(group=RUN, help="Outputs to draw at most.", **WHOLE)
     ] = 1_000_000,
@@ -89,10 +94,15 @@ def samples(
 ) -> int:
     """Test a mechanism of which only samples can be had: (dataset, n, rng) -> n outputs.
 
+    Or a program of any language, with --command: a dataset goes in, outputs come out.
+
     Exit code 0 YES at the resolution, 1 NO, 3 neither, 2 wrong input, 4 broken mechanism. The
     answer is statistical; where the output law can be had, check says more.
 
     Example: liptest samples vendor.py:draw --epsilon 1 --records 10 --probabilities 0.5
+
+    Example: liptest samples --command './noiser --n {n} --seed {seed}' --epsilon 1
+    --records 2 --uniform --sequential --samples 20000
     """
     return run_samples(dict(locals()))
 
@@ -107,7 +117,7 @@ def run_samples(options: dict[str, Any]) -> int:
         check_paths(options, inputs=files_of(options))
         if options["vendor"] is not None and options["ledger"] is None:
             raise InputError("--vendor: it is noted in a ledger; give --ledger FILE too")
-        sampler, label = load_sampler(options["sampler"], scalar=options["scalar"])
+        sampler, label = _sampler_of(options)
         data = build_data(options["data"])
         vendor = options["vendor"] or clean_name(options["sampler"])
         recorder = LedgerRecorder(options["ledger"], vendor=vendor)
@@ -117,11 +127,25 @@ def run_samples(options: dict[str, Any]) -> int:
     own_seed = options["seed"] is None
     certificate = recorder.decided(certify_samples(verdict, sampler, data, own_seed=own_seed))
     screen.paragraph(str(verdict))
+    if isinstance(sampler.function, ExternalProgram):
+        screen.paragraph(f"How the program ran: {sampler.function.confinement}.")
     try:
         recorder.settle()
     except LiptestError as error:
         screen.error(error, code_of(error), options["sampler"])
     return _CODES[verdict.decision] if _written(options, certificate) else 2
+
+
+def _sampler_of(options: dict[str, Any]) -> tuple[Sampler, str]:
+    """The sampler that is named, or the program; ``options["sampler"]`` is then its command."""
+    program = options["program"].build()
+    if (program is None) == (options["sampler"] is None):
+        raise InputError("sampler: name one, file.py:name, or give --command")
+    if program is None:
+        return load_sampler(options["sampler"], scalar=options["scalar"])
+    sampler = program.sampler()
+    options["sampler"] = options["program"].command
+    return sampler, sampler.name
 
 
 def _written(options: dict[str, Any], certificate: Certificate[BlackBoxVerdict]) -> bool:
@@ -148,7 +172,7 @@ def _verdict(
     options: dict[str, Any],
 ) -> BlackBoxVerdict:
     claim = validated(
-        CheckModel, {"mechanism": options["sampler"], "epsilon": options["epsilon"]}, "arguments"
+        CheckModel, {"mechanism": "a:sampler", "epsilon": options["epsilon"]}, "arguments"
     )
     plain = ["delta", "resolution", "failure_probability", "samples", "seed"]
     plain += ["sequential", "floats"]

@@ -15,6 +15,7 @@ from liptest.cli.codes import code_of
 from liptest.cli.config import CheckModel, build_data, config_beside, read_config, validated
 from liptest.cli.data_options import NOTHING, DataOptions, DistributionOptions, DomainOptions
 from liptest.cli.loading import load_mechanism, load_sampler, muted
+from liptest.cli.program_options import NO_PROGRAM, ProgramOptions
 from liptest.data.distributions import Distribution, DomainAlone
 from liptest.data.domains import Hypercube, Hypergrid, RecordGrid
 from liptest.data.product import ProductDistribution
@@ -48,6 +49,7 @@ def verify(
         bool, Parameter(help="Of samples: (dataset, rng) gives one output.", negative="")
     ] = False,
     data: DataOptions = NOTHING,
+    program: ProgramOptions = NO_PROGRAM,
 ) -> int:
     """Check a certificate: its witness is asked for again, its test repeated from its seed.
 
@@ -63,10 +65,12 @@ def verify(
     if named is not None and mechanism is not None:
         return Screen().error(InputError("mechanism: it is named twice; name it once"), 2)
     mechanism = mechanism if named is None else named
-    if alone and (mechanism is not None or config is not None):
+    if alone and not (mechanism is None and config is None and program.command is None):
         wrong = InputError("alone: it runs no code; leave --alone or the mechanism out")
         return Screen().error(wrong, 2)
-    return run_verify(certificate, mechanism, config, data, scalar=scalar, alone=alone)
+    return run_verify(
+        certificate, mechanism, config, data, scalar=scalar, alone=alone, program=program
+    )
 
 
 _OPEN = 3
@@ -87,6 +91,7 @@ def run_verify(
     *,
     scalar: bool = False,
     alone: bool = False,
+    program: ProgramOptions = NO_PROGRAM,
 ) -> int:
     """Every certificate of the file; the worst exit code.
 
@@ -96,7 +101,7 @@ def run_verify(
     try:
         text = file.read_text(encoding="utf-8")
         documents = read_documents(text)
-        against = Against(mechanism, config, data, scalar=scalar, alone=alone)
+        against = Against(mechanism, config, data, scalar=scalar, alone=alone, program=program)
     except OSError as error:
         return screen.error(InputError(f"{file}: {error.strerror}"), 2)
     except UnicodeDecodeError as error:
@@ -120,7 +125,9 @@ class Against:
         *,
         scalar: bool,
         alone: bool = False,
+        program: ProgramOptions = NO_PROGRAM,
     ) -> None:
+        self._program = program.build()
         self._mechanism = mechanism
         self._scalar = scalar
         self._data = data
@@ -153,9 +160,12 @@ class Against:
         return found, self._distribution(document, checks)
 
     def _of_samples(self) -> tuple[Any, Distribution | None]:
-        if self._mechanism is None:
+        if self._program is not None:
+            sampler = self._program.sampler()
+        elif self._mechanism is not None:
+            sampler, _ = load_sampler(self._mechanism, scalar=self._scalar)
+        else:
             return None, None
-        sampler, _ = load_sampler(self._mechanism, scalar=self._scalar)
         named = self._data.distribution != NOTHING.distribution
         return sampler, build_data(self._data) if named else None
 

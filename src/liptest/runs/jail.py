@@ -119,8 +119,37 @@ def run_confined(
         try:
             content = _exchange(child, request, seconds or MOST_SECONDS)
         finally:
-            _end(child)
+            end_process(child)
     return ChildReply(content, words)
+
+
+def start_confined(
+    words: Sequence[str], *, readable: Iterable[Path] = (), memory: int, confined: bool = True
+) -> tuple[subprocess.Popen[bytes], str]:
+    """Start a program of any language, with pipes to its standard input and output.
+
+    In a jail it sees the system, Python and what is ``readable``, at the places where they are, and
+    starts in the folder that this process is in. ``memory`` are the bytes of addresses that it may
+    have. The second value says how it is confined.
+    """
+    program = find_bubblewrap() if confined else None
+    limited = ["/bin/sh", "-c", f'ulimit -c 0; ulimit -v {memory >> 10}; exec "$@"', "sh", *words]
+    told = NOT_CONFINED
+    if program is not None:
+        shown = [*_whole_places(), *map(Path, _OF_PROGRAMS), *Path("/etc").glob("java-*")]
+        shown += [place for place in map(Path.absolute, readable) if not _is_within(place, shown)]
+        inside = [program, *_BASE, *_bound(shown), "--dir", str(Path.cwd())]
+        limited = [*inside, "--chdir", str(Path.cwd()), *limited]
+        told = CONFINED
+    child = subprocess.Popen(
+        limited,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env=_environment(),
+        start_new_session=True,
+    )
+    return child, told if confined else "not confined, as was asked for"
 
 
 def answer_with(descriptor: int, content: bytes) -> None:
@@ -158,15 +187,29 @@ _ISOLATION = (
 )
 
 
+_BASE = (*_ISOLATION, "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp")
+# What programs that are not Python's need of /etc.
+_OF_PROGRAMS = ("/etc/alternatives",)
+
+
+def _is_within(place: Path, folders: Iterable[Path]) -> bool:
+    return any(place.is_relative_to(folder) for folder in folders)
+
+
+def _bound(places: Iterable[Path]) -> list[str]:
+    options = []
+    for place in dict.fromkeys(place.absolute() for place in places):
+        options += ["--ro-bind-try", str(place), str(place)]
+    return options
+
+
 def _jail(readable: Iterable[Path], hidden: Iterable[Path], folder: Path | None) -> list[str]:
-    options = [*_ISOLATION, "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp"]
     wanted = [*_whole_places(), *readable]
     for place in map(Path, _import_paths()):
         wanted += code_files(place) if place.is_dir() else [place]
     # bubblewrap takes 9,000 arguments; the system and what was named come first.
     places = list(dict.fromkeys(place.absolute() for place in wanted))[:_MOST_BOUND]
-    for place in places:
-        options += ["--ro-bind-try", str(place), str(place)]
+    options = [*_BASE, *_bound(places)]
     for path in (file.resolve() for file in hidden):
         if path.exists() and any(path.is_relative_to(place) for place in places):
             options += ["--ro-bind", "/dev/null", str(path)]
@@ -258,7 +301,7 @@ class _Reader:
         return bytes(found)
 
 
-def _end(child: subprocess.Popen[Any]) -> None:
+def end_process(child: subprocess.Popen[Any]) -> None:
     """The process and all that it started in its session."""
     if sys.platform != "win32":
         with suppress(ProcessLookupError, PermissionError):

@@ -48,6 +48,12 @@ records = 5000
 mechanism = "mine.py:count"
 epsilon = 1
 """
+NOISER = """#!/bin/sh
+# Randomised response of the first bit, the dataset on standard input: --n N --seed S
+read dataset
+echo "$dataset" | awk -v n="$2" -v seed="$4" 'BEGIN { srand(seed % 1000000007) } {
+  x = substr($0, 2, 1); for (k = 0; k < n; k++) print (rand() < 0.9 ? x : 1 - x) }'
+"""
 QUERY = """
 def mean(points):
     return points.mean(axis=1)
@@ -60,6 +66,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "vendor.py").write_text(VENDOR)
     (folder / "mine.py").write_text(MINE)
     (folder / "query.py").write_text(QUERY)
+    (folder / "noiser").write_text(NOISER)
+    (folder / "noiser").chmod(0o755)
     (folder / "private.csv").write_text("click\n0\n1\n1\n")
     np.save(folder / "public.npy", np.zeros((4, 3), dtype=np.int8))
     with pytest.MonkeyPatch.context() as patch:

@@ -1,0 +1,385 @@
+"""Programs of any language as samplers: a dataset goes in, outputs come out.
+
+With ``{n}`` in its command a program is started for each request: each line of its standard output
+is one output, a JSON value or else a text. Without, it is started once and answers requests line
+by line in JSON. It runs in the jail of ``liptest.runs.jail``, and is started again when it ended.
+"""
+
+from __future__ import annotations
+
+import atexit
+import hashlib
+import json
+import os
+import selectors
+import shlex
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from liptest.blackbox.samplers import Sampler
+from liptest.data.domains import IntArray
+from liptest.errors import InputError, MechanismError, check_count, shown
+from liptest.mechanisms.laws import Raised
+from liptest.runs.jail import MOST_BYTES, end_process, start_confined
+
+#: The output "the process ended", of programs that are asked for one output at a time.
+ENDED = Raised("ProcessEnded")
+_PLACES = ("{n}", "{seed}", "{dataset}")
+_TRIES = 3
+# Outputs of a first request that is made twice.
+_PROBE = 64
+
+
+@dataclass(frozen=True)
+class ExternalProgram:
+    """A program as a function ``(dataset, n, rng) -> n outputs``; ``sampler()`` wraps it.
+
+    Parameters
+    ----------
+    command
+        Words, or one text that is split as a shell does; no shell is started. In each word
+        ``{n}`` stands for how many outputs are wanted, ``{seed}`` for a whole number below 2^63,
+        ``{dataset}`` for the numbers of the dataset with commas between. Without ``{n}`` it
+        stays: it reads lines ``{"dataset": [0, 1], "n": 100, "seed": 7}`` and answers each with a
+        line ``{"outputs": [..]}`` of n outputs. The dataset goes to its standard input otherwise,
+        too, as one JSON list.
+    batch
+        Outputs of one request at most. With 1 the end of a process without an answer is an output
+        of its own; with more it cannot be told which draw ended it, and is an error.
+    seconds, memory
+        Of one request, and in MiB of addresses.
+    confined
+        Whether it runs in bubblewrap where there is one: no network, no files but the system's,
+        those named in the command, and ``readable`` ones.
+
+    Raises InputError when there is no such program.
+    """
+
+    command: tuple[str, ...]
+    batch: int = field(default=1000, compare=False)
+    seconds: float = field(default=60.0, compare=False)
+    memory: int = field(default=8192, compare=False)
+    confined: bool = field(default=True, compare=False)
+    readable: tuple[Path, ...] = field(default=(), compare=False)
+    #: sha256 of the files that the command names, so that a certificate tells of another program.
+    files: tuple[tuple[str, str], ...] = field(default=(), init=False)
+    _lines: bool = field(default=False, init=False, compare=False)
+    _path: str = field(default="", init=False, compare=False)
+
+    def __init__(
+        self,
+        command: str | tuple[str, ...] | list[str],
+        *,
+        batch: int = 1000,
+        seconds: float = 60.0,
+        memory: int = 8192,
+        confined: bool = True,
+        readable: tuple[Path | str, ...] = (),
+    ) -> None:
+        words = _split(command)
+        found = shutil.which(words[0])
+        if found is None:
+            raise InputError(f"command: there is no program {shown(words[0])}", name="command")
+        if not 0 < seconds < float("inf"):
+            raise InputError(f"seconds={shown(seconds)} must be above 0", name="seconds")
+        files = [Path(word) for word in words if Path(word).is_file()]
+        for name, value in {
+            "command": words,
+            "batch": check_count("batch", batch, least=1),
+            "seconds": float(seconds),
+            "memory": check_count("memory", memory, least=1),
+            "confined": bool(confined),
+            "readable": tuple(Path(place).resolve() for place in readable),
+            "files": tuple((file.name, _hash_of(file)) for file in files),
+            "_lines": any("{n}" in word for word in words),
+            "_path": os.path.abspath(found),
+        }.items():
+            object.__setattr__(self, name, value)
+
+    def sampler(self) -> Sampler:
+        """What ``lt.check_samples`` takes."""
+        return Sampler(self, name=self.name)
+
+    @property
+    def name(self) -> str:
+        """The command as one text."""
+        return " ".join(self.command)
+
+    @property
+    def confinement(self) -> str:
+        """How it is confined, in words, once it was started."""
+        return _told.get(self._path, "not started yet")
+
+    def __call__(self, dataset: IntArray, n: int, rng: np.random.Generator) -> list[Any]:
+        outputs: list[Any] = []
+        while len(outputs) < n:
+            count = min(self.batch, n - len(outputs))
+            seed = int(rng.integers(1 << 63))
+            found = self._asked([int(value) for value in dataset], count, seed)
+            outputs += [ENDED] if found is None else found
+        return outputs
+
+    def close(self) -> None:
+        """End the processes that this thread has started."""
+        running = _running.pop(self._key, None)
+        if running is not None:
+            running.end()
+
+    def _asked(self, dataset: list[int], count: int, seed: int) -> list[Any] | None:
+        """``count`` outputs, or None when one was asked for and the process ended."""
+        if self not in _answered:
+            self._probe(dataset, seed)
+        whole = self._said(dataset, count, seed)
+        if whole is not None:
+            return whole
+        if count > 1:
+            raise MechanismError(
+                f"{self.name}: it ended while {count} outputs were asked for, and "
+                f"which draw ended it cannot be told; with --batch 1 this is an output as any other"
+            )
+        return None
+
+    def _probe(self, dataset: list[int], seed: int) -> None:
+        """See that it answers at all, and not the same twice; the outputs are thrown away."""
+        for _ in range(_TRIES):
+            first = self._said(dataset, min(self.batch, _PROBE), seed)
+            if first is not None:
+                again = self._said(dataset, min(self.batch, _PROBE), seed ^ 1)
+                if first == again and _is_varied(first):
+                    raise MechanismError(
+                        f"{self.name}: two requests gave the same {len(first)} outputs, so its "
+                        f"draws are not independent: seed it with {{seed}}, or from the operating "
+                        f"system, not from the clock"
+                    )
+                _answered.add(self)
+                return
+        raise MechanismError(
+            f"{self.name}: it ended {_TRIES} times without an answer; run it by "
+            f"hand, and where it needs files or the network see --readable and --unconfined"
+        )
+
+    def _said(self, dataset: list[int], count: int, seed: int) -> list[Any] | None:
+        if self._lines:
+            whole = self._once(dataset, count, seed)
+            return None if whole is None else _read_lines(whole, count)
+        line = self._line(dataset, count, seed)
+        return None if line is None else _read_answer(line, count)
+
+    def _once(self, dataset: list[int], count: int, seed: int) -> bytes | None:
+        """All that a new process says; None when it failed."""
+        values = (str(count), str(seed), ",".join(map(str, dataset)))
+        words = [_filled(word, values) for word in (self._path, *self.command[1:])]
+        running = self._started(words)
+        try:
+            request = json.dumps(dataset).encode() + b"\n"
+            said, _ = running.talk(request, self.seconds, whole=True)
+            return said if running.child.wait(timeout=self.seconds) == 0 else None
+        except subprocess.TimeoutExpired:
+            raise MechanismError(_TOO_LONG) from None
+        finally:
+            running.end()
+
+    def _line(self, dataset: list[int], count: int, seed: int) -> bytes | None:
+        """The answer of the process that stays, of a new one where it ended since."""
+        request = json.dumps({"dataset": dataset, "n": count, "seed": seed}).encode() + b"\n"
+        for _ in range(_TRIES):
+            running = _running.get(self._key)
+            if running is None:
+                running = _running[self._key] = self._started([self._path, *self.command[1:]])
+            try:
+                said, ended = running.talk(request, self.seconds, whole=False)
+            except MechanismError:
+                self.close()
+                raise
+            if not ended:
+                return said
+            # Who ended before the request was read did not end because of it.
+            is_unheard = running.is_deaf or running.unread() == len(request)
+            self.close()
+            if not is_unheard:
+                break
+        return None
+
+    def _started(self, words: list[str]) -> _Running:
+        named = [Path(word) for word in (self._path, *self.command) if Path(word).exists()]
+        child, told = start_confined(
+            words,
+            readable=[*named, *self.readable],
+            memory=self.memory << 20,
+            confined=self.confined,
+        )
+        _told[self._path] = told
+        return _Running(child)
+
+    @property
+    def _key(self) -> _Key:
+        how = (self.memory, self.confined, self.readable)
+        return os.getpid(), threading.get_ident(), self, how
+
+
+@dataclass
+class _Running:
+    """A process, and what is said to it and by it."""
+
+    child: subprocess.Popen[bytes]
+    is_deaf: bool = False
+
+    def talk(self, request: bytes, seconds: float, *, whole: bool) -> tuple[bytes, bool]:
+        """Its answer, one line or the ``whole`` of it, and whether it ended.
+
+        Raises MechanismError when it takes too long or says too much.
+        """
+        deadline = time.monotonic() + seconds
+        said, left = bytearray(), memoryview(request)
+        assert self.child.stdin is not None
+        assert self.child.stdout is not None
+        source, sink = self.child.stdout.fileno(), self.child.stdin.fileno()
+        os.set_blocking(sink, False)
+        with selectors.DefaultSelector() as selector:
+            selector.register(source, selectors.EVENT_READ)
+            selector.register(sink, selectors.EVENT_WRITE)
+            while whole or not said.endswith(b"\n"):
+                ready = [
+                    key.fd for key, _ in selector.select(max(0.0, deadline - time.monotonic()))
+                ]
+                if not ready:
+                    raise MechanismError(_TOO_LONG)
+                if sink in ready:
+                    left = self._written(left, sink, len(request))
+                    if not left:
+                        selector.unregister(sink)
+                        if whole:
+                            self.child.stdin.close()
+                if source in ready:
+                    part = os.read(source, 1 << 16)
+                    if not part:
+                        return bytes(said), True
+                    said += part
+                    if len(said) > MOST_BYTES:
+                        raise MechanismError(
+                            f"the program said more than {MOST_BYTES >> 20} MiB for one request"
+                        )
+        return bytes(said), False
+
+    def unread(self) -> int:
+        """Bytes that it was sent and did not read."""
+        assert self.child.stdin is not None
+        waiting = bytearray(4)
+        try:
+            import fcntl
+            import termios
+
+            fcntl.ioctl(self.child.stdin.fileno(), termios.FIONREAD, waiting)
+        except (ImportError, OSError):
+            return 0
+        return int.from_bytes(waiting, sys.byteorder)
+
+    def end(self) -> None:
+        """End it, and close what was open to it."""
+        end_process(self.child)
+        for pipe in (self.child.stdin, self.child.stdout):
+            with suppress(OSError):
+                if pipe is not None:
+                    pipe.close()
+
+    def _written(self, left: memoryview, sink: int, whole: int) -> memoryview:
+        try:
+            return left[os.write(sink, left) :]
+        except BlockingIOError:
+            return left
+        except BrokenPipeError:
+            self.is_deaf = len(left) == whole
+            return left[len(left) :]  # what it says decides
+
+
+_TOO_LONG = "the program took longer than --seconds for one request, and was ended"
+_Key = tuple[int, int, ExternalProgram, tuple[Any, ...]]
+_running: dict[_Key, _Running] = {}
+_answered: set[ExternalProgram] = set()
+_told: dict[str, str] = {}
+
+
+@atexit.register
+def _end_all() -> None:
+    for (process, *_), running in list(_running.items()):
+        if process == os.getpid():
+            with suppress(OSError):
+                running.end()
+
+
+def _split(command: str | tuple[str, ...] | list[str]) -> tuple[str, ...]:
+    try:
+        words = tuple(shlex.split(command)) if isinstance(command, str) else tuple(command)
+    except ValueError as error:
+        raise InputError(f"command={shown(command)}: {error}", name="command") from None
+    if not words or not all(isinstance(word, str) and "\0" not in word for word in words):
+        raise InputError(f"command={shown(command)} names no program", name="command")
+    return words
+
+
+def _is_varied(outputs: list[Any]) -> bool:
+    """Whether independent outputs like these come a second time with no chance to speak of."""
+    return len(outputs) - max(map(outputs.count, outputs)) >= 8
+
+
+def _filled(word: str, values: tuple[str, ...]) -> str:
+    for place, value in zip(_PLACES, values, strict=True):
+        word = word.replace(place, value)
+    return word
+
+
+def _hash_of(file: Path) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+def _read_lines(whole: bytes, count: int) -> list[Any]:
+    lines = whole.decode("utf-8", "backslashreplace").splitlines()
+    if len(lines) != count:
+        raise MechanismError(
+            f"the program printed {len(lines)} lines where {count} outputs were asked for; one "
+            f"output a line"
+        )
+    return [_value_of(line) for line in lines]
+
+
+def _value_of(line: str) -> Any:
+    try:
+        return _output(json.loads(line))
+    except (ValueError, RecursionError):
+        return line.strip()
+
+
+def _read_answer(line: bytes, count: int) -> list[Any]:
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        raise MechanismError(f"the program answered {shown(line)}, which is not JSON") from None
+    if isinstance(found, dict) and "error" in found:
+        raise MechanismError(f"the program reports an error: {shown(found['error'], 200)}")
+    outputs = found.get("outputs") if isinstance(found, dict) else None
+    if not isinstance(outputs, list) or len(outputs) != count:
+        raise MechanismError(
+            f'the program answered {shown(found)}; the answer is {{"outputs": [..]}} with {count} '
+            f"outputs"
+        )
+    return [_output(value) for value in outputs]
+
+
+def _output(value: Any) -> Any:
+    """A JSON value as an output; {"raised": "Overflow"} stands for an exception."""
+    if isinstance(value, list):
+        return tuple(_output(item) for item in value)
+    if isinstance(value, dict):
+        if set(value) == {"raised"} and isinstance(value["raised"], str):
+            return Raised(value["raised"])
+        return json.dumps(value, sort_keys=True)
+    return value

@@ -1,0 +1,61 @@
+"""Options of programs of any language, which are sampled through their input and output."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Group, Parameter
+
+from liptest.blackbox.programs import ExternalProgram
+from liptest.cli.data_options import WHOLE
+from liptest.errors import InputError
+
+_PROGRAM = Group("A program instead of a sampler")
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class ProgramOptions:
+    """How a program is started."""
+
+    command: Annotated[
+        str | None,
+        Parameter(
+            group=_PROGRAM,
+            help="Words as for a shell; {n}, {seed}, {dataset} are filled in, and each line of the "
+            "output is one output. Without {n}: JSON lines, docs/black_box.md.",
+        ),
+    ] = None
+    batch: Annotated[
+        int, Parameter(group=_PROGRAM, help="Outputs of one request at most.", **WHOLE)
+    ] = 1000
+    seconds: Annotated[float, Parameter(group=_PROGRAM, help="Limit of one request.")] = 60.0
+    memory: Annotated[int, Parameter(group=_PROGRAM, help="Limit in MiB.", **WHOLE)] = 8192
+    readable: Annotated[
+        tuple[Path, ...],
+        Parameter(group=_PROGRAM, help="A file or folder it may read in its jail.", negative=""),
+    ] = ()
+    unconfined: Annotated[
+        bool, Parameter(group=_PROGRAM, help="Run it outside of the jail.", negative="")
+    ] = False
+
+    def build(self) -> ExternalProgram | None:
+        """The program, or None where no command was given; InputError when it cannot be."""
+        if self.command is None:
+            if self != NO_PROGRAM:
+                raise InputError("--batch, --seconds, ..: they are of a --command; give it")
+            return None
+        return ExternalProgram(
+            self.command,
+            batch=self.batch,
+            seconds=self.seconds,
+            memory=self.memory,
+            confined=not self.unconfined,
+            readable=self.readable,
+        )
+
+
+#: Where no program is named.
+NO_PROGRAM = ProgramOptions()
