@@ -47,7 +47,7 @@ class ExternalProgram:
     ----------
     command
         Words, or one text that is split as a shell does; no shell is started. In each word
-        ``{n}`` stands for how many outputs are wanted, ``{seed}`` for a whole number below 2^63,
+        ``{n}`` stands for how many outputs are wanted, ``{seed}`` for a whole number below 2^53,
         ``{dataset}`` for the numbers of the dataset with commas between. Without ``{n}`` it
         stays: it reads lines ``{"dataset": [0, 1], "n": 100, "seed": 7}`` and answers each with a
         line ``{"outputs": [..]}`` of n outputs. The dataset goes to its standard input otherwise,
@@ -123,7 +123,7 @@ class ExternalProgram:
         outputs: list[Any] = []
         while len(outputs) < n:
             count = min(self.batch, n - len(outputs))
-            seed = int(rng.integers(1 << 63))
+            seed = int(rng.integers(1 << 53))
             found = self._asked([int(value) for value in dataset], count, seed)
             outputs += [ENDED] if found is None else found
         return outputs
@@ -153,7 +153,7 @@ class ExternalProgram:
         for _ in range(_TRIES):
             first = self._said(dataset, min(self.batch, _PROBE), seed)
             if first is not None:
-                again = self._said(dataset, min(self.batch, _PROBE), seed ^ 1)
+                again = self._said(dataset, min(self.batch, _PROBE), (seed + (1 << 40)) % (1 << 53))
                 if first == again and _is_varied(first):
                     raise MechanismError(
                         f"{self.name}: two requests gave the same {len(first)} outputs, so its "
