@@ -16,13 +16,13 @@ if _TYPE_CHECKING:
     from liptest import statistics as statistics
     from liptest.blackbox.check import check_samples as check_samples
     from liptest.blackbox.samplers import Sampler as Sampler
-    from liptest.blackbox.verdicts import BlackBoxVerdict as BlackBoxVerdict
     from liptest.data.answers import Answers as Answers
     from liptest.data.domains import AnswerGrid as AnswerGrid
     from liptest.data.domains import Hypercube as Hypercube
     from liptest.data.domains import Hypergrid as Hypergrid
     from liptest.data.domains import RecordGrid as RecordGrid
     from liptest.data.product import ProductDistribution as ProductDistribution
+    from liptest.data.real_tables import Real as Real
     from liptest.data.sampled import SampledDistribution as SampledDistribution
     from liptest.data.tables import Bit as Bit
     from liptest.data.tables import Category as Category
@@ -82,11 +82,11 @@ _NAMESPACES = {
 _HOME = {
     "check_samples": "blackbox.check",
     "Sampler": "blackbox.samplers",
-    "BlackBoxVerdict": "blackbox.verdicts",
     "Answers": "data.answers",
     **dict.fromkeys(("AnswerGrid", "Hypercube", "Hypergrid", "RecordGrid"), "data.domains"),
     "ProductDistribution": "data.product",
     "SampledDistribution": "data.sampled",
+    "Real": "data.real_tables",
     **dict.fromkeys(("Bit", "Category", "Integer", "Key", "Table"), "data.tables"),
     **dict.fromkeys(("mechanism", "output_law"), "enumerate.python_function"),
     "Certificate": "evidence.certificate",
@@ -115,6 +115,7 @@ _HOME = {
 #: Names of version 0.1 that moved, and where they are now; until version 0.3.
 _MOVED = {
     "epsilon_lower_bound": "blackbox.check",
+    "BlackBoxVerdict": "blackbox.verdicts",
     "LossBound": "blackbox.verdicts",
     "Dependence": "data.dependence",
     "column_dependence": "data.dependence",

@@ -34,6 +34,8 @@ MOST_ROWS = 1 << 20
 # Users that a table may have: a slot holds one plus the user, below 2^24, plus 2^24 times the row.
 _USER_BITS = 24
 _USERS = 1 << _USER_BITS
+# A float is two whole numbers.
+_WORD = 1 << 32
 
 
 class ColumnKind:
@@ -46,6 +48,8 @@ class ColumnKind:
 
     #: Whether the values are names, to be compared only.
     is_named = False
+    #: Whether it is any float between two; ``values`` is then one number only.
+    is_real = False
 
 
 @dataclass(frozen=True)
@@ -168,6 +172,9 @@ class Table(Domain):
             raise InputError(
                 f"relation={shown(relation)} must be 'replace' or 'add_remove'", name="relation"
             )
+        values = columns.values() if isinstance(columns, Mapping) else ()
+        if any(isinstance(kind, ColumnKind) and kind.is_real for kind in values):
+            return super().__new__(OF_REALS[relation, unit != _ROW])
         return super().__new__((_RELATIONS if unit == _ROW else _OF_USERS)[relation])
 
     def __init__(
@@ -193,8 +200,17 @@ class Table(Domain):
         object.__setattr__(self, "unit", unit)
         object.__setattr__(self, "at_most", at_most)
         object.__setattr__(self, "row_values", different + self.first)
-        size = different * _USERS + 1 if unit != _ROW else self.row_values
-        Domain.__init__(self, (size,) * check_count("rows", rows))
+        size = different * _USERS + 1 if self.is_free else self.row_values
+        reals = sum(kind.is_real for kind in checked.values())
+        Domain.__init__(self, (size, *(_WORD,) * (2 * reals)) * check_count("rows", rows))
+
+    #: Whether it is not visited one by one; a slot then holds a row and its user.
+    is_free = False
+
+    @property
+    def rows(self) -> int:
+        """Rows that a table has, or has at most."""
+        return self.dimension
 
     #: How many values a row takes, that of a slot without one included.
     row_values: int
@@ -207,7 +223,7 @@ class Table(Domain):
         relation = "" if self.kind == "replace" else f", relation={self.kind!r}"
         unit = "" if self.unit == _ROW else f", unit={self.unit!r}"
         most = "" if self.at_most is None else f", at_most={self.at_most}"
-        return f"Table({{{kinds}}}, rows={self.dimension}{relation}{unit}{most})"
+        return f"Table({{{kinds}}}, rows={self.rows}{relation}{unit}{most})"
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Table):
@@ -223,12 +239,12 @@ class Table(Domain):
 
     @property
     def _numbers(self) -> tuple[int, str, str, int | None]:
-        return self.dimension, self.kind, self.unit, self.at_most
+        return self.rows, self.kind, self.unit, self.at_most
 
     @property
     def dataset_words(self) -> str:
         most = "up to " if self.first else ""
-        return f"{most}{self.dimension:,} rows with columns {', '.join(self.columns)}"
+        return f"{most}{self.rows:,} rows with columns {', '.join(self.columns)}"
 
     @cached_property
     def places(self) -> dict[str, NDArray[np.int64]]:
@@ -358,11 +374,12 @@ class RowsOfUsers(MovesTogether, Table):
 
     noun = "row"
     first = 1
+    is_free = True
 
     @property
     def most(self) -> int:
         """Rows that one user may have."""
-        return min(self.dimension, self.at_most or self.dimension)
+        return min(self.rows, self.at_most or self.rows)
 
     @property
     def dataset_words(self) -> str:
@@ -514,6 +531,8 @@ class AddedUsers(RowsOfUsers):
 _ROW = "row"
 _RELATIONS: dict[str, type[Table]] = {"replace": ReplacedRows, "add_remove": AddedRows}
 _OF_USERS: dict[str, type[Table]] = {"replace": ReplacedUsers, "add_remove": AddedUsers}
+#: Tables with real columns, by relation and whether the unit is a user; see ``real_tables``.
+OF_REALS: dict[tuple[str, bool], type[Table]] = {}
 
 
 def _rebuilt(
@@ -561,7 +580,7 @@ def _checked(columns: Any) -> dict[str, ColumnKind]:
         if not isinstance(kind, ColumnKind):
             raise InputError(
                 f"columns: {name}={shown(kind)} must be lt.Integer(low, high), "
-                f"lt.Category([..]), lt.Bit() or lt.Key()",
+                f"lt.Category([..]), lt.Bit(), lt.Real(lower, upper) or lt.Key()",
                 name="columns",
             )
     return dict(columns)

@@ -23,7 +23,7 @@ from liptest.enumerate.column_rows import rows_of
 from liptest.enumerate.folding import fold_loops
 from liptest.enumerate.folds import Folds
 from liptest.enumerate.generator import ChoiceGenerator
-from liptest.enumerate.noise_outputs import Real, forms_in, replaced
+from liptest.enumerate.noise_outputs import RealPlace, forms_in, replaced
 from liptest.enumerate.restarts import RestartingTree
 from liptest.enumerate.running import Run
 from liptest.enumerate.sub_samplers import SamplerLaws
@@ -277,7 +277,7 @@ def _shape_of(tree: ChoiceTree, output: Output) -> tuple[Any, Constants]:
         terms = zip(kinds, form.terms, strict=True)
         places.append(tuple(sorted((one.number, Fraction(by)) for one, (_, by) in terms)))
         constants.append(Fraction(form.constant))
-    skeleton = replaced(output, lambda form: Real())
+    skeleton = replaced(output, lambda form: RealPlace())
     return (skeleton, tuple(places)), tuple(constants)
 
 

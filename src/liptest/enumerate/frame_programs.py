@@ -12,8 +12,10 @@ import numpy as np
 
 from liptest.data.tables import Key, Table
 from liptest.errors import InputError
+from liptest.values.array import SymbolicArray
 from liptest.values.column import Column, column_of
 from liptest.values.frames import KeySeries, RecordSeries, SymbolicFrame
+from liptest.values.real_column import RealColumn
 
 
 def import_pandas() -> None:
@@ -42,14 +44,18 @@ def frame_of(table: Table, data: Any) -> Any:
     column = column_of(data)
     if column is None:
         return table.frame(np.asarray(data))
-    kept = table.holds_row
+    kept = table.holds_row[column.table]
     if not kept.all():
         column = Column(column.branching, column.answers, column.table, kept)
     return SymbolicFrame({name: _series(table, column, name) for name in table.columns})
 
 
 def _series(table: Table, column: Column, name: str) -> RecordSeries | KeySeries:
-    kind, places = table.columns[name], table.places[name]
+    kind, places = table.columns[name], table.places[name][column.table]
+    if kind.is_real:
+        ends = column.answers.cells.low[name], column.answers.cells.high[name]
+        made = column.branching, column.answers, ends, ("real", name), column.kept, name
+        return RecordSeries(SymbolicArray(RealColumn(*made)), name)
     if isinstance(kind, Key):
         return KeySeries(column.like(places), name)
     if kind.is_named:

@@ -19,7 +19,7 @@ from liptest.values.rounding import Near
 
 
 @dataclass(frozen=True)
-class Real:
+class RealPlace:
     """In the place of such a number where an output is described: any real number."""
 
     def __repr__(self) -> str:
@@ -47,11 +47,11 @@ class Between:
 class Following:
     """In the place of a number that numbers before it tell, except for ``rest``.
 
-    ``rest`` plus the sum of factors times ``Real`` places, counted from 0, plus a constant; None
+    ``rest`` plus the sum of factors times ``RealPlace`` places, counted from 0, plus a constant; None
     where nothing is left to tell.
     """
 
-    rest: Real | Between | None
+    rest: RealPlace | Between | None
     factors: tuple[tuple[int, Fraction], ...]
     constant: Fraction
 
@@ -76,7 +76,7 @@ class NearItems:
 
 @dataclass(frozen=True)
 class DensityLeaf:
-    """An output with ``Real`` in the places of ``forms``, and what led to it.
+    """An output with ``RealPlace`` in the places of ``forms``, and what led to it.
 
     Every form is one continuous variable of its own, times a factor, plus a constant.
     """
@@ -135,7 +135,10 @@ def _reduced(tree: Branching, forms: list[Form]) -> Iterator[tuple[list[Form], A
             )
         if rest.terms:
             known.append(rest)
-            yield [rest], Following(Real(), tuple(factors), constant) if factors else Real()
+            yield (
+                [rest],
+                Following(RealPlace(), tuple(factors), constant) if factors else RealPlace(),
+            )
         else:
             yield [], Following(None, tuple(factors), constant)
 
@@ -229,7 +232,7 @@ def replaced_by(skeleton: Output, ends: tuple[tuple[Any, Any], ...]) -> Output:
     left = iter(ends)
 
     def filled(part: Output) -> Any:
-        if isinstance(part, Real):
+        if isinstance(part, RealPlace):
             return Between(*next(left))
         if isinstance(part, Following):
             return part if part.rest is None else replace(part, rest=Between(*next(left)))

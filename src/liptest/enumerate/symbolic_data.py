@@ -27,6 +27,7 @@ from liptest.data.domains import (
     IntArray,
     RecordGrid,
 )
+from liptest.data.real_tables import RealRows
 from liptest.data.tables import AddedRows, RowsOfUsers
 from liptest.enumerate.analysis_session import Session
 from liptest.enumerate.choice_tree import (
@@ -40,6 +41,7 @@ from liptest.enumerate.draw_logs import RecordedDraws, ReplayedDraws, handed
 from liptest.enumerate.generator import ChoiceGenerator
 from liptest.enumerate.noise_outputs import forms_in, replaced
 from liptest.enumerate.post_processing import Tail, place_of_cut
+from liptest.enumerate.real_rows import RealData
 from liptest.enumerate.running import RandomFunction, Run
 from liptest.enumerate.user_rows import Pairs, UserRows
 from liptest.errors import BudgetError, LiptestError, UnsupportedRandomnessError
@@ -63,6 +65,8 @@ MAX_PATHS = 4096
 MAX_PATHS_RELEASED, FEW_PATHS = 600, 20
 _MAX_CHOICES = 1 << 13
 _MAX_SECONDS = 60.0
+# Times that a program is followed, with the comparisons of real columns that were seen before.
+_MOST_REFINED = 6
 # Choices and variables of all paths.
 _MOST_WORK, _MOST_WORK_RELEASED = 4_000_000, 40_000
 # Points at which the program is run on plain data; fewer where there are many records, or many
@@ -284,6 +288,9 @@ def data_of(domain: Domain) -> Data | None:
     """How datasets of a domain become symbolic; None where they do not."""
     if isinstance(domain, (Hypercube, RecordGrid, AddedRows)):
         return Records(domain)
+    if isinstance(domain, RealRows):
+        found = RealData(domain)
+        return None if found.is_too_fine else found
     if isinstance(domain, RowsOfUsers):
         return UserRows(domain)
     ones = [1] * domain.dimension
@@ -397,12 +404,26 @@ def follow_paths(
     data = data_of(domain)
     if data is None:
         return NoPaths(f"{program.name}: data of {domain} are not made symbolic")
+    for _ in range(_MOST_REFINED):
+        found = _followed(program, data, way, max_paths, domain.dimension)
+        finer = data.refined() if isinstance(data, RealData) else None
+        if finer is None:
+            return found
+        if finer.is_too_fine:
+            break
+        data = finer
+    return NoPaths(f"{program.name}: it compares real columns with too many constants")
+
+
+def _followed(
+    program: Program, data: Data, way: str, max_paths: int, dimension: int
+) -> SymbolicPaths | NoPaths:
     tree = PathTree(program.name, max_choices=_MAX_CHOICES)
     path_run = AlignedRun(tree, releases=way == "released")
     try:
         most = min(max_paths, MAX_PATHS_RELEASED) if way == "released" else max_paths
         leaves = _explored(program, data, path_run, tree, most)
-        _check_points(program, data, way == "released", leaves, domain.dimension)
+        _check_points(program, data, way == "released", leaves, dimension)
     except Abort as abort:
         is_budget = isinstance(abort.error, BudgetError)
         return NoPaths(str(abort.error), is_budget, _boundary_of(path_run, data))

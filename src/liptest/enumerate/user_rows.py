@@ -44,9 +44,13 @@ class UserRows:
 
     def symbolic(self, tree: Branching, run: AlignedRun) -> Any:
         """What stands for a dataset."""
-        values = np.arange(self._answers.values, dtype=np.int64)
+        values = self.table_of_data()
         values.flags.writeable = False
         return SymbolicArray(Column(tree, self._answers, values))
+
+    def table_of_data(self) -> NDArray[np.int64]:
+        """By kind of a row the value of its columns, 0 for none."""
+        return np.arange(self._answers.values, dtype=np.int64)
 
     def plain(self, rng: np.random.Generator) -> NDArray[Any]:
         """Some dataset."""

@@ -15,6 +15,7 @@ from typing import Any
 
 from liptest.data.answers import Answers
 from liptest.data.domains import AnswerGrid, Domain, Hypergrid
+from liptest.data.tables import Table
 from liptest.privacy.claims import Claim
 from liptest.privacy.prices import Alignment, align, rounded_above
 from liptest.privacy.request import Task, nothing, promise, verdict_of
@@ -128,7 +129,7 @@ def _verdict(
 
 def size_words(domain: Domain, *, reads_length: bool) -> str:
     """For which data a proof by alignment holds."""
-    n = domain.dimension
+    n = domain.rows if isinstance(domain, Table) else domain.dimension
     if isinstance(domain, Answers):
         return f"for any {n:,} real answers"
     if isinstance(domain, AnswerGrid):

@@ -111,7 +111,7 @@ def check_privacy(
         "light-neighbourhoods" (3.6), "edges" (3.5), "group" (3.4), "search" (3.10: NO or
         INCONCLUSIVE), or a Lipschitz tester: the paper's A_test (3.3). "black-box" (3.14) is for an
         ``lt.Sampler``, and its only method: ``budget`` is then the number of samples, and the
-        answer an ``lt.BlackBoxVerdict``.
+        answer a ``BlackBoxVerdict``.
         Numbers are those of docs/theory.
     tolerance
         The claim is tested at ``epsilon * (1 + tolerance) + tolerance``.

@@ -23,6 +23,7 @@ from liptest.data.domains import (
     OneAnswer,
     RecordGrid,
 )
+from liptest.data.real_tables import RealRows
 from liptest.data.tables import AddedRows, RowsOfUsers
 
 Dataset = NDArray[np.int64]
@@ -46,6 +47,8 @@ def plain_pairs(domain: Domain) -> Iterator[Pair]:
         return _step_pairs(domain)
     if isinstance(domain, (Hypercube, RecordGrid, AddedRows)):
         return _record_pairs(domain)
+    if isinstance(domain, RealRows):
+        return domain.plain_pairs()
     if isinstance(domain, RowsOfUsers):
         return _user_pairs(domain)
     return iter(())

@@ -85,7 +85,8 @@ def _aligned(
         return Alignment(None, reason=str(error))
     dearest = followed.values_of_move(price.move) if price.move else None
     counts = len(followed.paths), followed.reads_length
-    return Alignment(price, *counts, price.why, dearest=dearest)
+    boundary = followed.pairs_of_moves((price.move,)) if price.move else ()
+    return Alignment(price, *counts, price.why or followed.hint, dearest=dearest, boundary=boundary)
 
 
 def _of_users(

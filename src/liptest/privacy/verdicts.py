@@ -594,6 +594,8 @@ def open_loss_words(witness: PrivacyWitness) -> str:
 
 def _changed_words(witness: PrivacyWitness, relation: str) -> str:
     where = ", ".join(str(i) for i in witness.changed[:6])
+    if witness.rows and not witness.rows[0].startswith("- row "):
+        return "the rows of one user" if "user" in relation else "one row"
     if witness.rows:
         return f"row{'' if len(witness.changed) == 1 else 's'} {where} (counted from 0)"
     values = ", ".join(

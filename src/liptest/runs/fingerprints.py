@@ -91,7 +91,7 @@ def _domain_text(distribution: Distribution) -> str:
     domain = distribution.domain
     if isinstance(domain, Answers):
         return f"Answers{(domain.dimension, domain.sensitivity, domain.kind, domain.moves)}"
-    unit = f"{domain.unit, domain.at_most}" if isinstance(domain, RowsOfUsers) else ""
+    unit = repr(domain) if isinstance(domain, RowsOfUsers) else ""
     return f"{type(domain).__name__}{domain.sizes}{unit}"
 
 

@@ -75,6 +75,7 @@ class Differences:
     A difference is a *move* plus any r with ``|r_i| <= box[i]``. Moves are the given ``rows``
     ("listed"), these and their opposites ("added"), or the differences of two rows ("replaced").
     ``spans``: with a move everything between it and its opposite is a difference, too.
+    ``reals``: answers that also take what lies between the numbers of the rows.
     ``is_whole``: only whole vectors are differences, and all of them are meant.
     """
 
@@ -84,6 +85,7 @@ class Differences:
     box: tuple[tuple[int, Fraction], ...] = ()
     is_whole: bool = False
     spans: bool = False
+    reals: frozenset[int] = frozenset()
 
     @classmethod
     def of_tables(
@@ -139,7 +141,16 @@ class Differences:
         if not any(margins.values()):
             return self
         kept = tuple(sorted((i, bound) for i, bound in box.items() if bound))
-        return Differences(self.size, self.rows, self.relation, kept, False, self.spans)
+        return replace(self, box=kept, is_whole=False)
+
+    def between(self, reals: Iterable[int]) -> Differences:
+        """The same rows as the corners of boxes, all of which are differences, in some answers."""
+        found = frozenset(reals)
+        return replace(self, is_whole=False, reals=found) if found else self
+
+    def is_between(self, answers: Iterable[int]) -> bool:
+        """Whether some of these answers take what lies between the moves."""
+        return self.spans or not self.reals.isdisjoint(answers)
 
     def without_box(self) -> Differences:
         """The moves alone."""

@@ -167,7 +167,7 @@ def _price_of_rows(blocks: Sequence[Block], core: Differences, wanted: Fraction 
     aside: list[Total] = []
     for block in blocks:
         exact = block
-        if block.shifts_whole_noise and core.spans:
+        if block.shifts_whole_noise and core.is_between(block.answers):
             # A constant, or none at all: what lies between the ends is not whole.
             exact = block.without_whole_noise()
             total = _robust(block, core)
@@ -211,7 +211,7 @@ def _hopeless_move(block: Block, differences: Differences) -> Move:
         for side in (1, -1):
             move = differences.find_largest({i: side * factor for i, factor in row.answers})
             tried = [move]
-            if differences.spans or not any(differences.rows):
+            if differences.is_between(block.answers) or not any(differences.rows):
                 tried.append(tuple((i, by / 2) for i, by in move))
             for one in tried:
                 if piece.price_at(dict(one)) is None:

@@ -241,10 +241,12 @@ def _mixed(pure: Price, shift: Fraction, move: Move, delta: Fraction) -> Price:
 def _moves(found: Sequence[_Sums], differences: Differences) -> list[Move] | None:
     """All that matter: between a difference and its opposite both costs are smaller."""
     blocks = [block for one in found for block in one.pure]
-    if differences.box or (differences.spans and any(one.shifts_whole_noise for one in blocks)):
-        return None
     answers = {i for block in blocks for i in block.answers}
     answers |= {i for one in found for i in one.normal.by_answer}
+    if differences.box or not differences.reals.isdisjoint(answers):
+        return None
+    if differences.spans and any(one.shifts_whole_noise for one in blocks):
+        return None
     some = list(islice(differences.moves(answers), _MOST_TOGETHER + 1))
     return some if len(some) <= _MOST_TOGETHER else None
 

@@ -45,6 +45,8 @@ class Storage:
     dtype: np.dtype[Any]
     #: Whether it is known that all entries can be concretised, at once.
     is_discrete = False
+    #: Whether it calculates with other columns of records, which are not asked.
+    leads = False
 
     @property
     def stays_symbolic(self) -> bool:

@@ -12,11 +12,13 @@ from collections.abc import Callable, Iterable
 from copy import copy
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from liptest.errors import InputError
 from liptest.symbolic.answers import Answer, Differences, ManyDifferences, Move
 from liptest.values.aligned import AlignedRun, AlignedValue
 from liptest.values.array import Storage, SymbolicArray, array_of, filled
@@ -32,6 +34,8 @@ _OFF = 2.0**-47
 _APART = 2.0**-30
 # Whole numbers up to here are floats.
 _LARGEST = 2**53
+# Sums of real numbers that one record adds to, and corners of all boxes.
+_MOST_WIDE, _MOST_CORNERS = 8, 100_000
 # NumPy adds up blocks of 128 numbers in 8 lines, and then these in pairs.
 _BLOCK = 24
 ADVICE = (
@@ -74,6 +78,11 @@ class AnswerBook:
         self.tables: list[Table] = []
         #: How far floats may take a sum from its exact value, by answer.
         self.margins: dict[int, Fraction] = {}
+        #: Kinds of records, where records have real numbers.
+        self.cells: Any = None
+        #: Of answers that real numbers are part of: the largest that a record adds, and what it is.
+        self.largest: dict[int, Table] = {}
+        self.recipes: dict[int, Any] = {}
         #: What rows an answer is of, where the contributions of users are bounded.
         self.bounds: list[RowBound | None] = []
         self.bound: RowBound | None = None
@@ -97,6 +106,19 @@ class AnswerBook:
             self.margins[number] = max(margin, self.margins.get(number, Fraction(0)))
         return self._answers[number]
 
+    def of_recipe(self, recipe: Any, low: Table, high: Table, margin: Fraction) -> Answer:
+        """The answer of what a record adds between two numbers, by its value, (values,) each."""
+        key = recipe, self.bound
+        number = self._numbers.get(key)
+        if number is None:
+            number = self._numbers[key] = len(self.tables)
+            self.tables.append(low)
+            self.largest[number], self.recipes[number] = high, recipe
+            self.bounds.append(self.bound)
+            self._answers.append(Answer(number, False, f"sum {number + 1}"))
+        self.margins[number] = max(margin, self.margins.get(number, Fraction(0)))
+        return self._answers[number]
+
     def bounded(self, kept: Table, most: int) -> AnswerBook:
         """The same book, for sums over the first rows of each user."""
         bound = RowBound(self.bound, kept.tobytes(), most)
@@ -116,13 +138,13 @@ class AnswerBook:
 
     def differences(self) -> Differences:
         """What a replaced record changes, or one that comes or goes."""
-        rows, size = self.rows_of(), len(self.tables)
+        rows, size = self._corners(), len(self.tables)
         if self.comes_and_goes:
             assert not rows[0]  # a sum over what is not there
             found = Differences.of_tables(rows[1:], relation="added", size=size)
         else:
             found = Differences.of_tables(rows, size=size)
-        return found.widened(self.margins)
+        return found.between(self.largest).widened(self.margins)
 
     def differences_of_users(
         self, most: int
@@ -135,16 +157,40 @@ class AnswerBook:
         relation: Any = "added" if self.comes_and_goes else "replaced"
         bounds = tuple(dict.fromkeys(self.bounds))
         for bound in bounds:
-            rows = self.rows_of({n for n, other in enumerate(self.bounds) if other == bound})
+            rows = self._corners({n for n, other in enumerate(self.bounds) if other == bound})
             assert not rows[0]  # a sum over what is not there
             times = most if bound is None else min(most, bound.rows)
             kept = rows[1:] if self.comes_and_goes else rows
-            parts.append((times, Differences.of_tables(kept, relation=relation, size=size)))
+            part = Differences.of_tables(kept, relation=relation, size=size)
+            parts.append((times, part.between(self.largest)))
         if any(self.margins.values()):
             nothing = Differences.listed([{}], size=size)
             parts.append((1, nothing.widened(self.margins)))
             bounds = (*bounds, None)
         return ManyDifferences(size, tuple(parts)), bounds
+
+    def _corners(self, numbers: Iterable[int] | None = None) -> list[dict[int, Fraction]]:
+        """``rows_of``, and the other corners of the boxes that what a record adds lies in."""
+        rows = self.rows_of(numbers)
+        wide = sorted(self.largest if numbers is None else set(numbers) & self.largest.keys())
+        found = list(rows)
+        for value, row in enumerate(rows):
+            open_ones = [n for n in wide if self.largest[n][value] != self.tables[n][value]]
+            if len(open_ones) > _MOST_WIDE or len(found) > _MOST_CORNERS:
+                raise InputError(
+                    f"sums of {len(open_ones)} real numbers of one row are too many to be bounded "
+                    f"together",
+                    name="columns",
+                )
+            for chosen in product((False, True), repeat=len(open_ones)):
+                ends = {
+                    n: Fraction(self.largest[n][value].item())
+                    for n, is_high in zip(open_ones, chosen, strict=True)
+                    if is_high
+                }
+                if ends:
+                    found.append({n: by for n, by in (row | ends).items() if by})
+        return found
 
     def rows_of(self, numbers: Iterable[int] | None = None) -> list[dict[int, Fraction]]:
         """What a record of each value adds to the answers, or to those with these numbers."""
@@ -248,6 +294,13 @@ class Column(Storage):
         """Other entries of the same records."""
         off = self.is_off if is_off is None else is_off
         return Column(self.branching, self.answers, table, self.kept, is_off=off)
+
+    def bounded(self, most: int) -> SymbolicArray:
+        """The first rows of each user."""
+        assert self.kept is not None  # what slots without a row are left out by
+        answers = self.answers.bounded(self.kept, most)
+        made = Column(self.branching, answers, self.table, self.kept, is_off=self.is_off)
+        return SymbolicArray(made)
 
     # ---- storage
 
@@ -364,6 +417,9 @@ class Column(Storage):
     # ---- entry by entry
 
     def answer_ufunc(self, ufunc: Any, inputs: tuple[Any, ...]) -> Any:
+        real = leading(inputs)
+        if real is not None:
+            return real.answer_ufunc(ufunc, inputs)
         if ufunc is np.matmul:
             return self.answer_function(np.dot, inputs, {})
         if ufunc not in ENTRY_BY_ENTRY:
@@ -429,6 +485,9 @@ class Column(Storage):
     # ---- answers
 
     def answer_function(self, function: Any, arguments: Any, options: dict[str, Any]) -> Any:
+        real = leading((*arguments, *options.values()))
+        if real is not None:
+            return real.answer_function(function, arguments, options)
         rule = FUNCTIONS.get(function)
         if rule is None:
             return self.refuse(f"numpy.{function.__name__}")
@@ -560,6 +619,12 @@ def _are_apart(left: Any, right: Any) -> bool:
 
 def _is_off(value: Any) -> bool:
     return type(value) is SymbolicArray and type(value.storage) is Column and value.storage.is_off
+
+
+def leading(inputs: Iterable[Any]) -> Any:
+    """The storage of real numbers among arrays of records, which calculates with the others."""
+    arrays = (one for one in inputs if type(one) is SymbolicArray)
+    return next((one.storage for one in arrays if one.storage.leads), None)
 
 
 def column_of(value: Any) -> Column | None:

@@ -19,7 +19,7 @@ import numpy as np
 
 from liptest.values.array import SymbolicArray
 from liptest.values.branching import Branching
-from liptest.values.column import Column, column_of
+from liptest.values.column import column_of
 from liptest.values.column_functions import looked_up
 from liptest.values.keyed_series import SERIES, KeyedSeries
 from liptest.values.protocol import ARITHMETIC, COMPARISONS, Symbolic, is_symbolic
@@ -194,6 +194,8 @@ class RecordSeries(_OfFrame):
         bounds = [one for one in (lower, upper) if one is not None]
         if not all(isinstance(one, (int, float, np.number)) for one in bounds):
             return self.refuse(".clip with bounds that are not constants")
+        if len(bounds) == 2 and lower > upper:
+            lower, upper = upper, lower  # as pandas has them
         return self.like(np.clip(self.numbers(".clip"), lower, upper))
 
     def between(self, left: Any, right: Any) -> Any:
@@ -305,6 +307,8 @@ class RecordSeries(_OfFrame):
 
     def dot(self, other: Any) -> Any:
         """The sum of products."""
+        if self.array.storage.leads or (type(other) is RecordSeries and other.array.storage.leads):
+            return self.refuse(".dot of real columns", "(left * right).sum()")
         return (self * other).sum()
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
@@ -373,12 +377,8 @@ class KeySeries(_OfFrame):
 
 
 def _bounded(array: SymbolicArray, most: int) -> SymbolicArray:
-    column = column_of(array)
-    assert column is not None
-    assert column.kept is not None  # what slots without a row are left out by
-    answers = column.answers.bounded(column.kept, most)
-    made = Column(column.branching, answers, column.table, column.kept, is_off=column.is_off)
-    return SymbolicArray(made)
+    found: SymbolicArray = array.storage.bounded(most)  # type: ignore[attr-defined]
+    return found
 
 
 def _array(value: Any, use: str) -> Any:
@@ -561,8 +561,8 @@ class SymbolicFrame(_OfFrame):
 
 def _are_alike(left: Any, right: Any) -> bool:
     """Whether two series are of the same records."""
-    one, other = column_of(left.array), column_of(right.array)
-    return one is not None and other is not None and one.has_records_of(other)
+    one, other = left.array.storage, right.array.storage
+    return bool(one.has_records_of(other))
 
 
 class OfUsers(_OfFrame):

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import liptest as lt
+from liptest.blackbox.verdicts import BlackBoxVerdict
 from liptest.errors import BudgetError, InputError, MechanismError
 from liptest.report.findings import Outcome
 
@@ -94,7 +95,7 @@ EVERY = [*VERDICTS, BROKEN, WRONG, LIMITED, LATER]
 DECISIONS = ["YES", "YES", "NO", "INCONCLUSIVE", "INCONCLUSIVE", "NO", "NO", "NO"]
 
 
-def sampled_verdicts() -> list[lt.BlackBoxVerdict]:
+def sampled_verdicts() -> list[BlackBoxVerdict]:
     """NO with numbers and with intervals, YES, and one that stays open."""
     bit = lt.ProductDistribution.uniform(lt.Hypercube(1))
     wide = lt.ProductDistribution.uniform(lt.Hypercube(30))

@@ -338,7 +338,7 @@ ONE = lt.ProductDistribution.uniform(lt.Hypercube(1))
 
 def test_good(assert_private):
     found = assert_private(EVEN, ONE, epsilon=1, failure_probability=0.01, budget=200_000)
-    assert isinstance(found, lt.BlackBoxVerdict)
+    assert type(found).__name__ == "BlackBoxVerdict"
 
 @pytest.mark.private(LEAK, BITS, epsilon=1, budget=100_000)
 def test_bad():

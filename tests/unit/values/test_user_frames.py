@@ -29,6 +29,7 @@ COLUMNS: dict[str, Any] = {"user": lt.Key(), "spend": lt.Integer(-3, 3, step=3)}
 SPENDS = (-3, 0, 3)
 ROWS, USERS = 3, 2
 RELATIONS = ("replace", "add_remove")
+KIND = ("replace", 2)
 List = tuple[tuple[int, int], ...]
 
 
@@ -107,9 +108,18 @@ def price_of(name: str, table: Any) -> float:
     return found.epsilon
 
 
-@pytest.mark.parametrize("at_most", [1, 2, None])
-@pytest.mark.parametrize("relation", RELATIONS)
-@pytest.mark.parametrize("name", EXPRESSIONS)
+#: The others are among the slow tests.
+FAST = {"sum", "users", "two rows of some", "bounded twice"}
+SLOW = pytest.mark.slow
+CASES = [
+    pytest.param(
+        name, relation, most, marks=[] if name in FAST and (relation, most) == KIND else [SLOW]
+    )
+    for name, relation, most in product(EXPRESSIONS, RELATIONS, (1, 2, None))
+]
+
+
+@pytest.mark.parametrize(("name", "relation", "at_most"), CASES)
 def test_the_price_is_what_a_user_changes(name: str, relation: str, at_most: int | None) -> None:
     proved = price_of(name, table_of(relation, at_most))
     true = largest_change(name, relation, at_most)
@@ -196,7 +206,7 @@ def three_rows(frame: Any, rng: Any) -> Any:
     return len(frame.groupby("user").head(3)) + rng.laplace(scale=2)
 
 
-@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("relation", ["replace", pytest.param("add_remove", marks=SLOW)])
 def test_a_user_with_many_rows_refutes(relation: str) -> None:
     table = table_of(relation, None, rows=50_000)
     assert lt.check_privacy(lt.mechanism(two_rows), table, epsilon=1).decision == "YES"

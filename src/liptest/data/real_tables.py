@@ -1,0 +1,304 @@
+"""Tables with columns of real numbers: any floats between two, or any at all.
+
+A slot of a dataset is one number for the other columns and the user, as in tables of users, and
+two for each real column: the halves of its float. Such tables are not visited one by one: claims
+are proved for all of them, or refuted by two of them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from liptest.data.domains import IntArray
+from liptest.data.tables import OF_REALS, ColumnKind, RowsOfUsers
+from liptest.errors import DatasetError, InputError, shown
+
+_LARGEST = float(np.finfo(np.float64).max)
+# Rows that are written out.
+_SHOWN = 4
+# Numbers of plain tables: large ones, and one that is not whole.
+_PLAIN, _SOME = 1e6, 0.3
+
+
+@dataclass(frozen=True)
+class Real(ColumnKind):
+    """Real numbers from ``lower`` to ``upper``, both included: all floats between them.
+
+    Without limits any finite float; nan and infinite numbers are not in a table.
+    """
+
+    lower: float = -_LARGEST
+    upper: float = _LARGEST
+
+    is_real = True
+
+    def __post_init__(self) -> None:
+        for name in ("lower", "upper"):
+            value = getattr(self, name)
+            plain = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+            if not plain or not math.isfinite(value):
+                raise InputError(f"{name}={shown(value)} must be a finite number", name=name)
+            object.__setattr__(self, name, float(value))
+        if self.upper < self.lower:
+            raise InputError(f"upper={self.upper} is below lower={self.lower}", name="upper")
+
+    @property
+    def values(self) -> NDArray[Any]:
+        return np.array([min(max(0.0, self.lower), self.upper)])
+
+
+class RealRows(RowsOfUsers):
+    """Tables with real columns; see the module."""
+
+    @property
+    def reals(self) -> dict[str, Real]:
+        """The real columns."""
+        return {name: kind for name, kind in self.columns.items() if isinstance(kind, Real)}
+
+    @property
+    def rows(self) -> int:
+        return self.dimension // (1 + 2 * len(self.reals))
+
+    @property
+    def has_users(self) -> bool:
+        """Whether neighbours differ in the rows of a user."""
+        return self.unit in self.columns
+
+    @property
+    def is_full(self) -> bool:
+        """Whether all tables have as many rows."""
+        return self.kind == "replace" and not self.has_users
+
+    @property
+    def dataset_words(self) -> str:
+        words = super().dataset_words
+        return words.removeprefix("up to ") if self.is_full else words
+
+    @property
+    def zeros(self) -> IntArray:
+        return self.made([self.slot(0, 1)] * self.rows if self.is_full else [], {})
+
+    def slots_in(self, dataset: IntArray) -> NDArray[np.int64]:
+        """By slot the row and its user, (rows,); 0 where there is none."""
+        return np.asarray(dataset).astype(np.int64).reshape(self.rows, -1)[:, 0]
+
+    def entries_in(self, dataset: IntArray) -> dict[str, NDArray[np.float64]]:
+        """By real column the numbers, (rows,)."""
+        halves = np.asarray(dataset).astype(np.uint64).reshape(self.rows, -1)[:, 1:]
+        words = (halves[:, 0::2] << np.uint64(32)) | halves[:, 1::2]
+        floats = np.ascontiguousarray(words.T).view(np.float64)
+        return dict(zip(self.reals, floats, strict=True))
+
+    def made(self, slots: Sequence[int], entries: Mapping[str, Any]) -> IntArray:
+        """A dataset of these slots; 0 or the nearest of real columns that are left out."""
+        found = np.zeros((self.rows, 1 + 2 * len(self.reals)), dtype=np.int64)
+        found[: len(slots), 0] = slots
+        for place, (name, kind) in enumerate(self.reals.items()):
+            column = np.full(self.rows, kind.values[0])
+            if name in entries:
+                column[: len(slots)] = entries[name]
+            words = column.view(np.uint64)
+            found[:, 1 + 2 * place] = words >> np.uint64(32)
+            found[:, 2 + 2 * place] = words & np.uint64(0xFFFFFFFF)
+        found[found[:, 0] == 0] = 0
+        return found.reshape(-1)
+
+    def check_points(self, points: ArrayLike, *, private: bool = False) -> IntArray:
+        found = super(RowsOfUsers, self).check_points(points, private=private)
+        for dataset in found:
+            slots, entries = self.slots_in(dataset), self.entries_in(dataset)
+            if self.is_full and not slots.all():
+                raise DatasetError(f"the table has fewer than {self.rows:,} rows")
+            counts = np.bincount(self.users_in(slots)[slots > 0], minlength=1)
+            if self.has_users and counts.max() > self.most:
+                raise DatasetError(f"a table has more than {self.most:,} rows of one user")
+            for name, kind in self.reals.items():
+                own = entries[name][slots > 0]
+                if not ((own >= kind.lower) & (own <= kind.upper)).all():
+                    raise DatasetError(f"column {name!r} holds what lies outside of {kind}")
+        return found
+
+    def _steps(self, left: IntArray, right: IntArray) -> int:
+        slots = [self.slots_in(side) for side in (left, right)]
+        differ = (np.asarray(left) != np.asarray(right)).reshape(self.rows, -1).any(axis=1)
+        changed = np.flatnonzero(differ)
+        if not len(changed):
+            return 0
+        if not self.has_users:
+            there = [bool(side[changed[0]]) for side in slots]
+            is_one = len(changed) == 1 and (all(there) if self.is_full else there[0] != there[1])
+            return 1 if is_one else 2
+        users = {int(user) for side in slots for user in self.users_in(side[changed])} - {-1}
+        is_there = [bool(users & set(self.users_in(side).tolist())) for side in slots]
+        both = self.kind == "add_remove" and all(is_there)
+        return 2 if len(users) > 1 or both else 1
+
+    def draw(
+        self,
+        rng: np.random.Generator,
+        few: int,
+        special: Mapping[str, Sequence[float]] | None = None,
+    ) -> IntArray:
+        """Some table; its real numbers are often some ``special`` ones."""
+        room = self.rows
+        count = room if self.is_full else int(rng.integers(0, min(room, 3 * few) + 1))
+        users, left = rng.integers(0, max(2, few), size=count), dict.fromkeys(range(99), self.most)
+        rows = rng.integers(1, self.row_values, size=count)
+        slots = np.zeros(count, dtype=np.int64)
+        for place in range(count):
+            user = int(users[place])
+            if self.has_users and not left[user]:
+                continue
+            left[user] -= 1
+            slots[place] = self.slot(user if self.has_users else 0, int(rows[place]))
+        numbers = {
+            name: _draw_numbers(rng, kind, count, (special or {}).get(name, ()))
+            for name, kind in self.reals.items()
+        }
+        return self.made(slots.tolist(), numbers)
+
+    def frame(self, dataset: IntArray) -> Any:
+        import pandas
+
+        slots, entries = self.slots_in(dataset), self.entries_in(dataset)
+        there = slots > 0
+        rows, users = self.rows_in(slots[there]), self.users_in(slots[there])
+        found: dict[str, Any] = {}
+        for name, kind in self.columns.items():
+            if name in entries:
+                found[name] = entries[name][there]
+            else:
+                found[name] = users if name == self.unit else kind.values[self.places[name][rows]]
+        return pandas.DataFrame(found)
+
+    def encode(self, frame: Any) -> IntArray:
+        raise InputError(
+            "a table with real columns is not written as numbers of rows: hand the frame itself "
+            "to the mechanism",
+            name="frame",
+        )
+
+    def plain_pairs(self) -> Iterator[tuple[IntArray, IntArray]]:
+        """One row, or all rows of a user, that come, go or change; in simple tables."""
+        room = self.rows
+        low, high, some, far = (
+            {name: min(max(end, kind.lower), kind.upper) for name, kind in self.reals.items()}
+            for end in (-_PLAIN, _PLAIN, _SOME, _LARGEST)
+        )
+        kinds = [(high, None), (low, None), (some, None), (high, low), (some, low), (far, low)]
+        for few in dict.fromkeys((1, self.most if self.has_users else 1)):
+            for row in dict.fromkeys((1, self.row_values - 1)):
+                for own, other in kinds:
+                    rest = [self.slot(1, row)] * (room - few) if self.is_full else []
+                    yield self.pair([(row, own)] * few, [(row, other)] * few, rest)
+
+    def pair(
+        self,
+        left: Sequence[tuple[int, Mapping[str, float] | None]],
+        right: Sequence[tuple[int, Mapping[str, float] | None]],
+        rest: Sequence[int],
+        entries: Mapping[str, float] | None = None,
+    ) -> tuple[IntArray, IntArray]:
+        """User 0 with these rows, None being none, and the same other slots."""
+        sides = []
+        for rows in (left, right):
+            there = [(row, own) for row, own in rows if own is not None or self.is_full]
+            slots = [self.slot(0, row) for row, _ in there]
+            slots += [0] * (max(len(left), len(right)) - len(slots)) + list(rest)
+            numbers = {
+                name: [(own or {}).get(name, kind.values[0]) for _, own in there]
+                + [0.0] * (max(len(left), len(right)) - len(there))
+                + [(entries or {}).get(name, kind.values[0])] * len(rest)
+                for name, kind in self.reals.items()
+            }
+            sides.append(self.made(slots, numbers))
+        return sides[0], sides[1]
+
+    def _pair_lines(self, point: Sequence[int], neighbour: Sequence[int]) -> Iterator[str]:
+        both = [np.asarray(one, dtype=np.int64) for one in (point, neighbour)]
+        frames = [self.frame(side) for side in both]
+        slots = [self.slots_in(side) for side in both]
+        changed = (both[0] != both[1]).reshape(self.rows, -1).any(axis=1)
+        users = {int(user) for side in slots for user in self.users_in(side[changed])} - {-1}
+        for mark, side, frame in zip("-+", slots, frames, strict=True):
+            own = np.isin(self.users_in(side), list(users)) if self.has_users else changed
+            name = f"{self.unit} {min(users, default=0)}" if self.has_users else "changed row"
+            yield f"{mark} {name}: {_frame_words(frame[own[side > 0]])}"
+            others = frame[~own[side > 0]]
+        yield f"  all others: {_frame_words(others)}"
+
+
+def _draw_numbers(
+    rng: np.random.Generator, kind: Real, count: int, special: Sequence[float]
+) -> NDArray[np.float64]:
+    low, high = max(kind.lower, -1e4), min(kind.upper, 1e4)
+    plain = rng.uniform(min(low, kind.upper), max(high, kind.lower), size=count)
+    near = [kind.lower, kind.upper, *special]
+    near += [float(np.nextafter(one, side)) for one in special for side in (-np.inf, np.inf)]
+    chosen = np.array(near)[rng.integers(len(near), size=count)]
+    mixed = np.where(rng.random(count) < rng.random(), chosen, plain)
+    return np.clip(mixed, kind.lower, kind.upper)
+
+
+def _frame_words(frame: Any) -> str:
+    if not len(frame):
+        return "no rows"
+    kinds = frame.value_counts(sort=True)
+    words = [
+        f"{count:,} row{'' if count == 1 else 's'} of "
+        + ", ".join(
+            f"{name} {entry!r}" for name, entry in zip(frame.columns, _plain_all(key), strict=True)
+        )
+        for key, count in kinds.iloc[:_SHOWN].items()
+    ]
+    rest = len(frame) - int(kinds.iloc[:_SHOWN].sum())
+    return "; ".join([*words, *([f"{rest:,} other rows"] if rest else [])])
+
+
+def _plain_all(key: Any) -> list[Any]:
+    entries = key if isinstance(key, tuple) else (key,)
+    return [one.item() if isinstance(one, np.generic) else one for one in entries]
+
+
+class ReplacedRealRows(RealRows):
+    """Tables of which one row is replaced."""
+
+    neighbour_words = "replacing one row"
+    relation = "replace one row"
+
+
+class AddedRealRows(RealRows):
+    """Tables of which one row is added or removed."""
+
+    neighbour_words = "adding or removing one row"
+    relation = "add or remove one row"
+
+
+class ReplacedRealUsers(RealRows):
+    """Tables of which the rows of one user are replaced, by others or by none."""
+
+    neighbour_words = "replacing the rows of one user by others or by none"
+    relation = "replace one user"
+
+
+class AddedRealUsers(RealRows):
+    """Tables of which one is the other without the rows of one user."""
+
+    neighbour_words = "adding or removing the rows of one user"
+    relation = "add or remove one user"
+
+
+OF_REALS.update(
+    {
+        ("replace", False): ReplacedRealRows,
+        ("add_remove", False): AddedRealRows,
+        ("replace", True): ReplacedRealUsers,
+        ("add_remove", True): AddedRealUsers,
+    }
+)

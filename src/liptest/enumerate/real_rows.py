@@ -1,0 +1,201 @@
+"""Tables with real columns as symbols: rows by cells, between whose ends real numbers lie.
+
+A comparison of a real column cuts the cells at its constant: ``refined`` is then the same with
+finer cells, and the program is followed again (docs/theory/tables.md, B6).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liptest.data.domains import IntArray
+from liptest.data.real_tables import RealRows
+from liptest.enumerate.draw_logs import handed
+from liptest.enumerate.user_rows import Pairs, UserRows, kept_by
+from liptest.symbolic.answers import Answer, Differences, ManyDifferences, Move
+from liptest.values.column import AnswerBook, RowBound
+from liptest.values.real_column import MOST_CELLS, RowCells, evaluate
+
+# Numbers that are shown where larger ones tell no more.
+_PLAIN = 1e6
+# Rows that are tried for a pair.
+_MOST_TRIED = 20_000
+
+
+class RealData(UserRows):
+    """How tables with real columns reach a program; see ``symbolic_data.Data``."""
+
+    _domain: RealRows
+
+    def __init__(self, domain: RealRows, cuts: dict[str, frozenset[float]] | None = None) -> None:
+        self._domain = domain
+        limits = {name: (kind.lower, kind.upper) for name, kind in domain.reals.items()}
+        first = 0 if domain.is_full else 1
+        self._cells = RowCells(domain.row_values - 1, first, limits, cuts or {})
+        comes_and_goes = domain.kind == "add_remove"
+        self._answers = AnswerBook(domain.rows, self._cells.count, comes_and_goes=comes_and_goes)
+        self._answers.cells = self._cells
+        self._counted: tuple[Any, dict[Any, Any]] = (None, {})
+
+    @property
+    def is_too_fine(self) -> bool:
+        """Whether there are more cells than are followed."""
+        return self._cells.count > MOST_CELLS
+
+    def refined(self) -> RealData | None:
+        """The same with the cuts that were asked for; None where none was."""
+        cuts = self._cells.all_cuts()
+        return None if cuts is None else RealData(self._domain, cuts)
+
+    def table_of_data(self) -> NDArray[np.int64]:
+        return self._cells.row_values
+
+    def plain(self, rng: np.random.Generator) -> NDArray[Any]:
+        """Some dataset, with numbers at which cells are cut."""
+        special = {name: sorted(cuts) for name, cuts in self._cells.cuts.items()}
+        drawn = self._domain.draw(rng, int(rng.integers(1, 5)), special)
+        return handed(drawn)  # type: ignore[no-any-return]
+
+    def value(self, answer: Answer, dataset: NDArray[Any]) -> Fraction:
+        """An answer of a dataset."""
+        if self._counted[0] is not dataset:
+            self._counted = dataset, {}
+        bound, known = self._answers.bounds[answer.number], self._counted[1]
+        if bound not in known:
+            known[bound] = self._rows_left(bound, dataset)
+        cells, entries = known[bound]
+        recipe = self._answers.recipes.get(answer.number)
+        if recipe is None:
+            counts = np.bincount(cells, minlength=self._answers.values)
+            return self._answers.value(answer.number, counts)
+        _, calculated, kept = recipe
+        mask = (
+            np.ones(len(cells), np.bool_) if kept is None else np.frombuffer(kept, np.bool_)[cells]
+        )
+        found = np.broadcast_to(evaluate(calculated, cells, entries), cells.shape)[mask]
+        return exact_sum(found)
+
+    def _rows_left(self, bound: RowBound | None, dataset: NDArray[Any]) -> tuple[Any, Any]:
+        slots = self._domain.slots_in(dataset)
+        there = slots > 0
+        entries = {name: own[there] for name, own in self._domain.entries_in(dataset).items()}
+        rows, users = self._domain.rows_in(slots[there]), self._domain.users_in(slots[there])
+        cells = self._cells.of(rows, entries)
+        left = kept_by(bound, cells, users)
+        return cells[left], {name: own[left] for name, own in entries.items()}
+
+    def differences(self) -> Differences | ManyDifferences:  # type: ignore[override]
+        """Of the answers of neighbours."""
+        if self._domain.has_users:
+            return super().differences()
+        return self._answers.differences()
+
+    @property
+    def reads_length(self) -> bool:
+        """Whether the number of rows was read, or the price depends on it."""
+        if self._domain.has_users:
+            return super().reads_length
+        return self._answers.reads_length or any(self._answers.margins.values())
+
+    @property
+    def hint(self) -> str:
+        """What to write where a user may bring all rows; what the rounding of sums is."""
+        told = super().hint if self._domain.has_users else ""
+        margin = max(self._answers.margins.values(), default=Fraction(0))
+        rounded = f"the rounding of float sums, up to {float(margin):.3g}, is part of it"
+        return "; ".join(one for one in (told, rounded if margin else "") if one)
+
+    def pairs_at(self, table: dict[int, Fraction], offset: Fraction) -> Pairs:
+        """None: what is compared without noise is found by other pairs."""
+        return ()
+
+    def pairs_of_moves(self, moves: Sequence[Move]) -> Pairs:
+        """Rows that change the answers most in the direction of each move."""
+        found: list[tuple[IntArray, IntArray]] = []
+        room = self._domain.rows
+        times = [1]
+        if self._domain.has_users:
+            many = self._answers.differences_of_users(self._domain.most)[0]
+            times = [few for few, _ in many.parts]
+        for move, few in zip(moves, times, strict=False):
+            ends = self._dearest(dict(move))
+            if ends is None:
+                continue
+            low, high = ends
+            rest = [self._domain.slot(1, 1)] * (room - few) if self._domain.is_full else []
+            bases = [high[1] or {}, low[1] or {}] if self._domain.is_full else [{}]
+            for base in bases:
+                pair = [low] * few, [high] * few
+                found.append(self._domain.pair(*pair, rest, base))
+        return tuple(found)
+
+    def _dearest(self, move: dict[int, Fraction]) -> tuple[Any, Any] | None:
+        """Two rows, None for none, between which the answers change most in a direction."""
+        rows, entries = self._candidates()
+        if not move or not len(rows):
+            return None
+        cells = self._cells.of(rows, entries)
+        score = np.zeros(len(rows))
+        for number, step in move.items():
+            score += float(step) * self._added(number, cells, entries)
+        order = [int(score.argmin()), int(score.argmax())]
+        ends: list[tuple[int, dict[str, float] | None]] = [
+            (int(rows[at]), {name: float(own[at]) for name, own in entries.items()}) for at in order
+        ]
+        if self._domain.is_full:
+            return ends[0], ends[1]
+        nothing = (1, None)
+        if self._answers.comes_and_goes or not score[order[0]] < 0 < score[order[1]]:
+            at = int(np.abs(score).argmax())
+            return nothing, ends[0] if at == order[0] else ends[1]
+        return ends[0], ends[1]
+
+    def _candidates(self) -> tuple[NDArray[np.int64], dict[str, NDArray[np.float64]]]:
+        """All corners of cells that are not too many, small numbers first."""
+        cells = self._cells
+        rows = cells.row_values[cells.first :]
+        names = list(cells.low)
+        small = [
+            {
+                name: np.clip(
+                    np.clip(end[name], -_PLAIN, _PLAIN), cells.low[name], cells.high[name]
+                )
+                for name in names
+            }
+            for end in (cells.low, cells.high)
+        ]
+        corners = list(product(small, repeat=len(names)))
+        corners += product((cells.low, cells.high), repeat=len(names))
+        corners = corners[: max(1, _MOST_TRIED // max(1, len(rows)))]
+        entries = {
+            name: np.concatenate([corner[k][name][cells.first :] for corner in corners])
+            for k, name in enumerate(names)
+        }
+        return np.tile(rows, len(corners)), entries
+
+    def _added(self, number: int, cells: NDArray[np.int64], entries: Any) -> NDArray[np.float64]:
+        recipe = self._answers.recipes.get(number)
+        if recipe is None:
+            return np.asarray(self._answers.tables[number], dtype=np.float64)[cells]
+        _, calculated, kept = recipe
+        mask = True if kept is None else np.frombuffer(kept, np.bool_)[cells]
+        with np.errstate(all="ignore"):
+            return np.where(mask, evaluate(calculated, cells, entries), 0.0)
+
+
+def exact_sum(numbers: NDArray[np.float64]) -> Fraction:
+    """Of finite floats."""
+    mantissas, exponents = np.frexp(np.asarray(numbers, dtype=np.float64))
+    whole = (mantissas * 2.0**53).astype(np.int64)
+    total = Fraction(0)
+    for exponent in np.unique(exponents).tolist():
+        own = whole[exponents == exponent]
+        added = (int((own >> 26).sum()) << 26) + int((own & (2**26 - 1)).sum())
+        total += Fraction(added) * Fraction(2) ** (exponent - 53)
+    return total

@@ -1,0 +1,327 @@
+"""Frames with real columns against pandas: what a change of one row does to an answer.
+
+The oracle is pandas on rows at all numbers that matter, their neighbours among the floats, and
+others. A price below the largest change that is found would be a false proof.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from fractions import Fraction
+from functools import cache
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import liptest as lt
+from liptest.enumerate.real_rows import exact_sum
+from liptest.enumerate.symbolic_data import NoPaths
+from liptest.errors import DatasetError, InputError
+from liptest.privacy.prices import align
+from liptest.values.real_column import RowCells
+
+REGIONS = ["north", "south"]
+COLUMNS: dict[str, Any] = {
+    "age": lt.Real(-2, 10),
+    "income": lt.Real(),
+    "region": lt.Category(REGIONS),
+}
+RELATIONS = ("replace", "add_remove")
+UP, DOWN = (lambda one: math.nextafter(one, math.inf)), (lambda one: math.nextafter(one, -math.inf))
+AGES = (-2.0, 0.0, 1.3, 3.0, UP(3.0), DOWN(3.0), 7.0, UP(7.0), 10.0)
+INCOMES = (-1e300, 0.0, 0.7, 5.0, UP(5.0), 1e300)
+
+
+def table_of(relation: str = "replace", rows: int = 2, **options: Any) -> Any:
+    columns = {**COLUMNS, "user": lt.Key()} if options else COLUMNS
+    return lt.Table(columns, rows=rows, relation=relation, **options)
+
+
+# Each is some numbers of a frame; its largest change is found at the rows above.
+EXACT: dict[str, Callable[[Any], Any]] = {
+    "sum": lambda f: f["age"].sum(),
+    "clipped": lambda f: f["income"].clip(0, 5).sum(),
+    "np.clip": lambda f: np.clip(f["income"], -1, 5).sum(),
+    "clipped above only": lambda f: f["age"].clip(upper=3).sum(),
+    "clipped twice": lambda f: f["income"].clip(-7, 7).clip(0, 9).sum(),
+    "bounds in the other order": lambda f: f["income"].clip(5, 0).sum(),
+    "rows": lambda f: len(f),
+    "count": lambda f: (f["age"] > 3).sum(),
+    "at least": lambda f: (f["age"] >= 3).sum(),
+    "equal": lambda f: (f["age"] == 3).sum(),
+    "never": lambda f: (f["age"] > 11).sum() + len(f),
+    "selected": lambda f: len(f[f["income"] > 5]),
+    "selected sum": lambda f: f[f["age"] > 3]["age"].sum(),
+    "selected by another": lambda f: f[f["age"] <= 3]["income"].clip(0, 5).sum(),
+    "selected by name": lambda f: f[f["region"] == "north"]["age"].sum(),
+    "between": lambda f: f["age"].between(3, 7).sum(),
+    "two bins": lambda f: ((f["age"] <= 3).sum(), (f["age"] > 3).sum()),
+    "three bins": lambda f: tuple(
+        ((f["age"] >= low) & (f["age"] < low + 4)).sum() for low in (-1, 3, 7)
+    ),
+    "sum and count": lambda f: (f[f["age"] > 3]["age"].sum(), (f["age"] > 3).sum()),
+    "affine": lambda f: (2 * f["age"] - 3).sum(),
+    "minus": lambda f: (1 - f["age"]).sum(),
+    "absolute": lambda f: f["age"].abs().sum(),
+    "square": lambda f: (f["age"] ** 2).sum(),
+    "product": lambda f: (f["age"] * f["income"].clip(0, 5)).sum(),
+    "quotient": lambda f: (f["age"] / 4).sum(),
+    "by name": lambda f: (f["age"] * f["region"].map({"north": 1, "south": 2})).sum(),
+    "where": lambda f: f["age"].where(f["income"] > 5, 0).sum(),
+    "np.where": lambda f: np.where(f["age"] > 3, f["age"], 1).sum(),
+    "np.maximum": lambda f: np.maximum(f["age"], 3).sum(),
+    "root": lambda f: np.sqrt(f["age"].clip(0, 7)).sum(),
+    "floor": lambda f: np.floor(f["age"]).sum(),
+    "groups": lambda f: tuple(
+        f.groupby("region")["age"].sum().get(one, 0) for one in ("north", "south")
+    ),
+    "value counts": lambda f: f["age"].value_counts().get(3.0, 0),
+    "assigned": lambda f: f.assign(more=f["age"] + 1)["more"].sum(),
+}
+#: Others may be priced above their largest change: ends are taken one by one.
+ABOVE: dict[str, Callable[[Any], Any]] = {
+    "differences": lambda f: (f["age"] - f["age"]).sum() + len(f),
+    "moments": lambda f: (f["age"].sum(), (f["age"] ** 2).sum()),
+}
+MEANS: dict[str, Callable[[Any], Any]] = {
+    "mean": lambda f: f["age"].mean(),
+    "np.mean": lambda f: np.mean(f["income"].clip(0, 5)),
+}
+EXPRESSIONS = EXACT | ABOVE | MEANS
+
+
+@cache
+def values_of(name: str) -> tuple[tuple[tuple[float, ...], ...], tuple[float, ...]]:
+    """Of a row beside another one, for all rows; and of that other one alone."""
+    expression = EXPRESSIONS[name]
+
+    def answer(*rows: tuple[float, float, str]) -> tuple[float, ...]:
+        value = expression(pd.DataFrame(list(rows), columns=list(COLUMNS)))
+        return tuple(map(float, value if isinstance(value, tuple) else (value,)))
+
+    other = (1.0, 2.0, "north")
+    rows = product(AGES, INCOMES, REGIONS)
+    return tuple(dict.fromkeys(answer(row, other) for row in rows)), answer(other)
+
+
+def largest_change(name: str, relation: str) -> float:
+    beside, alone = values_of(name)
+    pairs = product(beside, beside if relation == "replace" else [alone])
+    return max(sum(abs(a - b) for a, b in zip(*pair, strict=True)) for pair in pairs)
+
+
+def price_of(name: str, table: Any) -> float:
+    expression = EXPRESSIONS[name]
+
+    def released(frame: Any, rng: Any) -> Any:
+        value = expression(frame)
+        return [one + rng.laplace() for one in (value if isinstance(value, tuple) else (value,))]
+
+    found = align(lt.mechanism(released).on_domain(table), table)
+    assert found.price is not None, found.reason
+    return found.epsilon
+
+
+#: The others are among the slow tests.
+FAST = {"clipped", "count", "equal", "selected sum", "three bins", "product", "where", "groups"}
+SLOW = pytest.mark.slow
+CASES = [
+    pytest.param(name, relation, marks=[] if name in FAST and relation == "replace" else [SLOW])
+    for name, relation in product(EXACT | ABOVE, RELATIONS)
+]
+
+
+@pytest.mark.parametrize(("name", "relation"), CASES)
+def test_the_price_is_no_less_than_the_largest_change(name: str, relation: str) -> None:
+    proved, true = price_of(name, table_of(relation)), largest_change(name, relation)
+    assert proved >= true * (1 - 1e-15)
+    if name in EXACT:
+        assert math.isclose(proved, true, rel_tol=1e-9)
+
+
+@pytest.mark.parametrize("name", MEANS)
+def test_means_are_followed_where_the_number_of_rows_is_public(name: str) -> None:
+    proved, true = price_of(name, table_of()), largest_change(name, "replace")
+    assert true * (1 - 1e-15) <= proved <= true * (1 + 1e-9)
+    expression = MEANS[name]
+
+    def released(frame: Any, rng: Any) -> Any:
+        return expression(frame) + rng.laplace()
+
+    open_table = table_of("add_remove")
+    found = lt.mechanism(released).on_domain(open_table).aligned_paths(open_table)
+    assert isinstance(found, NoPaths)
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_users_bring_several_rows(relation: str) -> None:
+    table = table_of(relation, rows=6, unit="user")
+
+    def released(frame: Any, rng: Any) -> Any:
+        few = frame.groupby("user").head(2)
+        return few["income"].clip(0, 5).sum() + rng.laplace(), few[few.age > 3]["age"].count()
+
+    def only_sum(frame: Any, rng: Any) -> Any:
+        return (
+            frame[frame.age > 3].groupby("user").head(2)["income"].clip(0, 5).sum() + rng.laplace()
+        )
+
+    assert math.isinf(align(lt.mechanism(released).on_domain(table), table).epsilon)
+    found = align(lt.mechanism(only_sum).on_domain(table), table)
+    assert math.isclose(found.epsilon, 10.0, rel_tol=1e-9)
+
+
+def test_whole_noise_is_not_shifted_by_what_is_not_whole() -> None:
+    def released(frame: Any, rng: Any) -> Any:
+        return frame["age"].clip(0, 1).sum() + rng.geometric(0.5) - rng.geometric(0.5)
+
+    def counted(frame: Any, rng: Any) -> Any:
+        return (frame["age"] > 3).sum() + rng.geometric(0.5) - rng.geometric(0.5)
+
+    def both(frame: Any, rng: Any) -> Any:
+        noisy = (frame["age"] > 3).sum() + rng.geometric(0.5) - rng.geometric(0.5)
+        return noisy, frame["age"].clip(0, 1).sum() + rng.laplace()
+
+    table = table_of()
+    prices = [align(lt.mechanism(one).on_domain(table), table) for one in (released, counted, both)]
+    assert math.isinf(prices[0].epsilon)
+    assert math.isclose(prices[1].epsilon, math.log(2), rel_tol=1e-12)
+    assert math.isclose(prices[2].epsilon, math.log(2) + 1, rel_tol=1e-9)
+
+
+def test_the_rounding_of_sums_is_part_of_the_price() -> None:
+    prices = []
+    for rows in (10, 100_000, 10_000_000):
+        table = lt.Table({"age": lt.Real(0, 1)}, rows=rows)
+
+        def released(frame: Any, rng: Any) -> Any:
+            return frame["age"].sum() + rng.laplace()
+
+        paths: Any = lt.mechanism(released).on_domain(table).aligned_paths(table)
+        prices.append(float(dict(paths.differences.box)[0]))
+        assert "rounding of float sums" in paths.hint
+        if rows == 100_000:
+            break
+    assert 0 < prices[0] < 1e-13 < prices[1] < 1e-9
+
+
+NOT_FOLLOWED: dict[str, tuple[Callable[[Any], Any], str]] = {
+    "no bounds": (lambda f: f["income"].sum(), r"without bounds.*clip"),
+    "product without bounds": (
+        lambda f: (f["income"] * f["age"] * f["age"]).clip(0, 1).sum(),
+        r"infinite",
+    ),
+    "comparison of what is made": (lambda f: (f["age"] * 2 > 3).sum(), r"made of a real column"),
+    "comparison of two": (lambda f: (f["age"] > f["income"]).sum(), r"made of a real column"),
+    "division": (lambda f: (1 / f["age"]).sum(), r"fails for some record"),
+    "largest": (lambda f: f["age"].max(), r"\.max"),
+    "median": (lambda f: np.median(f["age"]), r"median"),
+    "single precision": (lambda f: f["age"].astype(np.float32).sum(), r"astype"),
+    "whole": (lambda f: f["age"].astype(int).sum(), r"astype"),
+    "loop": (lambda f: sum(one for one in f["age"]), r"tolist|real"),
+    "rows": (lambda f: f[["age", "income"]].to_numpy().sum(), r"to_numpy"),
+    "dot": (lambda f: f["age"].dot(f["age"]), r"\.dot of real"),
+    "bounds of the data": (lambda f: f["age"].clip(0, f["age"].sum()).sum(), r"not constants"),
+    "other records": (lambda f: (f["age"] + f[f["age"] > 3]["age"]).sum(), r"other records"),
+    "logarithm": (lambda f: np.log(f["age"].clip(1, 2)).sum(), r"numpy\.log"),
+    "names of numbers": (lambda f: f.groupby("age").size().max(), r"groups that occur"),
+}
+
+
+@pytest.mark.parametrize("name", NOT_FOLLOWED)
+def test_all_else_is_refused_with_the_line(name: str) -> None:
+    expression, words = NOT_FOLLOWED[name]
+
+    def released(frame: Any, rng: Any) -> Any:
+        return expression(frame) + rng.laplace()
+
+    table = table_of()
+    found = lt.mechanism(released).on_domain(table).aligned_paths(table)
+    assert isinstance(found, NoPaths)
+    assert re.search(words, found.reason), found.reason
+    assert "test_real_frames.py" in found.reason
+
+
+def clip_not_used(frame: Any, rng: Any) -> Any:
+    frame["income"].clip(0, 5)
+    return frame["income"].sum() + rng.laplace(scale=5)
+
+
+def noise_too_small(frame: Any, rng: Any) -> Any:
+    return frame["income"].clip(0, 5).sum() + rng.laplace(scale=4.9)
+
+
+def bounds_of_the_data(frame: Any, rng: Any) -> Any:
+    return frame["age"].clip(0, frame["age"].max()).sum() + rng.laplace(scale=10)
+
+
+@pytest.mark.parametrize("relation", ["replace", pytest.param("add_remove", marks=SLOW)])
+@pytest.mark.parametrize("function", [clip_not_used, noise_too_small])
+def test_bugs_are_shown_by_two_tables(function: Any, relation: str) -> None:
+    table = table_of(relation, rows=2000)
+    verdict = lt.check_privacy(lt.mechanism(function), table, epsilon=1, floats="ideal")
+    assert verdict.decision == "NO", str(verdict)
+    witness = verdict.witness
+    assert witness is not None
+    assert witness.rows is not None
+    assert witness.verify(lt.mechanism(function).on_domain(table))
+    assert any("income" in line for line in witness.rows)
+    left, right = np.array(witness.dataset), np.array(witness.neighbour)
+    assert table.distance(left, right).tolist() == [1]
+    table.check_points(np.stack([left, right]))
+
+
+# ---- the domain, and cells
+
+
+@given(st.data())
+def test_cells_hold_every_float_once(data: st.DataObject) -> None:
+    floats = st.floats(-3, 3)
+    cuts = frozenset(data.draw(st.lists(floats, max_size=4)))
+    limits = {"x": (-3.0, 3.0), "y": (0.0, 1.0)}
+    first = data.draw(st.integers(0, 1))
+    cells = RowCells(2, first, limits, {"x": cuts, "y": frozenset({0.5})})
+    x = np.array(data.draw(st.lists(floats, min_size=1, max_size=5)) + sorted(cuts))
+    y = np.full(len(x), data.draw(st.floats(0, 1)))
+    rows = np.full(len(x), data.draw(st.integers(1, 2)))
+    found = cells.of(rows, {"x": x, "y": y})
+    assert (cells.row_values[found] == rows).all()
+    for name, own in (("x", x), ("y", y)):
+        assert (cells.low[name][found] <= own).all()
+        assert (own <= cells.high[name][found]).all()
+    for cut in cuts:
+        [at] = cells.of(np.array([1]), {"x": np.array([cut]), "y": np.array([0.5])})
+        assert cells.low["x"][at] == cells.high["x"][at] == cut
+    if cells.first:
+        assert cells.row_values[0] == 0
+
+
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), max_size=8))
+def test_sums_are_exact(numbers: list[float]) -> None:
+    assert exact_sum(np.array(numbers)) == sum(map(Fraction, numbers), Fraction(0))
+
+
+def test_frames_have_the_floats_of_a_dataset() -> None:
+    table = table_of("add_remove", rows=4)
+    ages = [1 / 3, -2.0, 5e-324]
+    dataset = table.made([table.slot(0, 1), table.slot(0, 2), table.slot(0, 1)], {"age": ages})
+    frame = table.frame(table.check_points(dataset)[0])
+    assert frame["age"].tolist() == ages
+    assert frame["region"].tolist() == ["north", "south", "north"]
+    assert list(frame.columns) == list(COLUMNS)
+    with pytest.raises(DatasetError, match="outside of Real"):
+        table.check_points(table.made([table.slot(0, 1)], {"age": [11.0]}))
+    with pytest.raises(InputError, match="is below"):
+        lt.Real(3, 2)
+    with pytest.raises(InputError, match="finite"):
+        lt.Real(0, math.inf)
+    with pytest.raises(InputError, match="hand the frame itself"):
+        table.encode(frame)
+    assert table == table_of("add_remove", rows=4) != table_of("replace", rows=4)
