@@ -1,7 +1,7 @@
 """Two laws with continuous outputs: the largest log ratio of their densities, exactly.
 
-A law is a list of leaves: a description of the output with ``RealPlace`` in the place of each number
-with noise, and the density of these numbers. Where every number is independent of the others
+A law is a list of leaves: a description of the output with ``RealPlace`` in the place of each
+number with noise, and the density of these numbers. Where every number is independent of the others
 given the leaf, the density is a product, and so the extremes of the log ratio add up. Leaves of
 one description add up where there is one number: the noisy maximum is such a sum.
 """

@@ -47,8 +47,8 @@ class Between:
 class Following:
     """In the place of a number that numbers before it tell, except for ``rest``.
 
-    ``rest`` plus the sum of factors times ``RealPlace`` places, counted from 0, plus a constant; None
-    where nothing is left to tell.
+    ``rest`` plus the sum of factors times ``RealPlace`` places, counted from 0, plus a constant;
+    None where nothing is left to tell.
     """
 
     rest: RealPlace | Between | None

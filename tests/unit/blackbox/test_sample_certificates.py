@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
+from liptest.blackbox.verdicts import BlackBoxVerdict
 from liptest.cli import main
 from liptest.evidence.certificate import Certificate, certify_samples, is_of_samples, schema
 from liptest.evidence.certificate import document_digest as digest
@@ -154,7 +155,7 @@ def test_listed_pairs_have_a_hash_too():
 def test_check_privacy_by_samples():
     for method in ("auto", "black-box"):
         found = lt.check_privacy(LEAKY, DATA, epsilon=1.0, method=method, budget=40_000, seed=5)
-        assert isinstance(found, lt.BlackBoxVerdict)
+        assert isinstance(found, BlackBoxVerdict)
         assert (
             found.witness
             == lt.check_samples(LEAKY, DATA, epsilon=1.0, samples=40_000, seed=5).witness
