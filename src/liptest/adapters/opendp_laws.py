@@ -26,9 +26,9 @@ _TYPE = re.compile(r"\bT=([iu])(8|16|32|64|128|size)\b")
 def refuse_measurement(what: str) -> InputError:
     """The error of a measurement whose law is not known here."""
     return InputError(
-        f"measurement: {what} has no closed form here; known are randomised response (bool, "
-        f"categorical), make_noisy_max, and make_laplace, make_geometric, make_gaussian and "
-        f"make_noise on whole numbers, alone or after a sum or counts. lt.check_samples tests any "
+        f"measurement: the output law of {what} is not known here; known are randomised "
+        f"response (bool, categorical), make_noisy_max, and make_laplace, make_geometric, "
+        f"make_gaussian and make_noise on whole numbers, alone or after a sum or counts. lt.check_samples tests any "
         f"measurement by its samples",
         name="measurement",
     )

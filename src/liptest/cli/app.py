@@ -10,6 +10,7 @@ from __future__ import annotations
 import io
 import os
 import sys
+import warnings
 from typing import Literal
 
 from cyclopts import App, CycloptsError, Parameter
@@ -94,12 +95,21 @@ def completion(shell: Literal["bash", "zsh", "fish", "powershell"], /) -> int:
 
 def run_command(tokens: list[str]) -> int:
     """Run what was typed and return the exit code; bad usage ends with an example."""
-    code = _run(tokens)
+    before, warnings.formatwarning = warnings.formatwarning, _format_warning
+    try:
+        code = _run(tokens)
+    finally:
+        warnings.formatwarning = before
     if code == _BAD_USAGE:
         from liptest.cli.usage_examples import example_for
 
         print(f"Example: {example_for(tokens, COMMANDS)}", file=sys.stderr)
     return code
+
+
+def _format_warning(message: Warning | str, *_: object, **__: object) -> str:
+    """One line: where in liptest it was raised tells a user nothing."""
+    return f"warning: {_flat(message)}\n"
 
 
 def _run(tokens: list[str]) -> int:
@@ -118,7 +128,10 @@ def _run(tokens: list[str]) -> int:
             result_action="return_value",
         )
     except CycloptsError as error:
-        print(f"error: {_flat(error)}; see {_help_of(tokens)}", file=sys.stderr)
+        words = _flat(error)
+        more = f"See {_help_of(tokens)}" if words.endswith("?") else f"see {_help_of(tokens)}"
+        joined = f"{words} {more}" if words.endswith("?") else f"{words.rstrip('.')}; {more}"
+        print(f"error: {joined}", file=sys.stderr)
         return _BAD_USAGE
     except BrokenPipeError:
         # The reader of our output has gone, as in `liptest .. | head`; nothing more can be said.
@@ -153,5 +166,5 @@ def _code_of_refusal(error: Exception) -> int:
     return code_of(error)
 
 
-def _flat(error: Exception) -> str:
+def _flat(error: Exception | str) -> str:
     return " ".join(str(error).split())

@@ -165,7 +165,9 @@ def validated(model: type[Model], data: dict[str, Any], where: str) -> Model:
     try:
         return TypeAdapter(model).validate_python(data)
     except ValidationError as error:
-        raise _config_error(error.errors()[0], where) from None
+        # A key that is misspelt is the reason why another is missing.
+        first = min(error.errors(), key=lambda one: one["type"] == "missing")
+        raise _config_error(first, where) from None
 
 
 def _config_error(first: Any, where: str) -> ConfigError:

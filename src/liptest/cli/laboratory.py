@@ -181,7 +181,7 @@ def plan(
     ] = None,
     epsilon: Annotated[str, Parameter(group=_TASK, help=".. at this claim ..")] = "1",
     exception_mass: Annotated[
-        float, Parameter(group=_TASK, help=".. off datasets of this probability.")
+        float, Parameter(group=_TASK, help=".. outside a set of datasets of this probability.")
     ] = 1e-3,
     points: PointOptions = EVERYWHERE,
     json: Json = None,

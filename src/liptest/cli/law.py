@@ -117,7 +117,7 @@ def _numbers(text: str) -> Any:
 
 def _dataset(dataset: str | None, ones: int | None, dimension: int | None) -> Any:
     if (dataset is None) == (ones is None):
-        raise InputError("dataset: give either --dataset 0,1,1 or --ones 3 --dimension 20")
+        raise InputError("dataset: give either --dataset 0,1,1 or --ones 3 --records 20")
     if dataset is not None:
         values = np.array(_numbers(dataset))
         if np.any(values != np.floor(values)):

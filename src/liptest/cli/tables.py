@@ -89,7 +89,8 @@ def _csv_column(path: Path, column: str | None, private: bool) -> NDArray[Any]:
             return np.array([_cell(row, names, chosen, path) for row in reader], dtype=object)
     except (UnicodeDecodeError, csv.Error) as error:
         raise InputError(
-            f"{path}: it is no CSV file in UTF-8 ({type(error).__name__}); save it as one",
+            f"{path}: it cannot be read as a CSV file in UTF-8 ({type(error).__name__}); "
+            f"save it as one",
             name="table",
         ) from None
 

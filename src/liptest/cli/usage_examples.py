@@ -6,6 +6,7 @@ import importlib
 import re
 import shlex
 from collections.abc import Sequence
+from pathlib import Path
 
 _MECHANISM = re.compile(r"[^\s:=-][^\s:=]*:[A-Za-z_]\w*")
 _EXAMPLE = re.compile(r"Example: (liptest .+?)(?:\n\s*\n|\s*\Z)", re.DOTALL)
@@ -47,7 +48,7 @@ def example_for(typed: Sequence[str], commands: dict[str, tuple[str, str]]) -> s
     options = _options(typed[1:])
     if command == "check" and "--config" in options:
         return "liptest check --config liptest.toml"
-    mechanism = shlex.quote(_mechanism(typed[1:]) or _NAMED)
+    mechanism = shlex.quote(_known(_mechanism(typed[1:])) or _NAMED)
     if command in ("check", "release"):
         private = " --private private.csv --private-column click" if command == "release" else ""
         return f"liptest {command} {mechanism} {_claim(options)} {_data(options)}{private}"
@@ -72,6 +73,19 @@ def _mechanism(typed: Sequence[str]) -> str | None:
         if not before.startswith("--") and _MECHANISM.fullmatch(word):
             return word
     return None
+
+
+def _known(mechanism: str | None) -> str | None:
+    """The mechanism, unless its file is here and has no such name, or is not here."""
+    if mechanism is None or ".py:" not in mechanism:
+        return mechanism
+    file, _, name = mechanism.rpartition(":")
+    try:
+        text = Path(file).read_text(encoding="utf-8")
+    except (OSError, ValueError):
+        return None
+    bound = rf"^(?:async )?(?:def|class) {name}\b|^{name}\b[^=\n]*="
+    return mechanism if re.search(bound, text, re.MULTILINE) else None
 
 
 def _claim(options: dict[str, str]) -> str:

@@ -77,7 +77,8 @@ class TableCost:
             told = "" if self.other_releases else sums
             lines.append(f"  epsilon {text_above(self.epsilon)} at delta {self.delta:g}{told}")
         if self.exception_mass:
-            lines.append(f"  off datasets of total probability {printed(self.exception_mass)}")
+            mass = printed(self.exception_mass)
+            lines.append(f"  outside a set of datasets of total probability {mass}")
         return "\n".join([*lines, *(f"  provided that {one}" for one in self.conditions)])
 
 

@@ -126,10 +126,13 @@ class Summary(Record):
 def vendor_text(heading: str, totals: Totals) -> str:
     """Attempts and releases of a vendor, in lines."""
     found = [f"{count} {_WORDS.get(name, name)}" for name, count in totals.decisions.items()]
+    wrong = "none can be a wrong YES by chance"
+    if totals.failure_probability:
+        most = printed(totals.failure_probability)
+        wrong = f"the probability that one of them is a wrong YES is at most {most}"
     lines = [
         heading,
-        f"  {counted(totals.attempts, 'attempt')} ({', '.join(found)}); that any of them was a "
-        f"wrong YES has a probability of at most {printed(totals.failure_probability)}",
+        f"  {counted(totals.attempts, 'attempt')} ({', '.join(found)}); {wrong}",
         f"  {counted(totals.releases, 'release')}: epsilon {printed(totals.epsilon)}, "
         f"delta {printed(totals.delta)} together{_but_others(totals)}",
     ]
@@ -167,7 +170,7 @@ def table_text(name: str, totals: Totals) -> str:
     # A bound of 1 is none: from there on the numbers say nothing.
     if totals.joint_delta >= 1 or mass >= 1:
         return "\n".join([*lines, f"  {done}: so many that together they promise nothing"])
-    where = f"off datasets of total probability {printed(mass)}" if mass else "on every dataset"
+    where = f"outside datasets of total probability {printed(mass)}" if mass else "on every dataset"
     together = " together" if totals.releases > 1 else ""
     pair = f"({printed(totals.epsilon)}, {printed(totals.joint_delta)})-private"
     if totals.other_releases:

@@ -146,13 +146,13 @@ class Composition:
         found = []
         if self.exception_mass:
             found.append(
-                f"They hold off datasets of total probability {text_above(self.exception_mass)}: "
-                f"what the tests except, added up."
+                f"They hold outside a set of datasets of total probability "
+                f"{text_above(self.exception_mass)}: what the tests except, added up."
             )
         if self.failure_probability:
             found.append(
-                f"Each test by sampling may have answered a wrong YES. That any of them did has a "
-                f"probability of at most {text_above(self.failure_probability)}; then no number "
+                f"Each test by sampling may have answered a wrong YES. The probability that one of "
+                f"them did is at most {text_above(self.failure_probability)}; then no number "
                 f"here need hold."
             )
         found += [f"They hold provided that {one}." for one in self.conditions]

@@ -183,8 +183,8 @@ class PrivacyProfile(Record):
         ]
         if self.certified_epsilon is not None and math.isfinite(self.certified_epsilon):
             lines.append(
-                f"With them: epsilon {self.certified_epsilon:.6g} and above hold off datasets of "
-                f"total probability <= {self.exception_mass:g}."
+                f"With them: epsilon {self.certified_epsilon:.6g} and above hold outside a set of "
+                f"datasets of total probability <= {self.exception_mass:g}."
             )
         return lines
 

@@ -313,7 +313,10 @@ def tested(verdict: PrivacyVerdict) -> str:
     if verdict.method == BY_FILTER:
         return f"The filter makes any query steady enough for the noise: loss at most {shown}."
     if verdict.method == "exhaustive":
-        done = f"Compared all {cost.pairs:,} neighbouring pairs ({cost.laws:,} output laws)."
+        every = f"all {cost.pairs:,} neighbouring pairs"
+        if cost.pairs == 1:
+            every = "the only neighbouring pair there is"
+        done = f"Compared {every} ({cost.laws:,} output laws)."
         if verdict.witness is not None or verdict.guarantee.kind == "none":
             pairs = counted(cost.pairs, "neighbouring pair")
             done = f"Compared {pairs} ({cost.laws:,} output laws)."
@@ -580,8 +583,8 @@ def open_loss_words(witness: PrivacyWitness) -> str:
         return "outputs that were not explored may tell them apart."
     if claim.delta > 0:
         return (
-            f"over the outputs that tell, one law exceeds e^epsilon times the other by "
-            f"{max(witness.excess, 0.0):.6g} or more; the claim allows {claim.delta:g}."
+            f"over the outputs that tell the two apart, one law exceeds e^epsilon times the other "
+            f"by {max(witness.excess, 0.0):.6g} or more; the claim allows {claim.delta:g}."
         )
     limit = claim.threshold * witness.distance
     if math.isinf(witness.loss_upper):
@@ -649,8 +652,8 @@ def _loss_words(witness: PrivacyWitness) -> str:
         return refuting_notion_words(witness)
     if claim.delta > 0:
         return (
-            f"over the outputs that tell, one law exceeds e^epsilon times the other by at least "
-            f"{witness.excess:.6g}, claim {claim.delta:g}."
+            f"over the outputs that tell the two apart, one law exceeds e^epsilon times the other "
+            f"by at least {witness.excess:.6g}, claim {claim.delta:g}."
         )
     if math.isinf(witness.loss_lower):
         which = "second" if witness.neighbour_probability == 0 else "first"

@@ -159,7 +159,7 @@ def test_tables_of_spreadsheets_and_tables_that_are_none(tmp_path):
     assert read_column(path, "click").tolist() == ["0", "1"]
     for content in (b"click\n0\xe9\n", b"click\n" + b"0" * 200_000 + b"\n"):
         path.write_bytes(content)
-        with pytest.raises(lt.errors.InputError, match="it is no CSV file in UTF-8"):
+        with pytest.raises(lt.errors.InputError, match="it cannot be read as a CSV file in UTF-8"):
             read_column(path, "click")
     path.write_text("click,click\n0,1\n")
     with pytest.raises(lt.errors.InputError, match="has two such columns"):

@@ -175,20 +175,20 @@ class TestSums:
     def test_the_text(self, path):
         assert str(filled(path).summary()).split("\n\n") == [
             "vendor acme\n"
-            "  2 attempts (1 NO, 1 YES); that any of them was a wrong YES has a probability of at "
+            "  2 attempts (1 NO, 1 YES); the probability that one of them is a wrong YES is at "
             "most 2e-6\n"
             "  2 releases: epsilon 2, delta 0 together",
             "vendor bolt\n"
-            "  2 attempts (2 without a verdict); that any of them was a wrong YES has a "
-            "probability of at most 0.250001\n"
+            "  2 attempts (2 without a verdict); the probability that one of them is a wrong "
+            "YES is at most 0.250001\n"
             "  0 releases: epsilon 0, delta 0 together",
             "all vendors\n"
-            "  4 attempts (1 NO, 1 YES, 2 without a verdict); that any of them was a wrong YES has "
-            "a probability of at most 0.250003\n"
+            "  4 attempts (1 NO, 1 YES, 2 without a verdict); the probability that one of "
+            "them is a wrong YES is at most 0.250003\n"
             "  2 releases: epsilon 2, delta 0 together",
             "private table clicks\n"
-            "  2 releases after 3 attempts: together (2, 0.250002)-private off datasets of total "
-            "probability 0.001",
+            "  2 releases after 3 attempts: together (2, 0.250002)-private outside datasets of "
+            "total probability 0.001",
         ]
 
     def test_too_many_attempts_promise_nothing(self, path):

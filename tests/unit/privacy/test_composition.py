@@ -206,8 +206,11 @@ def test_claims_with_delta_and_failures_add_up():
     assert once.epsilon_at(0.005).upper == math.inf
     assert found.delta_at(2.0).upper == pytest.approx(1 - 0.99**2, rel=1e-3)
     said = " ".join(str(found).split())
-    assert "off datasets of total probability 0.002: what the tests except, added up" in said
-    assert "That any of them did has a probability of at most 2e-06" in said
+    assert (
+        "outside a set of datasets of total probability 0.002: what the tests except, added up"
+        in said
+    )
+    assert "The probability that one of them did is at most 2e-06" in said
 
 
 def _flipped(data, draws, rng):
