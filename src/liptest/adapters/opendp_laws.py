@@ -28,8 +28,8 @@ def refuse_measurement(what: str) -> InputError:
     return InputError(
         f"measurement: the output law of {what} is not known here; known are randomised "
         f"response (bool, categorical), make_noisy_max, and make_laplace, make_geometric, "
-        f"make_gaussian and make_noise on whole numbers, alone or after a sum or counts. lt.check_samples "
-        f"tests any measurement by its samples",
+        f"make_gaussian and make_noise on whole numbers, alone or after a sum or counts. "
+        f"lt.check_samples tests any measurement by its samples",
         name="measurement",
     )
 
