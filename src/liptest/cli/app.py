@@ -48,6 +48,10 @@ COMMANDS = {
         "verify",
         "Check a certificate: its witness is asked for again, its test repeated from its seed.",
     ),
+    "sign": (
+        "sign",
+        "Sign a certificate: a receipt that liptest verify checks with the public key.",
+    ),
     "profile": (
         "profile",
         "Print the exception mass against epsilon; with --claim, exit code 0 YES, 1 NO, 3 open.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,11 +16,13 @@ from liptest.cli.config import CheckModel, build_data, config_beside, read_confi
 from liptest.cli.data_options import NOTHING, DataOptions, DistributionOptions, DomainOptions
 from liptest.cli.loading import load_mechanism, load_sampler, muted
 from liptest.cli.program_options import NO_PROGRAM, ProgramOptions
+from liptest.cli.sign import open_signed, read_text
 from liptest.data.distributions import Distribution, DomainAlone
 from liptest.data.domains import Hypercube, Hypergrid, RecordGrid
 from liptest.data.product import ProductDistribution
 from liptest.errors import InputError, LiptestError, shown
 from liptest.evidence.certificate import is_of_samples, read_documents
+from liptest.evidence.check_receipt import BadSignature
 from liptest.evidence.verify import Examination, examine
 from liptest.report.text import Screen, printable
 from liptest.runs.fingerprints import distribution_hash
@@ -45,6 +47,9 @@ def verify(
             negative="",
         ),
     ] = False,
+    key: Annotated[
+        Path | None, Parameter(help="Ed25519 public key in PEM, of a receipt that was signed.")
+    ] = None,
     scalar: Annotated[
         bool, Parameter(help="Of samples: (dataset, rng) gives one output.", negative="")
     ] = False,
@@ -69,7 +74,14 @@ def verify(
         wrong = InputError("alone: it runs no code; leave --alone or the mechanism out")
         return Screen().error(wrong, 2)
     return run_verify(
-        certificate, mechanism, config, data, scalar=scalar, alone=alone, program=program
+        certificate,
+        mechanism,
+        config,
+        data,
+        scalar=scalar,
+        alone=alone,
+        program=program,
+        key=key,
     )
 
 
@@ -92,25 +104,27 @@ def run_verify(
     scalar: bool = False,
     alone: bool = False,
     program: ProgramOptions = NO_PROGRAM,
+    key: Path | None = None,
 ) -> int:
     """Every certificate of the file; the worst exit code.
 
-    ``scalar``: of a sampler's function; ``alone``: no code is run.
+    ``scalar``: of a sampler's function; ``alone``: no code is run; ``key``: of a signed receipt.
     """
     screen = Screen()
     try:
-        text = file.read_text(encoding="utf-8")
+        written = read_text(file)
+        text, signed_by = open_signed(written, key)
         documents = read_documents(text)
         against = Against(mechanism, config, data, scalar=scalar, alone=alone, program=program)
-    except OSError as error:
-        return screen.error(InputError(f"{file}: {error.strerror}"), 2)
-    except UnicodeDecodeError as error:
-        return screen.error(InputError(f"{file}: {error}"), 2)
+    except BadSignature as error:
+        screen.paragraph(f"receipt\n{_WORDS[1]}\nWrong: {error}")
+        return 1
     except LiptestError as error:
         return screen.error(error, code_of(error))
     if not documents:
         return screen.error(InputError(f"{file}: it is an empty list, without any certificate"), 2)
-    codes = {_verified(screen, document, against, file) for document in documents}
+    told = _Signature(text is not written, signed_by)
+    codes = {_verified(screen, document, against, file, told) for document in documents}
     return next((code for code in _SEVERITY if code in codes), 2)
 
 
@@ -268,7 +282,25 @@ def _label(where: str) -> str:
     return f"{Path(source).stem if source.endswith('.py') else source}:{name}"
 
 
-def _verified(screen: Screen, document: dict[str, Any], against: Against, file: Path) -> int:
+@dataclass(frozen=True)
+class _Signature:
+    """Whether the file is a receipt, and the key that signed it, "" where it was not checked."""
+
+    is_receipt: bool
+    key: str
+
+    def note(self, found: Examination) -> None:
+        """Add what is known of the signature."""
+        if self.key:
+            found.checked.insert(0, f"the signature, by the key {self.key}")
+        elif self.is_receipt:
+            found.unchecked.append("the signature of the receipt: give the public key, --key")
+            found.certain = False
+
+
+def _verified(
+    screen: Screen, document: dict[str, Any], against: Against, file: Path, signature: _Signature
+) -> int:
     text = json.dumps(document)
     alone = examine(text)
     if not alone.readable:
@@ -279,6 +311,7 @@ def _verified(screen: Screen, document: dict[str, Any], against: Against, file: 
             found = examine(text, mechanism, distribution)
     except LiptestError as error:
         return screen.error(error, code_of(error), _name(document))
+    signature.note(found)
     verdict = document["verdict"]
     code = _told(screen, f"{verdict['mechanism']}   {verdict['decision']}", found)
     if code == _OPEN and found.unchecked:

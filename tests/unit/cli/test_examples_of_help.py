@@ -8,6 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 import liptest.cli
 from liptest.cli import main
@@ -68,6 +70,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "query.py").write_text(QUERY)
     (folder / "noiser").write_text(NOISER)
     (folder / "noiser").chmod(0o755)
+    key = Ed25519PrivateKey.generate()
+    pem = serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8
+    (folder / "private.pem").write_bytes(key.private_bytes(*pem, serialization.NoEncryption()))
     (folder / "private.csv").write_text("click\n0\n1\n1\n")
     np.save(folder / "public.npy", np.zeros((4, 3), dtype=np.int8))
     with pytest.MonkeyPatch.context() as patch:
