@@ -31,6 +31,7 @@ html_theme = "furo"
 html_title = f"liptest {release}"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_js_files = ["copy.js"]
 html_copy_source = False
 html_theme_options = {"navigation_with_keys": True}
 highlight_language = "none"
