@@ -13,8 +13,9 @@ from liptest.enumerate.post_processing import Tail
 from liptest.values.aligned import AlignedValue
 from liptest.values.array import SymbolicArray
 from liptest.values.column import Column, column_of
-from liptest.values.frames import RecordSeries, SymbolicFrame
+from liptest.values.frames import SymbolicFrame
 from liptest.values.record_list import RecordList
+from liptest.values.record_series import RecordSeries
 
 # Of a float: half a step at 1.
 _UNIT = Fraction(1, 1 << 53)

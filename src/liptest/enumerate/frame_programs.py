@@ -14,8 +14,9 @@ from liptest.data.tables import Key, Table
 from liptest.errors import InputError
 from liptest.values.array import SymbolicArray
 from liptest.values.column import Column, column_of
-from liptest.values.frames import KeySeries, RecordSeries, SymbolicFrame
+from liptest.values.frames import SymbolicFrame
 from liptest.values.real_column import RealColumn
+from liptest.values.record_series import KeySeries, RecordSeries
 
 
 def import_pandas() -> None:

@@ -101,7 +101,7 @@ class RealData(UserRows):
         """Whether the number of rows was read, or the price depends on it."""
         if self._domain.has_users:
             return super().reads_length
-        return self._answers.reads_length or any(self._answers.margins.values())
+        return self._answers.depends_on_length
 
     @property
     def hint(self) -> str:

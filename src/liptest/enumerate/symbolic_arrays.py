@@ -18,6 +18,7 @@ from liptest.values.array import CellStorage, SymbolicArray, array_of, as_cells,
 from liptest.values.lines import place_of
 from liptest.values.protocol import is_symbolic
 from liptest.values.record_list import RecordList
+from liptest.values.record_series import RecordSeries
 
 # Of constants, into which numbers that data determine may be written.
 _FILLED = (np.zeros, np.ones, np.full)
@@ -25,9 +26,31 @@ _MOST_FILLED = 4096
 _MAKING = (np.array, np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray)
 
 
-@lru_cache
 def replacements() -> dict[int, Any]:
-    """Stand-ins by the id of the original."""
+    """Stand-ins by the id of the original; of pandas, too, where it is loaded."""
+    pandas = sys.modules.get("pandas")
+    cut = None if pandas is None else vars(pandas).get("cut")
+    return _of_numpy() if cut is None else _of_numpy() | _of_pandas(cut)
+
+
+@lru_cache
+def _of_pandas(cut: Any) -> dict[int, Any]:
+    return {id(cut): follower(cut, _cutting(cut), draws=False)}
+
+
+def _cutting(original: Callable[..., Any]) -> Callable[..., Any]:
+    """``pandas.cut`` of a symbolic column."""
+
+    def make(session: Session, values: Any, *more: Any, **options: Any) -> Any:
+        if type(values) is RecordSeries:
+            return values.cut_at(*more, **options)
+        return original(values, *more, **options)
+
+    return make
+
+
+@lru_cache
+def _of_numpy() -> dict[int, Any]:
     found = {id(one): follower(one, _keeping(one), draws=False) for one in _MAKING}
     return found | {id(one): follower(one, _filling(one), draws=False) for one in _FILLED}
 

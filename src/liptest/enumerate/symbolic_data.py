@@ -214,7 +214,7 @@ class Records:
 
     @property
     def reads_length(self) -> bool:
-        return self._answers.reads_length
+        return self._answers.depends_on_length
 
 
 class Numbers:

@@ -80,7 +80,7 @@ class UserRows:
     def hint(self) -> str:
         """What to write where a user may bring all rows, and sums are over all of them."""
         unit = self._domain.unit
-        if not self.reads_length:
+        if self._domain.at_most is not None or None not in self._answers.bounds:
             return ""
         return (
             f"one {unit} may bring all {self._domain.dimension:,} rows: write at_most= in the "
@@ -90,7 +90,8 @@ class UserRows:
     @property
     def reads_length(self) -> bool:
         """Whether the price depends on how many rows there may be."""
-        return self._domain.at_most is None and None in self._answers.bounds
+        may_bring_all = self._domain.at_most is None and None in self._answers.bounds
+        return may_bring_all or any(self._answers.margins.values())
 
     def pairs_of_moves(self, moves: Sequence[Move]) -> Pairs:
         """A user who brings so many rows as each part of the differences allows."""

@@ -106,6 +106,11 @@ class AnswerBook:
             self.margins[number] = max(margin, self.margins.get(number, Fraction(0)))
         return self._answers[number]
 
+    @property
+    def depends_on_length(self) -> bool:
+        """Whether the number of records was read, or sums of floats are rounded by it."""
+        return self.reads_length or any(self.margins.values())
+
     def of_recipe(self, recipe: Any, low: Table, high: Table, margin: Fraction) -> Answer:
         """The answer of what a record adds between two numbers, by its value, (values,) each."""
         key = recipe, self.bound

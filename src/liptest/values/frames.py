@@ -1,436 +1,35 @@
 """Data frames as symbols: columns of records by name, as pandas hands them to a program.
 
-A ``RecordSeries`` has an entry for each record: a column (``column``), or the places of names in a
-list of categories, which can be compared only. What sums it up is an answer. A ``KeySeries`` says
-whose a record is: ``drop_duplicates`` and ``groupby(key).head(k)`` bound what one user contributes.
-A ``SymbolicFrame`` is several of the same records. Sums by group, and counts of values, are answers
-by key; which keys occur depends on the data, so that they must be named: ``.reindex(KEYS,
-fill_value=0)`` or ``.get(key, 0)``. What pandas does beyond that is refused, with the line of the
-program.
+A ``SymbolicFrame`` is several series of the same records (``record_series``). ``drop_duplicates``
+and ``groupby(key).head(k)`` bound what one user contributes. Sums by group are answers by key.
 """
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from liptest.values.array import SymbolicArray
 from liptest.values.branching import Branching
 from liptest.values.column import column_of
-from liptest.values.column_functions import looked_up
-from liptest.values.keyed_series import SERIES, KeyedSeries
-from liptest.values.protocol import ARITHMETIC, COMPARISONS, Symbolic, is_symbolic
-
-ADVICE = (
-    "treat all rows alike (arithmetic, clip, comparisons of columns, frame[condition]), then sum "
-    "or count, by group with .reindex(KEYS, fill_value=0)"
+from liptest.values.keyed_series import KeyedSeries
+from liptest.values.record_series import (
+    BinSeries,
+    ByKey,
+    KeySeries,
+    Located,
+    OfPandas,
+    RecordSeries,
+    bound_rows,
 )
-_NO_NAME = -1
 
 
-class _OfFrame(Symbolic):
-    """What stands for an object of pandas."""
-
-    __slots__ = ()
-
-    described = "a data frame, of which only sums over all rows are followed,"
-    advice = ADVICE
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(f"{self.kind.__name__!r} object has no attribute {name!r}")
-        self.refuse(f".{name}")
-
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
-        self.refuse(f"numpy.{ufunc.__name__}")
-
-    def __array_function__(self, function: Any, types: Any, inputs: Any, options: Any) -> Any:
-        self.refuse(f"numpy.{function.__name__}")
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
-        self.refuse("numpy.array()")
-
-    def __iter__(self) -> Any:
-        self.refuse("iter()")
-
-    def __bool__(self) -> bool:
-        return bool(self.refuse("bool()"))
-
-    def __contains__(self, item: Any) -> bool:
-        return bool(self.refuse("in"))
-
-    def __setitem__(self, key: Any, value: Any) -> None:
-        self.refuse("an assignment", "make another frame with .assign(), or a name of its own")
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def refuse(self, use: str, advice: str = ADVICE) -> Any:
-        """End the analysis."""
-        return _Words(self.branching, advice).refuse(use)
-
-
-class _Words(Symbolic):
-    described = _OfFrame.described
-
-    def __init__(self, branching: Branching, advice: str) -> None:
-        self.branching = branching
-        self.advice = advice
-
-
-def _operator(operation: Callable[[Any, Any], Any], *, swapped: bool = False) -> Any:
-    def operate(self: RecordSeries, other: Any) -> Any:
-        return self.calculated(operation, other, swapped=swapped)
-
-    return operate
-
-
-def _method(operation: Callable[[Any, Any], Any]) -> Any:
-    def operate(self: RecordSeries, other: Any) -> Any:
-        return self.calculated(operation, other, swapped=False)
-
-    return operate
-
-
-class RecordSeries(_OfFrame):
-    """One column of a frame.
-
-    Parameters
-    ----------
-    array
-        A column; of names their places in ``names``.
-    name
-        Of the column.
-    """
-
-    __slots__ = ("array", "name", "names")
-
-    def __init__(
-        self, array: SymbolicArray, name: Any = None, names: tuple[str, ...] | None = None
-    ) -> None:
-        self.array = array
-        self.name = name
-        self.names = names
-
-    @property
-    def kind(self) -> Any:
-        """What it stands for."""
-        import pandas
-
-        return pandas.Series
-
-    @property
-    def branching(self) -> Branching:  # type: ignore[override]
-        """The analysis that it is part of."""
-        return self.array.branching
-
-    def like(self, array: Any) -> Any:
-        """Other numbers of the same records."""
-        return RecordSeries(array, self.name)
-
-    def numbers(self, use: str) -> SymbolicArray:
-        """Its column; names are refused."""
-        if self.names is not None:
-            self.refuse(f"{use} of names", "compare them with ==, != or .isin([..])")
-        return self.array
-
-    # ---- operators
-
-    def calculated(self, operation: Any, other: Any, *, swapped: bool) -> Any:
-        """An operator, entry by entry."""
-        if self.names is not None:
-            return self._compared(operation, other)
-        partner = other.numbers("an operator") if type(other) is RecordSeries else other
-        if isinstance(partner, (list, tuple, dict, str)) or _is_of_pandas(partner):
-            return self.refuse(f"an operator with a {type(other).__name__}")
-        pair = (partner, self.array) if swapped else (self.array, partner)
-        return self.like(operation(*pair))
-
-    def _compared(self, operation: Any, other: Any) -> Any:
-        if operation not in (operator.eq, operator.ne) or not isinstance(other, str):
-            return self.refuse("an operator of names", "compare them with ==, != or .isin([..])")
-        assert self.names is not None
-        place = self.names.index(other) if other in self.names else _NO_NAME
-        return self.like(operation(self.array, place))
-
-    __add__, __radd__ = _operator(operator.add), _operator(operator.add, swapped=True)
-    __sub__, __rsub__ = _operator(operator.sub), _operator(operator.sub, swapped=True)
-    __mul__, __rmul__ = _operator(operator.mul), _operator(operator.mul, swapped=True)
-    __truediv__ = _operator(operator.truediv)
-    __rtruediv__ = _operator(operator.truediv, swapped=True)
-    __floordiv__, __mod__ = _operator(operator.floordiv), _operator(operator.mod)
-    __pow__ = _operator(operator.pow)
-    __and__, __rand__ = _operator(operator.and_), _operator(operator.and_, swapped=True)
-    __or__, __ror__ = _operator(operator.or_), _operator(operator.or_, swapped=True)
-    __xor__ = _operator(operator.xor)
-    __lt__, __le__ = _operator(operator.lt), _operator(operator.le)
-    __gt__, __ge__ = _operator(operator.gt), _operator(operator.ge)
-    __eq__ = _operator(operator.eq)
-    __ne__ = _operator(operator.ne)
-    lt, le, gt, ge = (_method(one) for one in (operator.lt, operator.le, operator.gt, operator.ge))
-    eq, ne = _method(operator.eq), _method(operator.ne)
-    add, sub, mul = _method(operator.add), _method(operator.sub), _method(operator.mul)
-    div = truediv = _method(operator.truediv)
-
-    def __neg__(self) -> Any:
-        return self.like(-self.numbers("an operator"))
-
-    def __invert__(self) -> Any:
-        return self.like(~self.numbers("an operator"))
-
-    def __abs__(self) -> Any:
-        return self.abs()
-
-    # ---- entry by entry
-
-    def abs(self) -> Any:
-        """Of each entry."""
-        return self.like(np.abs(self.numbers(".abs")))
-
-    def clip(self, lower: Any = None, upper: Any = None) -> Any:
-        """Each entry within two constants."""
-        bounds = [one for one in (lower, upper) if one is not None]
-        if not all(isinstance(one, (int, float, np.number)) for one in bounds):
-            return self.refuse(".clip with bounds that are not constants")
-        if len(bounds) == 2 and lower > upper:
-            lower, upper = upper, lower  # as pandas has them
-        return self.like(np.clip(self.numbers(".clip"), lower, upper))
-
-    def between(self, left: Any, right: Any) -> Any:
-        """Whether each entry is within two constants, ends included."""
-        return (self >= left) & (self <= right)
-
-    def isin(self, values: Any) -> Any:
-        """Whether each entry is one of some constants."""
-        if is_symbolic(values) or isinstance(values, (str, dict)):
-            return self.refuse(".isin", "give it a list of constants")
-        known = list(values)
-        if self.names is not None:
-            known = [self.names.index(one) for one in known if one in self.names]
-        elif not all(isinstance(one, (int, float, np.number)) for one in known):
-            return self.refuse(".isin", "give it a list of numbers")
-        found = np.less(self.array, self.array)  # of no record
-        for one in known:
-            found = np.logical_or(found, np.equal(self.array, one))
-        return self.like(found)
-
-    def map(self, values: Any) -> Any:
-        """Numbers by a dict that has every name."""
-        if self.names is None or type(values) is not dict or set(self.names) - set(values):
-            return self.refuse(".map", "give it a dict that has a number for every name")
-        found = looked_up(np.array([values[one] for one in self.names]), self.array)
-        return self.refuse(".map") if found is None else self.like(found)
-
-    def where(self, condition: Any, other: Any) -> Any:
-        """Its entries where a condition holds, else others."""
-        return self._chosen(condition, self, other, ".where")
-
-    def mask(self, condition: Any, other: Any) -> Any:
-        """Its entries where a condition does not hold, else others."""
-        return self._chosen(condition, other, self, ".mask")
-
-    def _chosen(self, condition: Any, first: Any, second: Any, use: str) -> Any:
-        if type(condition) is not RecordSeries:
-            return self.refuse(f"{use} with a condition that is not one of the rows")
-        pair = [one.numbers(use) if type(one) is RecordSeries else one for one in (first, second)]
-        return self.like(np.where(condition.array, *pair))
-
-    def astype(self, dtype: Any) -> Any:
-        """Numbers of another type."""
-        return self.like(self.numbers(".astype").astype(dtype))
-
-    def round(self, decimals: int = 0) -> Any:
-        """Each entry rounded."""
-        return self.like(np.round(self.numbers(".round"), decimals))
-
-    def fillna(self, value: Any) -> Any:
-        """Itself: nothing is missing in a table of declared columns."""
-        return self
-
-    def dropna(self) -> Any:
-        """Itself, as ``fillna``."""
-        return self
-
-    def to_numpy(self) -> Any:
-        """The column as an array."""
-        return self.numbers(".to_numpy")
-
-    @property
-    def values(self) -> Any:
-        """The column as an array."""
-        return self.numbers(".values")
-
-    def tolist(self) -> Any:
-        """The column as a list."""
-        return self.numbers(".tolist").tolist()
-
-    def __iter__(self) -> Any:
-        return iter(self.numbers("iter()").tolist())
-
-    def __getitem__(self, key: Any) -> Any:
-        if type(key) is not RecordSeries:
-            return self.refuse("an index")
-        return RecordSeries(self.array[key.numbers("an index")], self.name, self.names)
-
-    @property
-    def loc(self) -> Any:
-        """Rows by a condition."""
-        return _Located(self)
-
-    # ---- answers
-
-    def sum(self) -> Any:
-        """The answer."""
-        return np.sum(self.numbers(".sum"))
-
-    def mean(self) -> Any:
-        """The answer, where the number of rows is public."""
-        return np.mean(self.numbers(".mean"))
-
-    def count(self) -> Any:
-        """How many records there are: nothing is missing."""
-        return self.array.storage.count()  # type: ignore[attr-defined]
-
-    def __len__(self) -> int:
-        return self.count()  # type: ignore[no-any-return]
-
-    @property
-    def size(self) -> Any:
-        """How many records there are."""
-        return self.count()
-
-    def value_counts(self) -> Any:
-        """How many records have each value."""
-        return ByKey(self, self, lambda chosen: chosen.count())
-
-    def dot(self, other: Any) -> Any:
-        """The sum of products."""
-        if self.array.storage.leads or (type(other) is RecordSeries and other.array.storage.leads):
-            return self.refuse(".dot of real columns", "(left * right).sum()")
-        return (self * other).sum()
-
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
-        if method != "__call__" or options:
-            return self.refuse(f"numpy.{ufunc.__name__}")
-        plain = [_array(one, f"numpy.{ufunc.__name__}") for one in inputs]
-        return self.like(ufunc(*plain))
-
-    def __array_function__(self, function: Any, types: Any, inputs: Any, options: Any) -> Any:
-        use = f"numpy.{function.__name__}"
-        found = function(*(_array(one, use) for one in inputs), **options)
-        alike = function in (np.clip, np.round, np.around)
-        return self.like(found) if alike and type(found) is SymbolicArray else found
-
-
-SERIES.add(RecordSeries)
-
-
-class KeySeries(_OfFrame):
-    """The column that says whose a record is; ``array`` is of the same records."""
-
-    __slots__ = ("array", "name")
-
-    described = "the column of users, of which only the number of rows may be bounded,"
-    advice = "bound what each contributes: frame.groupby(key).head(k), frame.drop_duplicates(key)"
-
-    def __init__(self, array: SymbolicArray, name: str) -> None:
-        self.array = array
-        self.name = name
-
-    @property
-    def kind(self) -> Any:
-        """What it stands for."""
-        import pandas
-
-        return pandas.Series
-
-    @property
-    def branching(self) -> Branching:  # type: ignore[override]
-        """The analysis that it is part of."""
-        return self.array.branching
-
-    def refuse(self, use: str, advice: str = advice) -> Any:
-        """End the analysis."""
-        return super().refuse(use, advice)
-
-    def __getitem__(self, key: Any) -> Any:
-        if type(key) is not RecordSeries:
-            return self.refuse("an index")
-        return KeySeries(self.array[key.numbers("an index")], self.name)
-
-    def bounded(self, most: int) -> KeySeries:
-        """Of each user the first rows."""
-        return KeySeries(_bounded(self.array, most), self.name)
-
-    def count(self) -> Any:
-        """How many records there are."""
-        return self.array.storage.count()  # type: ignore[attr-defined]
-
-    def nunique(self) -> Any:
-        """How many users there are."""
-        return self.bounded(1).count()
-
-    def __len__(self) -> int:
-        return self.count()  # type: ignore[no-any-return]
-
-
-def _bounded(array: SymbolicArray, most: int) -> SymbolicArray:
-    found: SymbolicArray = array.storage.bounded(most)  # type: ignore[attr-defined]
-    return found
-
-
-def _array(value: Any, use: str) -> Any:
-    return value.numbers(use) if type(value) is RecordSeries else value
-
-
-def _is_of_pandas(value: Any) -> bool:
-    return type(value).__module__.partition(".")[0] == "pandas"
-
-
-def _refused(operation: Any) -> Any:
-    def operate(self: _OfFrame, other: Any) -> Any:
-        return self.refuse(f"an operator ({operation.__name__})")
-
-    return operate
-
-
-for _operation in (*ARITHMETIC.values(), *COMPARISONS.values()):
-    _name = _operation.__name__.rstrip("_")
-    for _method_name in (f"__{_name}__", f"__r{_name}__"):
-        setattr(_OfFrame, _method_name, _refused(_operation))
-
-
-class _Located(_OfFrame):
-    """``.loc`` of a frame or a series."""
-
-    __slots__ = ("_of",)
-
-    kind = object
-
-    def __init__(self, of: Any) -> None:
-        self._of = of
-
-    @property
-    def branching(self) -> Branching:  # type: ignore[override]
-        """The analysis that it is part of."""
-        return self._of.branching  # type: ignore[no-any-return]
-
-    def __getitem__(self, key: Any) -> Any:
-        if type(key) is tuple and len(key) == 2 and type(self._of) is SymbolicFrame:
-            rows, columns = key
-            found = self._of if isinstance(rows, slice) and rows == slice(None) else self._of[rows]
-            return found[columns]
-        if type(key) is not RecordSeries:
-            return self.refuse(".loc")
-        return self._of[key]
-
-
-class SymbolicFrame(_OfFrame):
+class SymbolicFrame(OfPandas):
     """Several columns of the same records, by name."""
 
     __slots__ = ("_series",)
+
+    has_columns = True
 
     def __init__(self, series: dict[str, Any]) -> None:
         self._series = series
@@ -478,12 +77,14 @@ class SymbolicFrame(_OfFrame):
     @property
     def loc(self) -> Any:
         """Rows by a condition."""
-        return _Located(self)
+        return Located(self)
 
     def to_numpy(self) -> Any:
         """A row of numbers for each record."""
-        if any(type(one) is KeySeries for one in self._series.values()):
-            return self.refuse(".to_numpy of users", "name its columns: frame[['age']].to_numpy()")
+        if not all(type(one) is RecordSeries for one in self._series.values()):
+            return self.refuse(
+                ".to_numpy of users or bins", "name its columns: frame[['age']].to_numpy()"
+            )
         columns = [column_of(one.numbers(".to_numpy")) for one in self._series.values()]
         tables = [one.table for one in columns if one is not None]
         first = columns[0]
@@ -502,9 +103,15 @@ class SymbolicFrame(_OfFrame):
         made = dict(self._series)
         for name, value in columns.items():
             found = value(SymbolicFrame(made)) if callable(value) else value
-            if type(found) is not RecordSeries or not _are_alike(found, self._first):
+            if type(found) not in (RecordSeries, BinSeries):
                 return self.refuse(".assign of what is not made of its columns")
-            made[name] = RecordSeries(found.array, name, found.names)
+            if not _are_alike(found, self._first):
+                return self.refuse(".assign of other rows than its own")
+            made[name] = (
+                BinSeries(found.masks, name)
+                if type(found) is BinSeries
+                else RecordSeries(found.array, name, found.names)
+            )
         return SymbolicFrame(made)
 
     def copy(self, deep: bool = True) -> Any:
@@ -527,13 +134,17 @@ class SymbolicFrame(_OfFrame):
         """(rows, columns)."""
         return self.count_rows(), len(self._series)
 
-    def groupby(self, by: Any) -> Any:
+    def groupby(self, by: Any, observed: Any = None, sort: bool = True) -> Any:
         """Records by the entries of a column."""
         if isinstance(by, list) and len(by) == 1:
             by = by[0]
+        if type(by) is BinSeries and _are_alike(by, self._first):
+            return InBins(self, by) if observed is False else _need_all_bins(by)
         if not isinstance(by, str) or by not in self._series:
             return self.refuse(".groupby", "group by the name of one column")
         series = self._series[by]
+        if type(series) is BinSeries:
+            return InBins(self, series) if observed is False else _need_all_bins(series)
         return OfUsers(self, series) if type(series) is KeySeries else Grouped(self, series)
 
     def drop_duplicates(self, subset: Any = None) -> Any:
@@ -548,8 +159,8 @@ class SymbolicFrame(_OfFrame):
         """Of each user the first rows."""
         made = {
             name: one.bounded(most)
-            if type(one) is KeySeries
-            else RecordSeries(_bounded(one.array, most), name, one.names)
+            if type(one) in (KeySeries, BinSeries)
+            else RecordSeries(bound_rows(one.array, most), name, one.names)
             for name, one in self._series.items()
         }
         return SymbolicFrame(made)
@@ -565,7 +176,7 @@ def _are_alike(left: Any, right: Any) -> bool:
     return bool(one.has_records_of(other))
 
 
-class OfUsers(_OfFrame):
+class OfUsers(OfPandas):
     """A frame by users: what each contributes can be bounded."""
 
     __slots__ = ("_by", "_frame")
@@ -595,7 +206,52 @@ class OfUsers(_OfFrame):
         return self._frame.bounded(n)
 
 
-class Grouped(_OfFrame):
+def _need_all_bins(bins: BinSeries) -> Any:
+    return bins.refuse(".groupby by bins of which only those that occur are keys", "observed=False")
+
+
+class InBins(OfPandas):
+    """A frame, or one column of it, by bins, all of which are keys."""
+
+    __slots__ = ("_bins", "_frame", "_series")
+
+    kind = object
+    described = BinSeries.described
+
+    def __init__(
+        self, frame: SymbolicFrame, bins: BinSeries, series: RecordSeries | None = None
+    ) -> None:
+        self._frame, self._bins, self._series = frame, bins, series
+
+    @property
+    def branching(self) -> Branching:  # type: ignore[override]
+        """The analysis that it is part of."""
+        return self._bins.branching
+
+    def __getitem__(self, key: Any) -> Any:
+        found = self._frame[key] if isinstance(key, str) else None
+        if type(found) is not RecordSeries:
+            return self.refuse("an index")
+        return InBins(self._frame, self._bins, found)
+
+    def size(self) -> Any:
+        """How many records each bin has."""
+        return self._bins.value_counts(sort=False)
+
+    def count(self) -> Any:
+        """As ``size``, of one column: nothing is missing."""
+        return self.size() if self._series is not None else self.refuse(".count of all columns")
+
+    def sum(self) -> Any:
+        """The sum of one column by bin."""
+        series = self._series
+        if series is None:
+            return self.refuse(".sum of all columns", "name one: frame.groupby(..)['column'].sum()")
+        masks = self._bins.masks.items()
+        return KeyedSeries.of({bin_: series[mask].sum() for bin_, mask in masks})
+
+
+class Grouped(OfPandas):
     """A frame, or one column of it, by the entries of another."""
 
     __slots__ = ("_by", "_frame", "_series")
@@ -635,54 +291,3 @@ class Grouped(_OfFrame):
         if self._series is None:
             return self.refuse(".sum of all columns", "name one: frame.groupby(..)['column'].sum()")
         return ByKey(self._by, self._series, lambda chosen: chosen.sum())
-
-
-class ByKey(_OfFrame):
-    """Answers by key, of which it depends on the data which keys there are."""
-
-    __slots__ = ("_answer", "_by", "_series")
-
-    described = "answers for those groups that occur, which depends on the data,"
-
-    def __init__(
-        self, by: RecordSeries, series: RecordSeries, answer: Callable[[Any], Any]
-    ) -> None:
-        self._by, self._series, self._answer = by, series, answer
-
-    @property
-    def kind(self) -> Any:
-        """What it stands for."""
-        import pandas
-
-        return pandas.Series
-
-    @property
-    def branching(self) -> Branching:  # type: ignore[override]
-        """The analysis that it is part of."""
-        return self._by.branching
-
-    def refuse(self, use: str, advice: str = "") -> Any:
-        """End the analysis."""
-        words = advice or "name the groups: .reindex(KEYS, fill_value=0), or .get(key, 0)"
-        return super().refuse(use, words)
-
-    def __getitem__(self, key: Any) -> Any:
-        return self.refuse("an index")
-
-    def _of(self, key: Any) -> Any:
-        return self._answer(self._series[self._by == key])
-
-    def get(self, key: Any, default: Any = None) -> Any:
-        """The answer of one group; 0 where it does not occur."""
-        if type(default) not in (int, float) or default != 0:
-            return self.refuse(".get without a 0 for groups that do not occur", ".get(key, 0)")
-        return self._of(key)
-
-    def reindex(self, index: Sequence[Any], fill_value: Any = None) -> Any:
-        """Answers of named groups; 0 for those that do not occur."""
-        if type(fill_value) not in (int, float) or fill_value != 0:
-            return self.refuse(".reindex without fill_value=0", ".reindex(KEYS, fill_value=0)")
-        keys = list(index)
-        if len(set(keys)) < len(keys):
-            return self.refuse(".reindex with a key twice")
-        return KeyedSeries.of({key: self._of(key) for key in keys})

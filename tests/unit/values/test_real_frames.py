@@ -35,6 +35,7 @@ COLUMNS: dict[str, Any] = {
 }
 RELATIONS = ("replace", "add_remove")
 UP, DOWN = (lambda one: math.nextafter(one, math.inf)), (lambda one: math.nextafter(one, -math.inf))
+EDGES, BANDS = [0, 3, 10], ["low", "high"]
 AGES = (-2.0, 0.0, 1.3, 3.0, UP(3.0), DOWN(3.0), 7.0, UP(7.0), 10.0)
 INCOMES = (-1e300, 0.0, 0.7, 5.0, UP(5.0), 1e300)
 
@@ -83,6 +84,28 @@ EXACT: dict[str, Callable[[Any], Any]] = {
         f.groupby("region")["age"].sum().get(one, 0) for one in ("north", "south")
     ),
     "value counts": lambda f: f["age"].value_counts().get(3.0, 0),
+    "bins": lambda f: tuple(
+        pd.cut(f["age"], EDGES, labels=BANDS, include_lowest=True).value_counts(sort=False)[one]
+        for one in BANDS
+    ),
+    "bins in an order": lambda f: (
+        pd.cut(f["age"], EDGES, right=False, labels=BANDS).value_counts().reindex(BANDS)["low"]
+    ),
+    "bins without names": lambda f: (
+        pd.cut(f["age"], EDGES).value_counts(sort=False).to_numpy().sum()
+    ),
+    "sums by bins": lambda f: tuple(
+        f.assign(band=pd.cut(f["age"], EDGES, labels=BANDS))
+        .groupby("band", observed=False)["age"]
+        .sum()[one]
+        for one in BANDS
+    ),
+    "sizes of bins": lambda f: f.groupby(
+        pd.cut(f["age"], EDGES, labels=BANDS), observed=False
+    ).size()["high"],
+    "bins of selected rows": lambda f: f.assign(band=pd.cut(f["age"], EDGES, labels=BANDS))[
+        f["income"] > 5
+    ]["band"].value_counts(sort=False)["low"],
     "assigned": lambda f: f.assign(more=f["age"] + 1)["more"].sum(),
 }
 #: Others may be priced above their largest change: ends are taken one by one.
@@ -130,7 +153,17 @@ def price_of(name: str, table: Any) -> float:
 
 
 #: The others are among the slow tests.
-FAST = {"clipped", "count", "equal", "selected sum", "three bins", "product", "where", "groups"}
+FAST = {
+    "clipped",
+    "count",
+    "equal",
+    "selected sum",
+    "three bins",
+    "product",
+    "where",
+    "bins",
+    "sums by bins",
+}
 SLOW = pytest.mark.slow
 CASES = [
     pytest.param(name, relation, marks=[] if name in FAST and relation == "replace" else [SLOW])
@@ -231,6 +264,16 @@ NOT_FOLLOWED: dict[str, tuple[Callable[[Any], Any], str]] = {
     "bounds of the data": (lambda f: f["age"].clip(0, f["age"].sum()).sum(), r"not constants"),
     "other records": (lambda f: (f["age"] + f[f["age"] > 3]["age"]).sum(), r"other records"),
     "logarithm": (lambda f: np.log(f["age"].clip(1, 2)).sum(), r"numpy\.log"),
+    "edges of the data": (lambda f: pd.cut(f["age"], 3).value_counts().sum(), r"constant edges"),
+    "numbers of bins": (lambda f: pd.cut(f["age"], EDGES, labels=False).sum(), r"labels=False"),
+    "bins that occur": (
+        lambda f: f.groupby(pd.cut(f["age"], EDGES), observed=True).size().max(),
+        r"observed=False",
+    ),
+    "largest bin": (
+        lambda f: pd.cut(f["age"], EDGES).value_counts().iloc[0],
+        r"order that depends",
+    ),
     "names of numbers": (lambda f: f.groupby("age").size().max(), r"groups that occur"),
 }
 

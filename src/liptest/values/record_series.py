@@ -1,0 +1,595 @@
+"""Series as symbols: a column of records, whose they are, in which bins they are.
+
+A ``RecordSeries`` has an entry for each record: a column (``column``, ``real_column``), or the
+places of names in a list of categories, which can be compared only. What sums it up is an answer. A
+``KeySeries`` says whose a record is, a ``BinSeries`` in which bin. Counts of values are answers by
+key; which keys occur depends on the data, so that they must be named: ``.reindex(KEYS,
+fill_value=0)`` or ``.get(key, 0)``. What pandas does beyond that is refused, with the line of the
+program.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from liptest.values.array import SymbolicArray
+from liptest.values.branching import Branching
+from liptest.values.column_functions import looked_up
+from liptest.values.keyed_series import SERIES, KeyedSeries
+from liptest.values.protocol import ARITHMETIC, COMPARISONS, Symbolic, is_symbolic
+
+ADVICE = (
+    "treat all rows alike (arithmetic, clip, comparisons of columns, frame[condition]), then sum "
+    "or count, by group with .reindex(KEYS, fill_value=0)"
+)
+_NO_NAME = -1
+
+
+class OfPandas(Symbolic):
+    """What stands for an object of pandas."""
+
+    __slots__ = ()
+
+    #: Whether it is a frame.
+    has_columns = False
+
+    described = "a data frame, of which only sums over all rows are followed,"
+    advice = ADVICE
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(f"{self.kind.__name__!r} object has no attribute {name!r}")
+        self.refuse(f".{name}")
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        self.refuse(f"numpy.{ufunc.__name__}")
+
+    def __array_function__(self, function: Any, types: Any, inputs: Any, options: Any) -> Any:
+        self.refuse(f"numpy.{function.__name__}")
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        self.refuse("numpy.array()")
+
+    def __iter__(self) -> Any:
+        self.refuse("iter()")
+
+    def __bool__(self) -> bool:
+        return bool(self.refuse("bool()"))
+
+    def __contains__(self, item: Any) -> bool:
+        return bool(self.refuse("in"))
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self.refuse("an assignment", "make another frame with .assign(), or a name of its own")
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def refuse(self, use: str, advice: str = ADVICE) -> Any:
+        """End the analysis."""
+        return _Words(self.branching, advice, self.described).refuse(use)
+
+
+class _Words(Symbolic):
+    def __init__(self, branching: Branching, advice: str, described: str) -> None:
+        self.branching = branching
+        self.advice = advice
+        self.described = described
+
+
+def _operator(operation: Callable[[Any, Any], Any], *, swapped: bool = False) -> Any:
+    def operate(self: RecordSeries, other: Any) -> Any:
+        return self.calculated(operation, other, swapped=swapped)
+
+    return operate
+
+
+def _method(operation: Callable[[Any, Any], Any]) -> Any:
+    def operate(self: RecordSeries, other: Any) -> Any:
+        return self.calculated(operation, other, swapped=False)
+
+    return operate
+
+
+class RecordSeries(OfPandas):
+    """One column of a frame.
+
+    Parameters
+    ----------
+    array
+        A column; of names their places in ``names``.
+    name
+        Of the column.
+    """
+
+    __slots__ = ("array", "name", "names")
+
+    def __init__(
+        self, array: SymbolicArray, name: Any = None, names: tuple[str, ...] | None = None
+    ) -> None:
+        self.array = array
+        self.name = name
+        self.names = names
+
+    @property
+    def kind(self) -> Any:
+        """What it stands for."""
+        import pandas
+
+        return pandas.Series
+
+    @property
+    def branching(self) -> Branching:  # type: ignore[override]
+        """The analysis that it is part of."""
+        return self.array.branching
+
+    def like(self, array: Any) -> Any:
+        """Other numbers of the same records."""
+        return RecordSeries(array, self.name)
+
+    def numbers(self, use: str) -> SymbolicArray:
+        """Its column; names are refused."""
+        if self.names is not None:
+            self.refuse(f"{use} of names", "compare them with ==, != or .isin([..])")
+        return self.array
+
+    # ---- operators
+
+    def calculated(self, operation: Any, other: Any, *, swapped: bool) -> Any:
+        """An operator, entry by entry."""
+        if self.names is not None:
+            return self._compared(operation, other)
+        partner = other.numbers("an operator") if type(other) is RecordSeries else other
+        if isinstance(partner, (list, tuple, dict, str)) or _is_of_pandas(partner):
+            return self.refuse(f"an operator with a {type(other).__name__}")
+        pair = (partner, self.array) if swapped else (self.array, partner)
+        return self.like(operation(*pair))
+
+    def _compared(self, operation: Any, other: Any) -> Any:
+        if operation not in (operator.eq, operator.ne) or not isinstance(other, str):
+            return self.refuse("an operator of names", "compare them with ==, != or .isin([..])")
+        assert self.names is not None
+        place = self.names.index(other) if other in self.names else _NO_NAME
+        return self.like(operation(self.array, place))
+
+    __add__, __radd__ = _operator(operator.add), _operator(operator.add, swapped=True)
+    __sub__, __rsub__ = _operator(operator.sub), _operator(operator.sub, swapped=True)
+    __mul__, __rmul__ = _operator(operator.mul), _operator(operator.mul, swapped=True)
+    __truediv__ = _operator(operator.truediv)
+    __rtruediv__ = _operator(operator.truediv, swapped=True)
+    __floordiv__, __mod__ = _operator(operator.floordiv), _operator(operator.mod)
+    __pow__ = _operator(operator.pow)
+    __and__, __rand__ = _operator(operator.and_), _operator(operator.and_, swapped=True)
+    __or__, __ror__ = _operator(operator.or_), _operator(operator.or_, swapped=True)
+    __xor__ = _operator(operator.xor)
+    __lt__, __le__ = _operator(operator.lt), _operator(operator.le)
+    __gt__, __ge__ = _operator(operator.gt), _operator(operator.ge)
+    __eq__ = _operator(operator.eq)
+    __ne__ = _operator(operator.ne)
+    lt, le, gt, ge = (_method(one) for one in (operator.lt, operator.le, operator.gt, operator.ge))
+    eq, ne = _method(operator.eq), _method(operator.ne)
+    add, sub, mul = _method(operator.add), _method(operator.sub), _method(operator.mul)
+    div = truediv = _method(operator.truediv)
+
+    def __neg__(self) -> Any:
+        return self.like(-self.numbers("an operator"))
+
+    def __invert__(self) -> Any:
+        return self.like(~self.numbers("an operator"))
+
+    def __abs__(self) -> Any:
+        return self.abs()
+
+    # ---- entry by entry
+
+    def abs(self) -> Any:
+        """Of each entry."""
+        return self.like(np.abs(self.numbers(".abs")))
+
+    def clip(self, lower: Any = None, upper: Any = None) -> Any:
+        """Each entry within two constants."""
+        bounds = [one for one in (lower, upper) if one is not None]
+        if not all(isinstance(one, (int, float, np.number)) for one in bounds):
+            return self.refuse(".clip with bounds that are not constants")
+        if len(bounds) == 2 and lower > upper:
+            lower, upper = upper, lower  # as pandas has them
+        return self.like(np.clip(self.numbers(".clip"), lower, upper))
+
+    def between(self, left: Any, right: Any) -> Any:
+        """Whether each entry is within two constants, ends included."""
+        return (self >= left) & (self <= right)
+
+    def isin(self, values: Any) -> Any:
+        """Whether each entry is one of some constants."""
+        if is_symbolic(values) or isinstance(values, (str, dict)):
+            return self.refuse(".isin", "give it a list of constants")
+        known = list(values)
+        if self.names is not None:
+            known = [self.names.index(one) for one in known if one in self.names]
+        elif not all(isinstance(one, (int, float, np.number)) for one in known):
+            return self.refuse(".isin", "give it a list of numbers")
+        found = np.less(self.array, self.array)  # of no record
+        for one in known:
+            found = np.logical_or(found, np.equal(self.array, one))
+        return self.like(found)
+
+    def map(self, values: Any) -> Any:
+        """Numbers by a dict that has every name."""
+        if self.names is None or type(values) is not dict or set(self.names) - set(values):
+            return self.refuse(".map", "give it a dict that has a number for every name")
+        found = looked_up(np.array([values[one] for one in self.names]), self.array)
+        return self.refuse(".map") if found is None else self.like(found)
+
+    def where(self, condition: Any, other: Any) -> Any:
+        """Its entries where a condition holds, else others."""
+        return self._chosen(condition, self, other, ".where")
+
+    def mask(self, condition: Any, other: Any) -> Any:
+        """Its entries where a condition does not hold, else others."""
+        return self._chosen(condition, other, self, ".mask")
+
+    def _chosen(self, condition: Any, first: Any, second: Any, use: str) -> Any:
+        if type(condition) is not RecordSeries:
+            return self.refuse(f"{use} with a condition that is not one of the rows")
+        pair = [one.numbers(use) if type(one) is RecordSeries else one for one in (first, second)]
+        return self.like(np.where(condition.array, *pair))
+
+    def astype(self, dtype: Any) -> Any:
+        """Numbers of another type."""
+        return self.like(self.numbers(".astype").astype(dtype))
+
+    def round(self, decimals: int = 0) -> Any:
+        """Each entry rounded."""
+        return self.like(np.round(self.numbers(".round"), decimals))
+
+    def fillna(self, value: Any) -> Any:
+        """Itself: nothing is missing in a table of declared columns."""
+        return self
+
+    def dropna(self) -> Any:
+        """Itself, as ``fillna``."""
+        return self
+
+    def to_numpy(self) -> Any:
+        """The column as an array."""
+        return self.numbers(".to_numpy")
+
+    @property
+    def values(self) -> Any:
+        """The column as an array."""
+        return self.numbers(".values")
+
+    def tolist(self) -> Any:
+        """The column as a list."""
+        return self.numbers(".tolist").tolist()
+
+    def __iter__(self) -> Any:
+        return iter(self.numbers("iter()").tolist())
+
+    def __getitem__(self, key: Any) -> Any:
+        if type(key) is not RecordSeries:
+            return self.refuse("an index")
+        return RecordSeries(self.array[key.numbers("an index")], self.name, self.names)
+
+    @property
+    def loc(self) -> Any:
+        """Rows by a condition."""
+        return Located(self)
+
+    # ---- answers
+
+    def sum(self) -> Any:
+        """The answer."""
+        return np.sum(self.numbers(".sum"))
+
+    def mean(self) -> Any:
+        """The answer, where the number of rows is public."""
+        return np.mean(self.numbers(".mean"))
+
+    def count(self) -> Any:
+        """How many records there are: nothing is missing."""
+        return self.array.storage.count()  # type: ignore[attr-defined]
+
+    def __len__(self) -> int:
+        return self.count()  # type: ignore[no-any-return]
+
+    @property
+    def size(self) -> Any:
+        """How many records there are."""
+        return self.count()
+
+    def value_counts(
+        self, normalize: bool = False, sort: bool = True, ascending: bool = False
+    ) -> Any:
+        """How many records have each value."""
+        if normalize is not False:
+            return self.refuse(".value_counts with normalize", "divide by the number of rows")
+        return ByKey(self, self, lambda chosen: chosen.count())
+
+    def cut_at(
+        self,
+        bins: Any,
+        right: bool = True,
+        labels: Any = None,
+        include_lowest: bool = False,
+    ) -> Any:
+        """``pandas.cut`` with constant edges: in which bin each entry is."""
+        edges = None if isinstance(bins, str) or is_symbolic(bins) else np.asarray(bins)
+        if edges is None or edges.ndim != 1 or edges.dtype.kind not in "iuf" or len(edges) < 2:
+            return self.refuse("pandas.cut without constant edges", "give a list of edges")
+        if not (edges[1:] > edges[:-1]).all() or not isinstance(right, bool):
+            return self.refuse("pandas.cut of edges that do not rise", "give a list of edges")
+        if labels is False or is_symbolic(labels):
+            return self.refuse("pandas.cut with labels=False", "give the bins names: labels=[..]")
+        import pandas
+
+        inside = (edges[1:] / 2 + edges[:-1] / 2).tolist()
+        known = pandas.cut(inside, edges, right=right, labels=labels, include_lowest=include_lowest)
+        masks = []
+        for low, high in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
+            above = self > low if right else self >= low
+            masks.append(above & (self <= high if right else self < high))
+        if include_lowest and right:
+            masks[0] |= self == edges[0].item()
+        if include_lowest and not right:
+            masks[-1] |= self == edges[-1].item()
+        return BinSeries(dict(zip(list(known.categories), masks, strict=True)), self.name)
+
+    def dot(self, other: Any) -> Any:
+        """The sum of products."""
+        if self.array.storage.leads or (type(other) is RecordSeries and other.array.storage.leads):
+            return self.refuse(".dot of real columns", "(left * right).sum()")
+        return (self * other).sum()
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        if method != "__call__" or options:
+            return self.refuse(f"numpy.{ufunc.__name__}")
+        plain = [_array(one, f"numpy.{ufunc.__name__}") for one in inputs]
+        return self.like(ufunc(*plain))
+
+    def __array_function__(self, function: Any, types: Any, inputs: Any, options: Any) -> Any:
+        use = f"numpy.{function.__name__}"
+        found = function(*(_array(one, use) for one in inputs), **options)
+        alike = function in (np.clip, np.round, np.around)
+        return self.like(found) if alike and type(found) is SymbolicArray else found
+
+
+SERIES.add(RecordSeries)
+
+
+class KeySeries(OfPandas):
+    """The column that says whose a record is; ``array`` is of the same records."""
+
+    __slots__ = ("array", "name")
+
+    described = "the column of users, of which only the number of rows may be bounded,"
+    advice = "bound what each contributes: frame.groupby(key).head(k), frame.drop_duplicates(key)"
+
+    def __init__(self, array: SymbolicArray, name: str) -> None:
+        self.array = array
+        self.name = name
+
+    @property
+    def kind(self) -> Any:
+        """What it stands for."""
+        import pandas
+
+        return pandas.Series
+
+    @property
+    def branching(self) -> Branching:  # type: ignore[override]
+        """The analysis that it is part of."""
+        return self.array.branching
+
+    def refuse(self, use: str, advice: str = advice) -> Any:
+        """End the analysis."""
+        return super().refuse(use, advice)
+
+    def __getitem__(self, key: Any) -> Any:
+        if type(key) is not RecordSeries:
+            return self.refuse("an index")
+        return KeySeries(self.array[key.numbers("an index")], self.name)
+
+    def bounded(self, most: int) -> KeySeries:
+        """Of each user the first rows."""
+        return KeySeries(bound_rows(self.array, most), self.name)
+
+    def count(self) -> Any:
+        """How many records there are."""
+        return self.array.storage.count()  # type: ignore[attr-defined]
+
+    def nunique(self) -> Any:
+        """How many users there are."""
+        return self.bounded(1).count()
+
+    def __len__(self) -> int:
+        return self.count()  # type: ignore[no-any-return]
+
+
+def bound_rows(array: SymbolicArray, most: int) -> SymbolicArray:
+    """The first rows of each user."""
+    found: SymbolicArray = array.storage.bounded(most)  # type: ignore[attr-defined]
+    return found
+
+
+def _array(value: Any, use: str) -> Any:
+    return value.numbers(use) if type(value) is RecordSeries else value
+
+
+def _is_of_pandas(value: Any) -> bool:
+    return type(value).__module__.partition(".")[0] == "pandas"
+
+
+def _refused(operation: Any) -> Any:
+    def operate(self: OfPandas, other: Any) -> Any:
+        return self.refuse(f"an operator ({operation.__name__})")
+
+    return operate
+
+
+for _operation in (*ARITHMETIC.values(), *COMPARISONS.values()):
+    _name = _operation.__name__.rstrip("_")
+    for _method_name in (f"__{_name}__", f"__r{_name}__"):
+        setattr(OfPandas, _method_name, _refused(_operation))
+
+
+class BinSeries(OfPandas):
+    """In which of some bins each record is, or in none: a condition for each bin."""
+
+    __slots__ = ("masks", "name")
+
+    described = "bins of records, which can only be counted,"
+    advice = "count them: .value_counts(sort=False), or group by them with observed=False"
+
+    def __init__(self, masks: dict[Any, RecordSeries], name: Any) -> None:
+        self.masks = masks
+        self.name = name
+
+    @property
+    def kind(self) -> Any:
+        """What it stands for."""
+        import pandas
+
+        return pandas.Series
+
+    @property
+    def array(self) -> Any:
+        """Of the same records."""
+        return next(iter(self.masks.values())).array
+
+    @property
+    def branching(self) -> Branching:  # type: ignore[override]
+        """The analysis that it is part of."""
+        return self.array.branching  # type: ignore[no-any-return]
+
+    def refuse(self, use: str, advice: str = advice) -> Any:
+        """End the analysis."""
+        return super().refuse(use, advice)
+
+    def __getitem__(self, key: Any) -> Any:
+        if type(key) is not RecordSeries:
+            return self.refuse("an index")
+        return BinSeries({bin_: mask[key] for bin_, mask in self.masks.items()}, self.name)
+
+    def bounded(self, most: int) -> BinSeries:
+        """Of each user the first rows."""
+        made = {
+            bin_: RecordSeries(bound_rows(mask.array, most), mask.name)
+            for bin_, mask in self.masks.items()
+        }
+        return BinSeries(made, self.name)
+
+    def value_counts(self, sort: bool = True) -> Any:
+        """How many records are in each bin; in order only with ``sort=False``."""
+        counts = {bin_: mask.sum() for bin_, mask in self.masks.items()}
+        return KeyedSeries.of(counts) if sort is False else _Unordered(self, counts)
+
+
+class _Unordered(OfPandas):
+    """Answers by key, whose order depends on the data."""
+
+    __slots__ = ("_answers", "_of")
+
+    kind = object
+    described = "counts in an order that depends on the data,"
+
+    def __init__(self, of: BinSeries, answers: dict[Any, Any]) -> None:
+        self._of, self._answers = of, answers
+
+    @property
+    def branching(self) -> Branching:  # type: ignore[override]
+        """The analysis that it is part of."""
+        return self._of.branching
+
+    def refuse(self, use: str, advice: str = "") -> Any:
+        """End the analysis."""
+        return super().refuse(use, advice or "write .value_counts(sort=False), or .reindex(BINS)")
+
+    def __getitem__(self, key: Any) -> Any:
+        return self._answers[key] if isinstance(key, str) else self.refuse("an index")
+
+    def reindex(self, index: Sequence[Any], fill_value: Any = None) -> Any:
+        """In an order that is named."""
+        keys = list(index)
+        if len(set(keys)) < len(keys) or not set(keys) <= set(self._answers):
+            return self.refuse(".reindex with other keys than the bins")
+        return KeyedSeries.of({key: self._answers[key] for key in keys})
+
+
+class Located(OfPandas):
+    """``.loc`` of a frame or a series."""
+
+    __slots__ = ("_of",)
+
+    kind = object
+
+    def __init__(self, of: Any) -> None:
+        self._of = of
+
+    @property
+    def branching(self) -> Branching:  # type: ignore[override]
+        """The analysis that it is part of."""
+        return self._of.branching  # type: ignore[no-any-return]
+
+    def __getitem__(self, key: Any) -> Any:
+        if type(key) is tuple and len(key) == 2 and self._of.has_columns:
+            rows, columns = key
+            found = self._of if isinstance(rows, slice) and rows == slice(None) else self._of[rows]
+            return found[columns]
+        if type(key) is not RecordSeries:
+            return self.refuse(".loc")
+        return self._of[key]
+
+
+class ByKey(OfPandas):
+    """Answers by key, of which it depends on the data which keys there are."""
+
+    __slots__ = ("_answer", "_by", "_series")
+
+    described = "answers for those groups that occur, which depends on the data,"
+
+    def __init__(
+        self, by: RecordSeries, series: RecordSeries, answer: Callable[[Any], Any]
+    ) -> None:
+        self._by, self._series, self._answer = by, series, answer
+
+    @property
+    def kind(self) -> Any:
+        """What it stands for."""
+        import pandas
+
+        return pandas.Series
+
+    @property
+    def branching(self) -> Branching:  # type: ignore[override]
+        """The analysis that it is part of."""
+        return self._by.branching
+
+    def refuse(self, use: str, advice: str = "") -> Any:
+        """End the analysis."""
+        words = advice or "name the groups: .reindex(KEYS, fill_value=0), or .get(key, 0)"
+        return super().refuse(use, words)
+
+    def __getitem__(self, key: Any) -> Any:
+        return self.refuse("an index")
+
+    def _of(self, key: Any) -> Any:
+        return self._answer(self._series[self._by == key])
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        """The answer of one group; 0 where it does not occur."""
+        if type(default) not in (int, float) or default != 0:
+            return self.refuse(".get without a 0 for groups that do not occur", ".get(key, 0)")
+        return self._of(key)
+
+    def reindex(self, index: Sequence[Any], fill_value: Any = None) -> Any:
+        """Answers of named groups; 0 for those that do not occur."""
+        if type(fill_value) not in (int, float) or fill_value != 0:
+            return self.refuse(".reindex without fill_value=0", ".reindex(KEYS, fill_value=0)")
+        keys = list(index)
+        if len(set(keys)) < len(keys):
+            return self.refuse(".reindex with a key twice")
+        return KeyedSeries.of({key: self._of(key) for key in keys})
