@@ -44,7 +44,16 @@ from liptest.report.findings import (
     kind_of,
 )
 from liptest.report.law_rows import LawRow
-from liptest.report.svg import Bar, Drawing, bars, law_bars, number, profile_curve, visible
+from liptest.report.svg import (
+    Bar,
+    Drawing,
+    bars,
+    law_bars,
+    number,
+    profile_curve,
+    row_losses,
+    visible,
+)
 from liptest.runs.fingerprints import distribution_hash, fingerprint
 from liptest.verdicts import Decision
 
@@ -225,13 +234,16 @@ def _of(name: str, outcome: Outcome) -> Article:
 def _article(name: str, asked: str, kind: OutcomeKind, given: _Tested) -> Article:
     verdict = given.verdict
     found = findings(verdict, given.mechanism, given.distribution)
-    sections = [
-        _finding(name, verdict, found),
-        _profile(name, verdict, found),
-        _exposure(name, verdict, found),
-    ]
+    sections = []
     if verdict.witness is not None:
         sections.append(_witness(name, verdict, verdict.witness, found))
+    sections += [
+        _finding(name, verdict, found),
+        _exposure(name, verdict, found),
+        _profile(name, verdict, found),
+    ]
+    # What is not known is folded, and comes last of the pictures.
+    sections.sort(key=_is_empty)
     sections += [_cost(verdict), _fine_print(verdict, given.certificate)]
     return Article(
         name=name,
@@ -246,6 +258,10 @@ def _article(name: str, asked: str, kind: OutcomeKind, given: _Tested) -> Articl
         is_qualified=verdict.guarantee.kind not in ("proof", "refutation"),
         sections=sections,
     )
+
+
+def _is_empty(section: dict[str, Any]) -> bool:
+    return section["template"] != "witness.html" and bool(section.get("absent"))
 
 
 def _sampled_article(
@@ -270,7 +286,8 @@ def _sampled_article(
 
 
 def _section(template: str, title: str, **data: Any) -> dict[str, Any]:
-    return {"template": f"{template}.html", "title": title, **data}
+    made = {"template": f"{template}.html", "title": title, **data}
+    return made | {"is_folded": _is_empty(made)}
 
 
 def _finding(name: str, verdict: PrivacyVerdict, found: Findings) -> dict[str, Any]:
@@ -305,7 +322,8 @@ def _finding(name: str, verdict: PrivacyVerdict, found: Findings) -> dict[str, A
 def _losses(name: str, title: str, caption: str, rows: Sequence[Bar]) -> Figure:
     numbers: Rows = [[row.label, number(row.value, 12)] for row in rows]
     names = ("loss", "natural logarithm")
-    return Figure(bars(f"{name}-losses", title, rows), caption, names, numbers)
+    picture = bars(f"{name}-losses", title, rows, axis=f"{names[0]} ({names[1]})")
+    return Figure(picture, caption, names, numbers)
 
 
 def _beyond(verdict: PrivacyVerdict, found: Findings) -> str:
@@ -326,7 +344,7 @@ def _excess(name: str, verdict: PrivacyVerdict) -> list[Figure]:
         return []
     rows = [Bar("claimed delta", delta, "claim"), Bar("excess found", witness.excess, "over")]
     caption = "At least so much does one law exceed e^epsilon times the other at the witness."
-    picture = bars(f"{name}-excess", "Excess against delta", rows)
+    picture = bars(f"{name}-excess", "Excess against delta", rows, axis="probability")
     numbers: Rows = [[row.label, number(row.value)] for row in rows]
     return [Figure(picture, caption, ("excess", "probability"), numbers)]
 
@@ -370,7 +388,8 @@ def _exposure(name: str, verdict: PrivacyVerdict, found: Findings) -> dict[str, 
         return _section("exposure", title, figure=None, absent="", **alike)
     claim = claimed_number(verdict.claim)
     drawn = [Bar(row.label(noun), row.loss, _kind(row.loss, verdict)) for row in rows]
-    picture = bars(f"{name}-records", f"Largest loss by {noun}", drawn, claimed=claim, height=12)
+    named, axis = f"Largest loss by {noun}", "loss (natural logarithm)"
+    picture = bars(f"{name}-records", named, drawn, claimed=claim, height=12, axis=axis)
     numbers: Rows = [
         [
             row.label(noun) + (f" ({_listed(row.records, row.count)})" if row.count > 1 else ""),
@@ -409,6 +428,7 @@ def _witness(
         pair=_pair(witness, noun),
         absent=laws if event and isinstance(laws, str) else "",
         figure=None if isinstance(laws, str) or not event else _laws(name, laws, changed),
+        losses=None if isinstance(laws, str) or not event else _row_losses(name, laws, witness),
         folded=_exact_values(witness) if event else None,
     )
 
@@ -428,6 +448,19 @@ def _laws(name: str, laws: Sequence[LawRow], changed: str) -> Figure:
         caption += f" {taken:,} outputs, some of them taken together."
     picture = law_bars(f"{name}-laws", laws)
     return Figure(picture, caption, ("output", "on the first", "on the second"), rows)
+
+
+def _row_losses(name: str, laws: Sequence[LawRow], witness: PrivacyWitness) -> Figure | None:
+    """The loss of each row, against what the claim allows; nothing for claims without epsilon."""
+    claim = witness.claim
+    if not isinstance(claim, Claim):
+        return None
+    drawn, found = row_losses(f"{name}-row-losses", laws, claim.threshold * witness.distance)
+    numbers: Rows = [[Code(one.label), number(one.value, 12)] for one in found]
+    caption = "Outputs that are taken together have the loss of their sum."
+    if claim.delta:
+        caption += " With delta a loss above epsilon may occur, as long as it is rare enough."
+    return Figure(drawn, caption, ("output", "loss"), numbers)
 
 
 def _exact_values(witness: PrivacyWitness) -> dict[str, Any]:

@@ -149,9 +149,18 @@ class Bar:
 
 
 def bars(
-    name: str, title: str, rows: Sequence[Bar], *, claimed: float | None = None, height: float = 16
+    name: str,
+    title: str,
+    rows: Sequence[Bar],
+    *,
+    claimed: float | None = None,
+    height: float = 16,
+    axis: str = "",
 ) -> Drawing:
-    """Horizontal bars; an infinite one has an arrow for an end. ``claimed`` is a mark across."""
+    """Horizontal bars; an infinite one has an arrow for an end. ``claimed`` is a mark across.
+
+    ``axis`` says below them what their lengths are.
+    """
     finite = [row.value for row in rows if math.isfinite(row.value)]
     top = max([*finite, claimed or 0.0, 1e-300])
     endless = any(math.isinf(row.value) for row in rows)
@@ -177,7 +186,51 @@ def bars(
     told = "; ".join(f"{row.label}: {number(row.value)}" for row in rows)
     if claimed is not None:
         told = f"Claimed: {number(claimed)}. {told}"
-    return drawing(name, title, f"{told}.", bottom + 2, body, before=before, after=_AFTER)
+    below = 24 if axis else 2
+    body += _axis(axis, bottom + 2) if axis else []
+    return drawing(name, title, f"{told}.", bottom + below, body, before=before, after=_AFTER)
+
+
+# A bar below this share of the width is hardly seen.
+_SEEN = 0.01
+_DECADES = 1e-30
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Probabilities along the width, up to ``top``; logarithmic from ``floor`` on, if not 0."""
+
+    top: float
+    floor: float = 0.0
+
+    @classmethod
+    def of(cls, rows: Sequence[LawRow]) -> Scale:
+        """Plain, unless a row that decides would be too short to be seen."""
+        sides = [(row.probability, row.neighbour_probability) for row in rows]
+        top = max([max(pair) for pair in sides] + [1e-300])
+        told = [p for row, pair in zip(rows, sides, strict=True) if row.decides for p in pair]
+        if not any(0 < p < _SEEN * top for p in told):
+            return cls(top)
+        least = min(p for pair in sides for p in pair if p > 0)
+        return cls(top, 10.0 ** (math.floor(math.log10(max(least, _DECADES))) - 1))
+
+    def share(self, value: float) -> float:
+        """Share of the width; 0 for probability 0, and below the floor as little as can be seen."""
+        if not self.floor or value <= 0:
+            return value / self.top
+        across = math.log10(self.top / self.floor)
+        return max(math.log10(value / self.floor) / across, 0.003)
+
+    @property
+    def title(self) -> str:
+        """The words at the axis."""
+        if not self.floor:
+            return "probability"
+        return f"probability, logarithmic from {self.floor:.0e}"
+
+
+def _axis(title: str, y: float) -> list[Drawn]:
+    return [line(0, y, 1, y, "axis"), words(0, y + 16, title, "small soft")]
 
 
 def law_bars(
@@ -186,8 +239,11 @@ def law_bars(
     *,
     title: str = "Output laws of the first and of the second dataset",
 ) -> Drawing:
-    """Two laws, one above the other at each output; those that decide have a marked ground."""
-    top = max([max(row.probability, row.neighbour_probability) for row in rows] + [1e-300])
+    """Two laws, one above the other at each output; those that decide have a marked ground.
+
+    The scale is logarithmic where a row that decides would not be seen on a plain one.
+    """
+    scale = Scale.of(rows)
     before, label_line = _gutter([row.label for row in rows])
     step = 38 + label_line
     hatch = f"{name}-h"
@@ -199,7 +255,7 @@ def law_bars(
         body.append(_label(row.label, y, 27, before, strong=row.decides))
         values = (row.probability, row.neighbour_probability)
         for k, (value, fill) in enumerate(zip(values, ("", f"url(#{hatch})"), strict=True)):
-            share, at = value / top, y + 14 * k
+            share, at = scale.share(value), y + 14 * k
             body.append(bar(share, at, 12, "second" if k else "first", fill=fill))
             body.append(words(share, at + 10.5, number(value, 4), "value small", dx=6))
     told = "; ".join(
@@ -211,11 +267,27 @@ def law_bars(
         name,
         title,
         f"Probability on the first and on the second dataset, by output: {told}.{more}",
-        8 + step * len(rows),
-        body,
+        30 + step * len(rows),
+        [*body, *_axis(scale.title, 8 + step * len(rows))],
         before=before,
         after=_AFTER,
     )
+
+
+def row_losses(name: str, rows: Sequence[LawRow], limit: float) -> tuple[Drawing, list[Bar]]:
+    """The loss of each row as a bar, held against ``limit``; and the bars themselves."""
+    found = []
+    for row in rows:
+        loss = _loss(row.probability, row.neighbour_probability)
+        found.append(Bar(row.label, loss, "over" if loss > limit * (1 + 1e-9) else "within"))
+    axis = "|ln(first / second)| of the row"
+    return bars(name, "Loss of each row", found, claimed=limit, height=12, axis=axis), found
+
+
+def _loss(first: float, second: float) -> float:
+    if first == second:
+        return 0.0
+    return abs(math.log(first / second)) if min(first, second) > 0 else math.inf
 
 
 def profile_curve(
