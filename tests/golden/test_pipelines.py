@@ -9,9 +9,12 @@ import pytest
 
 import liptest as lt
 
-PIPELINES = ("group_counts", "group_means", "regression", "quantile", "gradient_step", "totals")
+PIPELINES = (
+    *("group_counts", "group_means", "regression", "quantile", "gradient_step", "totals"),
+    *("visits", "active_users", "user_gradient", "incomes", "age_bands", "income_quantile"),
+)
 MODULES: dict[str, Any] = {one: import_module(f"examples.pipelines.{one}") for one in PIPELINES}
-LONG = {"regression", "gradient_step"}
+LONG = {"regression", "gradient_step", *PIPELINES[7:]}
 
 
 def _marked(name: str, *values: str) -> Any:
@@ -27,7 +30,7 @@ def test_the_right_ones_are_proved(name: str) -> None:
     verdict = lt.check_privacy(module.right, module.TABLE, **module.CLAIM)
     assert verdict.decision == "YES", str(verdict)
     assert verdict.guarantee.kind == "proof"
-    assert module.TABLE.dimension == 100_000
+    assert module.TABLE.rows == 100_000
 
 
 @pytest.mark.parametrize(("name", "bug"), BUGS)

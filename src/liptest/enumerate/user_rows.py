@@ -97,12 +97,18 @@ class UserRows:
         """A user who brings so many rows as each part of the differences allows."""
         differences, bounds = self._answers.differences_of_users(self._domain.most)
         found: list[tuple[IntArray, IntArray]] = []
+        together: tuple[list[int], list[int]] = [], []
         for move, (times, _), bound in zip(moves, differences.parts, bounds, strict=False):
             rows = self._rows_of_move(move, bound)
             for low, high in rows[:1]:
                 left, right = [low] * times, [high] * times
+                together[0].extend(left)
+                together[1].extend(right)
                 others = dict.fromkeys((0, high, low))
                 found += [self._pair(left, right, other) for other in others]
+        if len(differences.parts) > 1 and 0 < len(together[0]) <= self._domain.most:
+            # Differently bounded sums may be of different rows.
+            found.insert(0, self._pair(*together, 0))
         return tuple(found)
 
     def pairs_at(self, table: dict[int, Fraction], offset: Fraction) -> Pairs:

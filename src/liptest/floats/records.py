@@ -221,6 +221,10 @@ class AsImplemented(Record):
         ]
 
 
+# From here on a number of a dataset stands for a row and its user, or for half a float.
+_CODED = 1 << 20
+
+
 def _above(number: float) -> str:
     """Two digits, never less than the number."""
     unit = 10.0 ** (math.floor(math.log10(number)) - 1)
@@ -233,6 +237,8 @@ def _short(witness: ImpossibleOutput) -> str:
         for place, pair in enumerate(zip(witness.dataset, witness.neighbour, strict=True))
         if pair[0] != pair[1]
     ]
+    if max(*witness.dataset, *witness.neighbour) >= _CODED:
+        return f"they differ in {len(changed)} of the numbers that tell their rows"
     words = ", ".join(f"record {place} ({one} / {other})" for place, (one, other) in changed[:3])
     ones = f", sums {sum(witness.dataset)} / {sum(witness.neighbour)}"
     return f"they differ in {words}{ones}"
