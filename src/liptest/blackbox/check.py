@@ -324,12 +324,16 @@ def epsilon_lower_bound(
     """
     checked_delta = check_non_negative("delta", delta, below=1.0)
     level = check_open_unit("failure_probability", failure_probability)
-    listed = [data] if _is_pair(data) else data
-    task = task_of(sampler, listed, samples, seed, executor)
+    task = task_of(sampler, listed_pairs(data), samples, seed, executor)
     aim = Aim(checked_delta, None, _TESTED * task.samples / 2, normal_quantile(level))
     _, tested = Round(task.source, task.pairs, task.samples, aim, 0).run()
     assert tested is not None
     return _bound(task.pairs, tested, checked_delta, level, 1.0)
+
+
+def listed_pairs(data: Any) -> Any:
+    """One pair as a list of it; anything else as it is."""
+    return [data] if _is_pair(data) else data
 
 
 def _is_pair(data: Any) -> bool:

@@ -154,12 +154,8 @@ class ExternalProgram:
             first = self._said(dataset, min(self.batch, _PROBE), seed)
             if first is not None:
                 again = self._said(dataset, min(self.batch, _PROBE), (seed + (1 << 40)) % (1 << 53))
-                if first == again and _is_varied(first):
-                    raise MechanismError(
-                        f"{self.name}: two requests gave the same {len(first)} outputs, so its "
-                        f"draws are not independent: seed it with {{seed}}, or from the operating "
-                        f"system, not from the clock"
-                    )
+                if again is not None:
+                    require_fresh(first, again, self.name)
                 _answered.add(self)
                 return
         raise MechanismError(
@@ -172,7 +168,7 @@ class ExternalProgram:
             whole = self._once(dataset, count, seed)
             return None if whole is None else _read_lines(whole, count)
         line = self._line(dataset, count, seed)
-        return None if line is None else _read_answer(line, count)
+        return None if line is None else read_answer(line, count)
 
     def _once(self, dataset: list[int], count: int, seed: int) -> bytes | None:
         """All that a new process says; None when it failed."""
@@ -326,9 +322,17 @@ def _split(command: str | tuple[str, ...] | list[str]) -> tuple[str, ...]:
     return words
 
 
-def _is_varied(outputs: list[Any]) -> bool:
-    """Whether independent outputs like these come a second time with no chance to speak of."""
-    return len(outputs) - max(map(outputs.count, outputs)) >= 8
+def require_fresh(first: list[Any], again: list[Any], who: str) -> None:
+    """MechanismError where two requests gave the same outputs, and cannot have done so by chance.
+
+    Outputs of which 8 or more differ from the most frequent one do not come a second time.
+    """
+    if first == again and len(first) - max(map(first.count, first)) >= 8:
+        raise MechanismError(
+            f"{who}: two requests gave the same {len(first)} outputs, so its draws are not "
+            f"independent: seed it with the seed of the request, or from the operating system, not "
+            f"from the clock"
+        )
 
 
 def _filled(word: str, values: tuple[str, ...]) -> str:
@@ -358,7 +362,8 @@ def _value_of(line: str) -> Any:
         return line.strip()
 
 
-def _read_answer(line: bytes, count: int) -> list[Any]:
+def read_answer(line: bytes, count: int) -> list[Any]:
+    """The outputs of an answer in JSON; MechanismError when it is none of so many."""
     try:
         found = json.loads(line)
     except (ValueError, RecursionError):

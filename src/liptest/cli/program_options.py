@@ -1,4 +1,4 @@
-"""Options of programs of any language, which are sampled through their input and output."""
+"""Options of programs, services and databases, which are sampled through input and output."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Annotated
 
 from cyclopts import Group, Parameter
 
+from liptest.blackbox.endpoints import HttpEndpoint, SqlQuery
 from liptest.blackbox.programs import ExternalProgram
 from liptest.cli.data_options import WHOLE
 from liptest.errors import InputError
@@ -41,11 +42,34 @@ class ProgramOptions:
         bool, Parameter(group=_PROGRAM, help="Run it outside of the jail.", negative="")
     ] = False
 
-    def build(self) -> ExternalProgram | None:
-        """The program, or None where no command was given; InputError when it cannot be."""
+    endpoint: Annotated[
+        str | None,
+        Parameter(
+            group=_PROGRAM,
+            help="An http or https address that answers the same JSON, or with --select the URL of "
+            "a database: duckdb://, or what SQLAlchemy connects to.",
+        ),
+    ] = None
+    select: Annotated[
+        str | None,
+        Parameter(
+            group=_PROGRAM,
+            help="A query with noise in it, run once for each output; the dataset is in the "
+            "temporary table liptest_data (position, value).",
+        ),
+    ] = None
+
+    def build(self) -> ExternalProgram | HttpEndpoint | SqlQuery | None:
+        """What is sampled, or None where nothing was named; InputError when it cannot be."""
+        if self.endpoint is not None:
+            if self.command is not None:
+                raise InputError("--command, --endpoint: give one of them")
+            if self.select is not None:
+                return SqlQuery(self.endpoint, self.select)
+            return HttpEndpoint(self.endpoint, batch=self.batch, seconds=self.seconds)
         if self.command is None:
             if self != NO_PROGRAM:
-                raise InputError("--batch, --seconds, ..: they are of a --command; give it")
+                raise InputError("--batch, --select, ..: give their --command or --endpoint")
             return None
         return ExternalProgram(
             self.command,

@@ -94,7 +94,8 @@ def samples(
 ) -> int:
     """Test a mechanism of which only samples can be had: (dataset, n, rng) -> n outputs.
 
-    Or a program of any language, with --command: a dataset goes in, outputs come out.
+    Or a program of any language, with --command, or a service or a database, with --endpoint: a
+    dataset goes in, outputs come out.
 
     Exit code 0 YES at the resolution, 1 NO, 3 neither, 2 wrong input, 4 broken mechanism. The
     answer is statistical; where the output law can be had, check says more.
@@ -140,11 +141,11 @@ def _sampler_of(options: dict[str, Any]) -> tuple[Sampler, str]:
     """The sampler that is named, or the program; ``options["sampler"]`` is then its command."""
     program = options["program"].build()
     if (program is None) == (options["sampler"] is None):
-        raise InputError("sampler: name one, file.py:name, or give --command")
+        raise InputError("sampler: name one, file.py:name, or give --command or --endpoint")
     if program is None:
         return load_sampler(options["sampler"], scalar=options["scalar"])
     sampler = program.sampler()
-    options["sampler"] = options["program"].command
+    options["sampler"] = sampler.name
     return sampler, sampler.name
 
 

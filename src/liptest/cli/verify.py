@@ -70,7 +70,7 @@ def verify(
     if named is not None and mechanism is not None:
         return Screen().error(InputError("mechanism: it is named twice; name it once"), 2)
     mechanism = mechanism if named is None else named
-    if alone and not (mechanism is None and config is None and program.command is None):
+    if alone and not (mechanism is None and config is None and program == NO_PROGRAM):
         wrong = InputError("alone: it runs no code; leave --alone or the mechanism out")
         return Screen().error(wrong, 2)
     return run_verify(

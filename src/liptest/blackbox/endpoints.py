@@ -1,0 +1,204 @@
+"""Services and databases as samplers: a dataset goes in, outputs come out."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import threading
+import urllib.error
+import urllib.request
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any, Protocol
+from urllib.parse import urlsplit
+
+import numpy as np
+
+from liptest.blackbox.programs import read_answer, require_fresh
+from liptest.blackbox.samplers import Sampler
+from liptest.data.coding import extra
+from liptest.data.domains import IntArray
+from liptest.errors import InputError, LiptestError, MechanismError, check_count, shown
+from liptest.runs.jail import MOST_BYTES
+
+#: The table that a query finds its dataset in: columns ``position``, from 0, and ``value``.
+TABLE = "liptest_data"
+_PROBE = 64
+
+
+@dataclass(frozen=True)
+class HttpEndpoint:
+    """A service as a function ``(dataset, n, rng) -> n outputs``; ``sampler()`` wraps it.
+
+    It is sent ``{"dataset": [0, 1], "n": 100, "seed": 7}`` by POST and answers as a program does,
+    ``{"outputs": [..]}``.
+
+    Raises InputError for what is no http or https address, or holds a password.
+    """
+
+    url: str
+    batch: int = field(default=1000, compare=False)
+    seconds: float = field(default=60.0, compare=False)
+
+    def __post_init__(self) -> None:
+        try:
+            parts = urlsplit(self.url)
+            known = parts.scheme in ("http", "https") and bool(parts.hostname)
+        except ValueError:
+            known = False
+        if not known:
+            raise InputError(f"endpoint={shown(self.url)} is no http or https address")
+        if parts.username or parts.password:
+            raise InputError("endpoint: an address with a password would stand in certificates")
+        check_count("batch", self.batch)
+
+    @property
+    def name(self) -> str:
+        """The address, without what follows a question mark."""
+        return self.url.partition("?")[0]
+
+    def sampler(self) -> Sampler:
+        """What ``lt.check_samples`` takes."""
+        return Sampler(self, name=self.name)
+
+    def __call__(self, dataset: IntArray, n: int, rng: np.random.Generator) -> list[Any]:
+        values = [int(value) for value in dataset]
+        outputs: list[Any] = []
+        if self not in _probed:
+            count = min(self.batch, _PROBE)
+            first, again = (self._asked(values, count, seed) for seed in (1, 2))
+            require_fresh(first, again, self.name)
+            _probed.add(self)
+        while len(outputs) < n:
+            count = min(self.batch, n - len(outputs))
+            outputs += self._asked(values, count, int(rng.integers(1 << 53)))
+        return outputs
+
+    def _asked(self, dataset: list[int], count: int, seed: int) -> list[Any]:
+        content = json.dumps({"dataset": dataset, "n": count, "seed": seed}).encode()
+        request = urllib.request.Request(
+            self.url, data=content, headers={"Content-Type": "application/json"}, method="POST"
+        )
+        try:
+            with urllib.request.urlopen(request, timeout=self.seconds) as answer:
+                whole = answer.read(MOST_BYTES + 1)
+        except urllib.error.HTTPError as error:
+            error.close()
+            raise MechanismError(f"{self.name}: it answered {error.code}") from None
+        except (OSError, ValueError, http.client.HTTPException) as error:
+            raise MechanismError(f"{self.name}: {shown(str(error), 200)}") from None
+        if len(whole) > MOST_BYTES:
+            raise MechanismError(f"{self.name}: it said more than {MOST_BYTES >> 20} MiB")
+        return read_answer(whole, count)
+
+
+class _Session(Protocol):
+    """A connection that holds a dataset in ``TABLE``."""
+
+    def fill(self, rows: list[tuple[int, int]]) -> None: ...
+
+    def rows(self, query: str) -> list[tuple[Any, ...]]: ...
+
+    def close(self) -> None: ...
+
+
+@dataclass(frozen=True)
+class SqlQuery:
+    """A query with noise in it as a function ``(dataset, n, rng) -> n outputs``.
+
+    The dataset is put into the temporary table ``liptest_data`` (``position``, ``value``), and the
+    query run once for each output; its one row is the output, a number or text where it has one
+    column. Nothing is committed.
+
+    Parameters
+    ----------
+    url
+        ``duckdb://`` in memory, ``duckdb:///file.db``, or what SQLAlchemy connects to.
+    query
+        One SELECT.
+    """
+
+    # No part of a certificate: it may hold a password.
+    url: str = field(compare=False)
+    query: str
+
+    def sampler(self) -> Sampler:
+        """What ``lt.check_samples`` takes."""
+        return Sampler(self, name=" ".join(self.query.split()))
+
+    def __call__(self, dataset: IntArray, n: int, rng: np.random.Generator) -> list[Any]:
+        rows = [(place, int(value)) for place, value in enumerate(dataset)]
+        try:
+            session = self._session()
+            session.fill(rows)
+            return [self._one(session.rows(self.query)) for _ in range(n)]
+        except LiptestError:
+            raise
+        except Exception as error:  # each database has its own
+            said = " ".join(str(error).split())
+            raise MechanismError(f"the query failed: {shown(said, 200)}") from None
+
+    def close(self) -> None:
+        """Close this thread's connection; nothing of it stays in the database."""
+        session = _sessions.pop((os.getpid(), threading.get_ident(), self.url), None)
+        if session is not None:
+            session.close()
+
+    def _one(self, rows: list[tuple[Any, ...]]) -> Any:
+        if len(rows) != 1:
+            raise MechanismError(f"the query gave {len(rows)} rows; an output is one row")
+        values = tuple(float(v) if isinstance(v, Decimal) else v for v in rows[0])
+        return values[0] if len(values) == 1 else values
+
+    def _session(self) -> _Session:
+        key = (os.getpid(), threading.get_ident(), self.url)
+        if key not in _sessions:
+            made = _DuckDb if urlsplit(self.url).scheme == "duckdb" else _Database
+            _sessions[key] = made(self.url)
+        return _sessions[key]
+
+
+_probed: set[HttpEndpoint] = set()
+_sessions: dict[tuple[int, int, str], _Session] = {}
+_CREATE = f"CREATE TEMPORARY TABLE {TABLE} (position INTEGER, value BIGINT)"
+_DELETE = f"DELETE FROM {TABLE}"
+
+
+class _DuckDb:
+    def __init__(self, url: str) -> None:
+        duckdb = extra("duckdb", "sampling a query")
+        path = urlsplit(url).path.removeprefix("/")
+        self._connection = duckdb.connect(path or ":memory:", read_only=bool(path))
+        self._connection.execute(_CREATE)
+
+    def fill(self, rows: list[tuple[int, int]]) -> None:
+        self._connection.execute(_DELETE)
+        self._connection.executemany(f"INSERT INTO {TABLE} VALUES (?, ?)", rows)
+
+    def rows(self, query: str) -> list[tuple[Any, ...]]:
+        found: list[tuple[Any, ...]] = self._connection.execute(query).fetchmany(2)
+        return found
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+class _Database:
+    def __init__(self, url: str) -> None:
+        self._sa = extra("sqlalchemy", "sampling a query")
+        self._connection = self._sa.create_engine(url, poolclass=self._sa.NullPool).connect()
+        self._connection.execute(self._sa.text(_CREATE))
+
+    def fill(self, rows: list[tuple[int, int]]) -> None:
+        self._connection.execute(self._sa.text(_DELETE))
+        insert = self._sa.text(f"INSERT INTO {TABLE} VALUES (:p, :v)")
+        self._connection.execute(insert, [{"p": place, "v": value} for place, value in rows])
+
+    def rows(self, query: str) -> list[tuple[Any, ...]]:
+        # Not text(): a colon in the query is no parameter.
+        found = self._connection.exec_driver_sql(query).fetchmany(2)
+        return [tuple(row) for row in found]
+
+    def close(self) -> None:
+        self._connection.close()

@@ -1,0 +1,136 @@
+"""Services and databases as samplers."""
+
+from __future__ import annotations
+
+import json
+import random
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import liptest as lt
+from liptest.blackbox.endpoints import HttpEndpoint, SqlQuery
+from liptest.cli import main
+from liptest.errors import InputError, MechanismError
+from liptest.verdicts import Decision
+
+PAIR = [([0], [1])]
+DATA = np.array([0, 1, 1])
+
+
+class _Service(BaseHTTPRequestHandler):
+    """Randomised response of the first record; other paths misbehave."""
+
+    def do_POST(self) -> None:
+        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        is_fixed = self.path == "/fixed"
+        rng, share = random.Random(3 if is_fixed else asked["seed"]), 0.4 if is_fixed else 0.1
+        draws = [asked["dataset"][0] ^ (rng.random() < share) for _ in range(asked["n"])]
+        content = {
+            "/short": json.dumps({"outputs": draws[1:]}),
+            "/text": "hello\nthere",
+        }.get(self.path, json.dumps({"outputs": draws}))
+        self.send_response(500 if self.path == "/fails" else 200)
+        self.end_headers()
+        self.wfile.write(content.encode())
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+
+@pytest.fixture(scope="module")
+def service() -> Iterator[str]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _Service)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def test_a_service_is_sampled(service: str) -> None:
+    sampler = HttpEndpoint(f"{service}/draw?token=3", batch=200).sampler()
+    assert sampler.name == f"{service}/draw"
+    verdict = lt.check_samples(sampler, PAIR, epsilon=1.0, samples=4_000, seed=1, sequential=True)
+    assert verdict.decision == Decision.NO
+
+
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        ("short", "outputs"),
+        ("text", "not JSON"),
+        ("fails", "500"),
+        ("fixed", "not independent"),
+    ],
+)
+def test_services_that_misbehave(service: str, path: str, words: str) -> None:
+    with pytest.raises(MechanismError, match=words) as caught:
+        HttpEndpoint(f"{service}/{path}")(DATA, 100, np.random.default_rng(1))
+    assert "\n" not in str(caught.value)
+
+
+def test_addresses_that_are_none() -> None:
+    for url in ("", "file:///etc/passwd", "ftp://a/b", "http://", "http://u:p@host/", "http://[x"):
+        with pytest.raises(InputError, match="endpoint"):
+            HttpEndpoint(url)
+    with pytest.raises(MechanismError):
+        HttpEndpoint("http://127.0.0.1:1/", seconds=2)(DATA, 1, np.random.default_rng(1))
+
+
+def draw(query: SqlQuery, n: int = 3) -> list[Any]:
+    try:
+        return query(DATA, n, np.random.default_rng(1))
+    finally:
+        query.close()
+
+
+@pytest.mark.parametrize("url", ["duckdb://", "sqlite://"])
+def test_queries_see_the_dataset(url: str) -> None:
+    assert draw(SqlQuery(url, "SELECT SUM(value) FROM liptest_data")) == [2, 2, 2]
+    both = "SELECT COUNT(*), 'a:b' FROM liptest_data WHERE position > 0"
+    assert draw(SqlQuery(url, both)) == [(2, "a:b")] * 3
+    assert len(set(draw(SqlQuery(url, "SELECT random()"), 20))) == 20
+    for wrong, words in (
+        ("SELECT nothing", "query failed"),
+        ("SELECT value FROM liptest_data", "one row"),
+        ("SELECT value FROM liptest_data WHERE value > 7", "0 rows"),
+    ):
+        with pytest.raises(MechanismError, match=words):
+            draw(SqlQuery(url, wrong))
+
+
+def test_a_database_in_a_file_is_not_changed(tmp_path: Path) -> None:
+    import duckdb
+
+    file = tmp_path / "a.db"
+    with duckdb.connect(str(file)) as connection:
+        connection.execute("CREATE TABLE shift AS SELECT 5 AS s")
+    query = SqlQuery(f"duckdb:///{file}", "SELECT SUM(value) + MAX(s) FROM liptest_data, shift")
+    assert draw(query) == [7, 7, 7]
+    with duckdb.connect(str(file)) as connection:
+        assert connection.execute("SHOW TABLES").fetchall() == [("shift",)]
+    with pytest.raises(MechanismError, match="failed"):
+        draw(SqlQuery(f"duckdb:///{tmp_path}/none.db", "SELECT 1"))
+    with pytest.raises(MechanismError, match="failed") as caught:
+        draw(SqlQuery("nothing://user:secret@host/x", "SELECT 1"))
+    assert "secret" not in str(caught.value)
+
+
+def test_noise_in_floats_in_a_database_is_found(capsys: pytest.CaptureFixture[str]) -> None:
+    """A textbook's Laplace noise in SQL: an exponential with a random sign."""
+    noise = "(CASE WHEN random() < 0.5 THEN 1 ELSE -1 END) * ln(1 - random())"
+    query = f"SELECT SUM(value) + {noise} FROM liptest_data"
+    words = ["samples", "--endpoint", "duckdb://", "--select", query, "--epsilon", "1"]
+    more = ["--records", "1", "--uniform", "--sequential", "--samples", "6000", "--seed", "1"]
+    assert main([*words, *more]) == 1
+    assert "low bit" in capsys.readouterr().out
+    SqlQuery("duckdb://", query).close()
+    assert main(["samples", "--endpoint", "x", "--epsilon", "1", *more]) == 2
+    assert main(["samples", "--select", "x", "--epsilon", "1", *more]) == 2
