@@ -29,7 +29,13 @@ from liptest.blackbox.samplers import Sampler
 from liptest.data.domains import IntArray
 from liptest.errors import InputError, MechanismError, check_count, shown
 from liptest.mechanisms.laws import Raised
-from liptest.runs.jail import MOST_BYTES, end_process, start_confined
+from liptest.runs.jail import (
+    MOST_BYTES,
+    NOT_ASKED_FOR,
+    confinement,
+    end_process,
+    start_confined,
+)
 
 #: The output "the process ended", of programs that are asked for one output at a time.
 ENDED = Raised("ProcessEnded")
@@ -116,8 +122,8 @@ class ExternalProgram:
 
     @property
     def confinement(self) -> str:
-        """How it is confined, in words, once it was started."""
-        return _told.get(self._path, "not started yet")
+        """How it is confined on this machine, in words."""
+        return confinement() if self.confined else NOT_ASKED_FOR
 
     def __call__(self, dataset: IntArray, n: int, rng: np.random.Generator) -> list[Any]:
         outputs: list[Any] = []
@@ -207,13 +213,12 @@ class ExternalProgram:
 
     def _started(self, words: list[str]) -> _Running:
         named = [Path(word) for word in (self._path, *self.command) if Path(word).exists()]
-        child, told = start_confined(
+        child = start_confined(
             words,
             readable=[*named, *self.readable],
             memory=self.memory << 20,
             confined=self.confined,
         )
-        _told[self._path] = told
         return _Running(child)
 
     @property
@@ -301,7 +306,6 @@ _TOO_LONG = "the program took longer than --seconds for one request, and was end
 _Key = tuple[int, int, ExternalProgram, tuple[Any, ...]]
 _running: dict[_Key, _Running] = {}
 _answered: set[ExternalProgram] = set()
-_told: dict[str, str] = {}
 
 
 @atexit.register

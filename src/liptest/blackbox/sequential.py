@@ -106,14 +106,18 @@ class Play:
         """Whether the bets have won 1 / failure_probability against the claim and all below it."""
         threshold = self.claim.threshold
         trials = self.wins + self._tally.losses_at(threshold)
-        if not self.wins or log_doubt(self.wins, trials, threshold) > self._log_level:
+        if (
+            not self.wins
+            or not all(self.draws)
+            or log_doubt(self.wins, trials, threshold) > self._log_level
+        ):
             return False
         # Tokens are random: what they leave of the wealth need not fall with epsilon.
         return not len(self.tokens) or self._largest_refuted() >= threshold
 
     def bound(self) -> LossBound | None:
         """What the bets say of the loss."""
-        if self.last is None:
+        if self.last is None or not all(self.draws):
             return None
         tally = self._tally
         lower = self._largest_refuted()

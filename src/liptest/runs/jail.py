@@ -51,6 +51,7 @@ NOT_CONFINED = (
     "not confined: a plain process, which can read and write what this account can; install "
     "bubblewrap"
 )
+NOT_ASKED_FOR = "not confined, as was asked for"
 
 
 @dataclass(frozen=True)
@@ -125,23 +126,21 @@ def run_confined(
 
 def start_confined(
     words: Sequence[str], *, readable: Iterable[Path] = (), memory: int, confined: bool = True
-) -> tuple[subprocess.Popen[bytes], str]:
+) -> subprocess.Popen[bytes]:
     """Start a program of any language, with pipes to its standard input and output.
 
     In a jail it sees the system, Python and what is ``readable``, at the places where they are, and
     starts in the folder that this process is in. ``memory`` are the bytes of addresses that it may
-    have. The second value says how it is confined.
+    have.
     """
     program = find_bubblewrap() if confined else None
     limited = ["/bin/sh", "-c", f'ulimit -c 0; ulimit -v {memory >> 10}; exec "$@"', "sh", *words]
-    told = NOT_CONFINED
     if program is not None:
         shown = [*_whole_places(), *map(Path, _OF_PROGRAMS), *Path("/etc").glob("java-*")]
         shown += [place for place in map(Path.absolute, readable) if not _is_within(place, shown)]
         inside = [program, *_BASE, *_bound(shown), "--dir", str(Path.cwd())]
         limited = [*inside, "--chdir", str(Path.cwd()), *limited]
-        told = CONFINED
-    child = subprocess.Popen(
+    return subprocess.Popen(
         limited,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -149,7 +148,6 @@ def start_confined(
         env=_environment(),
         start_new_session=True,
     )
-    return child, told if confined else "not confined, as was asked for"
 
 
 def answer_with(descriptor: int, content: bytes) -> None:
