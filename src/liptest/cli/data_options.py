@@ -32,7 +32,7 @@ from liptest.data.distributions import Distribution, DomainAlone
 from liptest.data.domains import AnswerGrid, Domain, Hypercube, Hypergrid, RecordGrid
 from liptest.data.product import ProductDistribution
 from liptest.data.sources import SqlTable, as_source
-from liptest.data.tables import Table
+from liptest.data.tables import Key, Table
 from liptest.errors import ConfigError, InputError, check_count, shown
 
 DATA = Group("Domain and distribution of the data")
@@ -177,7 +177,13 @@ class DomainOptions:
     ] = None
     fields: Annotated[
         dict[str, str | list[str]] | None,
-        _option("As --columns: age=0..120,income=0..90:10,region=north|south.", **FIELDS),
+        _option(
+            "As --columns: age=0..120,income=real:0..9e4,region=north|south,user=key.", **FIELDS
+        ),
+    ] = None
+    at_most: Annotated[
+        int | None,
+        _option("The most rows of one user, where a column is a key: user=key.", **WHOLE),
     ] = None
     sizes: Annotated[
         list[int] | None,
@@ -250,7 +256,9 @@ class DomainOptions:
                 key="domain.relation",
             )
         kinds = {name: column_kind(name, said) for name, said in self.fields.items()}
-        return Table(kinds, rows=self.dimension, relation=relation)
+        keys = [name for name, kind in kinds.items() if isinstance(kind, Key)]
+        unit = keys[0] if keys else "row"
+        return Table(kinds, rows=self.dimension, relation=relation, unit=unit, at_most=self.at_most)
 
 
 @dataclass(frozen=True)

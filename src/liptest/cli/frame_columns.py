@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from pathlib import Path
 from typing import Any
@@ -9,23 +10,33 @@ from typing import Any
 import numpy as np
 
 from liptest.cli.tables import read_column, read_whole_numbers
+from liptest.data.real_tables import Real
 from liptest.data.sources import as_source
-from liptest.data.tables import Category, ColumnKind, Integer
+from liptest.data.tables import Category, ColumnKind, Integer, Key
 from liptest.errors import ConfigError, shown
 
 PARQUET = (".parquet", ".pq")
+_NUMBER = r"(-?[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?)"
+_REAL = re.compile(rf"real:{_NUMBER}\.\.{_NUMBER}")
 _RANGE = re.compile(r"(-?[0-9]{1,18})\.\.(-?[0-9]{1,18})(?::([0-9]{1,18}))?")
 
 
 def column_kind(name: str, said: str | list[str]) -> ColumnKind:
-    """What a column holds: 0..120, 0..100:5, or names."""
+    """What a column holds: 0..120, 0..100:5, real, real:0..1.5, key, or names."""
     if isinstance(said, list):
         return Category(said)
+    if said == "key":
+        return Key()
+    if said == "real":
+        return Real()
+    real = _REAL.fullmatch(said)
+    if real is not None:
+        return Real(float(real[1]), float(real[2]))
     written = _RANGE.fullmatch(said)
     if written is None and "|" not in said:
         raise ConfigError(
-            f"domain.fields: {name}={shown(said)} must be a range, 0..120 or 0..100:5, or names, "
-            f"north|south",
+            f"domain.fields: {name}={shown(said)} must be a range, 0..120 or 0..100:5, names, "
+            f"north|south, real numbers, real or real:0..1.5, or whose row it is, key",
             key="domain.fields",
         )
     if written is None:
@@ -36,7 +47,8 @@ def column_kind(name: str, said: str | list[str]) -> ColumnKind:
 def says_what_it_holds(column: str) -> bool:
     """Whether it is a name with a range or with names behind it."""
     said = column.partition(":")[2]
-    return "|" in said or _RANGE.fullmatch(said) is not None
+    known = said in ("key", "real") or _REAL.fullmatch(said) or _RANGE.fullmatch(said)
+    return "|" in said or bool(known)
 
 
 def read_cells(path: Path, name: str) -> list[Any]:
@@ -72,7 +84,15 @@ def check_inside(path: Path, name: str, said: str | list[str]) -> None:
     if isinstance(said, list):
         return
     kind = column_kind(name, said)
+    if isinstance(kind, Key):
+        return
     cells = read_cells(path, name)
+    if isinstance(kind, Real):
+        numbers = [float(cell) if _is_number(cell) else math.nan for cell in cells]
+        outside = sum(not kind.lower <= one <= kind.upper for one in numbers)
+        if outside:
+            raise _wrong(f"{name}:{said}: {path} has {outside:,} rows with something else")
+        return
     if not kind.is_named:
         cells = read_whole_numbers(np.array(cells, dtype=object), path).tolist()
     known = set(kind.values.tolist())

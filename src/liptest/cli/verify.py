@@ -244,11 +244,13 @@ def _domain_of(document: dict[str, Any]) -> dict[str, Any]:
     told = document["domain"]
     if told["kind"] == "cube":
         return {"kind": "cube", "dimension": told["dimension"]}
-    if told["kind"].startswith("table"):
+    if told["kind"].startswith(("table", "real table")):
         relation = "replace" if "replaced" in told["kind"] else "add_remove"
         fields = dict(map(_field, told["columns"]))
+        reals = sum(one.get("real") is not None for one in told["columns"])
         own = {"kind": "table", "relation": relation, "fields": fields}
-        return own | {"dimension": told["dimension"]}
+        own |= {"at_most": told["at_most"]} if told.get("at_most") is not None else {}
+        return own | {"dimension": told["dimension"] // (1 + 2 * reals)}
     sizes = told["sizes"]
     found = {
         "kind": told["kind"],
@@ -262,6 +264,10 @@ def _domain_of(document: dict[str, Any]) -> dict[str, Any]:
 def _field(column: dict[str, Any]) -> tuple[str, Any]:
     if column.get("names") is not None:
         return column["name"], list(column["names"])
+    if column.get("real") is not None:
+        return column["name"], "real:{!r}..{!r}".format(*column["real"])
+    if column.get("numbers") is None:
+        return column["name"], "key"
     low, high, step = column["numbers"]
     return column["name"], f"{low}..{high}:{step}"
 

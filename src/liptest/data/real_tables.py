@@ -222,7 +222,8 @@ class RealRows(RowsOfUsers):
 
     def _pair_lines(self, point: Sequence[int], neighbour: Sequence[int]) -> Iterator[str]:
         both = [np.asarray(one, dtype=np.int64) for one in (point, neighbour)]
-        frames = [self.frame(side) for side in both]
+        names = [name for name in self.columns if name != self.unit]
+        frames = [self.frame(side)[names] for side in both]
         slots = [self.slots_in(side) for side in both]
         changed = (both[0] != both[1]).reshape(self.rows, -1).any(axis=1)
         users = {int(user) for side in slots for user in self.users_in(side[changed])} - {-1}

@@ -18,6 +18,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import struct
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -64,6 +65,38 @@ def _count_users(pairs: Pairs, relation: str) -> int:
     return len(changed)
 
 
+def _check_reals(side: list[int], limits: Any, *, is_full: bool) -> None:
+    """Raise Unreadable where a row is missing, or has a number that its column does not hold."""
+    width = 1 + 2 * len(limits)
+    for at in range(0, len(side), width):
+        slot, *halves = side[at : at + width]
+        if not slot and (is_full or any(halves)):
+            raise Unreadable("a dataset has a row that is none")
+        for place, (low, high) in enumerate(limits if slot else ()):
+            [number] = struct.unpack(">d", struct.pack(">II", *halves[2 * place : 2 * place + 2]))
+            if not low <= number <= high:
+                raise Unreadable(f"a dataset has {number} in a column of {low} to {high}")
+
+
+def _count_real(domain: Any, pairs: Pairs, kind: str) -> int:
+    """Of tables with real columns: a slot, and two numbers for each of these columns."""
+    columns = _at(domain, "columns")
+    limits = [one["real"] for one in columns if one.get("real") is not None]
+    width = 1 + 2 * len(limits)
+    for side in (0, 1):
+        _check_reals([pair[side] for pair in pairs], limits, is_full=kind == _REAL_TABLES[0])
+    rows = [pairs[at : at + width] for at in range(0, len(pairs), width)]
+    changed = [row[0] for row in rows if any(a != b for a, b in row)]
+    if "user" not in kind:
+        added = "more or less" in kind
+        wrong = [(a, b) for a, b in changed if bool(a and b) is added]
+        return len(changed) + len(wrong)
+    users = {(slot - 1) % _USERS for pair in changed for slot in pair if slot}
+    sides = [{(row[0][side] - 1) % _USERS for row in rows if row[0][side]} for side in (0, 1)]
+    both = "more or less" in kind and all(users & side for side in sides)
+    return 2 if len(users) > 1 or both else len(users)
+
+
 # Distance of two datasets from the two values of each coordinate.
 _METRICS: dict[str, Callable[[Pairs], int]] = {
     "cube": _count_changed,
@@ -79,6 +112,11 @@ _METRICS: dict[str, Callable[[Pairs], int]] = {
     "table, a user replaced": lambda pairs: _count_users(pairs, "replaced"),
     "table, a user more or less": lambda pairs: _count_users(pairs, "added"),
 }
+_REAL_TABLES = tuple(
+    f"real table, a {unit} {change}"
+    for unit in ("row", "user")
+    for change in ("replaced", "more or less")
+)
 Interval = tuple[Fraction, Fraction]
 
 
@@ -309,11 +347,13 @@ def _distance(domain: Any, witness: Any) -> int:
         if any(not 0 <= value < limit for value, limit in zip(side, limits, strict=True)):
             raise Unreadable("a dataset lies outside of the domain")
     pairs = list(zip(*sides, strict=True))
-    if not isinstance(kind, str) or kind not in _METRICS:
+    if not isinstance(kind, str) or not (kind in _METRICS or kind in _REAL_TABLES):
         raise Unreadable(f"kind={kind!r}: this checker knows {', '.join(_METRICS)}")
     if domain.get("at_most") is not None:
-        _check_at_most(sides, domain["at_most"])
-    found = _METRICS[kind](pairs)
+        reals = sum(one.get("real") is not None for one in _at(domain, "columns"))
+        _check_at_most([side[:: 1 + 2 * reals] for side in sides], domain["at_most"])
+    is_real = kind.startswith("real table")
+    found = _count_real(domain, pairs, kind) if is_real else _METRICS[kind](pairs)
     if found != _at(witness, "distance") or found == 0:
         stated = witness["distance"]
         raise Unreadable(f"the witness's datasets are at distance {found}, not {stated}")

@@ -9,6 +9,13 @@ from typing import Annotated, Any, ClassVar
 
 from liptest.data.answers import Answers
 from liptest.data.domains import AllAnswers, Domain, Hypercube, Hypergrid, OneAnswer, RecordGrid
+from liptest.data.real_tables import (
+    AddedRealRows,
+    AddedRealUsers,
+    Real,
+    ReplacedRealRows,
+    ReplacedRealUsers,
+)
 from liptest.data.tables import (
     AddedRows,
     AddedUsers,
@@ -34,18 +41,23 @@ _KINDS: dict[str, type[Domain]] = {
     "table, a row more or less": AddedRows,
     "table, a user replaced": ReplacedUsers,
     "table, a user more or less": AddedUsers,
+    "real table, a row replaced": ReplacedRealRows,
+    "real table, a row more or less": AddedRealRows,
+    "real table, a user replaced": ReplacedRealUsers,
+    "real table, a user more or less": AddedRealUsers,
 }
-_REPLACED = (ReplacedRows, ReplacedUsers)
+_REPLACED = (ReplacedRows, ReplacedUsers, ReplacedRealRows, ReplacedRealUsers)
 
 
 @dataclass(frozen=True)
 class ColumnForm(Record):
-    """A column of a table: whole numbers from low to high, a step apart, names, or users."""
+    """A column of a table: whole numbers from low to high, a step apart, names, real, or users."""
 
     name: Words
     numbers: tuple[int, int, int] | None = None
     names: Annotated[tuple[str, ...], as_tuple(Words, min_length=1)] | None = None
-    optional: ClassVar[frozenset[str]] = frozenset({"numbers", "names"})
+    real: tuple[float, float] | None = None
+    optional: ClassVar[frozenset[str]] = frozenset({"numbers", "names", "real"})
 
     @classmethod
     def of(cls, name: str, kind: ColumnKind) -> ColumnForm:
@@ -54,15 +66,20 @@ class ColumnForm(Record):
             return cls(name, names=tuple(kind.names))
         if isinstance(kind, Key):
             return cls(name)
+        if isinstance(kind, Real):
+            return cls(name, real=(kind.lower, kind.upper))
         assert isinstance(kind, Integer)
         return cls(name, numbers=(kind.low, kind.high, kind.step))
 
     def kind(self) -> ColumnKind:
         """InputError where it says both; a column that says nothing is of users."""
-        if self.numbers is None and self.names is None:
-            return Key()
-        if self.numbers is not None and self.names is not None:
+        said = sum(one is not None for one in (self.numbers, self.names, self.real))
+        if said > 1:
             raise InputError(f"column {shown(self.name)} must have numbers or names")
+        if self.real is not None:
+            return Real(*self.real)
+        if not said:
+            return Key()
         return Category(self.names) if self.names is not None else Integer(*self.numbers or (0, 0))
 
 
@@ -130,10 +147,15 @@ class DomainForm(Record):
         relation = "replace" if _KINDS[self.kind] in _REPLACED else "add_remove"
         keys = [name for name, kind in made.items() if isinstance(kind, Key)]
         unit = keys[0] if keys else "row"
-        table = Table(made, rows=self.dimension, relation=relation, unit=unit, at_most=self.at_most)
+        width = 1 + 2 * sum(kind.is_real for kind in made.values())
+        rows, rest = divmod(self.dimension, width)
+        if rest or not rows:
+            raise InputError(f"dimension={self.dimension} is no number of rows of {width} numbers")
+        table = Table(made, rows=rows, relation=relation, unit=unit, at_most=self.at_most)
         if type(table) is not _KINDS[self.kind]:
             raise InputError(f"kind={shown(self.kind)} does not fit the columns")
-        if self.sizes != table.sizes[0] or len(made) != len(self.columns or ()):
+        sizes = table.sizes[0] if width == 1 else table.sizes
+        if self.sizes != sizes or len(made) != len(self.columns or ()):
             raise InputError(f"sizes={shown(self.sizes)} do not follow from the columns")
         return table
 

@@ -74,3 +74,30 @@ def test_a_file_declares_a_table(folder: Path, capsys: pytest.CaptureFixture[str
     )
     assert run("check") == 0
     assert "300 rows with columns age, region" in " ".join(capsys.readouterr().out.split())
+
+
+REAL_PIPE = """
+def total(frame, rng):
+    few = frame.groupby("user").head(2)
+    return few["income"].clip(0, 100).sum() + rng.laplace(scale=201)
+
+def not_clipped(frame, rng):
+    return frame["income"].sum() + rng.laplace(scale=201)
+"""
+
+
+def test_users_and_real_numbers_are_said_as_columns(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "pipe.py").write_text(REAL_PIPE)
+    fields = "user=key,income=real:-1e3..2500.5,age=real,paid=0..1"
+    claim = ["--epsilon", "1", "--domain", "table", "--fields", fields, "--dimension", "400"]
+    ideal = ["--floats", "ideal"]
+    assert run("check", "pipe.py:total", *claim, *ideal) == 0
+    assert run("check", "pipe.py:not_clipped", *claim, *ideal, "--json", "no.json") == 1
+    assert "user 0: 400 rows of income" in capsys.readouterr().out
+    assert run("verify", "no.json", "pipe.py:not_clipped") == 0
+    few = [*claim, *ideal, "--at-most", "2", "--json", "few.json"]
+    assert run("check", "pipe.py:not_clipped", *few) == 1
+    assert "user 0: 2 rows of income" in capsys.readouterr().out
+    assert run("verify", "few.json", "pipe.py:not_clipped") == 0

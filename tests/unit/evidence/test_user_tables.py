@@ -45,6 +45,40 @@ def test_the_small_checker_has_the_distances_of_the_domain(relation: str) -> Non
                 check_witness._distance(document, witness)
 
 
+REALS: dict[str, Any] = {"age": lt.Real(0, 120), "income": lt.Real(), "paid": lt.Bit()}
+
+
+@pytest.mark.parametrize("unit", ["row", "user"])
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_tables_with_real_columns_are_written_read_and_compared(relation: str, unit: str) -> None:
+    columns = REALS if unit == "row" else {**REALS, "user": lt.Key()}
+    table: Any = lt.Table(columns, rows=4, unit=unit, relation=relation)
+    document = json.loads(json.dumps(domain_to_dict(table)))
+    assert domain_of(document) == table
+    rng = np.random.default_rng(2)
+    seen = set()
+    for _ in range(200):
+        left = table.draw(rng, 2)
+        right = np.array(left).reshape(4, -1)
+        row = int(rng.integers(4))
+        if rng.random() < 0.5:
+            right[row] = table.draw(rng, 2).reshape(4, -1)[row]
+        elif not table.is_full:
+            right[row] = 0
+        right = right.reshape(-1)
+        steps = int(table.distance(left, right)[0])
+        seen.add(steps)
+        witness = {"dataset": left.tolist(), "neighbour": right.tolist(), "distance": steps}
+        if steps:
+            assert check_witness._distance(document, witness) == steps
+    assert {0, 1} <= seen
+    far = table.made([table.slot(0, 1)] * 4, {"age": 121.0}).tolist()
+    near = table.made([table.slot(0, 1)] * 4, {"age": [120.0, 121.0, 121.0, 121.0]}).tolist()
+    witness = {"dataset": far, "neighbour": near, "distance": 1}
+    with pytest.raises(check_witness.Unreadable, match=r"121\.0 in a column of 0"):
+        check_witness._distance(document, witness)
+
+
 def test_a_user_of_too_many_rows_is_no_witness() -> None:
     table: Any = lt.Table(COLUMNS, rows=4, unit="user", at_most=1)
     rows = [table.slot(0, 1), table.slot(0, 2), 0, 0]
