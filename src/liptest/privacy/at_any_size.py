@@ -49,9 +49,15 @@ def run_at_any_size(task: Task) -> PrivacyVerdict:
     """The methods that do not visit or draw datasets."""
     methods = {
         BY_ALIGNMENT: run_alignment,
-        BY_REFUTATION: run_refutation,
+        BY_REFUTATION: _run_refutation,
     }
     return methods[str(task.settings.method)](task)
+
+
+def _run_refutation(task: Task) -> PrivacyVerdict:
+    """As after a proof by alignment that failed: the same pairs in the same order."""
+    aligned = prove_by_alignment(task)
+    return run_refutation(task, aligned if isinstance(aligned, Alignment) else None)
 
 
 @dataclass(frozen=True, eq=False)

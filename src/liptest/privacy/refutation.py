@@ -97,9 +97,9 @@ def search_refutation(task: Task, known: Alignment | None = None) -> Refutation:
     return found
 
 
-def run_refutation(task: Task) -> PrivacyVerdict:
+def run_refutation(task: Task, known: Alignment | None = None) -> PrivacyVerdict:
     """``method="refutation"``: NO with a witness, or INCONCLUSIVE."""
-    found = search_refutation(task)
+    found = search_refutation(task, known)
     if found.finding is not None:
         return found.verdict(task)
     plan = PrivacyPlan(BY_REFUTATION, 0, float(found.laws), 0.0, _SOURCE)
