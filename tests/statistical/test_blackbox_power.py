@@ -142,3 +142,44 @@ def test_a_leak_of_one_in_a_thousand_is_found_with_a_million_samples():
     ]
     missed = sum(verdict.decision is Decision.NO for verdict in starved)
     assert not is_plausible(missed, runs, at_least=0.95)
+
+
+def sequential_nos(seeds, failure, claim=1.0):
+    """NOs of the test that stops at any time, low bits left out."""
+    decisions = []
+    for seed in range(seeds):
+        function, data, delta = TIGHT[seed % len(TIGHT)]
+        verdict = lt.check_samples(
+            lt.Sampler(function),
+            data,
+            epsilon=claim,
+            delta=delta,
+            failure_probability=failure,
+            samples=2_000,
+            seed=seed,
+            sequential=True,
+            floats="ideal",
+        )
+        decisions.append(verdict.decision)
+    return decisions.count(Decision.NO)
+
+
+def test_sequential_tests_of_tight_mechanisms_raise_few_alarms():
+    seeds = 400
+    assert is_plausible(seeds - sequential_nos(seeds, 0.05), seeds, at_least=0.95)
+    # The same check notices a claim that is a fifth too small.
+    assert not is_plausible(seeds - sequential_nos(seeds, 0.05, 0.6), seeds, at_least=0.95)
+
+
+def test_twice_the_claim_is_found_by_2000_samples_in_95_of_100_seeds():
+    def geometric(x, n, rng):
+        stop = -math.expm1(-2.0)
+        return int(x[0]) + rng.geometric(stop, n) - rng.geometric(stop, n)
+
+    seeds, found = 200, 0
+    for seed in range(seeds):
+        verdict = lt.check_samples(
+            lt.Sampler(geometric), BIT, epsilon=1.0, samples=2_000, seed=seed, sequential=True
+        )
+        found += verdict.decision == Decision.NO
+    assert found >= 0.95 * seeds

@@ -89,6 +89,11 @@ class SampleRequest:
     sequential: bool
     floats: str
 
+    @property
+    def low_bits(self) -> bool:
+        """Whether numbers are also compared by their lowest bits."""
+        return self.floats == "implemented"
+
 
 def asked_for(
     sampler: Sampler,
@@ -113,12 +118,6 @@ def asked_for(
     if floats not in (None, "ideal", "implemented"):
         raise InputError(
             f'floats={shown(floats)} must be "ideal" or "implemented"', name="floats", value=floats
-        )
-    if floats == "implemented" and not sequential:
-        raise InputError(
-            'floats="implemented": the lowest bits are compared by the sequential test; give '
-            "sequential=True too",
-            name="floats",
         )
     return SampleRequest(
         claim=Claim(parse_epsilon(epsilon), delta, tolerance),
@@ -182,7 +181,7 @@ def check_samples(
         INCONCLUSIVE, never YES.
     floats
         "implemented": also compare the lowest bits of numbers, which show noise that was added in
-        floats; for sequential tests only, and their default. "ideal": do not.
+        floats; the default of sequential tests. "ideal": do not; the default of others.
     executor, progress
         Any ``concurrent.futures.Executor``; ``progress(samples so far, samples)``.
 
@@ -221,7 +220,9 @@ def check_samples(
         aim = Aim(
             claim.delta_threshold, claim.threshold, _TESTED * size / 2, normal_quantile(level)
         )
-        look, tested = Round(task.source, task.pairs, size, aim, number, least).run()
+        look, tested = Round(
+            task.source, task.pairs, size, aim, number, least, asked.low_bits
+        ).run()
         if tested is not None:
             bound = _bound(task.pairs, tested, aim.delta, level, claim.threshold)
             bounds.append(bound)
@@ -254,6 +255,7 @@ def check_samples(
         relation=task.pairs.relation,
         tried=task.pairs.words,
         samples=task.samples,
+        floats="implemented" if asked.low_bits else None,
         reason=open_reason(reached, eta, _needed(task, claim, eta, failure))
         if decision is Decision.INCONCLUSIVE
         else "",
@@ -289,7 +291,7 @@ def _play(
         samples=task.samples,
         reason="" if refuted else unrefuted_reason(task.samples),
         sequential=True,
-        floats="implemented" if asked.floats == "implemented" else None,
+        floats="implemented" if asked.low_bits else None,
     )
 
 

@@ -52,6 +52,8 @@ class HttpEndpoint:
         if parts.username or parts.password:
             raise InputError("endpoint: an address with a password would stand in certificates")
         check_count("batch", self.batch)
+        if not 0 < self.seconds < float("inf"):
+            raise InputError(f"seconds={shown(self.seconds)} must be above 0", name="seconds")
 
     @property
     def name(self) -> str:

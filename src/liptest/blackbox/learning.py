@@ -193,13 +193,14 @@ class Census:
         return self._table[:, : len(self.known) + 1]
 
 
-def coarse_views(pilot: Outputs) -> list[View]:
-    """Views for a first look, besides the census."""
+def coarse_views(pilot: Outputs, *, low_bits: bool = False) -> list[View]:
+    """Views for a first look, besides the census; ``low_bits``: of floats as such, too."""
     keys, _ = pilot.distinct()
     is_scalar = pilot.is_numeric and pilot.numbers.shape[1] == 1
     if len(keys) <= _FEW and (is_scalar or not np.any(~np.isnan(pilot.numbers))):
         return []
-    views: list[View] = [fit_bins(pilot, name) for name in feature_names(pilot)]
+    names = feature_names(pilot, low_bits=low_bits)
+    views: list[View] = [fit_bins(pilot, name) for name in names]
     return [view for view in views if view.size > 2]
 
 

@@ -239,7 +239,10 @@ class Tested:
 
 @dataclass(frozen=True, eq=False)
 class Round:
-    """What one round may spend, and how: ``stage`` numbers its random streams apart."""
+    """What one round may spend, and how: ``number`` tells its random streams apart.
+
+    ``low_bits``: whether numbers are also compared by their lowest bits.
+    """
 
     source: Source
     pairs: Pairs
@@ -247,6 +250,7 @@ class Round:
     aim: Aim
     number: int
     least_draws: int = 0
+    low_bits: bool = False
 
     def run(self) -> tuple[Look, Tested | None]:
         """The first look, and the test, unless nothing was seen to test."""
@@ -275,7 +279,7 @@ class Round:
                 [(datasets[k], pilot_draws) for k in piloted.astype(int)], self._streams(_PILOT)
             )
         )
-        views = coarse_views(pilot)
+        views = coarse_views(pilot, low_bits=self.low_bits)
         draws = max(self.least_draws, int(_FIRST * self.samples) // len(datasets))
         if len(datasets) == 2:
             draws = max(self.least_draws, min(draws, _MOST_LEARNT))
@@ -377,7 +381,8 @@ class Round:
         if look.is_finite and len(look.views) == 1:
             return list(look.views)
         both = joined([left, right])
-        bins: list[View] = [fit_bins(both, name) for name in feature_names(both)]
+        names = feature_names(both, low_bits=self.low_bits)
+        bins: list[View] = [fit_bins(both, name) for name in names]
         values = look.views if look.is_finite else (frequent_values(both), *look.views)
         views = [*bins, *values] if both.is_numeric else [*values, *bins]
         return [*views, fit_tree(left, right)]

@@ -67,8 +67,9 @@ def samples(
         str | None,
         Parameter(
             group=RUN,
-            help="With --sequential. implemented (default): the lowest bits of numbers are "
-            "compared, too. ideal: they are not.",
+            help="implemented: the lowest bits of numbers are compared, too, which show noise that "
+            "was added in floats. ideal: they are not. Default: ideal for a sampler without "
+            "--sequential, else implemented.",
         ),
     ] = None,
     scalar: Annotated[
@@ -145,6 +146,7 @@ def _sampler_of(options: dict[str, Any]) -> tuple[Sampler, str]:
     if program is None:
         return load_sampler(options["sampler"], scalar=options["scalar"])
     sampler = program.sampler()
+    options["floats"] = options["floats"] or "implemented"
     options["sampler"] = sampler.name
     return sampler, sampler.name
 

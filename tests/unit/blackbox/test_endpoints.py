@@ -80,6 +80,9 @@ def test_addresses_that_are_none() -> None:
     for url in ("", "file:///etc/passwd", "ftp://a/b", "http://", "http://u:p@host/", "http://[x"):
         with pytest.raises(InputError, match="endpoint"):
             HttpEndpoint(url)
+    for seconds in (0, -1, float("nan"), float("inf")):
+        with pytest.raises(InputError, match="seconds"):
+            HttpEndpoint("http://host/", seconds=seconds)
     with pytest.raises(MechanismError):
         HttpEndpoint("http://127.0.0.1:1/", seconds=2)(DATA, 1, np.random.default_rng(1))
 

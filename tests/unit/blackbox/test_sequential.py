@@ -189,9 +189,19 @@ def test_bounds_that_do_not_follow_from_the_bets_are_noticed():
 
 
 def test_bad_settings_are_refused():
-    for options in ({"floats": "both"}, {"floats": "implemented", "sequential": False}):
+    for floats in ("both", "", 3):
         with pytest.raises(InputError, match="floats"):
-            check(twice, **options)
+            check(twice, floats=floats)
+
+
+def test_low_bits_in_the_test_of_fixed_size():
+    fixed = {"sequential": False, "samples": 50_000, "resolution": 0.2}
+    verdict = check(laplace_count, floats="implemented", **fixed)
+    assert verdict.decision == Decision.NO
+    assert "low bit" in str(verdict.witness.event)
+    assert lt.verify(certify_samples(verdict, s := lt.Sampler(laplace_count), PAIR), s, PAIR)
+    assert verdict.floats == "implemented"
+    assert check(laplace_count, **fixed).floats is None
 
 
 @given(st.floats(allow_infinity=False, allow_nan=False))

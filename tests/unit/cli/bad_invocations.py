@@ -215,6 +215,13 @@ COMMANDS: dict[str, tuple[list[str], dict[str, tuple[str, ...]]]] = {
             "--html": OUTPUT,
             "--ledger": OUTPUT,
             "--vendor": ("acme",),
+            "--floats": (*TEXT, "both"),
+            "--batch": POSITIVE,
+            "--memory": POSITIVE,
+            "--seconds": NUMBER,
+            "--endpoint": ("", "x", "ftp://host/x", "http://user:word@host/"),
+            "--select": TEXT,
+            "--command": ("", "'", "no-such-program"),
         },
     ),
     "verify": (["verify", "list.json"], {"--config": INPUT, "--dimension": ("x", "1.5")}),
@@ -226,6 +233,18 @@ OTHERS = [
     *(["law", name, "--dataset", "0,1"] for name in MECHANISMS),
     *(["init", name, "--output", "new.toml"] for name in MECHANISMS),
     *(["samples", name, "--epsilon", "1", *CUBE] for name in ("", "no.py:x", "vendor.py:number")),
+    *(
+        ["samples", "--epsilon", "1", *CUBE, "--command", command, *more]
+        for command in ("", "'", "no-such-program", "./vendor.py")
+        for more in ([], ["--sequential"], ["--endpoint", "http://host/"], ["vendor.py:draw"])
+    ),
+    *(
+        ["sign", name, "--key", key, "--output", output]
+        for name in ("no.json", ".", "list.json", "deep.json", "latin.json")
+        for key in ("no.pem", "query.txt")
+        for output in ("new.json", "no/such/file")
+    ),
+    *(["verify", "list.json", "--key", name] for name in ("no.pem", "query.txt", ".")),
     *(["lipschitz", name, "--dimension", "3", "--proximity", ".2"] for name in ("", "no.npy", ":")),
     *(["check", "--config", name] for name in ("bad.toml", "odd.toml", "none.toml", "list.json")),
     *(["verify", name] for name in ("no.json", ".", *(n for n in FILES if n.endswith(".json")))),
