@@ -73,6 +73,8 @@ class Session:
         self.on_new: Callable[[Any], None] = lambda made: None
         #: Takes the stand-in for ``float`` away for a time; set on installing.
         self.real_floats: Callable[[], AbstractContextManager[None]] = nullcontext
+        #: Puts stand-ins for what makes arrays in their places; set on installing.
+        self.follow_arrays: Callable[[], None] = lambda: None
         #: Watches calls of shared libraries; set on installing.
         self.trap_libraries: Callable[[], None] = lambda: None
         #: Generators without a stand-in; set on installing.
@@ -92,6 +94,7 @@ class Session:
     def follow(self, tree: ChoiceTree) -> None:
         """Ask this tree from now on."""
         self.tree = tree
+        tree.keeps_room = self.fills_symbolic
         self.rng._tree = tree
         for _, state in self._states.values():
             state._tree = tree

@@ -333,6 +333,7 @@ class ChoiceTree:
         "draws",
         "exported",
         "failure",
+        "keeps_room",
         "kept",
         "leaves",
         "max_choices",
@@ -382,6 +383,8 @@ class ChoiceTree:
         #: What a run keeps of its 0/1 variables, and of noise; each run begins with nothing.
         self.bits: Any = None
         self.noise: Any = None
+        #: Whether plain arrays that the program makes have room for symbolic numbers.
+        self.keeps_room = False
         #: Arrays of this run that numpy.asarray() gave plain copies of.
         self.exported: list[Any] = []
 

@@ -28,7 +28,12 @@ from liptest.enumerate.running import NotFollowed, RandomFunction, Run
 from liptest.enumerate.sums import law_of
 from liptest.enumerate.surroundings import check_no_address
 from liptest.enumerate.tracing import TracingTree
-from liptest.errors import LiptestError, MechanismError, NonDeterministicError
+from liptest.errors import (
+    LiptestError,
+    MechanismError,
+    NonDeterministicError,
+    UnsupportedRandomnessError,
+)
 from liptest.mechanisms.laws import Output, OutputLaw, Raised
 from liptest.runs.interrupts import interruptions, raise_swallowed
 from liptest.values.branching import Path, UnweightedBranches
@@ -93,6 +98,23 @@ def _repeat_for_real(
 
 
 T = TypeVar("T")
+
+
+def with_room_for_noise(session: Session, enumerate_law: Callable[[], T]) -> T:
+    """A law; where it is refused, once more with the program's own arrays open for noise."""
+    try:
+        return enumerate_law()
+    except UnsupportedRandomnessError as error:
+        if session.fills_symbolic:
+            raise
+        session.follow_arrays()
+        session.fills_symbolic = True
+        try:
+            return enumerate_law()
+        except LiptestError:
+            raise error from None
+
+
 # Kept: while a program is analysed the name stands for something else.
 _BITS = np.random.PCG64
 
@@ -147,7 +169,7 @@ class Enumeration:
     def plain(self, argument: NDArray[Any], session: Session) -> Enumerated:
         """The law given a value of a statistic, or a dataset of which reads are not noted."""
         data = handed(argument)
-        return self._law(session, lambda: data, data)
+        return with_room_for_noise(session, lambda: self._law(session, lambda: data, data))
 
     def answers_once(self, argument: NDArray[Any], session: Session) -> bool:
         """Whether one run with real random numbers answers: plain code is fast with such."""
@@ -172,6 +194,9 @@ class Enumeration:
         What raises an exception, or answers otherwise when it is given a real array, is
         enumerated on real arrays: it may be compiled code that knows no others.
         """
+        return with_room_for_noise(session, lambda: self._recorded(dataset, session))
+
+    def _recorded(self, dataset: NDArray[Any], session: Session) -> Enumerated:
         reads = Reads(handed(dataset))
         found, error = self._noted(reads, session)
         raises = found is not None and any(isinstance(o, Raised) for o in found.law.outputs)

@@ -13,6 +13,9 @@ import ast
 import builtins
 import collections
 import copy
+import functools
+import math
+import statistics
 from collections.abc import Callable, Iterator
 from functools import partial
 from types import FunctionType, MethodType
@@ -50,8 +53,15 @@ _OVER_COLUMNS = {
     "len": builtins.len,
     "list": builtins.list,
     "counter": collections.Counter,
+    "fsum": math.fsum,
+    "mean": statistics.mean,
+    "fmean": statistics.fmean,
+    "reduce": functools.reduce,
 }
-_TAKING_GENERATORS = (builtins.sum, builtins.list, collections.Counter)
+_TAKING_GENERATORS = (
+    *(builtins.sum, builtins.list, collections.Counter),
+    *(math.fsum, statistics.mean, statistics.fmean),
+)
 
 
 def fold_loops(function: Any, folds: Folds, tail: Tail | None = None) -> Any:

@@ -8,11 +8,14 @@ is one answer (docs/theory/loops.md, L1).
 
 from __future__ import annotations
 
+import functools
+import math
+import operator
+import statistics
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
-from math import isfinite
 from typing import Any, NoReturn, Protocol
 
 import numpy as np
@@ -151,6 +154,30 @@ class Folds:
         return (
             loop.total("sum", *start, *named.values()) if start or named else loop.total("sum", 0)
         )
+
+    def fsum(self, values: Any) -> Any:
+        """``math.fsum(values)``."""
+        return math.fsum(values) if self.rows_of(values) is None else self.sum(values, 0.0)
+
+    def mean(self, values: Any) -> Any:
+        """``statistics.mean(values)`` of numbers."""
+        return self._mean(statistics.mean, values)
+
+    def fmean(self, values: Any, *weights: Any, **named: Any) -> Any:
+        """``statistics.fmean(values)``."""
+        if weights or named:
+            return statistics.fmean(values, *weights, **named)
+        return self._mean(statistics.fmean, values)
+
+    def _mean(self, written: Any, values: Any) -> Any:
+        rows = self.rows_of(values)
+        return written(values) if rows is None else self.sum(values) / rows.length
+
+    def reduce(self, function: Any, values: Any, *start: Any) -> Any:
+        """``functools.reduce(operator.add, values)``."""
+        if function is not operator.add or self.rows_of(values) is None:
+            return functools.reduce(function, values, *start)
+        return self.sum(values, *start)
 
     def len(self, values: Any) -> Any:
         """``len(values)``."""
@@ -337,7 +364,9 @@ class Loop:
             if kind is dict and name in self._with_keys:
                 self._rows.refuse("adding to entries of an empty dict")
             return Counts(self._rows, tables, raises=kind is dict)
-        found = list(before) if kind is np.ndarray and before.ndim == 1 else before
+        is_array = kind in (np.ndarray, SymbolicArray)
+        cells = before.cells if kind is SymbolicArray else before
+        found = list(cells) if is_array and before.ndim == 1 else before
         if type(found) not in (list, dict):
             self._rows.refuse(f"adding to entries of a {kind.__name__}")
         for key, table in tables.items():
@@ -350,7 +379,7 @@ class Loop:
             except (TypeError, LookupError) as error:
                 _refuse_pass(self._rows, error)
             found[key] = known + table.answer(self._rows)
-        return found if kind is not np.ndarray else self._array(found, before.dtype)
+        return self._array(found, before.dtype) if is_array else found
 
     def _array(self, entries: list[Any], dtype: np.dtype[Any]) -> Any:
         cells = np.empty(len(entries), dtype=object)
@@ -377,7 +406,7 @@ class _Table:
         self._largest = 0
 
     def add(self, place: int, value: Any, sign: int, rows: ColumnRows) -> None:
-        if type(value) not in NUMBERS or not isfinite(value):
+        if type(value) not in NUMBERS or not math.isfinite(value):
             rows.refuse(f"adding a {type(value).__name__} in a loop over the records")
         if isinstance(value, float):
             self._kind = float

@@ -158,15 +158,12 @@ def _install(
         setattr(owner, name, kept_follower(getattr(owner, name), refusing(what), draws=False))
     stand_in = dict(_replaced_names(session))
     arrays = symbolic_arrays.replacements()
-    if symbolic_data:
-        stand_in |= arrays
     # Modules are looked through once, for all names that any analysis replaces.
-    for space, name in module_sites({**arrays, **stand_in}):
-        original = space[name]
-        if id(original) not in stand_in:
-            continue
-        undo.append(partial(space.__setitem__, name, original))
-        space[name] = stand_in[id(original)]
+    places = [
+        Site(name, space[name], partial(space.__setitem__, name))
+        for space, name in module_sites({**arrays, **stand_in})
+    ]
+    _replace(undo, [site for site in places if id(site.value) in stand_in], stand_in)
     watched = partial(_watched_compiled, session)
     session.trap_libraries = lambda: undo.extend(replaced_library_calls(watched))
     session.trap_libraries()
@@ -180,14 +177,21 @@ def _install(
         for one in calls:
             one.note(value)
         if is_plain_kind(kind) and is_known_kind(kind):
-            return id(value) in stand_in
+            return id(value) in stand_in or id(value) in arrays
         session.surroundings.reach(value)
         files.note(value)
-        if id(value) in stand_in or is_drawing(value) or is_compiled_drawing(value):
+        if id(value) in stand_in or id(value) in arrays:
+            return True
+        if is_drawing(value) or is_compiled_drawing(value):
             return True
         return isinstance(value, io.IOBase) and is_random_device(attribute_of(value, "name"))
 
     sites = reachable(function, wanted)
+    making = [site for site in (*places, *sites) if id(site.value) in arrays]
+    sites = [site for site in sites if id(site.value) not in arrays]
+    session.follow_arrays = partial(_replace, undo, making, arrays)
+    if symbolic_data:
+        session.follow_arrays()
     determined = _determined(session, files, sites)
     for site in sites:
         if is_compiled_drawing(site.value):
@@ -214,18 +218,30 @@ def _install(
     for one in calls:
         undo.append(one.take_back)
         one.put()
-    session.real_floats = partial(_real, calls)
+    session.real_floats = partial(_real, session, calls)
     session.asks_types = symbolic_data and calls[-1].is_named_elsewhere
     return left
 
 
+def _replace(undo: list[Undo], sites: list[Site], stand_in: dict[int, Any]) -> None:
+    """Put stand-ins, by the id of the original, where the originals are."""
+    for site in sites:
+        if site.put is not None:
+            undo.append(partial(site.put, site.value))
+            site.put(stand_in[id(site.value)])
+
+
 @contextmanager
-def _real(calls: list[FloatCalls]) -> Iterator[None]:
-    """With Python's own classes in the code of the function."""
-    with ExitStack() as stack:
-        for one in calls:
-            stack.enter_context(one.real())
-        yield
+def _real(session: Session, calls: list[FloatCalls]) -> Iterator[None]:
+    """With Python's own classes in the code of the function, and NumPy's own arrays."""
+    fills, session.fills_symbolic = session.fills_symbolic, False
+    try:
+        with ExitStack() as stack:
+            for one in calls:
+                stack.enter_context(one.real())
+            yield
+    finally:
+        session.fills_symbolic = session.tree.keeps_room = fills
 
 
 def _replaced_names(session: Session) -> Iterator[tuple[int, Any]]:

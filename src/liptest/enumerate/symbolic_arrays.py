@@ -1,7 +1,8 @@
 """``numpy.array`` and the like of symbolic data: NumPy's own ask for plain numbers at once.
 
 During an analysis of symbolic data the names stand for functions that keep a symbolic array, and
-make one of a list of symbolic numbers.
+make one of a list of symbolic numbers. Where data are plain, and a program writes noise into an
+array of its own, its analysis begins anew, and arrays have room for symbolic numbers from then on.
 """
 
 from __future__ import annotations
@@ -9,21 +10,25 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from functools import lru_cache
+from types import FrameType
 from typing import Any
 
 import numpy as np
 
 from liptest.enumerate.analysis_session import Session, follower
-from liptest.values.array import CellStorage, SymbolicArray, array_of, as_cells, filled
+from liptest.values.array import ROOMY, CellStorage, SymbolicArray, array_of, as_cells, filled
 from liptest.values.lines import place_of
 from liptest.values.protocol import is_symbolic
 from liptest.values.record_list import RecordList
 from liptest.values.record_series import RecordSeries
 
 # Of constants, into which numbers that data determine may be written.
-_FILLED = (np.zeros, np.ones, np.full)
+_FILLED = (np.zeros, np.ones, np.full, np.empty)
+_LIKE = (np.zeros_like, np.ones_like, np.full_like, np.empty_like, np.bincount)
 _MOST_FILLED = 4096
 _MAKING = (np.array, np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray)
+# Kept: while a program is analysed the name stands for something else.
+_COPYING = np.array
 
 
 def replacements() -> dict[int, Any]:
@@ -52,34 +57,43 @@ def _cutting(original: Callable[..., Any]) -> Callable[..., Any]:
 @lru_cache
 def _of_numpy() -> dict[int, Any]:
     found = {id(one): follower(one, _keeping(one), draws=False) for one in _MAKING}
-    return found | {id(one): follower(one, _filling(one), draws=False) for one in _FILLED}
+    return found | {id(one): follower(one, _filling(one), draws=False) for one in _FILLED + _LIKE}
 
 
 def _filling(original: Callable[..., Any]) -> Callable[..., Any]:
     def make(session: Session, *arguments: Any, **options: Any) -> Any:
-        found = original(*arguments, **options)
-        run = session.tree.noise
-        if run is None or not run.has_answers:
-            return found
-        caller = sys._getframe(2)  # of the stand-in
-        if place_of(caller)[0] != caller.f_code.co_filename:
-            return found
-        if not session.fills_symbolic:
-            session.filled_plain = True
-            return found
-        if found.dtype not in (np.float64, np.int64) or found.size > _MOST_FILLED:
-            return found
-        return SymbolicArray(CellStorage(session.tree, as_cells(found), found.dtype))
+        return _with_room(session, original(*arguments, **options))
 
     return make
+
+
+def _with_room(session: Session, made: Any) -> Any:
+    """A new plain array as one into which symbolic numbers can be written, if it was asked for.
+
+    For use in what a stand-in calls.
+    """
+    if type(made) is not np.ndarray or not _is_called_by_program(sys._getframe(3)):
+        return made
+    if not session.fills_symbolic:
+        session.filled_plain = True
+        return made
+    if made.dtype not in ROOMY or made.size > _MOST_FILLED:
+        return made
+    return SymbolicArray(CellStorage(session.tree, as_cells(made), made.dtype))
+
+
+def _is_called_by_program(frame: FrameType) -> bool:
+    return place_of(frame)[0] == frame.f_code.co_filename
 
 
 def _keeping(original: Callable[..., Any]) -> Callable[..., Any]:
     def make(session: Session, value: Any, dtype: Any = None, *more: Any, **options: Any) -> Any:
         found = _symbolic_array(session, value)
         if found is None or more or options.keys() - {"copy"}:
-            return original(value, dtype, *more, **options)
-        copy = options.get("copy", original is np.array)
+            made = original(value, dtype, *more, **options)
+            is_new = original is _COPYING and type(value) in (list, tuple)
+            return _with_room(session, made) if is_new else made
+        copy = options.get("copy", original is _COPYING)
         if dtype is not None and np.dtype(dtype) != found.dtype:
             return found.astype(dtype)
         return found.copy() if copy and found is value else found
@@ -90,7 +104,7 @@ def _keeping(original: Callable[..., Any]) -> Callable[..., Any]:
 def _symbolic_array(session: Session, value: Any) -> Any:
     """The value as a symbolic array; None for all else."""
     run = session.tree.noise
-    if run is None or not run.has_answers:
+    if not (session.fills_symbolic or (run is not None and run.has_answers)):
         return None
     if type(value) is SymbolicArray:
         return value

@@ -32,6 +32,8 @@ from liptest.values.protocol import (
 
 Cells = NDArray[Any]
 Move = Callable[[NDArray[Any]], Any]
+#: Types of arrays that get room for symbolic numbers.
+ROOMY = (np.dtype(np.float64), np.dtype(np.int64))
 #: Types of arrays that are followed.
 DTYPES = (np.dtype(np.float64), np.dtype(np.int64), np.dtype(np.bool_))
 
@@ -544,14 +546,18 @@ def model_of(value: Any) -> Any:
 
 
 def array_of(branching: Branching, cells: Any, dtype: Any) -> Any:
-    """Cells as an array, a plain one where nothing is random; one entry for no array."""
+    """Cells as an array, a plain one where nothing is random; one entry for no array.
+
+    Where the program's arrays have room for symbolic numbers, those of numbers keep it.
+    """
     kind = np.dtype(dtype)
     if not isinstance(cells, np.ndarray):
         if is_symbolic(cells):
             found = current(cells).typed(kind.type)
             return found.entry() if is_symbolic(found) else found
         return kind.type(cells)
-    if not any(is_symbolic(one) for one in cells.flat):
+    has_room = branching.keeps_room and kind in ROOMY
+    if not has_room and not any(is_symbolic(one) for one in cells.flat):
         return filled(list(cells.flat), cells.shape, kind)
     return SymbolicArray(CellStorage(branching, typed_cells(cells, kind), kind))
 

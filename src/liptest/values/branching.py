@@ -53,6 +53,8 @@ class Branching(Protocol):
     max_choices: int
     #: Whether whole numbers with noise are answered as they are, not asked for value by value.
     keeps_whole: bool
+    #: Whether plain arrays that the program makes have room for symbolic numbers.
+    keeps_room: bool
     #: Draws of this run.
     draws: int
     draw_log: DrawLog | None

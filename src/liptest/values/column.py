@@ -427,7 +427,7 @@ class Column(Storage):
             return real.answer_ufunc(ufunc, inputs)
         if ufunc is np.matmul:
             return self.answer_function(np.dot, inputs, {})
-        if ufunc not in ENTRY_BY_ENTRY:
+        if ufunc not in ENTRY_BY_ENTRY and ufunc not in NOT_ROUNDED:
             return self.refuse(f"numpy.{ufunc.__name__}")
         return self.entrywise(ufunc, inputs, f"numpy.{ufunc.__name__}")
 
@@ -439,6 +439,7 @@ class Column(Storage):
             is_off = False
         if is_off and function not in STEADY:
             return self.refuse(f"{use} of floats that are rounded in an unknown order")
+        is_off = is_off or function in NOT_ROUNDED
         return self.like(self.calculated(lambda: function(*tables), use), is_off=is_off)
 
     def calculated(self, call: Callable[[], Any], use: str) -> Table:
@@ -649,6 +650,13 @@ ENTRY_BY_ENTRY = frozenset(
         *(np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.left_shift, np.right_shift),
         *(np.fmax, np.fmin, np.sign, np.floor, np.ceil, np.rint, np.trunc, np.isnan),
         *(np.isfinite, np.isinf, *_OF_ROWS),
+    }
+)
+#: Of one entry each, too, but the last digits depend on where it is.
+NOT_ROUNDED = frozenset(
+    {
+        *(np.exp, np.exp2, np.expm1, np.log, np.log2, np.log10, np.log1p, np.cbrt, np.tanh),
+        *(np.sin, np.cos, np.tan, np.arcsin, np.arccos, np.arctan, np.sinh, np.cosh, np.arcsinh),
     }
 )
 #: Of these a small relative change of the arguments makes a small one of the result.

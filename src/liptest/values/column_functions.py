@@ -199,6 +199,24 @@ def _round(array: Any, decimals: Any = 0, out: Any = None) -> Any:
     return column.like(np.round(column.table, decimals))
 
 
+@_follows(np.column_stack)
+def _column_stack(arrays: Any) -> Any:
+    return _stack(arrays, 1)
+
+
+@_follows(np.stack)
+def _stack(arrays: Any, axis: Any = 0, **options: Any) -> Any:
+    """Rows of what several columns of the same records have for a record."""
+    if not isinstance(arrays, (list, tuple)) or axis not in (1, -1) or options:
+        return NotImplemented
+    columns = [one for one in map(column_of, arrays) if one is not None]
+    if len(columns) < len(arrays) or any(one.table.ndim != 1 for one in columns):
+        return NotImplemented
+    first = columns[0]
+    tables = [first.table_of(one, "numpy.stack") for one in arrays]
+    return first.like(np.stack(tables, axis=1), is_off=any(one.is_off for one in columns))
+
+
 @_follows(np.isin)
 def _isin(array: Any, wanted: Any, **options: Any) -> Any:
     column = column_of(array)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import linecache
 from collections.abc import Callable, Sequence
 from itertools import count
+from types import SimpleNamespace
 from typing import Any, NoReturn
 
 import numpy as np
@@ -41,7 +42,7 @@ class FakeColumn:
 class FakeRows:
     """Answers of a column, as plain numbers."""
 
-    branching: Any = None
+    branching: Any = SimpleNamespace(keeps_room=False)
 
     def __init__(self, column: FakeColumn) -> None:
         self.column = column

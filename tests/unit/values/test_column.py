@@ -186,7 +186,7 @@ def norms(x: Any) -> Any:
         lambda x: np.bincount(x),
         lambda x: np.histogram(x, bins=3),
         lambda x: 1 / x,
-        lambda x: np.exp(x),
+        lambda x: np.i0(x),
         lambda x: np.unique(x),
         lambda x: np.random.default_rng(0).permutation(x),
         lambda x: np.roll(x, 1),

@@ -80,7 +80,7 @@ def test_what_is_not_in_the_table_is_refused_with_its_line(use: Any, draw: Any) 
 
 
 CONTINUOUS: dict[str, Callable[[Any], Any]] = {
-    "out of a plain array": lambda x: np.add(x, 1, out=np.zeros(2)),
+    "out of a plain array": lambda x: np.add(x, 1, out=np.linspace(0, 1, 2)),
     "a reduction in other ways": lambda x: np.subtract.reduce(x),
     "what has to be a plain array": lambda x: np.require(x, requirements="W"),
     "a function that needs values": lambda x: np.median(x),

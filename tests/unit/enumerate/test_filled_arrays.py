@@ -1,0 +1,170 @@
+"""Programs that write noise into arrays of their own, over plain data and at any size."""
+
+from __future__ import annotations
+
+import math
+import operator
+import statistics
+from collections.abc import Callable
+from functools import reduce
+from typing import Any
+
+import numpy as np
+import pytest
+
+import liptest as lt
+
+CELLS = 4
+Filled = Callable[[Any, Any, float], Any]
+
+
+def filled_one_by_one(data: Any, rng: Any, scale: float) -> Any:
+    cells = np.zeros(CELLS)
+    for k in range(CELLS):
+        cells[k] = (data == k).sum() + rng.laplace(0, scale)
+    return cells
+
+
+def added_to_counts(data: Any, rng: Any, scale: float) -> Any:
+    cells = np.bincount(data, minlength=CELLS).astype(float)
+    for k in range(CELLS):
+        cells[k] += rng.laplace(0, scale)
+    return cells
+
+
+def noise_in_an_array(data: Any, rng: Any, scale: float) -> Any:
+    cells = np.zeros(CELLS)
+    noise = np.empty(CELLS)
+    for value in data:
+        cells[value] += 1
+    for k in range(CELLS):
+        noise[k] = rng.laplace(0, scale)
+    return cells + noise
+
+
+def into_out(data: Any, rng: Any, scale: float) -> Any:
+    cells = np.empty(CELLS)
+    np.add(np.bincount(data, minlength=CELLS), rng.laplace(0, scale, CELLS), out=cells)
+    return cells
+
+
+def into_a_slice(data: Any, rng: Any, scale: float) -> Any:
+    cells = np.full(CELLS, -1.0)
+    cells[:] = np.bincount(data, minlength=CELLS) + rng.laplace(0, scale, CELLS)
+    return cells
+
+
+def of_a_list(data: Any, rng: Any, scale: float) -> Any:
+    cells = np.array([0.0] * CELLS)
+    for k in range(CELLS):
+        cells[k] += float((data == k).sum()) + rng.laplace(0, scale)
+    return cells
+
+
+PROGRAMS = (
+    *(filled_one_by_one, added_to_counts, noise_in_an_array),
+    *(into_out, into_a_slice, of_a_list),
+)
+
+
+def in_a_list(data: Any, rng: Any, scale: float) -> Any:
+    return [(data == k).sum() + rng.laplace(0, scale) for k in range(CELLS)]
+
+
+def program(fill: Filled, scale: float, answer: Callable[[Any], Any] = list) -> lt.Mechanism:
+    @lt.mechanism(name=fill.__name__)
+    def run(data: Any, rng: Any) -> Any:
+        return answer(fill(data, rng, scale))
+
+    return run
+
+
+@pytest.mark.parametrize("fill", PROGRAMS)
+@pytest.mark.parametrize("records", [2, 10_000])
+def test_both_answers_are_found(fill: Filled, records: int) -> None:
+    domain = lt.RecordGrid([CELLS] * records)
+
+    def decision(scale: float) -> str:
+        return str(lt.check_privacy(program(fill, scale), domain, epsilon=1, seed=1).decision)
+
+    assert decision(2.0) == "YES"
+    assert decision(1.9) == "NO"
+
+
+def above_one(cells: Any) -> tuple[bool, ...]:
+    return tuple(bool(cell > 1) for cell in cells)
+
+
+@pytest.mark.parametrize("fill", PROGRAMS)
+def test_the_law_is_that_of_a_list(fill: Filled) -> None:
+    data = np.array([0, 2, 2])
+    found, expected = (
+        lt.output_law(program(one, 1.5, above_one), data) for one in (fill, in_a_list)
+    )
+    assert set(found) == set(expected)
+    for output in found:
+        assert found[output] == pytest.approx(expected[output], abs=1e-12)
+
+
+def test_other_names_of_an_array_see_the_noise() -> None:
+    @lt.mechanism
+    def through_another_name(data: Any, rng: Any) -> bool:
+        cells = np.zeros(2)
+        other = cells
+        view = cells[:1]
+        view[0] = data.sum() + rng.laplace(0, 1)
+        return bool(other[0] > 1)
+
+    law = lt.output_law(through_another_name, np.array([1, 1]))
+    assert law[True] == pytest.approx(1 - math.exp(-1) / 2, abs=1e-12)
+
+
+def test_whole_numbers_cut_noise_off() -> None:
+    @lt.mechanism
+    def into_whole(data: Any, rng: Any) -> int:
+        cells = np.zeros(1, dtype=int)
+        cells[0] = data.sum() + rng.laplace(0, 1)
+        return int(cells[0] > 0)
+
+    law = lt.output_law(into_whole, np.array([0]))
+    assert law[1] == pytest.approx(math.exp(-1) / 2, abs=1e-12)
+
+
+def test_a_copy_is_another_array() -> None:
+    @lt.mechanism
+    def with_a_copy(data: Any, rng: Any) -> list[float]:
+        counts = np.array([(data == k).sum() for k in range(2)])
+        changed = np.array(counts)
+        changed[0] = 0  # not in counts
+        return [float(count + rng.laplace(0, 1)) for count in counts]
+
+    domain = lt.RecordGrid([2] * 1000)
+    assert str(lt.check_privacy(with_a_copy, domain, epsilon=2, seed=1).decision) == "YES"
+    assert str(lt.check_privacy(with_a_copy, domain, epsilon=1.9, seed=1).decision) == "NO"
+
+
+SUMS: dict[str, Callable[[Any], Any]] = {
+    "fsum": lambda data: math.fsum(data.tolist()),
+    "fsum of a generator": lambda data: math.fsum(min(int(v), 9) for v in data),
+    "mean": lambda data: statistics.mean(int(v) for v in data) * len(data),
+    "fmean": lambda data: statistics.fmean(data.tolist()) * len(data),
+    "reduce": lambda data: reduce(operator.add, [int(v) for v in data]),
+    "reduce from a start": lambda data: reduce(operator.add, data.tolist(), 5),
+    "column_stack": lambda data: np.column_stack([data, data - 4]).sum(axis=0)[0],
+    "stack": lambda data: np.stack([data >= 3, data], axis=1).sum(axis=0)[1],
+    "logarithm": lambda data: np.log1p(data).sum() / math.log(10) * 9,
+    "exponential": lambda data: np.exp(data - 9.0).sum() / (1 - math.exp(-9)) * 9,
+}
+
+
+@pytest.mark.parametrize("name", SUMS)
+def test_sums_by_other_names(name: str) -> None:
+    total = SUMS[name]
+    domain = lt.RecordGrid([10] * 1000)
+
+    def decision(scale: float) -> str:
+        noisy = lt.mechanism(name=name)(lambda data, rng: total(data) + rng.laplace(0, scale))
+        return str(lt.check_privacy(noisy, domain, epsilon=1, seed=1).decision)
+
+    assert decision(9.0) == "YES"
+    assert decision(8.9) == "NO"
