@@ -636,9 +636,10 @@ def _shares(name: str, verdict: BlackBoxVerdict, bound: LossBound) -> dict[str, 
         [f"{place} dataset", f"{draws:,}", f"{hits:,}", number(hits / draws)]
         for place, draws, hits in zip(("first", "second"), bound.draws, bound.hits, strict=True)
     ]
-    caption = (
-        "Shares of the samples, not probabilities. Pair and event were fixed before these samples "
-        "were drawn."
+    caption = "Shares of the samples, not probabilities. " + (
+        "Pair and event were fixed before these samples were drawn."
+        if bound.bets is None
+        else "Each sample was counted in the event of its time; shown is the last one."
     )
     title = "Shares of the samples of the first and second dataset"
     picture = law_bars(f"{name}-shares", rows, title=title)

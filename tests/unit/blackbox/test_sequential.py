@@ -19,8 +19,9 @@ from liptest.blackbox.learning import Tally
 from liptest.blackbox.verdicts import Bets, BlackBoxVerdict, count_problems
 from liptest.errors import InputError
 from liptest.evidence.certificate import Certificate, certify_samples
+from liptest.report.html import report_html
 from liptest.verdicts import Decision
-from tests.unit.blackbox.mechanisms import BIT, laplace_count, responses
+from tests.unit.blackbox.mechanisms import BIT, laplace_count, raising, responses
 
 PAIR = [([0], [1])]
 
@@ -147,6 +148,23 @@ def test_pairs_sets_and_directions_are_found():
         return np.stack([mask, mask ^ x[0], rng.integers(0, 2, n)], axis=1)
 
     assert check(secret).decision == Decision.NO
+
+
+def test_outputs_may_be_anything():
+    def texts(x, n, rng):
+        return [["yes", "no", (1, 2.5), None][k] for k in rng.choice(4, n, p=p_of(x))]
+
+    def p_of(x):
+        return [0.7, 0.1, 0.1, 0.1] if x[0] else [0.1, 0.1, 0.1, 0.7]
+
+    assert check(texts).decision == Decision.NO
+    scalar = lt.Sampler(raising, vectorised=False)
+    settings = {"epsilon": 1.0, "samples": 2_000, "seed": 1, "sequential": True}
+    verdict = lt.check_samples(scalar, BIT, **settings)
+    assert verdict.decision == Decision.NO
+    assert "Raised" in str(verdict.witness)
+    page = report_html(verdict)
+    assert "the event of its time" in page
 
 
 def test_delta_is_allowed_for():
