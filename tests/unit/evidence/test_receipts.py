@@ -60,6 +60,14 @@ def test_what_was_signed_comes_back(name: str) -> None:
         open_receipt(receipt, private(2)[2])
 
 
+def test_a_receipt_of_an_earlier_day_verifies() -> None:
+    """Made elsewhere, and kept: the form does not change under those who hold one."""
+    folder = Path(__file__).parents[2] / "golden"
+    text = (folder / "receipt.json").read_bytes().decode()
+    assert open_receipt(text, RAW)["verdict"]["decision"] == "NO"
+    assert text == RECEIPT
+
+
 def test_it_is_an_envelope_that_others_can_verify() -> None:
     """DSSE and in-toto by hand, the signature by another implementation."""
     envelope = json.loads(RECEIPT)
@@ -136,7 +144,7 @@ def test_a_statement_in_other_words_is_refused_though_signed() -> None:
             open_receipt(check_receipt.write_envelope(payload, RAW, signature), RAW)
 
 
-@settings(max_examples=15)
+@settings(max_examples=8)
 @given(message=st.binary(max_size=200), seed=st.integers(0, 255))
 def test_signatures_are_those_of_another_implementation(message: bytes, seed: int) -> None:
     key = Ed25519PrivateKey.from_private_bytes(bytes([seed] * 32))
