@@ -316,15 +316,15 @@ def tested(verdict: PrivacyVerdict) -> str:
         every = f"all {cost.pairs:,} neighbouring pairs"
         if cost.pairs == 1:
             every = "the only neighbouring pair there is"
-        done = f"Compared {every} ({cost.laws:,} output laws)."
+        done = f"Compared {every} ({cost.laws:,} output distributions)."
         if verdict.witness is not None or verdict.guarantee.kind == "none":
             pairs = counted(cost.pairs, "neighbouring pair")
-            done = f"Compared {pairs} ({cost.laws:,} output laws)."
+            done = f"Compared {pairs} ({cost.laws:,} output distributions)."
     elif verdict.method == BY_RECORDS:
         pairs = counted(cost.pairs, "pair")
-        done = f"Compared all {pairs} of values of one record ({cost.laws:,} output laws)."
+        done = f"Compared all {pairs} of values of one record ({cost.laws:,} output distributions)."
         if verdict.witness is not None:
-            done = f"Compared {pairs} of values of one record ({cost.laws:,} output laws)."
+            done = f"Compared {pairs} of values of one record ({cost.laws:,} output distributions)."
     elif verdict.method == BY_ALIGNMENT:
         return (
             "Followed the code with data and noise as symbols; no output distribution was computed "
@@ -366,7 +366,8 @@ def search_text(verdict: PrivacyVerdict) -> str:
     """What a search after a sampled YES came to; it never adds to what is promised."""
     cost = verdict.cost
     done = (
-        f"Search over {counted(cost.search_datasets, 'dataset')} ({cost.search_laws:,} output laws)"
+        f"Search over {counted(cost.search_datasets, 'dataset')} "
+        f"({cost.search_laws:,} output distributions)"
     )
     if verdict.decision is Decision.NO:
         return f"{done} found a violation."
@@ -396,8 +397,8 @@ def fine_print(verdict: PrivacyVerdict) -> list[str]:
         lines.append(f"Output probabilities: {source_in_words(verdict.law_source)}.")
     if math.isfinite(verdict.plan.paper_laws):
         lines.append(
-            f"Cost: {verdict.cost.laws:,} output laws; the paper's algorithm as printed would ask "
-            f"for {verdict.plan.paper_laws:.2g}."
+            f"Cost: {verdict.cost.laws:,} output distributions; the paper's algorithm as printed "
+            f"would ask for {verdict.plan.paper_laws:.2g}."
         )
     if verdict.method not in (*PROVING, BY_REFUTATION):
         lines.append(f"Seed: {verdict.seed}.")

@@ -211,8 +211,9 @@ def test_a_yes_that_survives_a_search_promises_no_more():
     assert 0 < with_search.cost.search_laws <= 2000
     assert without.cost.search_laws == without.cost.search_datasets == 0
     line = f"Search over {with_search.cost.search_datasets:,} datasets"
-    assert f"{line} ({with_search.cost.search_laws:,} output laws) found no violation" in str(
-        with_search
+    assert (
+        f"{line} ({with_search.cost.search_laws:,} output distributions) found no violation"
+        in str(with_search)
     )
     assert "Search" not in str(without)
 
