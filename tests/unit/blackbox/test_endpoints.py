@@ -12,12 +12,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+import sqlalchemy as sa
 
 import liptest as lt
 from liptest.blackbox.endpoints import HttpEndpoint, SqlQuery
 from liptest.cli import main
 from liptest.errors import InputError, MechanismError
 from liptest.verdicts import Decision
+from tests.unit.data.postgres import running_server
 
 PAIR = [([0], [1])]
 DATA = np.array([0, 1, 1])
@@ -136,3 +138,24 @@ def test_noise_in_floats_in_a_database_is_found(capsys: pytest.CaptureFixture[st
     assert main([*words, *more]) == 1
     assert "low bit" in capsys.readouterr().out
     SqlQuery("duckdb://", query).close()
+
+
+@pytest.mark.slow
+def test_noise_in_floats_in_postgresql_is_found() -> None:
+    noise = "(CASE WHEN random() < 0.5 THEN 1 ELSE -1 END) * ln(1 - random())"
+    with running_server() as engine:
+        url = engine.url.render_as_string(hide_password=False)
+        assert draw(SqlQuery(url, "SELECT SUM(value), '%' FROM liptest_data")) == [(2, "%")] * 3
+        for noisy, expected in (
+            (noise, Decision.NO),
+            (f"ROUND(({noise})::numeric * 4) / 4", Decision.INCONCLUSIVE),
+        ):
+            query = SqlQuery(url, f"SELECT SUM(value) + {noisy} FROM liptest_data")
+            verdict = lt.check_samples(
+                query.sampler(), PAIR, epsilon=1.0, samples=4_000, seed=1, sequential=True
+            )
+            query.close()
+            assert verdict.decision == expected
+        with engine.connect() as connection:
+            told = connection.execute(sa.text("SELECT to_regclass('liptest_data')")).scalar()
+        assert told is None

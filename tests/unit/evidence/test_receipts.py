@@ -65,7 +65,6 @@ def test_a_receipt_of_an_earlier_day_verifies() -> None:
     folder = Path(__file__).parents[2] / "golden"
     text = (folder / "receipt.json").read_bytes().decode()
     assert open_receipt(text, RAW)["verdict"]["decision"] == "NO"
-    assert text == RECEIPT
 
 
 def test_it_is_an_envelope_that_others_can_verify() -> None:
