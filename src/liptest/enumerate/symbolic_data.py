@@ -56,6 +56,7 @@ from liptest.values.branching import Branches, Branching, UnweightedBranches
 from liptest.values.column import AnswerBook, Column
 from liptest.values.decisions import Alternative
 from liptest.values.grid import Split
+from liptest.values.real_column import MOST_CELLS
 from liptest.values.rounding import Near
 
 # Kept: while a program is analysed the names stand for something else.
@@ -403,7 +404,12 @@ def follow_paths(
     """All paths of a program, or why they are not known."""
     data = data_of(domain)
     if data is None:
-        return NoPaths(f"{program.name}: data of {domain} are not made symbolic")
+        why = (
+            f"beside its real columns a row takes more than {MOST_CELLS:,} values"
+            if isinstance(domain, RealRows)
+            else f"data of {domain} are not made symbolic"
+        )
+        return NoPaths(f"{program.name}: {why}")
     for _ in range(_MOST_REFINED):
         found = _followed(program, data, way, max_paths, domain.dimension)
         finer = data.refined() if isinstance(data, RealData) else None
