@@ -134,8 +134,12 @@ class SymbolicFrame(OfPandas):
         """(rows, columns)."""
         return self.count_rows(), len(self._series)
 
-    def groupby(self, by: Any, observed: Any = None, sort: bool = True) -> Any:
+    def groupby(
+        self, by: Any = None, observed: Any = None, sort: bool = True, **options: Any
+    ) -> Any:
         """Records by the entries of a column."""
+        if options:
+            return self.refuse(f".groupby with {', '.join(options)}", "leave the option out")
         if isinstance(by, list) and len(by) == 1:
             by = by[0]
         if type(by) is BinSeries and _are_alike(by, self._first):
@@ -147,8 +151,10 @@ class SymbolicFrame(OfPandas):
             return InBins(self, series) if observed is False else _need_all_bins(series)
         return OfUsers(self, series) if type(series) is KeySeries else Grouped(self, series)
 
-    def drop_duplicates(self, subset: Any = None) -> Any:
+    def drop_duplicates(self, subset: Any = None, keep: Any = "first", **options: Any) -> Any:
         """The first row of each user."""
+        if keep != "first" or options:
+            return self.refuse(".drop_duplicates with options", "keep the first row of each user")
         if isinstance(subset, list) and len(subset) == 1:
             subset = subset[0]
         if not isinstance(subset, str) or type(self._series.get(subset)) is not KeySeries:

@@ -44,6 +44,7 @@ def bounded_twice(frame: Any) -> Any:
 
 # Each is some numbers of a frame.
 EXPRESSIONS: dict[str, Callable[[Any], Any]] = {
+    "two rows unsorted": lambda f: f.groupby(["user"], sort=False).head(2)["spend"].sum(),
     "rows": lambda f: len(f),
     "sum": lambda f: f["spend"].sum(),
     "clipped": lambda f: f["spend"].clip(0, 3).sum(),
@@ -176,6 +177,14 @@ NOT_FOLLOWED: dict[str, tuple[Callable[[Any], Any], str]] = {
         r"not a comparison of the same",
     ),
     "duplicates of rows": (lambda f: len(f.drop_duplicates("spend")), r"name the column of users"),
+    "the last row": (
+        lambda f: len(f.drop_duplicates("user", keep="last")),
+        r"keep the first row of each",
+    ),
+    "groups as columns": (
+        lambda f: len(f.groupby("user", as_index=False).head(1)),
+        r"groupby with as_index",
+    ),
     "mean": (lambda f: f["spend"].mean(), r"mean"),
 }
 
