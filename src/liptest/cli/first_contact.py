@@ -8,8 +8,9 @@ from itertools import islice
 from pathlib import Path
 
 CONFIG = Path("liptest.toml")
-_EXAMPLE = "liptest.examples.clicks.vendor_a:count --epsilon 1 --records 1000 --uniform"
+_EXAMPLE = "liptest.examples.clicks.vendor_a:count --epsilon 1 --records 1000"
 _FORMS = ("ClosedForm", "ExactForm", "ShiftMechanism", "StatisticMechanism")
+_TOOLS = ("[tool.liptest", "[[tool.liptest")
 _MOST_FILES = 50
 _MOST_BYTES = 1 << 20
 
@@ -28,8 +29,9 @@ def run_welcome() -> int:
 def next_commands(folder: Path) -> list[tuple[str, str]]:
     """What can be done in this folder, and the command that does it."""
     demo = ("see it test three vendors' code", "liptest demo clicks")
-    if (folder / CONFIG).is_file():
-        check = (f"test the claims of this {CONFIG}", "liptest check")
+    config = _config_in(folder)
+    if config:
+        check = (f"test the claims of this {config}", "liptest check")
         return [check, ("what can be said about a claim", "liptest check --help"), demo]
     found = next(mechanisms_in(folder), None)
     if found is not None:
@@ -40,6 +42,18 @@ def next_commands(folder: Path) -> list[tuple[str, str]]:
         ("test one claim by hand", f"liptest check {_EXAMPLE}"),
         ("start with your own function (data, rng)", "liptest init file.py:name"),
     ]
+
+
+def _config_in(folder: Path) -> str:
+    """The name of the file that ``liptest check`` would read; "" for none."""
+    if (folder / CONFIG).is_file():
+        return str(CONFIG)
+    project = folder / "pyproject.toml"
+    try:
+        lines = project.read_text(encoding="utf-8").splitlines()
+    except (OSError, ValueError):
+        return ""
+    return project.name if any(line.startswith(_TOOLS) for line in lines) else ""
 
 
 def mechanisms_in(folder: Path) -> Iterator[str]:

@@ -105,7 +105,9 @@ def run_alignment(task: Task) -> PrivacyVerdict:
     if isinstance(found, PrivacyVerdict):
         return found
     reason = dearer_words(found) if math.isfinite(found.epsilon) else found.reason
-    guarantee = nothing("nothing is promised: no proof by alignment is no refutation.", SOURCE)
+    guarantee = nothing(
+        "nothing is promised: that no proof by alignment was found refutes nothing.", SOURCE
+    )
     return _verdict(task, found, guarantee, 0.0, reason)
 
 

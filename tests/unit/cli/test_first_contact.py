@@ -99,6 +99,13 @@ def test_in_a_folder_with_a_mechanism_the_commands_are_about_it(folder, capsys):
     assert commands(capsys.readouterr().out)[0] == "liptest check"
 
 
+def test_in_a_folder_with_checks_in_its_pyproject_they_are_what_is_next(tmp_path):
+    (tmp_path / "pyproject.toml").write_text("[tool.other]\n")
+    assert next_commands(tmp_path)[0][1] == "liptest demo clicks"
+    (tmp_path / "pyproject.toml").write_text("[[tool.liptest.check]]\n")
+    assert next_commands(tmp_path)[0] == ("test the claims of this pyproject.toml", "liptest check")
+
+
 def test_mechanisms_are_found_without_running_anything(folder):
     (folder / "bomb.py").write_text("raise SystemExit\ndef f(data, rng): ...\n")
     (folder / "broken.py").write_text("def f(:\n")
