@@ -56,10 +56,6 @@ def load_mechanism(where: str) -> tuple[Mechanism, str]:
             name="mechanism",
             value=found,
         )
-    if not isinstance(found, Mechanism) and callable(found) and not isinstance(found, type):
-        from liptest.enumerate.python_function import mechanism
-
-        return mechanism(found), label
     return check_mechanism(found), label
 
 

@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial, reduce
 from importlib import import_module
-from types import FunctionType
 from typing import Any, ClassVar, TypeVar, overload
 
 import numpy as np
@@ -681,12 +680,8 @@ def mechanism(function: RandomFunction | None = None, /, **options: Any) -> Any:
 def output_law(mechanism: object, dataset: ArrayLike) -> OutputLaw:
     """Exact output law of a mechanism on one dataset, (d,) whole numbers.
 
-    A plain function (data, rng) is taken as a mechanism, as ``lt.mechanism`` makes one of it.
-
     Raises InputError for what is not a mechanism or not a dataset, MechanismError for a broken one.
     """
-    if isinstance(mechanism, FunctionType):
-        mechanism = PythonFunction(mechanism)
     checked = check_mechanism(mechanism)
     array = np.asarray(dataset)
     if array.ndim != 1 or array.dtype.kind not in "iub" or array.size == 0:

@@ -34,6 +34,7 @@ from liptest.errors import (
     UnsupportedRandomnessError,
     shown,
 )
+from liptest.mechanisms.adapting import adapt
 from liptest.mechanisms.laws import ComparableLaws, Output, OutputLaw
 
 #: Before the words of a constant seed, among the conditions that ``law_source`` tells.
@@ -376,6 +377,7 @@ def _through_reads(mechanism: Mechanism, domain: Domain, use: Callable[[Mechanis
 def check_mechanism(mechanism: object, domain: object = None) -> Mechanism:
     """Return a mechanism, or raise InputError that says how to make one.
 
+    Functions, bound methods and objects of libraries with an adapter become one (``adapting``).
     With a domain it is the one that gets datasets of it, see ``Mechanism.on_domain``.
     """
     if isinstance(mechanism, Mechanism):
@@ -389,10 +391,13 @@ def check_mechanism(mechanism: object, domain: object = None) -> Mechanism:
             value=mechanism,
         )
     if isinstance(mechanism, type) or not all(hasattr(mechanism, key) for key in _NEEDED):
+        adapted = adapt(mechanism, domain)
+        if isinstance(adapted, Mechanism):
+            return adapted.on_domain(domain) if isinstance(domain, Domain) else adapted
         raise InputError(
-            f"mechanism={shown(mechanism)} is not a mechanism; decorate a function (data, rng) "
-            f"with @lt.mechanism, declare its law with lt.ClosedForm(outputs, log_pmf), or "
-            f"subclass lt.Mechanism",
+            f"mechanism={shown(mechanism)} is not a mechanism; give a function (data, rng), "
+            f"or decorate it with @lt.mechanism, declare its law with "
+            f"lt.ClosedForm(outputs, log_pmf), or subclass lt.Mechanism",
             name="mechanism",
         )
     warnings.warn(

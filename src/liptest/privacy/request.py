@@ -112,9 +112,8 @@ def validated_request(
 
     Who counts attempts validates first: what is refused here is not an attempt. Raises InputError.
     """
-    checked = check_mechanism(mechanism)
     law = check_distribution(distribution_or_domain(distribution), together=True)
-    checked = check_mechanism(checked, law.domain)
+    checked = check_mechanism(mechanism, law.domain)
     if isinstance(law.domain, (AddedRows, RowsOfUsers)) and not isinstance(law, DomainAlone):
         raise InputError(
             "distribution: claims on a table of which rows come and go are proved or refuted, and "

@@ -1,0 +1,38 @@
+"""Objects that are not mechanisms, and what makes mechanisms of them.
+
+Functions, bound methods and other objects to call are enumerated; objects of a library are known by
+the package of their class. Makers stand here by name, as they belong to rooms that are built on
+this one, and are imported when they are asked for. Other packages offer theirs by entry points
+``liptest.adapters``: the name is that of the package whose objects it takes, the object a function
+``(value, *, domain=None)`` that returns a ``Mechanism`` or raises InputError.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+
+#: Entry points of other packages.
+GROUP = "liptest.adapters"
+_OF_FUNCTIONS = EntryPoint("functions", "liptest.enumerate.python_function:mechanism", GROUP)
+_OWN = {
+    name: EntryPoint(name, f"liptest.adapters.{name}:{name}", GROUP)
+    for name in ("opendp", "diffprivlib")
+}
+
+
+def adapt(value: object, domain: object = None) -> Any:
+    """A mechanism made of an object, with datasets of a domain; None where nothing takes it."""
+    if isinstance(value, type):
+        return None
+    package = type(value).__module__.partition(".")[0]
+    maker = _OWN.get(package) or _of_others().get(package)
+    if maker is not None:
+        return maker.load()(value, domain=domain)
+    return _OF_FUNCTIONS.load()(value) if callable(value) else None
+
+
+@cache
+def _of_others() -> dict[str, EntryPoint]:
+    return {one.name: one for one in entry_points(group=GROUP)}
