@@ -97,10 +97,12 @@ class RealRows(RowsOfUsers):
 
     def made(self, slots: Sequence[int], entries: Mapping[str, Any]) -> IntArray:
         """A dataset of these slots; 0 or the nearest of real columns that are left out."""
-        found = np.zeros((self.rows, 1 + 2 * len(self.reals)), dtype=np.int64)
+        width = 1 + 2 * len(self.reals)
+        # Not np.zeros, which an analysis that this may be part of follows.
+        found = np.repeat(np.int64(0), self.rows * width).reshape(self.rows, width)
         found[: len(slots), 0] = slots
         for place, (name, kind) in enumerate(self.reals.items()):
-            column = np.full(self.rows, kind.values[0])
+            column = np.repeat(kind.values[0], self.rows)
             if name in entries:
                 column[: len(slots)] = entries[name]
             words = column.view(np.uint64)

@@ -6,6 +6,7 @@ finer cells, and the program is followed again (docs/theory/tables.md, B6).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import product
@@ -112,8 +113,41 @@ class RealData(UserRows):
         return "; ".join(one for one in (told, rounded if margin else "") if one)
 
     def pairs_at(self, table: dict[int, Fraction], offset: Fraction) -> Pairs:
-        """None: what is compared without noise is found by other pairs."""
-        return ()
+        """With so many rows of the value that adds most that 0 is near; others add least."""
+        rows, entries = self._candidates()
+        if not len(rows):
+            return ()
+        cells = self._cells.of(rows, entries)
+        score = sum(float(by) * self._added(one, cells, entries) for one, by in table.items())
+        assert isinstance(score, np.ndarray)
+        is_full, room = self._domain.is_full, self._domain.rows
+        high = int(score.argmax() if is_full else np.abs(score).argmax())
+        low = int(score.argmin())
+        least = float(score[low]) if is_full else 0.0
+        step = float(score[high]) - least
+        if step == 0 or not math.isfinite(step) or not math.isfinite(room * least):
+            return ()
+        crossing = math.floor((-float(offset) - room * least) / step)
+        counts = [one for one in (crossing - 1, crossing, crossing + 1) if 0 <= one < room]
+        chosen = [
+            self._many(count, (rows, entries), high, low)
+            for one in counts
+            for count in (one, one + 1)
+        ]
+        return tuple(zip(chosen[::2], chosen[1::2], strict=True))
+
+    def _many(self, count: int, known: tuple[Any, Any], high: int, low: int) -> IntArray:
+        """So many rows of one value; the others of another one, or none."""
+        rows, entries = known
+        places = [high] * count
+        if self._domain.is_full:
+            places += [low] * (self._domain.rows - count)
+        users = range(len(places)) if self._domain.has_users else [0] * len(places)
+        slots = [
+            self._domain.slot(user, int(rows[at])) for user, at in zip(users, places, strict=True)
+        ]
+        numbers = {name: own[places] for name, own in entries.items()}
+        return self._domain.made(slots, numbers)
 
     def pairs_of_moves(self, moves: Sequence[Move]) -> Pairs:
         """Rows that change the answers most in the direction of each move."""
@@ -141,7 +175,7 @@ class RealData(UserRows):
         if not move or not len(rows):
             return None
         cells = self._cells.of(rows, entries)
-        score = np.zeros(len(rows))
+        score = np.repeat(0.0, len(rows))
         for number, step in move.items():
             score += float(step) * self._added(number, cells, entries)
         order = [int(score.argmin()), int(score.argmax())]

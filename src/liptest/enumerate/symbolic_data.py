@@ -204,7 +204,7 @@ class Records:
         tried = ((crossing, last), (crossing - 1, high), (crossing, high), (crossing + 1, high))
         for count, other in tried:
             if 0 <= count < n and other != low:
-                left = np.full(n, low, dtype=np.int64)
+                left = np.repeat(np.int64(low), n)  # np.full is followed meanwhile
                 left[:count] = high
                 right = left.copy()
                 right[count] = other

@@ -148,7 +148,7 @@ class UserRows:
         others = room - own if count is None else min(count, room - own)
         sides = []
         for rows in (left, right):
-            dataset = np.zeros(room, dtype=np.int64)
+            dataset = np.repeat(np.int64(0), room)  # np.zeros is followed meanwhile
             dataset[: len(rows)] = [self._domain.slot(0, row) if row else 0 for row in rows]
             if other:
                 first = self._domain.slot(1, other)

@@ -321,6 +321,37 @@ def test_bugs_are_shown_by_two_tables(function: Any, relation: str) -> None:
     table.check_points(np.stack([left, right]))
 
 
+def sum_without_noise(frame: Any, rng: Any) -> Any:
+    return bool(frame["age"].sum() > 100)
+
+
+def few_are_told(frame: Any, rng: Any) -> Any:
+    old = frame[frame["age"] > 3]
+    return 0 if len(old) < 70 else len(old) + rng.laplace()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        *(pytest.param(one, marks=SLOW) for one in ({"relation": "add_remove"}, {"unit": "user"})),
+    ],
+)
+@pytest.mark.parametrize("function", [sum_without_noise, few_are_told])
+def test_comparisons_without_noise_are_shown_at_their_boundary(
+    function: Any, options: dict[str, Any]
+) -> None:
+    columns = COLUMNS | ({"user": lt.Key()} if "unit" in options else {})
+    table: Any = lt.Table(columns, rows=500, **options)
+    verdict = lt.check_privacy(lt.mechanism(function), table, epsilon=1, floats="ideal")
+    assert verdict.decision == "NO", str(verdict)
+    assert math.isinf(verdict.largest_loss)
+    assert verdict.witness is not None
+    left, right = np.array(verdict.witness.dataset), np.array(verdict.witness.neighbour)
+    assert table.distance(left, right).tolist() == [1]
+    table.check_points(np.stack([left, right]))
+
+
 # ---- the domain, and cells
 
 
