@@ -193,7 +193,7 @@ def test_means_are_followed_where_the_number_of_rows_is_public(name: str) -> Non
     assert isinstance(found, NoPaths)
 
 
-@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("relation", ["add_remove", pytest.param("replace", marks=SLOW)])
 def test_users_bring_several_rows(relation: str) -> None:
     table = table_of(relation, rows=6, unit="user")
 
@@ -306,7 +306,7 @@ def bounds_of_the_data(frame: Any, rng: Any) -> Any:
 
 
 @pytest.mark.parametrize("relation", ["replace", pytest.param("add_remove", marks=SLOW)])
-@pytest.mark.parametrize("function", [clip_not_used, noise_too_small])
+@pytest.mark.parametrize("function", [pytest.param(clip_not_used, marks=SLOW), noise_too_small])
 def test_bugs_are_shown_by_two_tables(function: Any, relation: str) -> None:
     table = table_of(relation, rows=2000)
     verdict = lt.check_privacy(lt.mechanism(function), table, epsilon=1, floats="ideal")
@@ -337,7 +337,7 @@ def few_are_told(frame: Any, rng: Any) -> Any:
         *(pytest.param(one, marks=SLOW) for one in ({"relation": "add_remove"}, {"unit": "user"})),
     ],
 )
-@pytest.mark.parametrize("function", [sum_without_noise, few_are_told])
+@pytest.mark.parametrize("function", [sum_without_noise, pytest.param(few_are_told, marks=SLOW)])
 def test_comparisons_without_noise_are_shown_at_their_boundary(
     function: Any, options: dict[str, Any]
 ) -> None:
