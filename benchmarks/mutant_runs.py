@@ -22,14 +22,15 @@ import pickle
 import signal
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
-from types import CodeType, FunctionType
+from types import FunctionType
 from typing import Any
 
 import mutants
 import pytest
 from _pytest.runner import runtestprotocol
+
+from liptest.values.faults import codes_in
 
 SOURCE = mutants.ROOT / "src" / "liptest"
 TESTS = (
@@ -104,7 +105,7 @@ class Functions:
                 node.ctx = ast.Load()
         ast.fix_missing_locations(tree)
         count = 0
-        for code in _codes(compile(tree, str(SOURCE / file), "exec", dont_inherit=True)):  # type: ignore[arg-type]
+        for code in codes_in(compile(tree, str(SOURCE / file), "exec", dont_inherit=True)):  # type: ignore[arg-type]
             for one in self._found.get((file, code.co_qualname, code.co_firstlineno), ()):
                 is_wanted = not only or f"{code.co_qualname}.".startswith(f"{only}.")
                 if is_wanted and one.__code__.co_freevars == code.co_freevars:
@@ -114,13 +115,6 @@ class Functions:
             if isinstance(one, functools._lru_cache_wrapper):
                 one.cache_clear()
         return count
-
-
-def _codes(code: CodeType) -> Iterator[CodeType]:
-    yield code
-    for one in code.co_consts:
-        if isinstance(one, CodeType):
-            yield from _codes(one)
 
 
 class Plugin:

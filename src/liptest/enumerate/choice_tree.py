@@ -505,6 +505,17 @@ class ChoiceTree:
         """Runs that ended in a way that tells."""
         return self.leaves
 
+    def leaves_of(self, run: Callable[[], Output]) -> Iterator[Output]:
+        """The outputs of all paths, one run after the other, without their weights."""
+        while True:
+            output = self._run(run)
+            if self._cut:
+                raise too_many_choices(self.name, self.max_choices)
+            self.leaves += 1
+            yield output
+            if not self._advance():
+                return
+
     def repeat(self, run: Callable[[], Output], path: Path, output: Output) -> None:
         """Run a leaf again. NonDeterministicError when its output is another one."""
         self.path = list(path)

@@ -7,7 +7,7 @@ there is a reason instead: nothing is said then.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from liptest.enumerate.analysis_session import Session
-from liptest.enumerate.choice_tree import ChoiceTree, too_many_choices, watched_for_progress
+from liptest.enumerate.choice_tree import ChoiceTree, watched_for_progress
 from liptest.enumerate.draw_logs import handed
 from liptest.enumerate.float_chains import ChainRun
 from liptest.enumerate.generator import ChoiceGenerator
@@ -62,17 +62,6 @@ class _FloatTree(ChoiceTree):
     """Walks all paths, without weights."""
 
     __slots__ = ()
-
-    def leaves_of(self, run: Run) -> Iterator[Output]:
-        """The outputs of all paths."""
-        while True:
-            output = self._run(run)
-            if self._cut:
-                raise too_many_choices(self.name, self.max_choices)
-            self.leaves += 1
-            yield output
-            if not self._advance():
-                return
 
     def unsupported(self, what: str, advice: str) -> Any:
         self.fail(UnsupportedRandomnessError(what))

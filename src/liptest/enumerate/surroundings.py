@@ -13,7 +13,7 @@ from __future__ import annotations
 import datetime
 import gc
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from types import BuiltinFunctionType, CodeType, FrameType, FunctionType
 from typing import Any
@@ -39,6 +39,7 @@ from liptest.enumerate.set_orders import (
     walks_of_made_sets,
 )
 from liptest.errors import NonDeterministicError
+from liptest.values.faults import codes_in
 from liptest.values.lines import line_in_words
 
 _CLOCKS = frozenset({"time", "monotonic", "perf_counter", "process_time", "thread_time"})
@@ -316,14 +317,6 @@ def _is_clock(function: BuiltinFunctionType) -> bool:
 
 def _is_text(value: Any) -> bool:
     return isinstance(value, str)
-
-
-def codes_in(code: CodeType) -> Iterator[CodeType]:
-    """Code, and that of the functions inside it."""
-    yield code
-    for one in code.co_consts:
-        if isinstance(one, CodeType):
-            yield from codes_in(one)
 
 
 @lru_cache(maxsize=1 << 12)

@@ -34,7 +34,6 @@ from liptest.enumerate.choice_tree import (
     Abort,
     ChoiceTree,
     endless,
-    too_many_choices,
     watched_for_progress,
 )
 from liptest.enumerate.draw_logs import RecordedDraws, ReplayedDraws, handed
@@ -325,17 +324,6 @@ class PathTree(ChoiceTree):
                 f"{self.name}: {what} is not followed where data are symbolic; {advice}"
             )
         )
-
-    def leaves_of(self, run: Run) -> Iterator[Output]:
-        """The outputs of all paths."""
-        while True:
-            output = self._run(run)
-            if self._cut:
-                raise too_many_choices(self.name, self.max_choices)
-            self.leaves += 1
-            yield output
-            if not self._advance():
-                return
 
 
 class PointTree(PathTree):

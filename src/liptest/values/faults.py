@@ -46,16 +46,16 @@ _NEVER_OF_NUMPY = (AssertionError, NameError, KeyError, NotImplementedError)
 
 def raises_as_numpy(function: F) -> F:
     """Mark a function: what is raised in it, or by NumPy in a call of it, NumPy would raise too."""
-    _AS_NUMPY.update(_codes(function.__code__))
+    _AS_NUMPY.update(codes_in(function.__code__))
     return function
 
 
-def _codes(code: CodeType) -> Iterator[CodeType]:
+def codes_in(code: CodeType) -> Iterator[CodeType]:
     """Code, and that of the functions and comprehensions in it."""
     yield code
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
-            yield from _codes(constant)
+            yield from codes_in(constant)
 
 
 class RaisesAsNumPy:

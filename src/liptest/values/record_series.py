@@ -192,7 +192,9 @@ class RecordSeries(OfPandas):
     def clip(self, lower: Any = None, upper: Any = None) -> Any:
         """Each entry within two constants."""
         bounds = [one for one in (lower, upper) if one is not None]
-        if not all(isinstance(one, (int, float, np.number)) for one in bounds):
+        if any(map(is_symbolic, bounds)) or not all(
+            isinstance(one, (int, float, np.number)) for one in bounds
+        ):
             return self.refuse(".clip with bounds that are not constants")
         if len(bounds) == 2 and lower > upper:
             lower, upper = upper, lower  # as pandas has them
