@@ -185,6 +185,19 @@ class Number:
             return (mine, self.scale, self.constant) == (its, other.scale, other.constant)
         return self == other
 
+    @cached_property
+    def description(self) -> tuple[Any, ...] | None:
+        """Equal for equal laws of numbers, of whose own variable alone something is known."""
+        part = self.known.part
+        ranges: tuple[Any, ...] = ()
+        if part is not None:
+            if len(part.variables) > 1:
+                return None
+            ranges = tuple(
+                (tuple(factor for _, factor in form), ends) for form, ends in part.half_open()
+            )
+        return self.noise, ranges, self.factor, self.constant
+
     def density(self, rates: Rates) -> functions.Function:
         """The density of the number, given the leaf."""
         made = density_of(self.known, rates)
@@ -298,23 +311,39 @@ def density_ratios(left: ContinuousLaw, right: ContinuousLaw) -> Iterator[Ratio 
     Raises BudgetError for partial laws.
     """
     require_whole(left, right)
+    known: KnownExtremes = {}
     for skeleton in dict.fromkeys((*left.leaves, *right.leaves)):
         one, other = left.leaves.get(skeleton), right.leaves.get(skeleton)
         if one is None or other is None:
             yield skeleton
         else:
-            yield _ratio(skeleton, one, other)
+            yield _ratio(skeleton, one, other, known)
 
 
-def _ratio(skeleton: Output, left: list[Leaf], right: list[Leaf]) -> Ratio:
+#: By the descriptions of two numbers: leaves of many paths have few that differ.
+KnownExtremes = dict[Any, RatioExtremes]
+
+
+def _ratio(skeleton: Output, left: list[Leaf], right: list[Leaf], known: KnownExtremes) -> Ratio:
     if len(left) == len(right) == 1:
         pairs = zip(left[0].numbers, right[0].numbers, strict=True)
-        numbers = tuple(_number_extremes([(x, arb(1))], [(y, arb(1))]) for x, y in pairs)
+        numbers = tuple(_known_extremes(x, y, known) for x, y in pairs)
         return Ratio(skeleton, (left[0].mass / right[0].mass).log(), numbers)
     if any(len(leaf.leaf.forms) != 1 for leaf in (*left, *right)):
         raise UnsupportedForm("outputs of several numbers that the code comes to in several ways")
     sides = [[(leaf.numbers[0], leaf.mass) for leaf in side] for side in (left, right)]
     return Ratio(skeleton, arb(0), (_number_extremes(*sides),))
+
+
+def _known_extremes(left: Number, right: Number, known: KnownExtremes) -> RatioExtremes:
+    pair = left.description, right.description
+    if pair[0] is not None and pair[0] == pair[1]:
+        return RatioExtremes(arb(0), arb(0))
+    if None in pair:
+        return _number_extremes([(left, arb(1))], [(right, arb(1))])
+    if pair not in known:
+        known[pair] = _number_extremes([(left, arb(1))], [(right, arb(1))])
+    return known[pair]
 
 
 Weighted = list[tuple[Number, arb]]

@@ -16,6 +16,7 @@ import pytest
 
 import liptest as lt
 from liptest.cli import main
+from liptest.enumerate import densities, real_outputs
 from liptest.enumerate.noise_outputs import Between
 from liptest.evidence.certificate import certify
 from liptest.evidence.verify import examine
@@ -438,3 +439,40 @@ def test_the_command_line_writes_a_page_and_a_certificate(
     assert main(["check", "vendor.py:noisy_count", "--epsilon", "1", *law, "--html", "y.html"]) == 0
     assert main(["law", "vendor.py:noisy_count", "--dataset", "0,1,1"]) == 4
     assert "no single value has a probability" in capsys.readouterr().err
+
+
+def test_numbers_that_are_alike_are_compared_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of 2^6 paths, whose 6 numbers are each known to be positive, or replaced by 0."""
+    numbers: list[Any] = []
+    pairs: list[Any] = []
+
+    def count(calls: list[Any], name: str, *modules: Any) -> None:
+        written = getattr(modules[0], name)
+
+        def counted(*arguments: Any) -> Any:
+            calls.append(arguments)
+            return written(*arguments)
+
+        for module in modules:
+            monkeypatch.setattr(module, name, counted)
+
+    count(numbers, "extremes", densities)
+    count(pairs, "density_ratios", densities, real_outputs)
+
+    @lt.mechanism
+    def histogram(data: Any, rng: Any) -> list[float]:
+        counts = np.bincount(data, minlength=6) + rng.laplace(0, 1.5, 6)
+        return list(np.maximum(counts, 0))
+
+    found = lt.exact_epsilon(histogram, lt.RecordGrid([6, 6]))
+    assert found.value == pytest.approx(2 / 1.5, abs=1e-9)
+    assert 0 < len(numbers) <= 2 * len(pairs)  # two counts differ
+
+
+def test_numbers_known_to_be_in_other_places_are_not_alike() -> None:
+    @lt.mechanism
+    def above_limits(data: Any, rng: Any) -> Any:
+        values = [data.sum() + rng.laplace(0, 2.0) for _ in range(2)]
+        return [one if one > low else None for one, low in zip(values, (-1.0, 2.0), strict=True)]
+
+    assert lt.exact_epsilon(above_limits, CUBE).value == pytest.approx(1.0, abs=1e-9)
