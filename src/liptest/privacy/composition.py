@@ -39,6 +39,7 @@ from liptest.privacy.notions import RhoClaim
 from liptest.privacy.release_costs import (
     CURVE_BITS,
     LARGEST,
+    ChordCurve,
     Losses,
     ReleasePart,
     ReleaseTerms,
@@ -285,7 +286,8 @@ def _of_mechanism(mechanism: Mechanism, domain: Domain) -> ReleasePart:
             found = found.max(mechanism.pair_hockey_stick(left, right, epsilon).upper())
         return found
 
-    return ReleasePart(mechanism.name, curve, finite_range(curve))
+    largest = finite_range(curve)
+    return ReleasePart(mechanism.name, ChordCurve(curve, largest), largest)
 
 
 def _pairs_of(

@@ -7,7 +7,9 @@ again (6.16), which is composed with those of the other releases.
 
 from __future__ import annotations
 
+import heapq
 import math
+from bisect import bisect
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -39,6 +41,9 @@ _MOST_FITTED = 1 << 13
 # Losses beyond this are infinite, where they are not rarer than 2^-170 before.
 LARGEST = 64.0
 _RARE = 2.0**-170
+# How often a curve that is dear is asked, and where its chords are close enough.
+_CHORDS = 100
+_CLOSE_CHORD = 1e-13
 
 
 @dataclass(frozen=True)
@@ -262,6 +267,42 @@ def finite_range(curve: Curve) -> float:
         while largest < LARGEST and not curve(arb(largest)).upper() < _RARE:
             largest *= 1.25
     return largest
+
+
+class ChordCurve:
+    """A bound of a curve that is dear to ask: its chords between a few points (theory 6.11).
+
+    delta is convex in e^epsilon, so that chords lie above it; it is asked where they lie above it
+    furthest. Beyond ``largest`` it is what it is there.
+    """
+
+    def __init__(self, curve: Curve, largest: float, points: int = _CHORDS) -> None:
+        self._ends = [0.0, largest]
+        with precision(CURVE_BITS):
+            self._deltas = [curve(arb(end)).upper() for end in self._ends]
+            # By how much the chord over each stretch may be too high, about; the worst one first.
+            worst = [(-math.inf, 0.0, largest)]
+            for _ in range(points):
+                gap, low, high = heapq.heappop(worst)
+                if -gap < _CLOSE_CHORD:
+                    break
+                middle = (low + high) / 2
+                delta = curve(arb(middle)).upper()
+                over = float((self(arb(middle)) - delta).mid())
+                place = bisect(self._ends, middle)
+                self._ends.insert(place, middle)
+                self._deltas.insert(place, delta)
+                for half in ((low, middle), (middle, high)):
+                    heapq.heappush(worst, (-over / 4, *half))
+
+    def __call__(self, epsilon: arb) -> arb:
+        """The bound; epsilon a number of no width."""
+        place = bisect(self._ends, float(epsilon.mid()))
+        if place == len(self._ends):
+            return self._deltas[-1]
+        low, high = (arb(end).exp() for end in self._ends[place - 1 : place + 1])
+        first, second = self._deltas[place - 1 : place + 1]
+        return first + (second - first) * (epsilon.exp() - low) / (high - low)
 
 
 def add_up(values: Sequence[float | None], times: Sequence[int]) -> float | None:

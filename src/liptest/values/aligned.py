@@ -49,6 +49,12 @@ _ZERO = Fraction(0)
 _LINEAR = (operator.add, operator.sub)
 _PLAIN = frozenset({int, float, np.int64, np.float64})
 _OF_CELLS = {np.add: operator.add, np.subtract: operator.sub}
+# Uses that weights of a choice are made by.
+_OF_WEIGHTS = ("exp,", "numpy.max,", "numpy.amax,")
+_SELECTION = (
+    "where it is to choose with weights exp(score * t), write np.argmax(scores * t + "
+    "rng.gumbel(size=len(scores))): the same law (Gumbel-max), and it is followed"
+)
 _DIVISIONS = (operator.truediv, operator.floordiv, operator.mod)
 Evaluate = Callable[[Any], Any]
 
@@ -327,6 +333,9 @@ class AlignedValue(_OfData):
             self.refuse_data(use)
         run.release(self.form)
         return ReleasedValue(run, self.kind, None, (self,))
+
+    def advice_for(self, use: str) -> str:
+        return f"{_SELECTION}; else {ADVICE}" if use.startswith(_OF_WEIGHTS) else ADVICE
 
     def refuse_data(self, use: str) -> Any:
         """Refuse what looks at data without noise."""

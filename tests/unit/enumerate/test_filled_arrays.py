@@ -168,3 +168,25 @@ def test_sums_by_other_names(name: str) -> None:
 
     assert decision(9.0) == "YES"
     assert decision(8.9) == "NO"
+
+
+def test_a_choice_with_weights_is_told_how_it_is_followed() -> None:
+    @lt.mechanism
+    def by_weights(data: Any, rng: Any) -> int:
+        scores = np.bincount(data, minlength=CELLS)
+        weights = np.exp(0.5 * (scores - scores.max()))
+        return int(rng.choice(CELLS, p=weights / weights.sum()))
+
+    @lt.mechanism
+    def as_told(data: Any, rng: Any) -> int:
+        scores = np.bincount(data, minlength=CELLS)
+        return int(np.argmax(scores * 0.5 + rng.gumbel(size=len(scores))))
+
+    domain = lt.RecordGrid([CELLS] * 10_000)
+    refused = lt.check_privacy(by_weights, domain, epsilon=1, seed=1)
+    assert str(refused.decision) == "INCONCLUSIVE"
+    assert "write np.argmax(scores * t + rng.gumbel(size=len(scores)))" in refused.reason
+    assert str(lt.check_privacy(as_told, domain, epsilon=1, seed=1).decision) == "YES"
+    data = np.array([0, 0, 2])
+    laws = [lt.output_law(one, data) for one in (by_weights, as_told)]
+    assert dict(laws[0]) == pytest.approx(dict(laws[1]), abs=1e-12)

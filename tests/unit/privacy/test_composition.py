@@ -16,7 +16,7 @@ from liptest.mechanisms.laws import exact_ball
 from liptest.privacy.composition import _curve_of, _largest_loss, compose
 from liptest.privacy.likelihoods import LikelihoodPair
 from liptest.privacy.loss_grid import grid_above, grid_below
-from liptest.privacy.release_costs import epsilon_of_orders
+from liptest.privacy.release_costs import ChordCurve, epsilon_of_orders, finite_range
 from liptest.privacy.tradeoff import gaussian_delta
 
 STEP = Fraction(1, 64)
@@ -292,3 +292,43 @@ def test_delta_0_is_not_decided_on_a_grid():
     found = compose([noisy], domain=CUBE.domain, step=2**-6)
     with pytest.raises(lt.errors.InputError, match="delta"):
         found.epsilon_at(0.0)
+
+
+@pytest.mark.parametrize("mu", [0.1, 1.0, 3.0])
+def test_chords_are_above_a_curve_and_close(mu):
+    asked = []
+
+    def curve(epsilon):
+        asked.append(float(epsilon))
+        return gaussian_delta(arb(mu), epsilon)
+
+    largest = finite_range(curve)
+    asked.clear()
+    chords = ChordCurve(curve, largest)
+    assert len(asked) <= 102
+    for k in range(301):
+        epsilon = arb(k * largest / 256)
+        exact = gaussian_delta(arb(mu), epsilon)
+        assert chords(epsilon) >= exact.lower()
+        if k <= 256:
+            assert float(chords(epsilon) - exact) < 1e-3
+
+
+@pytest.mark.slow
+def test_releases_of_real_numbers_are_composed():
+    @lt.mechanism
+    def noisy(data, rng):
+        return float(data.sum() + rng.laplace(0, 1.0))
+
+    found = lt.compose([noisy, noisy], domain=lt.Hypercube(2))
+    # The loss of one: 1 with 1/2, -1 with e^-1 / 2, else 1 - 2x of density e^-x / 2 on (0, 1).
+    x = (np.arange(2000) + 0.5) / 2000
+    losses = np.concatenate([[1.0, -1.0], 1 - 2 * x])
+    weights = np.concatenate([[0.5, math.exp(-1) / 2], np.exp(-x) / 4000])
+    together = np.add.outer(losses, losses)
+    for epsilon in (0.5, 1.0, 1.5):
+        excess = np.maximum(0, 1 - np.exp(epsilon - together))
+        exact = float((np.outer(weights, weights) * excess).sum())
+        assert exact - 1e-6 <= found.delta_at(epsilon).upper <= exact + 1e-5
+    assert found.epsilon_at(1e-3).upper == pytest.approx(1.996, abs=1e-3)
+    assert found.epsilon_at(1e-9).upper <= 2.001
