@@ -28,6 +28,7 @@ from liptest.enumerate.liveness import captured_names, names_read_after
 from liptest.enumerate.post_processing import CUT, Tail
 from liptest.enumerate.pure_code import NotPure, check_expression, constant_of, is_builtin
 from liptest.enumerate.replaceable_names import is_foreign, names_in
+from liptest.enumerate.running_best import running_best_of
 from liptest.enumerate.source import (
     LOOKING,
     OWN_NAMES,
@@ -57,6 +58,8 @@ _OVER_COLUMNS = {
     "mean": statistics.mean,
     "fmean": statistics.fmean,
     "reduce": functools.reduce,
+    "max": builtins.max,
+    "min": builtins.min,
 }
 _TAKING_GENERATORS = (
     *(builtins.sum, builtins.list, collections.Counter),
@@ -144,6 +147,7 @@ class _Folding(ast.NodeTransformer):
         #: Names of its own, comprehensions around the place among them.
         self._own = frozenset(code.co_varnames) | frozenset(code.co_cellvars)
         self._loops = 0
+        self._catches = any(isinstance(one, ast.Try) for s in source.body for one in ast.walk(s))
         # The statements as they are written: loops are looked for in these.
         self._written = source.body
         self._originals = {place_in_file(one): one for one in _loops_in(source.body)}
@@ -284,7 +288,17 @@ class _Folding(ast.NodeTransformer):
         try:
             return self._folded_for(node)
         except (NotPure, NotFolded):
+            return self._keeping_best(node)
+
+    def _keeping_best(self, node: ast.For) -> Any:
+        best = running_best_of(node)
+        shared = self.source.function.__code__.co_cellvars
+        if best is None or self._catches or {best.best, *best.others}.intersection(shared):
             return self.generic_visit(node)
+        if not {best.best, *best.others} <= self.source.local_names:
+            return self.generic_visit(node)
+        self.changes += 1
+        return [self.generic_visit(one) for one in best.noted(node, self._next())]
 
     def visit_While(self, node: ast.While) -> Any:
         try:

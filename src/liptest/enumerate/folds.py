@@ -8,6 +8,7 @@ is one answer (docs/theory/loops.md, L1).
 
 from __future__ import annotations
 
+import builtins
 import functools
 import math
 import operator
@@ -16,6 +17,7 @@ import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
+from types import GeneratorType
 from typing import Any, NoReturn, Protocol
 
 import numpy as np
@@ -26,12 +28,18 @@ from liptest.enumerate.coin_draws import draw_passes
 from liptest.enumerate.generator import ChoiceGenerator
 from liptest.enumerate.pure_code import NUMBERS, is_plain
 from liptest.enumerate.restarts import RestartingTree
+from liptest.values.aligned import AlignedValue
 from liptest.values.array import SymbolicArray, array_of
 from liptest.values.branching import Branching
 from liptest.values.column_functions import looked_up
 from liptest.values.protocol import is_symbolic
 
 _Number = int | float | Fraction
+# What is walked once, whoever walks it.
+_WALKED: tuple[type, ...] = (
+    *(list, tuple, range, dict, enumerate, map, zip, GeneratorType),
+    *(type({}.keys()), type({}.values()), type({}.items())),
+)
 # Sums of NumPy's whole numbers may wrap beyond 2**62; of fewer than 2**40 records they do not.
 _MOST = 1 << 22
 
@@ -179,6 +187,41 @@ class Folds:
             return functools.reduce(function, values, *start)
         return self.sum(values, *start)
 
+    def max(self, *values: Any, **named: Any) -> Any:
+        """``max(values, key=..)``."""
+        return _best_of(builtins.max, np.argmax, values, named)
+
+    def min(self, *values: Any, **named: Any) -> Any:
+        """``min(values, key=..)``."""
+        return _best_of(builtins.min, np.argmin, values, named)
+
+    def running_best(
+        self,
+        candidates: list[tuple[Any, ...]],
+        comparison: str,
+        begins_with_none: bool,
+        initial: Callable[[], Any],
+    ) -> tuple[Any, ...] | None:
+        """What a loop keeps of its best candidate; None where it keeps what it began with."""
+        if not candidates:
+            return None
+        top = initial()
+        compare, place_of, ends = _RUNNING[comparison]
+        listed: list[Any] = [None, *candidates]  # with what it begins with
+        numbers = [top, *(one[0] for one in candidates)]
+        if (begins_with_none and top is None) or (type(top) is float and top == ends):
+            del listed[0], numbers[0]
+        # Of equal numbers the first one is kept, or the last one.
+        order = 1 if comparison in ("Gt", "Lt") else -1
+        place = _place_of_best(numbers[::order], place_of)
+        if place is not None:
+            return listed[::order][place]  # type: ignore[no-any-return]
+        found = None
+        for one in candidates:
+            if (begins_with_none and top is None) or compare(one[0], top):
+                top, found = one[0], one
+        return found
+
     def len(self, values: Any) -> Any:
         """``len(values)``."""
         rows = self.rows_of(values)
@@ -263,6 +306,40 @@ class Folds:
         if type(value) in NUMBERS:
             return value
         raise TypeError(f"a {type(value).__name__} is added to in a loop over the records")
+
+
+def _best_of(written: Any, place_of: Any, values: tuple[Any, ...], named: dict[str, Any]) -> Any:
+    """The largest or smallest; which of symbolic numbers it is is one question, not many."""
+    if len(values) != 1 or named.keys() - {"key"} or type(values[0]) not in _WALKED:
+        return written(*values, **named)
+    entries, key = list(values[0]), named.get("key")
+    numbers = entries if key is None else [key(one) for one in entries]
+    place = _place_of_best(numbers, place_of)
+    if place is not None:
+        return entries[place]
+    places = range(len(entries))
+    return entries[written(places, key=numbers.__getitem__)] if entries else written(entries)
+
+
+def _place_of_best(numbers: list[Any], place_of: Any) -> int | None:
+    """Where the largest or smallest of symbolic numbers is, as one question; None for others."""
+    if len(numbers) < 2 or any(type(one) is not AlignedValue for one in numbers):
+        return None
+    run = numbers[0].run
+    if run.releases:
+        return None
+    cells = np.empty(len(numbers), dtype=object)
+    cells[:] = numbers
+    return int(place_of(array_of(run.tree, cells, np.float64)))
+
+
+# How a loop compares candidates, which of all numbers it keeps, and what is never kept.
+_RUNNING: dict[str, tuple[Any, Any, float]] = {
+    "Gt": (operator.gt, np.argmax, -math.inf),
+    "GtE": (operator.ge, np.argmax, -math.inf),
+    "Lt": (operator.lt, np.argmin, math.inf),
+    "LtE": (operator.le, np.argmin, math.inf),
+}
 
 
 class Loop:

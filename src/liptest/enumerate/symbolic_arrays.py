@@ -27,6 +27,7 @@ _FILLED = (np.zeros, np.ones, np.full, np.empty)
 _LIKE = (np.zeros_like, np.ones_like, np.full_like, np.empty_like, np.bincount)
 _MOST_FILLED = 4096
 _MAKING = (np.array, np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray)
+_OF_LISTS = (np.argmax, np.argmin, np.argsort, np.max, np.min, np.sort)
 # Kept: while a program is analysed the name stands for something else.
 _COPYING = np.array
 
@@ -58,6 +59,20 @@ def _cutting(original: Callable[..., Any]) -> Callable[..., Any]:
 def _of_numpy() -> dict[int, Any]:
     found = {id(one): follower(one, _keeping(one), draws=False) for one in _MAKING}
     return found | {id(one): follower(one, _filling(one), draws=False) for one in _FILLED + _LIKE}
+
+
+@lru_cache
+def taking_lists() -> dict[int, Any]:
+    """Stand-ins for functions that would compare the entries of a list one by one."""
+    return {id(one): follower(one, _of_list(one), draws=False) for one in _OF_LISTS}
+
+
+def _of_list(original: Callable[..., Any]) -> Callable[..., Any]:
+    def make(session: Session, value: Any, *arguments: Any, **options: Any) -> Any:
+        made = _of_symbols(session, value) if type(value) in (list, tuple) else None
+        return original(value if made is None else made, *arguments, **options)
+
+    return make
 
 
 def _filling(original: Callable[..., Any]) -> Callable[..., Any]:
@@ -110,6 +125,10 @@ def _symbolic_array(session: Session, value: Any) -> Any:
         return value
     if type(value) is RecordList:
         return value.column()
+    return _of_symbols(session, value)
+
+
+def _of_symbols(session: Session, value: Any) -> Any:
     if type(value) not in (list, tuple) or not any(map(is_symbolic, value)):
         return None
     if not all(is_symbolic(one) or isinstance(one, (int, float, np.generic)) for one in value):
