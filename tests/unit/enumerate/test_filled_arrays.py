@@ -80,7 +80,7 @@ def program(fill: Filled, scale: float, answer: Callable[[Any], Any] = list) -> 
 
 
 @pytest.mark.parametrize("fill", PROGRAMS)
-@pytest.mark.parametrize("records", [2, 10_000])
+@pytest.mark.parametrize("records", [2, pytest.param(10_000, marks=pytest.mark.slow)])
 def test_both_answers_are_found(fill: Filled, records: int) -> None:
     domain = lt.RecordGrid([CELLS] * records)
 
