@@ -110,6 +110,8 @@ def read_config(path: Path) -> FileModel:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise InputError(f"{path}: there is no such file", name="config") from None
+    except OSError as error:
+        raise InputError(f"{path}: it cannot be read: {error.strerror}", name="config") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path}: it cannot be read as TOML: {error}") from None
     if path.name == _PROJECT.name:
