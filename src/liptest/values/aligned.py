@@ -49,6 +49,8 @@ _ZERO = Fraction(0)
 _LINEAR = (operator.add, operator.sub)
 _PLAIN = frozenset({int, float, np.int64, np.float64})
 _OF_CELLS = {np.add: operator.add, np.subtract: operator.sub}
+# Where the largest is, and the smallest; by function, as the names stand for others meanwhile.
+_PLACES: dict[Any, int] = {np.argmax: 1, np.argmin: -1}
 # Uses that weights of a choice are made by.
 _OF_WEIGHTS = ("exp,", "numpy.max,", "numpy.amax,")
 _SELECTION = (
@@ -176,8 +178,8 @@ class AlignedRun(DecidingRun):
 
     def answer_function(self, function: Any, arguments: Any, options: dict[str, Any]) -> Any:
         """Functions of arrays that become known: what follows from them is known, too."""
-        if function in (np.argmax, np.argmin) and not self.releases:
-            return self._place_of_largest(1 if function is np.argmax else -1, arguments, options)
+        if function in _PLACES and not self.releases:
+            return self._place_of_largest(_PLACES[function], arguments, options)
         if function is np.where and not options:
             return self._chosen(*arguments)
         if not (function in FREE_FUNCTIONS and (self.releases or function in ALWAYS_RELEASED)):
@@ -196,7 +198,7 @@ class AlignedRun(DecidingRun):
             return NotImplemented
         model = function(np.ones(array.shape, array.dtype), *more, **options)
         call = SharedCall(function, tuple(more), options, array)
-        choices = array.size if function in (np.argmax, np.argmin) else 0
+        choices = array.size if function in _PLACES else 0
 
         def entry(place: int) -> ReleasedValue:
             kind = np.asarray(model).dtype.type

@@ -81,7 +81,7 @@ def test_wrong_numbers_and_names(options, name):
     assert caught.value.name in (None, name, "argument")
 
 
-@pytest.mark.parametrize("mechanism", [None, 1, coin, lt.ClosedForm, "vendor.py", UNIFORM])
+@pytest.mark.parametrize("mechanism", [None, 1, lt.ClosedForm, "vendor.py", UNIFORM])
 def test_what_is_no_mechanism(mechanism):
     for ask in (
         lambda: check(mechanism),
