@@ -7,10 +7,13 @@ array of its own, its analysis begins anew, and arrays have room for symbolic nu
 
 from __future__ import annotations
 
+import linecache
+import re
 import sys
 from collections.abc import Callable
 from functools import lru_cache
-from types import FrameType
+from itertools import islice
+from types import CodeType, FrameType
 from typing import Any
 
 import numpy as np
@@ -26,6 +29,7 @@ from liptest.values.record_series import RecordSeries
 _FILLED = (np.zeros, np.ones, np.full, np.empty)
 _LIKE = (np.zeros_like, np.ones_like, np.full_like, np.empty_like, np.bincount)
 _MOST_FILLED = 4096
+_CALL = re.compile(r"(?:\w+\.)*(\w+)\s*\(")
 _MAKING = (np.array, np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray)
 _OF_LISTS = (np.argmax, np.argmin, np.argsort, np.max, np.min, np.sort)
 # Kept: while a program is analysed the name stands for something else.
@@ -77,17 +81,17 @@ def _of_list(original: Callable[..., Any]) -> Callable[..., Any]:
 
 def _filling(original: Callable[..., Any]) -> Callable[..., Any]:
     def make(session: Session, *arguments: Any, **options: Any) -> Any:
-        return _with_room(session, original(*arguments, **options))
+        return _with_room(session, original(*arguments, **options), original.__name__)
 
     return make
 
 
-def _with_room(session: Session, made: Any) -> Any:
+def _with_room(session: Session, made: Any, name: str) -> Any:
     """A new plain array as one into which symbolic numbers can be written, if it was asked for.
 
-    For use in what a stand-in calls.
+    For use in what a stand-in calls, for the function of that name.
     """
-    if type(made) is not np.ndarray or not _is_called_by_program(sys._getframe(3)):
+    if type(made) is not np.ndarray or not _is_called_by_program(sys._getframe(3), name):
         return made
     if not session.fills_symbolic:
         session.filled_plain = True
@@ -97,8 +101,22 @@ def _with_room(session: Session, made: Any) -> Any:
     return SymbolicArray(CellStorage(session.tree, as_cells(made), made.dtype))
 
 
-def _is_called_by_program(frame: FrameType) -> bool:
-    return place_of(frame)[0] == frame.f_code.co_filename
+def _is_called_by_program(frame: FrameType, name: str) -> bool:
+    """Whether a line of the program calls it, and not compiled code, which needs plain arrays."""
+    if place_of(frame)[0] != frame.f_code.co_filename:
+        return False
+    return _name_called(frame.f_code, frame.f_lasti) == name
+
+
+@lru_cache(maxsize=1 << 12)
+def _name_called(code: CodeType, at: int) -> str:
+    """The name in the text of the call that is under way; "" where it is not known."""
+    line, _, start, _ = next(islice(code.co_positions(), at // 2, None))
+    if line is None or start is None:
+        return ""
+    text = linecache.getline(code.co_filename, line).encode()[start:].decode(errors="replace")
+    found = _CALL.match(text)
+    return found[1] if found else ""
 
 
 def _keeping(original: Callable[..., Any]) -> Callable[..., Any]:
@@ -107,7 +125,7 @@ def _keeping(original: Callable[..., Any]) -> Callable[..., Any]:
         if found is None or more or options.keys() - {"copy"}:
             made = original(value, dtype, *more, **options)
             is_new = original is _COPYING and type(value) in (list, tuple)
-            return _with_room(session, made) if is_new else made
+            return _with_room(session, made, original.__name__) if is_new else made
         copy = options.get("copy", original is _COPYING)
         if dtype is not None and np.dtype(dtype) != found.dtype:
             return found.astype(dtype)

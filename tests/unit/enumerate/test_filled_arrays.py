@@ -190,3 +190,21 @@ def test_a_choice_with_weights_is_told_how_it_is_followed() -> None:
     data = np.array([0, 0, 2])
     laws = [lt.output_law(one, data) for one in (by_weights, as_told)]
     assert dict(laws[0]) == pytest.approx(dict(laws[1]), abs=1e-12)
+
+
+def test_compiled_code_gets_plain_arrays() -> None:
+    @lt.mechanism
+    def with_a_generator_of_its_own(data: Any, rng: Any) -> list[float]:
+        fixed = np.random.Generator(np.random.PCG64(3))
+        scale = float(fixed.choice([2.0, 2.0, 2.0]))
+        shift = fixed.random(3).sum() + fixed.multinomial(4, [0.5, 0.5]).sum()
+        cells = np.zeros(CELLS)
+        for k in range(CELLS):
+            cells[k] = (data == k).sum() + shift + rng.laplace(0, scale)
+        return list(cells)
+
+    domain = lt.RecordGrid([CELLS] * 3)
+    found = lt.check_privacy(with_a_generator_of_its_own, domain, epsilon=1, seed=1)
+    assert str(found.decision) == "YES"
+    found = lt.check_privacy(with_a_generator_of_its_own, domain, epsilon=0.9, seed=1)
+    assert str(found.decision) == "NO"
