@@ -189,6 +189,7 @@ class OfUsers(OfPandas):
 
     kind = object
     described = "the rows of each user, of which there may be any number,"
+    advice = KeySeries.advice
 
     def __init__(self, frame: SymbolicFrame, by: KeySeries) -> None:
         self._frame, self._by = frame, by
@@ -197,10 +198,6 @@ class OfUsers(OfPandas):
     def branching(self) -> Branching:  # type: ignore[override]
         """The analysis that it is part of."""
         return self._by.branching
-
-    def refuse(self, use: str, advice: str = KeySeries.advice) -> Any:
-        """End the analysis."""
-        return super().refuse(use, advice)
 
     def __getitem__(self, key: Any) -> Any:
         return self.refuse("an index")

@@ -68,9 +68,9 @@ class OfPandas(Symbolic):
 
     __hash__ = None  # type: ignore[assignment]
 
-    def refuse(self, use: str, advice: str = ADVICE) -> Any:
+    def refuse(self, use: str, advice: str = "") -> Any:
         """End the analysis."""
-        return _Words(self.branching, advice, self.described).refuse(use)
+        return _Words(self.branching, advice or self.advice, self.described).refuse(use)
 
 
 class _Words(Symbolic):
@@ -87,14 +87,27 @@ def _operator(operation: Callable[[Any, Any], Any], *, swapped: bool = False) ->
     return operate
 
 
-def _method(operation: Callable[[Any, Any], Any]) -> Any:
-    def operate(self: RecordSeries, other: Any) -> Any:
-        return self.calculated(operation, other, swapped=False)
+class _Series(OfPandas):
+    """What stands for a series; of the records of ``array``."""
 
-    return operate
+    __slots__ = ()
+
+    array: Any
+
+    @property
+    def kind(self) -> Any:
+        """What it stands for."""
+        import pandas
+
+        return pandas.Series
+
+    @property
+    def branching(self) -> Branching:  # type: ignore[override]
+        """The analysis that it is part of."""
+        return self.array.branching  # type: ignore[no-any-return]
 
 
-class RecordSeries(OfPandas):
+class RecordSeries(_Series):
     """One column of a frame.
 
     Parameters
@@ -114,18 +127,6 @@ class RecordSeries(OfPandas):
         self.name = name
         self.names = names
 
-    @property
-    def kind(self) -> Any:
-        """What it stands for."""
-        import pandas
-
-        return pandas.Series
-
-    @property
-    def branching(self) -> Branching:  # type: ignore[override]
-        """The analysis that it is part of."""
-        return self.array.branching
-
     def like(self, array: Any) -> Any:
         """Other numbers of the same records."""
         return RecordSeries(array, self.name)
@@ -134,7 +135,8 @@ class RecordSeries(OfPandas):
         """Its column; names are refused."""
         if self.names is not None:
             self.refuse(f"{use} of names", "compare them with ==, != or .isin([..])")
-        return self.array
+        found: SymbolicArray = self.array
+        return found
 
     # ---- operators
 
@@ -169,10 +171,11 @@ class RecordSeries(OfPandas):
     __gt__, __ge__ = _operator(operator.gt), _operator(operator.ge)
     __eq__ = _operator(operator.eq)
     __ne__ = _operator(operator.ne)
-    lt, le, gt, ge = (_method(one) for one in (operator.lt, operator.le, operator.gt, operator.ge))
-    eq, ne = _method(operator.eq), _method(operator.ne)
-    add, sub, mul = _method(operator.add), _method(operator.sub), _method(operator.mul)
-    div = truediv = _method(operator.truediv)
+    lt, le = _operator(operator.lt), _operator(operator.le)
+    gt, ge = _operator(operator.gt), _operator(operator.ge)
+    eq, ne = _operator(operator.eq), _operator(operator.ne)
+    add, sub, mul = _operator(operator.add), _operator(operator.sub), _operator(operator.mul)
+    div = truediv = _operator(operator.truediv)
 
     def __neg__(self) -> Any:
         return self.like(-self.numbers("an operator"))
@@ -293,7 +296,7 @@ class RecordSeries(OfPandas):
 
     def count(self) -> Any:
         """How many records there are: nothing is missing."""
-        return self.array.storage.count()  # type: ignore[attr-defined]
+        return self.array.storage.count()
 
     def __len__(self) -> int:
         return self.count()  # type: ignore[no-any-return]
@@ -362,7 +365,7 @@ class RecordSeries(OfPandas):
 SERIES.add(RecordSeries)
 
 
-class KeySeries(OfPandas):
+class KeySeries(_Series):
     """The column that says whose a record is; ``array`` is of the same records."""
 
     __slots__ = ("array", "name")
@@ -373,22 +376,6 @@ class KeySeries(OfPandas):
     def __init__(self, array: SymbolicArray, name: str) -> None:
         self.array = array
         self.name = name
-
-    @property
-    def kind(self) -> Any:
-        """What it stands for."""
-        import pandas
-
-        return pandas.Series
-
-    @property
-    def branching(self) -> Branching:  # type: ignore[override]
-        """The analysis that it is part of."""
-        return self.array.branching
-
-    def refuse(self, use: str, advice: str = advice) -> Any:
-        """End the analysis."""
-        return super().refuse(use, advice)
 
     def __getitem__(self, key: Any) -> Any:
         if type(key) is not RecordSeries:
@@ -401,7 +388,7 @@ class KeySeries(OfPandas):
 
     def count(self) -> Any:
         """How many records there are."""
-        return self.array.storage.count()  # type: ignore[attr-defined]
+        return self.array.storage.count()
 
     def nunique(self) -> Any:
         """How many users there are."""
@@ -438,7 +425,7 @@ for _operation in (*ARITHMETIC.values(), *COMPARISONS.values()):
         setattr(OfPandas, _method_name, _refused(_operation))
 
 
-class BinSeries(OfPandas):
+class BinSeries(_Series):
     """In which of some bins each record is, or in none: a condition for each bin."""
 
     __slots__ = ("masks", "name")
@@ -451,25 +438,9 @@ class BinSeries(OfPandas):
         self.name = name
 
     @property
-    def kind(self) -> Any:
-        """What it stands for."""
-        import pandas
-
-        return pandas.Series
-
-    @property
     def array(self) -> Any:
         """Of the same records."""
         return next(iter(self.masks.values())).array
-
-    @property
-    def branching(self) -> Branching:  # type: ignore[override]
-        """The analysis that it is part of."""
-        return self.array.branching  # type: ignore[no-any-return]
-
-    def refuse(self, use: str, advice: str = advice) -> Any:
-        """End the analysis."""
-        return super().refuse(use, advice)
 
     def __getitem__(self, key: Any) -> Any:
         if type(key) is not RecordSeries:
@@ -497,6 +468,7 @@ class _Unordered(OfPandas):
 
     kind = object
     described = "counts in an order that depends on the data,"
+    advice = "write .value_counts(sort=False), or .reindex(BINS)"
 
     def __init__(self, of: BinSeries, answers: dict[Any, Any]) -> None:
         self._of, self._answers = of, answers
@@ -505,10 +477,6 @@ class _Unordered(OfPandas):
     def branching(self) -> Branching:  # type: ignore[override]
         """The analysis that it is part of."""
         return self._of.branching
-
-    def refuse(self, use: str, advice: str = "") -> Any:
-        """End the analysis."""
-        return super().refuse(use, advice or "write .value_counts(sort=False), or .reindex(BINS)")
 
     def __getitem__(self, key: Any) -> Any:
         return self._answers[key] if isinstance(key, str) else self.refuse("an index")
@@ -546,12 +514,13 @@ class Located(OfPandas):
         return self._of[key]
 
 
-class ByKey(OfPandas):
+class ByKey(_Series):
     """Answers by key, of which it depends on the data which keys there are."""
 
     __slots__ = ("_answer", "_by", "_series")
 
     described = "answers for those groups that occur, which depends on the data,"
+    advice = "name the groups: .reindex(KEYS, fill_value=0), or .get(key, 0)"
 
     def __init__(
         self, by: RecordSeries, series: RecordSeries, answer: Callable[[Any], Any]
@@ -559,21 +528,9 @@ class ByKey(OfPandas):
         self._by, self._series, self._answer = by, series, answer
 
     @property
-    def kind(self) -> Any:
-        """What it stands for."""
-        import pandas
-
-        return pandas.Series
-
-    @property
-    def branching(self) -> Branching:  # type: ignore[override]
-        """The analysis that it is part of."""
-        return self._by.branching
-
-    def refuse(self, use: str, advice: str = "") -> Any:
-        """End the analysis."""
-        words = advice or "name the groups: .reindex(KEYS, fill_value=0), or .get(key, 0)"
-        return super().refuse(use, words)
+    def array(self) -> Any:
+        """Of the same records."""
+        return self._by.array
 
     def __getitem__(self, key: Any) -> Any:
         return self.refuse("an index")
