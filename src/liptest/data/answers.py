@@ -6,7 +6,7 @@ them by one of some listed moves. What shows a violation are whole answers, give
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from numbers import Rational
 from typing import Any
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from liptest.data.domains import IntArray, MovesTogether
+from liptest.data.domains import MovesTogether
 from liptest.errors import InputError, check_count, shown
 
 # Answers that are shown are whole and below this.
@@ -148,12 +148,6 @@ class Answers(MovesTogether):
             return 1 if tuple(move) in self.moves or back in self.moves else 2
         few = self.kind == "all" or sum(map(bool, move)) == 1
         return 1 if few and max(map(abs, move)) <= self.sensitivity else 2
-
-    def neighbours(self, point: ArrayLike) -> IntArray:
-        raise self._refusal()
-
-    def pair_views(self, table: NDArray[Any]) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
-        raise self._refusal()
 
     def _refusal(self) -> InputError:
         return InputError(

@@ -478,7 +478,10 @@ class OneAnswer(AnswerGrid, Hypergrid):
 
 
 class MovesTogether(Domain):
-    """Base of domains whose coordinates move together: what changes one by one is refused."""
+    """Base of domains whose coordinates move together: what changes one by one is refused.
+
+    So are visits of neighbours, but where a subclass has its own.
+    """
 
     one_at_a_time = False
 
@@ -492,6 +495,12 @@ class MovesTogether(Domain):
         raise self._refusal()
 
     def line(self, point: ArrayLike, coordinate: int) -> IntArray:
+        raise self._refusal()
+
+    def neighbours(self, point: ArrayLike) -> IntArray:
+        raise self._refusal()
+
+    def pair_views(self, table: NDArray[Any]) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
         raise self._refusal()
 
     def _coordinate_distance(

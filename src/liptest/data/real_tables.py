@@ -16,7 +16,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from liptest.data.domains import IntArray
-from liptest.data.tables import OF_REALS, ColumnKind, RowsOfUsers
+from liptest.data.tables import (
+    OF_REALS,
+    AddedRows,
+    AddedUsers,
+    ColumnKind,
+    ReplacedRows,
+    ReplacedUsers,
+    RowsOfUsers,
+)
 from liptest.errors import DatasetError, InputError, shown
 
 _LARGEST = float(np.finfo(np.float64).max)
@@ -272,29 +280,25 @@ def _plain_all(key: Any) -> list[Any]:
 class ReplacedRealRows(RealRows):
     """Tables of which one row is replaced."""
 
-    neighbour_words = "replacing one row"
-    relation = "replace one row"
+    neighbour_words, relation = ReplacedRows.neighbour_words, ReplacedRows.relation
 
 
 class AddedRealRows(RealRows):
     """Tables of which one row is added or removed."""
 
-    neighbour_words = "adding or removing one row"
-    relation = "add or remove one row"
+    neighbour_words, relation = AddedRows.neighbour_words, AddedRows.relation
 
 
 class ReplacedRealUsers(RealRows):
     """Tables of which the rows of one user are replaced, by others or by none."""
 
-    neighbour_words = "replacing the rows of one user by others or by none"
-    relation = "replace one user"
+    neighbour_words, relation = ReplacedUsers.neighbour_words, ReplacedUsers.relation
 
 
 class AddedRealUsers(RealRows):
     """Tables of which one is the other without the rows of one user."""
 
-    neighbour_words = "adding or removing the rows of one user"
-    relation = "add or remove one user"
+    neighbour_words, relation = AddedUsers.neighbour_words, AddedUsers.relation
 
 
 OF_REALS.update(

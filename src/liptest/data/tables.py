@@ -394,12 +394,6 @@ class RowsOfUsers(MovesTogether, Table):
     def neighbouring_pairs(self) -> int:
         return self.size
 
-    def neighbours(self, point: ArrayLike) -> IntArray:
-        raise self._refusal()
-
-    def pair_views(self, table: NDArray[Any]) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
-        raise self._refusal()
-
     def _refusal(self) -> InputError:
         return InputError(
             f"domain={self}: tables of users are not visited one by one; claims on them are proved "
