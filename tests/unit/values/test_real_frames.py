@@ -26,6 +26,7 @@ from liptest.enumerate.symbolic_data import NoPaths
 from liptest.errors import DatasetError, InputError
 from liptest.privacy.prices import align
 from liptest.values.real_column import RowCells
+from tests.unit.values.frame_prices import price_of
 
 REGIONS = ["north", "south"]
 COLUMNS: dict[str, Any] = {
@@ -140,18 +141,6 @@ def largest_change(name: str, relation: str) -> float:
     return max(sum(abs(a - b) for a, b in zip(*pair, strict=True)) for pair in pairs)
 
 
-def price_of(name: str, table: Any) -> float:
-    expression = EXPRESSIONS[name]
-
-    def released(frame: Any, rng: Any) -> Any:
-        value = expression(frame)
-        return [one + rng.laplace() for one in (value if isinstance(value, tuple) else (value,))]
-
-    found = align(lt.mechanism(released).on_domain(table), table)
-    assert found.price is not None, found.reason
-    return found.epsilon
-
-
 #: The others are among the slow tests.
 FAST = {
     "clipped",
@@ -173,7 +162,7 @@ CASES = [
 
 @pytest.mark.parametrize(("name", "relation"), CASES)
 def test_the_price_is_no_less_than_the_largest_change(name: str, relation: str) -> None:
-    proved, true = price_of(name, table_of(relation)), largest_change(name, relation)
+    proved, true = price_of(EXPRESSIONS[name], table_of(relation)), largest_change(name, relation)
     assert proved >= true * (1 - 1e-15)
     if name in EXACT:
         assert math.isclose(proved, true, rel_tol=1e-9)
@@ -181,7 +170,7 @@ def test_the_price_is_no_less_than_the_largest_change(name: str, relation: str) 
 
 @pytest.mark.parametrize("name", MEANS)
 def test_means_are_followed_where_the_number_of_rows_is_public(name: str) -> None:
-    proved, true = price_of(name, table_of()), largest_change(name, "replace")
+    proved, true = price_of(EXPRESSIONS[name], table_of()), largest_change(name, "replace")
     assert true * (1 - 1e-15) <= proved <= true * (1 + 1e-9)
     expression = MEANS[name]
 

@@ -24,6 +24,7 @@ from liptest.data.tables import RowsOfUsers
 from liptest.enumerate.symbolic_data import NoPaths
 from liptest.errors import DatasetError, InputError
 from liptest.privacy.prices import align
+from tests.unit.values.frame_prices import price_of
 
 COLUMNS: dict[str, Any] = {"user": lt.Key(), "spend": lt.Integer(-3, 3, step=3)}
 SPENDS = (-3, 0, 3)
@@ -97,18 +98,6 @@ def largest_change(name: str, relation: str, at_most: int | None) -> float:
     return largest
 
 
-def price_of(name: str, table: Any) -> float:
-    expression = EXPRESSIONS[name]
-
-    def released(frame: Any, rng: Any) -> Any:
-        value = expression(frame)
-        return [one + rng.laplace() for one in (value if isinstance(value, tuple) else (value,))]
-
-    found = align(lt.mechanism(released).on_domain(table), table)
-    assert found.price is not None, found.reason
-    return found.epsilon
-
-
 #: The others are among the slow tests.
 FAST = {"sum", "users", "two rows of some", "bounded twice"}
 SLOW = pytest.mark.slow
@@ -122,7 +111,7 @@ CASES = [
 
 @pytest.mark.parametrize(("name", "relation", "at_most"), CASES)
 def test_the_price_is_what_a_user_changes(name: str, relation: str, at_most: int | None) -> None:
-    proved = price_of(name, table_of(relation, at_most))
+    proved = price_of(EXPRESSIONS[name], table_of(relation, at_most))
     true = largest_change(name, relation, at_most)
     assert proved >= true - 1e-12
     if name in AT_MOST_TWICE:
