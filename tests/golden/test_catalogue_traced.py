@@ -75,6 +75,7 @@ def test_exact_epsilon_from_the_code(name: str) -> None:
         assert found.witness.verify(mechanism)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("relation", ["all", "one"])
 @pytest.mark.parametrize("name", ["svt4", "noisy max 1"])
 def test_verdicts_on_the_code(name: str, relation: str) -> None:

@@ -14,7 +14,7 @@ PIPELINES = (
     *("visits", "active_users", "user_gradient", "incomes", "age_bands", "income_quantile"),
 )
 MODULES: dict[str, Any] = {one: import_module(f"examples.pipelines.{one}") for one in PIPELINES}
-LONG = {"regression", "gradient_step", *PIPELINES[7:]}
+LONG = {"regression", "gradient_step", *PIPELINES[3:]}
 
 
 def _marked(name: str, *values: str) -> Any:

@@ -38,6 +38,7 @@ def rows() -> list[ClaimRow]:
     return list(reproduce(SHARE))
 
 
+@pytest.mark.slow
 def test_every_row_comes_out_as_documented(rows):
     assert [row.claim for row in rows if not row.as_expected] == []
     assert sum(not row.expected for row in rows) == 7

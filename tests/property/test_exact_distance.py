@@ -197,6 +197,7 @@ weighted_graphs = st.integers(2, 7).flatmap(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(weighted_graphs)
 def test_covers_of_any_graph(case: tuple[Pairs, list[Fraction]]) -> None:

@@ -11,6 +11,7 @@ from liptest.data.domains import Domain
 from liptest.enumerate.symbolic_data import NoPaths
 from liptest.symbolic.alignment import price_paths
 from tests.property.leaky_programs import ANSWERS, BITS, LEAKS, VALUES, Leak
+from tests.shares import mostly_slow
 
 _RECORDS = 6
 _DOMAINS: dict[str, Domain] = {
@@ -20,7 +21,7 @@ _DOMAINS: dict[str, Domain] = {
 }
 
 
-@pytest.mark.parametrize("leak", LEAKS, ids=lambda leak: leak.name)
+@pytest.mark.parametrize("leak", mostly_slow(LEAKS, 3), ids=lambda leak: leak.name)
 @pytest.mark.parametrize("way", ["released", pytest.param("branches", marks=pytest.mark.slow)])
 def test_no_price_is_below_what_a_leak_costs(leak: Leak, way: str) -> None:
     found = lt.mechanism(leak.function).aligned_paths(_DOMAINS[leak.data], way=way)

@@ -124,6 +124,7 @@ def counted(seeds: range) -> dict[str, int]:
     return {kind: found.count(kind) for kind in ("equal", "above", "refused")}
 
 
+@pytest.mark.slow
 def test_prices_are_changes() -> None:
     assert counted(range(12))["equal"] >= 10
 

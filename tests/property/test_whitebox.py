@@ -177,6 +177,7 @@ def test_randomised_response_has_its_closed_law(bits: list[int], flip: float) ->
         assert law.exact(answer) == mass**flipped * (1 - mass) ** (len(bits) - flipped)
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(st.lists(BITS.filter(lambda bits: len(bits) == 3), min_size=1, max_size=6))
 def test_tables_agree_with_single_laws(datasets: list[list[int]]) -> None:

@@ -130,7 +130,7 @@ def test_an_exact_epsilon_can_be_written_as_a_logarithm(folder, capsys):
         (["vendor.py:raises", "--epsilon", "1"], 4, "raised an exception on every dataset"),
         (["vendor.py:unhashable", "--epsilon", "1"], 4, "return a number"),
         (["vendor.py:broken_sum", "--epsilon", "1"], 4, "sums to"),
-        (["vendor.py:endless", "--epsilon", "1"], 3, "choices"),
+        pytest.param(["vendor.py:endless", "--epsilon", "1"], 3, "choices", marks=pytest.mark.slow),
         (["vendor.py:rr", "--epsilon", "1", "--unknown"], 2, "--unknown"),
     ],
 )
@@ -339,6 +339,7 @@ def test_the_module_runs_as_a_script(tmp_path: Path):
     assert issubclass(InputError, ValueError)
 
 
+@pytest.mark.slow
 def test_grids_of_answers_on_the_command_line(folder, capsys):
     """SVT4 of examples/catalogue: not 1-private where all answers may move, and where one does."""
     (folder / "svt.py").write_text(

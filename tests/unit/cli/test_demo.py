@@ -64,6 +64,7 @@ def output():
     return good, "\n\n".join(lines)
 
 
+@pytest.mark.slow
 def test_every_outcome_is_the_expected_one(output):
     good, text = output
     assert good
@@ -82,6 +83,7 @@ def test_an_unexpected_outcome_is_said():
     assert lines[-1].startswith("NOT every outcome")
 
 
+@pytest.mark.slow
 def test_the_configuration_beside_the_vendors_runs(capsys):
     assert main(["check", "--config", str(FOLDER / "liptest.toml")]) == 1
     out = capsys.readouterr().out

@@ -322,6 +322,7 @@ def test_a_mechanism_that_fails_is_told_and_the_file_is_written(folder, capsys, 
     assert main(["check"]) == 4
 
 
+@pytest.mark.slow
 def test_what_takes_too_long_is_told_beforehand(folder, capsys, monkeypatch):
     monkeypatch.setattr(first_config, "_time_one_law", lambda mechanism, law: 0.01)
     known = ["--epsilon", "1", "--dimension", "300", "--force"]

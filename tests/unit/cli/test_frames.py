@@ -30,7 +30,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("relation", ["replace", "add_remove"])
+@pytest.mark.parametrize(
+    "relation", ["replace", pytest.param("add_remove", marks=pytest.mark.slow)]
+)
 def test_pipelines_are_tested_on_a_declared_table(
     folder: Path, relation: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -86,6 +88,7 @@ def not_clipped(frame, rng):
 """
 
 
+@pytest.mark.slow
 def test_users_and_real_numbers_are_said_as_columns(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

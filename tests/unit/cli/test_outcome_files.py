@@ -85,6 +85,7 @@ def test_check_keeps_the_books(folder: Path) -> None:
     assert main(["ledger", "verify", "l.db"]) == 0
 
 
+@pytest.mark.slow
 def test_release_keeps_the_books(folder: Path, capsys) -> None:
     private = ["--private", "private.csv", "--ledger", "l.db"]
     for name, code in [("good", 0), ("bad", 1)]:

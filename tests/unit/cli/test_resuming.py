@@ -170,7 +170,9 @@ def test_a_mechanism_that_ends_its_workers_is_broken(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("workers", ["1", pytest.param("2", marks=pytest.mark.slow)])
-@pytest.mark.parametrize("way", ["os._exit(0)", "os.execv('/bin/true', ['true'])"])
+@pytest.mark.parametrize(
+    "way", ["os._exit(0)", pytest.param("os.execv('/bin/true', ['true'])", marks=pytest.mark.slow)]
+)
 def test_code_that_ends_the_process_well_is_no_yes(folder: Path, way: str, workers: str) -> None:
     code = KILLS.replace("signal.raise_signal(signal.SIGKILL)", way)
     (folder / "f.py").write_text(code)

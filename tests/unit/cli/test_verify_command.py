@@ -86,6 +86,7 @@ def test_what_is_not_given_is_not_checked(folder, capsys):
         assert words in " ".join(out.split())
 
 
+@pytest.mark.slow
 def test_a_configuration_beside_it_is_taken_unless_the_file_is_looked_at_alone(folder, capsys):
     for name in ("yes", "no", "even"):
         code, out, _ = verify(capsys, f"{name}.json")

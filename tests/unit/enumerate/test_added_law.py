@@ -205,6 +205,7 @@ def test_a_series_of_coins_is_enumerated_up_to_a_tail() -> None:
     assert sum(known.values()) + law.unexplored == 1
 
 
+@pytest.mark.slow
 def test_samples_of_the_unmodified_program_fit() -> None:
     found = law_of(by_rejection)
     rng, data = np.random.default_rng(5), np.array([1, 0, 1])

@@ -252,6 +252,7 @@ def test_dependent_places_are_looked_at_value_by_value() -> None:
     assert verdict.decision == "NO"
 
 
+@pytest.mark.slow
 def test_a_release_is_drawn_from_a_law_that_is_listed() -> None:
     """A gate draws from listed outputs, so it may not rest on a proof over all numbers."""
     from liptest.privacy.check import check_with_settings

@@ -167,6 +167,7 @@ def no_collection() -> Iterator[None]:
     gc.enable()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("program", "error"),
     [

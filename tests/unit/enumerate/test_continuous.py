@@ -382,6 +382,7 @@ def test_code_that_changes_its_answers_is_noticed() -> None:
         lt.exact_epsilon(lt.mechanism(peeks), CUBE)
 
 
+@pytest.mark.slow
 def test_certificates_hold_and_notice_other_code() -> None:
     for epsilon, decision in ((1.0, "YES"), (0.5, "NO")):
         mechanism = lt.mechanism(noisy_count)
@@ -441,6 +442,7 @@ def test_the_command_line_writes_a_page_and_a_certificate(
     assert "no single value has a probability" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_numbers_that_are_alike_are_compared_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of 2^6 paths, whose 6 numbers are each known to be positive, or replaced by 0."""
     numbers: list[Any] = []

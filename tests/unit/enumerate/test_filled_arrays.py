@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
+from tests.shares import mostly_slow
 
 CELLS = 4
 Filled = Callable[[Any, Any, float], Any]
@@ -157,7 +158,7 @@ SUMS: dict[str, Callable[[Any], Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", SUMS)
+@pytest.mark.parametrize("name", mostly_slow(SUMS, 4))
 def test_sums_by_other_names(name: str) -> None:
     total = SUMS[name]
     domain = lt.RecordGrid([10] * 1000)
@@ -170,6 +171,7 @@ def test_sums_by_other_names(name: str) -> None:
     assert decision(8.9) == "NO"
 
 
+@pytest.mark.slow
 def test_a_choice_with_weights_is_told_how_it_is_followed() -> None:
     @lt.mechanism
     def by_weights(data: Any, rng: Any) -> int:
@@ -192,6 +194,7 @@ def test_a_choice_with_weights_is_told_how_it_is_followed() -> None:
     assert dict(laws[0]) == pytest.approx(dict(laws[1]), abs=1e-12)
 
 
+@pytest.mark.slow
 def test_compiled_code_gets_plain_arrays() -> None:
     @lt.mechanism
     def with_a_generator_of_its_own(data: Any, rng: Any) -> list[float]:

@@ -77,6 +77,7 @@ def test_exact_epsilon_encloses_what_is_open():
     assert found.upper == np.inf
 
 
+@pytest.mark.slow
 def test_a_hopeless_mechanism_ends_early_without_a_verdict(monkeypatch):
     monkeypatch.setattr("liptest.enumerate.enumeration._MAX_PARTIAL_LEAVES", 64)
 

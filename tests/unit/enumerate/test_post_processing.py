@@ -15,6 +15,7 @@ import pytest
 import liptest as lt
 from liptest.enumerate.post_processing import Tail
 from liptest.enumerate.symbolic_data import NoPaths, SymbolicPaths
+from tests.shares import mostly_slow
 
 LABELS = ["no", "yes"]
 KEPT: dict[str, Any] = {}
@@ -82,7 +83,7 @@ one_line = lambda d, r: str(d.sum() + r.laplace(0, 1.0))  # noqa: E731
 GOOD = [formatted, as_json, in_steps, with_a_dict, with_an_array, with_a_loop, early, one_line]
 
 
-@pytest.mark.parametrize("function", [*GOOD, without_generator])
+@pytest.mark.parametrize("function", mostly_slow([*GOOD, without_generator], 8))
 def test_the_rest_is_not_followed(function: Any) -> None:
     found = paths(function)
     assert isinstance(found, SymbolicPaths)
@@ -287,6 +288,7 @@ def test_what_is_kept_beside_the_told_is_found(function: Any) -> None:
     VARIABLE.set(None)
 
 
+@pytest.mark.slow
 def test_what_cannot_be_cut() -> None:
     for function in (len, lambda data: data, tells_locals, tells_frames, tells_by_eval):
         assert Tail.of(function) is None
@@ -317,6 +319,7 @@ def test_the_parts_of_a_return_are_evaluated_in_their_order() -> None:
     assert log == order == list("12345")
 
 
+@pytest.mark.slow
 def test_told_noise_is_a_place_of_its_own() -> None:
     """Told twice, a noise has no price: the difference is exact."""
 

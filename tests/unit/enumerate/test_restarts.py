@@ -144,6 +144,7 @@ def test_an_exception_leaves_the_loop() -> None:
     assert "Raised('ZeroDivisionError')" in {repr(leaf.skeleton) for leaf in law.outputs}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("program", "epsilon"), [(permute_and_flip, 2.0), (with_noise_after, math.log(2))]
 )

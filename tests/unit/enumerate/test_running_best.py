@@ -109,6 +109,7 @@ FEW = (by_key, by_loop)
 OTHERS = [pytest.param(one, marks=pytest.mark.slow) for one in CHOICES if one not in FEW]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("choose", [*FEW, *OTHERS])
 def test_the_price_is_that_of_the_largest(choose: Callable[[Scores], Any]) -> None:
     def decision(answers: int, scale: float) -> str:

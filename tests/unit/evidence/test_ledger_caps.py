@@ -77,6 +77,7 @@ def test_what_meets_a_cap_exactly_is_released(ledger):
     assert not found.is_within(0.999)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "claim",
     [
@@ -107,6 +108,7 @@ def test_claims_of_other_forms_are_released_and_composed(ledger, claim):
         made.release(SECRET)
 
 
+@pytest.mark.slow
 def test_gaussian_releases_compose_as_one(ledger):
     geometric = lt.ShiftMechanism(lt.Count(), lt.DiscreteLaplace(4))
     made = gate(ledger, geometric, releases=4, mu=0.32)

@@ -64,6 +64,7 @@ def test_a_rejection_sampler_is_proved_with_the_delta_of_its_tail() -> None:
     assert problems(given.to_json(), by_rejection) == []
 
 
+@pytest.mark.slow
 def test_at_delta_0_the_delta_that_is_proved_is_said() -> None:
     verdict = check(by_rejection, method="alignment")
     assert verdict.decision == "INCONCLUSIVE"
@@ -77,6 +78,7 @@ def test_loops_of_coins_are_proved_at_delta_0() -> None:
     assert verdict.settings.parameters["delta"] == 0.0
 
 
+@pytest.mark.slow
 def test_too_little_noise_is_not_proved() -> None:
     verdict = lt.check_privacy(
         by_rejection, PEOPLE, epsilon=0.9, delta=1e-3, seed=1, method="alignment"

@@ -83,6 +83,7 @@ def test_a_distribution_plays_no_part_in_a_proof() -> None:
     assert alone.distribution == "no distribution"
 
 
+@pytest.mark.slow
 def test_answers_of_any_size_are_proved() -> None:
     verdict = check(above, lt.Answers(30))
     assert (verdict.decision, verdict.method) == ("YES", "alignment")
@@ -96,7 +97,7 @@ def test_answers_of_any_size_are_proved() -> None:
     [
         (too_quiet, PEOPLE, "record"),
         (too_quiet, lt.RecordGrid([2] * 5000), "record"),
-        (above, lt.Answers(30, 2), "answer"),
+        pytest.param(above, lt.Answers(30, 2), "answer", marks=pytest.mark.slow),
     ],
 )
 def test_a_false_claim_is_refuted_at_its_size(mechanism: Any, domain: Any, words: str) -> None:
@@ -439,6 +440,7 @@ def test_a_comparison_without_noise_is_refuted_where_it_changes(
     assert sums[1] >= ends[0]
 
 
+@pytest.mark.slow
 def test_code_that_may_ask_for_types_otherwise_is_not_proved() -> None:
     def hidden(data: Any, rng: Any) -> Any:
         if next(map(type, [data])) is np.ndarray and data.sum() == 1234:

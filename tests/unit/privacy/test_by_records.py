@@ -139,7 +139,7 @@ def test_what_brings_records_together_has_no_such_proof(function: Any) -> None:
         check(function, distribution, epsilon=5.0, method="per-record")
 
 
-FAST = {"response", "loop", "comprehension", "masked", "legacy_numbers"}
+FAST = {"response"}
 
 
 @pytest.mark.parametrize(

@@ -132,6 +132,7 @@ def test_a_delta_of_1e_40_is_as_good_as_any():
     assert back.upper == pytest.approx(1e-40, rel=1e-6)
 
 
+@pytest.mark.slow
 def test_gaussian_claims_compose_to_a_gaussian():
     noisy = lt.ShiftMechanism(lt.Count(), lt.DiscreteLaplace(4))
     mu = lt.exact_mu(noisy, CUBE.domain).value
@@ -237,6 +238,7 @@ def test_verdicts_of_samples_alone_compose_with_what_they_could_see():
     assert verdict.guarantee.condition in said
 
 
+@pytest.mark.slow
 def test_claims_of_all_forms_compose_with_each_other():
     noisy = lt.ShiftMechanism(lt.Count(), lt.DiscreteGaussian(10))
     geometric = lt.ShiftMechanism(lt.Count(), lt.DiscreteLaplace(5))

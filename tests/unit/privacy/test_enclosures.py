@@ -86,6 +86,7 @@ def test_a_witness_of_endless_digits_is_written_and_decided():
     assert check(gate.certificate.to_dict()) == BREAKS
 
 
+@pytest.mark.slow
 def test_tiny_declared_probabilities_are_decided():
     """Logs far below the smallest float."""
 

@@ -175,6 +175,7 @@ def test_a_witness_among_several_numbers() -> None:
     assert flat[witness.place] == float.fromhex(witness.output)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mechanism", [clipped, snapped, coin])
 def test_clipped_snapped_and_discrete_mechanisms_are_never_refuted(mechanism: Any) -> None:
     for epsilon in (1, 2):
@@ -184,6 +185,7 @@ def test_clipped_snapped_and_discrete_mechanisms_are_never_refuted(mechanism: An
             assert found is None or found.decision != "NO"
 
 
+@pytest.mark.slow
 def test_a_rounded_unclipped_sum_is_refuted_by_its_tail_alone() -> None:
     """I3: pure privacy is lost at the first grid point, of probability 2**-53."""
     witness = witness_of(checked(tails_only))
@@ -230,6 +232,7 @@ def test_the_exact_law_of_the_floats_proves_a_clipped_sum() -> None:
     assert checked(clipped, floats="implemented").decision == "YES"
 
 
+@pytest.mark.slow
 def test_an_unclipped_sum_holds_with_the_delta_that_is_told() -> None:
     found = checked(tails_only).implemented
     assert found is not None
@@ -373,6 +376,7 @@ def exponential_by_hand(data, rng):
     return data.sum() - 2.0 * math.log(1 - rng.random())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("function", [inverse_cdf, inverse_cdf_of_math, exponential_by_hand])
 def test_an_inverse_cdf_by_hand_is_a_function_of_a_grid_point(function: Any) -> None:
     """Its ideal law is not followed; that its floats give it away is certain."""

@@ -69,6 +69,7 @@ def opened(request: pytest.FixtureRequest, browser: Any, file: Path, width: int)
     view.close()
 
 
+@pytest.mark.slow
 def test_nothing_is_loaded_and_nothing_complains(opened: Any, file: Path) -> None:
     assert opened.noticed == [file.as_uri()]
 
@@ -85,6 +86,7 @@ def test_nothing_is_wider_than_the_screen(opened: Any, width: int) -> None:
     assert wider == []
 
 
+@pytest.mark.slow
 def test_letters_in_drawings_stay_readable(opened: Any) -> None:
     smallest = opened.evaluate(
         """() => Math.min(...[...document.querySelectorAll('svg text')].map(one =>

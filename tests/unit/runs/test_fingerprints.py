@@ -271,6 +271,7 @@ print(fingerprint(lt.catalogue.permute_and_flip(3, 1.0)).code)
 """
 
 
+@pytest.mark.slow
 def test_fingerprints_are_the_same_in_every_process(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(SCRIPT)

@@ -70,6 +70,7 @@ def test_ctrl_c_says_what_is_certified_and_ends(tmp_path, workers):
     assert "INCONCLUSIVE interrupted after 0 of" in output
 
 
+@pytest.mark.slow
 def test_ctrl_c_that_is_swallowed_ends_after_the_chunk_without_a_verdict(tmp_path):
     # 7 is an output of the interrupted run only: it would be a NO.
     wanted = "--epsilon 1 --dimension 4 --uniform --method edges"

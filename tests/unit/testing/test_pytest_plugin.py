@@ -74,6 +74,7 @@ def properties(path):
     }
 
 
+@pytest.mark.slow
 def test_a_true_claim_passes_as_function_fixture_and_marker(run):
     result = run(
         """
@@ -423,6 +424,7 @@ def test_loading_the_plugin_costs_strangers_nothing():
     assert done.returncode == 0
 
 
+@pytest.mark.slow
 def test_a_session_that_does_not_use_it_loads_no_numpy(pytester):
     pytester.makepyfile(
         """

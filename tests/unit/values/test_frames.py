@@ -17,6 +17,7 @@ import pytest
 import liptest as lt
 from liptest.enumerate.symbolic_data import NoPaths
 from liptest.privacy.prices import align
+from tests.shares import mostly_slow
 
 REGIONS = ["north", "south"]
 COLUMNS: dict[str, Any] = {
@@ -134,7 +135,7 @@ def price_of(expression: Callable[[Any], Any], table: lt.Table) -> float:
 
 
 @pytest.mark.parametrize("relation", RELATIONS)
-@pytest.mark.parametrize("name", EXPRESSIONS)
+@pytest.mark.parametrize("name", mostly_slow(EXPRESSIONS, 3))
 def test_the_price_is_the_sensitivity(name: str, relation: str) -> None:
     expression, table = EXPRESSIONS[name], TABLES[relation]
     proved, true = price_of(expression, table), sensitivity_of(expression, table)
