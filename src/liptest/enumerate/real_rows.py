@@ -20,7 +20,7 @@ from liptest.data.real_tables import RealRows
 from liptest.enumerate.draw_logs import handed
 from liptest.enumerate.user_rows import Pairs, UserRows, kept_by
 from liptest.symbolic.answers import Answer, Differences, ManyDifferences, Move
-from liptest.values.column import AnswerBook, RowBound
+from liptest.values.answer_book import AnswerBook, RowBound
 from liptest.values.real_column import MOST_CELLS, RowCells, evaluate
 
 # Numbers that are shown where larger ones tell no more.

@@ -50,12 +50,14 @@ from liptest.symbolic.answers import AlignedPath, Answer, Differences, ManyDiffe
 from liptest.symbolic.forms import Constraint, Form
 from liptest.symbolic.noise import Noise
 from liptest.values.aligned import AlignedRun, AlignedValue, ReleasedNumber
+from liptest.values.answer_book import AnswerBook
 from liptest.values.array import CellStorage, SymbolicArray, filled
 from liptest.values.branching import Branches, Branching, UnweightedBranches
-from liptest.values.column import AnswerBook, Column
+from liptest.values.column import Column
 from liptest.values.decisions import Alternative
 from liptest.values.grid import Split
 from liptest.values.real_column import MOST_CELLS
+from liptest.values.record_parts import Part
 from liptest.values.rounding import Near
 
 # Kept: while a program is analysed the names stand for something else.
@@ -95,8 +97,8 @@ class SymbolicPaths:
     differences: Differences | ManyDifferences
     way: str
     reads_length: bool
-    #: By a move of the answers: two values of a record that differ by it, where that is known.
-    values_of_move: Callable[[Move], tuple[int, int] | None] = _unknown
+    #: By a move of the answers: a position and two values of its record that differ by it.
+    change_of_move: Callable[[Move], tuple[int, int, int] | None] = _unknown
     #: Neighbours that differ by moves, one of each part of ``ManyDifferences``.
     pairs_of_moves: Callable[[tuple[Move, ...]], Pairs] = _no_pairs
     #: What would make the price smaller, in a sentence.
@@ -135,8 +137,8 @@ class Data(Protocol):
         """Of the answers of neighbours."""
         ...
 
-    def values_of_move(self, move: Move) -> tuple[int, int] | None:
-        """Two values of a record that move the answers so; None where records are no such."""
+    def change_of_move(self, move: Move) -> tuple[int, int, int] | None:
+        """A position and two values of its record that move the answers so, where known."""
         ...
 
     def pairs_at(self, table: dict[int, Fraction], offset: Fraction) -> Pairs:
@@ -161,9 +163,14 @@ class Records:
         self._sizes = domain.size_array
         comes_and_goes = isinstance(domain, AddedRows)
         values = int(self._sizes.max())
-        self._answers = AnswerBook(domain.dimension, values, comes_and_goes=comes_and_goes)
-        #: A dataset, and how many of its records have each value.
-        self._counted: tuple[Any, Any] = None, None
+        self._answers = AnswerBook(
+            domain.dimension,
+            values,
+            comes_and_goes=comes_and_goes,
+            has_positions=not comes_and_goes,
+        )
+        #: A dataset, and by part how many of its records have each value.
+        self._counted: tuple[Any, dict[Part, Any]] = None, {}
 
     def symbolic(self, tree: Branching, run: AlignedRun) -> Any:
         values = np.arange(self._answers.values, dtype=np.int64)
@@ -178,17 +185,23 @@ class Records:
 
     def value(self, answer: Answer, dataset: NDArray[Any]) -> Fraction:
         if self._counted[0] is not dataset:
-            self._counted = dataset, np.bincount(dataset, minlength=self._answers.values)
-        return self._answers.value(answer.number, self._counted[1])
+            self._counted = dataset, {}
+        part, known = self._answers.parts[answer.number], self._counted[1]
+        if part not in known:
+            records = dataset if part is None else dataset[np.asarray(part)]
+            known[part] = np.bincount(records, minlength=self._answers.values)
+        return self._answers.value(answer.number, known[part])
 
     def differences(self) -> Differences:
         return self._answers.differences()
 
-    def values_of_move(self, move: Move) -> tuple[int, int] | None:
-        return self._answers.values_of_move(move)
+    def change_of_move(self, move: Move) -> tuple[int, int, int] | None:
+        return self._answers.change_of_move(move)
 
     def pairs_at(self, table: dict[int, Fraction], offset: Fraction) -> Pairs:
         """With so many records of the value that adds most that 0 is near; the others add least."""
+        if self._answers.has_parts:
+            return ()
         added = self._answers.contributions(table)
         low, high = min(added, key=lambda v: added[v]), max(added, key=lambda v: added[v])
         n, step = len(self._sizes), added[high] - added[low]
@@ -256,7 +269,7 @@ class Numbers:
     def differences(self) -> Differences:
         return self._differences
 
-    def values_of_move(self, move: Move) -> None:
+    def change_of_move(self, move: Move) -> None:
         return None
 
     def pairs_at(self, table: dict[int, Fraction], offset: Fraction) -> Pairs:
@@ -427,7 +440,7 @@ def _followed(
     except Exception as error:  # of liptest itself: what it does not follow is no proof
         return NoPaths(_fault_in_words(program.name, error))
     paths = {id(leaf.path): leaf.path for leaf in leaves}
-    known = data.differences(), way, data.reads_length, data.values_of_move
+    known = data.differences(), way, data.reads_length, data.change_of_move
     of_users = (data.pairs_of_moves, data.hint) if isinstance(data, UserRows) else ()
     return SymbolicPaths(tuple(paths.values()), *known, *of_users)
 

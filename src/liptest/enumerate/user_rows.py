@@ -19,9 +19,10 @@ from liptest.data.tables import RowsOfUsers
 from liptest.enumerate.draw_logs import handed
 from liptest.symbolic.answers import Answer, ManyDifferences, Move
 from liptest.values.aligned import AlignedRun
+from liptest.values.answer_book import AnswerBook, RowBound
 from liptest.values.array import SymbolicArray
 from liptest.values.branching import Branching
-from liptest.values.column import AnswerBook, Column, RowBound
+from liptest.values.column import Column
 
 Pairs = tuple[tuple[IntArray, IntArray], ...]
 # Users, more or less, of plain tables.
@@ -72,7 +73,7 @@ class UserRows:
         """Of the answers of neighbours."""
         return self._answers.differences_of_users(self._domain.most)[0]
 
-    def values_of_move(self, move: Move) -> None:
+    def change_of_move(self, move: Move) -> None:
         """It is several records that change."""
         return
 

@@ -74,16 +74,16 @@ def _record_pairs(domain: Domain) -> Iterator[Pair]:
     values = list(_value_pairs(int(domain.size_array.max())))
     if isinstance(domain, AddedRows):  # a record comes or goes
         values = [pair for pair in values if pair[0] == 0]
-    every = [record_pairs(domain, low, high) for low, high in values]
+    every = [record_pairs(domain, 0, low, high) for low, high in values]
     yield from chain.from_iterable(islice(one, 1) for one in every)
     yield from chain.from_iterable(every)
 
 
-def record_pairs(domain: Domain, low: int, high: int) -> Iterator[Pair]:
-    """One record changed from one value to another."""
+def record_pairs(domain: Domain, at: int, low: int, high: int) -> Iterator[Pair]:
+    """One record changed from one value to another: the one at a position first."""
     sizes, n = domain.size_array, domain.dimension
     balanced, is_first = np.arange(n) % sizes, np.arange(n) < n // 2
-    for place in dict.fromkeys((0, n - 1, n // 2)):
+    for place in dict.fromkeys((at, 0, n - 1, n // 2)):
         values = [min(value, int(sizes[place]) - 1) for value in (low, high)]
         if values[0] == values[1]:
             continue

@@ -35,8 +35,8 @@ class Alignment:
     seconds: float = 0.0
     #: How many values were enumerated of noise of the code's own making; 0 where none were.
     values: int = 0
-    #: Two values of a record of which the exchange is dearest, where that is known.
-    dearest: tuple[int, int] | None = None
+    #: A position and two values of its record, whose exchange is dearest, where that is known.
+    dearest: tuple[int, int, int] | None = None
     #: Neighbours on both sides of a comparison of data without noise.
     boundary: tuple[tuple[IntArray, IntArray], ...] = ()
 
@@ -83,7 +83,7 @@ def _aligned(
             price = price_direct_sums(followed.paths, followed.differences, delta=delta)
     except LiptestError as error:
         return Alignment(None, reason=str(error))
-    dearest = followed.values_of_move(price.move) if price.move else None
+    dearest = followed.change_of_move(price.move) if price.move else None
     counts = len(followed.paths), followed.reads_length
     boundary = followed.pairs_of_moves((price.move,)) if price.move else ()
     return Alignment(price, *counts, price.why or followed.hint, dearest=dearest, boundary=boundary)

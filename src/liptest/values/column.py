@@ -9,22 +9,19 @@ and casting. A selection keeps the records whose values are ``kept``. What sums 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from copy import copy
-from dataclasses import dataclass
 from fractions import Fraction
-from itertools import product
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.errors import InputError
-from liptest.symbolic.answers import Answer, Differences, ManyDifferences, Move
 from liptest.values.aligned import AlignedRun, AlignedValue
+from liptest.values.answer_book import AnswerBook
 from liptest.values.array import Storage, SymbolicArray, array_of, filled
 from liptest.values.branching import Branching
 from liptest.values.protocol import COMPARISONS, Symbolic, is_symbolic
 from liptest.values.record_list import RecordList
+from liptest.values.record_parts import MOST_PARTS, line_of
 
 Table = NDArray[Any]
 # Of a float: half a step at 1.
@@ -34,206 +31,12 @@ _OFF = 2.0**-47
 _APART = 2.0**-30
 # Whole numbers up to here are floats.
 _LARGEST = 2**53
-# Sums of real numbers that one record adds to, and corners of all boxes.
-_MOST_WIDE, _MOST_CORNERS = 8, 100_000
 # NumPy adds up blocks of 128 numbers in 8 lines, and then these in pairs.
 _BLOCK = 24
 ADVICE = (
     "treat all records alike with numpy functions entry by entry (arithmetic, clip, where, "
     "comparisons), then sum or count; liptest then knows the sensitivity for every size"
 )
-
-
-@dataclass(frozen=True)
-class RowBound:
-    """Of each user the first ``most`` rows whose values are ``kept``, of what ``before`` leaves."""
-
-    before: RowBound | None
-    kept: bytes
-    most: int
-
-    @property
-    def rows(self) -> int:
-        """The most rows of a user that are left."""
-        return self.most if self.before is None else min(self.most, self.before.rows)
-
-
-class AnswerBook:
-    """The answers of an analysis: sums over all records of a table, equal ones once.
-
-    Parameters
-    ----------
-    records
-        How many records there are.
-    values
-        How many values a record takes.
-    comes_and_goes
-        Whether value 0 is that of no record, and neighbours have one record more or less.
-    """
-
-    def __init__(self, records: int, values: int, *, comes_and_goes: bool = False) -> None:
-        self.records = records
-        self.values = values
-        self.comes_and_goes = comes_and_goes
-        self.tables: list[Table] = []
-        #: How far floats may take a sum from its exact value, by answer.
-        self.margins: dict[int, Fraction] = {}
-        #: Kinds of records, where records have real numbers.
-        self.cells: Any = None
-        #: Of answers that real numbers are part of: the largest that a record adds, and what it is.
-        self.largest: dict[int, Table] = {}
-        self.recipes: dict[int, Any] = {}
-        #: What rows an answer is of, where the contributions of users are bounded.
-        self.bounds: list[RowBound | None] = []
-        self.bound: RowBound | None = None
-        self._numbers: dict[Any, int] = {}
-        self._answers: list[Answer] = []
-        self._bounded: dict[RowBound, AnswerBook] = {}
-        #: Whether the number of records was read, which is public.
-        self.reads_length = False
-
-    def of(self, table: Table, margin: Fraction = Fraction(0)) -> Answer:
-        """The answer of a table, (values,) whole or finite numbers."""
-        table = _lean(table)
-        key = table.dtype.char.encode() + table.tobytes(), self.bound
-        number = self._numbers.get(key)
-        if number is None:
-            number = self._numbers[key] = len(self.tables)
-            self.tables.append(table)
-            self.bounds.append(self.bound)
-            self._answers.append(Answer(number, table.dtype.kind == "i", f"sum {number + 1}"))
-        if margin:
-            self.margins[number] = max(margin, self.margins.get(number, Fraction(0)))
-        return self._answers[number]
-
-    @property
-    def depends_on_length(self) -> bool:
-        """Whether the number of records was read, or sums of floats are rounded by it."""
-        return self.reads_length or any(self.margins.values())
-
-    def of_recipe(self, recipe: Any, low: Table, high: Table, margin: Fraction) -> Answer:
-        """The answer of what a record adds between two numbers, by its value, (values,) each."""
-        key = recipe, self.bound
-        number = self._numbers.get(key)
-        if number is None:
-            number = self._numbers[key] = len(self.tables)
-            self.tables.append(low)
-            self.largest[number], self.recipes[number] = high, recipe
-            self.bounds.append(self.bound)
-            self._answers.append(Answer(number, False, f"sum {number + 1}"))
-        self.margins[number] = max(margin, self.margins.get(number, Fraction(0)))
-        return self._answers[number]
-
-    def bounded(self, kept: Table, most: int) -> AnswerBook:
-        """The same book, for sums over the first rows of each user."""
-        bound = RowBound(self.bound, kept.tobytes(), most)
-        if bound not in self._bounded:
-            made = self._bounded[bound] = copy(self)  # which shares the lists
-            made.bound = bound
-        return self._bounded[bound]
-
-    def value(self, number: int, counts: NDArray[np.int64]) -> Fraction:
-        """The answer where so many records have each value."""
-        table = self.tables[number]
-        added = np.flatnonzero((table != 0) & (counts != 0))
-        pairs = zip(table[added].tolist(), counts[added].tolist(), strict=True)
-        if table.dtype.kind == "i":
-            return Fraction(sum(entry * count for entry, count in pairs))
-        return sum((Fraction(entry) * count for entry, count in pairs), Fraction(0))
-
-    def differences(self) -> Differences:
-        """What a replaced record changes, or one that comes or goes."""
-        rows, size = self._corners(), len(self.tables)
-        if self.comes_and_goes:
-            assert not rows[0]  # a sum over what is not there
-            found = Differences.of_tables(rows[1:], relation="added", size=size)
-        else:
-            found = Differences.of_tables(rows, size=size)
-        return found.between(self.largest).widened(self.margins)
-
-    def differences_of_users(
-        self, most: int
-    ) -> tuple[ManyDifferences, tuple[RowBound | None, ...]]:
-        """What the rows of one user change, at most ``most`` of them; the bound of each part.
-
-        Rows that differently bounded sums are of may be different ones (tables, B5).
-        """
-        size, parts = len(self.tables), []
-        relation: Any = "added" if self.comes_and_goes else "replaced"
-        bounds = tuple(dict.fromkeys(self.bounds))
-        for bound in bounds:
-            rows = self._corners({n for n, other in enumerate(self.bounds) if other == bound})
-            assert not rows[0]  # a sum over what is not there
-            times = most if bound is None else min(most, bound.rows)
-            kept = rows[1:] if self.comes_and_goes else rows
-            part = Differences.of_tables(kept, relation=relation, size=size)
-            parts.append((times, part.between(self.largest)))
-        if any(self.margins.values()):
-            nothing = Differences.listed([{}], size=size)
-            parts.append((1, nothing.widened(self.margins)))
-            bounds = (*bounds, None)
-        return ManyDifferences(size, tuple(parts)), bounds
-
-    def _corners(self, numbers: Iterable[int] | None = None) -> list[dict[int, Fraction]]:
-        """``rows_of``, and the other corners of the boxes that what a record adds lies in."""
-        rows = self.rows_of(numbers)
-        wide = sorted(self.largest if numbers is None else set(numbers) & self.largest.keys())
-        found = list(rows)
-        for value, row in enumerate(rows):
-            open_ones = [n for n in wide if self.largest[n][value] != self.tables[n][value]]
-            if len(open_ones) > _MOST_WIDE or len(found) > _MOST_CORNERS:
-                raise InputError(
-                    f"sums of {len(open_ones)} real numbers of one row are too many to be bounded "
-                    f"together",
-                    name="columns",
-                )
-            for chosen in product((False, True), repeat=len(open_ones)):
-                ends = {
-                    n: Fraction(self.largest[n][value].item())
-                    for n, is_high in zip(open_ones, chosen, strict=True)
-                    if is_high
-                }
-                if ends:
-                    found.append({n: by for n, by in (row | ends).items() if by})
-        return found
-
-    def rows_of(self, numbers: Iterable[int] | None = None) -> list[dict[int, Fraction]]:
-        """What a record of each value adds to the answers, or to those with these numbers."""
-        rows: list[dict[int, Fraction]] = [{} for _ in range(self.values)]
-        for number in range(len(self.tables)) if numbers is None else sorted(numbers):
-            table = self.tables[number]
-            for value in np.flatnonzero(table).tolist():
-                rows[value][number] = Fraction(table[value].item())
-        return rows
-
-    def contributions(self, factors: dict[int, Fraction]) -> dict[int, Fraction]:
-        """By value of a record: what one adds to the sum of these answers times these factors."""
-        return {
-            value: sum((by * row.get(answer, 0) for answer, by in factors.items()), Fraction(0))
-            for value, row in enumerate(self.rows_of())
-        }
-
-    def values_of_move(self, move: Move) -> tuple[int, int] | None:
-        """Two values of a record of which the second adds so much more than the first."""
-        rows = [tuple(sorted(one.items())) for one in self.rows_of()]
-        places = {row: value for value, row in reversed(list(enumerate(rows)))}
-        for value, row in enumerate(rows[:1] if self.comes_and_goes else rows):
-            added = dict(row)
-            for answer, step in move:
-                added[answer] = added.get(answer, Fraction(0)) + step
-            other = tuple(sorted((answer, one) for answer, one in added.items() if one))
-            if places.get(other, value) != value:
-                return value, places[other]
-        return None
-
-
-def _lean(table: Table) -> Table:
-    """Whole numbers as such, whatever their type."""
-    if table.dtype.kind in "biu":
-        return table.astype(np.int64)
-    wide = table.astype(np.float64) + 0.0
-    whole = bool(np.all(wide == np.floor(wide))) and bool(np.all(np.abs(wide) < 2.0**53))
-    return wide.astype(np.int64) if whole else wide
 
 
 class Column(Storage):
@@ -284,7 +87,7 @@ class Column(Storage):
     def shape(self) -> tuple[int, ...]:
         if self.kept is not None:
             self.refuse("the shape of a selection", "count it: (mask).sum() instead of its length")
-        self.answers.reads_length = True
+        self.answers.read_length()
         return (self.answers.records, *self.table.shape[1:])
 
     def refuse(self, use: str, advice: str = ADVICE) -> Any:
@@ -330,10 +133,15 @@ class Column(Storage):
         """The same records in their places, as ravel() and reshape(-1) of one line give them."""
         if self.table.ndim == 1 and self.kept is None:
             places = np.arange(self.answers.records)
+            # Of entries that are not next to each other NumPy makes a copy sooner.
+            places = np.repeat(places, 2)[::2] if self.is_strided else places
             found = move(places)
             if isinstance(found, np.ndarray) and np.array_equal(found, places):
                 is_view = np.may_share_memory(found, places)
                 return self.other(self.table if is_view else self.table.copy())
+            has_parts = self.answers.has_positions and isinstance(found, np.ndarray)
+            if has_parts and is_grid(found):
+                return Blocks(self, found)
         return self.refuse("a use that moves records")
 
     def copied(self, order: Any) -> Any:
@@ -397,12 +205,42 @@ class Column(Storage):
         if any(issubclass(type(one), Symbolic) for one in places):
             return self.refuse("an index")
         first = places[0] if places else Ellipsis
-        whole = first is Ellipsis or (type(first) is slice and first == slice(None))
-        if not whole or (first is Ellipsis and len(places) > 1):
+        if type(first) is slice and first != slice(None):
+            part = self.part_at(self._positions_of(first))
+            return SymbolicArray(part)[:, *places[1:]] if len(places) > 1 else SymbolicArray(part)
+        is_whole = type(first) is slice or (first is Ellipsis and len(places) < 2)
+        if not is_whole:
             return self.refuse("a use that looks at single records")
         found = self.other(self.calculated(lambda: self.table[places], "an index"))
         found.is_strided = True
         return SymbolicArray(found)
+
+    def _positions_of(self, index: slice) -> range | None:
+        """Positions of a slice, of all records or of this part of them."""
+        try:
+            found: range = self.answers.positions[index]
+            return found
+        except Exception:  # NumPy has its own words for it
+            return self.refuse("an index")  # type: ignore[no-any-return]
+
+    def part_at(self, positions: range | None) -> Column:
+        """The records at these positions, to read."""
+        book = self.answers
+        if self.kept is not None:
+            self.refuse("positions in a selection")
+        if positions == book.positions:
+            return self.other(self.table.view())
+        if not book.has_positions:
+            self.refuse("a use that looks at single records")
+        part = book.parted(positions) if positions else None
+        if part is None:
+            return self.refuse("a use that looks at single records")  # type: ignore[no-any-return]
+        part.read_length()
+        table = self.table.view()
+        table.flags.writeable = False  # what is written would be written for all records
+        found = Column(self.branching, part, table, is_off=self.is_off)
+        found.is_strided = self.is_strided or abs(part.positions.step) != 1
+        return found
 
     def _selected(self, mask: Column) -> Any:
         if mask.dtype != np.bool_ or mask.table.ndim != 1 or not self.has_records_of(mask):
@@ -474,7 +312,7 @@ class Column(Storage):
         if constant.ndim < self.table.ndim:
             return constant
         if constant.ndim == self.table.ndim and self.kept is None:
-            self.answers.reads_length = True
+            self.answers.read_length()
             if len(constant) == 1 and self.answers.records != 1:
                 return constant
             if len(constant) == self.answers.records and bool(np.all(constant == constant[:1])):
@@ -571,10 +409,134 @@ class Column(Storage):
     def count(self) -> Any:
         """How many records there are: a plain number, or the answer of a selection."""
         if self.kept is None:
-            self.answers.reads_length = True
+            self.answers.read_length()
             return self.answers.records
         column = Column(self.branching, self.answers, self.kept)
         return column.sum_up(self.kept, int, "len()")
+
+
+class Blocks(Storage):
+    """Records in a grid, as ``reshape(k, -1)`` gives: each line of it is a part of the records.
+
+    Parameters
+    ----------
+    column
+        All records.
+    grid
+        (k, m) their positions, of which rows and columns are ranges.
+    """
+
+    __slots__ = ("column", "grid")
+
+    def __init__(self, column: Column, grid: NDArray[Any]) -> None:
+        self.branching = column.branching
+        self.dtype = column.dtype
+        self.column = column
+        self.grid = grid
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.grid.shape
+
+    def _of(self, found: Any) -> Any:
+        """The same grid of other entries."""
+        column = column_of(found)
+        assert column is not None
+        return SymbolicArray(Blocks(column, self.grid))
+
+    def _part(self, positions: NDArray[Any]) -> Any:
+        """Records in a line."""
+        line = line_of(positions)
+        if line is None:
+            return self.column.refuse("a use that looks at single records")
+        every = self.column.answers.positions
+        start, step = every[line[0]], every.step * line.step
+        return SymbolicArray(self.column.part_at(range(start, start + step * len(line), step)))
+
+    def moved(self, move: Any) -> Any:
+        found = move(self.grid)
+        if isinstance(found, np.ndarray) and found.ndim == 1 and len(found) > 1:
+            return self._part(found).storage
+        if isinstance(found, np.ndarray) and is_grid(found):
+            table = self.column.table.view()
+            table.flags.writeable = False
+            return Blocks(self.column.other(table), found)
+        return self.column.refuse("a use that moves records")
+
+    def entries_at(self, index: Any) -> Any:
+        places = index if type(index) is tuple else (index,)
+        if any(issubclass(type(one), Symbolic) for one in places):
+            return self.column.refuse("an index")
+        return NotImplemented  # it moves the grid
+
+    def copied(self, order: Any) -> Any:
+        return Blocks(self.column.copied(order), self.grid)
+
+    def astype(self, dtype: np.dtype[Any]) -> Any:
+        return self._of(self.column.astype(dtype))
+
+    def answer_ufunc(self, ufunc: Any, inputs: tuple[Any, ...]) -> Any:
+        return self._of(self.column.answer_ufunc(ufunc, self._columns(inputs)))
+
+    def _columns(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The columns of grids of the same records, and constants."""
+        found = []
+        for one in inputs:
+            blocks = blocks_of(one)
+            if blocks is not None and np.array_equal(blocks.grid, self.grid):
+                found.append(SymbolicArray(blocks.column))
+            elif issubclass(type(one), Symbolic) or np.ndim(one):
+                self.column.refuse("a use of other records, or of numbers that differ between them")
+            else:
+                found.append(one)
+        return tuple(found)
+
+    def answer_function(self, function: Any, arguments: Any, options: dict[str, Any]) -> Any:
+        given = dict(options)
+        axis = given.pop("axis", arguments[1] if len(arguments) > 1 else None)
+        if function in (np.sum, np.mean, np.count_nonzero) and len(arguments) <= 2 and not given:
+            if axis in (None, (0, 1)):
+                return function(self._part(self.grid.reshape(-1)))
+            if axis not in (0, 1, -1):
+                return self.column.refuse(f"numpy.{function.__name__} with axis={axis}")
+            lines = self.grid.T if axis == 0 else self.grid
+            parts = [self._part(line) for line in lines]
+            for part in parts:
+                part.storage.is_strided = True  # the order of NumPy's sums is not known
+            found = [function(part) for part in parts]
+            kind = np.asarray(function(np.zeros(1, self.dtype))).dtype
+            return array_of(self.branching, filled(found, (len(lines),), object), kind)
+        if function in (np.clip, np.where, np.round, np.isin):
+            named = dict(zip(options, self._columns(tuple(options.values())), strict=True))
+            return self._of(function(*self._columns(arguments), **named))
+        return self.column.refuse(f"numpy.{function.__name__} of records in a grid")
+
+    def cells(self) -> Any:
+        return self.column.cells()
+
+    def as_list(self) -> Any:
+        return self.column.refuse("tolist() of records in a grid")
+
+    def concretise(self, use: str) -> NDArray[Any]:
+        return self.column.concretise(use)
+
+    def write(self, index: Any, value: Any) -> None:
+        self.column.refuse("a write into records in a grid")
+
+    def shares_memory(self, other: Storage) -> bool:
+        return False
+
+    @property
+    def spokesman(self) -> Any:
+        return OfData
+
+
+def is_grid(positions: NDArray[Any]) -> bool:
+    """Whether all rows and columns of positions are ranges."""
+    if positions.ndim != 2 or not positions.size or max(positions.shape) > MOST_PARTS:
+        return False
+    steps = [np.diff(positions, axis=axis) for axis in (0, 1)]
+    return all(one.size == 0 or (one[0, 0] != 0 and np.all(one == one[0, 0])) for one in steps)
 
 
 class OfData(Symbolic):
@@ -631,6 +593,13 @@ def leading(inputs: Iterable[Any]) -> Any:
     """The storage of real numbers among arrays of records, which calculates with the others."""
     arrays = (one for one in inputs if type(one) is SymbolicArray)
     return next((one.storage for one in arrays if one.storage.leads), None)
+
+
+def blocks_of(value: Any) -> Blocks | None:
+    """The grid of records that an array is; None for all else."""
+    if type(value) is SymbolicArray and type(value.storage) is Blocks:
+        return value.storage
+    return None
 
 
 def column_of(value: Any) -> Column | None:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from liptest.values.array import SymbolicArray, array_of, filled
 from liptest.values.column import FUNCTIONS, STEADY, Column, Table, column_of
 from liptest.values.protocol import Symbolic, is_symbolic
+from liptest.values.record_parts import line_of
 
 _NO_VALUE: Any = np._NoValue
 
@@ -65,7 +66,7 @@ def _mean(array: Any, axis: Any = None, **options: Any) -> Any:
         return np.sum(array, axis=1) / column.table.shape[1]
     if column.dtype.kind == "f" and column.dtype != np.float64:
         return NotImplemented
-    column.answers.reads_length = True
+    column.answers.read_length()
     across = math.prod(column.table.shape[1:]) if axis is None else 1
     scale = Fraction(1, column.answers.records * across)
     return column.sums(axis, "numpy.mean", scale=scale, kind=np.float64, in_line=True)
@@ -261,6 +262,22 @@ def _digitize(numbers: Any, bins: Any, right: Any = False) -> Any:
 def _copy(array: Any, order: Any = "K", subok: Any = False) -> Any:
     column = column_of(array)
     return NotImplemented if column is None else SymbolicArray(column.copied(order))
+
+
+@_follows(np.split, np.array_split)
+def _split(array: Any, sections: Any, axis: Any = 0) -> Any:
+    """Parts of the records, in NumPy's sizes."""
+    column = column_of(array)
+    if column is None or axis != 0 or is_symbolic(sections) or column.kept is not None:
+        return NotImplemented
+    positions = np.arange(column.answers.read_length())
+    parts = [line_of(one) for one in np.array_split(positions, sections)]
+    return NotImplemented if None in parts else [array[p.start : p.stop] for p in parts if p]
+
+
+@_follows(np.reshape)
+def _reshape(array: Any, *shape: Any, **options: Any) -> Any:
+    return array.reshape(*shape, **options)
 
 
 @_follows(np.shape)

@@ -20,9 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liptest.values.aligned import AlignedValue
+from liptest.values.answer_book import AnswerBook
 from liptest.values.array import Storage, SymbolicArray
 from liptest.values.branching import Branching
-from liptest.values.column import ADVICE, AnswerBook, Column, OfData, column_of, margin_of
+from liptest.values.column import ADVICE, Column, OfData, column_of, margin_of
 from liptest.values.protocol import COMPARISONS, Symbolic, is_symbolic
 
 Table = NDArray[Any]
@@ -191,7 +192,7 @@ class RealColumn(Storage):
     def shape(self) -> tuple[int, ...]:
         if self.kept is not None:
             self.refuse("the shape of a selection", "count it: (mask).sum() instead of its length")
-        self.answers.reads_length = True
+        self.answers.read_length()
         return (self.answers.records,)
 
     def cells(self) -> Any:
@@ -425,7 +426,7 @@ def _mean(column: RealColumn, array: Any, axis: Any = None, **options: Any) -> A
     given = any(one is not None and one is not np._NoValue for one in options.values())
     if axis not in (None, 0) or given or column.kept is not None or array.storage is not column:
         return NotImplemented
-    column.answers.reads_length = True
+    column.answers.read_length()
     total = column.sum_up("numpy.mean")
     if not is_symbolic(total):
         return total

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from liptest.enumerate.choice_tree import Abort
 from liptest.enumerate.symbolic_data import PathTree
 from liptest.values.aligned import AlignedRun, AlignedValue
+from liptest.values.answer_book import AnswerBook
 from liptest.values.array import SymbolicArray
-from liptest.values.column import FUNCTIONS, AnswerBook, Column
+from liptest.values.column import FUNCTIONS, Column
 from liptest.values.column_functions import looked_up
 
 VALUES, RECORDS = 5, 40
