@@ -482,7 +482,7 @@ class Blocks(Storage):
         """The columns of grids of the same records, and constants."""
         found = []
         for one in inputs:
-            blocks = blocks_of(one)
+            blocks = grid_of_records(one)
             if blocks is not None and np.array_equal(blocks.grid, self.grid):
                 found.append(SymbolicArray(blocks.column))
             elif issubclass(type(one), Symbolic) or np.ndim(one):
@@ -496,7 +496,7 @@ class Blocks(Storage):
         axis = given.pop("axis", arguments[1] if len(arguments) > 1 else None)
         if function in (np.sum, np.mean, np.count_nonzero) and len(arguments) <= 2 and not given:
             if axis in (None, (0, 1)):
-                return function(self._part(self.grid.reshape(-1)))
+                return function(self._part(np.sort(self.grid, axis=None)))
             if axis not in (0, 1, -1):
                 return self.column.refuse(f"numpy.{function.__name__} with axis={axis}")
             lines = self.grid.T if axis == 0 else self.grid
@@ -595,7 +595,7 @@ def leading(inputs: Iterable[Any]) -> Any:
     return next((one.storage for one in arrays if one.storage.leads), None)
 
 
-def blocks_of(value: Any) -> Blocks | None:
+def grid_of_records(value: Any) -> Blocks | None:
     """The grid of records that an array is; None for all else."""
     if type(value) is SymbolicArray and type(value.storage) is Blocks:
         return value.storage

@@ -174,7 +174,7 @@ def test_overlapping_parts_are_refuted_where_they_overlap() -> None:
     verdict = lt.check_privacy(noise_for_one_half, people, epsilon=1)
     assert verdict.decision == "NO"
     witness = verdict.witness
-    changed = np.flatnonzero(np.asarray(witness.left) != np.asarray(witness.right))
+    changed = np.flatnonzero(np.asarray(witness.dataset) != np.asarray(witness.neighbour))
     assert 4000 <= changed.item() < 6000
     assert witness.verify(lt.mechanism(noise_for_one_half))
     assert lt.check_privacy(noise_for_halves, people, epsilon=1).decision == "YES"
