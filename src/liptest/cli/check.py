@@ -302,7 +302,13 @@ def _sealed_elsewhere(
     recorder.begin(named, code_on_disk(where), law, settings.claim, failure)
     hidden = [*private, *([] if task.ledger is None else [task.ledger])]
     try:
-        return seal_elsewhere(where, law.domain, hidden=hidden, seconds=settings.max_seconds)
+        return seal_elsewhere(
+            where,
+            law.domain,
+            hidden=hidden,
+            seconds=settings.max_seconds,
+            statistic=model.statistic,
+        )
     except GateError as error:
         raise GateError(
             f"its laws cannot be sealed, all of them, by another process: {error}; or, if you "

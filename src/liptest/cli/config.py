@@ -72,6 +72,7 @@ class CheckModel(_Model):
     exception_mass: float = 1e-3
     failure_probability: float = 1e-6
     method: str = "auto"
+    statistic: str | None = None
     tolerance: float = 1e-9
     budget: int | None = None
     search_laws: int | None = None

@@ -15,9 +15,8 @@ from liptest.errors import (
     InputError,
     check_count,
 )
-from liptest.lipschitz import testers
 from liptest.mechanisms.base import Mechanism
-from liptest.privacy.settings import METHODS, CheckSettings
+from liptest.privacy.settings import CheckSettings
 
 
 @dataclass(frozen=True)
@@ -86,6 +85,7 @@ _UNSAID: dict[str, Any] = {
     "exception_mass": 1e-3,
     "failure_probability": 1e-6,
     "method": "auto",
+    "statistic": None,
     "budget": None,
     "search_laws": None,
     "floats": "both",
@@ -96,7 +96,7 @@ _UNSAID: dict[str, Any] = {
 
 def check_file_says_it_all(options: dict[str, Any]) -> None:
     """Raise InputError for a claim on the command line that the checks of a file do not take."""
-    said = [key for key, unsaid in _UNSAID.items() if options[key] != unsaid]
+    said = [key for key, unsaid in _UNSAID.items() if options.get(key, unsaid) != unsaid]
     if said:
         option = (
             "domain and distribution" if said[0] == "data" else f"--{said[0].replace('_', '-')}"
@@ -111,7 +111,7 @@ def check_file_says_it_all(options: dict[str, Any]) -> None:
 def _from_arguments(options: dict[str, Any]) -> dict[str, Any]:
     plain = ("mechanism", "epsilon", "delta", "exception_mass", "failure_probability", "method")
     data = {key: options[key] for key in (*plain, *_RUNNING, "vendor")}
-    data["max_seconds"] = options.get("max_seconds")
+    data |= {key: options.get(key) for key in ("max_seconds", "statistic")}
     return {**data, **from_arguments(options), **options["data"]}
 
 
@@ -122,7 +122,7 @@ def load_job(model: CheckModel, folder: Path, *, alone: bool = False) -> Job:
     """
     where = where_is(model, folder)
     with muted():
-        mechanism, label = load_mechanism(where)
+        mechanism, label = load_mechanism(where, model.statistic)
     return Job(model, where, mechanism, label, distribution_of(model, folder, alone=alone))
 
 
@@ -143,11 +143,4 @@ def settings_of(model: CheckModel) -> CheckSettings:
     options: dict[str, Any] = {
         key: getattr(model, key) for key in (*claim, *_RUNNING, "max_seconds")
     }
-    return CheckSettings(**options, **to_arguments(model), method=_method(model.method))
-
-
-def _method(name: str) -> Any:
-    known = {tester.name: tester for tester in testers.ALL_TESTERS}
-    if name in METHODS or name not in known:
-        return name
-    return known[name]
+    return CheckSettings(**options, **to_arguments(model), method=model.method)

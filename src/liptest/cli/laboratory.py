@@ -37,7 +37,7 @@ from liptest.lipschitz.distance import Distance, distance_to_lipschitz, violated
 from liptest.lipschitz.plans import plan_table, with_step
 from liptest.lipschitz.repair import Table, exact_table, mcshane
 from liptest.lipschitz.repair import repair as repaired
-from liptest.lipschitz.testers import ALL_TESTERS
+from liptest.lipschitz.testers import ALL_TESTERS, known_testers, named_tester
 from liptest.lipschitz.testers.base import DiameterTester, LipschitzTester
 from liptest.privacy.plans import privacy_plan_table
 from liptest.report.text import Screen, plan_text, privacy_plan_text
@@ -81,7 +81,12 @@ Constant = Annotated[float, Parameter(group=_TASK, help="The Lipschitz constant.
 Tolerance = Annotated[
     float, Parameter(group=_TASK, help="Relative; 0 decides ties to the last bit.")
 ]
-Tester = Annotated[str, Parameter(group=_TASK, help="auto, or a name such as VarianceEdges.")]
+Tester = Annotated[
+    str,
+    Parameter(
+        group=_TASK, help="auto, VarianceEdges or such, or what an installed package offers."
+    ),
+]
 Step = Annotated[
     float | None,
     Parameter(group=_TASK, help="For testers that round values: 1 over a whole number."),
@@ -279,11 +284,12 @@ def _lipschitz(screen: Screen, options: Options) -> int:
 
 def _tester(options: Options, law: ProductDistribution) -> LipschitzTester | str:
     name, step = options["tester"], options["range_step"]
-    known: dict[str, LipschitzTester] = {tester.name: tester for tester in ALL_TESTERS}
-    stepped = [n for n, tester in known.items() if isinstance(tester, DiameterTester)]
-    if name != "auto" and name not in known:
+    stepped = [tester.name for tester in ALL_TESTERS if isinstance(tester, DiameterTester)]
+    chosen = None if name == "auto" else named_tester(name)
+    if name != "auto" and chosen is None:
         raise InputError(
-            f"tester={shown(name)} is not a tester; use auto, {', '.join(known)}", name="tester"
+            f"tester={shown(name)} is not a tester; use auto, {', '.join(known_testers())}",
+            name="tester",
         )
     if step is not None and name not in stepped:
         raise InputError(
@@ -291,12 +297,12 @@ def _tester(options: Options, law: ProductDistribution) -> LipschitzTester | str
             f"use --tester {', '.join(stepped)}",
             name="range_step",
         )
-    if name == "auto":
+    if chosen is None:
         return "auto"
     if step is not None:
-        return type(known[name])(range_step=step)  # type: ignore[call-arg]
-    reason = known[name].not_applicable(law)
-    return known[name] if reason else with_step(known[name], law, options["proximity"])[0]
+        return type(chosen)(range_step=step)  # type: ignore[call-arg]
+    reason = chosen.not_applicable(law)
+    return chosen if reason else with_step(chosen, law, options["proximity"])[0]
 
 
 def _distance(screen: Screen, options: Options) -> int:

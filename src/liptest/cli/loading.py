@@ -16,9 +16,11 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from liptest.blackbox.samplers import Sampler
+from liptest.enumerate.python_function import mechanism
 from liptest.errors import InputError, shown
 from liptest.mechanisms.base import Mechanism, check_mechanism
 from liptest.runs.fingerprints import is_local
+from liptest.statistics.named import named_statistic
 
 
 def load_object(where: str) -> tuple[Any, str]:
@@ -46,9 +48,14 @@ def load_object(where: str) -> tuple[Any, str]:
     ), f"{Path(source).stem if source.endswith('.py') else source}:{name}"
 
 
-def load_mechanism(where: str) -> tuple[Mechanism, str]:
-    """A mechanism and its label; a plain function ``(data, rng)`` is taken as one."""
+def load_mechanism(where: str, statistic: str | None = None) -> tuple[Mechanism, str]:
+    """A mechanism and its label; a plain function ``(data, rng)`` is taken as one.
+
+    With the name of a statistic a function gets this of a dataset, and not the dataset.
+    """
     found, label = load_object(where)
+    if statistic is not None:
+        return _of_statistic(found, label, statistic), label
     if _is_sampler(found):
         raise InputError(
             f"mechanism={label} draws samples (dataset, n, rng), and has no output law; test it "
@@ -64,6 +71,18 @@ def load_sampler(where: str, *, scalar: bool) -> tuple[Sampler, str]:
     with muted():
         found, label = load_object(where)
     return found if isinstance(found, Sampler) else Sampler(found, vectorised=not scalar), label
+
+
+def _of_statistic(found: Any, label: str, statistic: str) -> Mechanism:
+    if isinstance(found, (Mechanism, Sampler, type)) or not callable(found):
+        raise InputError(
+            f"statistic={statistic}: mechanism={label} is not a plain function; leave --statistic "
+            f"out, or name a function (value, rng)",
+            name="statistic",
+            value=statistic,
+        )
+    made = mechanism(statistic=named_statistic(statistic), name=label.rpartition(":")[2])
+    return made(found)
 
 
 @contextmanager

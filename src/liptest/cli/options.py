@@ -27,7 +27,16 @@ Method = Annotated[
     Parameter(
         group=CLAIM,
         help="auto, alignment, per-record, refutation, exhaustive, neighbourhoods, "
-        "light-neighbourhoods, edges, group, search, or a tester such as VarianceEdges.",
+        "light-neighbourhoods, edges, group, search, or a tester: VarianceEdges, or a name that an "
+        "installed package offers.",
+    ),
+]
+Statistic = Annotated[
+    str | None,
+    Parameter(
+        group=CLAIM,
+        help="All that the function gets of a dataset: Count, Histogram(4), OrderStatistic(3), or "
+        "a name that an installed package offers.",
     ),
 ]
 Config = Annotated[
@@ -104,6 +113,7 @@ class Options:
     exception_mass: Mass = 1e-3
     failure_probability: Failure = 1e-6
     method: Method = "auto"
+    statistic: Statistic = None
     data: DataOptions = NOTHING
     config: Config = None
     budget: Budget = None

@@ -59,7 +59,12 @@ def code_on_disk(where: str) -> Fingerprint:
 
 
 def seal_elsewhere(
-    where: str, domain: Domain, *, hidden: Iterable[Path], seconds: float | None
+    where: str,
+    domain: Domain,
+    *,
+    hidden: Iterable[Path],
+    seconds: float | None,
+    statistic: str | None = None,
 ) -> SealedCode:
     """Have the laws of ``file.py:name`` or ``package.module:name`` sealed in another process.
 
@@ -69,7 +74,7 @@ def seal_elsewhere(
     folder = file.resolve().parent if file.suffix == ".py" else None
     if folder is not None:
         where = f"{file.resolve()}:{where.rpartition(':')[2]}"
-    request = {"mechanism": where, "domain": domain_to_dict(domain)}
+    request = {"mechanism": where, "domain": domain_to_dict(domain), "statistic": statistic}
     answer = run_confined(
         _MODULE,
         json.dumps(request).encode(),

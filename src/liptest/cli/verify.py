@@ -15,6 +15,7 @@ from liptest.cli.codes import code_of
 from liptest.cli.config import CheckModel, build_data, config_beside, read_config, validated
 from liptest.cli.data_options import NOTHING, DataOptions, DistributionOptions, DomainOptions
 from liptest.cli.loading import load_mechanism, load_sampler, muted
+from liptest.cli.options import Statistic
 from liptest.cli.program_options import NO_PROGRAM, ProgramOptions
 from liptest.cli.sign import open_signed, read_text
 from liptest.data.distributions import Distribution, DomainAlone
@@ -54,6 +55,7 @@ def verify(
         bool, Parameter(help="Of samples: (dataset, rng) gives one output.", negative="")
     ] = False,
     data: DataOptions = NOTHING,
+    statistic: Statistic = None,
     program: ProgramOptions = NO_PROGRAM,
 ) -> int:
     """Check a certificate: its witness is asked for again, its test repeated from its seed.
@@ -82,6 +84,7 @@ def verify(
         alone=alone,
         program=program,
         key=key,
+        statistic=statistic,
     )
 
 
@@ -105,6 +108,7 @@ def run_verify(
     alone: bool = False,
     program: ProgramOptions = NO_PROGRAM,
     key: Path | None = None,
+    statistic: str | None = None,
 ) -> int:
     """Every certificate of the file; the worst exit code.
 
@@ -115,7 +119,15 @@ def run_verify(
         written = read_text(file)
         text, signed_by = open_signed(written, key)
         documents = read_documents(text)
-        against = Against(mechanism, config, data, scalar=scalar, alone=alone, program=program)
+        against = Against(
+            mechanism,
+            config,
+            data,
+            scalar=scalar,
+            alone=alone,
+            program=program,
+            statistic=statistic,
+        )
     except BadSignature as error:
         screen.paragraph(f"receipt\n{_WORDS[1]}\nWrong: {error}")
         return 1
@@ -140,8 +152,10 @@ class Against:
         scalar: bool,
         alone: bool = False,
         program: ProgramOptions = NO_PROGRAM,
+        statistic: str | None = None,
     ) -> None:
         self._program = program.build()
+        self._statistic = statistic
         self._mechanism = mechanism
         self._scalar = scalar
         self._data = data
@@ -170,7 +184,8 @@ class Against:
         if where is None:
             return None, None
         with muted():
-            found, _ = load_mechanism(str(folder / where) if ".py:" in where else where)
+            statistic = self._statistic or (checks[0].statistic if checks else None)
+            found, _ = load_mechanism(str(folder / where) if ".py:" in where else where, statistic)
         return found, self._distribution(document, checks)
 
     def _of_samples(self) -> tuple[Any, Distribution | None]:

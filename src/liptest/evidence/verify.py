@@ -34,7 +34,7 @@ from liptest.evidence.certificate import (
 from liptest.evidence.check_witness import read_rational
 from liptest.evidence.filters import filter_problems
 from liptest.evidence.floats import implemented_problems, replay_problems
-from liptest.lipschitz.testers import ALL_TESTERS
+from liptest.lipschitz.testers import named_tester
 from liptest.lipschitz.testers.base import LipschitzTester
 from liptest.mechanisms.base import (
     Mechanism,
@@ -69,6 +69,8 @@ from liptest.verdicts import Cost, Decision
 # Every function gives sentences, nothing when all is well.
 
 
+# Methods that are no Lipschitz testers.
+_NAMED = (*METHODS, *AT_ANY_SIZE, BY_FILTER)
 _KINDS = {
     Decision.YES: ("proof", "sampling"),
     Decision.NO: ("refutation",),
@@ -83,12 +85,12 @@ def rebuilt_tester(verdict: PrivacyVerdict) -> LipschitzTester | None:
 
     Raises InputError when it takes no such parameters.
     """
-    known = {tester.name: type(tester) for tester in ALL_TESTERS}
-    if verdict.method not in known:
+    known = None if verdict.method in _NAMED else named_tester(verdict.method)
+    if known is None:
         return None
     parameters = {} if verdict.settings is None else verdict.settings.parameters
     try:
-        made: Any = known[verdict.method](**parameters)
+        made: Any = type(known)(**parameters)
     except TypeError:
         raise InputError(
             f"parameters={shown(parameters)}: {verdict.method} takes no such parameters"
@@ -231,8 +233,11 @@ def _about_domain(verdict: PrivacyVerdict, domain: Domain) -> Iterator[str]:
     missing = verdict.guarantee.not_covered
     if list(missing) != sorted(set(missing)) or any(r >= domain.dimension for r in missing):
         yield f"guarantee: not_covered={shown(missing)} are not coordinates of the domain in order"
-    if verdict.method not in (*METHODS, *AT_ANY_SIZE, BY_FILTER, *(t.name for t in ALL_TESTERS)):
-        yield f"method={shown(verdict.method)}: liptest has no such method, so nothing is repeated"
+    if verdict.method not in _NAMED and named_tester(verdict.method) is None:
+        yield (
+            f"method={shown(verdict.method)}: liptest has no such method, and no installed package "
+            f"offers one, so nothing is repeated"
+        )
 
 
 def witness_problems(document: dict[str, Any], witness: PrivacyWitness) -> tuple[list[str], bool]:

@@ -9,15 +9,14 @@ this one, and are imported when they are asked for. Other packages offer theirs 
 
 from __future__ import annotations
 
-from functools import cache
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 from typing import Any
 
-#: Entry points of other packages.
-GROUP = "liptest.adapters"
-_OF_FUNCTIONS = EntryPoint("functions", "liptest.enumerate.python_function:mechanism", GROUP)
+from liptest.runs.extensions import ADAPTERS, load_offered
+
+_OF_FUNCTIONS = EntryPoint("functions", "liptest.enumerate.python_function:mechanism", ADAPTERS)
 _OWN = {
-    name: EntryPoint(name, f"liptest.adapters.{name}:{name}", GROUP)
+    name: EntryPoint(name, f"liptest.adapters.{name}:{name}", ADAPTERS)
     for name in ("opendp", "diffprivlib")
 }
 
@@ -27,12 +26,8 @@ def adapt(value: object, domain: object = None) -> Any:
     if isinstance(value, type):
         return None
     package = type(value).__module__.partition(".")[0]
-    maker = _OWN.get(package) or _of_others().get(package)
+    own = _OWN.get(package)
+    maker = load_offered(ADAPTERS, package) if own is None else own.load()
     if maker is not None:
-        return maker.load()(value, domain=domain)
+        return maker(value, domain=domain)
     return _OF_FUNCTIONS.load()(value) if callable(value) else None
-
-
-@cache
-def _of_others() -> dict[str, EntryPoint]:
-    return {one.name: one for one in entry_points(group=GROUP)}

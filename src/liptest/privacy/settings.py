@@ -17,6 +17,7 @@ from liptest.errors import (
     check_seed,
     shown,
 )
+from liptest.lipschitz.testers import known_testers, named_tester
 from liptest.lipschitz.testers.base import LipschitzTester
 from liptest.privacy.claims import Claim, ExactLog
 from liptest.privacy.notions import StatedClaim, stated_claim
@@ -127,14 +128,18 @@ def _valid_method(method: str | LipschitzTester) -> str | LipschitzTester:
         return method
     if isinstance(method, str) and method in (*METHODS, *AT_ANY_SIZE, BLACK_BOX):
         return method
-    raise unknown_method(method)
+    found = named_tester(method) if isinstance(method, str) else None
+    if found is None:
+        raise unknown_method(method)
+    return found
 
 
 def unknown_method(method: object) -> InputError:
     """The error for a method that does not exist."""
     return InputError(
         f"method={shown(method)} is unknown; use one of "
-        f"{', '.join((*METHODS, *AT_ANY_SIZE))}, or a Lipschitz tester",
+        f"{', '.join((*METHODS, *AT_ANY_SIZE))}, or a Lipschitz tester: "
+        f"{', '.join(known_testers())}",
         name="method",
         value=method,
     )

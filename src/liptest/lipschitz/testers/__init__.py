@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from liptest.data.distributions import Distribution
 from liptest.errors import InputError, shown
 from liptest.lipschitz.testers.ajmr12 import AJMR12
@@ -12,6 +14,7 @@ from liptest.lipschitz.testers.djt12 import DJT12
 from liptest.lipschitz.testers.hamming_lines import HammingLines
 from liptest.lipschitz.testers.jr11 import JR11
 from liptest.lipschitz.testers.variance_edges import VarianceEdges
+from liptest.runs.extensions import TESTERS, load_offered, offered
 
 #: Every tester shipped, with default parameters, in the order of theory section 2.
 ALL_TESTERS: tuple[LipschitzTester, ...] = (
@@ -46,12 +49,44 @@ def cheapest_tester(distribution: Distribution) -> PairTester:
 
 
 def resolve_tester(tester: LipschitzTester | str, distribution: Distribution) -> LipschitzTester:
-    """Turn ``"auto"`` into the cheapest tester; InputError when it is not a tester."""
+    """Turn a name into its tester, ``"auto"`` into the cheapest; InputError when it is none."""
     if tester == "auto":
         return cheapest_tester(distribution)
-    if isinstance(tester, (str, type)) or not isinstance(tester, LipschitzTester):
+    found = named_tester(tester) if isinstance(tester, str) else tester
+    if isinstance(found, type) or not isinstance(found, LipschitzTester):
         names = ", ".join(f"lt.testers.{known.name}()" for known in ALL_TESTERS)
         raise InputError(
             f"tester={shown(tester)} is not a tester; give 'auto' or one of {names}", name="tester"
         )
-    return tester
+    return found
+
+
+def known_testers() -> list[str]:
+    """The testers shipped, then those that other packages offer."""
+    own = [tester.name for tester in ALL_TESTERS]
+    return own + sorted(offered(TESTERS).keys() - set(own))
+
+
+def named_tester(name: str) -> LipschitzTester | None:
+    """The tester of this name, shipped or offered by another package; None where there is none.
+
+    What a package offers under the entry point ``liptest.testers`` is a tester, or a class or
+    function that makes one without arguments; its ``name`` is that of the entry point. InputError
+    where it is anything else.
+    """
+    own = next((tester for tester in ALL_TESTERS if tester.name == name), None)
+    if own is not None:
+        return own
+    found = load_offered(TESTERS, name)
+    if found is None:
+        return None
+    if isinstance(found, type) or not isinstance(found, LipschitzTester):
+        with suppress(TypeError):  # said below
+            found = found()
+    if isinstance(found, type) or not isinstance(found, LipschitzTester) or found.name != name:
+        raise InputError(
+            f"tester={shown(name)}: its package offers {shown(found)}, which is not a tester of "
+            f"that name",
+            name="tester",
+        )
+    return found

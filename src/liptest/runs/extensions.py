@@ -1,0 +1,35 @@
+"""What other packages offer by entry points: testers, adapters and statistics, each by its name."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+
+from liptest.errors import InputError
+
+#: Groups of entry points (docs/extending.md).
+TESTERS, ADAPTERS, STATISTICS = "liptest.testers", "liptest.adapters", "liptest.statistics"
+
+
+@cache
+def offered(group: str) -> dict[str, EntryPoint]:
+    """The entry points of a group by name, as they were when they were first asked for."""
+    return {one.name: one for one in entry_points(group=group)}
+
+
+def load_offered(group: str, name: str) -> Any:
+    """The object that an installed package offers under this name; None where none does.
+
+    Raises InputError where it cannot be imported.
+    """
+    found = offered(group).get(name)
+    if found is None:
+        return None
+    try:
+        return found.load()
+    except Exception as error:  # somebody else's package may raise anything
+        raise InputError(
+            f"{name}: the entry point {group!r} names {found.value!r}, which cannot be loaded: "
+            f"{type(error).__name__}: {error}"
+        ) from error

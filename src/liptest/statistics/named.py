@@ -1,0 +1,60 @@
+"""Statistics by their names, as a command line says them: ``Count``, ``Histogram(4)``."""
+
+from __future__ import annotations
+
+import re
+
+from liptest.errors import InputError, shown
+from liptest.runs.extensions import STATISTICS, load_offered, offered
+from liptest.statistics.order_statistics import OrderStatistic
+from liptest.statistics.protocol import Statistic
+from liptest.statistics.sums import Count, Histogram
+
+#: Shipped ones that whole numbers describe; OrderStatistic(3) is the third smallest record.
+_OWN = {kind.__name__: kind for kind in (Count, Histogram, OrderStatistic)}
+_WRITTEN = re.compile(r"([A-Za-z_][\w.-]*)(?:\(\s*(\d+(?:\s*,\s*\d+)*)?\s*\))?")
+
+
+def named_statistic(written: str) -> Statistic:
+    """The statistic of a name, with whole numbers in parentheses where it takes any.
+
+    Shipped, or offered by another package under the entry point ``liptest.statistics``: a
+    statistic, or a class or function that makes one of these numbers. Raises InputError where there
+    is none, or where it takes other numbers.
+    """
+    match = _WRITTEN.fullmatch(written.strip())
+    name, numbers = (match[1], match[2]) if match else ("", None)
+    found = _OWN.get(name) or load_offered(STATISTICS, name)
+    if found is None:
+        names = ", ".join([*_OWN, *sorted(offered(STATISTICS).keys() - set(_OWN))])
+        raise InputError(
+            f"statistic={shown(written)} is not known; use one of {names}, with whole numbers in "
+            f"parentheses where it takes any: Count, Histogram(4)",
+            name="statistic",
+            value=written,
+        )
+    if isinstance(found, Statistic) and match and "(" not in match[0]:
+        return found
+    return _made(found, written, [int(number) for number in (numbers or "").split(",") if number])
+
+
+def _made(maker: object, written: str, numbers: list[int]) -> Statistic:
+    made: object = None
+    if callable(maker):
+        try:
+            made = maker(*numbers)
+        except TypeError as error:
+            raise InputError(
+                f"statistic={shown(written)}: {error}; write its whole numbers in parentheses: "
+                f"Count, Histogram(4)",
+                name="statistic",
+                value=written,
+            ) from None
+    if not isinstance(made, Statistic):
+        raise InputError(
+            f"statistic={shown(written)}: its package offers {shown(maker)}, which makes no "
+            f"statistic of these numbers",
+            name="statistic",
+            value=written,
+        )
+    return made
