@@ -7,7 +7,7 @@ A NO is a statistical refutation: it may be wrong, with a stated probability. It
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, NoReturn
 
@@ -18,6 +18,7 @@ from liptest.blackbox.learning import Event, Tally, event_form, log_tail, plan_s
 from liptest.blackbox.samplers import Sampler, Source, check_sampler
 from liptest.errors import check_count, check_open_unit, check_seed
 from liptest.privacy.claims import Claim, exact_text
+from liptest.privacy.explanation import check_level, one_line, sampled_lines
 from liptest.privacy.verdicts import NOT_COVERED, coordinate_noun, counted, in_words, notebook_html
 from liptest.verdicts import (
     BelowOne,
@@ -284,9 +285,40 @@ class BlackBoxVerdict(Record):
         lines.append(NOT_COVERED)
         return "\n".join(lines)
 
+    def explain(self, level: str = "text") -> str:
+        """The verdict in one of three levels.
+
+        "line": one line for those who decide; "text": what ``print`` shows; "theorems": the
+        statements that it rests on, in order, with their numbers in docs/theory.
+        """
+        levels: dict[str, Callable[[BlackBoxVerdict], str]] = {
+            "line": _line,
+            "text": str,
+            "theorems": _theorems,
+        }
+        return levels[check_level(level)](self)
+
     def _repr_html_(self) -> str:
         """For notebooks: the same words, beside a bar in the decision's colour."""
         return notebook_html(self.decision, str(self))
+
+
+def _line(verdict: BlackBoxVerdict) -> str:
+    return one_line(
+        verdict.mechanism, str(verdict.claim), verdict.decision, verdict.guarantee, implemented=""
+    )
+
+
+def _theorems(verdict: BlackBoxVerdict) -> str:
+    lines = sampled_lines(
+        decision=verdict.decision,
+        guarantee=verdict.guarantee,
+        claim=str(verdict.claim),
+        is_sequential=bool(verdict.sequential),
+        with_low_bits=verdict.floats is not None,
+        not_covered=[NOT_COVERED],
+    )
+    return "\n".join([f"{verdict.mechanism}   {verdict.decision} {verdict.note}", *lines])
 
 
 def bound_lines(bound: LossBound, noun: str = "record") -> list[str]:

@@ -8,10 +8,22 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from liptest.errors import InputError, shown
 from liptest.verdicts import Decision, Guarantee
 
 #: How much ``explain`` says.
 LEVELS = ("line", "text", "theorems")
+
+
+def check_level(level: str) -> str:
+    """Return a level of ``explain``, or raise InputError."""
+    if level not in LEVELS:
+        raise InputError(
+            f"level={shown(level)} must be one of {', '.join(LEVELS)}", name="level", value=level
+        )
+    return level
+
+
 _WITNESS = (
     "3.1",
     "Differential privacy on a domain: no neighbouring pair of its datasets is told apart by more "
@@ -111,7 +123,37 @@ _TESTER = (
         "probability at most.",
     ),
 )
+_FIXED = (
+    (
+        "3.14",
+        "Pair and event are chosen on other samples than those that judge them. The bound is that "
+        "of a binomial count, without approximation, and all bounds share one chance of error.",
+    ),
+)
+_BETS = (
+    (
+        "B1",
+        "Each sample is a bet on which of two neighbouring datasets it came from. If the claim "
+        "held, the winnings would stay below 1 / (chance of error) for ever, but for that chance. "
+        "Pairs and sets of outputs may change with every bet.",
+    ),
+    (
+        "B2",
+        "The winnings fall as epsilon grows. So the largest epsilon that they refute is a lower "
+        "bound of the loss.",
+    ),
+)
+_LOW_BITS = (
+    "B5",
+    "The lowest bits of floats are among what is compared: sums of floats can be told by them.",
+)
+_RESOLUTION = (
+    "3.14",
+    "Samples cannot show what is rarer than their resolution, so it is added to delta, and no "
+    "number of them proves pure privacy.",
+)
 _PAGES = {
+    "B": "sequential",
     "S": "size",
     "P": "records",
     "L": "loops",
@@ -123,6 +165,8 @@ _KINDS = {
     "proof": "YES, proved",
     "sampling": "YES by sampling, not a proof",
     "refutation": "NO",
+    "statistical comparison": "YES by samples, at a resolution, not a proof",
+    "statistical refutation": "NO by samples, with a stated chance of error",
     "none": "No answer",
 }
 
@@ -170,11 +214,36 @@ def theorem_lines(
     if guarantee.kind in ("refutation", "proof"):
         steps.append(("1.5", f"Pairs are held against the claim with the tolerance {tolerance:g}."))
     lines = [f"Claim: {claim}.", f"Output probabilities: {law_source}."]
-    lines += [f"{n}. {words} ({_place(mark)})" for n, (mark, words) in enumerate(steps, start=1)]
+    lines += _numbered(steps)
     lines.append(f"So, by {guarantee.source}: {guarantee.sentence}")
     if implemented:
         lines.append(f"{implemented} (theory I1 to I5, docs/theory/floats.md)")
     return [*lines, *not_covered]
+
+
+def sampled_lines(
+    *,
+    decision: Decision,
+    guarantee: Guarantee,
+    claim: str,
+    is_sequential: bool,
+    with_low_bits: bool,
+    not_covered: Sequence[str],
+) -> list[str]:
+    """The same of a verdict from samples alone."""
+    steps = [_WITNESS, *(_BETS if is_sequential else _FIXED)]
+    if with_low_bits:
+        steps.append(_LOW_BITS)
+    if decision is not Decision.NO:
+        steps.append(_RESOLUTION)
+    lines = [f"Claim: {claim}.", "Output probabilities: estimated from samples."]
+    lines += _numbered(steps)
+    lines.append(f"So, by {guarantee.source}: {guarantee.sentence}")
+    return [*lines, *not_covered]
+
+
+def _numbered(steps: Sequence[tuple[str, str]]) -> list[str]:
+    return [f"{n}. {words} ({_place(mark)})" for n, (mark, words) in enumerate(steps, start=1)]
 
 
 def _place(mark: str) -> str:

@@ -10,10 +10,9 @@ from decimal import Decimal
 from typing import Annotated, ClassVar, NoReturn
 
 from liptest.data.domains import Domain, Hypergrid
-from liptest.errors import InputError, shown
 from liptest.floats.records import AsImplemented
 from liptest.privacy.claims import AnyClaim, Claim, NotionClaim, exact_text, text_above
-from liptest.privacy.explanation import LEVELS, one_line, theorem_lines
+from liptest.privacy.explanation import check_level, one_line, theorem_lines
 from liptest.privacy.notion_words import open_notion_words, output_lines, refuting_notion_words
 from liptest.privacy.notions import StatedClaim
 from liptest.privacy.witnesses import PrivacyWitness
@@ -180,13 +179,8 @@ class PrivacyVerdict(Record):
         "line": one line for those who decide; "text": what ``print`` shows; "theorems": the
         statements that it rests on, in order, with their numbers in docs/theory.
         """
-        if level not in LEVELS:
-            raise InputError(
-                f"level={shown(level)} must be one of {', '.join(LEVELS)}",
-                name="level",
-                value=level,
-            )
-        return {"line": _line, "text": verdict_text, "theorems": _theorems}[level](self)
+        levels = {"line": _line, "text": verdict_text, "theorems": _theorems}
+        return levels[check_level(level)](self)
 
     def _repr_html_(self) -> str:
         """For notebooks: the same words, beside a bar in the decision's colour."""

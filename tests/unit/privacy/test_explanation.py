@@ -92,7 +92,8 @@ def test_the_theorems_end_in_what_is_promised(verdicts, name):
 
 def test_every_number_is_a_heading_or_statement_of_its_page():
     marks = {mark for steps in explanation._STEPS.values() for mark, _ in steps}
-    marks |= {mark for mark, _ in explanation._TESTER} | {"6.1", "1.5"}
+    sampled = (*explanation._FIXED, *explanation._BETS)
+    marks |= {mark for mark, _ in (*explanation._TESTER, *sampled)} | {"6.1", "1.5", "B5"}
     for mark in marks:
         page = re.search(r"docs/theory/(\w+)\.md", explanation._place(mark))[1]
         text = (THEORY / f"{page}.md").read_text(encoding="utf-8")
@@ -118,3 +119,41 @@ def test_an_open_case_is_no_answer():
     assert np.isin(verdict.decision, ["INCONCLUSIVE", "NO"])
     if verdict.decision == "INCONCLUSIVE":
         assert ": No answer. " in verdict.explain("line")
+
+
+RESPONSE = lt.Sampler(lambda data, n, rng: data[0] ^ (rng.random(n) < 0.25), name="response")
+SAMPLED = {
+    "YES": {"epsilon": 1.2, "resolution": 0.1, "samples": 200_000},
+    "NO": {"epsilon": 0.5, "samples": 20_000},
+    "open": {"epsilon": 1.0986, "resolution": 0.01, "samples": 2_000},
+    "NO by bets": {"epsilon": 0.5, "samples": 20_000, "sequential": True},
+    "open by bets": {"epsilon": 1.2, "samples": 2_000, "sequential": True},
+}
+
+
+@pytest.mark.parametrize("name", SAMPLED)
+def test_verdicts_of_samples_are_explained(name):
+    law = lt.ProductDistribution.uniform(lt.Hypercube(1))
+    verdict = lt.check_samples(RESPONSE, law, seed=1, **SAMPLED[name])
+    line = verdict.explain("line")
+    said = {
+        "YES": "YES by samples, at a resolution, not a proof.",
+        "NO": "NO by samples, with a stated chance of error.",
+        "INCONCLUSIVE": "No answer.",
+    }
+    assert "\n" not in line
+    assert line.startswith(f"response, {verdict.claim}: {said[verdict.decision]} ")
+    assert (str(verdict.decision) == name.split()[0]) == (not name.startswith("open"))
+    if verdict.decision != "INCONCLUSIVE":
+        assert "this test hit an event of probability <= 1 in 1,000,000" in line
+        assert "On a condition: the samples of one dataset are independent" in line
+    assert verdict.explain() == str(verdict)
+    chain = verdict.explain("theorems")
+    assert ("theory B1, docs/theory/sequential.md" in chain) == name.endswith("bets")
+    assert ("theory 3.14" in chain.split("So, by")[0]) == (
+        not name.endswith("bets") or verdict.decision != "NO"
+    )
+    assert chain.splitlines()[-1].startswith("Not covered: ")
+    assert f"So, by {verdict.guarantee.source}: {verdict.guarantee.sentence}" in chain
+    with pytest.raises(lt.errors.InputError, match="line, text, theorems"):
+        verdict.explain("short")
