@@ -243,6 +243,15 @@ def replaced_by(skeleton: Output, ends: tuple[tuple[Any, Any], ...]) -> Output:
     return found
 
 
+def intervals_of(output: Output) -> tuple[tuple[Any, Any], ...]:
+    """The intervals in such a description, in the order in which ``replaced_by`` takes them."""
+    if isinstance(output, Following):
+        return () if output.rest is None else intervals_of(output.rest)
+    if isinstance(output, Between):
+        return ((output.low, output.high),)
+    return tuple(pair for entry in entries_of(output) or () for pair in intervals_of(entry))
+
+
 def nearby(output: Output, value: Callable[[Form], Fraction]) -> Any:
     """The output that a run gives with real floats: numbers near the values of their sums."""
 

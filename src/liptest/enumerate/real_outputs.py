@@ -272,7 +272,7 @@ class ContinuousFunction(MechanismWrapper, ClosedFormLosses):
     def pair_loss(self, dataset: IntArray, neighbour: IntArray) -> arb:
         """A ball that contains the loss of two datasets."""
         with comparing():
-            return loss_of(*self._pair(dataset, neighbour))
+            return loss_of(*self.pair_laws(dataset, neighbour))
 
     def pair_hockey_stick(self, dataset: IntArray, neighbour: IntArray, epsilon: arb) -> arb:
         """A ball that contains their hockey-stick divergence for all epsilon of a ball.
@@ -280,14 +280,14 @@ class ContinuousFunction(MechanismWrapper, ClosedFormLosses):
         Raises InputError where densities are compared for delta = 0 only.
         """
         with comparing():
-            return hockey_stick_of(*self._pair(dataset, neighbour), epsilon)
+            return hockey_stick_of(*self.pair_laws(dataset, neighbour), epsilon)
 
     def pair_event(
         self, dataset: IntArray, neighbour: IntArray, epsilon: arb
     ) -> tuple[tuple[Output, ...], list[tuple[arb, arb]]]:
         """The outputs of that divergence, with both probabilities of each as balls."""
         with precision(CERTIFIED_BITS):
-            told = telling_event(*self._pair(dataset, neighbour), epsilon)
+            told = telling_event(*self.pair_laws(dataset, neighbour), epsilon)
         return tuple(output for output, _, _ in told), [(p, q) for _, p, q in told]
 
     def pair_witness(
@@ -300,7 +300,7 @@ class ContinuousFunction(MechanismWrapper, ClosedFormLosses):
         """
         best: tuple[Any, Output, arb, arb] | None = None
         with precision(CERTIFIED_BITS):
-            laws = self._pair(dataset, neighbour)
+            laws = self.pair_laws(dataset, neighbour)
             for skeleton, ends in _telling(*laws):
                 try:
                     p, q = (law.probability(skeleton, ends) for law in laws)
@@ -318,7 +318,10 @@ class ContinuousFunction(MechanismWrapper, ClosedFormLosses):
         assert best is not None
         return best[1:]
 
-    def _pair(self, dataset: IntArray, neighbour: IntArray) -> tuple[ContinuousLaw, ContinuousLaw]:
+    def pair_laws(
+        self, dataset: IntArray, neighbour: IntArray
+    ) -> tuple[ContinuousLaw, ContinuousLaw]:
+        """Both laws, enumerated anew."""
         left, right = (ContinuousLaw(self.inner.fresh_law(side)) for side in (dataset, neighbour))
         return left, right
 

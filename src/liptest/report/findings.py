@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -19,6 +20,7 @@ from liptest.blackbox.verdicts import BlackBoxVerdict
 from liptest.data.distributions import Distribution, DomainAlone
 from liptest.data.domains import Domain
 from liptest.data.product import ProductDistribution
+from liptest.enumerate.density_curves import DensityCurves
 from liptest.errors import BudgetError, LiptestError, MechanismError
 from liptest.evidence.certificate import Certificate
 from liptest.mechanisms.base import ClosedFormLosses, Mechanism, through_reads
@@ -32,7 +34,7 @@ from liptest.privacy.profile import privacy_profile
 from liptest.privacy.profile_result import PrivacyProfile
 from liptest.privacy.settings import BLACK_BOX
 from liptest.privacy.verdicts import PrivacyVerdict, headline
-from liptest.report.law_rows import LawRow, Missing, witness_rows
+from liptest.report.law_rows import LawRow, Missing, witness_densities, witness_rows
 from liptest.report.text import finding_lines
 from liptest.statistics.coordinates import Coordinates
 from liptest.statistics.protocol import has_values_of
@@ -243,6 +245,8 @@ class Findings:
         Largest loss by record, (d,); inf where an output is possible on one side only.
     laws
         Rows of the output laws of the verdict's pair.
+    densities
+        Of outputs that are real numbers; None where there are none, or where they are not drawn.
     exact_epsilon
         Largest loss over all neighbouring datasets of the domain; None where not known.
     """
@@ -251,12 +255,23 @@ class Findings:
     exposure: tuple[float, ...] | str
     laws: tuple[LawRow, ...] | str
     exact_epsilon: float | None
+    densities: DensityCurves | None = None
 
 
 def findings(
     verdict: PrivacyVerdict, mechanism: Mechanism | None, distribution: Distribution | None
 ) -> Findings:
     """What is known at little cost about a verdict's mechanism."""
+    found = _without_densities(verdict, mechanism, distribution)
+    if mechanism is None or verdict.witness is None or isinstance(found.laws, str):
+        return found
+    densities = _or_reason(partial(witness_densities, mechanism, verdict.witness))
+    return found if isinstance(densities, str) else replace(found, densities=densities)
+
+
+def _without_densities(
+    verdict: PrivacyVerdict, mechanism: Mechanism | None, distribution: Distribution | None
+) -> Findings:
     if mechanism is None:
         return Findings(_NOT_AT_HAND, _NOT_AT_HAND, _NOT_AT_HAND, _proved(verdict))
     witness = verdict.witness

@@ -32,6 +32,17 @@ from liptest.privacy.verdicts import (
     tested,
 )
 from liptest.privacy.witnesses import PrivacyWitness
+from liptest.report.figures import (
+    Cell,
+    Code,
+    Figure,
+    Rows,
+    density_figure,
+    law_figure,
+    loss_figure,
+    row_loss_figure,
+    share_figure,
+)
 from liptest.report.findings import (
     CLOSE,
     KINDS,
@@ -43,17 +54,7 @@ from liptest.report.findings import (
     findings,
     kind_of,
 )
-from liptest.report.law_rows import LawRow
-from liptest.report.svg import (
-    Bar,
-    Drawing,
-    bars,
-    law_bars,
-    number,
-    profile_curve,
-    row_losses,
-    visible,
-)
+from liptest.report.svg import Bar, Drawing, bars, number, profile_curve, visible
 from liptest.runs.fingerprints import distribution_hash, fingerprint
 from liptest.verdicts import Decision
 
@@ -69,29 +70,6 @@ _NO_VERDICT = "There is no verdict: nothing is promised and nothing is refuted."
 _WHOLE, _AROUND, _CHANGES = 9, 3, 3
 _MOST_VALUES = 6
 _LONG_NUMBER = 600
-
-
-@dataclass(frozen=True)
-class Code:
-    """An output or a name, in letters of one width; of a longer one the beginning."""
-
-    text: str
-    most: int = 120
-    after: str = ""
-
-
-Cell = str | Code
-Rows = list[list[Cell]]
-
-
-@dataclass(frozen=True)
-class Figure:
-    """A drawing with its words and its numbers."""
-
-    drawing: Drawing
-    caption: str
-    names: Sequence[str]
-    rows: Rows
 
 
 @dataclass(frozen=True)
@@ -210,6 +188,7 @@ def _templates() -> Environment:
         undefined=StrictUndefined,
     )
     made.filters["shown"] = visible_text
+    made.filters["capitalised"] = lambda text: text[:1].upper() + text[1:]
     made.globals |= {"OWN_WORDS": OWN_WORDS, "many": False}
     return made
 
@@ -307,7 +286,7 @@ def _finding(name: str, verdict: PrivacyVerdict, found: Findings) -> dict[str, A
             f" With delta {verdict.claim.delta:g} a loss above epsilon may occur, as long as it "
             f"is rare enough."
         )
-    drawn = [_losses(name, "Losses against the claim", caption, rows), *_excess(name, verdict)]
+    drawn = [loss_figure(name, "Losses against the claim", caption, rows), *_excess(name, verdict)]
     return _section(
         "finding",
         "Claim against finding",
@@ -317,13 +296,6 @@ def _finding(name: str, verdict: PrivacyVerdict, found: Findings) -> dict[str, A
         figures=drawn,
         resolution="",
     )
-
-
-def _losses(name: str, title: str, caption: str, rows: Sequence[Bar]) -> Figure:
-    numbers: Rows = [[row.label, number(row.value, 12)] for row in rows]
-    names = ("loss", "natural logarithm")
-    picture = bars(f"{name}-losses", title, rows, axis=f"{names[0]} ({names[1]})")
-    return Figure(picture, caption, names, numbers)
 
 
 def _beyond(verdict: PrivacyVerdict, found: Findings) -> str:
@@ -427,40 +399,21 @@ def _witness(
         said=[line.strip() for line in pair_text(verdict, witness).splitlines()],
         pair=_pair(witness, noun),
         absent=laws if event and isinstance(laws, str) else "",
-        figure=None if isinstance(laws, str) or not event else _laws(name, laws, changed),
-        losses=None if isinstance(laws, str) or not event else _row_losses(name, laws, witness),
+        figures=_pair_figures(name, found, witness, changed) if event else [],
         folded=_exact_values(witness) if event else None,
     )
 
 
-def _laws(name: str, laws: Sequence[LawRow], changed: str) -> Figure:
-    rows: Rows = [
-        [
-            Code(row.label, after=" (decides)" if row.decides else ""),
-            number(row.probability),
-            number(row.neighbour_probability),
-        ]
-        for row in laws
-    ]
-    caption = f"How the output law moves with the changed {changed}."
-    taken = sum(row.outputs for row in laws)
-    if taken > len(laws):
-        caption += f" {taken:,} outputs, some of them taken together."
-    picture = law_bars(f"{name}-laws", laws)
-    return Figure(picture, caption, ("output", "on the first", "on the second"), rows)
-
-
-def _row_losses(name: str, laws: Sequence[LawRow], witness: PrivacyWitness) -> Figure | None:
-    """The loss of each row, against what the claim allows; nothing for claims without epsilon."""
-    claim = witness.claim
-    if not isinstance(claim, Claim):
-        return None
-    drawn, found = row_losses(f"{name}-row-losses", laws, claim.threshold * witness.distance)
-    numbers: Rows = [[Code(one.label), number(one.value, 12)] for one in found]
-    caption = "Outputs that are taken together have the loss of their sum."
-    if claim.delta:
-        caption += " With delta a loss above epsilon may occur, as long as it is rare enough."
-    return Figure(drawn, caption, ("output", "loss"), numbers)
+def _pair_figures(
+    name: str, found: Findings, witness: PrivacyWitness, changed: str
+) -> list[Figure]:
+    if isinstance(found.laws, str):
+        return []
+    losses = row_loss_figure(name, found.laws, witness)
+    drawn = [law_figure(name, found.laws, changed), *([losses] if losses else [])]
+    if found.densities is None:
+        return drawn
+    return [density_figure(name, found.densities, witness), *drawn]
 
 
 def _exact_values(witness: PrivacyWitness) -> dict[str, Any]:
@@ -618,7 +571,7 @@ def _sampled_finding(name: str, verdict: BlackBoxVerdict) -> dict[str, Any]:
         tested=verdict.tested,
         beyond="",
         implemented="",
-        figures=[_losses(name, title, caption, rows)],
+        figures=[loss_figure(name, title, caption, rows)],
         resolution="" if is_refuted else known,  # a NO does not need it
         resolution_asked=f"{verdict.resolution:g}",
     )
@@ -627,30 +580,13 @@ def _sampled_finding(name: str, verdict: BlackBoxVerdict) -> dict[str, Any]:
 def _shares(name: str, verdict: BlackBoxVerdict, bound: LossBound) -> dict[str, Any]:
     """The event that was counted, on both datasets."""
     noun = coordinate_noun(verdict.relation)
-    first, second = bound.shares
-    rows = [
-        LawRow(str(bound.event).removeprefix("output "), first, second, decides=True),
-        LawRow("any other output", 1.0 - first, 1.0 - second),
-    ]
-    numbers: Rows = [
-        [f"{place} dataset", f"{draws:,}", f"{hits:,}", number(hits / draws)]
-        for place, draws, hits in zip(("first", "second"), bound.draws, bound.hits, strict=True)
-    ]
-    caption = "Shares of the samples, not probabilities. " + (
-        "Pair and event were fixed before these samples were drawn."
-        if bound.bets is None
-        else "Each sample was counted in the event of its time; shown is the last one."
-    )
-    title = "Shares of the samples of the first and second dataset"
-    picture = law_bars(f"{name}-shares", rows, title=title)
-    heads = ("on the", "samples", "in the event", "share")
     return _section(
         "witness",
         "Witness" if verdict.decision is Decision.NO else "The most suspicious pair",
         said=[line.strip() for line in bound_lines(bound, noun)],
         pair=_pair(bound, noun),
         absent="",
-        figure=Figure(picture, caption, heads, numbers),
+        figures=[share_figure(name, bound)],
         folded=_rounds(verdict) if len(verdict.bounds) > 1 else None,
     )
 

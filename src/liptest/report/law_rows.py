@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from liptest.data.domains import IntArray
+from liptest.enumerate.density_curves import DensityCurves, density_curves
 from liptest.errors import ContinuousOutputs
 from liptest.mechanisms.base import Mechanism
 from liptest.mechanisms.laws import Output, OutputLaw
@@ -47,11 +49,8 @@ def witness_rows(mechanism: Mechanism, witness: PrivacyWitness) -> tuple[LawRow,
     Raises Missing where the mechanism does not give the witness's probabilities, and what the
     mechanism raises.
     """
-    # The integer type of the test, as in PrivacyWitness.verify.
-    kind = np.min_scalar_type(-1 - max(*witness.dataset, *witness.neighbour))
-    sides = [np.array(side, dtype=kind) for side in (witness.dataset, witness.neighbour)]
     try:
-        left, right = map(mechanism.law, sides)
+        left, right = map(mechanism.law, _sides(witness))
     except ContinuousOutputs:
         return _in_two(witness)
     if not _is_that_of(witness, left, right):
@@ -59,6 +58,23 @@ def witness_rows(mechanism: Mechanism, witness: PrivacyWitness) -> tuple[LawRow,
     outputs = list(dict.fromkeys((*left.outputs, *right.outputs)))
     masses = {one: (left.get(one, 0.0), right.get(one, 0.0)) for one in outputs}
     return tuple(_rows(_ordered(outputs), masses, frozenset(witness.event)))
+
+
+def witness_densities(mechanism: Mechanism, witness: PrivacyWitness) -> DensityCurves | None:
+    """Both densities of a witness whose outputs are real numbers; None for any other."""
+    sides = _sides(witness)
+    try:
+        mechanism.law(sides[0])
+    except ContinuousOutputs:
+        return density_curves(mechanism, *sides, witness.event)
+    return None
+
+
+def _sides(witness: PrivacyWitness) -> tuple[IntArray, IntArray]:
+    # The integer type of the test, as in PrivacyWitness.verify.
+    kind = np.min_scalar_type(-1 - max(*witness.dataset, *witness.neighbour))
+    first, second = (np.array(side, dtype=kind) for side in (witness.dataset, witness.neighbour))
+    return first, second
 
 
 def _in_two(witness: PrivacyWitness) -> tuple[LawRow, LawRow]:

@@ -1,0 +1,125 @@
+"""The drawings of a page, each with its words and its numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from liptest.blackbox.verdicts import LossBound
+from liptest.enumerate.density_curves import DensityCurves
+from liptest.privacy.claims import Claim
+from liptest.privacy.witnesses import PrivacyWitness
+from liptest.report.density_picture import density_picture
+from liptest.report.law_rows import LawRow
+from liptest.report.svg import Bar, Drawing, bars, law_bars, number, row_losses
+
+# Values of a density that are given as numbers.
+_POINTS = 12
+
+
+@dataclass(frozen=True)
+class Code:
+    """An output or a name, in letters of one width; of a longer one the beginning."""
+
+    text: str
+    most: int = 120
+    after: str = ""
+
+
+Cell = str | Code
+Rows = list[list[Cell]]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A drawing with its words and its numbers."""
+
+    drawing: Drawing
+    caption: str
+    names: Sequence[str]
+    rows: Rows
+
+
+def loss_figure(name: str, title: str, caption: str, rows: Sequence[Bar]) -> Figure:
+    """Losses as bars, with a claim among them."""
+    numbers: Rows = [[row.label, number(row.value, 12)] for row in rows]
+    names = ("loss", "natural logarithm")
+    picture = bars(f"{name}-losses", title, rows, axis=f"{names[0]} ({names[1]})")
+    return Figure(picture, caption, names, numbers)
+
+
+def law_figure(name: str, laws: Sequence[LawRow], changed: str) -> Figure:
+    """Both output laws, one above the other at each row."""
+    rows: Rows = [
+        [
+            Code(row.label, after=" (decides)" if row.decides else ""),
+            number(row.probability),
+            number(row.neighbour_probability),
+        ]
+        for row in laws
+    ]
+    caption = f"How the output law moves with the changed {changed}."
+    taken = sum(row.outputs for row in laws)
+    if taken > len(laws):
+        caption += f" {taken:,} outputs, some of them taken together."
+    picture = law_bars(f"{name}-laws", laws)
+    return Figure(picture, caption, ("output", "on the first", "on the second"), rows)
+
+
+def row_loss_figure(name: str, laws: Sequence[LawRow], witness: PrivacyWitness) -> Figure | None:
+    """The loss of each row, against what the claim allows; nothing for claims without epsilon."""
+    claim = witness.claim
+    if not isinstance(claim, Claim):
+        return None
+    drawn, found = row_losses(f"{name}-row-losses", laws, claim.threshold * witness.distance)
+    numbers: Rows = [[Code(one.label), number(one.value, 12)] for one in found]
+    caption = "Outputs that are taken together have the loss of their sum."
+    if claim.delta:
+        caption += " With delta a loss above epsilon may occur, as long as it is rare enough."
+    return Figure(drawn, caption, ("output", "loss"), numbers)
+
+
+def density_figure(name: str, curves: DensityCurves, witness: PrivacyWitness) -> Figure:
+    """Both densities, the event shaded; a dozen of their values as numbers."""
+    shares = witness.probability, witness.neighbour_probability
+    event = repr(witness.output)
+    if len(witness.event) > 1:
+        event = f"{len(witness.event):,} ranges together"
+    picture = density_picture(f"{name}-densities", curves, shares, event)
+    step = max(1, len(curves.first) // _POINTS)
+    middles = [(a + b) / 2 for a, b in pairwise(curves.edges)]
+    points = zip(middles, curves.first, curves.second, strict=True)
+    rows: Rows = [[number(value, 4) for value in point] for point in [*points][step // 2 :: step]]
+    caption = (
+        "How likely each output is; the outputs that decide have a marked ground, and the areas "
+        "under the curves there are their probabilities."
+    )
+    if curves.is_rare:
+        caption = (
+            "How likely each output is, on a logarithmic scale, since the outputs that decide are "
+            "rare; they have a marked ground."
+        )
+    return Figure(picture, caption, ("output", "on the first", "on the second"), rows)
+
+
+def share_figure(name: str, bound: LossBound) -> Figure:
+    """The event that was counted, on both datasets."""
+    first, second = bound.shares
+    rows = [
+        LawRow(str(bound.event).removeprefix("output "), first, second, decides=True),
+        LawRow("any other output", 1.0 - first, 1.0 - second),
+    ]
+    numbers: Rows = [
+        [f"{place} dataset", f"{draws:,}", f"{hits:,}", number(hits / draws)]
+        for place, draws, hits in zip(("first", "second"), bound.draws, bound.hits, strict=True)
+    ]
+    caption = "Shares of the samples, not probabilities. " + (
+        "Pair and event were fixed before these samples were drawn."
+        if bound.bets is None
+        else "Each sample was counted in the event of its time; shown is the last one."
+    )
+    title = "Shares of the samples of the first and second dataset"
+    picture = law_bars(f"{name}-shares", rows, title=title)
+    heads = ("on the", "samples", "in the event", "share")
+    return Figure(picture, caption, heads, numbers)
