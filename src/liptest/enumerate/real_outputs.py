@@ -20,6 +20,7 @@ from liptest.balls import CERTIFIED_BITS, precision
 from liptest.data.domains import Domain, IntArray
 from liptest.data.points import PointBatch
 from liptest.enumerate.densities import ContinuousLaw, Leaf, Ratio, density_ratios
+from liptest.enumerate.density_cells import cells_of_laws
 from liptest.enumerate.hockey_sticks import hockey_stick_of, telling_event
 from liptest.enumerate.law_memory import agree
 from liptest.enumerate.noise_outputs import replaced_by
@@ -35,6 +36,7 @@ from liptest.mechanisms.laws import (
     Raised,
     as_fraction,
 )
+from liptest.mechanisms.likelihood_cells import PairCells
 from liptest.values.noise import ADVICE
 
 # A cell is about a quarter of the scale of the noise; what lies outside all cells weighs less.
@@ -165,6 +167,11 @@ class DensityTable(ComparableLaws):
         """False when every output is a raised exception."""
         return self.answered
 
+    def cells(self, left: int, right: int) -> PairCells:
+        """Two laws as cells."""
+        with comparing():
+            return cells_of_laws(self.laws[left], self.laws[right])
+
     def _stick(self, left: int, right: int, epsilon: float) -> arb:
         key = (min(left, right), max(left, right), epsilon)
         if key not in self._sticks:
@@ -281,6 +288,11 @@ class ContinuousFunction(MechanismWrapper, ClosedFormLosses):
         """
         with comparing():
             return hockey_stick_of(*self.pair_laws(dataset, neighbour), epsilon)
+
+    def pair_cells(self, dataset: IntArray, neighbour: IntArray) -> PairCells:
+        """Both laws as cells."""
+        with comparing():
+            return cells_of_laws(*self._pair(dataset, neighbour))
 
     def pair_event(
         self, dataset: IntArray, neighbour: IntArray, epsilon: arb

@@ -25,10 +25,12 @@ from liptest.enumerate.folds import Folds
 from liptest.enumerate.noise_outputs import entries_of, with_entries
 from liptest.enumerate.real_outputs import DensityPool, DensityTable
 from liptest.enumerate.sub_samplers import SamplerLaws
+from liptest.enumerate.whole_cells import cells_of_whole
 from liptest.enumerate.whole_outputs import MOST_LEAVES, Whole, WholeLeaf, WholePlace
 from liptest.errors import BudgetError, LiptestError, UnsupportedForm
 from liptest.mechanisms.base import ClosedFormLosses, MechanismWrapper
 from liptest.mechanisms.laws import ZERO_LOG, LawTable, Output, OutputLaw, Raised
+from liptest.mechanisms.likelihood_cells import PairCells
 from liptest.symbolic import exponential_polynomials as functions
 from liptest.symbolic.elimination import exact_rates, to_fmpq
 from liptest.symbolic.exponential_polynomials import ExactRates, Function
@@ -325,7 +327,7 @@ def check_below(listed: OutputLaw, law: WholeLaw, name: str) -> None:
 
     Raises UnsupportedForm where it does not.
     """
-    rates = _rates(law, law)
+    rates = noise_rates(law, law)
     with precision(CERTIFIED_BITS):
         for output in listed.outputs:
             found = arb(0)
@@ -338,7 +340,8 @@ def check_below(listed: OutputLaw, law: WholeLaw, name: str) -> None:
                 raise UnsupportedForm(f"{name}: run as it is written, its outputs have another law")
 
 
-def _rates(left: WholeLaw, right: WholeLaw) -> ExactRates:
+def noise_rates(left: WholeLaw, right: WholeLaw) -> ExactRates:
+    """The rates of the noise of both laws."""
     noises: set[Noise] = left.noises | right.noises
     if not all(noise.is_discrete for noise in noises):
         raise UnsupportedForm("whole numbers beside continuous noise")
@@ -346,7 +349,7 @@ def _rates(left: WholeLaw, right: WholeLaw) -> ExactRates:
 
 
 def _comparisons(left: WholeLaw, right: WholeLaw) -> Iterator[_Compared]:
-    rates = _rates(left, right)
+    rates = noise_rates(left, right)
     for skeleton in dict.fromkeys((*left.leaves, *right.leaves)):
         count = len(list(_places(skeleton)))
         masses = [law.mass(rates, skeleton) for law in (left, right)]
@@ -408,7 +411,7 @@ def stick_of_whole(left: WholeLaw, right: WholeLaw, epsilon: arb) -> arb:
 
 
 def _divergence(left: WholeLaw, right: WholeLaw, epsilon: arb) -> tuple[arb, list[Told]]:
-    rates, factor = _rates(left, right), epsilon.exp()
+    rates, factor = noise_rates(left, right), epsilon.exp()
     size, told = arb(0), list[Told]()
     for skeleton in left.leaves:
         places = list(_places(skeleton))
@@ -503,9 +506,17 @@ class WholeTable(DensityTable):
                 self._known[key] = loss_of_whole(*self._pair(*key))
         return self._known[key]
 
+    def cells(self, left: int, right: int) -> PairCells:
+        return _cells(*self._pair(left, right))
+
     def _pair(self, left: int, right: int) -> tuple[WholeLaw, WholeLaw]:
         laws: Any = self.laws
         return laws[left], laws[right]
+
+
+def _cells(left: WholeLaw, right: WholeLaw) -> PairCells:
+    with precision(CERTIFIED_BITS):
+        return cells_of_whole(noise_rates(left, right), left, right)
 
 
 class WholePool(DensityPool):
@@ -579,6 +590,10 @@ class WholeFunction(MechanismWrapper, ClosedFormLosses):
         """A ball that contains their hockey-stick divergence for all epsilon of a ball."""
         return stick_of_whole(self.whole_law(dataset), self.whole_law(neighbour), epsilon)
 
+    def pair_cells(self, dataset: IntArray, neighbour: IntArray) -> PairCells:
+        """Both laws as cells."""
+        return _cells(self.whole_law(dataset), self.whole_law(neighbour))
+
     def pair_event(
         self, dataset: IntArray, neighbour: IntArray, epsilon: arb
     ) -> tuple[tuple[Output, ...], list[tuple[arb, arb]]]:
@@ -598,7 +613,7 @@ class WholeFunction(MechanismWrapper, ClosedFormLosses):
         left, right = self.whole_law(dataset), self.whole_law(neighbour)
         best: tuple[Any, Output, arb, arb] | None = None
         with precision(CERTIFIED_BITS):
-            rates = _rates(left, right)
+            rates = noise_rates(left, right)
             for skeleton, numbers in _telling(left, right):
                 p, q = (law.probability(rates, skeleton, numbers) for law in (left, right))
                 if p.is_zero() and q.is_zero():
@@ -616,7 +631,7 @@ class WholeFunction(MechanismWrapper, ClosedFormLosses):
 
 def _telling(left: WholeLaw, right: WholeLaw) -> Iterator[tuple[Output, tuple[int, ...]]]:
     """Outputs on the way to the largest losses, largest first."""
-    rates = _rates(left, right)
+    rates = noise_rates(left, right)
     found: list[tuple[float, Output, list[tuple[int, ...]]]] = []
     for one in _comparisons(left, right):
         if one.alone:

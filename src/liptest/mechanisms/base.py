@@ -36,6 +36,7 @@ from liptest.errors import (
 )
 from liptest.mechanisms.adapting import adapt
 from liptest.mechanisms.laws import ComparableLaws, Output, OutputLaw
+from liptest.mechanisms.likelihood_cells import PairCells
 
 #: Before the words of a constant seed, among the conditions that ``law_source`` tells.
 DETERMINED = "determined by the constant seed"
@@ -235,6 +236,10 @@ class ClosedFormLosses(Mechanism):
 
         Where no output's loss does, the output of the largest loss.
         """
+
+    def pair_cells(self, dataset: IntArray, neighbour: IntArray) -> PairCells:
+        """Both laws as cells; UnsupportedForm where they are not compared so."""
+        raise UnsupportedForm(f"{self.name}: compared by its largest loss and its deltas only")
 
     def pair_event(
         self, dataset: IntArray, neighbour: IntArray, epsilon: arb

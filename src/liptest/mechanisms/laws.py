@@ -20,7 +20,8 @@ from flint import arb, fmpq
 from numpy.typing import NDArray
 
 from liptest.balls import precision
-from liptest.errors import InputError, LawError, shown
+from liptest.errors import InputError, LawError, UnsupportedForm, shown
+from liptest.mechanisms.likelihood_cells import PairCells
 
 Output = Hashable
 FloatArray = NDArray[np.float64]
@@ -244,6 +245,10 @@ class ComparableLaws(ABC):
     def is_answered(self) -> bool:
         """False when every output is a raised exception."""
         return True
+
+    def cells(self, left: int, right: int) -> PairCells:
+        """Two distinct laws as cells; UnsupportedForm where they are not compared so."""
+        raise UnsupportedForm("these laws are compared by their largest loss and deltas only")
 
     def new_distinct(self) -> Any:
         """What collects distinct laws of this kind; None: that of laws that list their outputs."""

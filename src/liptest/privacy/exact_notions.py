@@ -8,30 +8,45 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from concurrent.futures import Executor
+from contextlib import suppress
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from liptest.data.domains import Domain
-from liptest.errors import InputError, check_count, shown
-from liptest.mechanisms.base import Mechanism, check_mechanism, through_reads
-from liptest.mechanisms.laws import LawTable
+from liptest.errors import InputError, SymbolicError, UnsupportedForm, check_count, shown
+from liptest.mechanisms.base import Mechanism, check_mechanism, through_all_numbers, through_reads
+from liptest.mechanisms.laws import ComparableLaws, LawTable
+from liptest.mechanisms.shift import ShiftTable
+from liptest.privacy.cell_likelihoods import CellOrders, mu_of_cells
 from liptest.privacy.comparison import rounded_ends
 from liptest.privacy.exhaustive import PairBlock, check_affordable, exhaustive_size, pair_blocks
 from liptest.privacy.judge import witness_of
 from liptest.privacy.notions import MuClaim, RhoClaim, mu_between, orders_between
 from liptest.privacy.proof import ExactMeasure, try_in_worker
-from liptest.privacy.renyi import enclose_rho
+from liptest.privacy.renyi import Orders, RhoEnclosure, enclose_rho, refute_rho
 from liptest.privacy.request import check_answered
-from liptest.privacy.screening import Measured, largest_losses, screen_mu, screen_rho
+from liptest.privacy.screening import (
+    Measured,
+    dominated_rho,
+    largest_losses,
+    normal_quantiles,
+    screen_mu,
+    screen_rho,
+)
 
 Floats = NDArray[np.float64]
 # Pairs that differ from the largest by less than this are not enclosed one by one.
 _SAME = 1e-9
 # What the ends of an enclosure of rho differ by, as a share.
 _GAP = 1e-12
+# Another pair whose rho is larger by less than this share is not told from the largest.
+_NEAR = 1e-11
+# What quantiles in floats are off by, and more.
+_QUANTILE = 1e-6
 # Whoever asks for laws in the name of no claim.
 _SMALL = 1e-300
 
@@ -43,6 +58,8 @@ class _Notion:
     claim: Callable[[float], RhoClaim | MuClaim]
     screen: Callable[[LawTable, Any, Any], Measured]
     enclose: Callable[[Mechanism, Any, Any], tuple[float, float]]
+    of_loss: Callable[[Floats], Floats]
+    of_cells: Callable[[ComparableLaws, int, int, float], tuple[float, float]]
 
 
 def exact_rho(
@@ -74,6 +91,38 @@ def _enclose_mu(mechanism: Mechanism, x: Any, y: Any) -> tuple[float, float]:
     return rounded_ends(found.lower, found.upper)
 
 
+def _rho_of_cells(laws: ComparableLaws, left: int, right: int, known: float) -> tuple[float, float]:
+    """Ends of rho of two laws; where it is certainly at most what is known, that alone."""
+    sides = [CellOrders(laws.cells(*pair)) for pair in ((left, right), (right, left))]
+    limit = Fraction(known) * (1 + Fraction(_NEAR))
+    # The rho that is known is that of other pairs, too.
+    left_open = [
+        one
+        for one in sides
+        if not known or one.known_rho() is not None or refute_rho(one, limit)[0] is not False
+    ]
+    ends = [rounded_ends(found.lower, found.upper) for found in map(_enclosed_rho, left_open)]
+    lower = max((low for low, _ in ends), default=0.0)
+    return lower, max((high for _, high in ends), default=math.nextafter(float(limit), math.inf))
+
+
+def _enclosed_rho(orders: Orders) -> RhoEnclosure:
+    return enclose_rho(orders, _GAP)
+
+
+def _mu_of_cells(laws: ComparableLaws, left: int, right: int, known: float) -> tuple[float, float]:
+    found = mu_of_cells(laws.cells(left, right))
+    return rounded_ends(found.lower, found.upper)
+
+
+def _mu_of_loss(losses: Floats) -> Floats:
+    """By the largest loss alone (theory 6.9)."""
+    with np.errstate(over="ignore"):
+        far = 1 / (1 + np.exp(np.minimum(losses, 1e9)))
+    found = 2 * normal_quantiles(1 - far, far) * (1 + _QUANTILE) + _QUANTILE
+    return np.where(np.isfinite(found), found, np.inf)
+
+
 def _of_losses(laws: LawTable, left: Any, right: Any) -> Measured:
     # With the smallest of limits no pair is cleared by its largest loss alone.
     losses = largest_losses(laws, left, right)[0]
@@ -81,8 +130,10 @@ def _of_losses(laws: LawTable, left: Any, right: Any) -> Measured:
     return screen_rho(laws, left, right, max(limit, 1e-12))
 
 
-_RHO = _Notion(lambda value: RhoClaim(value, 0.0), _of_losses, _enclose_rho)
-_MU = _Notion(lambda value: MuClaim(value, 0.0), screen_mu, _enclose_mu)
+_RHO = _Notion(
+    lambda value: RhoClaim(value, 0.0), _of_losses, _enclose_rho, dominated_rho, _rho_of_cells
+)
+_MU = _Notion(lambda value: MuClaim(value, 0.0), screen_mu, _enclose_mu, _mu_of_loss, _mu_of_cells)
 
 
 def _exact(
@@ -103,7 +154,9 @@ def _exact(
             search.add(block)
         return search.result()
 
-    return through_reads(checked, domain, use)
+    return through_all_numbers(
+        checked, domain.zeros, lambda numbers: through_reads(numbers, domain, use)
+    )
 
 
 class _Largest:
@@ -122,6 +175,9 @@ class _Largest:
         self._answered |= block.laws.is_answered()
         if len(block.left) == 0:
             return
+        if not isinstance(block.laws, (LawTable, ShiftTable)):
+            self._add_cells(block)
+            return
         above = np.full(len(block.left), np.inf)
         if isinstance(block.laws, LawTable):
             above = self._notion.screen(block.laws, block.left, block.right).above
@@ -132,6 +188,25 @@ class _Largest:
             if math.isinf(self._lower):
                 return
             self._enclose(block.locate(int(k)))
+
+    def _add_cells(self, block: PairBlock) -> None:
+        """Laws without a finite table: each different pair once, the largest losses first."""
+        above = np.full(len(block.left), np.inf)
+        with suppress(UnsupportedForm, SymbolicError):
+            losses = block.laws.losses(block.left, block.right)
+            above = self._notion.of_loss(losses + _SAME * np.maximum(losses, 1.0))
+        seen = set()
+        for k in np.argsort(-above, kind="stable"):
+            pair = int(block.left[k]), int(block.right[k])
+            if pair in seen or pair[::-1] in seen or pair[0] == pair[1]:
+                continue
+            seen.add(pair)
+            if above[k] <= self._lower or math.isinf(self._lower):
+                return
+            lower, upper = self._notion.of_cells(block.laws, *pair, self._lower)
+            self._upper = max(self._upper, upper)
+            if lower > self._lower:
+                self._lower, self._where = lower, block.locate(int(k))
 
     def _enclose(self, ends: tuple[Any, Any]) -> None:
         lower, upper = self._notion.enclose(self._mechanism, *ends)

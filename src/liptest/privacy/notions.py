@@ -24,6 +24,7 @@ from liptest.mechanisms.additive import AdditiveNoise
 from liptest.mechanisms.base import ClosedFormLosses, Mechanism
 from liptest.mechanisms.laws import ComparableLaws, LawTable, exact_ball
 from liptest.mechanisms.shift import ShiftTable
+from liptest.privacy.cell_likelihoods import CellOrders, mu_of_cells
 from liptest.privacy.claims import (
     Claim,
     ExactLog,
@@ -94,7 +95,9 @@ class RhoClaim(NotionClaim):
     def screen(self, laws: ComparableLaws, left: Indices, right: Indices) -> tuple[Floats, Flags]:
         if isinstance(laws, ShiftTable):
             return _screen_shifts(self, laws, left, right)
-        found = screen_rho(_listed(laws, self), left, right, float(self.limit))
+        if not isinstance(laws, LawTable):
+            return _screen_cells(self, laws, left, right)
+        found = screen_rho(laws, left, right, float(self.limit))
         return found.measured, found.above > float(self.limit)
 
     def certify(self, mechanism: Mechanism, dataset: IntArray, neighbour: IntArray) -> Comparison:
@@ -143,8 +146,10 @@ class RenyiClaim(NotionClaim):
     def screen(self, laws: ComparableLaws, left: Indices, right: Indices) -> tuple[Floats, Flags]:
         if isinstance(laws, ShiftTable):
             return _screen_shifts(self, laws, left, right)
+        if not isinstance(laws, LawTable):
+            return _screen_cells(self, laws, left, right)
         taus = np.array([float(_raised(tau, self.tolerance)) for _, tau in self.orders])
-        found = screen_orders(_listed(laws, self), left, right, [order for order, _ in self.orders])
+        found = screen_orders(laws, left, right, [order for order, _ in self.orders])
         shares = found.measured / taus
         may: Flags = np.any(found.above > taus, axis=1)
         return shares.max(axis=1, initial=0.0), may
@@ -204,8 +209,9 @@ class MuClaim(NotionClaim):
     def screen(self, laws: ComparableLaws, left: Indices, right: Indices) -> tuple[Floats, Flags]:
         if isinstance(laws, ShiftTable):
             return _screen_shifts(self, laws, left, right)
-        table = _listed(laws, self)
-        found, bounds = screen_mu(table, left, right), largest_losses(table, left, right)[1]
+        if not isinstance(laws, LawTable):
+            return _screen_cells(self, laws, left, right)
+        found, bounds = screen_mu(laws, left, right), largest_losses(laws, left, right)[1]
         may = (found.above > float(self.limit)) & (bounds > harmless_loss(float(self.limit)))
         return found.measured, may
 
@@ -313,7 +319,10 @@ def orders_between(
         if orders is None:
             raise _no_closed_form(f"{moved[0]!r}", claim)
         return [orders]
-    pair = _pair(mechanism, dataset, neighbour, claim)
+    if isinstance(mechanism, ClosedFormLosses):
+        ends = (dataset, neighbour), (neighbour, dataset)
+        return [CellOrders(mechanism.pair_cells(*pair)) for pair in ends]
+    pair = _pair(mechanism, dataset, neighbour)
     return [PairOrders(pair), PairOrders(pair.reversed())]
 
 
@@ -322,9 +331,11 @@ def mu_between(
 ) -> MuEnclosure:
     """mu of a pair of datasets; raises as ``orders_between``."""
     moved = shifts_of(mechanism, dataset, neighbour)
-    if moved is None:
-        return enclose_mu(_pair(mechanism, dataset, neighbour, claim))
-    return _mu_of_shifts(*moved, claim)
+    if moved is not None:
+        return _mu_of_shifts(*moved, claim)
+    if isinstance(mechanism, ClosedFormLosses):
+        return mu_of_cells(mechanism.pair_cells(dataset, neighbour))
+    return enclose_mu(_pair(mechanism, dataset, neighbour))
 
 
 def _mu_of_shifts(noise: AdditiveNoise, moved: Sequence[int], claim: object) -> MuEnclosure:
@@ -340,19 +351,9 @@ def _mu_of_shifts(noise: AdditiveNoise, moved: Sequence[int], claim: object) -> 
     raise _no_closed_form(f"{noise!r} on {np.count_nonzero(moved)} of its numbers", claim)
 
 
-def _pair(
-    mechanism: Mechanism, dataset: IntArray, neighbour: IntArray, claim: object
-) -> LikelihoodPair:
-    if isinstance(mechanism, ClosedFormLosses):
-        raise _no_closed_form(mechanism.name, claim)
+def _pair(mechanism: Mechanism, dataset: IntArray, neighbour: IntArray) -> LikelihoodPair:
     sides = exact_law(mechanism, dataset), exact_law(mechanism, neighbour)
     return LikelihoodPair.of_laws(*sides)
-
-
-def _listed(laws: ComparableLaws, claim: object) -> LawTable:
-    if not isinstance(laws, LawTable):
-        raise _no_closed_form("its outputs", claim)
-    return laws
 
 
 def _no_closed_form(what: str, claim: object) -> InputError:
@@ -375,6 +376,32 @@ def _screen_shifts(
     if not len(found):
         return np.zeros(0), np.zeros(0, dtype=bool)
     return measured[which], flagged[which]
+
+
+def _screen_cells(
+    claim: RhoClaim | RenyiClaim | MuClaim, laws: ComparableLaws, left: Indices, right: Indices
+) -> tuple[Floats, Flags]:
+    """Laws without a finite table: each different pair is decided, once."""
+    known: dict[tuple[int, int], Comparison] = {}
+    for pair in zip(left.tolist(), right.tolist(), strict=True):
+        if pair not in known:
+            known[pair] = known.get(pair[::-1]) or decide_cells(claim, laws, *pair)
+    found = [known[pair] for pair in zip(left.tolist(), right.tolist(), strict=True)]
+    measured = np.array([claim.share(one) for one in found], dtype=np.float64)
+    flagged = np.array([one.answer is not Answer.CLEAR for one in found], dtype=bool)
+    return measured, flagged
+
+
+def decide_cells(
+    claim: RhoClaim | RenyiClaim | MuClaim, laws: ComparableLaws, left: int, right: int
+) -> Comparison:
+    """Decide a pair of distinct laws, in both orders."""
+    if left == right:
+        return Comparison(Answer.CLEAR, part=claim)
+    if isinstance(claim, MuClaim):
+        return claim.decide(mu_of_cells(laws.cells(left, right)))
+    ends = (left, right), (right, left)
+    return _worst(claim, (claim.decide(CellOrders(laws.cells(*pair))) for pair in ends))
 
 
 def _decide_shift(

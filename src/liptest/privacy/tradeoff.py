@@ -135,6 +135,30 @@ def _best_corner(atoms: list[Balls]) -> MuEnclosure:
     return best
 
 
+def mu_of_corners(atoms: list[Balls]) -> list[arb]:
+    """The quantile difference of each corner of atoms by falling ratio, the ends left out."""
+    inside, outside = _prefix_sums(atoms), _prefix_sums(atoms[::-1])[::-1]
+    corners = zip(inside[1:-1], outside[1:-1], strict=True)
+    return [
+        gaussian_quantile(p.min(arb(1)), p_rest) - gaussian_quantile(q.min(arb(1)), q_rest)
+        for (p, q), (p_rest, q_rest) in corners
+    ]
+
+
+def largest_of_corners(atoms: list[Balls]) -> MuEnclosure:
+    """The largest of them; its upper end holds where the order of ratios is certain."""
+    best, upper = MuEnclosure(arb(0), arb(0), arb("+inf"), (arb(0), arb(0))), arb(0)
+    sums = _prefix_sums(atoms)
+    for k, mu in enumerate(mu_of_corners(atoms), 1):
+        if not mu.is_finite():
+            upper = arb("+inf")
+            continue
+        upper = upper.max(mu.upper())
+        if mu.lower() > best.lower:
+            best = MuEnclosure(mu.lower(), upper, atoms[k - 1][0] / atoms[k - 1][1], sums[k])
+    return MuEnclosure(best.lower, upper, best.ratio, best.masses)
+
+
 def _of_part(pair: LikelihoodPair, atoms: list[Balls]) -> MuEnclosure:
     """A lower bound where outputs do not account for all: that mass counts against it."""
     best = MuEnclosure(arb(0), arb("+inf"), arb("+inf"), (arb(0), arb(0)))

@@ -164,7 +164,7 @@ def extremes(rates: Rates, above: Function, below: Function) -> RatioExtremes:
         if one is None or other is None:
             return without_bound((_inside(low, high),), above=other is None)
         ratio = _ratio(rates, one, other, low, high)
-        if isinstance(ratio, _Tail) and ratio.unbounded:
+        if isinstance(ratio, TailRatio) and ratio.unbounded:
             return without_bound(ratio.far_places(), above=ratio.unbounded > 0)
         ratios.append(ratio)
     largest, smallest = _Best(1), _Best(-1)
@@ -225,7 +225,7 @@ class _Ratio:
 
 
 @dataclass(frozen=True)
-class _Bounded(_Ratio):
+class BoundedRatio(_Ratio):
     """Between two finite ends; the coordinate is the distance from the origin of the terms."""
 
     rates: Rates
@@ -253,7 +253,7 @@ class _Bounded(_Ratio):
 
 
 @dataclass(frozen=True)
-class _Tail(_Ratio):
+class TailRatio(_Ratio):
     """p(u) / q(u) for u = e^(slope (t - origin)) from 0 on; p(0) and q(0) are not 0.
 
     Where that cannot be, ``unbounded`` is the sign of the logarithm as u falls to 0.
@@ -268,12 +268,12 @@ class _Tail(_Ratio):
     first: Any = 0
 
     @staticmethod
-    def of(rates: Rates, p: Terms, q: Terms, low: Any, high: Any) -> _Tail:
+    def of(rates: Rates, p: Terms, q: Terms, low: Any, high: Any) -> TailRatio:
         # A right tail is written in e^(-base t), so that u runs to 0 there.
         slope = rates.base if low is None else -rates.base
-        (above, power), (below, other) = (_powers(rates, one, slope < 0) for one in (p, q))
+        (above, power), (below, other) = (lowest_powers(rates, one, slope < 0) for one in (p, q))
         sign = int(power < other) - int(power > other)
-        return _Tail(above, below, arb(1), high if low is None else low, slope, sign)
+        return TailRatio(above, below, arb(1), high if low is None else low, slope, sign)
 
     def log(self, box: Any) -> Any:
         return (self.p(box) / self.q(box)).log()
@@ -296,11 +296,11 @@ class _Tail(_Ratio):
         return self.origin - far / self.slope
 
 
-def _ratio(rates: Rates, one: Piece, other: Piece, low: Any, high: Any) -> _Bounded | _Tail:
+def _ratio(rates: Rates, one: Piece, other: Piece, low: Any, high: Any) -> BoundedRatio | TailRatio:
     p, q = (restricted(rates, piece, low, high, 0) for piece in (one, other))
     if low is None or high is None:
-        return _Tail.of(rates, p, q, low, high)
-    return _Bounded(rates, p, q, 0, arb(high - low), low)
+        return TailRatio.of(rates, p, q, low, high)
+    return BoundedRatio(rates, p, q, 0, arb(high - low), low)
 
 
 def _near(ball: Any) -> Any:
@@ -308,7 +308,7 @@ def _near(ball: Any) -> Any:
     return fmpq(exact.numerator, exact.denominator)
 
 
-def _powers(rates: Rates, terms: Terms, reverse: bool) -> tuple[Any, Any]:
+def lowest_powers(rates: Rates, terms: Terms, reverse: bool) -> tuple[Any, Any]:
     """(p, power): the sum is u**power * p(u), p(0) not 0; with ``reverse``, u = e^(-base t)."""
     if len(terms) != 1 or next(iter(terms))[0]:
         raise UnsupportedForm(

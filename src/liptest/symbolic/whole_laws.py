@@ -17,7 +17,7 @@ from typing import Any
 
 from flint import arb, fmpq
 
-from liptest.errors import SymbolicError
+from liptest.errors import SymbolicError, UnsupportedForm
 from liptest.symbolic.densities import piece_on, stretches
 from liptest.symbolic.exponential_polynomials import (
     ExactRates,
@@ -181,7 +181,7 @@ def _is_above(one: Any, known: Any) -> bool:
 def quotient_extremes(rates: ExactRates, above: Function, below: Function) -> QuotientExtremes:
     """Of above/below over all whole numbers where one of them is not 0."""
     seen = _Extremes()
-    for piece in _parts(rates, above, below):
+    for piece in parts_of_pair(rates, above, below):
         _look(seen, piece)
     found = seen.found()
     if found is None:
@@ -190,7 +190,7 @@ def quotient_extremes(rates: ExactRates, above: Function, below: Function) -> Qu
 
 
 @dataclass(frozen=True)
-class _Part:
+class PairPart:
     """Both laws on start + direction * n for n = 0, 1, .., below ``count`` (None: for ever)."""
 
     above: Terms
@@ -203,7 +203,8 @@ class _Part:
         return self.start + self.direction * n
 
 
-def _parts(rates: ExactRates, above: Function, below: Function) -> Iterator[_Part]:
+def parts_of_pair(rates: ExactRates, above: Function, below: Function) -> Iterator[PairPart]:
+    """Both laws between two ends of their pieces each, and beyond the last ones."""
     for low, high in stretches(above, below):
         pieces = [piece_on(function, low, high) for function in (above, below)]
         if pieces == [None, None]:
@@ -215,18 +216,14 @@ def _parts(rates: ExactRates, above: Function, below: Function) -> Iterator[_Par
         terms = [
             {} if one is None else to_whole_terms(rates, one, start, direction) for one in pieces
         ]
-        yield _Part(terms[0], terms[1], int(start.p), direction, count)
+        yield PairPart(terms[0], terms[1], int(start.p), direction, count)
 
 
-def _look(seen: _Extremes, part: _Part) -> None:
+def _look(seen: _Extremes, part: PairPart) -> None:
     above, below = part.above, part.below
     if not above and not below:
         return
-    turn = add_terms(
-        multiply_terms(shift_terms(above, 1), below),
-        multiply_terms(above, shift_terms(below, 1)),
-        -_ONE,
-    )
+    turn = _turn(part)
     if part.count is not None:
         _look_between(seen, part, turn, part.count)
         return
@@ -240,7 +237,35 @@ def _look(seen: _Extremes, part: _Part) -> None:
         seen.see(*limit, *(part.number(last << k) for k in range(_DOUBLINGS)))
 
 
-def _look_between(seen: _Extremes, part: _Part, turn: Terms, count: int) -> None:
+def quotient_beyond(part: PairPart, start: int = 0) -> tuple[int, Any, Any]:
+    """(first, low, high): from first on, ``start`` or later, the quotient lies from low to high.
+
+    For a part without an end on which both laws are. Raises UnsupportedForm where the quotient has
+    no bound, or falls to 0.
+    """
+    above, below = part.above, part.below
+    one, other = leader(above), leader(below)
+    if one != other:
+        raise UnsupportedForm("whole numbers whose quotient has no bound in a tail")
+    turn = _turn(part)
+    limit = above[one] / below[other]
+    if not turn and evaluate_terms(above, 0) == limit * evaluate_terms(below, 0):
+        return start, limit, limit
+    first = max(start, *(settle(some) for some in (above, below, turn) if some))
+    near = evaluate_terms(above, first) / evaluate_terms(below, first)
+    return first, min(near, limit), max(near, limit)
+
+
+def _turn(part: PairPart) -> Terms:
+    """Above 0 where the quotient rises from n to n + 1."""
+    return add_terms(
+        multiply_terms(shift_terms(part.above, 1), part.below),
+        multiply_terms(part.above, shift_terms(part.below, 1)),
+        -_ONE,
+    )
+
+
+def _look_between(seen: _Extremes, part: PairPart, turn: Terms, count: int) -> None:
     """All n below ``count``; where the quotient certainly runs one way, the ends of a span."""
     waiting, looked = [(0, count)], 0
     while waiting:
@@ -258,7 +283,7 @@ def _look_between(seen: _Extremes, part: _Part, turn: Terms, count: int) -> None
         waiting += [(middle, high), (low, middle)]
 
 
-def _runs_one_way(part: _Part, turn: Terms, low: int, high: int) -> bool:
+def _runs_one_way(part: PairPart, turn: Terms, low: int, high: int) -> bool:
     """Whether both laws are above 0 from low to high and the quotient rises, falls or stays."""
     if not (part.above and part.below):
         return False
@@ -289,18 +314,18 @@ def excess_of(rates: ExactRates, above: Function, below: Function, factor: arb) 
     """Of one law over ``factor`` times another, over all whole numbers."""
     size = arb(0)
     where: list[tuple[int | None, int | None]] = []
-    for part in _parts(rates, above, below):
+    for part in parts_of_pair(rates, above, below):
         found, spans = _excess_on(part, factor)
         size += found
         where += spans
     return WholeExcess(size, tuple(_joined(where)))
 
 
-def _excess_on(part: _Part, factor: arb) -> tuple[arb, list[tuple[int | None, int | None]]]:
+def _excess_on(part: PairPart, factor: arb) -> tuple[arb, list[tuple[int | None, int | None]]]:
     if not part.above:
         return arb(0), []
     if part.count is None and not part.below:
-        return _tail(part.above, 0), [_span(part, 0, None)]
+        return sum_beyond(part.above, 0), [_span(part, 0, None)]
     count, size = part.count, arb(0)
     spans = []
     if count is None:
@@ -320,7 +345,7 @@ def _excess_on(part: _Part, factor: arb) -> tuple[arb, list[tuple[int | None, in
     return size, spans
 
 
-def _beyond(part: _Part, factor: arb) -> tuple[int, arb]:
+def _beyond(part: PairPart, factor: arb) -> tuple[int, arb]:
     """(count, what the numbers from there on add), where the sign of the gap is settled."""
     one, other = leader(part.above), leader(part.below)
     if one > other:
@@ -335,10 +360,10 @@ def _beyond(part: _Part, factor: arb) -> tuple[int, arb]:
         if last is not None:
             if sign < 0:
                 return last, arb(0)
-            return last, _tail(part.above, last) - factor * _tail(part.below, last)
+            return last, sum_beyond(part.above, last) - factor * sum_beyond(part.below, last)
     last = 1
     while last <= MOST_NUMBERS:
-        rest = _tail(part.above, last)
+        rest = sum_beyond(part.above, last)
         if rest < _NOTHING:
             return last, arb(0).union(rest.upper())
         last *= 2
@@ -348,7 +373,7 @@ def _beyond(part: _Part, factor: arb) -> tuple[int, arb]:
 _NOTHING = arb(2) ** -220
 
 
-def _settle_gap(part: _Part, factor: arb, sign: int) -> int | None:
+def _settle_gap(part: PairPart, factor: arb, sign: int) -> int | None:
     """T6a for above - factor * below, whose coefficients are balls."""
     coefficients: dict[tuple[Any, int], arb] = {key: arb(c) for key, c in part.above.items()}
     for key, c in part.below.items():
@@ -372,7 +397,7 @@ def _settle_gap(part: _Part, factor: arb, sign: int) -> int | None:
     return None
 
 
-def _tail(terms: Terms, start: int) -> arb:
+def sum_beyond(terms: Terms, start: int) -> arb:
     """The sum from ``start`` on (T6c)."""
     found = _ZERO
     for (q, k), c in shift_terms(terms, start).items():
@@ -397,7 +422,7 @@ def _power_sum(q: Any, k: int) -> Any:
     return found
 
 
-def _span(part: _Part, first: int, end: int | None) -> tuple[int | None, int | None]:
+def _span(part: PairPart, first: int, end: int | None) -> tuple[int | None, int | None]:
     near = part.number(first)
     if part.direction > 0:
         return near, None if end is None else part.number(end)

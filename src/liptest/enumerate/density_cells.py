@@ -1,0 +1,287 @@
+"""Two laws with continuous outputs as cells, for notions that see more than the largest loss.
+
+Of each description of the output: numbers of one law on both sides drop out; free normal numbers
+of one scale count by their squared distance; of other numbers the densities are compared piece by
+piece, as sums of powers times exponentials. On a piece both are analytic and above 0, so that
+integrals of p^a q^(1 - a) are enclosed to many digits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from flint import acb, acb_poly, arb, fmpq
+
+from liptest.enumerate.densities import ContinuousLaw, Number, require_whole
+from liptest.errors import SymbolicError, UnsupportedForm
+from liptest.mechanisms.laws import Output
+from liptest.mechanisms.likelihood_cells import Cell, CellProduct, Factor, PairCells
+from liptest.symbolic import elimination as shapes
+from liptest.symbolic import exponential_polynomials as functions
+from liptest.symbolic.densities import (
+    BoundedRatio,
+    TailRatio,
+    lowest_powers,
+    piece_on,
+    stretches,
+)
+from liptest.symbolic.exponential_polynomials import (
+    Piece,
+    Rates,
+    Terms,
+    restricted,
+    to_list,
+    total,
+)
+from liptest.symbolic.noise import EXPONENTIAL
+
+# What an integral may be off by, as a share and at all.
+_SHARE, _LEAST = arb(2) ** -90, arb(2) ** -110
+_ZERO = fmpq(0)
+
+
+def cells_of_laws(left: ContinuousLaw, right: ContinuousLaw) -> PairCells:
+    """Raises UnsupportedForm where densities are not compared so, BudgetError for partial laws."""
+    require_whole(left, right)
+    products, alone = [], [arb(0), arb(0)]
+    for skeleton in dict.fromkeys((*left.leaves, *right.leaves)):
+        if skeleton not in right.leaves:
+            alone[0] += left.mass(skeleton)
+        elif skeleton not in left.leaves:
+            alone[1] += right.mass(skeleton)
+        else:
+            products.append(_product(left, right, skeleton))
+    return PairCells(tuple(products), *alone)
+
+
+Weighted = list[tuple[Number, arb]]
+
+
+def _product(left: ContinuousLaw, right: ContinuousLaw, skeleton: Output) -> CellProduct:
+    one, other = left.leaves[skeleton], right.leaves[skeleton]
+    if not one[0].leaf.forms:
+        return CellProduct(left.mass(skeleton), right.mass(skeleton))
+    if len(one) == len(other) == 1:
+        factors, squares = [], Fraction(0)
+        for x, y in zip(one[0].numbers, other[0].numbers, strict=True):
+            if x.is_like(y):
+                continue
+            if _are_normal(x, y):
+                squares += ((x.constant - y.constant) / x.scale) ** 2
+            else:
+                factors.append(_factor([(x, arb(1))], [(y, arb(1))]))
+        return CellProduct(one[0].mass, other[0].mass, tuple(factors), squares)
+    if any(len(leaf.leaf.forms) != 1 for leaf in (*one, *other)):
+        raise UnsupportedForm("outputs of several numbers that the code comes to in several ways")
+    sides = [[(leaf.numbers[0], leaf.mass) for leaf in side] for side in (one, other)]
+    return CellProduct(arb(1), arb(1), (_factor(*sides),))
+
+
+def _are_normal(x: Number, y: Number) -> bool:
+    free = x.known.is_free and y.known.is_free
+    return free and x.noise.family == y.noise.family == "normal" and x.scale == y.scale
+
+
+def _factor(left: Weighted, right: Weighted) -> Factor:
+    noises = {
+        number.known.noises[variable]
+        for number, _ in (*left, *right)
+        for variable in number.variables
+    }
+    odd = sorted({noise.family for noise in noises} - set(EXPONENTIAL))
+    if odd:
+        raise UnsupportedForm(f"{odd[0]} noise that is compared, mixed or scaled, and answered")
+    rates = shapes.rates_of(frozenset(noises))
+    above, below = (
+        functions.add_functions(
+            rates, [functions.enlarged(number.density(rates), mass) for number, mass in side]
+        )
+        for side in (left, right)
+    )
+    cells, alone = [], [arb(0), arb(0)]
+    for low, high in stretches(above, below):
+        pieces = [piece_on(function, low, high) for function in (above, below)]
+        if pieces == [None, None]:
+            continue
+        if None in pieces:
+            side = pieces.index(None)
+            alone[1 - side] += _mass(rates, pieces[1 - side], low, high)
+            continue
+        cells.append(_cell_on(rates, pieces, low, high))
+    return Factor(tuple(cells), *alone)
+
+
+def _mass(rates: Rates, piece: Any, low: Any, high: Any) -> arb:
+    terms = restricted(rates, piece, low, high, 0)
+    found: arb = total(rates, [Piece(low, high, functions.origin_of(low, high), terms)])
+    return found
+
+
+def _cell_on(rates: Rates, pieces: list[Any], low: Any, high: Any) -> Cell:
+    p, q = (restricted(rates, piece, low, high, 0) for piece in pieces)
+    if _are_proportional(rates, p, q):
+        masses = [_mass(rates, piece, low, high) for piece in pieces]
+        ratio = masses[0] / masses[1]
+        return Cell(masses[0], masses[1], ratio, ratio)
+    if low is None or high is None:
+        on: _Stretch = _tail_stretch(rates, p, q, low, high)
+        return SmoothCell.on(on, arb(0), arb(1))
+    return SmoothCell.on(_bounded_stretch(rates, p, q, low, high), arb(0), arb(high - low))
+
+
+def _are_proportional(rates: Rates, p: Terms, q: Terms) -> bool:
+    """Whether both are one exponential of one rate."""
+    one, other = list(to_list(rates, p)), list(to_list(rates, q))
+    return len(one) == len(other) == 1 and one[0][:2] == other[0][:2]
+
+
+@dataclass(frozen=True, eq=False)
+class _Stretch:
+    """Two densities in a coordinate: values at complex numbers, primitives, the log of the ratio.
+
+    ``logs`` gives their logarithms up to what both have in common.
+    """
+
+    ratio: Any
+    density: Callable[[acb, acb], acb]
+    logs: Callable[[acb, bool], tuple[acb, acb]]
+    primitives: tuple[Callable[[arb], arb], Callable[[arb], arb]]
+
+
+def _bounded_stretch(rates: Rates, p: Terms, q: Terms, low: Any, high: Any) -> _Stretch:
+    sides = [_Sum(rates, terms) for terms in (p, q)]
+    return _Stretch(
+        BoundedRatio(rates, p, q, 0, arb(high - low), low),
+        lambda z, log: log.exp(),
+        lambda z, analytic: (sides[0](z).log(analytic), sides[1](z).log(analytic)),
+        (sides[0].primitive, sides[1].primitive),
+    )
+
+
+class _Sum:
+    """A sum of powers times exponentials at complex numbers, and its primitive at real ones."""
+
+    def __init__(self, rates: Rates, terms: Terms) -> None:
+        self._rows = [
+            (power, arb(rates.rate(offset, low)), acb_poly([acb(c) for c in poly.coeffs()]))
+            for (power, offset), (low, poly) in terms.items()
+        ]
+        self._base = arb(rates.base)
+        self._parts = [
+            (coefficient, arb(rate), rates.primitive(power, rate))
+            for power, rate, coefficient in to_list(rates, terms)
+        ]
+
+    def __call__(self, z: acb) -> acb:
+        found, growth = acb(0), (z * self._base).exp()
+        for power, rate, poly in self._rows:
+            found += poly(growth) * (z * rate).exp() * (z**power if power else 1)
+        return found
+
+    def primitive(self, t: arb) -> arb:
+        found = arb(0)
+        for coefficient, rate, row in self._parts:
+            value = arb(0)
+            for one in reversed(row):
+                value = value * t + one
+            found += coefficient * value * (rate * t).exp()
+        return found
+
+
+def _tail_stretch(rates: Rates, p: Terms, q: Terms, low: Any, high: Any) -> _Stretch:
+    """In u = e^(slope (t - origin)), which runs from 0 far out to 1."""
+    ratio = TailRatio.of(rates, p, q, low, high)
+    if ratio.unbounded:
+        raise UnsupportedForm("densities whose ratio has no bound in a tail")
+    power = arb(lowest_powers(rates, p, low is not None)[1])
+    if not power > 0:
+        raise SymbolicError("a density that does not fall in its tail")
+    speed = abs(arb(rates.base))
+    polys = [acb_poly([acb(c) for c in side.coeffs()]) for side in (ratio.p, ratio.q)]
+
+    def density(z: acb, log: acb) -> acb:
+        more = power - 1
+        return log.exp() * (z ** acb(more) if not more.is_zero() else 1) / speed
+
+    def primitive(side: Any) -> Callable[[arb], arb]:
+        parts = [c / ((power + k) * speed) for k, c in enumerate(side.coeffs())]
+
+        def at(u: arb) -> arb:
+            value = arb(0)
+            for one in reversed(parts):
+                value = value * u + one
+            return value * u**power
+
+        return at
+
+    return _Stretch(
+        ratio,
+        density,
+        lambda z, analytic: (polys[0](z).log(analytic), polys[1](z).log(analytic)),
+        (primitive(ratio.p), primitive(ratio.q)),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class SmoothCell(Cell):
+    """A part of a stretch, from one coordinate to another; ``known`` are the primitives there."""
+
+    stretch: _Stretch
+    first: arb
+    last: arb
+    known: tuple[tuple[arb, arb], tuple[arb, arb]]
+
+    @classmethod
+    def on(
+        cls,
+        stretch: _Stretch,
+        first: arb,
+        last: arb,
+        known: tuple[tuple[arb, arb], tuple[arb, arb]] | None = None,
+    ) -> SmoothCell:
+        """The part from first to last."""
+        if known is None:
+            p, q = stretch.primitives
+            known = (p(first), q(first)), (p(last), q(last))
+        box = first.union(last)
+        logs = [stretch.ratio.log_around(box.mid(), box), stretch.ratio.log(box)]
+        finite = [one for one in logs if one.is_finite()]
+        if not finite:
+            low, high = arb(0), arb("+inf")
+        else:
+            low = max((one.lower() for one in finite), key=float).exp().lower()
+            high = min((one.upper() for one in finite), key=float).exp().upper()
+        masses = [known[1][k] - known[0][k] for k in (0, 1)]
+        return cls(masses[0], masses[1], low, high, stretch, first, last, known)
+
+    def halves(self) -> tuple[Cell, Cell] | None:
+        middle = ((self.first + self.last) / 2).mid()
+        p, q = self.stretch.primitives
+        between = p(middle), q(middle)
+        return (
+            SmoothCell.on(self.stretch, self.first, middle, (self.known[0], between)),
+            SmoothCell.on(self.stretch, middle, self.last, (between, self.known[1])),
+        )
+
+    def power(self, order: arb) -> arb:
+        def value(z: acb, analytic: bool) -> acb:
+            p, q = self.stretch.logs(z, analytic)
+            return self.stretch.density(z, p * order + q * (1 - order))
+
+        found = self._integral(value)
+        return found if found.is_finite() else Cell.power(self, order)
+
+    def log_moment(self, power: int) -> arb:
+        def value(z: acb, analytic: bool) -> acb:
+            p, q = self.stretch.logs(z, analytic)
+            return self.stretch.density(z, p) * (p - q) ** power
+
+        return self._integral(value)
+
+    def _integral(self, value: Callable[[acb, bool], acb]) -> arb:
+        found = acb.integral(value, acb(self.first), acb(self.last), rel_tol=_SHARE, abs_tol=_LEAST)
+        real: arb = found.real
+        return real
