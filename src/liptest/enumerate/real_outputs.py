@@ -292,7 +292,7 @@ class ContinuousFunction(MechanismWrapper, ClosedFormLosses):
     def pair_cells(self, dataset: IntArray, neighbour: IntArray) -> PairCells:
         """Both laws as cells."""
         with comparing():
-            return cells_of_laws(*self._pair(dataset, neighbour))
+            return cells_of_laws(*self.pair_laws(dataset, neighbour))
 
     def pair_event(
         self, dataset: IntArray, neighbour: IntArray, epsilon: arb
