@@ -24,7 +24,7 @@ ROOMS = (
     *("errors", "verdicts", "balls", "data", "runs", "lipschitz", "statistics", "mechanisms"),
     *("symbolic", "floats", "values", "enumerate", "privacy"),
     *("blackbox", "evidence", "gate"),
-    *("adapters", "report", "testing", "cli"),
+    *("adapters", "report", "testing", "cli", "service"),
     *("__main__",),
 )
 # Files of which each imports the next, imports inside functions included.

@@ -15,7 +15,8 @@ from typing import Literal
 
 from cyclopts import App, CycloptsError, Parameter
 
-#: The module of each command, and the first sentence of its docstring.
+#: The module of each command, below this package or in whole, and the first sentence of its
+#: docstring.
 COMMANDS = {
     "demo": ("demo", "Test three vendors' click counts on real data, and release one."),
     "check": ("check", "Test one mechanism, or all checks of a liptest.toml."),
@@ -60,8 +61,24 @@ COMMANDS = {
         "samples",
         "Test a mechanism of which only samples can be had: (dataset, n, rng) -> n outputs.",
     ),
+    "serve": (
+        "liptest.service.command",
+        "Serve vendors who submit code, and operators who release: in a browser and by an API.",
+    ),
+    "service": (
+        "liptest.service.client",
+        "Ask a running service: submit code, look, release.",
+    ),
 }
+# Commands of several parts, which say what they are in their list.
+_APPS = ("ledger", "service")
 _BAD_USAGE = 2
+
+
+def module_of(name: str) -> str:
+    """The module that a command is in, as it is imported."""
+    module = COMMANDS[name][0]
+    return module if "." in module else f"liptest.cli.{module}"
 
 
 def _default_of(value: object) -> str | None:
@@ -83,8 +100,8 @@ app = App(
 )
 
 
-for _name, (_module, _help) in COMMANDS.items():
-    app.command(f"liptest.cli.{_module}:{_name}", name=_name, help=_help)
+for _name, (_, _help) in COMMANDS.items():
+    app.command(f"{module_of(_name)}:{_name}", name=_name, help=_help)
 
 
 @app.command
@@ -121,7 +138,7 @@ def _run(tokens: list[str]) -> int:
         from liptest.cli.first_contact import run_welcome
 
         return run_welcome()
-    if tokens[0] in COMMANDS and tokens[0] != "ledger":
+    if tokens[0] in COMMANDS and tokens[0] not in _APPS:
         app[tokens[0]].help = None  # its docstring says more
     _print_anything()
     try:

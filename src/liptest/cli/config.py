@@ -118,7 +118,7 @@ def read_config(path: Path) -> FileModel:
     if path.name == _PROJECT.name:
         data = _tool_of(data, path)
     for table in (data, *_tables(data.get("check"))):
-        _rename_records(table.get("domain"), path)
+        rename_records(table.get("domain"), path)
     return validated(FileModel, data, str(path))
 
 
@@ -147,7 +147,7 @@ def _tables(checks: Any) -> list[dict[str, Any]]:
     return [one for one in checks if isinstance(one, dict)] if isinstance(checks, list) else []
 
 
-def _rename_records(domain: Any, path: Path) -> None:
+def rename_records(domain: Any, path: Path) -> None:
     """``records = 5000`` of a domain says the same as ``dimension = 5000``."""
     if not isinstance(domain, dict) or "records" not in domain:
         return

@@ -30,6 +30,8 @@ _DOMAINS = {
     "answers": "--domain answers --relation all --records 5",
     "table": _DATA["--columns"],
 }
+# The part of a command that its example is about when none was typed.
+_PARTS = {"ledger": "show", "service": "submit"}
 _CLAIMS = {
     "--rho": "--rho 0.5",
     "--renyi": "--renyi 2:1.0,8:3",
@@ -100,8 +102,8 @@ def _data(options: dict[str, str]) -> str:
 
 def _printed(module: str, command: str, part: str) -> str:
     """The first example of the command's own help, or of its part's."""
-    room = importlib.import_module(f"liptest.cli.{module}")
-    names = (part, "show") if command == "ledger" else (command,)
+    room = importlib.import_module(module if "." in module else f"liptest.cli.{module}")
+    names = (part, _PARTS[command]) if command in _PARTS else (command,)
     texts = [getattr(getattr(room, name, None), "__doc__", None) or "" for name in names]
     found = next((match for match in map(_EXAMPLE.search, texts) if match), None)
     return f"liptest {command} --help" if found is None else " ".join(found[1].split())

@@ -201,6 +201,14 @@ class Ledger:
         except NOT_OURS as error:
             raise self._error(f"{error}; see liptest ledger verify") from error
 
+    def released(self, private_table: str, key: str) -> str | None:
+        """The text of the output that a private table gave to a key; None when it gave none."""
+        for row in self._chain.rows():
+            fields = row.fields if row.kind == "release" else {}
+            if (fields.get("private_table"), fields.get("key")) == (private_table, key):
+                return str(fields["output"])
+        return None
+
     def problems(self, *, head: str | None = None) -> list[str]:
         """What is wrong with the file, in sentences that name the row; nothing when intact.
 

@@ -27,6 +27,7 @@ from typing import Any
 
 import liptest
 from liptest.errors import MechanismError
+from liptest.runs.seccomp import end_with_parent, refuse_calls
 
 #: Most bytes of an answer.
 MOST_BYTES = 1 << 26
@@ -54,6 +55,14 @@ NOT_CONFINED = (
 NOT_ASKED_FOR = "not confined, as was asked for"
 
 
+class LimitReached(MechanismError):
+    """There is no answer, as the code wanted more than it may have; ``limit`` says of what."""
+
+    def __init__(self, message: str, limit: str) -> None:
+        super().__init__(message)
+        self.limit = limit
+
+
 @dataclass(frozen=True)
 class ChildReply:
     """What a child said, and how it was confined."""
@@ -70,7 +79,7 @@ def find_bubblewrap() -> str | None:
         return None
     try:
         done = subprocess.run(
-            [program, *_ISOLATION, "--ro-bind", "/", "/", "true"],
+            [program, *_ISOLATION, "--ro-bind", "/", "/", *_ROOM, "/tmp", "true"],
             capture_output=True,
             timeout=20,
             check=False,
@@ -158,7 +167,10 @@ def answer_with(descriptor: int, content: bytes) -> None:
 
 
 def limit_this_process() -> None:
-    """The child's side: no core files, little memory; called before foreign code is loaded."""
+    """The child's side: no core files, little memory, no process more, no network, no signal.
+
+    Called before foreign code is loaded.
+    """
     try:
         import resource
     except ImportError:  # Windows has none of them
@@ -169,7 +181,7 @@ def limit_this_process() -> None:
         (resource.RLIMIT_NOFILE, _FILES),
         (resource.RLIMIT_AS, _MEMORY),
         (resource.RLIMIT_CPU, int(MOST_SECONDS)),
-        # No process and no thread more; the superuser is not bound by it.
+        # No process and no thread more; the superuser is bound by the filter of calls alone.
         (resource.RLIMIT_NPROC, 0),
     ]
     for which, most in limits:
@@ -177,6 +189,8 @@ def limit_this_process() -> None:
             _, hard = resource.getrlimit(which)
             least = most if hard == resource.RLIM_INFINITY else min(most, hard)
             resource.setrlimit(which, (least, least))
+    end_with_parent()
+    refuse_calls()
 
 
 _ISOLATION = (
@@ -185,7 +199,12 @@ _ISOLATION = (
 )
 
 
-_BASE = (*_ISOLATION, "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp")
+# Files lie in memory, which the limits of a process do not count.
+_ROOM = ("--size", str(1 << 26), "--tmpfs")
+_BASE = (
+    *(*_ISOLATION, "--proc", "/proc", "--dev", "/dev", *_ROOM, "/dev/shm", "--remount-ro", "/dev"),
+    *(*_ROOM, "/tmp"),
+)
 # What programs that are not Python's need of /etc.
 _OF_PROGRAMS = ("/etc/alternatives",)
 
@@ -211,7 +230,8 @@ def _jail(readable: Iterable[Path], hidden: Iterable[Path], folder: Path | None)
     for path in (file.resolve() for file in hidden):
         if path.exists() and any(path.is_relative_to(place) for place in places):
             options += ["--ro-bind", "/dev/null", str(path)]
-    return [*options, "--chdir", "/" if folder is None else str(folder.absolute())]
+    start = "/" if folder is None else str(folder.absolute())
+    return [*options, "--remount-ro", "/", "--chdir", start]
 
 
 def code_files(folder: Path) -> list[Path]:
@@ -270,9 +290,10 @@ def _exchange(child: subprocess.Popen[bytes], request: bytes, seconds: float) ->
     reader = _Reader(child.stdout.fileno(), time.monotonic() + seconds)
     header = reader.read(_HEADER)
     if not header.isdigit() or int(header) > MOST_BYTES:
-        raise MechanismError(
+        raise LimitReached(
             f"the analysis gave no answer, or one of more than {MOST_BYTES >> 20} MiB; nothing was "
-            f"decided"
+            f"decided",
+            "output",
         )
     return reader.read(int(header))
 
@@ -288,12 +309,13 @@ class _Reader:
             selector.register(self.descriptor, selectors.EVENT_READ)
             while len(found) < count:
                 if not selector.select(max(0.0, self.deadline - time.monotonic())):
-                    raise MechanismError("the analysis took too long and was ended")
+                    raise LimitReached("the analysis took too long and was ended", "time")
                 part = os.read(self.descriptor, min(count - len(found), 1 << 20))
                 if not part:
-                    raise MechanismError(
+                    raise LimitReached(
                         "the analysis ended without an answer: the code ended its process, or "
-                        "needed more than it may have"
+                        "needed more than it may have",
+                        "its process, which it ended, or of memory",
                     )
                 found += part
         return bytes(found)

@@ -1,0 +1,1 @@
+"""The service: vendors submit code, operators release; web, workers and one releaser."""

@@ -1,0 +1,150 @@
+"""What vendors and operators can ask for, by forms and by the API alike: checked, then stored."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from typing import Any
+
+from liptest.errors import InputError, LiptestError
+from liptest.evidence.ledger_entries import checked_name
+from liptest.service.passwords import SHORTEST, hash_password
+from liptest.service.records import (
+    OPERATOR,
+    READY,
+    VENDOR,
+    ServiceError,
+    Submission,
+    User,
+)
+from liptest.service.store import Store
+from liptest.service.tasks import check_of, checked_file, read_check, to_json
+from liptest.verdicts import Decision
+
+#: Most bytes of a submission, and how many of one vendor may wait.
+MOST_CODE, MOST_WAITING = 1 << 18, 50
+#: Logins tried for a name, and from an address, in five minutes; submissions in one.
+MOST_LOGINS, MOST_LOGINS_FROM, MOST_SUBMISSIONS = 10, 50, 60
+MOST_APPROVALS = 5
+_FILE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,60}\.py")
+_KEY = re.compile(r"[A-Za-z0-9_.:-]{8,80}")
+
+
+def require_operator(user: User) -> None:
+    """ServiceError 403 for others."""
+    if not user.is_operator:
+        raise ServiceError(403, "only operators may do this")
+
+
+def add_account(store: Store, name: str, role: str, password: str) -> None:
+    """A new account; ServiceError for a name, role or password that cannot be."""
+    try:
+        checked_name("name", name)
+    except InputError as error:
+        raise ServiceError(400, str(error)) from None
+    if role not in (VENDOR, OPERATOR):
+        raise ServiceError(400, f"role={role[:40]!r}: vendor or operator")
+    if not SHORTEST <= len(password) <= 200:
+        raise ServiceError(400, f"a password has at least {SHORTEST} letters, at most 200")
+    store.add_user(name, role, hash_password(password))
+
+
+def submit_code(
+    store: Store, user: User, *, task: int, file: str, name: str, content: bytes, key: str
+) -> int:
+    """Store code for a task; the number of the submission."""
+    if user.role != VENDOR:
+        raise ServiceError(403, "operators do not submit code: who knows private data must not")
+    if not _FILE.fullmatch(file):
+        raise ServiceError(400, "file: one Python file, its name in letters, digits and _")
+    if not (name.isidentifier() and name.isascii() and len(name) <= 60):
+        raise ServiceError(400, "name: which object of the file is the mechanism, as count")
+    if not content or len(content) > MOST_CODE:
+        raise ServiceError(413, f"code: 1 to {MOST_CODE:,} bytes")
+    wanted = store.task(task)
+    if wanted.state != READY:
+        raise ServiceError(409, f"task {task} is not open")
+    if not store.allow(f"submit:{user.id}", MOST_SUBMISSIONS, 60):
+        raise ServiceError(429, f"more than {MOST_SUBMISSIONS} submissions in a minute; wait")
+    return store.add_submission(
+        user,
+        wanted,
+        digest=hashlib.sha256(content).hexdigest(),
+        content=content,
+        file=file,
+        name=name,
+        key=checked_key(key),
+        most_waiting=MOST_WAITING,
+    )
+
+
+def checked_key(key: str) -> str:
+    """The name of a request; ServiceError for one that is none."""
+    if not _KEY.fullmatch(key):
+        raise ServiceError(400, "Idempotency-Key: 8 to 80 letters, digits, _ . : -")
+    return key
+
+
+def register_table(
+    store: Store, user: User, *, name: str, file: str, column: str, epsilon: float, delta: float
+) -> int:
+    """Name a private table and cap what its releases may cost together."""
+    require_operator(user)
+    try:
+        checked_name("name", name)
+        checked_file(file)
+    except InputError as error:
+        raise ServiceError(400, str(error)) from None
+    if not (0 < epsilon < 1000 and 0 < delta < 1):
+        raise ServiceError(400, "budget: epsilon above 0 (below 1000), delta between 0 and 1")
+    return store.add_table(user, name, file, column or None, epsilon, delta)
+
+
+def make_task(
+    store: Store,
+    user: User,
+    *,
+    title: str,
+    table: int,
+    check: str | dict[str, Any],
+    proof_only: bool,
+    approvals: int,
+) -> int:
+    """A task for vendors; ``check`` as in a liptest.toml, its text or its values."""
+    require_operator(user)
+    try:
+        checked_name("title", title)
+        model = read_check(check) if isinstance(check, str) else check_of(check)
+    except LiptestError as error:
+        raise ServiceError(400, " ".join(str(error).split())) from None
+    if not 1 <= approvals <= MOST_APPROVALS:
+        raise ServiceError(400, f"approvals: 1 to {MOST_APPROVALS}")
+    return store.add_task(
+        user,
+        title,
+        store.table(table),
+        to_json(model),
+        proof_only=proof_only,
+        approvals=approvals,
+    )
+
+
+def ask_for_release(store: Store, user: User, submission: int, key: str) -> int:
+    """Ask the releaser for one output; who asks has agreed."""
+    require_operator(user)
+    found = store.submission(submission)
+    if found.state != Decision.YES:
+        raise ServiceError(403, f"nothing is released after {found.state}")
+    result = store.result(submission)
+    task = store.task(found.task_id)
+    if result is None or (task.proof_only and not result.is_proof):
+        raise ServiceError(403, "the task asks for a proof, and this YES is by sampling")
+    return store.add_release(user, found, checked_key(key))
+
+
+def visible_submission(store: Store, user: User, number: int) -> Submission:
+    """A submission that this user may see; to others it is not there."""
+    found = store.submission(number)
+    if not user.is_operator and found.vendor_id != user.id:
+        raise ServiceError(404, f"there is no submission {number}")
+    return found

@@ -1,0 +1,463 @@
+"""The JSON API, under /api: bearer tokens only, no cookies; described in /api/openapi.json."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic.json_schema import models_json_schema
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from liptest import __version__
+from liptest.service.actions import (
+    ask_for_release,
+    make_task,
+    register_table,
+    require_operator,
+    submit_code,
+    visible_submission,
+)
+from liptest.service.ledger_view import view_ledger
+from liptest.service.passwords import hash_secret
+from liptest.service.records import Places, ReleaseRequest, ServiceError, User
+from liptest.service.store import Store
+
+MOST_CALLS = 600  # of a token, in a minute
+
+
+class _Body(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class NewSubmission(_Body):
+    """Code for a task; the header Idempotency-Key names the request."""
+
+    task: int
+    file: str
+    name: str
+    code: str
+
+
+class NewTable(_Body):
+    """A private table: a file in the folder private, and what its releases may cost in all."""
+
+    name: str
+    file: str
+    column: str = ""
+    epsilon: float
+    delta: float
+
+
+class NewTask(_Body):
+    """A task; ``check`` has the keys of a check in a liptest.toml."""
+
+    title: str
+    table: int
+    check: dict[str, Any]
+    proof_only: bool = True
+    approvals: int = 1
+
+
+class NewRelease(_Body):
+    """One output of a submission; the header Idempotency-Key names the request."""
+
+    submission: int
+
+
+class SubmissionAnswer(BaseModel):
+    """A submission; ``verdict`` is its text once there is one."""
+
+    id: int
+    task: int
+    vendor: str
+    mechanism: str
+    code: str
+    state: str
+    message: str
+    verdict: str | None = None
+
+
+class TaskAnswer(BaseModel):
+    """A task."""
+
+    id: int
+    title: str
+    table: str
+    check: dict[str, Any]
+    proof_only: bool
+    approvals: int
+    state: str
+    message: str
+
+
+class TableAnswer(BaseModel):
+    """A private table, without a word of what is in it."""
+
+    id: int
+    name: str
+    epsilon: float
+    delta: float
+    state: str
+    message: str
+
+
+class ReleaseAnswer(BaseModel):
+    """A request for a release; ``output`` once it is released."""
+
+    id: int
+    key: str
+    submission: int
+    table: str
+    state: str
+    message: str
+    output: str | None
+    approvers: list[str]
+    needed: int
+
+
+class BudgetAnswer(BaseModel):
+    """What the releases of a table have cost, and may cost."""
+
+    table: str
+    cap: float
+    delta: float
+    spent: float
+    releases: int
+
+
+class LedgerAnswer(BaseModel):
+    """The ledger: the hash of its last row, what is wrong with it, budgets."""
+
+    head: str
+    rows: int
+    problems: list[str]
+    budgets: list[BudgetAnswer]
+
+
+class ErrorAnswer(BaseModel):
+    """Why a request was refused."""
+
+    error: str
+
+
+@dataclass(frozen=True)
+class ApiCall:
+    """One request: whose token it is, what it says."""
+
+    store: Store
+    places: Places
+    user: User
+    number: int
+    key: str
+    body: Any
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One operation, and what the document says of it."""
+
+    method: str
+    path: str
+    summary: str
+    run: Callable[[ApiCall], Any]
+    answer: type[BaseModel] | None
+    body: type[BaseModel] | None = None
+    many: bool = False
+
+
+def _submission(call: ApiCall, number: int) -> SubmissionAnswer:
+    found = visible_submission(call.store, call.user, number)
+    result = call.store.result(number)
+    return SubmissionAnswer(
+        id=found.id,
+        task=found.task_id,
+        vendor=found.vendor,
+        mechanism=found.label,
+        code=found.code,
+        state=found.state,
+        message=found.message,
+        verdict=None if result is None else result.summary,
+    )
+
+
+def list_submissions(call: ApiCall) -> list[SubmissionAnswer]:
+    """Those that this user may see."""
+    vendor = None if call.user.is_operator else call.user
+    return [_submission(call, one.id) for one in call.store.submissions(vendor)]
+
+
+def post_submission(call: ApiCall) -> SubmissionAnswer:
+    """Submit code."""
+    body: NewSubmission = call.body
+    number = submit_code(
+        call.store,
+        call.user,
+        task=body.task,
+        file=body.file,
+        name=body.name,
+        content=body.code.encode("utf-8", "replace"),
+        key=call.key,
+    )
+    return _submission(call, number)
+
+
+def get_submission(call: ApiCall) -> SubmissionAnswer:
+    """One of them."""
+    return _submission(call, call.number)
+
+
+def get_certificate(call: ApiCall) -> Any:
+    """The certificate as liptest verify reads it."""
+    result = call.store.result(visible_submission(call.store, call.user, call.number).id)
+    if result is None:
+        raise ServiceError(404, "there is no verdict")
+    return json.loads(result.certificate)
+
+
+def list_tasks(call: ApiCall) -> list[TaskAnswer]:
+    """All tasks."""
+    return [
+        TaskAnswer(
+            id=one.id,
+            title=one.title,
+            table=one.table_name,
+            check=json.loads(one.check_json),
+            proof_only=one.proof_only,
+            approvals=one.approvals,
+            state=one.state,
+            message=one.message if call.user.is_operator else "",
+        )
+        for one in call.store.tasks()
+    ]
+
+
+def post_task(call: ApiCall) -> TaskAnswer:
+    """Make a task."""
+    body: NewTask = call.body
+    number = make_task(
+        call.store,
+        call.user,
+        title=body.title,
+        table=body.table,
+        check=body.check,
+        proof_only=body.proof_only,
+        approvals=body.approvals,
+    )
+    return next(one for one in list_tasks(call) if one.id == number)
+
+
+def list_tables(call: ApiCall) -> list[TableAnswer]:
+    """Private tables, for operators."""
+    require_operator(call.user)
+    return [TableAnswer(**_some(one, TableAnswer)) for one in call.store.tables()]
+
+
+def post_table(call: ApiCall) -> TableAnswer:
+    """Register a private table."""
+    body: NewTable = call.body
+    number = register_table(call.store, call.user, **body.model_dump())
+    return TableAnswer(**_some(call.store.table(number), TableAnswer))
+
+
+def _release(found: ReleaseRequest) -> ReleaseAnswer:
+    fields = _some(found, ReleaseAnswer)
+    return ReleaseAnswer(**fields, submission=found.submission_id, table=found.table_name)
+
+
+def list_releases(call: ApiCall) -> list[ReleaseAnswer]:
+    """Requests for releases, for operators."""
+    require_operator(call.user)
+    return [_release(one) for one in call.store.releases()]
+
+
+def post_release(call: ApiCall) -> ReleaseAnswer:
+    """Ask for a release; who asks has agreed."""
+    body: NewRelease = call.body
+    number = ask_for_release(call.store, call.user, body.submission, call.key)
+    return _release(call.store.release(number))
+
+
+def get_release(call: ApiCall) -> ReleaseAnswer:
+    """One request."""
+    require_operator(call.user)
+    return _release(call.store.release(call.number))
+
+
+def post_approval(call: ApiCall) -> ReleaseAnswer:
+    """Agree with a request."""
+    require_operator(call.user)
+    call.store.approve(call.user, call.number)
+    return _release(call.store.release(call.number))
+
+
+def get_ledger(call: ApiCall) -> LedgerAnswer:
+    """The ledger's head and the budgets, for operators."""
+    require_operator(call.user)
+    view = view_ledger(call.places)
+    budgets = [BudgetAnswer(**asdict(one)) for one in view.budgets]
+    return LedgerAnswer(
+        head=view.head, rows=view.rows, problems=list(view.problems), budgets=budgets
+    )
+
+
+def _some(record: Any, model: type[BaseModel]) -> dict[str, Any]:
+    known: dict[str, Any] = asdict(record)
+    return {name: known[name] for name in model.model_fields if name in known}
+
+
+OPERATIONS = (
+    Operation("GET", "/api/tasks", "List tasks", list_tasks, TaskAnswer, many=True),
+    Operation("POST", "/api/tasks", "Make a task (operators)", post_task, TaskAnswer, NewTask),
+    Operation(
+        "GET", "/api/submissions", "List submissions", list_submissions, SubmissionAnswer, many=True
+    ),
+    Operation(
+        "POST", "/api/submissions", "Submit code", post_submission, SubmissionAnswer, NewSubmission
+    ),
+    Operation(
+        "GET", "/api/submissions/{number}", "One submission", get_submission, SubmissionAnswer
+    ),
+    Operation(
+        "GET", "/api/submissions/{number}/certificate", "Its certificate", get_certificate, None
+    ),
+    Operation(
+        "GET", "/api/tables", "List private tables (operators)", list_tables, TableAnswer, many=True
+    ),
+    Operation(
+        "POST", "/api/tables", "Register a table (operators)", post_table, TableAnswer, NewTable
+    ),
+    Operation(
+        "GET", "/api/releases", "List releases (operators)", list_releases, ReleaseAnswer, many=True
+    ),
+    Operation(
+        "POST", "/api/releases", "Ask for a release", post_release, ReleaseAnswer, NewRelease
+    ),
+    Operation("GET", "/api/releases/{number}", "One request", get_release, ReleaseAnswer),
+    Operation(
+        "POST", "/api/releases/{number}/approve", "Agree with it", post_approval, ReleaseAnswer
+    ),
+    Operation("GET", "/api/ledger", "Head and budgets (operators)", get_ledger, LedgerAnswer),
+)
+
+
+def endpoint_of(operation: Operation) -> Any:
+    """The token is looked at first, then the body, then the operation runs."""
+
+    async def endpoint(request: Request) -> Response:
+        try:
+            call = await _read(operation, request)
+            found = await run_in_threadpool(operation.run, call)
+        except ServiceError as error:
+            return JSONResponse({"error": str(error)}, status_code=error.status)
+        return JSONResponse(_plain(found), status_code=201 if operation.body else 200)
+
+    return endpoint
+
+
+async def _read(operation: Operation, request: Request) -> ApiCall:
+    store: Store = request.app.state.store
+    kind, _, token = request.headers.get("authorization", "").partition(" ")
+    known = token if kind.lower() == "bearer" else ""
+    user = await run_in_threadpool(store.token_user, hash_secret(known)) if known else None
+    if user is None:
+        raise ServiceError(401, "give a token: Authorization: Bearer ..")
+    if not await run_in_threadpool(store.allow, f"api:{user.id}", MOST_CALLS, 60):
+        raise ServiceError(429, f"more than {MOST_CALLS} calls in a minute; wait")
+    text = str(request.path_params.get("number", "0"))
+    if not (text.isascii() and text.isdigit() and len(text) < 16):
+        raise ServiceError(404, "there is no such one")
+    body = None
+    if operation.body is not None:
+        body = _validated(operation.body, await request.body())
+    key = request.headers.get("idempotency-key", "")
+    return ApiCall(store, request.app.state.places, user, int(text), key, body)
+
+
+def _validated(model: type[BaseModel], content: bytes) -> BaseModel:
+    try:
+        return model.model_validate_json(content)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        place = ".".join(map(str, first["loc"]))
+        raise ServiceError(400, f"{place or 'body'}: {first['msg']}") from None
+
+
+def _plain(found: Any) -> Any:
+    if isinstance(found, list):
+        return [_plain(one) for one in found]
+    return found.model_dump() if isinstance(found, BaseModel) else found
+
+
+def describe_api() -> dict[str, Any]:
+    """The OpenAPI document: of each operation its body, its answer and its refusals."""
+    models = {ErrorAnswer} | {one.answer for one in OPERATIONS} | {one.body for one in OPERATIONS}
+    named = sorted((one for one in models if one is not None), key=lambda one: one.__name__)
+    _, schemas = models_json_schema(
+        [(one, "validation") for one in named], ref_template="#/components/schemas/{model}"
+    )
+    paths: dict[str, dict[str, Any]] = {}
+    for one in OPERATIONS:
+        paths.setdefault(one.path, {})[one.method.lower()] = _described(one)
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "liptest", "version": __version__},
+        "security": [{"token": []}],
+        "paths": paths,
+        "components": {
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+            "schemas": schemas.get("$defs", {}),
+        },
+    }
+
+
+def _described(one: Operation) -> dict[str, Any]:
+    schema: dict[str, Any] = {} if one.answer is None else _reference(one.answer)
+    schema = {"type": "array", "items": schema} if one.many else schema
+    error = {"description": "refused", "content": _json(_reference(ErrorAnswer))}
+    found: dict[str, Any] = {
+        "operationId": one.run.__name__,
+        "summary": one.summary,
+        "responses": {
+            "201" if one.body else "200": {"description": "done", "content": _json(schema)},
+            "default": error,
+        },
+    }
+    parameters = []
+    if "{number}" in one.path:
+        parameters.append(_parameter("number", "path", {"type": "integer"}))
+    if one.body in (NewSubmission, NewRelease):
+        parameters.append(_parameter("Idempotency-Key", "header", {"type": "string"}))
+    if parameters:
+        found["parameters"] = parameters
+    if one.body is not None:
+        found["requestBody"] = {"required": True, "content": _json(_reference(one.body))}
+    return found
+
+
+def _reference(model: type[BaseModel]) -> dict[str, Any]:
+    return {"$ref": f"#/components/schemas/{model.__name__}"}
+
+
+def _json(schema: dict[str, Any]) -> dict[str, Any]:
+    return {"application/json": {"schema": schema}}
+
+
+def _parameter(name: str, place: str, schema: dict[str, Any]) -> dict[str, Any]:
+    return {"name": name, "in": place, "required": True, "schema": schema}
+
+
+def list_operations() -> list[Route]:
+    """All operations, and the document about them, which needs no token."""
+    document = describe_api()
+
+    async def show_document(request: Request) -> Response:
+        return JSONResponse(document)
+
+    found = [Route(one.path, endpoint_of(one), methods=[one.method]) for one in OPERATIONS]
+    return [*found, Route("/api/openapi.json", show_document, methods=["GET"])]

@@ -1,0 +1,178 @@
+"""``liptest serve``: the three kinds of process of a service, or one of them."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+import tempfile
+import threading
+import time
+import urllib.request
+import webbrowser
+from contextlib import ExitStack
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
+
+from liptest.errors import InputError, check_count
+from liptest.runs.jail import confinement, find_bubblewrap
+
+_NEEDED = {
+    "starlette": "starlette",
+    "uvicorn": "uvicorn",
+    "argon2": "argon2-cffi",
+    "python_multipart": "python-multipart",
+}
+Role = Literal["all", "web", "worker", "releaser"]
+
+
+@dataclass(frozen=True)
+class _Wish:
+    folder: Path
+    host: str
+    port: int
+    workers: int
+    role: Role
+    unconfined: bool
+    imports: tuple[str, ...]
+
+
+def serve(
+    folder: Annotated[Path | None, Parameter(help="Where everything lies.")] = None,
+    /,
+    *,
+    demo: Annotated[
+        bool, Parameter(help="With accounts, a table and three vendors.", negative="")
+    ] = False,
+    host: Annotated[str, Parameter(help="Address to listen at.")] = "127.0.0.1",
+    port: Annotated[int, Parameter(help="Port to listen at; 0 takes a free one.")] = 8000,
+    workers: Annotated[int, Parameter(help="Processes that analyse code.")] = 2,
+    role: Annotated[Role, Parameter(help="Start only processes of this kind.")] = "all",
+    allow_import: Annotated[
+        list[str] | None, Parameter(help="A package that code may import, too.", negative="")
+    ] = None,
+    allow_unconfined: Annotated[
+        bool,
+        Parameter(help="Run vendors' code although there is no bubblewrap here.", negative=""),
+    ] = False,
+) -> int:
+    """Serve vendors who submit code, and operators who release: in a browser and by an API.
+
+    Example: liptest serve --demo
+    """
+    require_packages()
+    if folder is None and not demo:
+        raise InputError("folder: name a folder for the service, or say --demo", name="folder")
+    with ExitStack() as stack:
+        if folder is None:
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="liptest-demo-")))
+        chosen = port if role not in ("all", "web") else free_port(host, port)
+        wish = _Wish(
+            *(folder.absolute(), host, chosen, check_count("workers", workers), role),
+            unconfined=allow_unconfined,
+            imports=tuple(allow_import or ()),
+        )
+        return _serve(wish, demo=demo)
+
+
+def require_packages() -> None:
+    """InputError where packages of the extra are missing."""
+    missing = [named for module, named in _NEEDED.items() if find_spec(module) is None]
+    if missing:
+        raise InputError(f"liptest serve needs {', '.join(missing)}: pip install 'liptest[serve]'")
+
+
+def require_jail(*, unconfined: bool) -> None:
+    """InputError where code would run unconfined, and that was not asked for."""
+    if find_bubblewrap() is None and not unconfined:
+        raise InputError(
+            "bubblewrap is missing: vendors' code could read what this account can, private tables "
+            "too; install bubblewrap, or say --allow-unconfined"
+        )
+
+
+def _serve(wish: _Wish, *, demo: bool) -> int:
+    from liptest.service.demo import set_up_demo
+    from liptest.service.records import Places, ServiceError
+    from liptest.service.store import open_store
+
+    if wish.role in ("all", "worker"):
+        require_jail(unconfined=wish.unconfined)
+    places = Places(wish.folder)
+    places.make()
+    store = open_store(str(places.database))
+    try:
+        store.prepare()
+        passwords = set_up_demo(store, places) if demo and not store.users() else {}
+    except ServiceError as error:
+        raise InputError(str(error)) from None
+    _tell(wish, passwords)
+    _run(wish)
+    return 0
+
+
+def _tell(wish: _Wish, passwords: dict[str, str]) -> None:
+    if wish.role in ("all", "web"):
+        print(f"liptest serves at {_url(wish)}")
+    for name, password in passwords.items():
+        print(f"  {name:10} password {password}")
+    if wish.role in ("all", "worker"):
+        print(f"Code runs {confinement()}.")
+    print("Ctrl-C ends it.", flush=True)
+    has_display = sys.platform == "darwin" or any(
+        os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY")
+    )
+    if passwords and has_display:
+        threading.Thread(target=_open_browser, args=(_url(wish),), daemon=True).start()
+
+
+def _url(wish: _Wish) -> str:
+    return f"http://{'localhost' if wish.host == '127.0.0.1' else wish.host}:{wish.port}"
+
+
+def _open_browser(url: str) -> None:
+    for _ in range(60):
+        try:
+            urllib.request.urlopen(f"{url}/login", timeout=1).close()
+        except OSError:
+            time.sleep(0.5)
+        else:
+            webbrowser.open(url)
+            return
+
+
+def _run(wish: _Wish) -> None:
+    from liptest.service.processes import Process, Supervisor, stop_on_signals
+
+    folder = str(wish.folder)
+    daemon = "liptest.service.daemon"
+    more = [part for name in wish.imports for part in ("--allow-import", name)]
+    more += ["--allow-unconfined"] if wish.unconfined else []
+    listen = ["--host", wish.host, "--port", str(wish.port)]
+    kinds = {
+        "web": [Process("web", "liptest.service.web", [folder, *listen])],
+        "releaser": [Process("releaser", daemon, ["releaser", folder])],
+        "worker": [
+            Process(f"worker {n + 1}", daemon, ["worker", folder, *more])
+            for n in range(wish.workers)
+        ],
+    }
+    chosen = kinds if wish.role == "all" else {wish.role: kinds[wish.role]}
+    supervisor = Supervisor([one for kind in chosen.values() for one in kind])
+    stop_on_signals(supervisor.stop)
+    supervisor.run()
+
+
+def free_port(host: str, port: int) -> int:
+    """The port, or a free one for 0; InputError when another program has it."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError as error:
+            raise InputError(f"port={port} at {host}: {error.strerror}; give --port 0") from None
+        return int(probe.getsockname()[1])

@@ -1,0 +1,68 @@
+"""The ledger of releases as operators see it; it is only read here."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from liptest.errors import LedgerError
+from liptest.evidence.ledger import Ledger
+from liptest.evidence.ledger_entries import Attempt
+from liptest.service.records import Places
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What the releases of a private table have cost, and may cost in all."""
+
+    table: str
+    cap: float
+    delta: float
+    spent: float
+    releases: int
+
+    @property
+    def left(self) -> float:
+        """Not below 0."""
+        return max(0.0, self.cap - self.spent)
+
+    @property
+    def share(self) -> float:
+        """Of the cap, between 0 and 1."""
+        return min(1.0, self.spent / self.cap)
+
+
+@dataclass(frozen=True)
+class LedgerView:
+    """The ledger of releases as operators see it: its head, its problems, budgets, attempts."""
+
+    head: str
+    rows: int
+    problems: tuple[str, ...]
+    budgets: tuple[Budget, ...]
+    attempts: tuple[Attempt, ...]
+
+
+def view_ledger(places: Places) -> LedgerView:
+    """The ledger as it is now; one that is not there yet is empty."""
+    if not places.ledger.exists():
+        return LedgerView("0" * 64, 0, (), (), ())
+    try:
+        ledger = Ledger(places.ledger, create=False)
+        found = ledger.summary()
+        attempts = ledger.attempts()
+        budgets = _budgets(ledger, attempts)
+        problems = tuple(ledger.problems())
+        return LedgerView(found.head, found.rows, problems, budgets, tuple(reversed(attempts)))
+    except LedgerError as error:
+        return LedgerView("", 0, (str(error),), (), ())
+
+
+def _budgets(ledger: Ledger, attempts: list[Attempt]) -> tuple[Budget, ...]:
+    found = []
+    for name, cap in sorted(ledger.caps().items()):
+        used = sum(one.used for one in attempts if one.private_table == name)
+        spent = ledger.cost(name, delta=float(cap.delta)).epsilon if used else 0.0
+        spent = spent if math.isfinite(spent) else float(cap.epsilon)
+        found.append(Budget(name, float(cap.epsilon), float(cap.delta), spent, used))
+    return tuple(found)

@@ -1,0 +1,187 @@
+"""The work of the releaser: the only process that reads private tables and writes their ledger.
+
+It imports no vendor's code. What it releases is drawn from sealed laws, which it tests itself: of
+other processes it believes nothing but what they could have chosen freely, the laws. The cap of a
+table is in the ledger and is checked where the output is drawn, in one transaction.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liptest.cli.sealed_release import NamedCode
+from liptest.cli.tables import check_column, read_column, read_whole_numbers
+from liptest.errors import GateError, InputError, LedgerError, LiptestError
+from liptest.evidence.ledger import Ledger, LedgerRecorder
+from liptest.evidence.ledger_caps import Cap
+from liptest.gate.gate import Released, SealedGate
+from liptest.gate.plain import read_output
+from liptest.gate.sealed import read_sealed
+from liptest.runs.fingerprints import Fingerprint
+from liptest.service.jobs import Workplace
+from liptest.service.records import (
+    FAILED,
+    FAILED_TOO_OFTEN,
+    FIT,
+    MOST_ATTEMPTS,
+    READY,
+    REFUSED,
+    REGISTER,
+    RELEASE,
+    RELEASED,
+    Places,
+    PrivateTable,
+    QueuedJob,
+    ReleaseRequest,
+    ReleaseTask,
+    Result,
+)
+from liptest.service.tasks import checked_file, from_json, settings_of_test, task_law
+from liptest.verdicts import Decision
+
+Answer = tuple[str, str, str | None]
+
+
+def answer_job(job: QueuedJob, place: Workplace) -> None:
+    """Do what a job asks for, and write what it came to."""
+    store = place.store
+    if job.attempts > MOST_ATTEMPTS:
+        state, message, output = _give_up(job, place)
+    elif job.kind == REGISTER:
+        state, message, output = register_file(store.table(job.subject), place.places)
+    elif job.kind == FIT:
+        task = store.task(job.subject)
+        state, message, output = fit_table(task, store.table(task.table_id), place.places)
+    else:
+        state, message, output = _answer(store.release(job.subject), place)
+    store.finish(job, state, message, output=output)
+
+
+def _answer(request: ReleaseRequest, place: Workplace) -> Answer:
+    task, result = (
+        place.store.task(request.task_id),
+        place.store.result(request.submission_id),
+    )
+    if result is None:
+        return REFUSED, "there is no verdict", None
+    table = place.store.table(task.table_id)
+    return answer_request(request, task, table, result, place.places)
+
+
+def _give_up(job: QueuedJob, place: Workplace) -> Answer:
+    """After too many attempts: what the ledger has under the key, or nothing."""
+    if job.kind != RELEASE:
+        return FAILED, FAILED_TOO_OFTEN, None
+    request = place.store.release(job.subject)
+    stored = Ledger(place.places.ledger).released(request.table_name, request.key)
+    if stored is None:
+        return REFUSED, FAILED_TOO_OFTEN, None
+    return RELEASED, "", repr(read_output(stored))
+
+
+def register_file(table: PrivateTable, places: Places) -> Answer:
+    """Look whether a table can be read, and cap it; a cap is never raised from here."""
+    try:
+        path = _file_of(table, places)
+        check_column(path, table.column)
+        ledger = Ledger(places.ledger)
+        known = ledger.caps().get(table.name)
+        if known not in (None, Cap.checked(table.name, table.epsilon, table.delta)):
+            raise InputError(f"{table.name}: the ledger has a cap for it already: {known}")
+        if known is None:
+            ledger.set_cap(table.name, epsilon=table.epsilon, delta=table.delta)
+    except (LiptestError, OSError) as error:
+        return FAILED, _plain(error), None
+    return READY, "", None
+
+
+def fit_table(task: ReleaseTask, table: PrivateTable, places: Places) -> Answer:
+    """Look whether the private table lies in the domain of a task; the operator is told no more."""
+    try:
+        if table.state != READY:
+            raise InputError(f"the table {table.name} is not ready")
+        domain = task_law(from_json(task.check_json), places.public).domain
+        if len(domain.check_points(_private(table, places), private=True)) != 1:
+            raise InputError("the table is no dataset of the domain")
+    except (LiptestError, OSError) as error:
+        return FAILED, _plain(error), None
+    return READY, "", None
+
+
+def answer_request(
+    request: ReleaseRequest, task: ReleaseTask, table: PrivateTable, result: Result, places: Places
+) -> Answer:
+    """Answer a request, once: what the ledger has under its key is given again."""
+    try:
+        ledger = Ledger(places.ledger)
+        stored = ledger.released(table.name, request.key)
+        if stored is None:
+            if table.name not in ledger.caps():
+                raise GateError(f"the ledger has no cap for {table.name}; register it")
+            stored = _drawn(request, task, table, result, places, ledger)
+    except LedgerError:
+        raise  # for another attempt: the disk may be full, and something may be written
+    except (LiptestError, OSError) as error:
+        return REFUSED, _plain(error), None
+    return RELEASED, "", repr(read_output(stored))
+
+
+def _drawn(
+    request: ReleaseRequest,
+    task: ReleaseTask,
+    table: PrivateTable,
+    result: Result,
+    places: Places,
+    ledger: Ledger,
+) -> str:
+    model = from_json(task.check_json)
+    law, settings = task_law(model, places.public), settings_of_test(model)
+    document: dict[str, Any] = json.loads(result.sealed)
+    sealed = read_sealed(document["sealed"], str(document["label"]), law.domain)
+    code = Fingerprint(*document["code"])
+    recorder = LedgerRecorder.of_gate(ledger, vendor=request.vendor, private_table=table.name)
+    failure = settings.failure_probability
+    recorder.begin(NamedCode(request.label), code, law, settings.claim, failure)
+    gate = SealedGate(
+        sealed,
+        law,
+        settings,
+        code=code,
+        law_source=str(document["source"]),
+        recorder=recorder,
+    )
+    verdict = gate.certificate.verdict
+    if verdict.decision is not Decision.YES:
+        raise GateError(f"the releaser's own test says {verdict.decision}; nothing was read")
+    if task.proof_only and verdict.guarantee.kind != "proof":
+        raise GateError("the task asks for a proof, and this YES is by sampling")
+    answer = gate.release(_private(table, places), key=request.key)
+    assert isinstance(answer, Released)
+    stored = ledger.released(table.name, request.key)
+    assert stored is not None
+    return stored
+
+
+def _file_of(table: PrivateTable, places: Places) -> Path:
+    """Its file in the folder itself, not one that a link leads to."""
+    path = places.private / checked_file(table.file)
+    if not path.is_file() or path.resolve().parent != places.private.resolve():
+        raise InputError(f"file={table.file}: there is none of that name among the private")
+    return path
+
+
+def _private(table: PrivateTable, places: Places) -> NDArray[np.int64]:
+    path = _file_of(table, places)
+    return read_whole_numbers(read_column(path, table.column, private=True), path, private=True)
+
+
+def _plain(error: Exception) -> str:
+    """One line; of an error of the system only what kind it is."""
+    if isinstance(error, OSError):
+        return f"a file could not be read or written: {error.strerror}"
+    return " ".join(str(error).split())

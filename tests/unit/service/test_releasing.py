@@ -1,0 +1,185 @@
+"""The releaser: what it refuses, that it answers a request once, that nothing private is stored."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import liptest as lt
+from liptest.evidence.ledger import Ledger
+from liptest.gate import gate as gate_module
+from liptest.service import actions, releasing
+from liptest.service.daemon import Daemon
+from liptest.service.jobs import RELEASER, Workplace
+from liptest.service.ledger_view import view_ledger
+from liptest.service.records import ANALYSE, RELEASE, ServiceError
+from liptest.service.store import LEASE
+from liptest.service.tasks import ALLOWED
+from tests.unit.service.rooms import (
+    CHECK,
+    RECORDS,
+    STRANGE,
+    Room,
+    analysed,
+    private_mechanism,
+    write,
+)
+
+
+def asked(room: Room, key: str = "release-1") -> int:
+    if not room.store.submissions():
+        room.decide(room.submit(), private_mechanism())
+    return actions.ask_for_release(room.store, room.user("olga"), 1, key)
+
+
+def test_an_output_a_row_and_less_budget(room: Room) -> None:
+    number = asked(room)
+    room.work()
+    found = room.store.release(number)
+    assert found.state == "released"
+    assert isinstance(int(str(found.output)), int)
+    [budget] = view_ledger(room.places).budgets
+    assert (budget.cap, budget.releases) == (2.0, 1)
+    assert budget.spent == pytest.approx(1.0, abs=1e-6)
+    assert budget.left == pytest.approx(1.0, abs=1e-6)
+    assert Ledger(room.places.ledger).problems() == []
+
+
+def test_refused_at_the_cap(room: Room) -> None:
+    numbers = [asked(room, f"release-{n}") for n in range(3)]
+    room.work()
+    states = [room.store.release(n).state for n in numbers]
+    assert states == ["released", "released", "refused"]
+    last = room.store.release(numbers[2])
+    assert last.output is None
+    assert last.message.startswith("the cap of private table 'clicks' is epsilon 2")
+
+
+def test_killed_between_the_ledger_and_the_database(
+    room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    number = asked(room)
+    with monkeypatch.context() as patch:
+        patch.setattr(type(room.store), "finish", lambda *_, **__: (_ for _ in ()).throw(OSError))
+        with pytest.raises(OSError):
+            Daemon(RELEASER, Workplace(room.store, room.places, ALLOWED)).run_one()
+    drawn = Ledger(room.places.ledger).released("clicks", "release-1")
+    assert drawn is not None
+    room.clock.now += LEASE + 1
+    room.work()
+    assert room.store.release(number).output == drawn.removeprefix("int:") or drawn
+    [budget] = view_ledger(room.places).budgets
+    assert budget.releases == 1
+
+
+def test_given_up_only_when_nothing_was_drawn(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second = asked(room, "release-1"), asked(room, "release-2")
+    with monkeypatch.context() as patch:
+        patch.setattr(type(room.store), "finish", lambda *_, **__: (_ for _ in ()).throw(OSError))
+        with pytest.raises(OSError):
+            Daemon(RELEASER, Workplace(room.store, room.places, ALLOWED)).run_one()
+    for _ in range(releasing.MOST_ATTEMPTS):
+        room.clock.now += LEASE + 1
+        assert room.store.claim((RELEASE,)) is not None
+        assert room.store.claim((RELEASE,)) is not None
+    room.clock.now += LEASE + 1
+    room.work()
+    assert room.store.release(first).state == "released"
+    assert room.store.release(second).state == "refused"
+    assert "limit of attempts" in room.store.release(second).message
+
+
+def test_laws_that_were_exchanged_are_tested_again(room: Room) -> None:
+    """Whoever owns the worker or the web process can choose laws, and no more."""
+    number = room.submit()
+    job = room.store.claim((ANALYSE,))
+    assert job is not None
+    result, decision = analysed(room, lt.ShiftMechanism(lt.Count(), lt.DiscreteLaplace(0.25)))
+    assert decision == "NO"
+    assert room.store.finish(job, "YES", result=replace(result, is_proof=True))
+    actions.ask_for_release(room.store, room.user("olga"), number, "release-1")
+    room.work()
+    found = room.store.release(1)
+    assert (found.state, found.output) == ("refused", None)
+    assert found.message == "the releaser's own test says NO; nothing was read"
+
+
+def test_private_data_are_read_after_a_yes_only(
+    room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    number = room.submit()
+    room.decide(number, private_mechanism())
+    (room.places.private / "clicks.csv").unlink()
+    seen: list[str] = []
+    real = gate_module.SealedGate.__init__
+
+    def noted(self: gate_module.SealedGate, *given: object, **more: object) -> None:
+        real(self, *given, **more)  # type: ignore[arg-type]
+        seen.append(str(self.certificate.decision))
+
+    monkeypatch.setattr(gate_module.SealedGate, "__init__", noted)
+    asked(room)
+    room.work()
+    assert seen == ["YES"]
+    assert room.store.release(1).state == "refused"
+    assert Ledger(room.places.ledger).released("clicks", "release-1") is None
+
+
+@pytest.mark.parametrize(
+    ("file", "said"),
+    [
+        ("missing.csv", "there is none of that name"),
+        ("wrong.csv", "no such column"),
+    ],
+)
+def test_tables_that_cannot_be_read(room: Room, file: str, said: str) -> None:
+    (room.places.private / "wrong.csv").write_text("age,sex\n1,2\n")
+    found = room.store.table(room.register(name="other", file=file))
+    assert found.state == "failed"
+    assert said in found.message
+
+
+@pytest.mark.parametrize("file", ["../service.db", "/etc/passwd", ".hidden", "a/b.csv", "x\n.csv"])
+def test_no_file_outside_of_the_folder(room: Room, file: str) -> None:
+    with pytest.raises(ServiceError, match="without a folder"):
+        room.register(name="other", file=file)
+
+
+def test_a_link_out_of_the_folder_is_no_table(room: Room, tmp_path: Path) -> None:
+    (tmp_path / "secret.csv").write_text("click\n1\n")
+    (room.places.private / "link.csv").symlink_to(tmp_path / "secret.csv")
+    assert room.store.table(room.register(name="other", file="link.csv")).state == "failed"
+
+
+def test_a_cap_is_not_raised_from_here(room: Room) -> None:
+    number = room.register(name="second", file="clicks.csv", cap=1.0)
+    found = room.store.table(number)
+    assert found.state == "ready"
+    # As somebody would who owns the web process and its database.
+    state, message, _ = releasing.register_file(
+        type(found)(**{**vars(found), "epsilon": 100.0}), room.places
+    )
+    assert state == "failed"
+    assert "has a cap for it already" in message
+
+
+def test_what_does_not_fit_is_not_quoted(room: Room) -> None:
+    write(room.places, "strange.csv", [STRANGE] * RECORDS)
+    table = room.register(name="strange", file="strange.csv")
+    task = room.store.task(room.make_task(table))
+    assert task.state == "failed"
+    short = f"epsilon = 1.0\n[domain]\nrecords = {RECORDS - 1}\n"
+    assert room.store.task(room.make_task(1, short)).state == "failed"
+    assert room.store.task(room.make_task(1, CHECK)).state == "ready"
+    stored = b"".join(path.read_bytes() for path in room.places.folder.glob("service.db*"))
+    stored += b"".join(path.read_bytes() for path in room.places.ledger.parent.glob("*"))
+    assert str(STRANGE).encode() not in stored
+
+
+def test_no_release_after_a_no(room: Room) -> None:
+    number = room.submit()
+    room.decide(number, lt.ShiftMechanism(lt.Count(), lt.DiscreteLaplace(0.25)))
+    with pytest.raises(ServiceError, match="nothing is released after NO"):
+        actions.ask_for_release(room.store, room.user("olga"), number, "release-1")
