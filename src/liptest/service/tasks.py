@@ -6,11 +6,11 @@ import ast
 import json
 import sys
 import tomllib
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from liptest.cli.config import CheckModel, rename_records, validated
-from liptest.cli.jobs import distribution_of, settings_of
 from liptest.data.distributions import Distribution
 from liptest.errors import InputError, shown
 from liptest.gate.sealed import DOMAINS
@@ -46,7 +46,7 @@ def check_of(data: dict[str, Any]) -> CheckModel:
     for path in () if law is None else (law.table, law.records):
         if path is not None:
             checked_file(str(path))
-    settings_of(model)
+    _jobs().settings_of(model)
     if not 0 < seconds_of(model) <= MOST_SECONDS:
         raise InputError(f"check: max_seconds={model.max_seconds}: 1 to {MOST_SECONDS:g}")
     return model
@@ -76,7 +76,7 @@ def seconds_of(model: CheckModel) -> float:
 
 def task_law(model: CheckModel, public: Path) -> Distribution:
     """The distribution of a task, or its domain alone; InputError where it cannot be sealed."""
-    law = distribution_of(model, public, alone=True)
+    law: Distribution = _jobs().distribution_of(model, public, alone=True)
     if type(law.domain) not in DOMAINS:
         raise InputError(
             f"domain={law.domain}: its laws cannot be sealed; use kind cube, grid, records, or "
@@ -87,7 +87,14 @@ def task_law(model: CheckModel, public: Path) -> Distribution:
 
 def settings_of_test(model: CheckModel) -> CheckSettings:
     """How the sealed laws are tested; the seed is drawn when the test begins."""
-    return settings_of(model.model_copy(update={"max_seconds": seconds_of(model)}))
+    limited = model.model_copy(update={"max_seconds": seconds_of(model)})
+    settings: CheckSettings = _jobs().settings_of(limited)
+    return settings
+
+
+def _jobs() -> Any:
+    """By name: it knows all that can be tested, and pages need a task's text alone."""
+    return import_module("liptest.cli.jobs")
 
 
 def foreign_imports(content: bytes, allowed: tuple[str, ...]) -> list[str]:
