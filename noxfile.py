@@ -41,3 +41,10 @@ def accounting(session: nox.Session) -> None:
     session.install("dp-accounting==0.6.0", ".", "pytest", "hypothesis")
     session.run("pytest", "tests/golden/test_accounting.py")
     session.run("python", "benchmarks/composition.py")
+
+
+@nox.session(python="3.11")
+def world(session: nox.Session) -> None:
+    """The scoreboard: every pinned version of public libraries, each in its environment."""
+    session.install(".", "uv")
+    session.run("python", "-m", "benchmarks.world", *session.posargs)

@@ -1,0 +1,1 @@
+"""One file a library: its environments and its rows, whose functions import the library."""
