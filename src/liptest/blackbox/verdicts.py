@@ -19,7 +19,7 @@ from liptest.blackbox.samplers import Sampler, Source, check_sampler
 from liptest.errors import check_count, check_open_unit, check_seed
 from liptest.privacy.claims import Claim, exact_text
 from liptest.privacy.explanation import check_level, one_line, sampled_lines
-from liptest.privacy.verdicts import NOT_COVERED, coordinate_noun, counted, in_words, notebook_html
+from liptest.privacy.verdicts import NOT_COVERED, NOTEBOOK, coordinate_noun, counted, in_words
 from liptest.verdicts import (
     BelowOne,
     Cost,
@@ -299,8 +299,8 @@ class BlackBoxVerdict(Record):
         return levels[check_level(level)](self)
 
     def _repr_html_(self) -> str:
-        """For notebooks: the same words, beside a bar in the decision's colour."""
-        return notebook_html(self.decision, str(self))
+        """For notebooks: the same words beside a bar, with the pictures of the report."""
+        return str(NOTEBOOK.load()(self))
 
 
 def _line(verdict: BlackBoxVerdict) -> str:

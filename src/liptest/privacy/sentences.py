@@ -8,8 +8,8 @@ from liptest.privacy.claims import AnyClaim
 def statistic_sentence(statistic: str, pairs: int) -> str:
     """Why the pairs of a statistic's values are enough; ``statistic`` is its quoted name."""
     return (
-        f" The mechanism receives only the statistic {statistic}, so the {pairs:,} pairs of its "
-        f"neighbouring values cover all neighbouring datasets."
+        f" The mechanism receives only the statistic {statistic}, so the {_pairs(pairs, 'its')} "
+        f"all neighbouring datasets."
     )
 
 
@@ -17,8 +17,13 @@ def seen_sentence(what: str, laws: int, pairs: int) -> str:
     """Why the pairs of the values that code was seen to read are enough."""
     return (
         f" On {laws:,} datasets, one for each value, the code was seen to read nothing but {what}, "
-        f"so the {pairs:,} pairs of neighbouring values cover all neighbouring datasets."
+        f"so the {_pairs(pairs)} all neighbouring datasets."
     )
+
+
+def _pairs(count: int, whose: str = "") -> str:
+    of_them = " ".join(word for word in ("of", whose, "neighbouring values") if word)
+    return f"one pair {of_them} covers" if count == 1 else f"{count:,} pairs {of_them} cover"
 
 
 def excepted_sentence(mass: float, most: int) -> str:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
+from importlib.metadata import EntryPoint
 from typing import Annotated, ClassVar, NoReturn
 
 from liptest.data.domains import Domain, Hypergrid
@@ -35,8 +35,8 @@ from liptest.verdicts import (
 
 #: The method of a verdict that rests on a local filter, not on a test (theory 3.13).
 BY_FILTER = "filter"
-# Readable on light and on dark paper.
-_COLOURS = {Decision.YES: "#2f8f57", Decision.NO: "#d0453b", Decision.INCONCLUSIVE: "#a87a14"}
+#: What a verdict looks like in a notebook; named here, as its room is built on this one.
+NOTEBOOK = EntryPoint("notebook", "liptest.report.notebook:verdict_html", "liptest.report")
 #: The method of a verdict on records that are treated one by one.
 BY_RECORDS = "per-record"
 #: Methods whose YES is a proof.
@@ -183,19 +183,8 @@ class PrivacyVerdict(Record):
         return levels[check_level(level)](self)
 
     def _repr_html_(self) -> str:
-        """For notebooks: the same words, beside a bar in the decision's colour."""
-        return notebook_html(self.decision, str(self))
-
-
-def notebook_html(decision: Decision, text: str) -> str:
-    """The lines of a verdict: its name, its headline, and the rest beside a bar."""
-    title, first, *rest = map(html.escape, text.splitlines())
-    body = "<br>".join(rest)
-    return (
-        f'<div style="border-left: 4px solid {_COLOURS[decision]}; padding-left: 1em">'
-        f'<div>{title}</div><div style="font-weight: bold">{first}</div>'
-        f'<div style="white-space: pre-wrap">{body}</div></div>'
-    )
+        """For notebooks: the same words beside a bar, with the pictures of the report."""
+        return str(NOTEBOOK.load()(self))
 
 
 def verdict_text(verdict: PrivacyVerdict) -> str:

@@ -6,13 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from liptest.blackbox.verdicts import LossBound
+from liptest.blackbox.verdicts import BlackBoxVerdict, LossBound
 from liptest.enumerate.density_curves import DensityCurves
 from liptest.privacy.claims import Claim
+from liptest.privacy.notions import claimed_number, measure_of
+from liptest.privacy.verdicts import PrivacyVerdict
 from liptest.privacy.witnesses import PrivacyWitness
 from liptest.report.density_picture import density_picture
-from liptest.report.law_rows import LawRow
+from liptest.report.law_rows import CLOSE, LawRow
 from liptest.report.svg import Bar, Drawing, bars, law_bars, number, row_losses
+from liptest.verdicts import Decision
 
 # Values of a density that are given as numbers.
 _POINTS = 12
@@ -41,12 +44,79 @@ class Figure:
     rows: Rows
 
 
-def loss_figure(name: str, title: str, caption: str, rows: Sequence[Bar]) -> Figure:
+def loss_figure(
+    name: str, title: str, caption: str, rows: Sequence[Bar], measure: str = ""
+) -> Figure:
     """Losses as bars, with a claim among them."""
     numbers: Rows = [[row.label, number(row.value, 12)] for row in rows]
-    names = ("loss", "natural logarithm")
-    picture = bars(f"{name}-losses", title, rows, axis=f"{names[0]} ({names[1]})")
+    names = (measure, "size") if measure else ("loss", "natural logarithm")
+    axis = measure or "loss (natural logarithm)"
+    picture = bars(f"{name}-losses", title, rows, axis=axis)
     return Figure(picture, caption, names, numbers)
+
+
+def finding_figures(
+    name: str, verdict: PrivacyVerdict, exact_epsilon: float | None = None
+) -> list[Figure]:
+    """The losses against the claim as bars; with delta the excess, too."""
+    rows = [
+        Bar("claimed", claimed_number(verdict.claim), "claim"),
+        Bar("largest found", float(verdict.largest_loss), loss_kind(verdict.largest_loss, verdict)),
+    ]
+    caption = "Losses are logarithms of ratios of probabilities."
+    measure = ""
+    if not isinstance(verdict.claim, Claim):
+        measure = measure_of(verdict.claim)
+        caption = f"What is measured is {measure}."
+    if exact_epsilon is not None:
+        rows.append(Bar("exact epsilon", exact_epsilon, loss_kind(exact_epsilon, verdict)))
+        caption += " The exact epsilon is the largest loss over all neighbouring datasets."
+    if isinstance(verdict.claim, Claim) and verdict.claim.delta:
+        caption += (
+            f" With delta {verdict.claim.delta:g} a loss above epsilon may occur, as long as it "
+            f"is rare enough."
+        )
+    return [
+        loss_figure(name, "Losses against the claim", caption, rows, measure),
+        *_excess(name, verdict),
+    ]
+
+
+def _excess(name: str, verdict: PrivacyVerdict) -> list[Figure]:
+    """With delta, what decides is the excess of one law over the other."""
+    witness = verdict.witness
+    delta = verdict.claim.delta if isinstance(verdict.claim, Claim) else 0.0
+    if not delta or witness is None or verdict.decision is not Decision.NO:
+        return []
+    rows = [Bar("claimed delta", delta, "claim"), Bar("excess found", witness.excess, "over")]
+    caption = "At least so much does one law exceed e^epsilon times the other at the witness."
+    picture = bars(f"{name}-excess", "Excess against delta", rows, axis="probability")
+    numbers: Rows = [[row.label, number(row.value)] for row in rows]
+    return [Figure(picture, caption, ("excess", "probability"), numbers)]
+
+
+def loss_kind(loss: float, verdict: PrivacyVerdict) -> str:
+    """With delta, a loss above epsilon breaks nothing by itself."""
+    claim = verdict.claim
+    if not isinstance(claim, Claim):
+        return "over" if verdict.decision is Decision.NO else "within"
+    return "over" if loss > claim.threshold * (1 + CLOSE) and not claim.delta else "within"
+
+
+def bound_figure(name: str, verdict: BlackBoxVerdict) -> Figure:
+    """The lower bound of a loss against the claim."""
+    is_refuted = verdict.decision is Decision.NO
+    rows = [
+        Bar("claimed", float(verdict.claim.epsilon), "claim"),
+        Bar("at least", verdict.largest_loss, "over" if is_refuted else "within"),
+    ]
+    excess = f" beyond delta {verdict.claim.delta:g}" if verdict.claim.delta else ""
+    caption = (
+        f"Losses are logarithms of ratios of probabilities. The lower bar is a lower bound of the "
+        f"loss{excess}, at the confidence stated below: the true loss may be larger."
+    )
+    title = "Lower bound of the loss against the claim"
+    return loss_figure(name, title, caption, rows)
 
 
 def law_figure(name: str, laws: Sequence[LawRow], changed: str) -> Figure:

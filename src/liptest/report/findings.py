@@ -34,7 +34,7 @@ from liptest.privacy.profile import privacy_profile
 from liptest.privacy.profile_result import PrivacyProfile
 from liptest.privacy.settings import BLACK_BOX
 from liptest.privacy.verdicts import PrivacyVerdict, headline
-from liptest.report.law_rows import LawRow, Missing, witness_densities, witness_rows
+from liptest.report.law_rows import CLOSE, LawRow, Missing, witness_densities, witness_rows
 from liptest.report.text import finding_lines
 from liptest.statistics.coordinates import Coordinates
 from liptest.statistics.protocol import has_values_of
@@ -67,8 +67,6 @@ class Outcome:
 
 #: Datasets that are looked at for a picture: a second or two.
 MOST_DATASETS = 1 << 12
-#: How exactly a loss must be known, at least, to be shown.
-CLOSE = 1e-6
 # Records that get a row each; more are taken together where their losses are equal.
 _MOST_ROWS = 20
 # More records than this are not drawn one by one where all are alike.

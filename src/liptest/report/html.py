@@ -20,7 +20,7 @@ from liptest.errors import shown as shown_value
 from liptest.evidence.certificate import Certificate
 from liptest.mechanisms.base import Mechanism, check_mechanism
 from liptest.privacy.claims import Claim
-from liptest.privacy.notions import claimed_number, measure_of
+from liptest.privacy.notions import claimed_number
 from liptest.privacy.profile_result import PrivacyProfile
 from liptest.privacy.verdicts import (
     NOT_COVERED,
@@ -37,14 +37,15 @@ from liptest.report.figures import (
     Code,
     Figure,
     Rows,
+    bound_figure,
     density_figure,
+    finding_figures,
     law_figure,
-    loss_figure,
+    loss_kind,
     row_loss_figure,
     share_figure,
 )
 from liptest.report.findings import (
-    CLOSE,
     KINDS,
     Findings,
     Outcome,
@@ -54,6 +55,7 @@ from liptest.report.findings import (
     findings,
     kind_of,
 )
+from liptest.report.law_rows import CLOSE
 from liptest.report.svg import Bar, Drawing, bars, number, profile_curve, visible
 from liptest.runs.fingerprints import distribution_hash, fingerprint
 from liptest.verdicts import Decision
@@ -172,12 +174,13 @@ def _check_same(
 
 
 def _rendered(title: str, articles: Sequence[Article], **more: Any) -> str:
-    template = _templates().get_template("page.html")
+    template = templates().get_template("page.html")
     return template.render(title=title, articles=articles, version=__version__, **more)
 
 
 @cache
-def _templates() -> Environment:
+def templates() -> Environment:
+    """The templates beside this file."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     made = Environment(
@@ -271,29 +274,13 @@ def _section(template: str, title: str, **data: Any) -> dict[str, Any]:
 
 def _finding(name: str, verdict: PrivacyVerdict, found: Findings) -> dict[str, Any]:
     """What was compared, and the losses against the claim as bars."""
-    rows = [
-        Bar("claimed", claimed_number(verdict.claim), "claim"),
-        Bar("largest found", float(verdict.largest_loss), _kind(verdict.largest_loss, verdict)),
-    ]
-    caption = "Losses are logarithms of ratios of probabilities."
-    if not isinstance(verdict.claim, Claim):
-        caption = f"What is measured is {measure_of(verdict.claim)}."
-    if found.exact_epsilon is not None:
-        rows.append(Bar("exact epsilon", found.exact_epsilon, _kind(found.exact_epsilon, verdict)))
-        caption += " The exact epsilon is the largest loss over all neighbouring datasets."
-    if isinstance(verdict.claim, Claim) and verdict.claim.delta:
-        caption += (
-            f" With delta {verdict.claim.delta:g} a loss above epsilon may occur, as long as it "
-            f"is rare enough."
-        )
-    drawn = [loss_figure(name, "Losses against the claim", caption, rows), *_excess(name, verdict)]
     return _section(
         "finding",
         "Claim against finding",
         tested=tested(verdict),
         beyond=_beyond(verdict, found),
         implemented="" if verdict.implemented is None else str(verdict.implemented),
-        figures=drawn,
+        figures=finding_figures(name, verdict, found.exact_epsilon),
         resolution="",
     )
 
@@ -306,19 +293,6 @@ def _beyond(verdict: PrivacyVerdict, found: Findings) -> str:
     if not isinstance(claim, Claim) or claim.delta:
         return ""
     return number(loss) if loss > claim.threshold * (1 + CLOSE) else ""
-
-
-def _excess(name: str, verdict: PrivacyVerdict) -> list[Figure]:
-    """With delta, what decides is the excess of one law over the other."""
-    witness = verdict.witness
-    delta = verdict.claim.delta if isinstance(verdict.claim, Claim) else 0.0
-    if not delta or witness is None or verdict.decision is not Decision.NO:
-        return []
-    rows = [Bar("claimed delta", delta, "claim"), Bar("excess found", witness.excess, "over")]
-    caption = "At least so much does one law exceed e^epsilon times the other at the witness."
-    picture = bars(f"{name}-excess", "Excess against delta", rows, axis="probability")
-    numbers: Rows = [[row.label, number(row.value)] for row in rows]
-    return [Figure(picture, caption, ("excess", "probability"), numbers)]
 
 
 def _profile(name: str, verdict: PrivacyVerdict, found: Findings) -> dict[str, Any]:
@@ -359,7 +333,7 @@ def _exposure(name: str, verdict: PrivacyVerdict, found: Findings) -> dict[str, 
         alike = {"count": len(losses), "noun": noun, "loss": number(rows[0].loss)}
         return _section("exposure", title, figure=None, absent="", **alike)
     claim = claimed_number(verdict.claim)
-    drawn = [Bar(row.label(noun), row.loss, _kind(row.loss, verdict)) for row in rows]
+    drawn = [Bar(row.label(noun), row.loss, loss_kind(row.loss, verdict)) for row in rows]
     named, axis = f"Largest loss by {noun}", "loss (natural logarithm)"
     picture = bars(f"{name}-records", named, drawn, claimed=claim, height=12, axis=axis)
     numbers: Rows = [
@@ -376,14 +350,6 @@ def _exposure(name: str, verdict: PrivacyVerdict, found: Findings) -> dict[str, 
 
 def _listed(records: Sequence[int], count: int) -> str:
     return ", ".join(map(str, records)) + (", .." if count > len(records) else "")
-
-
-def _kind(loss: float, verdict: PrivacyVerdict) -> str:
-    """With delta, a loss above epsilon breaks nothing by itself."""
-    claim = verdict.claim
-    if not isinstance(claim, Claim):
-        return "over" if verdict.decision is Decision.NO else "within"
-    return "over" if loss > claim.threshold * (1 + CLOSE) and not claim.delta else "within"
 
 
 def _witness(
@@ -553,16 +519,6 @@ def _certified_facts(
 
 def _sampled_finding(name: str, verdict: BlackBoxVerdict) -> dict[str, Any]:
     is_refuted = verdict.decision is Decision.NO
-    rows = [
-        Bar("claimed", float(verdict.claim.epsilon), "claim"),
-        Bar("at least", verdict.largest_loss, "over" if is_refuted else "within"),
-    ]
-    excess = f" beyond delta {verdict.claim.delta:g}" if verdict.claim.delta else ""
-    caption = (
-        f"Losses are logarithms of ratios of probabilities. The lower bar is a lower bound of the "
-        f"loss{excess}, at the confidence stated below: the true loss may be larger."
-    )
-    title = "Lower bound of the loss against the claim"
     reached = verdict.resolution_reached
     known = f"{reached:.3g}" if math.isfinite(reached) else "none"
     return _section(
@@ -571,7 +527,7 @@ def _sampled_finding(name: str, verdict: BlackBoxVerdict) -> dict[str, Any]:
         tested=verdict.tested,
         beyond="",
         implemented="",
-        figures=[loss_figure(name, title, caption, rows)],
+        figures=[bound_figure(name, verdict)],
         resolution="" if is_refuted else known,  # a NO does not need it
         resolution_asked=f"{verdict.resolution:g}",
     )

@@ -15,6 +15,8 @@ from liptest.mechanisms.base import Mechanism
 from liptest.mechanisms.laws import Output, OutputLaw
 from liptest.privacy.witnesses import PrivacyWitness
 
+#: How exactly a loss must be known, at least, to be shown.
+CLOSE = 1e-6
 # Outputs that are drawn one by one: all of few; of more the likelier ones.
 _FEW, _MOST_ROWS, _FAINT = 8, 14, 1e-3
 # Where they would show less than this of a law, runs of neighbouring numbers are drawn.
@@ -52,7 +54,7 @@ def witness_rows(mechanism: Mechanism, witness: PrivacyWitness) -> tuple[LawRow,
     try:
         left, right = map(mechanism.law, _sides(witness))
     except ContinuousOutputs:
-        return _in_two(witness)
+        return rows_in_two(witness)
     if not _is_that_of(witness, left, right):
         raise Missing("the mechanism at hand does not give the probabilities of the verdict")
     outputs = list(dict.fromkeys((*left.outputs, *right.outputs)))
@@ -77,8 +79,8 @@ def _sides(witness: PrivacyWitness) -> tuple[IntArray, IntArray]:
     return first, second
 
 
-def _in_two(witness: PrivacyWitness) -> tuple[LawRow, LawRow]:
-    """Where no single output has a probability: the outputs that decide, and all others."""
+def rows_in_two(witness: PrivacyWitness) -> tuple[LawRow, LawRow]:
+    """The outputs that decide, and all others: all that a witness by itself knows."""
     pieces = len(witness.event)
     label = repr(witness.output) if pieces == 1 else f"{pieces:,} ranges together"
     first, second = witness.probability, witness.neighbour_probability

@@ -12,8 +12,8 @@ from liptest.mechanisms.base import check_mechanism
 from liptest.privacy.notions import claimed_number, measure_of
 from liptest.privacy.profile_result import PrivacyProfile
 from liptest.privacy.verdicts import PrivacyVerdict, coordinate_noun
-from liptest.report.findings import CLOSE, exposure_rows, losses_by_record
-from liptest.report.law_rows import Missing, witness_rows
+from liptest.report.findings import exposure_rows, losses_by_record
+from liptest.report.law_rows import CLOSE, Missing, witness_rows
 from liptest.report.svg import number, short, visible
 
 if TYPE_CHECKING:

@@ -7,6 +7,7 @@ where the environment variable CI is set.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import Any
 
 import pytest
 
+import liptest as lt
 from liptest.report.html import page, report_html
 from tests.unit.report.pages import EVERY, sampled_verdicts
 
@@ -39,7 +41,18 @@ def browser() -> Iterator[Any]:
         running.close()
 
 
+def noisy(data: Any, rng: Any) -> float:
+    return float(data.sum() + rng.laplace(0, 0.9))
+
+
+def real_answer() -> str:
+    mechanism = lt.mechanism(noisy)
+    found = lt.check_privacy(mechanism, lt.Hypercube(50), epsilon=0.9, delta=1e-6, seed=1)
+    return str(report_html(found, mechanism))
+
+
 PAGES = {
+    "real answer": real_answer,
     "checks": lambda: page(EVERY),
     "samples": lambda: report_html(sampled_verdicts()[0]),
 }
@@ -118,3 +131,13 @@ def test_print_shows_everything_on_white(browser: Any, file: Path) -> None:
     )
     view.close()
     assert colours == ["rgb(255, 255, 255)", "rgb(0, 0, 0)"]
+
+
+def test_a_report_prints_on_one_page(browser: Any, tmp_path: Path) -> None:
+    path = tmp_path / "report.html"
+    path.write_text(real_answer(), encoding="utf-8")
+    view = browser.new_page()
+    view.goto(path.as_uri())
+    printed = view.pdf(prefer_css_page_size=True)
+    view.close()
+    assert len(re.findall(rb"/Type\s*/Page\b", printed)) == 1

@@ -61,7 +61,7 @@ def test_a_certificate_shows_its_hashes() -> None:
 @pytest.mark.parametrize("verdict", VERDICTS, ids=lambda one: str(one.decision))
 def test_notebooks_show_all_words(verdict: Any) -> None:
     text = re.sub("<[^>]+>", " ", verdict._repr_html_())
-    assert flat(unescape(text)) == flat(str(verdict))
+    assert flat(unescape(text)).startswith(flat(str(verdict)))
     assert EVIL not in verdict._repr_html_()
 
 
