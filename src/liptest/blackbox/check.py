@@ -39,6 +39,7 @@ from liptest.errors import (
 )
 from liptest.mechanisms.base import check_by_samples
 from liptest.privacy.claims import Claim, ExactLog, parse_epsilon
+from liptest.runs.progress import check_progress
 from liptest.verdicts import Cost, Decision, Guarantee
 
 #: Fewer samples than this are refused.
@@ -151,7 +152,7 @@ def check_samples(
     sequential: bool = False,
     floats: str | None = None,
     executor: Executor | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> BlackBoxVerdict:
     """Test (epsilon, delta)-differential privacy of a mechanism that can only be sampled.
 
@@ -183,7 +184,8 @@ def check_samples(
         "implemented": also compare the lowest bits of numbers, which show noise that was added in
         floats; the default of sequential tests. "ideal": do not; the default of others.
     executor, progress
-        Any ``concurrent.futures.Executor``; ``progress(samples so far, samples)``.
+        Any ``concurrent.futures.Executor``; ``progress(samples so far, samples)``, True
+        for a plain bar.
 
     Raises
     ------
@@ -193,6 +195,7 @@ def check_samples(
         The sampler does not return outputs.
     """
     started = time.perf_counter()
+    told = check_progress(progress)
     asked = asked_for(
         sampler,
         data,
@@ -207,7 +210,7 @@ def check_samples(
         floats=floats,
     )
     if asked.sequential:
-        return _play(task_of(sampler, data, samples, seed, executor), asked, started, progress)
+        return _play(task_of(sampler, data, samples, seed, executor), asked, started, told)
     claim, eta, failure = asked.claim, asked.resolution, asked.failure_probability
     task = task_of(sampler, data, samples, seed, executor)
     rounds = _rounds(task)
@@ -227,8 +230,8 @@ def check_samples(
             bound = _bound(task.pairs, tested, aim.delta, level, claim.threshold)
             bounds.append(bound)
             witness = bound if bound.lower_bound >= claim.threshold else None
-        if progress is not None:
-            progress(task.source.used, task.samples)
+        if told is not None:
+            told(task.source.used, task.samples)
         if witness is not None:
             break
     assert look is not None

@@ -24,6 +24,7 @@ from liptest.lipschitz.testers import resolve_tester
 from liptest.lipschitz.testers.base import DiameterTester, LipschitzTester, PairTester
 from liptest.lipschitz.verdicts import LipschitzVerdict, QueryPlan, Witness
 from liptest.runs.driver import Finding, Judgement, Progress, QueryBatch, RunOutcome, Sampling, run
+from liptest.runs.progress import check_progress
 from liptest.runs.surroundings import surroundings_kept
 from liptest.verdicts import Cost, Decision, Guarantee, rounded_up
 
@@ -336,7 +337,7 @@ def check_lipschitz(
     tolerance: float = TOLERANCE,
     seed: int | None = None,
     executor: Executor | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> LipschitzVerdict:
     """Test whether a function is ``lipschitz_constant``-Lipschitz (paper Definition 3.2).
 
@@ -360,7 +361,8 @@ def check_lipschitz(
     executor
         Any ``concurrent.futures.Executor``.
     progress
-        Called as ``progress(draws done, draws planned)``.
+        Called as ``progress(draws done, draws planned)``; True for a plain bar, in terminals and
+        notebooks.
 
     Returns
     -------
@@ -392,7 +394,7 @@ def check_lipschitz(
         failure=failure_probability,
         seed=secrets.randbits(64) if given is None else given,
         executor=executor,
-        progress=progress,
+        progress=check_progress(progress),
     )
     return _verdict(task, run_tester(task))
 

@@ -55,6 +55,7 @@ from liptest.privacy.symmetric_records import count_laws_per_draw
 from liptest.privacy.verdicts import BY_RECORDS, PrivacyPlan, PrivacyVerdict
 from liptest.runs.checkpoints import Checkpoint
 from liptest.runs.driver import Progress
+from liptest.runs.progress import check_progress
 from liptest.runs.surroundings import surroundings_kept
 
 _AFFORDABLE_PAIRS = 10**8
@@ -81,7 +82,7 @@ def check_privacy(
     seed: int | None = None,
     max_seconds: float | None = None,
     executor: Executor | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
 ) -> PrivacyVerdict:
     """Test whether a mechanism is (epsilon, delta)-differentially private (paper Algorithm 1).
@@ -132,7 +133,7 @@ def check_privacy(
         Limit of time for the whole check, which then ends with what is known: most often
         INCONCLUSIVE.
     executor, progress
-        As in ``check_lipschitz``.
+        As in ``check_lipschitz``; ``progress=True`` is a plain bar.
     checkpoint
         File that keeps what is done of the sampling. A run that finds it goes on where the one
         that wrote it was cut off, with its seed, and ends with the same verdict, witness and
@@ -172,7 +173,7 @@ def check_privacy(
             seed=seed,
             max_seconds=max_seconds,
             executor=executor,
-            progress=progress,
+            progress=check_progress(progress),
             checkpoint=checkpoint,
         ),
     )

@@ -34,6 +34,7 @@ from liptest.privacy.profile_result import PrivacyProfile
 from liptest.privacy.request import Task
 from liptest.privacy.settings import CheckSettings
 from liptest.runs.driver import Progress
+from liptest.runs.progress import check_progress
 from liptest.statistics.protocol import check_seen_statistic
 
 METHODS = ["auto", "exact", "neighbourhoods", "light-neighbourhoods"]
@@ -56,7 +57,7 @@ def privacy_profile(
     budget: int | None = None,
     seed: int | None = None,
     executor: Executor | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> PrivacyProfile:
     """Exception mass for each epsilon of a grid, from one run (theory 3.9, 3.16).
 
@@ -108,7 +109,7 @@ def privacy_profile(
         budget=budget,
         seed=seed,
         executor=executor,
-        progress=progress,
+        progress=check_progress(progress),
     )
     claim = require_epsilon("a privacy profile", settings.claim)
     grid = None if epsilons is None else _grid(epsilons, claim)

@@ -9,10 +9,8 @@ import io
 import math
 import sys
 import textwrap
-import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from fractions import Fraction
 from textwrap import wrap
 
@@ -40,64 +38,8 @@ from liptest.privacy.verdicts import (
 )
 from liptest.privacy.witnesses import PrivacyWitness, fraction_text
 from liptest.runs.driver import Progress as ProgressCallback
+from liptest.runs.progress import Pace
 from liptest.verdicts import Decision
-
-#: Least seconds between two lines where there is no terminal.
-SECONDS = 10.0
-# Less is not a measurement: several chunks come at once.
-_LEAST_MEASURED = 1.0
-
-
-@dataclass
-class Pace:
-    """Rate and remaining time from what a progress callback is told.
-
-    What was done before the first call (a run that goes on) counts for neither.
-    """
-
-    label: str
-    clock: Callable[[], float] = time.monotonic
-    _told: float = field(init=False)
-    _before: tuple[int, float] | None = None
-
-    def __post_init__(self) -> None:
-        self._told = self.clock()
-
-    def line(self, done: int, planned: int) -> str:
-        """A line for a log; empty less than ``SECONDS`` after the last one."""
-        now = self.clock()
-        words = self.words(done, planned)
-        if now - self._told < SECONDS:
-            return ""
-        self._told = now
-        return f"{self.label}: {words}"
-
-    def words(self, done: int, planned: int) -> str:
-        """``1,200 of 13,809, 85 a second, about 3 min left``."""
-        now = self.clock()
-        if self._before is None or done < self._before[0]:  # the next stage counts anew
-            self._before = done, now
-        first, since = self._before
-        said = f"{done:,} of {planned:,}"
-        if done <= first or now - since < _LEAST_MEASURED:
-            return said
-        rate = (done - first) / (now - since)
-        left = max(planned - done, 0) / rate
-        return f"{said}, {_rate(rate)}, about {_duration(left)} left"
-
-
-def _rate(per_second: float) -> str:
-    if per_second >= 1:
-        return f"{per_second:,.0f} a second"
-    return f"{60 * per_second:,.2g} a minute"
-
-
-def _duration(seconds: float) -> str:
-    for unit, size in (("days", 86400.0), ("h", 3600.0), ("min", 60.0)):
-        if seconds >= 2 * size:
-            return f"{seconds / size:.0f} {unit}"
-    return f"{seconds:.0f} s"
-
 
 # A dataset of so many records is shown whole; of a longer one the records around the change.
 _WHOLE = 24

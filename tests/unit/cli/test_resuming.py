@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from liptest.cli import main
-from liptest.report import text as pace
-from liptest.report.text import Pace
+from liptest.runs import progress as pace
+from liptest.runs.progress import Pace
 
 # The laws of the 13th and later datasets wait for the file "go".
 WAITS = """
