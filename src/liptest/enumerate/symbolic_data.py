@@ -8,7 +8,7 @@ paths only cost a run). A run at some points follows what the unmodified program
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from math import floor
@@ -59,6 +59,7 @@ from liptest.values.grid import Split
 from liptest.values.real_column import MOST_CELLS
 from liptest.values.record_parts import Part
 from liptest.values.rounding import Near
+from liptest.values.weights import Selection
 
 # Kept: while a program is analysed the names stand for something else.
 _GENERATOR, _BITS = np.random.Generator, np.random.PCG64
@@ -103,6 +104,8 @@ class SymbolicPaths:
     pairs_of_moves: Callable[[tuple[Move, ...]], Pairs] = _no_pairs
     #: What would make the price smaller, in a sentence.
     hint: str = ""
+    #: How far choices of a path are from what it says, in total variation at most.
+    rounding: Fraction = Fraction(0)
 
 
 @dataclass(frozen=True)
@@ -440,9 +443,17 @@ def _followed(
     except Exception as error:  # of liptest itself: what it does not follow is no proof
         return NoPaths(_fault_in_words(program.name, error))
     paths = {id(leaf.path): leaf.path for leaf in leaves}
-    known = data.differences(), way, data.reads_length, data.change_of_move
-    of_users = (data.pairs_of_moves, data.hint) if isinstance(data, UserRows) else ()
-    return SymbolicPaths(tuple(paths.values()), *known, *of_users)
+    found = SymbolicPaths(
+        tuple(paths.values()),
+        data.differences(),
+        way,
+        data.reads_length or path_run.depends_on_size,
+        data.change_of_move,
+        rounding=max(leaf.rounding for leaf in leaves),
+    )
+    if isinstance(data, UserRows):
+        found = replace(found, pairs_of_moves=data.pairs_of_moves, hint=data.hint)
+    return found
 
 
 def _fault_in_words(name: str, error: Exception) -> str:
@@ -465,6 +476,7 @@ class PathEnd:
     path: AlignedPath
     branches: tuple[int, ...]
     raises: bool
+    rounding: Fraction
 
 
 def _boundary_of(run: AlignedRun, data: Data) -> Pairs:
@@ -505,7 +517,8 @@ def _explored(
                 raise_swallowed(before)
                 branches = tuple([branch for _, branch in tree.path])
                 path = maker.path_of(tree, output)
-                leaves.append(PathEnd(path, branches, isinstance(output, Raised)))
+                raises = isinstance(output, Raised)
+                leaves.append(PathEnd(path, branches, raises, path_run.rounding))
                 work += len(tree.path) + len(path_run.noises)
                 if len(leaves) > max_paths or work > most_work:
                     tree.unsupported(
@@ -603,7 +616,7 @@ def _check_point(program: Program, data: Data, releases: bool, seed: int) -> tup
     session.follow(plain)
     written = program.as_written(predicted)
     again = Run(written, lambda: dataset, ChoiceGenerator(plain), name, canonical, session)
-    plain.path = [(b, i) for b, i in choices if not isinstance(b, (Split, UnweightedBranches))]
+    plain.path = list(_with_weights(choices))
     try:
         with session.real_floats():
             found = plain._run(again)
@@ -613,6 +626,15 @@ def _check_point(program: Program, data: Data, releases: bool, seed: int) -> tup
     finally:
         plain.close()
     return tuple(branch for _, branch in choices)
+
+
+def _with_weights(choices: list[tuple[Branches, int]]) -> Iterator[tuple[Any, int]]:
+    """Those choices that plain data leave to be made."""
+    for branches, taken in choices:
+        if isinstance(branches, Selection):
+            yield branches.with_plain_data(), taken
+        elif not isinstance(branches, (Split, UnweightedBranches)):
+            yield branches, taken
 
 
 def _differs(program: Program, what: str) -> UnsupportedRandomnessError:

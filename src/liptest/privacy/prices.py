@@ -21,6 +21,8 @@ from liptest.symbolic.answers import ManyDifferences
 from liptest.symbolic.direct_sums import price_direct_sums, price_many_sums
 
 # First every released sum is paid for, then only what comparisons tell.
+# Of claims that say anything about choices with weights.
+_LARGEST_CLAIM = 30
 _WAYS = ("released", "branches")
 
 
@@ -75,6 +77,36 @@ def _aligned(
             reason = "there is no code to follow" if followed is None else followed.reason
             boundary = () if followed is None else followed.boundary
             return Alignment(None, reason=reason, boundary=boundary)
+        if followed.rounding:
+            return _with_rounding(followed, way, wanted, delta)
+        return _priced(followed, way, wanted, delta)
+    except LiptestError as error:
+        return Alignment(None, reason=str(error))
+
+
+def _with_rounding(followed: Any, way: str, wanted: Fraction | None, delta: Fraction) -> Alignment:
+    """Where choices with weights are drawn in floats: a delta for it (docs/theory/size.md, S10)."""
+    if wanted is None or wanted > _LARGEST_CLAIM:
+        return Alignment(
+            None, reason="choices with weights in floats are private with a delta only"
+        )
+    more = followed.rounding * (1 + Fraction(math.ceil(math.exp(wanted))))
+    found = _priced(followed, way, wanted, max(delta - more, Fraction(0)))
+    if found.price is None or found.epsilon > wanted:
+        return found
+    proved = found.price.delta + more
+    if proved > delta:
+        reason = (
+            f"with delta {rounded_above(proved):.3g} it is proved for data of any size: the "
+            f"weights of a choice are floats, and NumPy draws on a grid of 2**-53; at delta 0 "
+            f"write np.argmax(scores * t + rng.gumbel(size=len(scores)))"
+        )
+        return Alignment(None, reason=reason)
+    return replace(found, price=replace(found.price, delta=proved))
+
+
+def _priced(followed: Any, way: str, wanted: Fraction | None, delta: Fraction) -> Alignment:
+    try:
         if isinstance(followed.differences, ManyDifferences):
             return _of_users(followed, followed.differences, way, wanted, delta)
         price = price_paths(followed.paths, followed.differences, wanted=wanted)

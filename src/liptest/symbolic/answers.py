@@ -34,6 +34,8 @@ class Answer:
     number: int
     is_whole: bool = False
     words: str = ""
+    #: What it lies between, whatever the data; None for any number.
+    ends: tuple[Fraction, Fraction] | None = None
 
     @property
     def is_discrete(self) -> bool:

@@ -32,6 +32,14 @@ from liptest.values.array import (
     model_of,
 )
 from liptest.values.decisions import ADVICE, DecidingRun
+from liptest.values.free_functions import (
+    ALWAYS_RELEASED,
+    FINITE,
+    FREE,
+    FREE_FUNCTIONS,
+    TOTAL,
+    SharedCall,
+)
 from liptest.values.noise_run import NoisyNumber, NoisyValue
 from liptest.values.promotion import as_noise
 from liptest.values.protocol import (
@@ -51,14 +59,24 @@ _PLAIN = frozenset({int, float, np.int64, np.float64})
 _OF_CELLS = {np.add: operator.add, np.subtract: operator.sub}
 # Where the largest is, and the smallest; by function, as the names stand for others meanwhile.
 _PLACES: dict[Any, int] = {np.argmax: 1, np.argmin: -1}
-# Uses that weights of a choice are made by.
-_OF_WEIGHTS = ("exp,", "numpy.max,", "numpy.amax,")
-_SELECTION = (
-    "where it is to choose with weights exp(score * t), write np.argmax(scores * t + "
-    "rng.gumbel(size=len(scores))): the same law (Gumbel-max), and it is followed"
-)
 _DIVISIONS = (operator.truediv, operator.floordiv, operator.mod)
 Evaluate = Callable[[Any], Any]
+_EXP = math.exp
+_LARGEST = frozenset({np.max, np.amax})
+
+
+class ScoreTable:
+    """How answers become weights of choices; ``weights`` fills it in."""
+
+    #: What stands for scores and weights.
+    types: frozenset[type] = frozenset()
+    #: ``(score, kind)``.
+    exp: Callable[[Any, Any], Any]
+    #: ``(run, scores, kind)``.
+    largest: Callable[[Any, Any, Any], Any]
+
+
+OF_SCORES = ScoreTable()
 
 
 class AlignedRun(DecidingRun):
@@ -178,6 +196,8 @@ class AlignedRun(DecidingRun):
 
     def answer_function(self, function: Any, arguments: Any, options: dict[str, Any]) -> Any:
         """Functions of arrays that become known: what follows from them is known, too."""
+        if function in _LARGEST and not options and self._are_answers(arguments):
+            return OF_SCORES.largest(self, _lane(arguments[0]), arguments[0].dtype.type)
         if function in _PLACES and not self.releases:
             return self._place_of_largest(_PLACES[function], arguments, options)
         if function is np.where and not options:
@@ -210,6 +230,16 @@ class AlignedRun(DecidingRun):
             return entry(0)
         cells = filled([entry(place) for place in range(model.size)], model.shape, object)
         return array_of(self.tree, cells, model.dtype)
+
+    def _are_answers(self, arguments: Any) -> bool:
+        """Whether it is one line of numbers that data determine without noise."""
+        lane = _lane(arguments[0]) if len(arguments) == 1 else None
+        if not lane:
+            return False
+        answers = [one for one in lane if is_symbolic(one)]
+        return bool(answers) and all(
+            type(one) is AlignedValue and not self.has_noise(one.form) for one in answers
+        )
 
     def _place_of_largest(self, sign: int, arguments: Any, options: Any) -> Any:
         lane = _lane(arguments[0])
@@ -336,9 +366,6 @@ class AlignedValue(_OfData):
         run.release(self.form)
         return ReleasedValue(run, self.kind, None, (self,))
 
-    def advice_for(self, use: str) -> str:
-        return f"{_SELECTION}; else {ADVICE}" if use.startswith(_OF_WEIGHTS) else ADVICE
-
     def refuse_data(self, use: str) -> Any:
         """Refuse what looks at data without noise."""
         self.refuse(f"{use}, without noise in it,")
@@ -351,6 +378,8 @@ class AlignedValue(_OfData):
 
     def binary(self, operation: Operation, other: Any, *, swapped: bool) -> Any:
         if is_symbolic(other):
+            if type(other) in OF_SCORES.types:
+                return other.binary(operation, self, swapped=not swapped)
             if type(other) is AlignedValue and operation in _LINEAR:
                 kind = result_kind(operation, self.kind, other.kind)
                 return self._of(operation(self.form, other.form), kind)
@@ -375,6 +404,16 @@ class AlignedValue(_OfData):
     def _known(self, operation: Operation, other: Any, *, swapped: bool = False) -> Any:
         use = operation.__name__
         return self.released(use).binary(operation, _known(other, use), swapped=swapped)
+
+    def apply(self, ufunc: Any, inputs: tuple[Any, ...]) -> Any:
+        if ufunc is np.exp and not self.run.has_noise(self.form):
+            return OF_SCORES.exp(self, np.float64)
+        return super().apply(ufunc, inputs)
+
+    def apply_math(self, function: Any) -> Any:
+        if function is _EXP and not self.run.has_noise(self.form):
+            return OF_SCORES.exp(self, float)
+        return NotImplemented
 
     def check_divisor(self, plain: Any) -> None:
         return None
@@ -615,22 +654,6 @@ class ReleasedValue(_OfData):
         return self.run.decide(("whole", self.node), lambda: bool(self.evaluate().is_integer()))
 
 
-class SharedCall:
-    """A function of NumPy of an array of known numbers, with all its entries."""
-
-    def __init__(self, function: Any, more: Any, options: Any, array: SymbolicArray) -> None:
-        self._function = function
-        self._more = more
-        self._options = options
-        self._shape = array.shape
-        self._dtype = array.dtype
-
-    def entry(self, place: int, *values: Any) -> Any:
-        """One entry of the result."""
-        array = np.array(values, self._dtype).reshape(self._shape)
-        return np.ravel(self._function(array, *self._more, **self._options))[place]
-
-
 class ReleasedNumber:
     """In the place of a released number in an output."""
 
@@ -671,17 +694,3 @@ def result_kind(operation: Operation, left: Any, right: Any) -> Any:
 @as_noise.register
 def _itself(value: _OfData) -> Any:
     return value
-
-
-#: Functions of numbers that are known that follow from them, finite where they are.
-TOTAL = frozenset(
-    {np.maximum, np.minimum, np.fmax, np.fmin, np.absolute, np.fabs, np.sign, np.square}
-    | {np.rint, np.floor, np.ceil, np.trunc, np.tanh, np.arctan, np.sin, np.cos}
-)
-FREE = TOTAL | {np.exp, np.log, np.sqrt, np.log1p, np.expm1, np.log2, np.log10, np.exp2}
-#: Functions of arrays, of which the shape of the result follows from that of the array.
-ALWAYS_RELEASED = frozenset({np.median, np.percentile, np.quantile, np.std, np.var, np.ptp})
-FREE_FUNCTIONS = ALWAYS_RELEASED | {
-    *(np.argmax, np.argmin, np.max, np.min, np.amax, np.amin, np.sort, np.argsort),
-}
-FINITE: dict[Any, Any] = {np.isnan: np.False_, np.isinf: np.False_, np.isfinite: np.True_}

@@ -100,7 +100,9 @@ class AnswerBook:
             self.tables.append(table)
             self.bounds.append(self.bound)
             self.parts.append(self.part)
-            self._answers.append(Answer(number, table.dtype.kind == "i", f"sum {number + 1}"))
+            ends = tuple(Fraction(end.item()) * self.records for end in (table.min(), table.max()))
+            whole = table.dtype.kind == "i"
+            self._answers.append(Answer(number, whole, f"sum {number + 1}", (ends[0], ends[1])))
         if margin:
             self.margins[number] = max(margin, self.margins.get(number, Fraction(0)))
         return self._answers[number]

@@ -214,7 +214,8 @@ class DecidingRun(NoiseRun):
 
     __slots__ = (
         *("_intervals", "_known_ways", "_nodes", "_variables", "more", "point", "released"),
-        *("_kept", "boundary", "contests", "made", "path", "releases", "values"),
+        *("_kept", "boundary", "contests", "depends_on_size", "made", "path", "releases"),
+        *("rounding", "values"),
     )
 
     noises: list[Any]
@@ -234,6 +235,8 @@ class DecidingRun(NoiseRun):
         self.made: dict[Any, Any] = {}
         #: What a refused comparison of data without noise compared with 0.
         self.boundary: Form | None = None
+        #: Whether what is followed depends on how large answers may become.
+        self.depends_on_size = False
         #: The number of the path that is followed.
         self.path = 0
         self.begin()
@@ -254,6 +257,8 @@ class DecidingRun(NoiseRun):
         self._nodes = 0
         #: Contests with the place that won.
         self.contests: list[tuple[Contest, int]] = []
+        #: How far choices with weights are from exact ones, in total variation at most.
+        self.rounding = _ZERO
         # So that no id is used twice on a path.
         self._kept: list[Any] = []
 

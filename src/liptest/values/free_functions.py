@@ -1,0 +1,38 @@
+"""Functions of numbers that are known to the outside: what follows from them is known, too."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from liptest.values.array import SymbolicArray
+
+#: Functions of numbers that are known that follow from them, finite where they are.
+TOTAL = frozenset(
+    {np.maximum, np.minimum, np.fmax, np.fmin, np.absolute, np.fabs, np.sign, np.square}
+    | {np.rint, np.floor, np.ceil, np.trunc, np.tanh, np.arctan, np.sin, np.cos}
+)
+FREE = TOTAL | {np.exp, np.log, np.sqrt, np.log1p, np.expm1, np.log2, np.log10, np.exp2}
+#: Functions of arrays, of which the shape of the result follows from that of the array.
+ALWAYS_RELEASED = frozenset({np.median, np.percentile, np.quantile, np.std, np.var, np.ptp})
+FREE_FUNCTIONS = ALWAYS_RELEASED | {
+    *(np.argmax, np.argmin, np.max, np.min, np.amax, np.amin, np.sort, np.argsort),
+}
+FINITE: dict[Any, Any] = {np.isnan: np.False_, np.isinf: np.False_, np.isfinite: np.True_}
+
+
+class SharedCall:
+    """A function of NumPy of an array of known numbers, with all its entries."""
+
+    def __init__(self, function: Any, more: Any, options: Any, array: SymbolicArray) -> None:
+        self._function = function
+        self._more = more
+        self._options = options
+        self._shape = array.shape
+        self._dtype = array.dtype
+
+    def entry(self, place: int, *values: Any) -> Any:
+        """One entry of the result."""
+        array = np.array(values, self._dtype).reshape(self._shape)
+        return np.ravel(self._function(array, *self._more, **self._options))[place]

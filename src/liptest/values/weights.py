@@ -1,0 +1,406 @@
+"""Choices with weights exp(score), where scores are sums of answers: the exponential mechanism.
+
+Which of some places is drawn with probabilities proportional to exp(s_1), .. exp(s_k) has the law
+of the place of the largest of s_i + g_i with independent Gumbel noise g_i (Gumbel-max; docs/theory/
+size.md, S10), and that is how it is followed. What is the same for all places drops out: so the
+largest score and the sum of all weights stay *unknowns*, of which only their factors are kept.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liptest.symbolic.answers import Answer
+from liptest.symbolic.forms import Form
+from liptest.symbolic.noise import Noise
+from liptest.values.aligned import OF_SCORES, AlignedRun, AlignedValue, result_kind
+from liptest.values.array import CellStorage, SymbolicArray
+from liptest.values.decisions import Alternative
+from liptest.values.noise_run import NoisyNumber
+from liptest.values.protocol import Operation, is_symbolic
+
+# Of an argument of exp, from where on a float may become infinite, or the sum of weights 0.
+_LARGEST = 600
+# Twice what float weights, their sum and NumPy's grid of 2**-53 change a probability by.
+_ROUNDING = Fraction(1, 1 << 50)
+_MOST = 2048
+# A probability that NumPy was given may be off by so much from what it is taken for.
+_NEAR = 1e-9
+_ONE, _EXP = Fraction(1), math.exp
+_SHIFT = "subtract the largest score first: np.exp(scores - scores.max())"
+_ADVICE = (
+    "give weights to rng.choice(k, p=weights / weights.sum()), with weights = np.exp(factor * "
+    "(scores - scores.max())), and use neither of them otherwise"
+)
+
+
+@dataclass(frozen=True)
+class Largest:
+    """The largest of some scores."""
+
+    forms: tuple[Form, ...]
+
+
+#: What is not known, by what it is (the largest of scores, weights that are added up, a constant
+#: factor), with a factor of each.
+Unknowns = tuple[tuple[Any, Fraction], ...]
+
+
+def _plus(left: Unknowns, right: Unknowns, factor: int = 1) -> Unknowns:
+    found = dict(left)
+    for one, by in right:
+        found[one] = found.get(one, Fraction(0)) + factor * by
+    return tuple(sorted(((one, by) for one, by in found.items() if by), key=repr))
+
+
+class _OfScores(NoisyNumber):
+    """Base of what is calculated on the way from scores to weights."""
+
+    __slots__ = ()
+
+    stays_symbolic = True
+    advice = _ADVICE
+    run: AlignedRun
+
+    def concretise(self, use: str) -> Any:
+        self.refuse(use)
+
+    def typed(self, kind: Any) -> Any:
+        if not issubclass(kind, (float, np.float64)):
+            self.refuse(f"{kind.__name__}()")
+        return self if kind is self.kind else self.of_kind(kind)
+
+    def of_kind(self, kind: Any) -> Any:
+        """The same number of another type."""
+        raise NotImplementedError
+
+    def compare(self, comparison: Operation, other: Any) -> Any:
+        return self.refuse("a comparison")
+
+
+class _Positive(_OfScores):
+    """Base of weights and their sums, which floats can tell from 0."""
+
+    __slots__ = ()
+
+    def compare(self, comparison: Operation, other: Any) -> Any:
+        is_number = isinstance(other, (int, float, np.integer, np.floating))
+        if is_number and other == 0:
+            return comparison(1.0, 0.0)
+        return super().compare(comparison, other)
+
+
+class Score(_OfScores):
+    """A sum of answers, and of unknowns times their factors."""
+
+    __slots__ = ("form", "unknowns")
+
+    described = "a score less the largest one"
+    described_in_arrays = "an array of scores less the largest one"
+
+    def __init__(self, run: AlignedRun, form: Form, unknowns: Unknowns, kind: Any) -> None:
+        self.run = run
+        self.form = form
+        self.unknowns = unknowns
+        self.kind = kind
+
+    def of_kind(self, kind: Any) -> Any:
+        return Score(self.run, self.form, self.unknowns, kind)
+
+    def typed(self, kind: Any) -> Any:
+        if issubclass(kind, (int, np.int64)) and kind is not bool and self._is_whole():
+            return self.of_kind(kind)
+        return super().typed(kind)
+
+    def _is_whole(self) -> bool:
+        """Whether it is a whole number, as the scores are that the largest one is of."""
+        whole = self.run.is_whole(self.form)
+        return whole and all(
+            by.denominator == 1 and all(map(self.run.is_whole, one.forms))
+            for one, by in self.unknowns
+        )
+
+    def binary(self, operation: Operation, other: Any, *, swapped: bool) -> Any:
+        kind = self._kind_with(operation, other, swapped=swapped)
+        if operation in (operator.add, operator.sub):
+            mine, theirs = (self.form, self.unknowns), self._parts(other)
+            if theirs is None:
+                return self.refuse(operation.__name__)
+            left, right = (theirs, mine) if swapped else (mine, theirs)
+            sign = 1 if operation is operator.add else -1
+            form = left[0] + right[0] if sign == 1 else left[0] - right[0]
+            return self._made(form, _plus(left[1], right[1], sign), kind)
+        is_factor = isinstance(other, (int, float, np.integer, np.floating))
+        if is_factor and math.isfinite(other) and (operation is operator.mul or not swapped):
+            factor = _exact(other)
+            if operation is operator.truediv and factor:
+                factor = 1 / factor
+            elif operation is not operator.mul:
+                return self.refuse(operation.__name__)
+            times = ((one, by * factor) for one, by in self.unknowns if factor)
+            return self._made(self.form * factor, tuple(times), kind)
+        return self.refuse(operation.__name__)
+
+    def _kind_with(self, operation: Operation, other: Any, *, swapped: bool) -> Any:
+        """The type of what an operation gives."""
+        kinds = self.kind, other.kind if is_symbolic(other) else type(other)
+        if not all(issubclass(one, (int, float, np.integer, np.floating)) for one in kinds):
+            self.refuse(f"{operation.__name__} with a {kinds[1].__name__}")
+        return result_kind(operation, *(reversed(kinds) if swapped else kinds))
+
+    def _made(self, form: Form, unknowns: Unknowns, kind: Any) -> Any:
+        if unknowns or not form.terms:
+            return Score(self.run, form, unknowns, kind)
+        return AlignedValue(self.run, form, kind)
+
+    def _parts(self, value: Any) -> tuple[Form, Unknowns] | None:
+        if type(value) is Score:
+            return value.form, value.unknowns
+        if type(value) is AlignedValue:
+            return None if value.run.has_noise(value.form) else (value.form, ())
+        if isinstance(value, (int, float, np.integer, np.floating)) and math.isfinite(value):
+            return Form(
+                Fraction(value if isinstance(value, (int, float)) else float(value)), ()
+            ), ()
+        return None
+
+    def apply(self, ufunc: Any, inputs: tuple[Any, ...]) -> Any:
+        return weight_of(self, np.float64) if ufunc is np.exp else NotImplemented
+
+    def apply_math(self, function: Any) -> Any:
+        return weight_of(self, float) if function is _EXP else NotImplemented
+
+
+class Weight(_Positive):
+    """exp of a sum of answers and unknowns times their factors: a float above 0."""
+
+    __slots__ = ("form", "unknowns")
+
+    described = "a weight of a choice"
+    described_in_arrays = "an array of weights of a choice"
+
+    def __init__(self, run: AlignedRun, form: Form, unknowns: Unknowns, kind: Any) -> None:
+        self.run = run
+        self.form = form
+        self.unknowns = unknowns
+        self.kind = kind
+
+    def of_kind(self, kind: Any) -> Any:
+        return Weight(self.run, self.form, self.unknowns, kind)
+
+    @property
+    def key(self) -> tuple[Form, Unknowns]:
+        """The same for the same number."""
+        return self.form, self.unknowns
+
+    def binary(self, operation: Operation, other: Any, *, swapped: bool) -> Any:
+        kind = self.kind
+        if operation is operator.add:
+            return _added(self, other)
+        if operation is operator.truediv and not swapped and type(other) is Total:
+            return Weight(self.run, self.form, _plus(self.unknowns, ((other.key, _ONE),), -1), kind)
+        is_factor = isinstance(other, (int, float, np.integer, np.floating)) and other > 0
+        if is_factor and 2.0**-30 <= other <= 2.0**30:
+            sign = {operator.mul: 1, operator.truediv: -1}.get(operation)
+            if sign is not None and not (swapped and sign == -1):
+                constant = ("constant", _exact(other)), _ONE
+                return Weight(self.run, self.form, _plus(self.unknowns, (constant,), sign), kind)
+        return self.refuse(operation.__name__)
+
+
+class Total(_Positive):
+    """A sum of weights, which all of them may be divided by."""
+
+    __slots__ = ("weights",)
+
+    described = "a sum of weights of a choice"
+    described_in_arrays = "an array of sums of weights"
+
+    def __init__(self, run: AlignedRun, weights: tuple[Weight, ...], kind: Any) -> None:
+        self.run = run
+        self.weights = weights
+        self.kind = kind
+
+    def of_kind(self, kind: Any) -> Any:
+        return Total(self.run, self.weights, kind)
+
+    @property
+    def key(self) -> tuple[tuple[Form, Unknowns], ...]:
+        """The same for the same number."""
+        return tuple(one.key for one in self.weights)
+
+    def binary(self, operation: Operation, other: Any, *, swapped: bool) -> Any:
+        if operation is operator.add:
+            return _added(self, other)
+        if operation is operator.truediv and swapped and type(other) is Weight:
+            return other.binary(operation, self, swapped=False)
+        return self.refuse(operation.__name__)
+
+
+def _exact(number: Any) -> Fraction:
+    return Fraction(int(number) if isinstance(number, (int, np.integer)) else float(number))
+
+
+def _added(left: _OfScores, right: Any) -> Any:
+    """A sum of weights; 0 is none."""
+    if isinstance(right, (int, float)) and right == 0:
+        return Total(left.run, _weights_in(left), left.kind)
+    if type(right) not in (Weight, Total):
+        return left.refuse("add")
+    return Total(left.run, (*_weights_in(left), *_weights_in(right)), left.kind)
+
+
+def _weights_in(value: Any) -> tuple[Weight, ...]:
+    return value.weights if type(value) is Total else (value,)
+
+
+def weight_of(score: Any, kind: Any) -> Any:
+    """exp of a score; refused where a float would be infinite, or all weights of a choice 0."""
+    unknowns = score.unknowns if type(score) is Score else ()
+    if not _is_at_most_its_largest(score.form, unknowns):
+        score.run.depends_on_size = True
+        ends = None if unknowns else _ends(score.run, score.form)
+        if ends is None or max(map(abs, ends)) > _LARGEST:
+            size = "any size" if ends is None else f"size {float(max(map(abs, ends))):.6g}"
+            score.run.tree.unsupported(f"exp of a score of {size}, which is no float", _SHIFT)
+    return Weight(score.run, score.form, unknowns, kind)
+
+
+def _is_at_most_its_largest(form: Form, unknowns: Unknowns) -> bool:
+    """Whether it is a score less the largest one, times a factor above 0, plus a small constant."""
+    if len(unknowns) != 1 or type(unknowns[0][0]) is not Largest or unknowns[0][1] >= 0:
+        return False
+    largest, factor = unknowns[0]
+    gaps = (form + other * factor for other in largest.forms)
+    return any(not gap.terms and abs(gap.constant) <= _LARGEST for gap in gaps)
+
+
+def _ends(run: AlignedRun, form: Form) -> tuple[Fraction, Fraction] | None:
+    """Between what a sum of answers lies, whatever the data; None for any number."""
+    low = high = Fraction(form.constant)
+    for variable, factor in form.terms:
+        one: Answer = run.noises[variable]
+        if one.ends is None:
+            return None
+        pair = sorted(end * Fraction(factor) for end in one.ends)
+        low, high = low + pair[0], high + pair[1]
+    return low, high
+
+
+def largest_of(run: AlignedRun, cells: list[Any], kind: Any) -> Score:
+    """The largest of some answers and constants, which only drops out of weights."""
+    answers = (type(one) is AlignedValue for one in cells)
+    forms = [
+        one.form if is_answer else Form(_exact(one), ())
+        for one, is_answer in zip(cells, answers, strict=True)
+    ]
+    return Score(run, Form(0, ()), ((Largest(tuple(forms)), _ONE),), kind)
+
+
+class Selection(Alternative):
+    """Which place a choice with weights draws; plain data give it probabilities, not scores."""
+
+    __slots__ = ("_scores", "_values")
+
+    def __init__(self, asked: Alternative, scores: tuple[Form, ...], run: AlignedRun) -> None:
+        super().__init__(("selection", scores), len(asked), asked.at_point)
+        self._scores = scores
+        self._values = run
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is Selection and self._scores == other._scores
+
+    __hash__ = None
+
+    def with_plain_data(self) -> GivenWeights:
+        """What the unmodified program should give at the point of the run."""
+        scores = np.array([float(self._values.at_point(one)) for one in self._scores])
+        weights = np.exp(scores - scores.max())
+        return GivenWeights(weights / weights.sum())
+
+
+class GivenWeights:
+    """Equal to the weights of a choice that has these probabilities."""
+
+    __slots__ = ("_masses",)
+
+    def __init__(self, masses: NDArray[np.float64]) -> None:
+        self._masses = masses
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, tuple) or len(other) != len(self._masses):
+            return False
+        total = sum(other)
+        found = np.array([float(Fraction(one) / total) for one in other])
+        return bool(np.all(np.abs(found - self._masses) < _NEAR))
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def choose_by_weights(count: int, p: Any) -> int | None:
+    """The place that a choice draws whose probabilities are weights; None for all others."""
+    weights = _listed(p)
+    if weights is None:
+        return None
+    first = weights[0]
+    if len(weights) != count or count < 3:
+        return first.refuse(f"a choice of {count}")
+    totals = {one for one, by in first.unknowns if type(one) is tuple and by == -1}
+    for total in totals:
+        before = tuple((w.form, _plus(w.unknowns, ((total, _ONE),))) for w in weights)
+        if before == total and _has_its_largest(before):
+            return _select(first.run, tuple(one.form for one in weights))
+    return first.refuse("a choice of which it is not seen that the probabilities add up to 1")
+
+
+def _has_its_largest(weights: tuple[tuple[Form, Unknowns], ...]) -> bool:
+    """Whether what is common to all weights is, and one of them is no small number."""
+    common = weights[0][1]
+    if any(unknowns != common for _, unknowns in weights):
+        return False
+    largest = [(one, by) for one, by in common if type(one) is Largest]
+    if len(largest) != 1:
+        return not largest
+    ((known, factor),) = largest
+    gaps = [form + other * factor for form, _ in weights for other in known.forms]
+    found = {
+        other for other in known.forms for form, _ in weights if not (form + other * factor).terms
+    }
+    return bool(gaps) and found == set(known.forms)
+
+
+def _listed(p: Any) -> list[Weight] | None:
+    if type(p) is SymbolicArray:
+        if type(p.storage) is not CellStorage or p.ndim != 1:
+            return None
+        cells = p.cells.tolist()
+    elif type(p) in (list, tuple):
+        cells = list(p)
+    else:
+        return None
+    return cells if cells and all(type(one) is Weight for one in cells) else None
+
+
+def _select(run: AlignedRun, scores: tuple[Form, ...]) -> int:
+    """The place of the largest score with Gumbel noise of its own."""
+    sums = [one + run.new(Noise("gumbel", _ONE)) for one in scores]
+    contest = run.contest(sums)
+    assert contest is not None  # each has noise of its own
+    if type(contest.alternative) is not Selection:
+        contest.alternative = Selection(contest.alternative, scores, run)
+    known = run.tree.choose(contest.alternative)
+    run.contests.append((contest, known))
+    run.rounding += (len(scores) + _MOST) * _ROUNDING
+    return known
+
+
+OF_SCORES.types = frozenset({Score, Weight, Total})
+OF_SCORES.exp = weight_of
+OF_SCORES.largest = largest_of

@@ -1,0 +1,165 @@
+"""Choices with weights exp(score): the price is that of the exponential mechanism's exact law."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import liptest as lt
+from liptest.privacy.prices import align
+
+N, VALUES = 3, 3
+SMALL = lt.RecordGrid([VALUES] * N)
+ROUNDED = 1e-8
+Scores = Callable[[Any], Any]
+
+
+def drawn_by(scores: Scores, factor: float) -> Any:
+    """The exponential mechanism as it is mostly written."""
+
+    def draw(data: Any, rng: Any) -> int:
+        found = scores(data)
+        weights = np.exp(factor * (found - found.max()))
+        return int(rng.choice(len(found), p=weights / weights.sum()))
+
+    return draw
+
+
+def largest_loss(scores: Scores, factor: float) -> float:
+    """By brute force over all neighbours: logs of the probabilities, by their formula."""
+    logs = {}
+    for one in product(range(VALUES), repeat=N):
+        found = factor * np.asarray(scores(np.array(one)), dtype=float)
+        logs[one] = found - found.max() - math.log(np.exp(found - found.max()).sum())
+    return max(
+        float(np.abs(logs[one] - logs[(*one[:place], value, *one[place + 1 :])]).max())
+        for one in logs
+        for place in range(N)
+        for value in range(VALUES)
+    )
+
+
+tables = st.lists(
+    st.lists(st.integers(-2, 2), min_size=VALUES, max_size=VALUES), min_size=3, max_size=4
+)
+
+
+@pytest.mark.slow
+@given(tables, st.sampled_from([0.25, 0.5, 1.5]))
+def test_the_price_is_no_less_than_the_largest_loss(rows: list[list[int]], factor: float) -> None:
+    table = np.array(rows)
+    scores = lambda data: np.array([row[data].sum() for row in table])  # noqa: E731
+    if any(len(set(row)) == 1 for row in rows) and not np.ptp(table):
+        return
+    found = align(lt.mechanism(drawn_by(scores, factor)), SMALL, wanted=None)
+    assert found.price is None  # without a delta nothing is proved of floats
+    loss = largest_loss(scores, factor)
+    spread = max(np.ptp(table[:, v] - table[:, w]) for v in range(VALUES) for w in range(VALUES))
+    for claim in (loss * 0.999, factor * spread * 1.001 + 1e-6):
+        if claim <= 0:
+            continue
+        found = align(lt.mechanism(drawn_by(scores, factor)), SMALL, _exact(claim), _exact(ROUNDED))
+        assert (found.epsilon <= claim) is (claim > loss)
+
+
+def _exact(number: float) -> Any:
+    return Fraction(number)
+
+
+def test_counts_of_many_records() -> None:
+    """Half of epsilon for each count, of which two change: tight, and refuted without the half."""
+    counts = lambda data: np.bincount(data, minlength=8)  # noqa: E731
+    people = lt.RecordGrid([8] * 10_000)
+    verdict = lt.check_privacy(drawn_by(counts, 0.5), people, epsilon=1, delta=ROUNDED)
+    assert verdict.decision == "YES"
+    assert "for every number of records" in str(verdict)
+    verdict = lt.check_privacy(drawn_by(counts, 0.5), people, epsilon=0.99, delta=ROUNDED)
+    assert verdict.decision != "YES"
+    verdict = lt.check_privacy(drawn_by(counts, 1.0), people, epsilon=1, delta=ROUNDED)
+    assert verdict.decision == "NO"
+
+
+def test_without_a_delta_the_delta_that_is_proved_is_said() -> None:
+    counts = lambda data: np.bincount(data, minlength=8)  # noqa: E731
+    verdict = lt.check_privacy(drawn_by(counts, 0.5), lt.RecordGrid([8] * 1000), epsilon=1)
+    assert verdict.decision == "INCONCLUSIVE"
+    assert "with delta 7.3e-12 it is proved for data of any size" in verdict.reason
+
+
+def chosen_then_counted(data: Any, rng: Any) -> Any:
+    counts = np.bincount(data, minlength=4)
+    weights = np.exp(0.25 * (counts - np.max(counts)))
+    weights /= np.sum(weights)
+    place = rng.choice(4, p=weights)
+    return place, counts[place] + rng.laplace(0, 2.0)
+
+
+def in_other_words(data: Any, rng: Any) -> Any:
+    below = [(data < edge).sum() for edge in range(1, 4)]
+    scores = -0.5 * np.array(below)
+    scores = scores - scores.max()
+    weights = np.exp(scores) * 3
+    return rng.choice(["low", "middle", "high"], p=weights / np.sum(weights))
+
+
+@pytest.mark.parametrize(("program", "price"), [(chosen_then_counted, 1.0), (in_other_words, 0.5)])
+def test_other_words(program: Any, price: float) -> None:
+    found = align(lt.mechanism(program), lt.RecordGrid([4] * 1000), _exact(1.0), _exact(ROUNDED))
+    assert found.epsilon == pytest.approx(price)
+    assert not found.reads_length
+
+
+def unshifted(data: Any, rng: Any) -> int:
+    weights = np.exp(0.5 * np.bincount(data, minlength=4))
+    return int(rng.choice(4, p=weights / weights.sum()))
+
+
+def test_without_the_largest_score_the_size_counts() -> None:
+    """exp(0.5 * n) is a float up to n = 1,400 or so: the proof is one for this n."""
+    mechanism = lt.mechanism(unshifted)
+    found = align(mechanism, lt.RecordGrid([4] * 1000), _exact(1.0), _exact(ROUNDED))
+    assert found.epsilon == 1.0
+    assert found.reads_length
+    found = align(mechanism, lt.RecordGrid([4] * 2000), _exact(1.0), _exact(ROUNDED))
+    assert found.price is None
+    assert "subtract the largest score first" in found.reason
+
+
+def _weights(data: Any) -> Any:
+    counts = np.bincount(data, minlength=4)
+    return np.exp(0.5 * (counts - counts.max()))
+
+
+NOT_FOLLOWED: dict[str, Callable[[Any, Any], Any]] = {
+    "they do not add up to 1": lambda d, r: r.choice(4, p=_weights(d)),
+    "divided by a sum of others": lambda d, r: r.choice(4, p=_weights(d) / _weights(d)[:3].sum()),
+    "fewer than places": lambda d, r: r.choice(5, p=_weights(d) / _weights(d).sum()),
+    "some of them": lambda d, r: r.choice(3, p=_weights(d)[:3] / _weights(d)[:3].sum()),
+    "two draws": lambda d, r: r.choice(4, size=2, p=_weights(d) / _weights(d).sum()).sum(),
+    "another largest": lambda d, r: r.choice(
+        4, p=np.exp(np.bincount(d, minlength=4) - (d > 1).sum())
+    ),
+    "half of the largest": lambda d, r: np.exp(
+        np.bincount(d, minlength=4) - np.bincount(d, minlength=4).max() / 2
+    ),
+    "the largest": lambda d, r: np.bincount(d, minlength=4).max() + r.laplace(0, 1.0),
+    "a weight": lambda d, r: float(_weights(d)[0]) + r.laplace(0, 1.0),
+    "a comparison of weights": lambda d, r: _weights(d)[0] > 0.5 + r.laplace(0, 1.0),
+    "a power": lambda d, r: _weights(d) ** 2,
+}
+
+
+@pytest.mark.parametrize("name", NOT_FOLLOWED)
+def test_what_is_no_choice_with_weights_has_no_price(name: str) -> None:
+    program = lt.mechanism(name=name)(NOT_FOLLOWED[name])
+    found = align(program, lt.RecordGrid([4] * 1000), _exact(5.0), _exact(1e-6))
+    assert found.price is None
+    assert "liptest itself" not in found.reason
