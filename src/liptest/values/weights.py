@@ -172,10 +172,10 @@ class Score(_OfScores):
         return None
 
     def apply(self, ufunc: Any, inputs: tuple[Any, ...]) -> Any:
-        return weight_of(self, np.float64) if ufunc is np.exp else NotImplemented
+        return exp_of_score(self, np.float64) if ufunc is np.exp else NotImplemented
 
     def apply_math(self, function: Any) -> Any:
-        return weight_of(self, float) if function is _EXP else NotImplemented
+        return exp_of_score(self, float) if function is _EXP else NotImplemented
 
 
 class Weight(_Positive):
@@ -204,7 +204,7 @@ class Weight(_Positive):
         kind = self.kind
         if operation is operator.add:
             return _added(self, other)
-        if operation is operator.truediv and not swapped and type(other) is Total:
+        if operation is operator.truediv and not swapped and type(other) is SumOfWeights:
             return Weight(self.run, self.form, _plus(self.unknowns, ((other.key, _ONE),), -1), kind)
         is_factor = isinstance(other, (int, float, np.integer, np.floating)) and other > 0
         if is_factor and 2.0**-30 <= other <= 2.0**30:
@@ -215,7 +215,7 @@ class Weight(_Positive):
         return self.refuse(operation.__name__)
 
 
-class Total(_Positive):
+class SumOfWeights(_Positive):
     """A sum of weights, which all of them may be divided by."""
 
     __slots__ = ("weights",)
@@ -229,7 +229,7 @@ class Total(_Positive):
         self.kind = kind
 
     def of_kind(self, kind: Any) -> Any:
-        return Total(self.run, self.weights, kind)
+        return SumOfWeights(self.run, self.weights, kind)
 
     @property
     def key(self) -> tuple[tuple[Form, Unknowns], ...]:
@@ -251,17 +251,17 @@ def _exact(number: Any) -> Fraction:
 def _added(left: _OfScores, right: Any) -> Any:
     """A sum of weights; 0 is none."""
     if isinstance(right, (int, float)) and right == 0:
-        return Total(left.run, _weights_in(left), left.kind)
-    if type(right) not in (Weight, Total):
+        return SumOfWeights(left.run, _weights_in(left), left.kind)
+    if type(right) not in (Weight, SumOfWeights):
         return left.refuse("add")
-    return Total(left.run, (*_weights_in(left), *_weights_in(right)), left.kind)
+    return SumOfWeights(left.run, (*_weights_in(left), *_weights_in(right)), left.kind)
 
 
 def _weights_in(value: Any) -> tuple[Weight, ...]:
-    return value.weights if type(value) is Total else (value,)
+    return value.weights if type(value) is SumOfWeights else (value,)
 
 
-def weight_of(score: Any, kind: Any) -> Any:
+def exp_of_score(score: Any, kind: Any) -> Any:
     """exp of a score; refused where a float would be infinite, or all weights of a choice 0."""
     unknowns = score.unknowns if type(score) is Score else ()
     if not _is_at_most_its_largest(score.form, unknowns):
@@ -401,6 +401,6 @@ def _select(run: AlignedRun, scores: tuple[Form, ...]) -> int:
     return known
 
 
-OF_SCORES.types = frozenset({Score, Weight, Total})
-OF_SCORES.exp = weight_of
+OF_SCORES.types = frozenset({Score, Weight, SumOfWeights})
+OF_SCORES.exp = exp_of_score
 OF_SCORES.largest = largest_of

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import liptest as lt
@@ -18,7 +18,7 @@ from liptest.privacy.prices import align
 
 N, VALUES = 3, 3
 SMALL = lt.RecordGrid([VALUES] * N)
-ROUNDED = 1e-8
+ROUNDED = 1e-6
 Scores = Callable[[Any], Any]
 
 
@@ -53,7 +53,8 @@ tables = st.lists(
 
 
 @pytest.mark.slow
-@given(tables, st.sampled_from([0.25, 0.5, 1.5]))
+@settings(max_examples=30)
+@given(tables, st.sampled_from([0.25, 0.5, 1.0]))
 def test_the_price_is_no_less_than_the_largest_loss(rows: list[list[int]], factor: float) -> None:
     table = np.array(rows)
     scores = lambda data: np.array([row[data].sum() for row in table])  # noqa: E731
