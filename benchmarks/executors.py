@@ -7,6 +7,7 @@ does nothing else. The work waits instead of computing where the executor alone 
 from __future__ import annotations
 
 import math
+import multiprocessing
 import resource
 import time
 from collections.abc import Callable, Iterator
@@ -21,11 +22,13 @@ from figures import Figure, Place, Row, cpu_seconds, medians, report
 import liptest as lt
 from liptest.cli.workers import WorkerPool
 from liptest.data.points import from_array
+from liptest.enumerate.enumeration import Enumeration
 from liptest.runs.driver import Judgement, QueryBatch, Sampling, run
 from liptest.runs.workers import ordered_map
 
 WALL = "wall s"
-UNIFORM = lt.ProductDistribution.uniform(lt.Hypercube(20))
+#: Bits of a dataset: of 20 hardly any dataset comes again, of 12 most do.
+BITS, REPEATING_BITS = 20, 12
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,11 @@ def computing(data: Any, rng: Any) -> int:
     np.linalg.svd(np.outer(data, data) + np.eye(len(data)))
     np.linalg.svd(np.outer(data, data) - np.eye(len(data)))
     return int(rng.random() < (0.25 if data.tolist()[0] else 0.5))
+
+
+def whole(data: Any, rng: Any) -> int:
+    """Reads all records, in a few microseconds: what is walked is what it costs."""
+    return int(rng.random() < (0.25 if sum(data.tolist()) % 3 else 0.5))
 
 
 def wall_seconds(task: Callable[[], object]) -> float:
@@ -85,6 +93,7 @@ class Check:
     function: Any
     mass: float
     searched: bool
+    bits: int = BITS
 
     @property
     def draws(self) -> int:
@@ -94,7 +103,7 @@ class Check:
         # Another seed in each round: workers keep the laws that they know.
         return lt.check_privacy(
             lt.mechanism(self.function),
-            UNIFORM,
+            lt.ProductDistribution.uniform(lt.Hypercube(self.bits)),
             epsilon=1,
             exception_mass=self.mass,
             method="neighbourhoods",
@@ -130,7 +139,7 @@ def speed_ups(check: Check, sizes: tuple[int, ...], rounds: int) -> list[Row]:
         cost = medians(rounds, one_round)
     name = f"{check.function.__name__}{', with search' if check.searched else ''}"
     counts = {"verdicts": max(map(len, verdicts.values())), "laws": max(laws)}
-    planned = {"verdicts": 1, "laws": 21 * check.draws}
+    planned = {"verdicts": 1, "laws": (check.bits + 1) * check.draws}
     return [
         Row(
             f"{name}: {size} process{'es' * (size > 1)}",
@@ -171,15 +180,57 @@ def cpu_of_two(check: Check, rounds: int) -> Row:
     cost = medians(rounds, one_round)
     ratio = cost["two"] / cost["one"]
     return Row(
-        f"{check.function.__name__}: CPU of 2 processes",
+        f"{check.function.__name__}, {check.bits} bits: CPU of 2 processes",
         {"laws": max(laws)},
-        {"laws": 21 * check.draws},
+        {"laws": (check.bits + 1) * check.draws},
         {
             "CPU s": Figure(cost["two"]),
             "of one process": Figure(ratio, at_most=2 / 1.8),
             "speed-up when idle": Figure(2 / ratio),
         },
     )
+
+
+@contextmanager
+def walks_counted() -> Iterator[Any]:
+    """Counts the laws that are walked in this process and in those forked from it."""
+    count, before = multiprocessing.Value("q", 0), Enumeration.recorded
+
+    def counted(self: Enumeration, *arguments: Any) -> Any:
+        found = before(self, *arguments)
+        with count.get_lock():
+            count.value += 1
+        return found
+
+    Enumeration.recorded = counted  # type: ignore[method-assign]
+    try:
+        yield count
+    finally:
+        Enumeration.recorded = before  # type: ignore[method-assign]
+
+
+def walks_of_workers(check: Check) -> list[Row]:
+    """How many laws are walked by how many workers, where most datasets come again."""
+    walked: dict[int, int] = {}
+    laws: set[int] = set()
+    sizes = (1, 2, 4)
+    for size in sizes:
+        with walks_counted() as count, nullcontext() if size == 1 else WorkerPool(size) as pool:
+            laws.add(check.run(pool, 7).cost.laws)
+        walked[size] = count.value
+    name = f"{check.function.__name__}, {check.bits} bits: laws walked by"
+    return [
+        Row(
+            f"{name} {size} process{'es' * (size > 1)}",
+            {"laws": max(laws)},
+            {"laws": (check.bits + 1) * check.draws},
+            {
+                "walked": Figure(walked[size]),
+                "of one process": Figure(walked[size] / walked[1], at_most=1.05),
+            },
+        )
+        for size in sizes
+    ]
 
 
 def chunks_of_100_ms(quick: bool) -> list[Row]:
@@ -229,10 +280,11 @@ class Drawn:
     """Draws, and knows how long that took: drawing is the distribution's, not the driver's."""
 
     taken = 0.0
+    law = lt.ProductDistribution.uniform(lt.Hypercube(BITS))
 
     def __call__(self, rng: np.random.Generator, count: int) -> QueryBatch:
         started = time.process_time()
-        batch = QueryBatch(from_array(UNIFORM.sample(rng, count)))
+        batch = QueryBatch(from_array(self.law.sample(rng, count)))
         self.taken += time.process_time() - started
         return batch
 
@@ -265,6 +317,8 @@ def measure(quick: bool) -> list[Row]:
         *speed_ups(Check(computing, mass, False), (2,), rounds),
         *speed_ups(Check(waiting, mass, True), (2,), rounds),
         cpu_of_two(Check(computing, mass, False), rounds),
+        cpu_of_two(Check(whole, mass / 2, False, REPEATING_BITS), rounds),
+        *walks_of_workers(Check(whole, mass / 2, False, REPEATING_BITS)),
     ]
     return [*rows, *chunks_of_100_ms(quick), driver_overhead(quick)]
 

@@ -341,6 +341,44 @@ class KnownLaws:
                 found[position] = self._memo.get(place) or self._kept(place, known)
         return [law for law in found if law is not None]
 
+    def learn(
+        self,
+        arguments: list[NDArray[Any]],
+        begin: Callable[[], AbstractContextManager[Session]],
+        enumerate_one: Enumerate,
+    ) -> list[Enumerated] | None:
+        """The laws that were not known, for other processes; None where that cannot be told.
+
+        Of a law that stays partial it depends on those before it how much of it is walked.
+        """
+        missing = [argument for argument in arguments if self.get(argument) is None]
+        if not missing:
+            return []
+        with begin() as session:
+            fresh = dict(self._fresh(missing, enumerate_one, session))
+        if any(known.law.unexplored for known in fresh.values()):
+            return None
+        for place, known in fresh.items():
+            self._kept(place, known)
+        return list(fresh.values())
+
+    def learner(
+        self,
+        effects: set[str],
+        begin: Callable[[], AbstractContextManager[Session]],
+        enumerate_one: Enumerate,
+    ) -> LawLearner | None:
+        """Who shares these laws with other processes; None where reads are not noted."""
+        return LawLearner(self, effects, begin, enumerate_one) if self.records else None
+
+    def absorb(self, learnt: list[Enumerated]) -> list[Enumerated]:
+        """Keep what another process has learnt; the same with equal laws as one object."""
+        kept = []
+        for known in map(self.noted, learnt):
+            law = self._kept(self._transcripts.add(known.reads), known)
+            kept.append(replace(known, law=law))
+        return kept
+
     def _kept(self, place: bytes, known: Enumerated) -> OutputLaw:
         if known is _UNKNOWN:
             return known.law
@@ -368,6 +406,41 @@ class KnownLaws:
 
     def _place(self, argument: NDArray[Any]) -> bytes:
         return self._transcripts.place_of(argument) if self.records else law_key(argument)
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """Laws that one process has learnt for others, what they rest on, what the code did beside."""
+
+    laws: list[Enumerated]
+    conditions: frozenset[str]
+    effects: frozenset[str]
+
+
+@dataclass(frozen=True)
+class LawLearner:
+    """Learns laws for other processes, and takes in what they have learnt.
+
+    ``effects`` are those that the function has on its surroundings, in words.
+    """
+
+    known: KnownLaws
+    effects: set[str]
+    begin: Callable[[], AbstractContextManager[Session]]
+    enumerate_one: Enumerate
+
+    def learn(self, datasets: NDArray[Any]) -> Lesson | None:
+        """What was not known of datasets, (n, d); None where it does not travel."""
+        found = self.known.learn(list(datasets), self.begin, self.enumerate_one)
+        if found is None:
+            return None
+        return Lesson(found, frozenset(self.known.conditions), frozenset(self.effects))
+
+    def absorb(self, lesson: Lesson) -> Lesson:
+        """Know what another process has learnt; the lesson, equal laws as one object."""
+        self.known.conditions |= lesson.conditions
+        self.effects.update(lesson.effects)
+        return replace(lesson, laws=self.known.absorb(lesson.laws))
 
 
 def copied(mechanism: T, **changes: Any) -> T:

@@ -270,6 +270,10 @@ class PythonFunction(Mechanism):
         """The same function, of which no law is known."""
         return copied(self, _known=KnownLaws(self.name, self._known.records))
 
+    def learner(self) -> Any:
+        """Shares laws with other processes; None where laws do not go by what is read."""
+        return self._known.learner(self._effects, self._session, self._enumerate)
+
     def laws_and_reads(
         self, datasets: NDArray[np.int64]
     ) -> tuple[list[OutputLaw], list[list[Read]]]:

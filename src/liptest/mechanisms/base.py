@@ -91,6 +91,10 @@ class Mechanism(ABC):
         """Where the laws that were asked for so far came from."""
         return self.source
 
+    def learner(self) -> Any:
+        """What shares its laws with other processes (``runs.lessons``), or None."""
+        return None
+
     @property
     def determined(self) -> str:
         """How a constant seed determines the outputs, as ``law_source`` says; else empty."""

@@ -80,6 +80,10 @@ class LossJudge:
     def judge(self, batch: QueryBatch) -> Judgement:
         return self.judge_piece(batch, 0, 1)
 
+    def learner(self) -> Any:
+        """Shares the laws of the mechanism with other processes, or None."""
+        return self.mechanism.learner()
+
     def judge_piece(self, batch: QueryBatch, piece: int, pieces: int) -> Judgement:
         """Some of the draws, ``pieces`` times fewer; a batch with listed pairs is one piece."""
         total = Judgement()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from concurrent.futures import Executor
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 from liptest.data.domains import IntArray
 from liptest.data.points import PointBatch
 from liptest.runs.interrupts import until_interrupted
-from liptest.runs.workers import ordered_map
+from liptest.runs.lessons import Learns, Rounds, informed_map
+from liptest.runs.workers import has_processes, ordered_map
 
 #: Called as ``progress(draws done, draws planned)`` after each chunk.
 Progress = Callable[[int, int], None]
@@ -226,6 +227,10 @@ class Sampling:
         found: Judgement = judge.judge_piece(self._drawn_once(turn), piece, self.pieces)
         return found
 
+    def datasets(self, number: int) -> NDArray[np.int64]:
+        """All points of a round, (n, d)."""
+        return self._drawn(number).points.array().astype(np.int64)
+
     def _drawn_once(self, turn: int) -> QueryBatch:
         # The pieces of a round come one after the other, mostly in one process.
         last = self._last.get("round")
@@ -285,7 +290,7 @@ def run(
     chunks = sampling.chunks
     if done and _is_enough(total, max_queries):
         chunks = done
-    results = ordered_map(sampling.chunk, chunks, executor, first=done, ends=ends_run)
+    results = _judged(sampling, chunks, executor, done)
     try:
         # Closed at once on any exit: cancels what has not started.
         with closing(results), closing(until_interrupted(results)) as judged:
@@ -307,6 +312,20 @@ def run(
     else:
         ended = "complete" if total.draws >= sampling.draws else stopped
     return RunOutcome(total, ended, time.perf_counter() - started, sampling.draws)
+
+
+def _judged(
+    sampling: Sampling, chunks: int, executor: Executor | None, first: int
+) -> Generator[Judgement, None, None]:
+    """The chunks in order; workers that are processes share what they learn, if the judge can."""
+    if sampling.pieces > 1 or not (has_processes(executor) and isinstance(sampling.judge, Learns)):
+        return ordered_map(sampling.chunk, chunks, executor, first=first, ends=ends_run)
+    assert executor is not None
+    points = sampling.points_per_draw * sampling.chunk_draws
+    rounds = Rounds(sampling.datasets, chunks, max(points, 1.0))
+    return informed_map(
+        sampling.chunk, rounds, sampling.judge, executor, first=first, ends=ends_run
+    )
 
 
 def _is_enough(total: Judgement, max_queries: int | None) -> bool:
