@@ -106,11 +106,21 @@ def _of_method(
         return _REDUCTIONS[ufunc](inputs[0], **given)
     if method == "accumulate" and ufunc is np.add and out is None and not given:
         return np.cumsum(*inputs)
+    if method == "at" and ufunc is np.add and _counts_places(*inputs):
+        array, places, number = inputs
+        write_into(array, array + np.bincount(places, minlength=len(array)) * number)
+        return None
     use = f"numpy.{ufunc.__name__}.{method}()"
     if method in _PURE and out is None:
         return getattr(ufunc, method)(*concretise_all(inputs, use), **concretise_all(given, use))
     first = first_symbolic((*inputs, out, *options.values()))
     return first.refuse(f"numpy.{ufunc.__name__}{'' if method == '__call__' else f'.{method}'}()")
+
+
+def _counts_places(array: Any, places: Any, number: Any = None) -> bool:
+    """Whether ``numpy.add.at`` counts how often each place occurs, times a number."""
+    are_lines = all(type(one) is SymbolicArray and one.ndim == 1 for one in (array, places))
+    return are_lines and isinstance(number, _SCALARS) and places.dtype.kind in "iu"
 
 
 def _is_discrete(value: Any) -> bool:

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
+from liptest.privacy.prices import align
 from tests.shares import mostly_slow
 
 CELLS = 4
@@ -192,6 +193,33 @@ def test_a_choice_with_weights_is_told_how_it_is_followed() -> None:
     data = np.array([0, 0, 2])
     laws = [lt.output_law(one, data) for one in (by_weights, as_told)]
     assert dict(laws[0]) == pytest.approx(dict(laws[1]), abs=1e-12)
+
+
+def counted_in_place(data: Any, rng: Any) -> list[float]:
+    counts = np.zeros(CELLS)
+    np.add.at(counts, data, 1)
+    counts += rng.laplace(0, 2.0, CELLS)
+    return list(counts)
+
+
+def counted_in_place_by_two(data: Any, rng: Any) -> list[float]:
+    counts = np.zeros(CELLS)
+    np.add.at(counts, data, 2.0)
+    return list(counts + rng.laplace(0, 2.0, CELLS))
+
+
+def whole_counts_by_a_half(data: Any, rng: Any) -> list[float]:
+    counts = np.zeros(CELLS, dtype=np.int64)
+    np.add.at(counts, data, 0.5)  # which NumPy cuts off, to 0
+    return list(counts + rng.laplace(0, 2.0, CELLS))
+
+
+def test_counts_by_add_at() -> None:
+    domain = lt.RecordGrid([CELLS] * 1000)
+    assert lt.check_privacy(counted_in_place, domain, epsilon=1, seed=1).decision == "YES"
+    assert lt.check_privacy(counted_in_place_by_two, domain, epsilon=1, seed=1).decision == "NO"
+    assert align(lt.mechanism(counted_in_place_by_two), domain).epsilon == 2.0
+    assert align(lt.mechanism(whole_counts_by_a_half), domain).price is None
 
 
 @pytest.mark.slow
