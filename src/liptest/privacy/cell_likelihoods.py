@@ -27,7 +27,7 @@ from liptest.privacy.tradeoff import MuEnclosure, gaussian_quantile, largest_of_
 #: Bits with which cells are cut and summed up.
 BITS = 256
 # Points of a grid that losses are moved to.
-_POINTS = 1 << 13
+_POINTS = 1 << 14
 # Mu of one number: how wide cells are at first, how close its ends come, and how many cells.
 _FIRST, _CLOSE, _MOST, _ROUNDS, _LATE = 24, 1e-10, 600, 40, 3
 # How far the log of a ratio may move in a cell by which the largest loss is told.

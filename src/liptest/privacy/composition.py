@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -20,10 +21,19 @@ from flint import arb
 
 from liptest.balls import precision
 from liptest.data.domains import Domain
-from liptest.errors import InputError, check_count, check_non_negative, check_open_unit, shown
+from liptest.errors import (
+    InputError,
+    SymbolicError,
+    UnsupportedForm,
+    check_count,
+    check_non_negative,
+    check_open_unit,
+    shown,
+)
 from liptest.mechanisms.base import ClosedFormLosses, Mechanism, check_mechanism, through_reads
 from liptest.mechanisms.laws import exact_ball
 from liptest.mechanisms.shift import ShiftTable
+from liptest.privacy.cell_likelihoods import bracket_of_cells
 from liptest.privacy.claims import text_above
 from liptest.privacy.comparison import exact_law
 from liptest.privacy.exhaustive import check_affordable, exhaustive_size, pair_blocks
@@ -54,6 +64,7 @@ from liptest.privacy.release_costs import (
     raised_slightly,
     step_for,
 )
+from liptest.privacy.rounded_losses import RoundedLosses, rounded_together
 from liptest.privacy.verdicts import PrivacyVerdict
 from liptest.verdicts import Decision, Record
 
@@ -101,7 +112,7 @@ class Composition:
     releases: tuple[int, ...]
     adaptive: bool
     above: tuple[Losses, ...]
-    below: tuple[Losses, ...] = ()
+    below: tuple[Losses | RoundedLosses, ...] = ()
     rho: float | None = None
     mu: float | None = None
     exception_mass: float = 0.0
@@ -209,11 +220,7 @@ def compose(
         return _on_one_dataset(listed, times, domain, size)
     parts = [_part_of(item, domain) for item in listed]
     above = losses_together(parts, times, size)
-    below: tuple[Losses, ...] = ()
-    if all(part.pairs for part in parts):
-        step_below = size or step_for(zip(parts, times, strict=True))
-        both = [part.below(step_below, k) for part, k in zip(parts, times, strict=True)]
-        below = tuple(mixed(list(zip(s, times, strict=True))) for s in zip(*both, strict=True))
+    below = _below(parts, times, size) if all(part.pairs for part in parts) else ()
     rho, orders = divergences(parts, times)
     return Composition(
         tuple(part.name for part in parts),
@@ -228,6 +235,26 @@ def compose(
         orders,
         tuple(dict.fromkeys(one for part in parts for one in part.conditions)),
     )
+
+
+def _below(
+    parts: Sequence[ReleasePart], times: Sequence[int], size: Fraction | None
+) -> tuple[Losses | RoundedLosses, ...]:
+    """Of the dearest pair of each part, in both orders where these differ."""
+    step = size or step_for(zip(parts, times, strict=True), of_all=True)
+    pairs = [part.dearest() for part in parts]
+    orders = [pairs]
+    if not all(pair.looks_symmetric() for pair in pairs):
+        orders.append([pair.reversed() for pair in pairs])
+    found: list[Losses | RoundedLosses] = []
+    is_exact = all(part.is_exact_below(k) for part, k in zip(parts, times, strict=True))
+    for turned in orders:
+        listed = list(zip(turned, times, strict=True))
+        if is_exact or all(pair.has_few_atoms() for pair in turned):
+            found.append(mixed([(pair_below(pair, step, k), k) for pair, k in listed]))
+        if not is_exact:
+            found.append(rounded_together(listed, step))
+    return tuple(found)
 
 
 def _part_of(item: Any, domain: Domain | None) -> ReleasePart:
@@ -274,10 +301,13 @@ def _of_verdict(verdict: Any) -> ReleasePart:
 
 def _of_mechanism(mechanism: Mechanism, domain: Domain) -> ReleasePart:
     pairs, closed = _pairs_of(mechanism, domain)
-    if pairs:
-        largest = max((_largest_loss(pair) for pair in pairs), default=0.0)
-        lattice = _above_all(pairs)
-        return ReleasePart(mechanism.name, _curve_of(pairs), largest, tuple(pairs), lattice=lattice)
+    below, above = pairs, pairs
+    if closed:
+        below, above = _brackets(mechanism, closed)
+    if above:
+        largest = max((_largest_loss(pair) for pair in above), default=0.0)
+        lattice = _above_all(above)
+        return ReleasePart(mechanism.name, _curve_of(above), largest, tuple(below), lattice=lattice)
 
     def curve(epsilon: arb) -> arb:
         found = arb(0)
@@ -288,6 +318,18 @@ def _of_mechanism(mechanism: Mechanism, domain: Domain) -> ReleasePart:
 
     largest = finite_range(curve)
     return ReleasePart(mechanism.name, ChordCurve(curve, largest), largest)
+
+
+def _brackets(
+    mechanism: Mechanism, closed: Sequence[tuple[Any, Any]]
+) -> tuple[list[LikelihoodPair], list[LikelihoodPair]]:
+    """Pairs that lie below and above those of datasets (theory 6.17); none where not followed."""
+    if len(closed) > _FEW_PAIRS or not isinstance(mechanism, ClosedFormLosses):
+        return [], []
+    with suppress(UnsupportedForm, SymbolicError):
+        both = [bracket_of_cells(mechanism.pair_cells(*ends)) for ends in closed]
+        return [below for below, _ in both], [above for _, above in both]
+    return [], []
 
 
 def _pairs_of(
@@ -390,7 +432,8 @@ def _on_one_dataset(
             f"laws, and {_FEW_PAIRS} finite ones are composed one by one; use adaptive=True",
             name="adaptive",
         )
-    above, below = [], []
+    above: list[Losses] = []
+    below: list[Losses | RoundedLosses] = []
     sides = [side for pair in pairs for side in (pair, pair.reversed())]
     for side in sides:
         forth, back = (_one_curve(one) for one in (side, side.reversed()))
@@ -401,6 +444,8 @@ def _on_one_dataset(
             grid = grid_above(forth, part.largest, size, back)
         above.append(grid.power(times[0]))
         below.append(pair_below(side, size, times[0]).power(times[0]))
+        if losses_above(side) is None:
+            below.append(rounded_together([(side, times[0])], size))
     return Composition((mechanism.name,), tuple(times), False, tuple(above), tuple(below))
 
 

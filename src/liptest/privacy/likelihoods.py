@@ -7,6 +7,7 @@ noise may have finitely many (theory 6.1).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -20,6 +21,8 @@ Masses = tuple[Fraction, Fraction]
 Balls = tuple[arb, arb]
 # Ratios of rounded probabilities that differ by less are taken as one.
 _SAME_RATIO = 1e-13
+#: Few enough atoms to look for a lattice for all of them.
+FEW_ATOMS = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,6 +93,24 @@ class LikelihoodPair:
     def is_whole(self) -> bool:
         """Whether outputs account for all of both laws."""
         return not (self.open_left or self.open_right)
+
+    def has_few_atoms(self) -> bool:
+        """Whether a lattice may be found that all its losses lie close to."""
+        return len(self.in_balls()) <= FEW_ATOMS
+
+    def looks_symmetric(self) -> bool:
+        """Whether (Q, P) seems to be the same pair; nothing that has to be right rests on it."""
+        ends = [sorted((float(p), float(q)) for p, q in one.in_balls()) for one in self._both()]
+        if len(ends[0]) != len(ends[1]) or self.left_only != self.right_only:
+            return False
+        pairs = zip(*ends, strict=True)
+        return all(
+            math.isclose(a, c, rel_tol=1e-9) and math.isclose(b, d, rel_tol=1e-9)
+            for (a, b), (c, d) in pairs
+        )
+
+    def _both(self) -> tuple[LikelihoodPair, LikelihoodPair]:
+        return self, self.reversed()
 
     def reversed(self) -> LikelihoodPair:
         """The pair (Q, P)."""

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
-from flint import arb, fmpz_poly
+from flint import arb, fmpz, fmpz_poly
 
 from liptest.balls import precision
 from liptest.mechanisms.laws import as_fraction, exact_ball
@@ -56,7 +56,9 @@ class GridLosses:
     def __mul__(self, other: GridLosses) -> GridLosses:
         """The losses of both releases together, on grids of one step."""
         product = self.weights * other.weights
-        cells = [self._unit(int(weight)) for weight in product.coeffs()]
+        if self.is_upper:
+            product += fmpz_poly([ONE - 1] * (product.degree() + 1))
+        cells = [int(weight) for weight in (product // fmpz(ONE)).coeffs()]
         both = self.infinite * (other.finite + other.infinite) + self.finite * other.infinite
         infinite = min(self._unit(both), ONE)
         first, base = self.first + other.first, self.base + other.base

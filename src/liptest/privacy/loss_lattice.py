@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from liptest.balls import precision
 from liptest.mechanisms.laws import as_fraction, exact_ball
-from liptest.privacy.likelihoods import LikelihoodPair
+from liptest.privacy.likelihoods import FEW_ATOMS, LikelihoodPair
 from liptest.privacy.loss_grid import (
     BITS,
     ONE,
@@ -47,7 +47,6 @@ _SPARE_BITS, _CLEAR_BITS, _WHOLE_BITS = 5, 9, 200
 # Cells of a lattice, of one law and of many.
 _MOST_CELLS = 1 << 15
 _MOST_TOGETHER = 1 << 18
-_FEW_LOSSES = 64
 # By what a pair may be exceeded that stands for all: a share, and a mass.
 _SHARE, _SLACK = Fraction(1, 1 << 40), Fraction(1, 1 << 180)
 # Mixed in floats: sums of up to 2^20 positive numbers, each of a few rounded operations, and losses
@@ -85,7 +84,7 @@ def losses_below(pair: LikelihoodPair, cells: int = 0) -> GridLosses | None:
         only = pair.left_only if isinstance(pair.left_only, arb) else exact_ball(pair.left_only)
         infinite = 0 if pair.open_right else units_below(only)
         found = _on_lattice(atoms, infinite, is_upper=False)
-        if found is None and 0 < len(atoms) <= _FEW_LOSSES and cells > 1:
+        if found is None and 0 < len(atoms) <= FEW_ATOMS and cells > 1:
             step = _closest(np.array([float(loss.mid()) for loss, _ in atoms]), cells)
             found = _placed(atoms, infinite, Fraction(step), None, is_upper=False)
         return found

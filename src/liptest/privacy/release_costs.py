@@ -34,8 +34,8 @@ from liptest.privacy.tradeoff import gaussian_delta
 #: Bits with which curves are calculated.
 CURVE_BITS = 320
 # Cells that all releases together take on a grid, about, and those of one release on a lattice.
-_CELLS = 1 << 16
-_MOST_CELLS = 1 << 17
+_CELLS = 1 << 18
+_MOST_CELLS = 1 << 18
 _STRAIGHT = 64
 _MOST_FITTED = 1 << 13
 # Losses beyond this are infinite, where they are not rarer than 2^-170 before.
@@ -126,10 +126,14 @@ class ReleasePart:
             return self.lattice
         return grid_above(self.curve, self.largest, step, is_convex=self.is_convex)
 
-    def below(self, step: Fraction, releases: int) -> list[GridLosses]:
-        """The losses of its dearest pair from below, in both orders."""
-        chosen = max(self.pairs, key=pair_weight)
-        return [pair_below(side, step, releases) for side in (chosen, chosen.reversed())]
+    def dearest(self) -> LikelihoodPair:
+        """The actual pair that is likely the dearest."""
+        return max(self.pairs, key=pair_weight)
+
+    def is_exact_below(self, releases: int) -> bool:
+        """Whether the losses of that pair have a lattice that is not too fine."""
+        found = losses_below(self.dearest())
+        return found is not None and _is_small(found, releases)
 
     def is_on_lattice(self, releases: int) -> bool:
         """Whether there is a lattice that is not too fine."""
@@ -234,12 +238,17 @@ def epsilon_of_orders(
     return max(0.0, min(epsilons, default=math.inf) * (1 + 1e-12) + 1e-12)
 
 
-def step_for(parts: Iterable[tuple[ReleasePart, int]]) -> Fraction:
-    """A power of 2, so that the losses of all releases take a given number of cells."""
+def step_for(parts: Iterable[tuple[ReleasePart, int]], *, of_all: bool = False) -> Fraction:
+    """A power of 2, so that the losses of all releases take a given number of cells.
+
+    Those on a lattice of their own need no step; ``of_all``: they count, too.
+    """
     squares = mean = 0.0
     least = math.inf
     for part, releases in parts:
-        if part.curve is None or part.is_on_lattice(releases) or not part.largest:
+        if part.curve is None or not part.largest:
+            continue
+        if not of_all and part.is_on_lattice(releases):
             continue
         with precision(CURVE_BITS):
             apart = float(part.curve(arb(0)).upper())

@@ -180,7 +180,7 @@ def test_rho_adds_up_and_is_converted():
     noisy = lt.ShiftMechanism(lt.Count(), lt.DiscreteGaussian(10))
     verdict = lt.check_privacy(noisy, CUBE, rho=0.005)
     pure = lt.check_privacy(lt.ShiftMechanism(lt.Count(), lt.DiscreteLaplace(5)), CUBE, epsilon=0.2)
-    found = compose([verdict, pure], releases=[10, 3])
+    found = compose([verdict, pure], releases=[10, 3], step=2**-9)
     assert found.rho == pytest.approx(0.05 + 3 * 0.2 * math.tanh(0.1), rel=1e-6)
     # As a curve rho composes with the other curve; which says more than the sum of rhos.
     both = found.epsilon_at(1e-6).upper
