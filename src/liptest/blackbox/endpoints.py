@@ -34,7 +34,7 @@ class HttpEndpoint:
     It is sent ``{"dataset": [0, 1], "n": 100, "seed": 7}`` by POST and answers as a program does,
     ``{"outputs": [..]}``.
 
-    Raises InputError for what is no http or https address, or holds a password.
+    Raises InputError for what is not an http or https address, or holds a password.
     """
 
     url: str
@@ -48,7 +48,7 @@ class HttpEndpoint:
         except ValueError:
             known = False
         if not known:
-            raise InputError(f"endpoint={shown(self.url)} is no http or https address")
+            raise InputError(f"endpoint={shown(self.url)} is not an http or https address")
         if parts.username or parts.password:
             raise InputError("endpoint: an address with a password would stand in certificates")
         check_count("batch", self.batch)

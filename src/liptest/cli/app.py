@@ -82,7 +82,7 @@ def module_of(name: str) -> str:
 
 
 def _default_of(value: object) -> str | None:
-    """What is shown of a default: nothing where it is no value, or a switch that is off."""
+    """What is shown of a default: nothing where it is not a value, or a switch that is off."""
     return None if value is False or value is None else str(value)
 
 

@@ -73,7 +73,7 @@ def read_names(path: Path | None, name: str) -> list[str]:
         )
     if not all(isinstance(cell, str) and cell.strip() for cell in cells):
         raise _wrong(
-            f"{name}: {path} has empty cells there, or some that are no text; say all names, "
+            f"{name}: {path} has empty cells there, or some that are not text; say all names, "
             f"{name}:north|south"
         )
     return sorted(set(cells))

@@ -68,7 +68,7 @@ def open_signed(text: str, key: Path | None) -> tuple[str, str]:
     """
     if not is_receipt(text):
         if key is not None:
-            raise InputError("--key: the file is no signed receipt; liptest sign makes one")
+            raise InputError("--key: the file is not a signed receipt; liptest sign makes one")
         return text, ""
     try:
         if key is None:

@@ -70,7 +70,7 @@ def _options(typed: Sequence[str]) -> dict[str, str]:
 
 
 def _mechanism(typed: Sequence[str]) -> str | None:
-    """The first word that has the form of one and is no value of an option."""
+    """The first word that has the form of one and is not a value of an option."""
     for before, word in zip(["", *typed], typed, strict=False):
         if not before.startswith("--") and _MECHANISM.fullmatch(word):
             return word

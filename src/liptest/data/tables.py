@@ -144,7 +144,7 @@ class Table(Domain):
     ------
     InputError
         No columns, a name that is not a string, a column of another kind, another relation, a unit
-        that is no key, or more than 2^20 different rows (give integers a step).
+        that is not a key, or more than 2^20 different rows (give integers a step).
     """
 
     #: What each column holds.

@@ -41,7 +41,7 @@ _STEPS: dict[tuple[Operation, bool], str] = {
     (operator.mul, True): "multiply",
     (operator.truediv, False): "divide",
 }
-# Beyond, a whole number of NumPy may overflow, or is no float exactly.
+# Beyond, a whole number of NumPy may overflow, or is not exactly a float.
 _MOST_WHOLE = 1 << 40
 # Random numbers of one run: each is followed step by step, many times.
 _MOST_DRAWS = 256
@@ -164,7 +164,7 @@ class ChainValue(NoisyNumber):
             self.refuse(f"{operation.__name__} with 0")
         kind = type(operation(*pair))
         if other == 0 and name == "multiply" and kind in _FLOATS:
-            return kind(0.0)  # or not a number, which is no output that is ever looked for
+            return kind(0.0)  # or not a number, which is not an output that is ever looked for
         of_whole, to_whole = self.kind in _WHOLES, kind in _WHOLES
         is_whole = type(other) not in _FLOATS
         if kind not in (*_FLOATS, *_WHOLES) or (is_whole and abs(int(other)) > _MOST_WHOLE):

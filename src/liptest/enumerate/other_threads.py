@@ -31,7 +31,7 @@ STARTS = {
     "pty.spawn": "starts a program",
     "subprocess.Popen": "starts a program",
 }
-#: Audit events, and a file that is no plain one, with what code does there: it asks others.
+#: Audit events, and a file that is not a plain one, with what code does there: it asks others.
 ASKS = {
     **dict.fromkeys(("socket.connect", "socket.bind"), "connects to another program"),
     **dict.fromkeys(("socket.sendto", "socket.sendmsg"), "connects to another program"),

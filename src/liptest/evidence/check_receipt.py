@@ -116,12 +116,12 @@ def read_public_key(text: str) -> bytes:
     lines = text.split()
     joined = " ".join(lines)
     if not joined.startswith(_HEAD) or not joined.endswith(_TAIL):
-        raise NotAReceipt("the key is no public key in PEM (-----BEGIN PUBLIC KEY-----)")
+        raise NotAReceipt("the key is not a public key in PEM (-----BEGIN PUBLIC KEY-----)")
     body = joined.removeprefix(_HEAD).removesuffix(_TAIL).replace(" ", "")
     try:
         data = base64.b64decode(body, validate=True)
     except ValueError:
-        raise NotAReceipt("the key is no public key in PEM: its lines are not base64") from None
+        raise NotAReceipt("the key is not a public key in PEM: its lines are not base64") from None
     if not data.startswith(_PREFIX) or len(data) != len(_PREFIX) + 32:
         raise NotAReceipt("the key is not an Ed25519 public key")
     return data[len(_PREFIX) :]
@@ -205,7 +205,7 @@ def _read(text: str) -> tuple[dict[str, Any], bytes, bytes]:
         certificate = json.loads(payload)["predicate"]
         write_statement(certificate)
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError, StopIteration):
-        raise NotAReceipt("it is no envelope with a statement about a certificate") from None
+        raise NotAReceipt("it is not an envelope with a statement about a certificate") from None
     return certificate, payload, signature
 
 

@@ -150,7 +150,9 @@ class DomainForm(Record):
         width = 1 + 2 * sum(kind.is_real for kind in made.values())
         rows, rest = divmod(self.dimension, width)
         if rest or not rows:
-            raise InputError(f"dimension={self.dimension} is no number of rows of {width} numbers")
+            raise InputError(
+                f"dimension={self.dimension} is not a number of rows of {width} numbers"
+            )
         table = Table(made, rows=rows, relation=relation, unit=unit, at_most=self.at_most)
         if type(table) is not _KINDS[self.kind]:
             raise InputError(f"kind={shown(self.kind)} does not fit the columns")

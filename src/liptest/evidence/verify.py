@@ -69,7 +69,7 @@ from liptest.verdicts import Cost, Decision
 # Every function gives sentences, nothing when all is well.
 
 
-# Methods that are no Lipschitz testers.
+# Methods that are not Lipschitz testers.
 _NAMED = (*METHODS, *AT_ANY_SIZE, BY_FILTER)
 _KINDS = {
     Decision.YES: ("proof", "sampling"),

@@ -57,7 +57,7 @@ class FloatStep:
 
     @property
     def is_rounding(self) -> bool:
-        """Whether it is no step of arithmetic."""
+        """Whether it is not a step of arithmetic."""
         return self.name in ROUNDINGS or self.name == "places"
 
     @property

@@ -57,7 +57,7 @@ class CountedLaw:
 
 
 class NotCounted(Exception):
-    """The outputs are no steps of one number drawn, or too many; with the reason."""
+    """The outputs are not steps of one number drawn, or too many; with the reason."""
 
 
 def count_outputs(pieces: Sequence[OutputPiece], most: int = MOST_LEVELS) -> CountedLaw:

@@ -16,7 +16,8 @@ from liptest.enumerate.outputs import Fields, Items
 from liptest.errors import GateError, InputError, shown
 from liptest.mechanisms.laws import Output, Raised
 
-# Longest text of one output. A release that spells out more is no number, name or table of counts.
+# Longest text of one output. A release that spells out more is neither a number, nor a name, nor
+# a table of counts.
 _LONGEST = 1 << 20
 # Python refuses to read or write longer decimal numbers.
 _DIGITS = 4_000

@@ -107,7 +107,7 @@ def fit_table(task: ReleaseTask, table: PrivateTable, places: Places) -> Answer:
             raise InputError(f"the table {table.name} is not ready")
         domain = task_law(from_json(task.check_json), places.public).domain
         if len(domain.check_points(_private(table, places), private=True)) != 1:
-            raise InputError("the table is no dataset of the domain")
+            raise InputError("the table is not a dataset of the domain")
     except (LiptestError, OSError) as error:
         return FAILED, _plain(error), None
     return READY, "", None

@@ -313,7 +313,7 @@ class RealColumn(Storage):
             return self.refuse(f"{use} of floats that may overflow", "clip them first")
         if not largest.any():
             return np.float64(0)
-        # Of numbers that are no multiples of anything: the entry next to a whole one.
+        # Of numbers that are not multiples of anything: the entry next to a whole one.
         some = np.nextafter(largest.max() / 3, np.inf)
         sizes = np.array([largest.max(), some])
         margin = margin_of(sizes, records, is_off=False, in_pairs=True)

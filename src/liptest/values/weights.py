@@ -269,7 +269,7 @@ def exp_of_score(score: Any, kind: Any) -> Any:
         ends = None if unknowns else _ends(score.run, score.form)
         if ends is None or max(map(abs, ends)) > _LARGEST:
             size = "any size" if ends is None else f"size {float(max(map(abs, ends))):.6g}"
-            score.run.tree.unsupported(f"exp of a score of {size}, which is no float", _SHIFT)
+            score.run.tree.unsupported(f"exp of a score of {size}, which is not a float", _SHIFT)
     return Weight(score.run, score.form, unknowns, kind)
 
 
@@ -361,7 +361,7 @@ def choose_by_weights(count: int, p: Any) -> int | None:
 
 
 def _has_its_largest(weights: tuple[tuple[Form, Unknowns], ...]) -> bool:
-    """Whether what is common to all weights is, and one of them is no small number."""
+    """Whether what is common to all weights is, and one of them is not small."""
     common = weights[0][1]
     if any(unknowns != common for _, unknowns in weights):
         return False
