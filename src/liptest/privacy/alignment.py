@@ -62,7 +62,9 @@ def _with_added_law(task: Task, claim: Claim, known: Alignment) -> Alignment:
             f"with delta {rounded_above(proved):.3g} it is proved for data of any size: of the "
             f"noise that its code makes all but {tail:.3g} was enumerated"
         )
-        return known if math.isfinite(known.epsilon) else replace(known, reason=reason)
+        if math.isfinite(known.epsilon):
+            return known
+        return replace(known, reason=reason, enough=proved if proved < 1 else None)
     price = Price(epsilon, delta=proved)
     return Alignment(
         price,

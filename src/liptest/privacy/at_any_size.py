@@ -21,11 +21,18 @@ from liptest.data.tables import RowsOfUsers
 from liptest.errors import LiptestError, MechanismError
 from liptest.privacy.alignment import dearer_words, prove_by_alignment, run_alignment
 from liptest.privacy.by_records import prove_by_records
+from liptest.privacy.claims import text_above
 from liptest.privacy.plain_pairs import FEW_DATASETS
-from liptest.privacy.prices import Alignment
+from liptest.privacy.prices import Alignment, rounded_above
 from liptest.privacy.refutation import Refutation, run_refutation, search_refutation
 from liptest.privacy.request import Task, nothing, verdict_of
-from liptest.privacy.verdicts import BY_ALIGNMENT, BY_REFUTATION, PrivacyPlan, PrivacyVerdict
+from liptest.privacy.verdicts import (
+    BY_ALIGNMENT,
+    BY_REFUTATION,
+    PrivacyPlan,
+    PrivacyVerdict,
+    Remedy,
+)
 from liptest.runs.deadlines import deadline
 from liptest.runs.driver import Judgement, RunOutcome
 from liptest.runs.workers import elsewhere, has_processes
@@ -172,7 +179,10 @@ def _undecided(task: Task, early: Early) -> PrivacyVerdict:
     total = Judgement(queries=laws, pairs=pairs, largest=largest, answered=True)
     guarantee = nothing(f"{_NOTHING}: neither a proof nor a violation was found.", "theory S1")
     plan = PrivacyPlan("auto", 0, float(laws), 0.0, "theory S1")
-    return verdict_of(task, plan, RunOutcome(total, "complete", 0.0), guarantee, reason)
+    verdict = verdict_of(task, plan, RunOutcome(total, "complete", 0.0), guarantee, reason)
+    if known.enough is None:
+        return verdict
+    return replace(verdict, remedy=Remedy(delta=float(text_above(rounded_above(known.enough)))))
 
 
 def within_time(task: Task, check: Callable[[], PrivacyVerdict]) -> PrivacyVerdict:

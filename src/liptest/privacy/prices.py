@@ -21,9 +21,9 @@ from liptest.symbolic.answers import ManyDifferences
 from liptest.symbolic.direct_sums import price_direct_sums, price_many_sums
 
 # First every released sum is paid for, then only what comparisons tell.
+_WAYS = ("released", "branches")
 # Of claims that say anything about choices with weights.
 _LARGEST_CLAIM = 30
-_WAYS = ("released", "branches")
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,8 @@ class Alignment:
     dearest: tuple[int, int, int] | None = None
     #: Neighbours on both sides of a comparison of data without noise.
     boundary: tuple[tuple[IntArray, IntArray], ...] = ()
+    #: A delta with which the claim is proved, where it is not without.
+    enough: Fraction | None = None
 
     @property
     def epsilon(self) -> float:
@@ -101,7 +103,7 @@ def _with_rounding(followed: Any, way: str, wanted: Fraction | None, delta: Frac
             f"weights of a choice are floats, and NumPy draws on a grid of 2**-53; at delta 0 "
             f"write np.argmax(scores * t + rng.gumbel(size=len(scores)))"
         )
-        return Alignment(None, reason=reason)
+        return Alignment(None, reason=reason, enough=proved)
     return replace(found, price=replace(found.price, delta=proved))
 
 

@@ -93,6 +93,12 @@ def test_without_a_delta_the_delta_that_is_proved_is_said() -> None:
     verdict = lt.check_privacy(drawn_by(counts, 0.5), lt.RecordGrid([8] * 1000), epsilon=1)
     assert verdict.decision == "INCONCLUSIVE"
     assert "with delta 7.3e-12 it is proved for data of any size" in verdict.reason
+    enough = verdict.sufficient_delta
+    assert enough is not None
+    again = lt.check_privacy(
+        drawn_by(counts, 0.5), lt.RecordGrid([8] * 1000), epsilon=1, delta=enough
+    )
+    assert again.decision == "YES"
 
 
 def chosen_then_counted(data: Any, rng: Any) -> Any:
