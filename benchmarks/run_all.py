@@ -48,8 +48,8 @@ TEXTS = (
     "sequential.py",
 )
 
-# What takes an hour.
-ALONE = ("mutants.py", "mutant_runs.py")
+# What takes an hour, or starts processes that listen.
+ALONE = ("mutants.py", "mutant_runs.py", "service.py", "service_kills.py")
 
 
 def main() -> int:

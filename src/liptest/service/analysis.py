@@ -83,6 +83,8 @@ def analyse(submission: Submission, content: bytes, check_json: str, place: Work
         return Analysis(str(Decision.INCONCLUSIVE), str(error))
     except LiptestError as error:
         return Analysis(FAILED, words_of_failure(error))
+    except MemoryError:
+        return Analysis(FAILED, "failed: limit of memory, for its laws")
     return _told(submission, found, certificate)
 
 
@@ -145,7 +147,11 @@ def words_of_failure(error: LiptestError) -> str:
     text = " ".join(str(error).split())
     if isinstance(error, LimitReached):
         return f"failed: limit of {error.limit}"
-    if isinstance(error, GateError):
-        return f"failed: its laws cannot be sealed: {text}"
     met = next((limit for words, limit in _LIMITS.items() if words in text), None)
-    return f"failed: {text}" if met is None else f"failed: limit of {met} ({text})"
+    if met is not None:
+        return f"failed: limit of {met} ({text})"
+    return (
+        f"failed: its laws cannot be sealed: {text}"
+        if isinstance(error, GateError)
+        else f"failed: {text}"
+    )

@@ -36,6 +36,7 @@ class _Wish:
     host: str
     port: int
     workers: int
+    memory: int
     role: Role
     unconfined: bool
     imports: tuple[str, ...]
@@ -51,6 +52,7 @@ def serve(
     host: Annotated[str, Parameter(help="Address to listen at.")] = "127.0.0.1",
     port: Annotated[int, Parameter(help="Port to listen at; 0 takes a free one.")] = 8000,
     workers: Annotated[int, Parameter(help="Processes that analyse code.")] = 2,
+    memory: Annotated[int, Parameter(help="MiB that a worker and its code may have.")] = 4096,
     role: Annotated[Role, Parameter(help="Start only processes of this kind.")] = "all",
     allow_import: Annotated[
         list[str] | None, Parameter(help="A package that code may import, too.", negative="")
@@ -72,7 +74,9 @@ def serve(
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="liptest-demo-")))
         chosen = port if role not in ("all", "web") else free_port(host, port)
         wish = _Wish(
-            *(folder.absolute(), host, chosen, check_count("workers", workers), role),
+            *(folder.absolute(), host, chosen, check_count("workers", workers)),
+            memory=check_count("memory", memory),
+            role=role,
             unconfined=allow_unconfined,
             imports=tuple(allow_import or ()),
         )
@@ -157,7 +161,9 @@ def _run(wish: _Wish) -> None:
         "web": [Process("web", "liptest.service.web", [folder, *listen])],
         "releaser": [Process("releaser", daemon, ["releaser", folder])],
         "worker": [
-            Process(f"worker {n + 1}", daemon, ["worker", folder, *more])
+            Process(
+                f"worker {n + 1}", daemon, ["worker", folder, *more, "--memory", str(wish.memory)]
+            )
             for n in range(wish.workers)
         ],
     }

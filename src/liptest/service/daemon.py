@@ -17,13 +17,15 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
-from liptest.service.jobs import KINDS, Workplace
-from liptest.service.processes import end_with
+from liptest.service.jobs import KINDS, WORKER, Workplace
+from liptest.service.processes import end_with, limit_memory
 from liptest.service.records import Places, QueuedJob
 from liptest.service.store import LEASE, Store
 from liptest.service.tasks import ALLOWED
 
 _PAUSE = 0.2
+#: MiB of addresses that a worker may have, and each analysis that it starts.
+MEMORY = 4096
 
 
 @dataclass(frozen=True)
@@ -72,9 +74,12 @@ def run_daemon(arguments: Sequence[str]) -> None:
     parser.add_argument("--allow-unconfined", action="store_true")
     parser.add_argument("--allow-import", action="append", default=list(ALLOWED))
     parser.add_argument("--lease", type=float, default=LEASE)
+    parser.add_argument("--memory", type=int, default=MEMORY)
     parser.add_argument("--parent", type=int, default=0)
     given = parser.parse_args(arguments)
     end_with(given.parent)
+    if given.role == WORKER:
+        limit_memory(given.memory << 20)
     places = Places(given.folder)
     place = Workplace(
         Store(places.database),

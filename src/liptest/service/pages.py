@@ -439,6 +439,8 @@ def list_pages() -> list[Route]:
         Route("/login", guarded_page(log_in, open_to_all=True), methods=["POST"]),
         Route("/submissions/{number}/events", follow, methods=["GET"]),
         Route("/static/style.css", serve_file("style.css", "text/css"), methods=["GET"]),
+        Route("/static/icon.svg", serve_file("icon.svg", "image/svg+xml"), methods=["GET"]),
+        Route("/favicon.ico", serve_file("icon.svg", "image/svg+xml"), methods=["GET"]),
         Route("/static/live.js", serve_file("live.js", "text/javascript"), methods=["GET"]),
         *(Route(path, guarded_page(handler), methods=["GET"]) for path, handler in shows.items()),
         *(Route(path, guarded_page(handler), methods=["POST"]) for path, handler in sends.items()),

@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 _PAUSE = 0.25
@@ -26,6 +27,16 @@ def end_with(parent: int) -> None:
 
     if parent:
         threading.Thread(target=watch, daemon=True).start()
+
+
+def limit_memory(count: int) -> None:
+    """Give this process, and what it starts, so many bytes of addresses at most."""
+    try:
+        import resource
+    except ImportError:  # Windows has none
+        return
+    with suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_AS, (count, count))
 
 
 @dataclass
