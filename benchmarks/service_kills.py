@@ -22,16 +22,13 @@ from service_room import CODE, Room, running
 from liptest.evidence.ledger import Ledger
 from liptest.evidence.ledger_file import Chain
 
-_DONE = ("released", "refused")
-
 
 def kill_at_random(room: Room, kills: int, pause: float, draw: random.Random) -> Counter[str]:
     """Kill one process after the other; which ones."""
     killed: Counter[str] = Counter()
     while sum(killed.values()) < kills:
         time.sleep(draw.uniform(0.0, 2 * pause))
-        # Each kind as often as another, whatever the number of its processes.
-        kind = draw.choice(("web", "releaser", "worker"))
+        [kind] = draw.choices(("web", "releaser", "worker"), (1, 2, 2))
         chosen = draw.choice([p for p in room.supervisor.processes if p.name.startswith(kind)])
         if chosen.running is not None and chosen.running.poll() is None:
             chosen.running.send_signal(signal.SIGKILL)
@@ -39,24 +36,22 @@ def kill_at_random(room: Room, kills: int, pause: float, draw: random.Random) ->
     return killed
 
 
-def send_all(room: Room, count: int, pause: float) -> list[int]:
-    """Submit, and ask for a release of whatever got a YES; the numbers of the submissions."""
-    sent = []
+def send_all(room: Room, count: int, pause: float, sent: list[int]) -> None:
+    """Submit, and note the numbers of the submissions."""
     for n in range(count):
         body = {"task": 1, "file": "mine.py", "name": "count", "code": f"{CODE}# {n}\n"}
         sent.append(room.vendor.call("POST", "/api/submissions", body, f"submission-{n}")["id"])
         time.sleep(pause)
-    return sent
 
 
-def release_all(room: Room, sent: list[int], deadline: float) -> None:
-    """Ask once for each submission, as soon as it is decided."""
-    waiting = list(sent)
-    while waiting and time.monotonic() < deadline:
-        for number in list(waiting):
+def release_all(room: Room, count: int, sent: list[int], deadline: float) -> None:
+    """Ask once for a release of each submission that got a YES, as soon as it has."""
+    decided: set[int] = set()
+    while len(decided) < count and time.monotonic() < deadline:
+        for number in [one for one in sent if one not in decided]:
             state = room.vendor.call("GET", f"/api/submissions/{number}")["state"]
             if state not in ("queued", "running"):
-                waiting.remove(number)
+                decided.add(number)
             if state == "YES":
                 body = {"submission": number}
                 room.operator.call("POST", "/api/releases", body, f"release-{number}")
@@ -106,13 +101,19 @@ def main() -> int:
             draw = random.Random(seed)
             killed.update(kill_at_random(room, given.kills, given.pause, draw))
 
-        killer = threading.Thread(target=kill)
-        killer.start()
-        # The load is spread over the time of the kills.
-        sent = send_all(room, given.submissions, given.kills * given.pause / given.submissions)
-        deadline = time.monotonic() + given.patience
-        release_all(room, sent, deadline)
-        killer.join()
+        # The load falls into the time of the kills, with some of them left for what comes after.
+        sent: list[int] = []
+        pause = 0.6 * given.kills * given.pause / given.submissions
+        deadline = began + given.kills * given.pause + given.patience
+        threads = [
+            threading.Thread(target=kill),
+            threading.Thread(target=send_all, args=(room, given.submissions, pause, sent)),
+            threading.Thread(target=release_all, args=(room, given.submissions, sent, deadline)),
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
         while room.store.waiting() and time.monotonic() < deadline:
             time.sleep(0.5)
         wrong = problems_of(room, sent)

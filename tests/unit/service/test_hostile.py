@@ -90,8 +90,8 @@ def test_what_only_a_jail_keeps(room: Room) -> None:
     hidden = [room.places.database, room.places.ledger, room.places.private / "clicks.csv"]
     reads = "".join(f"\nopen({str(path)!r})" for path in hidden[:1])
     fills = (
-        "import itertools\nfor n in itertools.count():\n"
-        "    open(f'/tmp/f{n}', 'wb').write(bytes(1 << 24))"
+        "import itertools, tempfile\nplace = tempfile.gettempdir()\n"
+        "for n in itertools.count():\n    open(f'{place}/f{n}', 'wb').write(bytes(1 << 24))"
     )
     first = room.submit(key="reads-files", content=reads.encode())
     second = room.submit(key="fills-memory", content=fills.encode())
