@@ -62,7 +62,7 @@ _PLACES: dict[Any, int] = {np.argmax: 1, np.argmin: -1}
 _DIVISIONS = (operator.truediv, operator.floordiv, operator.mod)
 Evaluate = Callable[[Any], Any]
 _EXP = math.exp
-_LARGEST = frozenset({np.max, np.amax})
+_LARGEST: dict[Any, int] = {np.max: 1, np.amax: 1, np.min: -1, np.amin: -1}
 
 
 class ScoreTable:
@@ -72,8 +72,8 @@ class ScoreTable:
     types: frozenset[type] = frozenset()
     #: ``(score, kind)``.
     exp: Callable[[Any, Any], Any]
-    #: ``(run, scores, kind)``.
-    largest: Callable[[Any, Any, Any], Any]
+    #: ``(run, scores, kind, sign)``, -1 for the smallest.
+    largest: Callable[..., Any]
 
 
 OF_SCORES = ScoreTable()
@@ -197,7 +197,8 @@ class AlignedRun(DecidingRun):
     def answer_function(self, function: Any, arguments: Any, options: dict[str, Any]) -> Any:
         """Functions of arrays that become known: what follows from them is known, too."""
         if function in _LARGEST and not options and self._are_answers(arguments):
-            return OF_SCORES.largest(self, _lane(arguments[0]), arguments[0].dtype.type)
+            (array,) = arguments
+            return OF_SCORES.largest(self, _lane(array), array.dtype.type, _LARGEST[function])
         if function in _PLACES and not self.releases:
             return self._place_of_largest(_PLACES[function], arguments, options)
         if function is np.where and not options:

@@ -21,7 +21,7 @@ from liptest.values.array import Storage, SymbolicArray, array_of, filled
 from liptest.values.branching import Branching
 from liptest.values.protocol import COMPARISONS, Symbolic, is_symbolic
 from liptest.values.record_list import RecordList
-from liptest.values.record_parts import MOST_PARTS, line_of
+from liptest.values.record_parts import line_of
 
 Table = NDArray[Any]
 # Of a float: half a step at 1.
@@ -533,7 +533,7 @@ class Blocks(Storage):
 
 def is_grid(positions: NDArray[Any]) -> bool:
     """Whether all rows and columns of positions are ranges."""
-    if positions.ndim != 2 or not positions.size or max(positions.shape) > MOST_PARTS:
+    if positions.ndim != 2 or not positions.size:
         return False
     steps = [np.diff(positions, axis=axis) for axis in (0, 1)]
     return all(one.size == 0 or (one[0, 0] != 0 and np.all(one == one[0, 0])) for one in steps)

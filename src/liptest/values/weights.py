@@ -28,13 +28,15 @@ from liptest.values.protocol import Operation, is_symbolic
 
 # Of an argument of exp, from where on a float may become infinite, or the sum of weights 0.
 _LARGEST = 600
+# Of constant factors of weights, which stay far from the ends of floats with them.
+_DIGITS = 80
 # Twice what float weights, their sum and NumPy's grid of 2**-53 change a probability by.
 _ROUNDING = Fraction(1, 1 << 50)
 _MOST = 2048
 # A probability that NumPy was given may be off by so much from what it is taken for.
 _NEAR = 1e-9
 _ONE, _EXP = Fraction(1), math.exp
-_SHIFT = "subtract the largest score first: np.exp(scores - scores.max())"
+_SHIFT = "subtract the largest score first: np.exp(factor * (scores - scores.max()))"
 _ADVICE = (
     "give weights to rng.choice(k, p=weights / weights.sum()), with weights = np.exp(factor * "
     "(scores - scores.max())), and use neither of them otherwise"
@@ -46,6 +48,13 @@ class Largest:
     """The largest of some scores."""
 
     forms: tuple[Form, ...]
+
+
+@dataclass(frozen=True)
+class Constant:
+    """A factor of all weights."""
+
+    number: Fraction
 
 
 #: What is not known, by what it is (the largest of scores, weights that are added up, a constant
@@ -207,11 +216,13 @@ class Weight(_Positive):
         if operation is operator.truediv and not swapped and type(other) is SumOfWeights:
             return Weight(self.run, self.form, _plus(self.unknowns, ((other.key, _ONE),), -1), kind)
         is_factor = isinstance(other, (int, float, np.integer, np.floating)) and other > 0
-        if is_factor and 2.0**-30 <= other <= 2.0**30:
+        if is_factor:
             sign = {operator.mul: 1, operator.truediv: -1}.get(operation)
             if sign is not None and not (swapped and sign == -1):
-                constant = ("constant", _exact(other)), _ONE
-                return Weight(self.run, self.form, _plus(self.unknowns, (constant,), sign), kind)
+                constant = Constant(_exact(other)), _ONE
+                unknowns = _plus(self.unknowns, (constant,), sign)
+                if _digits_of_constants(unknowns) <= _DIGITS:
+                    return Weight(self.run, self.form, unknowns, kind)
         return self.refuse(operation.__name__)
 
 
@@ -246,6 +257,12 @@ class SumOfWeights(_Positive):
 
 def _exact(number: Any) -> Fraction:
     return Fraction(int(number) if isinstance(number, (int, np.integer)) else float(number))
+
+
+def _digits_of_constants(unknowns: Unknowns) -> float:
+    """How many binary digits constant factors make weights longer or shorter."""
+    constants = ((one.number, by) for one, by in unknowns if type(one) is Constant)
+    return sum(abs(float(by) * math.log2(number)) for number, by in constants)
 
 
 def _added(left: _OfScores, right: Any) -> Any:
@@ -294,14 +311,15 @@ def _ends(run: AlignedRun, form: Form) -> tuple[Fraction, Fraction] | None:
     return low, high
 
 
-def largest_of(run: AlignedRun, cells: list[Any], kind: Any) -> Score:
-    """The largest of some answers and constants, which only drops out of weights."""
+def largest_of(run: AlignedRun, cells: list[Any], kind: Any, sign: int) -> Score:
+    """The largest of some answers and constants, or the smallest, which drops out of weights."""
     answers = (type(one) is AlignedValue for one in cells)
     forms = [
         one.form if is_answer else Form(_exact(one), ())
         for one, is_answer in zip(cells, answers, strict=True)
     ]
-    return Score(run, Form(0, ()), ((Largest(tuple(forms)), _ONE),), kind)
+    largest = Largest(tuple(one * sign for one in forms))
+    return Score(run, Form(0, ()), ((largest, Fraction(sign)),), kind)
 
 
 class Selection(Alternative):

@@ -161,6 +161,11 @@ def test_what_is_more_than_parts_is_refused(name: str) -> None:
     assert align(lt.mechanism(release), SMALL).price is None
 
 
+def test_long_lines_of_a_grid() -> None:
+    halves = lambda data: data.reshape(2, -1).sum(axis=1)  # noqa: E731
+    assert price(halves, lt.Hypercube(20_000)) == 1.0
+
+
 def noise_for_one_half(data: Any, rng: Any) -> Any:
     return data[:6000].sum() + rng.laplace(0, 1.0), data[4000:].sum() + rng.laplace(0, 1.0)
 

@@ -117,7 +117,16 @@ def in_other_words(data: Any, rng: Any) -> Any:
     return rng.choice(["low", "middle", "high"], p=weights / np.sum(weights))
 
 
-@pytest.mark.parametrize(("program", "price"), [(chosen_then_counted, 1.0), (in_other_words, 0.5)])
+def by_losses(data: Any, rng: Any) -> Any:
+    """Weights of losses, of which the smallest is best; one place is a constant."""
+    losses = np.array([(data != value).sum() for value in range(3)] + [7])
+    weights = 2 * np.exp(-0.5 * (losses - losses.min()))
+    return int(rng.choice(4, p=weights / weights.sum()))
+
+
+@pytest.mark.parametrize(
+    ("program", "price"), [(chosen_then_counted, 1.0), (in_other_words, 0.5), (by_losses, 1.0)]
+)
 def test_other_words(program: Any, price: float) -> None:
     found = align(lt.mechanism(program), lt.RecordGrid([4] * 1000), _exact(1.0), _exact(ROUNDED))
     assert found.epsilon == pytest.approx(price)
@@ -156,6 +165,12 @@ NOT_FOLLOWED: dict[str, Callable[[Any, Any], Any]] = {
     ),
     "half of the largest": lambda d, r: np.exp(
         np.bincount(d, minlength=4) - np.bincount(d, minlength=4).max() / 2
+    ),
+    "a smallest that is no bound": lambda d, r: np.exp(
+        np.bincount(d, minlength=4) - np.bincount(d, minlength=4).min()
+    ),
+    "factors beyond floats": lambda d, r: r.choice(
+        4, p=_weights(d) * 2.0**-700 * 2.0**-700 / (_weights(d) * 2.0**-700 * 2.0**-700).sum()
     ),
     "the largest": lambda d, r: np.bincount(d, minlength=4).max() + r.laplace(0, 1.0),
     "a weight": lambda d, r: float(_weights(d)[0]) + r.laplace(0, 1.0),
