@@ -37,6 +37,8 @@ SCRIPTS = (
     "published_exact.py",
     "alignment.py",
     "checkdp.py",
+    "recorder_peer.py",
+    "dprivbench.py",
     "search.py",
     "profile_bands.py",
     "executors.py",

@@ -94,6 +94,31 @@ def _sum(version: str) -> Samples:
     return Samples(each(total), [((0, 1), (1, 1))])
 
 
+def _classes(version: str) -> Samples:
+    """How many classes a fitted model has, where two are meant and one record has a third."""
+    from diffprivlib.models import GaussianNB
+
+    inputs = np.array([[0.1], [0.4], [0.9], [0.3]])
+
+    def number(data: Any) -> int:
+        model = GaussianNB(epsilon=1.0, bounds=(0.0, 1.0))
+        model.fit(inputs, np.array([int(k) for k in data]))
+        return len(model.classes_)
+
+    return Samples(each(number), [((0, 1, 0, 1), (0, 1, 0, 2))], samples=2_000)
+
+
+def _nan_sum(version: str) -> Samples:
+    from diffprivlib.tools import sum as noisy_sum
+
+    def total(data: Any) -> str:
+        records = np.array([np.nan if k == 2 else float(k) for k in data])
+        found = float(noisy_sum(records, epsilon=1.0, bounds=(0.0, 1.0)))
+        return "nan" if np.isnan(found) else "a number"
+
+    return Samples(each(total), [((0, 1), (0, 2))], samples=2_000)
+
+
 def _regression(version: str) -> Samples:
     from diffprivlib.models import LinearRegression
 
@@ -213,6 +238,30 @@ ROWS = (
         _regression,
         _NEWEST,
         report=Report("diffprivlib issue 105", _ISSUES + "105"),
+        broken=_NEWEST,
+    ),
+    _row(
+        "classes",
+        "GaussianNB: the number of its classes",
+        "one label changes",
+        _classes,
+        _NEWEST,
+        report=Report(
+            "arXiv 2602.17454, artifact: classes inferred from the data",
+            "https://github.com/ObliviousAI/dp-recorder",
+        ),
+        broken=_NEWEST,
+    ),
+    _row(
+        "nan",
+        "tools.sum of two numbers in [0, 1], of which one may be NaN",
+        "one record changes",
+        _nan_sum,
+        _NEWEST,
+        report=Report(
+            "arXiv 2602.17454, artifact: NaN survives clipping (of the library, no function named)",
+            "https://github.com/ObliviousAI/dp-recorder",
+        ),
         broken=_NEWEST,
     ),
 )

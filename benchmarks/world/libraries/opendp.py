@@ -144,6 +144,36 @@ def _threshold(version: str) -> Samples:
     return Samples(draw, [((0,), (1,))], samples=2_000_000, sequential=False, claim=claim)
 
 
+def _bit_vector(version: str) -> Samples:
+    """RAPPOR of one byte and of two: how long the answer is."""
+    import opendp.prelude as dp
+
+    measurements, _ = _modules(version)
+    space = dp.bitvector_domain(max_weight=1), dp.discrete_distance()
+    measurement = measurements.make_randomized_response_bitvec(*space, f=0.5)
+    draw = each(
+        lambda argument: len(measurement(argument)), lambda data: bytes([1, 0][: 1 + int(data[0])])
+    )
+    return Samples(
+        draw, [((0,), (1,))], samples=2_000, claim={"epsilon": float(measurement.map(1))}
+    )
+
+
+def _float_sum(version: str) -> Samples:
+    """Two floats in [2^53, 2^53 + 2]: their sum is rounded to a multiple of 4."""
+    measurements, transformations = _modules(version)
+    low = 2.0**53
+    total = transformations.make_sized_bounded_sum(2, (low, low + 2))
+    measurement = total >> measurements.make_base_laplace(2.0)
+    assert measurement.check(2, 1.0)
+
+    def arrange(data: Any) -> list[float]:
+        return [low + 2 * int(bit) for bit in data]
+
+    draw = each(lambda argument: measurement(argument) - 2 * low, arrange)
+    return Samples(draw, [((0, 1), (1, 1))])
+
+
 def _noisy_max(concentrated: bool, version: str) -> Laws | Samples:
     import opendp.prelude as dp
 
@@ -233,6 +263,28 @@ ROWS = (
             "https://arxiv.org/abs/2207.13793",
         ),
         broken=("0.3.0", "0.4.0"),
+    ),
+    _row(
+        "float-sum",
+        "sum of two floats in [2^53, 2^53 + 2], Laplace noise of scale 2",
+        "one record changes",
+        _float_sum,
+        ("0.3.0", "0.4.0"),
+        report=Report(
+            "Casacuberta et al., arXiv 2207.10635, of OpenDP's authors",
+            "https://arxiv.org/abs/2207.10635",
+        ),
+        broken=("0.3.0", "0.4.0"),
+    ),
+    _row(
+        "bit-vector",
+        "make_randomized_response_bitvec: the length of its answer",
+        "inputs at distance 1, of any length",
+        _bit_vector,
+        ("0.14.2", "0.16.0"),
+        claim={},
+        report=Report("opendp issue 2930", _ISSUES + "2930"),
+        broken=("0.14.2", "0.16.0"),
     ),
     _row(
         "threshold",

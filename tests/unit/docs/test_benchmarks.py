@@ -120,6 +120,14 @@ COUNTS: dict[str, list[tuple[str, dict[str, int]]]] = {
         ("noisy maximum", {"millionths": 1_000_000, "verdict": 1}),
         ("sparse vector, 1", {"millionths": 1_000_000, "verdict": 1}),
     ],
+    "recorder_peer": [
+        ("divided_by_the_size", {"NO": 1}),
+        ("noise_of_scale_zero", {"NO": 1}),
+    ],
+    "dprivbench": [
+        ("noise for the sensitivity", {"questions": 3, "YES on the grid": 3}),
+        ("half of it", {"questions": 3, "NO": 3}),
+    ],
     "search": [
         ("needle at all ones, 2^20", {"found": 1}),
         ("needle at a random dataset, 2^20", {"found": 0}),
