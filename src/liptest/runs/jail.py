@@ -2,8 +2,8 @@
 
 With bubblewrap: no network, a read-only system, an empty /tmp, no other processes, no capabilities,
 and of the user's files only Python code that is named or can be imported, no data. Without it
-(macOS, locked-down containers): a plain child process with limits, which can read and write what
-this account can; answers say so.
+(macOS, locked-down containers): a plain child process with limits, on Linux also of its system
+calls, which can read and write what this account can; answers say so.
 
 A child answers with bytes, of a stated length, which are read up to a limit and never unpickled.
 """

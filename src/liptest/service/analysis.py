@@ -6,6 +6,7 @@ releaser tests the sealed laws again.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -44,6 +45,9 @@ _LIMITS = {
     "File too large": "file size",
     "No space left on device": "file size",
 }
+
+# Where the code lay says nothing to its author.
+_FOLDER = re.compile(r"\S*/liptest-\w+/")
 
 
 @dataclass(frozen=True)
@@ -144,7 +148,7 @@ def sealed_text(found: SealedCode) -> str:
 
 def words_of_failure(error: LiptestError) -> str:
     """A line about code that came to no verdict; limits are named."""
-    text = " ".join(str(error).split())
+    text = _FOLDER.sub("", " ".join(str(error).split()))
     if isinstance(error, LimitReached):
         return f"failed: limit of {error.limit}"
     met = next((limit for words, limit in _LIMITS.items() if words in text), None)

@@ -299,7 +299,7 @@ def post_approval(call: ApiCall) -> ReleaseAnswer:
 def get_ledger(call: ApiCall) -> LedgerAnswer:
     """The ledger's head and the budgets, for operators."""
     require_operator(call.user)
-    view = view_ledger(call.places)
+    view = view_ledger(call.places, verify=True)
     budgets = [BudgetAnswer(**asdict(one)) for one in view.budgets]
     return LedgerAnswer(
         head=view.head, rows=view.rows, problems=list(view.problems), budgets=budgets

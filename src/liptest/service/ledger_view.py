@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
 
 from liptest.errors import LedgerError
 from liptest.evidence.ledger import Ledger
 from liptest.evidence.ledger_entries import Attempt
+from liptest.evidence.ledger_file import START
 from liptest.service.records import Places
 
 
@@ -43,23 +46,27 @@ class LedgerView:
     attempts: tuple[Attempt, ...]
 
 
-def view_ledger(places: Places) -> LedgerView:
-    """The ledger as it is now; one that is not there yet is empty."""
+def view_ledger(places: Places, *, verify: bool = False) -> LedgerView:
+    """The ledger as it is now; one that is not there yet is empty. ``verify`` checks every row."""
     if not places.ledger.exists():
-        return LedgerView("0" * 64, 0, (), (), ())
+        return LedgerView(START, 0, (), (), ())
     try:
         ledger = Ledger(places.ledger, create=False)
+        problems = tuple(ledger.problems()) if verify else ()
         found = ledger.summary()
-        attempts = ledger.attempts()
-        budgets = _budgets(ledger, attempts)
-        problems = tuple(ledger.problems())
-        return LedgerView(found.head, found.rows, problems, budgets, tuple(reversed(attempts)))
+        budgets = _budgets(places.ledger, found.head)
+        attempts = tuple(reversed(ledger.attempts())) if verify else ()
+        return LedgerView(found.head, found.rows, problems, budgets, attempts)
     except LedgerError as error:
         return LedgerView("", 0, (str(error),), (), ())
 
 
-def _budgets(ledger: Ledger, attempts: list[Attempt]) -> tuple[Budget, ...]:
+@lru_cache(maxsize=8)
+def _budgets(path: Path, head: str) -> tuple[Budget, ...]:
+    """They change with the last row only; adding up many releases takes a while."""
     found = []
+    ledger = Ledger(path, create=False)
+    attempts = ledger.attempts()
     for name, cap in sorted(ledger.caps().items()):
         used = sum(one.used for one in attempts if one.private_table == name)
         spent = ledger.cost(name, delta=float(cap.delta)).epsilon if used else 0.0
