@@ -33,6 +33,7 @@ from liptest.values.array import SymbolicArray, array_of
 from liptest.values.branching import Branching
 from liptest.values.column_functions import looked_up
 from liptest.values.protocol import is_symbolic
+from liptest.values.weights import are_scores, largest_of
 
 _Number = int | float | Fraction
 # What is walked once, whoever walks it.
@@ -313,6 +314,8 @@ def _best_of(written: Any, place_of: Any, values: tuple[Any, ...], named: dict[s
     if len(values) != 1 or named.keys() - {"key"} or type(values[0]) not in _WALKED:
         return written(*values, **named)
     entries, key = list(values[0]), named.get("key")
+    if key is None and len(entries) > 1 and are_scores(entries):
+        return largest_of(entries, sign=1 if written is builtins.max else -1)
     numbers = entries if key is None else [key(one) for one in entries]
     place = _place_of_best(numbers, place_of)
     if place is not None:

@@ -72,7 +72,9 @@ class ScoreTable:
     types: frozenset[type] = frozenset()
     #: ``(score, kind)``.
     exp: Callable[[Any, Any], Any]
-    #: ``(run, scores, kind, sign)``, -1 for the smallest.
+    #: Whether numbers are ``(scores)``.
+    are_scores: Callable[[list[Any]], bool]
+    #: ``(scores, kind, sign)``, -1 for the smallest.
     largest: Callable[..., Any]
 
 
@@ -196,9 +198,11 @@ class AlignedRun(DecidingRun):
 
     def answer_function(self, function: Any, arguments: Any, options: dict[str, Any]) -> Any:
         """Functions of arrays that become known: what follows from them is known, too."""
-        if function in _LARGEST and not options and self._are_answers(arguments):
-            (array,) = arguments
-            return OF_SCORES.largest(self, _lane(array), array.dtype.type, _LARGEST[function])
+        if function in _LARGEST and len(arguments) == 1 and not options:
+            lane = _lane(arguments[0])
+            if lane and OF_SCORES.are_scores(lane):
+                kind = arguments[0].dtype.type
+                return OF_SCORES.largest(lane, kind, sign=_LARGEST[function])
         if function in _PLACES and not self.releases:
             return self._place_of_largest(_PLACES[function], arguments, options)
         if function is np.where and not options:
@@ -231,16 +235,6 @@ class AlignedRun(DecidingRun):
             return entry(0)
         cells = filled([entry(place) for place in range(model.size)], model.shape, object)
         return array_of(self.tree, cells, model.dtype)
-
-    def _are_answers(self, arguments: Any) -> bool:
-        """Whether it is one line of numbers that data determine without noise."""
-        lane = _lane(arguments[0]) if len(arguments) == 1 else None
-        if not lane:
-            return False
-        answers = [one for one in lane if is_symbolic(one)]
-        return bool(answers) and all(
-            type(one) is AlignedValue and not self.has_noise(one.form) for one in answers
-        )
 
     def _place_of_largest(self, sign: int, arguments: Any, options: Any) -> Any:
         lane = _lane(arguments[0])

@@ -311,15 +311,25 @@ def _ends(run: AlignedRun, form: Form) -> tuple[Fraction, Fraction] | None:
     return low, high
 
 
-def largest_of(run: AlignedRun, cells: list[Any], kind: Any, sign: int) -> Score:
-    """The largest of some answers and constants, or the smallest, which drops out of weights."""
-    answers = (type(one) is AlignedValue for one in cells)
+def are_scores(numbers: list[Any]) -> bool:
+    """Whether they are answers without noise, and constants."""
+    answers = [one for one in numbers if type(one) is AlignedValue]
+    plain = (one for one in numbers if type(one) is not AlignedValue)
+    return (
+        bool(answers)
+        and not any(one.run.has_noise(one.form) for one in answers)
+        and all(isinstance(one, (int, float, np.integer, np.floating)) for one in plain)
+    )
+
+
+def largest_of(numbers: list[Any], kind: Any = None, *, sign: int) -> Score:
+    """The largest of scores (``are_scores``), or the smallest, which drops out of weights."""
+    answers = [one for one in numbers if type(one) is AlignedValue]
     forms = [
-        one.form if is_answer else Form(_exact(one), ())
-        for one, is_answer in zip(cells, answers, strict=True)
+        (one.form if type(one) is AlignedValue else Form(_exact(one), ())) * sign for one in numbers
     ]
-    largest = Largest(tuple(one * sign for one in forms))
-    return Score(run, Form(0, ()), ((largest, Fraction(sign)),), kind)
+    unknown = Largest(tuple(forms)), Fraction(sign)
+    return Score(answers[0].run, Form(0, ()), (unknown,), kind or answers[0].kind)
 
 
 class Selection(Alternative):
@@ -421,4 +431,5 @@ def _select(run: AlignedRun, scores: tuple[Form, ...]) -> int:
 
 OF_SCORES.types = frozenset({Score, Weight, SumOfWeights})
 OF_SCORES.exp = exp_of_score
+OF_SCORES.are_scores = are_scores
 OF_SCORES.largest = largest_of

@@ -124,8 +124,17 @@ def by_losses(data: Any, rng: Any) -> Any:
     return int(rng.choice(4, p=weights / weights.sum()))
 
 
+def in_plain_python(data: Any, rng: Any) -> Any:
+    scores = [int((data == value).sum()) for value in range(4)]
+    top = max(scores)
+    weights = [math.exp(0.5 * (score - top)) for score in scores]
+    total = sum(weights)
+    return int(rng.choice(4, p=[one / total for one in weights]))
+
+
 @pytest.mark.parametrize(
-    ("program", "price"), [(chosen_then_counted, 1.0), (in_other_words, 0.5), (by_losses, 1.0)]
+    ("program", "price"),
+    [(chosen_then_counted, 1.0), (in_other_words, 0.5), (by_losses, 1.0), (in_plain_python, 1.0)],
 )
 def test_other_words(program: Any, price: float) -> None:
     found = align(lt.mechanism(program), lt.RecordGrid([4] * 1000), _exact(1.0), _exact(ROUNDED))
