@@ -10,10 +10,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from flint import arb, fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import liptest as lt
+from liptest.balls import precision
+from liptest.enumerate.finite_draws import cdf_weights
 from liptest.privacy.prices import align
 
 N, VALUES = 3, 3
@@ -194,3 +197,24 @@ def test_what_is_no_choice_with_weights_has_no_price(name: str) -> None:
     found = align(program, lt.RecordGrid([4] * 1000), _exact(5.0), _exact(1e-6))
     assert found.price is None
     assert "liptest itself" not in found.reason
+
+
+@given(
+    st.lists(st.integers(0, 1200), min_size=3, max_size=40),
+    st.sampled_from([0.5, 0.1, 1 / 3, 0.05]),
+    st.booleans(),
+)
+def test_what_numpy_draws_is_as_near_as_is_said(
+    scores: list[int], factor: float, is_shifted: bool
+) -> None:
+    """Total variation between exact weights and the grid points that NumPy gives each place."""
+    array = np.array(scores)
+    weights = np.exp(factor * (array - array.max() if is_shifted else array))
+    drawn = cdf_weights(weights / weights.sum())
+    with precision(300):
+        exact = [(arb(factor) * (one - max(scores))).exp() for one in scores]
+        total = sum(exact, arb(0))
+        pairs = zip(drawn, exact, strict=True)
+        shares = (abs(arb(fmpq(one, sum(drawn))) - other / total) for one, other in pairs)
+        apart = float(sum(shares, arb(0))) / 2
+    assert apart < (len(scores) + 2048) * 2.0**-50 / 20
