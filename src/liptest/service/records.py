@@ -15,9 +15,10 @@ WAITING, APPROVED, RELEASED, REFUSED = "waiting", "approved", "released", "refus
 VENDOR, OPERATOR = "vendor", "operator"
 #: Kinds of jobs: of workers, and of the releaser.
 ANALYSE, REGISTER, FIT, RELEASE = "analyse", "register", "fit", "release"
-#: Times that a job is begun, when the process that has it dies.
-MOST_ATTEMPTS = 4
-FAILED_TOO_OFTEN = f"failed: limit of attempts: the process that ran it ended {MOST_ATTEMPTS} times"
+#: Times that a job is begun, when the process that has it dies: code may be the reason for that,
+#: the releaser runs none.
+MOST_ATTEMPTS, MOST_OF_RELEASER = 6, 25
+FAILED_TOO_OFTEN = "failed: limit of attempts: the process that ran it ended, again and again"
 
 
 class ServiceError(Exception):

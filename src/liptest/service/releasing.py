@@ -29,7 +29,7 @@ from liptest.service.records import (
     FAILED,
     FAILED_TOO_OFTEN,
     FIT,
-    MOST_ATTEMPTS,
+    MOST_OF_RELEASER,
     READY,
     REFUSED,
     REGISTER,
@@ -51,7 +51,7 @@ Answer = tuple[str, str, str | None]
 def answer_job(job: QueuedJob, place: Workplace) -> None:
     """Do what a job asks for, and write what it came to."""
     store = place.store
-    if job.attempts > MOST_ATTEMPTS:
+    if job.attempts > MOST_OF_RELEASER:
         state, message, output = _give_up(job, place)
     elif job.kind == REGISTER:
         state, message, output = register_file(store.table(job.subject), place.places)

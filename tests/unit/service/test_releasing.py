@@ -80,7 +80,7 @@ def test_given_up_only_when_nothing_was_drawn(room: Room, monkeypatch: pytest.Mo
         patch.setattr(type(room.store), "finish", lambda *_, **__: (_ for _ in ()).throw(OSError))
         with pytest.raises(OSError):
             Daemon(RELEASER, Workplace(room.store, room.places, ALLOWED)).run_one()
-    for _ in range(releasing.MOST_ATTEMPTS):
+    for _ in range(releasing.MOST_OF_RELEASER):
         room.clock.now += LEASE + 1
         assert room.store.claim((RELEASE,)) is not None
         assert room.store.claim((RELEASE,)) is not None
