@@ -77,7 +77,10 @@ def _count_nonzero(array: Any, axis: Any = None, **options: Any) -> Any:
     column = column_of(array)
     if column is None or axis is not None or _given(options):
         return NotImplemented
-    return column.other(column.table != 0).sums(None, "numpy.count_nonzero", kind=np.int64)
+    kind = type(np.count_nonzero(np.zeros(1)))  # older versions of NumPy give an int
+    counted = column.other(column.table != 0)
+    table = counted.table.reshape(column.answers.values, -1).sum(axis=1)
+    return counted.sum_up(table, kind, "numpy.count_nonzero")
 
 
 @_follows(np.bincount)
