@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from liptest.cli import main
 from tests.golden import situations
 
+# Files of which a suggestion says the name alone.
+MADE_UP = {
+    "private.csv": "click\n" + "0\n1\n" * 2500,
+    "vendor.py": "def draw(data, n, rng):\n    return data[0] ^ (rng.random(n) < 0.25)\n\n"
+    "def count(data, rng):\n    return int(data[0]) ^ int(rng.random() < 0.25)\n",
+    "query.py": "def mean(points):\n    return points.mean(axis=1)\n",
+}
 ROOT = Path(__file__).parents[2]
 ANEW = "python -m tests.golden.situations writes the file anew; read what changed"
 
@@ -33,6 +43,20 @@ def test_sentences_are_counted(text, longest):
     assert max(len(one.split()) for one in situations.sentences(text)) == longest
 
 
+# Words that one thing had in the code, or other words for what has one (docs/design.md).
+_NOT_SAID = (
+    *("Duck", "settled", "stand-in", "as_born", "honesty", "telling event", "exchangeables"),
+    *("leave away", "asked_for", "left away", "output laws asked", "crew", "parcel", "light set"),
+    *("Hypergrid", "RecordGrid", "AnswerGrid"),
+)
+
+
+@pytest.mark.parametrize("word", _NOT_SAID)
+def test_words_of_the_workshop_are_not_said(word):
+    text = " ".join(situations.FILE.read_text(encoding="utf-8").split())
+    assert not re.search(rf"\b{re.escape(word)}\b", text)
+
+
 def test_vocabulary():
     """One word for one thing; what stopped readers is not said any more."""
     text = " ".join(situations.FILE.read_text(encoding="utf-8").split())
@@ -47,6 +71,33 @@ def test_vocabulary():
         "Unused Tokens",
     ):
         assert words not in text
+
+
+#: What a reader copies out of the answers: an error's example, the command that goes on.
+_SUGGESTION = r"^(?:Example: )?(liptest (?:check|release|law|verify|lipschitz|samples|init) .*)$"
+_TEXT = situations.FILE.read_text(encoding="utf-8")
+# The help of a command wraps its examples; tests/unit/cli/test_examples_of_help.py runs them.
+_ANSWERS = re.sub(r"(?ms)^\$ liptest[^\n]*--help\n.*?^\[exit", "[exit", _TEXT)
+SUGGESTED = sorted(set(re.findall(_SUGGESTION, _ANSWERS, re.MULTILINE)))
+
+
+def test_there_are_suggestions():
+    assert len(SUGGESTED) >= 10
+    assert not [one for one in SUGGESTED if "NOT_ONE" in one]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", SUGGESTED)
+def test_a_suggested_command_runs(command, tmp_path, monkeypatch, capsys):
+    for file, text in {**situations.FILES, **MADE_UP}.items():
+        (tmp_path / file).write_text(text)
+    monkeypatch.chdir(tmp_path)
+    main(["check", "vendor.py:count", "--epsilon", "2", "--records", "3", "--json", "vendor.json"])
+    capsys.readouterr()
+    code = main(shlex.split(command)[1:])
+    said = capsys.readouterr()
+    assert code in (0, 1, 3), said.out + said.err
+    assert "Example:" not in said.err
 
 
 @pytest.mark.slow  # sixty commands

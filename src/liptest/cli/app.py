@@ -149,9 +149,10 @@ def _run(tokens: list[str]) -> int:
             result_action="return_value",
         )
     except CycloptsError as error:
-        words = _flat(error)
+        words = _flat(error).replace(", ...", ", ..")
         more = f"See {_help_of(tokens)}" if words.endswith("?") else f"see {_help_of(tokens)}"
-        joined = f"{words} {more}" if words.endswith("?") else f"{words.rstrip('.')}; {more}"
+        ended = words if words.endswith("..") else words.rstrip(".")
+        joined = f"{words} {more}" if words.endswith("?") else f"{ended}; {more}"
         print(f"error: {joined}", file=sys.stderr)
         return _BAD_USAGE
     except BrokenPipeError:

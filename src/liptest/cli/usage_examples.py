@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import re
 import shlex
@@ -50,7 +51,10 @@ def example_for(typed: Sequence[str], commands: dict[str, tuple[str, str]]) -> s
     options = _options(typed[1:])
     if command == "check" and "--config" in options:
         return "liptest check --config liptest.toml"
-    mechanism = shlex.quote(_known(_mechanism(typed[1:])) or _NAMED)
+    found = _known(_mechanism(typed[1:]))
+    if command in ("check", "release") and found is not None and _draws_samples(found):
+        return f"liptest samples {shlex.quote(found)} --epsilon 1 --records 10 --probabilities 0.5"
+    mechanism = shlex.quote(found or _NAMED)
     if command in ("check", "release"):
         private = " --private private.csv --private-column click" if command == "release" else ""
         return f"liptest {command} {mechanism} {_claim(options)} {_data(options)}{private}"
@@ -78,16 +82,47 @@ def _mechanism(typed: Sequence[str]) -> str | None:
 
 
 def _known(mechanism: str | None) -> str | None:
-    """The mechanism, unless its file is here and has no such name, or is not here."""
+    """The mechanism, unless its file is not here, or has no such name, or a plain value for it."""
     if mechanism is None or ".py:" not in mechanism:
         return mechanism
+    bound = _bound(mechanism)
+    is_plain = isinstance(bound, (ast.Assign, ast.AnnAssign)) and isinstance(
+        bound.value, ast.Constant
+    )
+    return None if bound is None or is_plain else mechanism
+
+
+def _bound(mechanism: str) -> ast.stmt | None:
+    """The last statement of its file that gives the name of a mechanism something to name."""
     file, _, name = mechanism.rpartition(":")
     try:
-        text = Path(file).read_text(encoding="utf-8")
-    except (OSError, ValueError):
+        body = ast.parse(Path(file).read_bytes()).body
+    except (OSError, ValueError, SyntaxError):
         return None
-    bound = rf"^(?:async )?(?:def|class) {name}\b|^{name}\b[^=\n]*="
-    return mechanism if re.search(bound, text, re.MULTILINE) else None
+    found = None
+    for one in body:
+        if name in _names_of(one):
+            found = one
+    return found
+
+
+def _names_of(statement: ast.stmt) -> list[str]:
+    if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        return [statement.name]
+    targets: list[ast.expr] = []
+    if isinstance(statement, ast.Assign):
+        targets = statement.targets
+    elif isinstance(statement, ast.AnnAssign):
+        targets = [statement.target]
+    return [one.id for one in targets if isinstance(one, ast.Name)]
+
+
+def _draws_samples(mechanism: str) -> bool:
+    """Whether it is a function (dataset, n, rng), seen from its text."""
+    bound = _bound(mechanism) if ".py:" in mechanism else None
+    if not isinstance(bound, ast.FunctionDef):
+        return False
+    return [one.arg for one in bound.args.args][1:] == ["n", "rng"]
 
 
 def _claim(options: dict[str, str]) -> str:
@@ -97,7 +132,10 @@ def _claim(options: dict[str, str]) -> str:
 def _data(options: dict[str, str]) -> str:
     if options.get("--domain") in _DOMAINS:
         return _DOMAINS[options["--domain"]]
-    return next((text for name, text in _DATA.items() if name in options), _RECORDS)
+    # Claims in other forms compare all counts, one by one.
+    few = any(name in options for name in _CLAIMS if name != "--delta")
+    usual = "--records 20" if few else _RECORDS
+    return next((text for name, text in _DATA.items() if name in options), usual)
 
 
 def _printed(module: str, command: str, part: str) -> str:
