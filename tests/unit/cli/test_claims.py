@@ -71,3 +71,46 @@ def test_claims_in_a_file(folder, capsys):
     ):
         assert words in said
     assert "Gaussian DP" in (folder / "page.html").read_text()
+
+
+UNBOUNDED = """
+def real(data, rng):
+    return data.sum() + rng.laplace(0.0, 1.0)
+
+def whole(data, rng):
+    return int(data.sum()) + rng.geometric(0.5) - rng.geometric(0.5)
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "claim", "code"),
+    [
+        ("real", ["--rho", "0.37"], 0),
+        ("real", ["--rho", "0.36"], 1),
+        pytest.param("real", ["--renyi", "2:0.62"], 0, marks=pytest.mark.slow),
+        pytest.param("real", ["--renyi", "2:0.61"], 1, marks=pytest.mark.slow),
+        pytest.param("real", ["--mu", "1.04"], 0, marks=pytest.mark.slow),
+        ("real", ["--mu", "1.02"], 1),
+        pytest.param("real", ["--curve", "0.5:0.3,1:0"], 0, marks=pytest.mark.slow),
+        pytest.param("real", ["--curve", "0.5:0.01"], 1, marks=pytest.mark.slow),
+        pytest.param("whole", ["--rho", "0.24"], 0, marks=pytest.mark.slow),
+        ("whole", ["--rho", "0.23"], 1),
+        pytest.param("whole", ["--mu", "0.87"], 0, marks=pytest.mark.slow),
+        pytest.param("whole", ["--mu", "0.86"], 1, marks=pytest.mark.slow),
+    ],
+)
+def test_numbers_without_bound(name, claim, code, folder, capsys):
+    """Everything that is written of finite laws is written of these, and verified again."""
+    (folder / "unbounded.py").write_text(UNBOUNDED)
+    target, files = f"unbounded.py:{name}", ["c.json", "c.html", "c.sarif", "c.xml"]
+    outputs = [
+        part
+        for option, file in zip(("json", "html", "sarif", "junit"), files, strict=True)
+        for part in (f"--{option}", file)
+    ]
+    assert main(["check", target, "--dimension", "3", *claim, *outputs]) == code
+    assert all((folder / file).stat().st_size for file in files)
+    assert main(["verify", "c.json", target]) == 0
+    said = json.loads((folder / "c.json").read_text())["verdict"]
+    assert said["decision"] == ("NO" if code else "YES")
+    assert claim[0][2:] in said["claim"] or "points" in said["claim"] or "orders" in said["claim"]
