@@ -231,7 +231,7 @@ ROWS = (
         "whole numbers, two-sided geometric noise of scale 3",
         "numbers 1 apart",
         partial(_noise, 3.0),
-        ("0.4.0", "0.7.0", "0.9.2", "0.10.0", "0.12.1", "0.14.1", "0.14.2", "0.15.1", "0.16.0"),
+        ("0.4.0", "0.7.0", *since("0.8.0")),
         claim={"epsilon": 1 / 3},
         report=Report("opendp issue 2638, fixed in 0.14.2", _ISSUES + "2638"),
         broken=("0.9.2", "0.10.0", "0.12.1", "0.14.1"),

@@ -431,7 +431,7 @@ class LawLearner:
 
     def learn(self, datasets: NDArray[Any]) -> Lesson | None:
         """What was not known of datasets, (n, d); None where it does not travel."""
-        found = self.known.learn(list(datasets), self.begin, self.enumerate_one)
+        found = self.known.learn(list(datasets.astype(np.int64)), self.begin, self.enumerate_one)
         if found is None:
             return None
         return Lesson(found, frozenset(self.known.conditions), frozenset(self.effects))

@@ -227,9 +227,9 @@ class Sampling:
         found: Judgement = judge.judge_piece(self._drawn_once(turn), piece, self.pieces)
         return found
 
-    def datasets(self, number: int) -> NDArray[np.int64]:
-        """All points of a round, (n, d)."""
-        return self._drawn(number).points.array().astype(np.int64)
+    def datasets(self, number: int) -> NDArray[Any]:
+        """All points of a round, (n, d), as small as they are."""
+        return self._drawn(number).points.array()
 
     def _drawn_once(self, turn: int) -> QueryBatch:
         # The pieces of a round come one after the other, mostly in one process.
@@ -322,7 +322,7 @@ def _judged(
         return ordered_map(sampling.chunk, chunks, executor, first=first, ends=ends_run)
     assert executor is not None
     points = sampling.points_per_draw * sampling.chunk_draws
-    rounds = Rounds(sampling.datasets, chunks, max(points, 1.0))
+    rounds = Rounds(sampling.datasets, chunks, max(points, 1.0), sampling.dimension)
     return informed_map(
         sampling.chunk, rounds, sampling.judge, executor, first=first, ends=ends_run
     )

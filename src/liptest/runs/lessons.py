@@ -26,9 +26,13 @@ from liptest.runs.workers import ordered_map
 _SAMPLE = 1 << 12
 _FIRST_WAVE = 1 << 10
 _GROWTH = 4
-# Datasets that a worker is given at once, and the most that one run shares: 400 bytes each.
+# Datasets that a worker is given at once, and the most that one run shares: 400 bytes each for
+# their laws, and fewer where they are long.
 _SLICE = 32
 _MOST = 100_000
+_MOST_VALUES = 1 << 26
+# Rounds with more values than this are not drawn ahead.
+_ROUND_VALUES = 1 << 22
 # Less than this share of repeated laws is not worth the way.
 _WORTH = 0.15
 Datasets = NDArray[np.int64]
@@ -58,11 +62,17 @@ class Learns(Protocol):
 
 @dataclass(frozen=True)
 class Rounds:
-    """What is drawn: ``points(k)`` are those of round k, (n, d)."""
+    """What is drawn: ``points(k)`` are those of round k, (n, dimension)."""
 
-    points: Callable[[int], Datasets]
+    points: Callable[[int], NDArray[Any]]
     count: int
     points_each: float
+    dimension: int = 1
+
+    @property
+    def most(self) -> int:
+        """How many datasets may be shared."""
+        return min(_MOST, _MOST_VALUES // self.dimension)
 
     def ahead(self, first: int, points: int) -> range:
         """Rounds with about so many points."""
@@ -119,7 +129,7 @@ def informed_map(
         wave = rounds.ahead(first, size)
         if shares:
             told = _learn(judge, _new_datasets(rounds, wave, seen), executor)
-            shares = told is not None and len(seen) <= _MOST
+            shares = told is not None and len(seen) <= rounds.most
             lessons += told or []
         stop = wave.stop if shares else rounds.count
         task: Callable[[int], T] = _Informed(chunk, judge, tuple(lessons)) if lessons else chunk
@@ -137,7 +147,7 @@ def repeats_often(rounds: Rounds, first: int) -> bool:
     Of m points c repeat an earlier one: as if they were drawn from m^2 / 2c alike. So many are
     expected to be different of all n.
     """
-    if rounds.count - first < 2:
+    if rounds.count - first < 2 or rounds.points_each * rounds.dimension > _ROUND_VALUES:
         return False
     wave = rounds.ahead(first, _SAMPLE)
     drawn = sum(len(rounds.points(k)) for k in wave)
@@ -147,7 +157,7 @@ def repeats_often(rounds: Rounds, first: int) -> bool:
         return False
     n, alike = (rounds.count - first) * rounds.points_each, drawn**2 / (2 * repeated)
     expected = max(different, alike * -math.expm1(-n / alike))
-    return expected <= min(_MOST, (1 - _WORTH) * n)
+    return expected <= min(rounds.most, (1 - _WORTH) * n)
 
 
 def _new_datasets(rounds: Rounds, wave: Iterable[int], seen: set[bytes]) -> list[NDArray[Any]]:

@@ -142,6 +142,14 @@ def test_nothing_is_drawn_ahead_for_one_round() -> None:
     assert not repeats_often(Rounds(never, 1, 100.0), 0)
 
 
+def test_rounds_of_very_long_datasets_are_not_drawn_ahead() -> None:
+    def never(number: int) -> Any:
+        raise AssertionError
+
+    assert not repeats_often(Rounds(never, 100, 5_001.0, 5_000), 0)
+    assert Rounds(never, 100, 5_001.0, 5_000).most < 20_000
+
+
 def parity(data: Any, rng: Any) -> int:
     return int(rng.random() < (0.25 if sum(data.tolist()) % 2 else 0.5))
 
