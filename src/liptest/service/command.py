@@ -125,7 +125,7 @@ def _tell(wish: _Wish, passwords: dict[str, str]) -> None:
     for name, password in passwords.items():
         print(f"  {name:10} password {password}")
     if wish.role in ("all", "worker"):
-        print(f"Code runs {confinement()}.")
+        print(f"Vendors' code: {confinement()}.")
     print("Ctrl-C ends it.", flush=True)
     has_display = sys.platform == "darwin" or any(
         os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY")

@@ -85,7 +85,7 @@ def test_a_releaser_that_is_killed_anywhere(room: Room) -> None:
 def test_random_kills() -> None:
     """Ten of them over web, worker and releaser; benchmarks/service_kills.py does hundreds."""
     script = ROOT / "benchmarks" / "service_kills.py"
-    options = ["--kills", "10", "--submissions", "4", "--workers", "2", "--pause", "1"]
+    options = ["--kills", "10", "--submissions", "3", "--workers", "1", "--pause", "0.8"]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run(
         [sys.executable, str(script), *options],
