@@ -57,9 +57,9 @@ def page(results: list[dict[str, Any]]) -> str:
     return "".join(parts).rstrip() + "\n"
 
 
-def _bug(row: Row) -> str:
-    """Rows of one report count once, unless what is wrong differs."""
-    return row.name
+def _bug(row: Row) -> tuple[str, str]:
+    """One report of one library is one bug, also where two mechanisms have it."""
+    return row.library, "" if row.report is None else row.report.words
 
 
 def _lines(row: Row, results: list[dict[str, Any]]) -> list[str]:
