@@ -26,6 +26,8 @@ from liptest.statistics.named import named_statistic
 def load_object(where: str) -> tuple[Any, str]:
     """The object named ``file.py:name`` or ``package.module:name``, and a label for it.
 
+    A name with points is a method or attribute: ``file.py:counter.release``.
+
     Raises InputError when there is no such file, module or name, or when importing it fails.
     """
     source, colon, name = where.rpartition(":")
@@ -35,6 +37,10 @@ def load_object(where: str) -> tuple[Any, str]:
             name="mechanism",
         )
     module = _module(source)
+    first, *inner = name.split(".")
+    if inner and hasattr(module, first):
+        found = _attribute(getattr(module, first), first, inner)
+        return found, _labelled(source, name)
     if not hasattr(module, name):
         names = sorted(n for n in vars(module) if not n.startswith("_"))
         near = get_close_matches(name, names, 1)
@@ -43,9 +49,26 @@ def load_object(where: str) -> tuple[Any, str]:
             f"{source} has no object {name!r}; {meant}it has: {', '.join(names[:12])}",
             name="mechanism",
         )
-    return getattr(
-        module, name
-    ), f"{Path(source).stem if source.endswith('.py') else source}:{name}"
+    return getattr(module, name), _labelled(source, name)
+
+
+def _labelled(source: str, name: str) -> str:
+    return f"{Path(source).stem if source.endswith('.py') else source}:{name}"
+
+
+def _attribute(found: Any, said: str, names: list[str]) -> Any:
+    """A method or attribute of an object, such as ``counter.release``."""
+    for name in names:
+        try:
+            found = getattr(found, name)
+        except AttributeError:
+            there = sorted(one for one in dir(found) if not one.startswith("_"))
+            raise InputError(
+                f"{said} has no attribute {name!r}; it has: {', '.join(there[:12])}",
+                name="mechanism",
+            ) from None
+        said = f"{said}.{name}"
+    return found
 
 
 def load_mechanism(where: str, statistic: str | None = None) -> tuple[Mechanism, str]:
@@ -110,7 +133,8 @@ def defined_at(where: str) -> tuple[Path | None, int | None]:
         tree = ast.parse(file.read_bytes())
     except (OSError, SyntaxError, ValueError):
         return None, None
-    lines = [node.lineno for node in tree.body if name in _bound_by(node)]
+    first = name.partition(".")[0]
+    lines = [node.lineno for node in tree.body if first in _bound_by(node)]
     return file, lines[-1] if lines else None
 
 

@@ -9,7 +9,7 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
-_MECHANISM = re.compile(r"[^\s:=-][^\s:=]*:[A-Za-z_]\w*")
+_MECHANISM = re.compile(r"[^\s:=-][^\s:=]*:[A-Za-z_][\w.]*")
 _EXAMPLE = re.compile(r"Example: (liptest .+?)(?:\n\s*\n|\s*\Z)", re.DOTALL)
 _NAMED = "mine.py:count"
 _RECORDS = "--records 5000"
@@ -101,7 +101,7 @@ def _bound(mechanism: str) -> ast.stmt | None:
         return None
     found = None
     for one in body:
-        if name in _names_of(one):
+        if name.partition(".")[0] in _names_of(one):
             found = one
     return found
 
@@ -120,7 +120,7 @@ def _names_of(statement: ast.stmt) -> list[str]:
 def _draws_samples(mechanism: str) -> bool:
     """Whether it is a function (dataset, n, rng), seen from its text."""
     bound = _bound(mechanism) if ".py:" in mechanism else None
-    if not isinstance(bound, ast.FunctionDef):
+    if not isinstance(bound, ast.FunctionDef) or "." in mechanism.rpartition(":")[2]:
         return False
     return [one.arg for one in bound.args.args][1:] == ["n", "rng"]
 

@@ -323,6 +323,11 @@ def tested(verdict: PrivacyVerdict) -> str:
             f"Searched {counted(cost.search_datasets, 'dataset')}: {counted(cost.pairs, 'pair')}, "
             f"computed {cost.laws:,} output distributions."
         )
+    elif not cost.draws and verdict.guarantee.kind == "none":
+        done = (
+            f"Compared {counted(cost.pairs, 'pair')} of datasets, computed {cost.laws:,} output "
+            f"distributions."
+        )
     else:
         done = (
             f"Tested {counted(cost.draws, 'dataset')} drawn from {verdict.distribution}, method "

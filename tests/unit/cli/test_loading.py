@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
+from liptest.cli import main
 from liptest.cli.loading import load_mechanism, use_folder
 from liptest.cli.tables import read_column
 from liptest.cli.tables import read_whole_numbers as whole_numbers
@@ -174,3 +175,34 @@ def test_a_private_table_without_a_header_is_not_quoted(tmp_path):
     assert "secret" not in str(caught.value)
     with pytest.raises(lt.errors.InputError, match="it has: secret, 1"):
         read_column(path, "click")
+
+
+COUNTER = """
+class Counter:
+    def __init__(self, scale):
+        self.scale = scale
+    def release(self, data, rng):
+        return float(data.sum() + rng.laplace(0, self.scale))
+
+wide = Counter(2.0)
+narrow = Counter(0.5)
+"""
+
+
+def test_a_bound_method_is_named_with_points(tmp_path, monkeypatch, capsys):
+    (tmp_path / "mine.py").write_text(COUNTER)
+    monkeypatch.chdir(tmp_path)
+    check = ["--epsilon", "0.5", "--records", "500", "--floats", "ideal"]
+    assert main(["check", "mine.py:wide.release", *check, "--json", "wide.json"]) == 0
+    assert "mine:wide.release   claim: epsilon 0.5" in capsys.readouterr().out
+    assert main(["verify", "wide.json", "mine.py:wide.release"]) == 0
+    # The state of the object is part of what was tested.
+    assert main(["verify", "wide.json", "mine.py:narrow.release"]) == 1
+    assert main(["check", "mine.py:narrow.release", *check]) == 1
+    capsys.readouterr()
+    assert main(["check", "mine.py:wide.relaese", *check]) == 2
+    said = capsys.readouterr().err
+    assert "wide has no attribute 'relaese'; it has: release, scale" in said
+    assert main(["check", "mine.py:wide.scale", *check]) == 2
+    assert main(["check", "mine.py:nothing.release", *check]) == 2
+    assert "no object 'nothing.release'" in capsys.readouterr().err
