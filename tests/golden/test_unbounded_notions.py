@@ -92,6 +92,8 @@ def test_the_laws_that_are_declared() -> None:
     golden = {case["name"]: case for case in CLOSED}
     noisy = lt.ShiftMechanism(lt.Count(), lt.DiscreteGaussian(1))
     assert lt.exact_rho(noisy, lt.Hypercube(2)).value == golden["discrete gaussian"]["rho"]
+    found = lt.exact_mu(noisy, lt.Hypercube(2))
+    assert found.value == pytest.approx(golden["discrete gaussian"]["mu"], rel=1e-12)
     assert gaussian_mu(1.0) == pytest.approx(golden["discrete gaussian"]["mu"], rel=1e-12)
     whole = lt.ShiftMechanism(lt.Count(), lt.DiscreteLaplace(1))
     # The staircase of epsilon 1, and OpenDP's law where its division was right.

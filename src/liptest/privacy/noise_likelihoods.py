@@ -24,6 +24,7 @@ from liptest.mechanisms.base import Mechanism
 from liptest.mechanisms.declared import statistic_value
 from liptest.mechanisms.laws import exact_ball
 from liptest.mechanisms.shift import ShiftMechanism, ShiftTable, VectorShift
+from liptest.privacy.gaussian_mu import enclose_gaussian_mu
 from liptest.privacy.likelihoods import Balls, LikelihoodPair
 from liptest.privacy.renyi import Ends, Orders, PairOrders, SumOfOrders
 from liptest.privacy.tradeoff import MuEnclosure, enclose_mu
@@ -198,5 +199,9 @@ def mu_of_shifts(noise: AdditiveNoise, shifts: Sequence[int]) -> MuEnclosure | N
     moved = [int(shift) for shift in shifts if shift]
     if not moved:
         return enclose_mu(LikelihoodPair.of_masses([(Fraction(1), Fraction(1))]))
+    if len(moved) == 1 and isinstance(noise, DiscreteGaussian):
+        found = enclose_gaussian_mu(noise.sigma, moved[0])
+        if found is not None and found.upper.is_finite():
+            return found
     pair = listed_pair(noise, moved[0]) if len(moved) == 1 else None
     return None if pair is None else enclose_mu(pair)
