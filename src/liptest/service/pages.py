@@ -361,7 +361,10 @@ def show_ledger(call: Call) -> Response:
     """Budgets, attempts and releases, with the hash of the last row."""
     require_operator(call.user)
     return rendered(
-        call, "ledger.html", view=view_ledger(call.places), events=call.store.events(100)
+        call,
+        "ledger.html",
+        view=view_ledger(call.places, verify=True),
+        events=call.store.events(100),
     )
 
 
