@@ -26,9 +26,9 @@ from liptest.runs.workers import ordered_map
 _SAMPLE = 1 << 12
 _FIRST_WAVE = 1 << 10
 _GROWTH = 4
-# Datasets that a worker is given at once, and the most that one run shares: 400 bytes each for
-# their laws, and fewer where they are long.
-_SLICE = 32
+# Datasets that a worker is given at once: an analysis is set up for each such part. The most that
+# one run shares: 400 bytes each for their laws, and fewer where they are long.
+_SLICE = 64
 _MOST = 100_000
 _MOST_VALUES = 1 << 26
 # Rounds with more values than this are not drawn ahead.
