@@ -165,7 +165,12 @@ def density_figure(name: str, curves: DensityCurves, witness: PrivacyWitness) ->
         "How likely each output is; the outputs that decide have a marked ground, and the areas "
         "under the curves there are their probabilities."
     )
-    if curves.is_rare:
+    if curves.numbers > 1:
+        caption = (
+            "How likely each value of one number of the output is; where the outputs that decide "
+            "have it, the ground is marked."
+        )
+    elif curves.is_rare:
         caption = (
             "How likely each output is, on a logarithmic scale, since the outputs that decide are "
             "rare; they have a marked ground."

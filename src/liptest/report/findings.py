@@ -260,6 +260,8 @@ def findings(
     verdict: PrivacyVerdict, mechanism: Mechanism | None, distribution: Distribution | None
 ) -> Findings:
     """What is known at little cost about a verdict's mechanism."""
+    if mechanism is not None and distribution is not None:
+        mechanism = mechanism.on_domain(distribution.domain)  # a table's gets data frames
     found = _without_densities(verdict, mechanism, distribution)
     if mechanism is None or verdict.witness is None or isinstance(found.laws, str):
         return found

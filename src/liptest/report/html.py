@@ -363,7 +363,7 @@ def _witness(
         "witness",
         "Witness" if verdict.decision is Decision.NO else "The pair left open",
         said=[line.strip() for line in pair_text(verdict, witness).splitlines()],
-        pair=_pair(witness, noun),
+        pair=None if witness.rows else _pair(witness, noun),  # rows are said as a difference
         absent=laws if event and isinstance(laws, str) else "",
         figures=_pair_figures(name, found, witness, changed) if event else [],
         folded=_exact_values(witness) if event else None,

@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import pytest
+
 import liptest as lt
+from liptest.data.distributions import DomainAlone
 from liptest.enumerate.density_curves import DensityCurves
 from liptest.report.density_picture import density_picture
 from liptest.report.html import report_html
@@ -74,3 +77,21 @@ def test_shapes_stay_inside_and_heights_are_to_scale() -> None:
     assert len(marks) == 3
     ticks = [one.text for one in shapes if re.fullmatch(r"\d", one.text)]
     assert ticks == ["1", "2", "3"]
+
+
+def regions(people: Any, rng: Any) -> Any:
+    counts = people.groupby("region").size().reindex(["north", "south"], fill_value=0)
+    return counts + rng.laplace(0, 0.5, size=2)
+
+
+def test_a_pipeline_is_drawn_on_the_frames_of_its_table() -> None:
+    pytest.importorskip("pandas")
+    table = lt.Table({"region": lt.Category(["north", "south"])}, rows=3)
+    mechanism = lt.mechanism(regions)
+    verdict = lt.check_privacy(mechanism, table, epsilon=1, seed=1)
+    page = report_html(verdict, mechanism, distribution=DomainAlone(table))
+    assert "Both densities between" in page
+    assert "number 0 of the output, from 0" in page
+    assert "row 0: region" in page
+    assert "not drawn: the mechanism at hand" not in page
+    assert 'aria-label="Both datasets"' not in page  # rows are said as a difference of frames
