@@ -339,12 +339,14 @@ def _listed(atoms: list[Balls], alone: list[arb]) -> LikelihoodPair:
 
 
 def _reach(one: CellProduct) -> float:
+    """The largest loss, or a little more; UnsupportedForm where there is none that is known."""
     found = abs(float((one.p / one.q).log()))
     for part in one.factors:
-        found += max(
-            (max(abs(float(c.low.log())), abs(float(c.high.log()))) for c in part.cells),
-            default=0.0,
-        )
+        cells = cut_cells(part.cells, 1.0, _FEW * max(len(part.cells), 1))
+        ends = [abs(float(end.log())) for cell in cells for end in (cell.low, cell.high)]
+        found += max(ends, default=0.0)
+    if not math.isfinite(found):
+        raise UnsupportedForm("densities whose ratio has no bound")
     return found
 
 

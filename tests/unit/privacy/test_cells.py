@@ -240,3 +240,30 @@ def test_a_bracket_lies_on_both_sides(several, points):
         )
         assert low <= exact + 1e-12
         assert exact <= high + 1e-12
+
+
+def test_brackets_of_compared_noise():
+    """Pieces whose ratio is not known at first are cut before the grid is chosen."""
+    mechanism = lt.mechanism(larger).densities()
+    cells = mechanism.pair_cells(np.array([1, 1]), np.array([0, 0]))
+    below, above = bracket_of_cells(cells, 64)
+    low, high = (sum(max(0.0, float(p - q)) for p, q in pair.in_balls()) for pair in (below, above))
+    # The total variation, by the formula of the density.
+    v = np.linspace(-80, 80, 320_001)
+    p, q = (larger_densities(points, v) for points in ((1, 1), (0, 0)))
+    exact = float(np.sum(np.maximum(p - q, 0)) * (v[1] - v[0]))
+    assert low <= exact + 1e-7
+    assert exact - 1e-7 <= high < low + 1e-2
+
+
+def test_a_ratio_without_bound_is_refused():
+    with precision(256):
+        cell = Cell(arb(0.5), arb(0.5), arb(0), arb("+inf"))
+        cells = PairCells((CellProduct(arb(1), arb(1), (Factor((cell,)),)),))
+    with pytest.raises(lt.errors.UnsupportedRandomnessError, match="no bound"):
+        bracket_of_cells(cells)
+
+
+def test_one_sided_noise_composes_to_no_epsilon():
+    found = lt.compose([lt.mechanism(one_sided)], releases=3, domain=CUBE)
+    assert found.epsilon_at(1e-6).upper == math.inf
