@@ -18,7 +18,7 @@ LIMITED = {
     "fork bomb": ("import os\nwhile True:\n    os.fork()", "failed: limit of processes"),
     "threads": (
         "from threading import Thread\nwhile True:\n    Thread(target=input).start()",
-        "failed: limit of processes",
+        "failed: limit of ",
     ),
     "a program": ("import subprocess\nsubprocess.run(['true'])", "failed: limit of processes"),
     "its parent": ("import os\nos.kill(os.getppid(), 9)", "failed: limit of processes"),
