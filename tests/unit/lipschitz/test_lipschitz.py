@@ -165,7 +165,7 @@ def test_an_interrupted_run_certifies_its_clean_draws():
         ("lipschitz_constant", math.inf),
         ("tolerance", -1e-9),
         ("seed", -1),
-        ("tester", "DJT12"),
+        ("tester", "DJT99"),
         ("executor", 2),
     ],
 )
