@@ -7,6 +7,7 @@ pytest is imported before the first check.
 from __future__ import annotations
 
 import inspect
+import json
 import os
 import shlex
 from argparse import ArgumentTypeError
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from liptest.lipschitz.testers.base import LipschitzTester
     from liptest.privacy.claims import ExactLog
     from liptest.privacy.verdicts import PrivacyVerdict
+    from liptest.privacy.witnesses import PrivacyWitness
     from liptest.runs.driver import Progress
 
 
@@ -59,7 +61,7 @@ def assert_private(
     seed: int | None = None,
     max_seconds: float | None = None,
     executor: Executor | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
 ) -> PrivacyVerdict:
     """``check_privacy``, and an assertion that the answer is YES; returns the verdict.
@@ -152,12 +154,24 @@ def _message(verdict: PrivacyVerdict, test: _Test | None) -> str:
 
     lines = [f"{verdict.mechanism}: {verdict.decision}", *finding_lines(verdict), ""]
     lines += [f"To run it again: {command}" for command in [_command(verdict, test)] if command]
-    if isinstance(verdict.witness, PrivacyWitness):
+    if isinstance(verdict.witness, PrivacyWitness) and _has_laws(verdict.witness):
         name = verdict.mechanism if verdict.mechanism.isidentifier() else "mechanism"
         first, second = law_expressions(verdict.witness, name)
         lines.append(f"Both output laws: {first}")
         lines.append(f"                  {second}")
     return "\n".join(lines)
+
+
+def _has_laws(witness: PrivacyWitness) -> bool:
+    """Whether single outputs have probabilities, on datasets that are no data frames.
+
+    Sets of real numbers are written as they are printed.
+    """
+    from liptest.privacy.witnesses import output_to_json
+
+    return not witness.rows and '{"repr": ' not in json.dumps(
+        [output_to_json(output) for output in witness.event]
+    )
 
 
 def _command(verdict: PrivacyVerdict, test: _Test | None) -> str:

@@ -472,3 +472,21 @@ def test_the_page_on_pytest_shows_what_happens(pytester):
     (pytester.path / "conftest.py").write_text(ANY_SPEED)
     again = pytester.runpytest_subprocess("-p", "no:cacheprovider", "test_others.py")
     again.assert_outcomes(passed=2)
+
+
+def test_laws_are_offered_where_single_outputs_have_probabilities():
+    def noisy(data, rng):
+        return float(data.sum() + rng.laplace(0, 0.5))
+
+    def counted(people, rng):
+        return int(people["region"].eq("north").sum() > rng.integers(2))
+
+    table = lt.Table({"region": lt.Category(["north", "south"])}, rows=1)
+    for mechanism, data, offered in (
+        (_loses_noise, lt.Hypercube(2), True),
+        (noisy, lt.Hypercube(2), False),
+        (counted, table, False),
+    ):
+        with pytest.raises(AssertionError) as raised:
+            assert_private(mechanism, data, epsilon=0.1)
+        assert ("lt.output_law" in str(raised.value)) is offered
