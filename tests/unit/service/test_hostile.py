@@ -17,7 +17,7 @@ MECHANISM = "\nimport liptest as lt\n@lt.mechanism\ndef count(data, rng):\n    {
 LIMITED = {
     "fork bomb": ("import os\nwhile True:\n    os.fork()", "failed: limit of processes"),
     "threads": (
-        "from threading import Thread\nwhile True:\n    Thread(target=input).start()",
+        "from threading import Event, Thread\nwhile True:\n    Thread(target=Event().wait).start()",
         "failed: limit of ",
     ),
     "a program": ("import subprocess\nsubprocess.run(['true'])", "failed: limit of processes"),
