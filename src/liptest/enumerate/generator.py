@@ -47,7 +47,7 @@ from liptest.values.noise_run import NoiseRun
 from liptest.values.packed_uniforms import draw_floats
 from liptest.values.protocol import Symbolic, is_symbolic
 from liptest.values.uniform import UniformValue
-from liptest.values.weights import choose_by_weights
+from liptest.values.weights import place_by_weights
 
 _ADVICE = "give a finite scale"
 
@@ -281,10 +281,9 @@ class ChoiceGenerator(NoiseDraws, TailedDraws, CountVectorDraws, np.random.Gener
         shuffle: bool = True,
     ) -> Any:
         items = np.asarray(a)
-        if p is not None and size is None and items.ndim < 2:
-            place = choose_by_weights(items.item() if items.ndim == 0 else len(items), p)
-            if place is not None:
-                return take_items(items, [place], None, axis)
+        place = None if p is None or size is not None else place_by_weights(items, p)
+        if place is not None:
+            return take_items(items, [place], None, axis)
         shape = () if size is None else self.shape_of(size)
         number = math.prod(shape)
         if items.ndim == 0 and not isinstance(items.item(), int):

@@ -372,12 +372,15 @@ class GivenWeights:
     __hash__ = None  # type: ignore[assignment]
 
 
-def choose_by_weights(count: int, p: Any) -> int | None:
-    """The place that a choice draws whose probabilities are weights; None for all others."""
+def place_by_weights(items: NDArray[Any], p: Any) -> int | None:
+    """The place that a choice draws whose probabilities are weights; None for all others.
+
+    ``items`` are as in ``rng.choice``: their number, or what is chosen from.
+    """
     weights = _listed(p)
-    if weights is None:
+    if weights is None or items.ndim > 1:
         return None
-    first = weights[0]
+    first, count = weights[0], items.item() if items.ndim == 0 else len(items)
     if len(weights) != count or count < 3:
         return first.refuse(f"a choice of {count}")
     totals = {one for one, by in first.unknowns if type(one) is tuple and by == -1}
