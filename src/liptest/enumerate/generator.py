@@ -281,8 +281,7 @@ class ChoiceGenerator(NoiseDraws, TailedDraws, CountVectorDraws, np.random.Gener
         shuffle: bool = True,
     ) -> Any:
         items = np.asarray(a)
-        place = None if p is None or size is not None else place_by_weights(items, p)
-        if place is not None:
+        if p is not None and size is None and (place := place_by_weights(items, p)) is not None:
             return take_items(items, [place], None, axis)
         shape = () if size is None else self.shape_of(size)
         number = math.prod(shape)
