@@ -107,7 +107,9 @@ def test_published_mechanisms_have_the_golden_numbers(case: dict[str, Any]) -> N
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("case", CATALOGUE, ids=name_of)
+@pytest.mark.parametrize(
+    "case", [case for case in CATALOGUE if case["relation"] == "all"], ids=name_of
+)
 def test_traced_code_has_the_golden_numbers(case: dict[str, Any]) -> None:
     domain = lt.AnswerGrid([3] * 5, relation=case["relation"])
     mechanism = lt.mechanism(ENTRIES[case["name"]].build())

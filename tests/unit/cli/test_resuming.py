@@ -111,7 +111,6 @@ def finished(folder: Path, *more: str) -> str:
     ("way", "workers"),
     [
         pytest.param("ctrl-c", "1", marks=pytest.mark.slow),
-        pytest.param("ctrl-c", "2", marks=pytest.mark.slow),
         pytest.param("kill -9", "2", marks=pytest.mark.slow),
     ],
 )

@@ -142,7 +142,7 @@ def free_port() -> int:
 @pytest.mark.slow
 def test_the_cluster_of_the_page_gives_its_verdict(tmp_path: Path) -> None:
     (commands,) = re.findall(r"```bash\n(.*?)```", PAGE, re.DOTALL)
-    (code,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    code = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)[0]
     (printed,) = re.findall(r"It prints `(.*?)`", PAGE)
     port = str(free_port())
     script = tmp_path / "example.py"

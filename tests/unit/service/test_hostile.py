@@ -62,26 +62,28 @@ def work(room: Room) -> None:
         pass
 
 
-def test_hostile_code_meets_limits(room: Room) -> None:
+@pytest.mark.parametrize("share", range(4))
+def test_hostile_code_meets_limits(room: Room, share: int) -> None:
+    limited = dict(list(LIMITED.items())[share::4])
     short, long = room.make_task(1, "max_seconds = 3\n" + CHECK), room.make_task(1)
     numbers = {}
-    for n, (what, (code, said)) in enumerate(LIMITED.items()):
+    for n, (what, (code, said)) in enumerate(limited.items()):
         room.task = short if said == "failed: limit of time" else long
         content = code if isinstance(code, bytes) else code.encode()
         numbers[what] = room.submit(key=f"hostile-{n:04}", content=content)
     good = room.submit(key="a-good-one", content=CODE)
     work(room)
     found = {what: room.store.submission(number) for what, number in numbers.items()}
-    assert {what: one.state for what, one in found.items()} == dict.fromkeys(LIMITED, "failed")
-    for what, (_, said) in LIMITED.items():
+    assert {what: one.state for what, one in found.items()} == dict.fromkeys(limited, "failed")
+    for what, (_, said) in limited.items():
         assert found[what].message.startswith(said), (what, found[what].message)
         assert found[what].message.isprintable()
     assert room.store.submission(good).state == "YES"
     assert room.store.waiting() == 0
     client = Client(make_app(room.store, room.places))
     client.post("/login", data={"name": "vera", "password": PASSWORD})
-    text = client.get(f"/submissions/{numbers['words with HTML']}").text
-    assert "<script>alert" not in text
+    for number in numbers.values():
+        assert "<script>alert" not in client.get(f"/submissions/{number}").text
 
 
 @pytest.mark.skipif(find_bubblewrap() is None, reason="needs bubblewrap")

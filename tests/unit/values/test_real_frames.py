@@ -320,13 +320,13 @@ def few_are_told(frame: Any, rng: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    "options",
+    ("function", "options"),
     [
-        {},
-        *(pytest.param(one, marks=SLOW) for one in ({"relation": "add_remove"}, {"unit": "user"})),
+        (sum_without_noise, {}),
+        pytest.param(sum_without_noise, {"relation": "add_remove"}, marks=SLOW),
+        pytest.param(few_are_told, {"unit": "user"}, marks=SLOW),
     ],
 )
-@pytest.mark.parametrize("function", [sum_without_noise, pytest.param(few_are_told, marks=SLOW)])
 def test_comparisons_without_noise_are_shown_at_their_boundary(
     function: Any, options: dict[str, Any]
 ) -> None:
