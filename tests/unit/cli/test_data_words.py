@@ -187,7 +187,7 @@ def test_the_example_after_bad_usage_names_real_options(typed):
 def test_the_example_keeps_what_was_right(folder, capsys):
     assert main(["check", "mine.py:count", "--rho", "1"]) == 2
     example = capsys.readouterr().err.splitlines()[-1]
-    assert example == "Example: liptest check mine.py:count --rho 0.5 --records 5000"
+    assert example == "Example: liptest check mine.py:count --rho 0.5 --records 20"
     assert main(["check", "mine.py:histogram", "--epsilon", "1", "--values", "8"]) == 2
     example = capsys.readouterr().err.splitlines()[-1].removeprefix("Example: ")
     assert main(shlex.split(example)[1:]) == 0
