@@ -45,6 +45,7 @@ def test_every_row_comes_out_as_documented(rows):
     assert len({row.claim for row in rows}) == len(rows)
 
 
+@pytest.mark.slow
 def test_rows_survive_json(rows):
     for row in rows:
         assert ClaimRow.from_json(row.to_json()) == row

@@ -272,6 +272,7 @@ def test_release_refuses_without_reading_the_private_table(folder, capsys):
     assert "RELEASED" not in out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("content", ["click\n0\n1\n1\n77\n", "click\n0\nsecret\n1\n1\n"])
 def test_private_values_outside_the_domain_are_never_shown(folder, capsys, content):
     (folder / "private.csv").write_text(content)

@@ -89,6 +89,7 @@ def over_all(program: Program) -> WholeFunction:
     return seen
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("program", "epsilon"), PURE)
 def test_pure_epsilon_is_proved_and_a_little_less_is_refuted(
     program: Program, epsilon: float
@@ -109,6 +110,7 @@ def test_pure_epsilon_is_proved_and_a_little_less_is_refuted(
 ONE_PLACE = [p for p, _ in PURE if p not in (two_places, in_a_dict)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program", ONE_PLACE)
 def test_every_listed_probability_is_that_of_the_function(program: Program) -> None:
     """The function's own enumeration, value by value, is the other side."""

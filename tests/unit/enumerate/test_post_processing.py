@@ -83,6 +83,7 @@ one_line = lambda d, r: str(d.sum() + r.laplace(0, 1.0))  # noqa: E731
 GOOD = [formatted, as_json, in_steps, with_a_dict, with_an_array, with_a_loop, early, one_line]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("function", mostly_slow([*GOOD, without_generator], 8))
 def test_the_rest_is_not_followed(function: Any) -> None:
     found = paths(function)

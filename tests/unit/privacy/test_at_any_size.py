@@ -365,6 +365,7 @@ def test_where_no_pair_can_be_compared_the_enclosure_is_what_is_proved(monkeypat
     assert found.upper == pytest.approx(1.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("value", range(4))
 def test_a_count_of_any_one_value_is_refuted(value: int) -> None:
     """Code may look at one value of a record only, and be blind to all others."""

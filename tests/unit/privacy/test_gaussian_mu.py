@@ -70,6 +70,7 @@ def test_wide_noise_stays_open():
         lt.exact_mu(noisy, lt.Hypercube(2))
 
 
+@pytest.mark.slow
 def test_claims_of_mu():
     noisy = lt.ShiftMechanism(lt.Count(), lt.DiscreteGaussian(1))
     law = lt.ProductDistribution.bernoulli([0.3] * 4)

@@ -312,6 +312,7 @@ def test_claims_are_read_and_written():
     assert stated[2].orders == ((2.0, 1.5), (8.0, 3.0))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "claim",
     [

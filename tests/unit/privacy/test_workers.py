@@ -90,6 +90,7 @@ def checked(executor: ProcessPoolExecutor | None) -> lt.PrivacyVerdict:
     return lt.check_privacy(coin, law, executor=executor, **options)
 
 
+@pytest.mark.slow
 def test_the_search_of_a_worker_is_that_of_one_process() -> None:
     alone = checked(None)
     with ProcessPoolExecutor(2) as pool:

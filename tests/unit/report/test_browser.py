@@ -87,6 +87,7 @@ def test_nothing_is_loaded_and_nothing_complains(opened: Any, file: Path) -> Non
     assert opened.noticed == [file.as_uri()]
 
 
+@pytest.mark.slow
 def test_nothing_is_wider_than_the_screen(opened: Any, width: int) -> None:
     for details in opened.query_selector_all("details"):
         details.evaluate("one => { one.open = true; }")

@@ -135,7 +135,7 @@ def price_of(expression: Callable[[Any], Any], table: lt.Table) -> float:
 
 
 @pytest.mark.parametrize("relation", RELATIONS)
-@pytest.mark.parametrize("name", mostly_slow(EXPRESSIONS, 3))
+@pytest.mark.parametrize("name", mostly_slow(EXPRESSIONS, 6))
 def test_the_price_is_the_sensitivity(name: str, relation: str) -> None:
     expression, table = EXPRESSIONS[name], TABLES[relation]
     proved, true = price_of(expression, table), sensitivity_of(expression, table)

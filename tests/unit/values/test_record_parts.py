@@ -185,6 +185,7 @@ def test_overlapping_parts_are_refuted_where_they_overlap() -> None:
     assert lt.check_privacy(noise_for_halves, people, epsilon=1).decision == "YES"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [1.0, 0.99])
 def test_blocks_of_many_records(epsilon: float) -> None:
     """One record is in one block of a hundred: the noise of one is enough."""
