@@ -10,11 +10,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import liptest as lt
-from liptest.verdicts import Decision
 from tests.golden.notion_oracle import divergence, largest_mu, largest_rho
 from tests.statistical.binomial import is_plausible
-from tests.statistical.test_privacy_power import ABOVE, CASES, FAILURE
+from tests.statistical.test_privacy_power import CASES, FAILURE, caught
 from tests.unit.privacy.cases import neighbouring
 
 pytestmark = pytest.mark.slow
@@ -73,28 +71,10 @@ def claim_between(case, notion):
     return {"curve": {AT: limit, 3.0: 0.5}} if notion == "curve" else {notion: limit}
 
 
-def caught(method, case, claim, failure):
-    decisions = [
-        lt.check_privacy(
-            case.mechanism,
-            case.distribution,
-            **claim,
-            exception_mass=case.mass / ABOVE,
-            failure_probability=failure,
-            method=method,
-            search_laws=0,
-            seed=seed,
-        ).decision
-        for seed in range(SEEDS)
-    ]
-    assert set(decisions) <= {Decision.NO, Decision.YES}
-    return decisions.count(Decision.NO)
-
-
 @pytest.mark.parametrize(("notion", "method"), METHODS.items())
 def test_a_mechanism_just_beyond_its_claim_is_caught(notion, method):
     case = CASES[method]
-    hits = caught(method, case, claim_between(case, notion), FAILURE)
+    hits = caught(method, case, seeds=SEEDS, claim=claim_between(case, notion))
     assert is_plausible(hits, SEEDS, at_least=1 - FAILURE)
 
 
@@ -102,5 +82,7 @@ def test_a_mechanism_just_beyond_its_claim_is_caught(notion, method):
 def test_a_tenth_of_the_draws_would_not_do(notion, method):
     """The number of draws is proportional to ln(1/failure)."""
     case = CASES[method]
-    hits = caught(method, case, claim_between(case, notion), FAILURE**0.1)
+    hits = caught(
+        method, case, failure=FAILURE**0.1, seeds=SEEDS, claim=claim_between(case, notion)
+    )
     assert not is_plausible(hits, SEEDS, at_least=1 - FAILURE)

@@ -90,13 +90,13 @@ class Tenth(lt.testers.VarianceEdges):
         return replace(plan, draws=draws, queries=2 * draws)
 
 
-def caught(method, case, *, failure=FAILURE, seeds=SEEDS):
-    """How many seeds end in a NO."""
+def caught(method, case, *, failure=FAILURE, seeds=SEEDS, claim=None):
+    """How many seeds end in a NO; the claim is EPSILON where none is given."""
     decisions = [
         lt.check_privacy(
             case.mechanism,
             case.distribution,
-            epsilon=EPSILON,
+            **(claim or {"epsilon": EPSILON}),
             exception_mass=case.mass / ABOVE,
             failure_probability=failure,
             method=method,

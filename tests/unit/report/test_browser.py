@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,28 +16,20 @@ import pytest
 
 import liptest as lt
 from liptest.report.html import page, report_html
+from tests.browsers import CHROMIUM, headless
 from tests.unit.report.pages import EVERY, sampled_verdicts
 
-_CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 pytestmark = pytest.mark.skipif(
-    _CHROMIUM is None and not os.environ.get("CI"),
+    CHROMIUM is None and not os.environ.get("CI"),
     reason="no chromium on this machine: install the Debian package chromium",
-)
-_QUIET = (
-    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"),
-    *("--disable-background-networking", "--disable-component-update"),
 )
 WIDTHS = [360, 1200]
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as driver:
-        running = driver.chromium.launch(executable_path=_CHROMIUM, args=list(_QUIET))
+    with headless() as running:
         yield running
-        running.close()
 
 
 def noisy(data: Any, rng: Any) -> float:

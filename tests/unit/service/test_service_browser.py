@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import socket
 import subprocess
 import sys
@@ -19,20 +18,16 @@ from liptest.runs.jail import find_bubblewrap
 from liptest.service.actions import add_account
 from liptest.service.records import Places
 from liptest.service.store import Store
+from tests.browsers import CHROMIUM, headless
 from tests.unit.service.rooms import PASSWORD, write
 
-_CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(
-        _CHROMIUM is None and not os.environ.get("CI"),
+        CHROMIUM is None and not os.environ.get("CI"),
         reason="no chromium on this machine: install the Debian package chromium",
     ),
 ]
-_QUIET = (
-    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"),
-    *("--disable-background-networking", "--disable-component-update"),
-)
 CLICKS = Path(liptest.__file__).parent / "examples" / "clicks"
 RECORDS = 60
 CHECK = f"epsilon = 1.0\n\n[domain]\nrecords = {RECORDS}\n"
@@ -75,12 +70,8 @@ def wait_for(url: str) -> None:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as driver:
-        running = driver.chromium.launch(executable_path=_CHROMIUM, args=list(_QUIET))
+    with headless() as running:
         yield running
-        running.close()
 
 
 class Person:
