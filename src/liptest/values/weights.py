@@ -106,13 +106,10 @@ class _Positive(_OfScores):
         return super().compare(comparison, other)
 
 
-class Score(_OfScores):
-    """A sum of answers, and of unknowns times their factors."""
+class _Terms(_OfScores):
+    """Base of what is a sum of answers, and of unknowns times their factors, or its exp."""
 
     __slots__ = ("form", "unknowns")
-
-    described = "a score less the largest one"
-    described_in_arrays = "an array of scores less the largest one"
 
     def __init__(self, run: AlignedRun, form: Form, unknowns: Unknowns, kind: Any) -> None:
         self.run = run
@@ -121,7 +118,16 @@ class Score(_OfScores):
         self.kind = kind
 
     def of_kind(self, kind: Any) -> Any:
-        return Score(self.run, self.form, self.unknowns, kind)
+        return type(self)(self.run, self.form, self.unknowns, kind)
+
+
+class Score(_Terms):
+    """A sum of answers, and of unknowns times their factors."""
+
+    __slots__ = ()
+
+    described = "a score less the largest one"
+    described_in_arrays = "an array of scores less the largest one"
 
     def typed(self, kind: Any) -> Any:
         if issubclass(kind, (int, np.int64)) and kind is not bool and self._is_whole():
@@ -175,9 +181,7 @@ class Score(_OfScores):
         if type(value) is AlignedValue:
             return None if value.run.has_noise(value.form) else (value.form, ())
         if isinstance(value, (int, float, np.integer, np.floating)) and math.isfinite(value):
-            return Form(
-                Fraction(value if isinstance(value, (int, float)) else float(value)), ()
-            ), ()
+            return Form(_exact(value), ()), ()
         return None
 
     def apply(self, ufunc: Any, inputs: tuple[Any, ...]) -> Any:
@@ -187,22 +191,13 @@ class Score(_OfScores):
         return exp_of_score(self, float) if function is _EXP else NotImplemented
 
 
-class Weight(_Positive):
+class Weight(_Positive, _Terms):
     """exp of a sum of answers and unknowns times their factors: a float above 0."""
 
-    __slots__ = ("form", "unknowns")
+    __slots__ = ()
 
     described = "a weight of a choice"
     described_in_arrays = "an array of weights of a choice"
-
-    def __init__(self, run: AlignedRun, form: Form, unknowns: Unknowns, kind: Any) -> None:
-        self.run = run
-        self.form = form
-        self.unknowns = unknowns
-        self.kind = kind
-
-    def of_kind(self, kind: Any) -> Any:
-        return Weight(self.run, self.form, self.unknowns, kind)
 
     @property
     def key(self) -> tuple[Form, Unknowns]:
@@ -215,8 +210,8 @@ class Weight(_Positive):
             return _added(self, other)
         if operation is operator.truediv and not swapped and type(other) is SumOfWeights:
             return Weight(self.run, self.form, _plus(self.unknowns, ((other.key, _ONE),), -1), kind)
-        is_factor = isinstance(other, (int, float, np.integer, np.floating)) and other > 0
-        if is_factor:
+        is_number = isinstance(other, (int, float, np.integer, np.floating))
+        if is_number and 0 < other < math.inf:
             sign = {operator.mul: 1, operator.truediv: -1}.get(operation)
             if sign is not None and not (swapped and sign == -1):
                 constant = Constant(_exact(other)), _ONE

@@ -218,3 +218,13 @@ def test_what_numpy_draws_is_as_near_as_is_said(
         shares = (abs(arb(fmpq(one, sum(drawn))) - other / total) for one, other in pairs)
         apart = float(sum(shares, arb(0))) / 2
     assert apart < (len(scores) + 2048) * 2.0**-50 / 20
+
+
+@pytest.mark.parametrize("factor", [math.inf, math.nan, 0.0, -1.0])
+def test_factors_that_make_no_weights_are_refused(factor: float) -> None:
+    program = lt.mechanism(name="scaled")(
+        lambda data, rng: rng.choice(4, p=_weights(data) * factor)
+    )
+    found = align(program, lt.RecordGrid([4] * 1000), _exact(1.0), _exact(ROUNDED))
+    assert found.price is None
+    assert "liptest itself" not in found.reason
