@@ -355,6 +355,15 @@ def _number_extremes(left: Weighted, right: Weighted) -> RatioExtremes:
         found = _moved_extremes(left[0][0], right[0][0])
         if found is not None:
             return found
+    rates, above, below = densities_of(left, right, "compared, or mixed with other")
+    return extremes(rates, above, below)
+
+
+def densities_of(left: Weighted, right: Weighted, odd_use: str) -> tuple[Any, Any, Any]:
+    """The rates of two weighted sums of densities of one number, and both sums.
+
+    Raises UnsupportedForm for noise that is not exponential, which is ``odd_use``, and answered.
+    """
     noises = {
         number.known.noises[variable]
         for number, _ in (*left, *right)
@@ -362,7 +371,7 @@ def _number_extremes(left: Weighted, right: Weighted) -> RatioExtremes:
     }
     odd = sorted({noise.family for noise in noises} - set(EXPONENTIAL))
     if odd:
-        raise UnsupportedForm(f"{odd[0]} noise that is compared, or mixed with other, and answered")
+        raise UnsupportedForm(f"{odd[0]} noise that is {odd_use}, and answered")
     rates = shapes.rates_of(frozenset(noises))
     above, below = (
         functions.add_functions(
@@ -370,7 +379,7 @@ def _number_extremes(left: Weighted, right: Weighted) -> RatioExtremes:
         )
         for side in (left, right)
     )
-    return extremes(rates, above, below)
+    return rates, above, below
 
 
 def _moved_extremes(left: Number, right: Number) -> RatioExtremes | None:

@@ -15,11 +15,10 @@ from typing import Any
 
 from flint import acb, acb_poly, arb, fmpq
 
-from liptest.enumerate.densities import ContinuousLaw, Number, require_whole
+from liptest.enumerate.densities import ContinuousLaw, Number, densities_of, require_whole
 from liptest.errors import SymbolicError, UnsupportedForm
 from liptest.mechanisms.laws import Output
 from liptest.mechanisms.likelihood_cells import Cell, CellProduct, Factor, PairCells
-from liptest.symbolic import elimination as shapes
 from liptest.symbolic import exponential_polynomials as functions
 from liptest.symbolic.densities import (
     BoundedRatio,
@@ -36,7 +35,6 @@ from liptest.symbolic.exponential_polynomials import (
     to_list,
     total,
 )
-from liptest.symbolic.noise import EXPONENTIAL
 
 # What an integral may be off by, as a share and at all.
 _SHARE, _LEAST = arb(2) ** -90, arb(2) ** -110
@@ -86,21 +84,7 @@ def _are_normal(x: Number, y: Number) -> bool:
 
 
 def _factor(left: Weighted, right: Weighted) -> Factor:
-    noises = {
-        number.known.noises[variable]
-        for number, _ in (*left, *right)
-        for variable in number.variables
-    }
-    odd = sorted({noise.family for noise in noises} - set(EXPONENTIAL))
-    if odd:
-        raise UnsupportedForm(f"{odd[0]} noise that is compared, mixed or scaled, and answered")
-    rates = shapes.rates_of(frozenset(noises))
-    above, below = (
-        functions.add_functions(
-            rates, [functions.enlarged(number.density(rates), mass) for number, mass in side]
-        )
-        for side in (left, right)
-    )
+    rates, above, below = densities_of(left, right, "compared, mixed or scaled")
     cells, alone = [], [arb(0), arb(0)]
     for low, high in stretches(above, below):
         pieces = [piece_on(function, low, high) for function in (above, below)]

@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import Any, Protocol, TypeVar
 
 from flint import arb, fmpz, fmpz_poly
 
@@ -71,15 +72,7 @@ class GridLosses:
 
     def power(self, releases: int) -> GridLosses:
         """The losses of a number of releases together."""
-        result, square = None, self
-        while True:
-            if releases & 1:
-                result = square if result is None else result * square
-            releases >>= 1
-            if not releases:
-                assert result is not None
-                return result
-            square = square * square
+        return power_of(self, releases)
 
     def _unit(self, value: int) -> int:
         return -((-value) >> UNIT_BITS) if self.is_upper else value >> UNIT_BITS
@@ -271,6 +264,28 @@ def trimmed(
     kept = cells[start:stop]
     kept[0] += lost if is_upper else 0
     return GridLosses(fmpz_poly(kept), first + start, min(infinite, ONE), step, is_upper, base)
+
+
+class _Composes(Protocol):
+    """What is multiplied by another of its kind: both releases together."""
+
+    def __mul__(self, other: Any) -> Any: ...
+
+
+Losses = TypeVar("Losses", bound=_Composes)
+
+
+def power_of(one: Losses, releases: int) -> Losses:
+    """A number of releases together, 1 or more, by squares."""
+    result, square = None, one
+    while True:
+        if releases & 1:
+            result = square if result is None else result * square
+        releases >>= 1
+        if not releases:
+            assert result is not None
+            return result
+        square = square * square
 
 
 def units_above(value: arb) -> int:

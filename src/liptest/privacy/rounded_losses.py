@@ -24,7 +24,14 @@ from numpy.typing import NDArray
 from liptest.balls import precision
 from liptest.mechanisms.laws import exact_ball
 from liptest.privacy.likelihoods import LikelihoodPair
-from liptest.privacy.loss_grid import BITS, ONE, UNIT_BITS, units_above, units_below
+from liptest.privacy.loss_grid import (
+    BITS,
+    ONE,
+    UNIT_BITS,
+    power_of,
+    units_above,
+    units_below,
+)
 
 Floats = NDArray[np.float64]
 
@@ -81,15 +88,7 @@ class RoundedLosses:
 
     def power(self, releases: int) -> RoundedLosses:
         """A number of releases together."""
-        result, square = None, self
-        while True:
-            if releases & 1:
-                result = square if result is None else result * square
-            releases >>= 1
-            if not releases:
-                assert result is not None
-                return result
-            square = square * square
+        return power_of(self, releases)
 
     @cached_property
     def _sums(self) -> tuple[list[int], list[int]]:
