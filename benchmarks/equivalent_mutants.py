@@ -71,8 +71,8 @@ BY_REASON: dict[str, tuple[str, ...]] = {
         f"{_EXHAUST}: WorstPairs._cut: self.best > self._certain -> self.best >= self._certain",
         f"{_EXHAUST}: WorstPairs._leaf: losses > min(self._watched, self._cut) -> "
         "losses >= min(self._watched, self._cut)",
-        f"{_FOUND}: _Search.try_small_instances: worst.upper > self.claim.threshold -> "
-        "worst.upper >= self.claim.threshold",
+        f"{_FOUND}: _Search.try_small_instances: worst.upper > claim.threshold -> "
+        "worst.upper >= claim.threshold",
         f"{_COMPARE}: check_same_law: abs(open_before - open_now) <= _SAME_LAW -> "
         "abs(open_before - open_now) < _SAME_LAW",
         f"{_REMEDY}: _few_digits: allowed(short) >= value -> allowed(short) > value",
@@ -263,5 +263,48 @@ BY_REASON: dict[str, tuple[str, ...]] = {
     "any scale above 0 gives the same law, at another speed": (
         "mechanisms/additive.py: DiscreteGaussian.draw: math.floor(self.sigma) + 1 -> "
         "math.floor(self.sigma) + 2",
+    ),
+    "where all trials are hits the bisection ends at 1, too": (
+        "privacy/intervals.py: binomial_upper: hits >= trials -> hits > trials",
+    ),
+    "a tie, whose first or last corner is shown": (
+        f"{_TRADE}: largest_of_corners: mu.lower() > best.lower -> mu.lower() >= best.lower",
+    ),
+    "noise is symmetric about 0": (
+        f"{_SHIFT}: _Shift.pair_witness: zip(numbers, values, strict=True) -> "
+        "zip(values, numbers, strict=True)",
+    ),
+    "z is 1/3 at most either way, and both sums are bounds": (
+        f"{_CHECKER}: log_bounds: Fraction(2) ** twos > value -> Fraction(2) ** twos >= value",
+    ),
+    "no loss is known to be harmful at so large a mu": (
+        f"{_SCREEN}: harmless_loss: math.nextafter(loss, 0.0) if math.isfinite(loss) else 0.0 -> "
+        "math.nextafter(loss, 0.0) if math.isfinite(loss) else 1.0",
+    ),
+    "what is tried first, or how often: another way to a valid answer": (
+        f"{_RENYI}: refute_rho: (10, 20, 30, 40) if search.order == 1 else () -> "
+        "(11, 20, 30, 40) if search.order == 1 else ()",
+        f"{_RENYI}: enclose_rho: (gap, 1e-06, 0.001) if largest.is_finite() else () -> "
+        "(gap, 1.000001, 0.001) if largest.is_finite() else ()",
+        f"{_RENYI}: OrderSearch.settle: Fraction(2) -> Fraction(3)",
+        f"{_RENYI}: OrderSearch.settle: len(self.seen) > most -> len(self.seen) >= most",
+        f"{_COMPARE}: enclose_loss: _PRECISIONS[0] -> _PRECISIONS[1]",
+        f"{_FOUND}: _Search.try_small_instances: not size.possible or size.laws > DATASETS -> "
+        "not size.possible and size.laws > DATASETS",
+        f"{_SHIFT}: VectorShift.points_per_slice: 1 << 14 -> 1 >> 14",
+        f"{_PROOF}: _enclosed: min(max(lower * (1 - 1e-06), 1e-300), 1000000.0) -> "
+        "min(max(lower * (1 - 1e-06), 1e-300), 1000001.0)",
+        f"{_CHECKER}: StatedClaim.size: Fraction(0) -> Fraction(1)",
+    ),
+    "a margin far above what rounding is": (
+        f"{_SCREEN}: _rho_of: 1 + _ROUNDING -> 1 - _ROUNDING",
+        f"{_SCREEN}: _slack: np.where(np.isfinite(bounds), bounds, 0.0) -> "
+        "np.where(np.isfinite(bounds), bounds, 1.0)",
+    ),
+    "any number below 0 stands for the length that is left": (
+        f"{_LAWS}: _block_pairs: which.reshape(-1, domain.sizes[axis], "
+        "int(domain.strides[axis]) // inner) -> which.reshape(-2, domain.sizes[axis], "
+        "int(domain.strides[axis]) // inner)",
+        f"{_PROOF}: _block: ends.reshape(-1, ends.shape[2]) -> ends.reshape(-2, ends.shape[2])",
     ),
 }

@@ -47,7 +47,7 @@ SCRIPTS = (
 # Scripts that print no rows, and have no quick mode.
 TEXTS = (
     *("composition.py", "exact_distance.py", "everyday.py", "house.py", "hops.py"),
-    *("sequential.py", "discrete_gaussian.py"),
+    *("sequential.py", "discrete_gaussian.py", "tight_claims.py"),
 )
 
 # What takes an hour, or starts processes that listen.

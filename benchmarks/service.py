@@ -64,12 +64,13 @@ def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--minutes", type=float, default=2.0)
     parser.add_argument("--rate", type=float, default=20.0)
+    parser.add_argument("--database", default=None)
     parser.add_argument("--workers", type=int, default=2)
     given = parser.parse_args()
     count = max(1, round(given.minutes * given.rate))
     with (
         tempfile.TemporaryDirectory(prefix="liptest-load-") as folder,
-        running(Path(folder), workers=given.workers, lease=20.0) as room,
+        running(Path(folder), workers=given.workers, lease=20.0, database=given.database) as room,
     ):
         submit_and_release(room, 0)
         stop = threading.Event()

@@ -21,6 +21,7 @@ from service_room import CODE, Room, running
 
 from liptest.evidence.ledger import Ledger
 from liptest.evidence.ledger_file import Chain
+from liptest.evidence.ledger_postgres import PostgresChain
 
 
 def kill_at_random(room: Room, kills: int, pause: float, draw: random.Random) -> Counter[str]:
@@ -68,7 +69,8 @@ def problems_of(room: Room, sent: list[int]) -> list[str]:
     wrong += [f"release {r.id}: {r.state}" for r in releases if r.state != "released"]
     if len(releases) != len(sent):
         wrong.append(f"{len(releases)} releases of {len(sent)} submissions")
-    rows: list[Any] = [row.fields for row in Chain(room.places.ledger).rows()]
+    kind = PostgresChain if room.places.url else Chain
+    rows: list[Any] = [row.fields for row in kind(str(room.places.ledger)).rows()]
     drawn = {row["key"]: row["output"] for row in rows if row["kind"] == "release"}
     if len(drawn) != sum(row["kind"] == "release" for row in rows):
         wrong.append("the ledger has a key twice")
@@ -84,6 +86,7 @@ def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--kills", type=int, default=300)
     parser.add_argument("--submissions", type=int, default=50)
+    parser.add_argument("--database", default=None)
     parser.add_argument("--workers", type=int, default=4)
     parser.add_argument("--pause", type=float, default=1.5)
     parser.add_argument("--patience", type=float, default=600.0)
@@ -93,7 +96,7 @@ def main() -> int:
     began = time.monotonic()
     with (
         tempfile.TemporaryDirectory(prefix="liptest-kills-") as folder,
-        running(Path(folder), workers=given.workers, lease=3.0) as room,
+        running(Path(folder), workers=given.workers, lease=3.0, database=given.database) as room,
     ):
         killed: Counter[str] = Counter()
 

@@ -17,6 +17,7 @@ from liptest.runs.jail import find_bubblewrap
 from liptest.service import actions
 from liptest.service.daemon import Daemon
 from liptest.service.jobs import RELEASER, Workplace
+from liptest.service.opening import VARIABLE, prepare_all
 from liptest.service.passwords import hash_secret, new_secret
 from liptest.service.processes import Process, Supervisor
 from liptest.service.records import OPERATOR, VENDOR, Places
@@ -52,6 +53,9 @@ class Caller:
                 self.failures += 1
                 time.sleep(0.2)
                 continue
+            if answer.status == 429:  # the limit of calls in a minute
+                time.sleep(2.0)
+                continue
             if answer.status >= 400:
                 raise RuntimeError(f"{path}: {answer.status} {found}")
             return found
@@ -73,12 +77,11 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def prepare(folder: Path) -> tuple[Store, Places, list[str]]:
+def prepare(folder: Path, database: str | None) -> tuple[Store, Places, list[str]]:
     """A private table, a task, an operator and a vendor; their tokens."""
-    places = Places(folder)
-    places.make()
+    places = Places(folder, database)
     store = Store(places.database)
-    store.prepare()
+    prepare_all(store, places)
     tokens = []
     for name, role in (("vendor", VENDOR), ("operator", OPERATOR)):
         actions.add_account(store, name, role, PASSWORD)
@@ -101,17 +104,23 @@ def prepare(folder: Path) -> tuple[Store, Places, list[str]]:
 
 
 @contextmanager
-def running(folder: Path, *, workers: int, lease: float) -> Iterator[Room]:
-    """All processes, until the end of the block."""
-    store, places, (vendor, operator) = prepare(folder)
+def running(
+    folder: Path, *, workers: int, lease: float, database: str | None = None
+) -> Iterator[Room]:
+    """All processes, until the end of the block; on PostgreSQL where a URL is named."""
+    store, places, (vendor, operator) = prepare(folder, database)
+    environment = {VARIABLE: database or ""}
     port, where = free_port(), str(folder)
     more = ["--lease", str(lease)]
     more += [] if find_bubblewrap() else ["--allow-unconfined"]
     module = "liptest.service.daemon"
     processes = [
-        Process("web", "liptest.service.web", [where, "--port", str(port)]),
-        Process("releaser", module, ["releaser", where, *more]),
-        *(Process(f"worker {n}", module, ["worker", where, *more]) for n in range(workers)),
+        Process("web", "liptest.service.web", [where, "--port", str(port)], environment),
+        Process("releaser", module, ["releaser", where, *more], environment),
+        *(
+            Process(f"worker {n}", module, ["worker", where, *more], environment)
+            for n in range(workers)
+        ),
     ]
     supervisor = Supervisor(processes)
     keeper = threading.Thread(target=supervisor.run)

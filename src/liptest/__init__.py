@@ -165,7 +165,7 @@ _MOVED = {
     "PrivacyWitness": "privacy.witnesses",
     "OrderStatistic": "statistics.order_statistics",
     "ContingencyTables": "statistics.sums",
-    "CountingQueries": "statistics.sums",
+    "CountingQueries": "statistics.counting_queries",
     "UserStatistic": "statistics.user_statistic",
     "Cost": "verdicts",
     "Decision": "verdicts",

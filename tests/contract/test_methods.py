@@ -124,7 +124,13 @@ PAIRS = [
     for name, case in CASES.items()
     if applies(method, case) and (isinstance(method, str) or name in FOR_TESTERS)
 ]
-EACH = pytest.mark.parametrize(("method", "case"), PAIRS)
+EACH = pytest.mark.parametrize(
+    ("method", "case"),
+    [
+        one if n % 2 else pytest.param(*one.values, marks=pytest.mark.slow, id=one.id)
+        for n, one in enumerate(PAIRS)
+    ],
+)
 
 
 def some():

@@ -12,9 +12,10 @@ import liptest as lt
 from liptest import statistics
 from liptest.data.domains import Domain
 from liptest.statistics.coordinates import Coordinates
+from liptest.statistics.counting_queries import CountingQueries
 from liptest.statistics.order_statistics import OrderStatistic
 from liptest.statistics.protocol import Statistic
-from liptest.statistics.sums import ContingencyTables, CountingQueries
+from liptest.statistics.sums import ContingencyTables
 from liptest.statistics.user_statistic import UserStatistic
 from liptest.testing.contract import check_statistic
 

@@ -16,9 +16,9 @@ from tests.golden.catalogue_cases import ENTRIES, catalogue
 from tests.golden.test_catalogue_table import FINITE, outputs_of
 
 # What the tracing refuses: endless loops, and outputs that mix several continuous draws.
-REFUSED = {
-    *("svt3, geometric noise", "gap svt", "gap noisy max", "staircase"),
-}
+REFUSED = {"gap svt", "gap noisy max", "staircase"}
+# Whole numbers without bound, compared over all of them.
+WHOLE = {"svt3, geometric noise", "noisy max 3, geometric noise"}
 # Real numbers with one draw each: the loss of all answers up by 1, which is the worst pair for
 # all but the numerical svt.
 CONTINUOUS = {
@@ -44,8 +44,8 @@ def traced(name: str) -> Any:
 
 
 def test_every_entry_is_somewhere() -> None:
-    assert {*FINITE, *REFUSED, *CONTINUOUS, *UNBOUNDED, *PARTIAL} == set(ENTRIES)
-    kinds = (FINITE, REFUSED, CONTINUOUS, UNBOUNDED, PARTIAL)
+    assert {*FINITE, *REFUSED, *CONTINUOUS, *UNBOUNDED, *PARTIAL, *WHOLE} == set(ENTRIES)
+    kinds = (FINITE, REFUSED, CONTINUOUS, UNBOUNDED, PARTIAL, WHOLE - UNBOUNDED)
     assert sum(map(len, kinds)) == len(ENTRIES)
 
 
@@ -136,6 +136,15 @@ def test_whole_numbers_without_bound(name: str) -> None:
     losses = [abs(math.log(laws[0][k] / laws[1][k])) for k in common]
     assert max(losses) == pytest.approx(entry.true_all, abs=1e-9)
     assert all(float(law.unexplored) < 1e-15 for law in laws)
+
+
+@pytest.mark.parametrize("name", sorted(WHOLE))
+def test_whole_numbers_are_compared_over_all_of_them(name: str) -> None:
+    """The answer of a query is released; its noise is a difference of two draws."""
+    seen: Any = traced(name).over_all_numbers(all_up(name)[0])
+    found = seen.pair_loss(*all_up(name))
+    assert abs(float(found.mid()) - ENTRIES[name].true_all) < 1e-12
+    assert float(found.rad()) < 1e-12
 
 
 @pytest.mark.slow

@@ -12,9 +12,13 @@ import liptest as lt
 PIPELINES = (
     *("group_counts", "group_means", "regression", "quantile", "gradient_step", "totals"),
     *("visits", "active_users", "user_gradient", "incomes", "age_bands", "income_quantile"),
+    "epoch",
 )
+#: The six kinds of pipelines, in pandas above and in polars.
+IN_POLARS = ("visits", "group_counts", "group_means", "regression", "quantile", "epoch")
+PIPELINES += tuple(f"in_polars.{one}" for one in IN_POLARS)
 MODULES: dict[str, Any] = {one: import_module(f"examples.pipelines.{one}") for one in PIPELINES}
-LONG = {"regression", "gradient_step", *PIPELINES[3:]}
+LONG = {"regression", "gradient_step", *PIPELINES[3:]} - {"in_polars.visits"}
 
 
 def _marked(name: str, *values: str) -> Any:

@@ -77,6 +77,7 @@ def documented() -> list[tuple[str, str]]:
     return entries
 
 
+@pytest.mark.slow
 def test_the_page_shows_the_rows_that_there_are(rows):
     answers = {(True, True): "yes", (False, False): "no, as known"}
     assert documented() == [(row.claim, answers[row.holds, row.expected]) for row in rows]

@@ -162,6 +162,33 @@ np.count_nonzero(data>1)
 np.count_nonzero(data==2)
 np.unique(data, return_counts=True)[1].sum()
 np.unique(data).size
+len(np.unique(data, return_counts=True)[1])
+np.unique(data, return_counts=True)[1][:1]
+np.unique(data, return_counts=True)[0] + np.zeros(1)
+dict(zip(*np.unique(data, return_counts=True))).get(1, 0)
+dict(zip(*np.unique(data, return_counts=True))).get(9, 0)
+dict(zip(*np.unique(data, return_counts=True))).get(1, 1)
+dict(zip(*np.unique(data, return_counts=True))).get(1)
+dict(zip(*np.unique(data, return_counts=True)))[1]
+dict(zip(*np.unique(data[data > 1] * 2, return_counts=True))).get(6, 0)
+sum(dict(zip(*np.unique(data, return_counts=True))).values())
+data[0] + data[3]
+data[-1] * 2 + data.sum()
+data[1:][2]
+data[4]
+(data > 1)[0] * 1
+(data * 0.5)[2]
+F[data][1]
+F[data][1, 0]
+F[data][1][0]
+data[data > 1][0]
+data.reshape(2, 2)[1, 0]
+data.reshape(2, 2)[1][0]
+data[True]
+data[np.int64(2)]
+[data[i] for i in range(4)]
+[data[i] * i for i in range(len(data))]
+data.tolist()[1]
 np.cumsum(data)
 np.exp(data).sum()
 np.log1p(data).sum()
@@ -492,6 +519,67 @@ u
 
 u=np.zeros(4); u[data] = 1
 u.sum()
+
+v, c = np.unique(data, return_counts=True); u=np.zeros(4); u[v] = c
+u
+
+v, c = np.unique(data, return_counts=True); u=np.zeros(5, dtype=int); u[v] = c
+u * 2
+
+v, c = np.unique(data, return_counts=True); u=np.ones(4); u[v] = c
+u
+
+v, c = np.unique(data, return_counts=True); u=np.zeros(4); u[v] = v
+u
+
+v, c = np.unique(data, return_counts=True); u=np.zeros(4); u[c] = c
+u.sum()
+
+v, c = np.unique(data, return_counts=True); w, d = np.unique(data > 1, return_counts=True)
+u=np.zeros(4); u[v] = d
+u
+
+x=data.copy(); v, c = np.unique(x, return_counts=True); x[x > 1] = 0; u=np.zeros(4); u[v] = c
+u
+
+v, c = np.unique(data, return_counts=True); d = dict(zip(v.tolist(), c.tolist()))
+[d.get(k, 0) for k in range(4)]
+
+v, c = np.unique(data, return_counts=True); d = dict(zip(c, v))
+[d.get(k, 0) for k in range(4)]
+
+t, n = 0, 0
+for v in data: t, n = t + v, n + 1
+[t, n]
+
+t, n = 0, 0
+for v in data: t, n = t + v, n + t
+[t, n]
+
+t = n = 0
+for v in data:
+    a, b = v, 1
+    a, b = b, a
+    t, n = t + a * v, n + b
+t + n
+
+t, n = 0, 0
+for v in data:
+    n, t = n + 1, t + v
+    if v > 1: t, n = t + 1, n - 1
+t / n
+
+n = 0
+for v in data: n += 1
+data.sum() / n
+
+n = 0
+for v in data[data > 1]: n += 1
+n
+
+n = 0
+for v in data[1:]: n += 1
+data.sum() / n
 
 u=np.empty(4); u[:]=data
 u.sum()

@@ -308,6 +308,7 @@ def _sealed_elsewhere(
             hidden=hidden,
             seconds=settings.max_seconds,
             statistic=model.statistic,
+            frame=model.library,
         )
     except GateError as error:
         raise GateError(

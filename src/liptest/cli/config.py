@@ -84,6 +84,11 @@ class CheckModel(_Model):
     domain: DomainOptions | None = None
     distribution: DistributionOptions | None = None
 
+    @property
+    def library(self) -> str | None:
+        """Whose frames its function gets, where that is said."""
+        return None if self.domain is None else self.domain.frame
+
     @field_validator("epsilon")
     @classmethod
     def _is_stated(cls, value: Any, info: ValidationInfo) -> Any:

@@ -185,6 +185,10 @@ class DomainOptions:
         int | None,
         _option("The most rows of one user, where a column is a key: user=key.", **WHOLE),
     ] = None
+    frame: Annotated[
+        Literal["pandas", "polars"] | None,
+        _option("Whose frames the function gets; default: as its parameter is annotated, pandas."),
+    ] = None
     sizes: Annotated[
         list[int] | None,
         _option("Values of each record, where they differ: 3,3,2.", **WHOLE_NUMBERS),
@@ -199,6 +203,8 @@ class DomainOptions:
             return self._of_equal_sizes(kind, self.values)
         if self.fields is not None:
             raise ConfigError("domain.fields are those of kind='table'", key="domain.fields")
+        if self.frame is not None:
+            raise ConfigError("domain.frame is said of kind='table'", key="domain.frame")
         if self.relation in _OF_ROWS or (self.relation is None) == (kind == "answers"):
             raise ConfigError(
                 f"domain.relation={self.relation!r}: say 'all' or 'one' for kind='answers' (do all "

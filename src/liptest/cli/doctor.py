@@ -160,9 +160,11 @@ def _forgetful(data: Any, rng: Any) -> int:
 
 
 def _confinement() -> Iterator[str]:
+    from liptest.runs.cgroups import describe_group
     from liptest.runs.jail import confinement
 
     yield confinement()
+    yield describe_group()
 
 
 def _processes(problems: list[str]) -> Iterator[str]:

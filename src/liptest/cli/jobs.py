@@ -122,7 +122,7 @@ def load_job(model: CheckModel, folder: Path, *, alone: bool = False) -> Job:
     """
     where = where_is(model, folder)
     with muted():
-        mechanism, label = load_mechanism(where, model.statistic)
+        mechanism, label = load_mechanism(where, model.statistic, model.library)
     return Job(model, where, mechanism, label, distribution_of(model, folder, alone=alone))
 
 

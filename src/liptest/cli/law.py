@@ -13,6 +13,7 @@ from liptest.cli.codes import code_of
 from liptest.cli.data_options import WHOLE, read_numbers
 from liptest.cli.loading import load_mechanism, muted
 from liptest.enumerate.tracing import MAX_RUNS
+from liptest.enumerate.whole_numbers import with_formula
 from liptest.errors import BudgetError, InputError, LiptestError, check_count, shown
 from liptest.mechanisms.laws import Output, OutputLaw
 from liptest.privacy.witnesses import fraction_text
@@ -55,7 +56,7 @@ def run_law(
         data = _dataset(dataset, ones, dimension)
         with muted():
             mechanism, label = load_mechanism(where)
-            law = mechanism.law(data)
+            law = with_formula(mechanism, mechanism.law(data), data)
             found = None if trace is None else _trace(mechanism, law, data, trace)
     except LiptestError as error:
         return screen.error(error, code_of(error))

@@ -6,7 +6,6 @@ import json
 import math
 from dataclasses import asdict
 from fractions import Fraction
-from pathlib import Path
 from typing import Annotated
 
 from cyclopts import App, Parameter
@@ -14,10 +13,11 @@ from cyclopts import App, Parameter
 from liptest.errors import InputError, LedgerError
 from liptest.evidence.ledger import Ledger
 from liptest.evidence.ledger_entries import Attempt, Totals, attempt_text, decimal_text, vendor_text
+from liptest.evidence.postgres import is_url, show_url
 from liptest.report.text import Screen
 
 ledger = App(name="ledger", help="Read a ledger of attempts and releases; cap a private table.")
-File = Annotated[Path, Parameter(help="The ledger.")]
+File = Annotated[str, Parameter(help="The ledger: a file, or postgresql://host/name.")]
 
 
 @ledger.command
@@ -92,10 +92,29 @@ def cap(
     return run_cap(file, private_table, epsilon, delta)
 
 
+@ledger.command
+def people(
+    file: File,
+    name: Annotated[str, Parameter(help="Name of the group of people.")],
+    tables: Annotated[list[str], Parameter(help="Private tables that concern them.")],
+    /,
+    *,
+    epsilon: Annotated[float, Parameter(help="What all releases together may cost.")],
+    delta: Annotated[float, Parameter(help="The delta at which they are added up.")],
+) -> int:
+    """Cap what all releases from tables about the same people may cost together.
+
+    The caps of the tables hold, too. The last cap under a name counts.
+
+    Example: liptest ledger people ledger.db visitors clicks orders --epsilon 3 --delta 1e-6
+    """
+    return run_people(file, name, tables, epsilon, delta)
+
+
 _MOST_PROBLEMS = 20
 
 
-def run_show(file: Path, vendor: str | None, as_json: bool) -> int:
+def run_show(file: str, vendor: str | None, as_json: bool) -> int:
     """``liptest ledger show``."""
     screen = Screen()
     wrong: list[str] = []
@@ -106,7 +125,9 @@ def run_show(file: Path, vendor: str | None, as_json: bool) -> int:
     except (LedgerError, InputError) as error:
         return screen.error(error, 1 if wrong else 2)
     if wrong:
-        told = f"{file} is not intact, do not rely on these numbers; see liptest ledger verify"
+        told = (
+            f"{_named(file)} is not intact, do not rely on these numbers; see liptest ledger verify"
+        )
         return screen.error(LedgerError(told), 1)
     return 0
 
@@ -121,12 +142,15 @@ def _show(screen: Screen, ledger: Ledger, vendor: str | None, as_json: bool) -> 
         screen.paragraph(str(ledger.summary()))
         for table, capped in sorted(ledger.caps().items()):
             screen.paragraph(f"private table {table}\n  {capped}")
+        attempts = ledger.attempts()
+        for _, shared in sorted(ledger.people().items()):
+            screen.paragraph(f"{shared.cost(attempts)}\n  {shared}")
     else:
         lines = [attempt_text(one) for one in found]
         screen.paragraph("\n".join([vendor_text(f"vendor {vendor}", Totals.of(found)), *lines]))
 
 
-def run_ledger_verify(file: Path, head: str | None) -> int:
+def run_ledger_verify(file: str, head: str | None) -> int:
     """``liptest ledger verify``."""
     screen = Screen()
     try:
@@ -138,9 +162,9 @@ def run_ledger_verify(file: Path, head: str | None) -> int:
     if summary is None:
         more = len(wrong) - _MOST_PROBLEMS
         lines = [*wrong[:_MOST_PROBLEMS], *([f"and {more:,} more"] if more > 0 else [])]
-        screen.paragraph(f"NOT INTACT: {file}\n" + "\n".join(f"  {line}" for line in lines))
+        screen.paragraph(f"NOT INTACT: {_named(file)}\n" + "\n".join(f"  {line}" for line in lines))
         return 1
-    screen.paragraph(f"INTACT: {file}, {summary.rows:,} rows\nhead {summary.head}")
+    screen.paragraph(f"INTACT: {_named(file)}, {summary.rows:,} rows\nhead {summary.head}")
     if head is None:
         screen.paragraph(
             "Removed rows at the end of the file cannot be detected this way. Keep the head "
@@ -149,7 +173,12 @@ def run_ledger_verify(file: Path, head: str | None) -> int:
     return 0
 
 
-def run_cost(file: Path, private_table: str, delta: float | None, as_json: bool) -> int:
+def _named(place: str) -> str:
+    """Without a password."""
+    return show_url(place) if is_url(place) else place
+
+
+def run_cost(file: str, private_table: str, delta: float | None, as_json: bool) -> int:
     """``liptest ledger cost``."""
     screen = Screen()
     try:
@@ -183,7 +212,7 @@ def run_cost(file: Path, private_table: str, delta: float | None, as_json: bool)
     return 0 if within else 1
 
 
-def run_cap(file: Path, private_table: str, epsilon: float, delta: float) -> int:
+def run_cap(file: str, private_table: str, epsilon: float, delta: float) -> int:
     """``liptest ledger cap``."""
     screen = Screen()
     try:
@@ -193,6 +222,19 @@ def run_cap(file: Path, private_table: str, epsilon: float, delta: float) -> int
     except (LedgerError, InputError) as error:
         return screen.error(error, 2)
     screen.paragraph(f"{found}\n  {set_cap}")
+    return 0
+
+
+def run_people(file: str, name: str, tables: list[str], epsilon: float, delta: float) -> int:
+    """``liptest ledger people``."""
+    screen = Screen()
+    try:
+        book = Ledger(file, create=False)
+        made = book.set_people(name, tables, epsilon=epsilon, delta=delta)
+        found = made.cost(book.attempts())
+    except (LedgerError, InputError) as error:
+        return screen.error(error, 2)
+    screen.paragraph(f"{found}\n  {made}")
     return 0
 
 

@@ -10,13 +10,14 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout, suppress
+from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
 
 from liptest.blackbox.samplers import Sampler
-from liptest.enumerate.python_function import mechanism
+from liptest.enumerate.python_function import PythonFunction, mechanism
 from liptest.errors import InputError, shown
 from liptest.mechanisms.base import Mechanism, check_mechanism
 from liptest.runs.fingerprints import is_local
@@ -71,10 +72,13 @@ def _attribute(found: Any, said: str, names: list[str]) -> Any:
     return found
 
 
-def load_mechanism(where: str, statistic: str | None = None) -> tuple[Mechanism, str]:
+def load_mechanism(
+    where: str, statistic: str | None = None, frame: str | None = None
+) -> tuple[Mechanism, str]:
     """A mechanism and its label; a plain function ``(data, rng)`` is taken as one.
 
-    With the name of a statistic a function gets this of a dataset, and not the dataset.
+    With the name of a statistic a function gets this of a dataset, and not the dataset; ``frame``
+    says whose frames it gets of a table, "pandas" or "polars".
     """
     found, label = load_object(where)
     if statistic is not None:
@@ -86,7 +90,10 @@ def load_mechanism(where: str, statistic: str | None = None) -> tuple[Mechanism,
             name="mechanism",
             value=found,
         )
-    return check_mechanism(found), label
+    checked = check_mechanism(found)
+    if frame is not None and isinstance(checked, PythonFunction):
+        checked = replace(checked, frame=frame)
+    return checked, label
 
 
 def load_sampler(where: str, *, scalar: bool) -> tuple[Sampler, str]:

@@ -65,6 +65,7 @@ def seal_elsewhere(
     hidden: Iterable[Path],
     seconds: float | None,
     statistic: str | None = None,
+    frame: str | None = None,
 ) -> SealedCode:
     """Have the laws of ``file.py:name`` or ``package.module:name`` sealed in another process.
 
@@ -74,7 +75,8 @@ def seal_elsewhere(
     folder = file.resolve().parent if file.suffix == ".py" else None
     if folder is not None:
         where = f"{file.resolve()}:{where.rpartition(':')[2]}"
-    request = {"mechanism": where, "domain": domain_to_dict(domain), "statistic": statistic}
+    said = {"mechanism": where, "statistic": statistic, "frame": frame}
+    request = {**said, "domain": domain_to_dict(domain)}
     answer = run_confined(
         _MODULE,
         json.dumps(request).encode(),

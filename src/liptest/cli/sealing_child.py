@@ -22,7 +22,9 @@ from liptest.runs.surroundings import surroundings_kept
 
 def seal_as_asked(request: dict[str, Any]) -> dict[str, Any]:
     """The sealed laws of the mechanism that is asked for, as plain JSON values."""
-    mechanism, label = load_mechanism(request["mechanism"], request.get("statistic"))
+    mechanism, label = load_mechanism(
+        request["mechanism"], request.get("statistic"), request.get("frame")
+    )
     domain = domain_of(request["domain"])
     with surroundings_kept():
         code = fingerprint(mechanism)

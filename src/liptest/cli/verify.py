@@ -185,7 +185,10 @@ class Against:
             return None, None
         with muted():
             statistic = self._statistic or (checks[0].statistic if checks else None)
-            found, _ = load_mechanism(str(folder / where) if ".py:" in where else where, statistic)
+            frame: str | None = self._data.domain.frame
+            frame = frame or (checks[0].library if checks else None)
+            place = str(folder / where) if ".py:" in where else where
+            found, _ = load_mechanism(place, statistic, frame)
         return found, self._distribution(document, checks)
 
     def _of_samples(self) -> tuple[Any, Distribution | None]:
@@ -250,7 +253,7 @@ class Against:
         return DataOptions(space, known).build(self._folder, alone=True)
 
     def _domain(self, document: dict[str, Any]) -> DomainOptions:
-        if self._data.domain != NOTHING.domain:
+        if replace(self._data.domain, frame=None) != NOTHING.domain:
             return self._data.domain
         return validated(DomainOptions, _domain_of(document), "arguments")
 

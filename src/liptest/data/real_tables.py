@@ -8,6 +8,7 @@ are proved for all of them, or refuted by two of them.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -173,9 +174,7 @@ class RealRows(RowsOfUsers):
         }
         return self.made(slots.tolist(), numbers)
 
-    def frame(self, dataset: IntArray) -> Any:
-        import pandas
-
+    def entries(self, dataset: IntArray) -> dict[str, NDArray[Any]]:
         slots, entries = self.slots_in(dataset), self.entries_in(dataset)
         there = slots > 0
         rows, users = self.rows_in(slots[there]), self.users_in(slots[there])
@@ -185,7 +184,7 @@ class RealRows(RowsOfUsers):
                 found[name] = entries[name][there]
             else:
                 found[name] = users if name == self.unit else kind.values[self.places[name][rows]]
-        return pandas.DataFrame(found)
+        return found
 
     def encode(self, frame: Any) -> IntArray:
         raise InputError(
@@ -233,16 +232,19 @@ class RealRows(RowsOfUsers):
     def _pair_lines(self, point: Sequence[int], neighbour: Sequence[int]) -> Iterator[str]:
         both = [np.asarray(one, dtype=np.int64) for one in (point, neighbour)]
         names = [name for name in self.columns if name != self.unit]
-        frames = [self.frame(side)[names] for side in both]
+        entries = [self.entries(side) for side in both]
         slots = [self.slots_in(side) for side in both]
         changed = (both[0] != both[1]).reshape(self.rows, -1).any(axis=1)
         users = {int(user) for side in slots for user in self.users_in(side[changed])} - {-1}
-        for mark, side, frame in zip("-+", slots, frames, strict=True):
+        for mark, side, known in zip("-+", slots, entries, strict=True):
+            rows = list(zip(*(known[name].tolist() for name in names), strict=True))
             own = np.isin(self.users_in(side), list(users)) if self.has_users else changed
             name = f"{self.unit} {min(users, default=0)}" if self.has_users else "changed row"
-            yield f"{mark} {name}: {_frame_words(frame[own[side > 0]])}"
-            others = frame[~own[side > 0]]
-        yield f"  all others: {_frame_words(others)}"
+            is_own = own[side > 0].tolist()
+            kept = [row for row, is_kept in zip(rows, is_own, strict=True) if is_kept]
+            yield f"{mark} {name}: {_row_words(names, kept)}"
+            others = [row for row, is_kept in zip(rows, is_own, strict=True) if not is_kept]
+        yield f"  all others: {_row_words(names, others)}"
 
 
 def _draw_numbers(
@@ -257,24 +259,15 @@ def _draw_numbers(
     return np.clip(mixed, kind.lower, kind.upper)
 
 
-def _frame_words(frame: Any) -> str:
-    if not len(frame):
-        return "no rows"
-    kinds = frame.value_counts(sort=True)
+def _row_words(names: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> str:
+    kinds = Counter(rows).most_common(_SHOWN)
     words = [
         f"{count:,} row{'' if count == 1 else 's'} of "
-        + ", ".join(
-            f"{name} {entry!r}" for name, entry in zip(frame.columns, _plain_all(key), strict=True)
-        )
-        for key, count in kinds.iloc[:_SHOWN].items()
+        + ", ".join(f"{name} {entry!r}" for name, entry in zip(names, row, strict=True))
+        for row, count in kinds
     ]
-    rest = len(frame) - int(kinds.iloc[:_SHOWN].sum())
-    return "; ".join([*words, *([f"{rest:,} other rows"] if rest else [])])
-
-
-def _plain_all(key: Any) -> list[Any]:
-    entries = key if isinstance(key, tuple) else (key,)
-    return [one.item() if isinstance(one, np.generic) else one for one in entries]
+    rest = len(rows) - sum(count for _, count in kinds)
+    return "; ".join([*words, *([f"{rest:,} other rows"] if rest else [])]) or "no rows"
 
 
 class ReplacedRealRows(RealRows):

@@ -119,9 +119,10 @@ class Key(ColumnKind):
 class Table(Domain):
     """Tables of records with named columns; neighbours differ in one row, or in those of a user.
 
-    The mechanism ``(frame, rng) -> output`` gets a pandas frame: whole numbers as int64, names as
-    strings. A dataset is an array, (rows,), of the numbers of the rows' values: ``encode`` makes
-    it of a frame, ``frame`` makes a frame of it.
+    The mechanism ``(frame, rng) -> output`` gets a pandas frame, or one of polars where it says so
+    (``frame: pl.DataFrame``): whole numbers as int64, names as strings. A dataset is an array,
+    (rows,), of the numbers of the rows' values: ``encode`` makes it of a frame, ``frame`` makes a
+    frame of it.
 
     Parameters
     ----------
@@ -296,15 +297,17 @@ class Table(Domain):
         if not same:
             yield "  no other rows"
 
-    def frame(self, dataset: IntArray) -> Any:
-        """The pandas frame of a dataset, (rows,) numbers of values."""
-        import pandas
+    def frame(self, dataset: IntArray, library: str = "pandas") -> Any:
+        """The frame of a dataset, (rows,) numbers of values, by "pandas" or "polars"."""
+        return _frame_of(self.entries(dataset), library)
 
+    def entries(self, dataset: IntArray) -> dict[str, NDArray[Any]]:
+        """By column the entries of all rows of a dataset."""
         numbers = np.asarray(dataset)
         numbers = numbers[numbers >= self.first]
-        return pandas.DataFrame(
-            {name: kind.values[self.places[name][numbers]] for name, kind in self.columns.items()}
-        )
+        return {
+            name: kind.values[self.places[name][numbers]] for name, kind in self.columns.items()
+        }
 
     def encode(self, frame: Any) -> IntArray:
         """The dataset of a frame, or of a dict of columns: one number for each row.
@@ -457,17 +460,14 @@ class RowsOfUsers(MovesTogether, Table):
                 dataset[place] = self.slot(user, row or int(rng.integers(1, self.row_values)))
         return dataset
 
-    def frame(self, dataset: IntArray) -> Any:
+    def entries(self, dataset: IntArray) -> dict[str, NDArray[Any]]:
         slots = np.asarray(dataset)
         slots = slots[slots > 0]
         rows, users = self.rows_in(slots), self.users_in(slots)
-        import pandas
-
-        found = {
+        return {
             name: users if name == self.unit else kind.values[self.places[name][rows]]
             for name, kind in self.columns.items()
         }
-        return pandas.DataFrame(found)
 
     def encode(self, frame: Any) -> IntArray:
         rest = {name: kind for name, kind in self.columns.items() if name != self.unit}
@@ -527,6 +527,19 @@ _RELATIONS: dict[str, type[Table]] = {"replace": ReplacedRows, "add_remove": Add
 _OF_USERS: dict[str, type[Table]] = {"replace": ReplacedUsers, "add_remove": AddedUsers}
 #: Tables with real columns, by relation and whether the unit is a user; see ``real_tables``.
 OF_REALS: dict[tuple[str, bool], type[Table]] = {}
+
+
+def _frame_of(entries: dict[str, NDArray[Any]], library: str) -> Any:
+    if library == "polars":
+        import polars
+
+        kinds = {"i": polars.Int64, "f": polars.Float64, "O": polars.String}
+        return polars.DataFrame(
+            [polars.Series(name, own, kinds[own.dtype.kind]) for name, own in entries.items()]
+        )
+    import pandas
+
+    return pandas.DataFrame(entries)
 
 
 def _rebuilt(

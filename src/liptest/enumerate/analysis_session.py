@@ -11,6 +11,7 @@ import functools
 import random
 import sys
 import threading
+from _thread import get_ident
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, ClassVar, NoReturn, TypeVar
@@ -50,7 +51,7 @@ class Session:
     def __init__(self, name: str, trusted: frozenset[str] = frozenset()) -> None:
         self.name = name
         self.tree = ChoiceTree(name)
-        self.thread = threading.get_ident()
+        self.thread = get_ident()
         self.rng = ChoiceGenerator(self.tree)
         #: Seeded in this run: by the id of the object that the program holds.
         self.seeded: dict[int, random.Random] = {}
@@ -289,7 +290,7 @@ def active() -> Session | None:
     if not _ACTIVE:
         return None
     session = _ACTIVE[-1]
-    return session if session.thread == threading.get_ident() else None
+    return session if session.thread == get_ident() else None
 
 
 def draw_beside(original: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
@@ -297,7 +298,7 @@ def draw_beside(original: Callable[..., Any], *arguments: Any, **options: Any) -
 
     It ends the analysis that is under way, except for threads that work for themselves.
     """
-    if not _ACTIVE or _ACTIVE[-1].thread == threading.get_ident():
+    if not _ACTIVE or _ACTIVE[-1].thread == get_ident():
         return original(*arguments, **options)
     session = _ACTIVE[-1]
     if not works_for_itself():

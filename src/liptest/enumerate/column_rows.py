@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
+from functools import partial
 from typing import Any, NoReturn
 
 import numpy as np
@@ -14,6 +16,8 @@ from liptest.values.aligned import AlignedValue
 from liptest.values.array import SymbolicArray
 from liptest.values.column import Column, column_of
 from liptest.values.frames import SymbolicFrame
+from liptest.values.polars_frames import PolarsFrame, PolarsSeries, PolarsUsers
+from liptest.values.real_column import RealColumn, RealEntry, column_of_entries
 from liptest.values.record_list import RecordList
 from liptest.values.record_series import RecordSeries
 
@@ -33,11 +37,17 @@ def rewritten_for_columns(function: Any, tail: Tail | None = None) -> Any:
 def rows_of(value: Any) -> RowsOfColumn | None:
     """The rows of a column of numbers, or of a list of them; None for everything else."""
     if type(value) is RecordList:
+        if any(type(one) is RealEntry for one in value.values):
+            return RowsOfReals(value.to_column(value.values, np.array(value.kept)).storage)
         zeros = np.zeros(len(value.values), dtype=np.int64)
         column: Column = value.to_column(zeros, np.ones(len(zeros), dtype=np.bool_)).storage
         return RowsOfColumn(column, value.values, value.kept, value.length)
+    if type(value) is PolarsSeries:
+        value = value.series
     if type(value) is RecordSeries:
         return _rows_of_series(value)
+    if type(value) is SymbolicArray and type(value.storage) is RealColumn:
+        return RowsOfReals(value.storage)
     if type(value) is not SymbolicArray or type(value.storage) is not Column:
         return None
     column = value.storage
@@ -49,15 +59,19 @@ def rows_of(value: Any) -> RowsOfColumn | None:
     return RowsOfColumn(column, list(column.table), kept, column.count)
 
 
+_FRAMES = (SymbolicFrame, PolarsFrame, PolarsSeries, PolarsUsers)
+
+
 def length_of(value: Any) -> Any:
     """What len() gives of all that has no rows: of a frame the answer of a selection, too."""
-    return value.count_rows() if type(value) is SymbolicFrame else len(value)
+    return value.count_rows() if type(value) in _FRAMES else len(value)
 
 
 def _rows_of_series(series: RecordSeries) -> RowsOfColumn | None:
     """Python's numbers, or names, as a walk over a series of pandas gives them."""
     if series.names is None:
-        return rows_of(series.tolist())
+        is_real = type(series.array.storage) is RealColumn
+        return rows_of(series.array if is_real else series.tolist())
     column = column_of(series.array)
     assert column is not None
     kept = [True] * len(column.table) if column.kept is None else column.kept.tolist()
@@ -91,6 +105,8 @@ class RowsOfColumn:
             if max(map(abs, table)) * records >= _LARGEST:
                 column.refuse("a sum of whole numbers that is too large")
             entries = np.array(table, dtype=np.int64)
+            if column.kept is None and column.answers.are_sums_fixed(entries):
+                return int(entries[0]) * column.answers.read_length()
         else:
             if largest * records > 1e300:
                 column.refuse("a sum of floats that may overflow")
@@ -110,6 +126,36 @@ class RowsOfColumn:
         raise AssertionError(self._column.refuse(words))
 
 
+class RowsOfReals(RowsOfColumn):
+    """Of real numbers: what a pass adds lies between the ends of a cell."""
+
+    def __init__(self, column: RealColumn) -> None:
+        kept = [True] * len(column.low) if column.kept is None else column.kept.tolist()
+        zeros = column.like_zeros(column.kept)
+        super().__init__(zeros, column.each_record(), kept, column.count)
+        self._reals = column
+
+    def answer(self, table: list[Any], kind: type, largest: Any, steps: int) -> Any:
+        if not any(type(one) is RealEntry for one in table):
+            return super().answer(table, kind, largest, steps)
+        records = self._column.answers.records
+        if largest == math.inf:
+            self._reals.refuse("a sum of numbers without bounds", "clip them first")
+        if largest * records > 1e300:
+            self._reals.refuse("a sum of floats that may overflow", "clip them first")
+        every = np.ones(len(table), dtype=np.bool_)
+        column: Any = column_of_entries(self._reals, table, every).storage
+        margin = _rounding([], largest, records, steps, is_exact=False)
+        recipe = "sum", column.recipe, None
+        answer = column.answers.of_recipe(recipe, column.low + 0.0, column.high + 0.0, margin)
+        return self._column.run.value_of_answer(answer, float)
+
+    def mapped(self, values: list[Any], kept: list[bool]) -> Any:
+        those: Column = self._column.selected(np.array(kept), np.array(kept)).storage
+        to_column = partial(column_of_entries, self._reals)
+        return RecordList(self.branching, values, kept, to_column, those.count)
+
+
 def _rounding(
     table: list[Any], largest: Any, records: int, steps: int, *, is_exact: bool
 ) -> Fraction:
@@ -118,7 +164,7 @@ def _rounding(
     With n records of at most k additions, each of at most b in size all together, a float sum is
     off by no more than nk u / (1 - nk u) n b, u = 2**-53; 0 where all partial sums are floats.
     """
-    finest = max(Fraction(one).denominator for one in table)
+    finest = max((Fraction(one).denominator for one in table), default=1)
     if is_exact and steps <= 1 and Fraction(largest) * records * finest <= 1 << 53:
         return Fraction(0)
     off = records * steps * _UNIT

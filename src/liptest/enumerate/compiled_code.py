@@ -32,12 +32,15 @@ from types import (
 from typing import Any
 
 from liptest.enumerate.replaceable_names import attribute_of, imported_by
-from liptest.errors import UnsupportedRandomnessError
+from liptest.errors import InputError, UnsupportedRandomnessError, shown
 from liptest.values.lines import line_in_words
 
+# Of the standard library: SQLite has a random() of its own, and others tell of the machine.
+_DRAWING_OR_TELLING = {"sqlite3", "_sqlite3", "dbm", "_dbm", "_gdbm", "mmap", "pwd", "grp"}
+_DRAWING_OR_TELLING |= {"_tkinter", "_curses", "_posixshmem", "termios", "fcntl"}
 #: Packages whose compiled code draws nothing but through what is followed.
 KNOWN = frozenset(
-    sys.stdlib_module_names
+    sys.stdlib_module_names - _DRAWING_OR_TELLING
     | {"numpy", "scipy", "pandas", "sklearn", "threadpoolctl", "numba", "llvmlite", "matplotlib"}
     | {"liptest", "flint", "pydantic", "pydantic_core"}
     | {"wrapt", "markupsafe", "yaml", "_yaml", "msgpack"}
@@ -45,12 +48,24 @@ KNOWN = frozenset(
 )
 #: Packages that draw nothing where the package beside them calls: pandas keeps strings so.
 _PARTS = {"pyarrow": "pandas"}
+#: What code may call of it is looked at call by call (``polars_calls``).
+POLARS = "polars"
 _IMPORTING = "importlib._bootstrap"
 _BUILT_IN = (BuiltinFunctionType, MethodDescriptorType, ClassMethodDescriptorType)
 _SLOTS = (MethodDescriptorType, WrapperDescriptorType, ClassMethodDescriptorType)
 _PYTHONS = (FunctionType, MethodType, ModuleType, CodeType, str, bytes, int, float)
 _HEAP_TYPE = 1 << 9
 _NAMELESS = "compiled code without a name"
+
+
+def check_packages(names: Any) -> tuple[str, ...]:
+    """Packages that a caller says draw nothing; raises InputError for what are not names."""
+    if isinstance(names, str) or not all(isinstance(name, str) for name in names):
+        raise InputError(
+            f"deterministic={shown(names)} must be a list of names of packages, as ['opendp']",
+            name="deterministic",
+        )
+    return tuple(names)
 
 
 def package_of(module: Any) -> str:
@@ -112,7 +127,17 @@ def _of_class(kind: type) -> str | None:
 
 def is_known_kind(kind: type) -> bool:
     """Whether no object of a class is compiled code, or made by code, that is not known."""
-    return not issubclass(kind, (type, *_BUILT_IN)) and _of_class(kind) is None
+    is_of_polars = package_of(type.__dict__["__module__"].__get__(kind)) == POLARS
+    is_known = not issubclass(kind, (type, *_BUILT_IN)) and _of_class(kind) is None
+    return is_known and not is_of_polars
+
+
+def is_of_polars(value: Any) -> bool:
+    """Whether it is polars, or a function, a class or an object of it."""
+    if isinstance(value, ModuleType):
+        return package_of(value.__name__) == POLARS
+    owner = value if isinstance(value, (type, FunctionType)) else type(value)
+    return package_of(attribute_of(owner, "__module__")) == POLARS
 
 
 def _is_compiled(kind: type) -> bool:
@@ -223,6 +248,8 @@ class CompiledCode:
     def is_looked_at(self, frame: FrameType) -> bool:
         """Whether a frame's code may use compiled code that is not known."""
         package = package_of(frame.f_globals.get("__name__"))
+        if package == POLARS:
+            return False
         if package in _PARTS:
             caller: FrameType | None = frame
             while caller is not None and _package_at(caller) == package:

@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from liptest.errors import NonDeterministicError
 
 _ENDS = 0.25
+#: What a choice by weights is noted as, in place of how many positions an order has.
+CHOICE = -1
 
 
 class RecordedDraws:
@@ -22,12 +24,42 @@ class RecordedDraws:
         self.born: list[Any] = []
         #: Of each of them.
         self.laws: list[Any] = []
+        #: Random orders of positions, with how many positions there are.
+        self.orders: list[tuple[int, NDArray[Any]]] = []
 
     def hand_out(self, number: Any, law: Any) -> Any:
         """Note a number or an array of numbers."""
         self.born.append(number.as_drawn())
         self.laws.append(law)
         return number
+
+    def next_order(self, total: int, length: int) -> None:
+        """None is known before."""
+
+    def note_order(self, total: int, positions: NDArray[Any]) -> None:
+        """Keep positions in a random order."""
+        self.orders.append((total, positions))
+
+
+class DrawnAtOnce:
+    """Hands out real floats in place of all that a run draws."""
+
+    def __init__(self, rng: np.random.Generator) -> None:
+        self._rng = rng
+
+    def hand_out(self, number: Any, law: Any) -> Any:
+        """A real number, or an array of them."""
+        return number.as_drawn().replay(self._inside)
+
+    def next_order(self, total: int, length: int) -> NDArray[Any]:
+        """Positions in a random order."""
+        return self._rng.permutation(total)[:length]
+
+    def note_order(self, total: int, positions: NDArray[Any]) -> None:
+        """Nothing is kept of real ones."""
+
+    def _inside(self, low: int, high: int) -> int:
+        return low + int(self._rng.random() * (high - low))
 
 
 class ReplayedDraws:
@@ -43,6 +75,17 @@ class ReplayedDraws:
             self._real.extend(coins)
             self._laws.extend([law] * len(coins))
         self._next = 0
+        self._orders = list(reversed(noted.orders))
+
+    def next_order(self, total: int, length: int) -> NDArray[Any] | None:
+        """Positions that were noted; None where the next ones are other ones."""
+        if not self._orders:
+            return None
+        known, positions = self._orders[-1]
+        return self._orders.pop()[1] if (known, len(positions)) == (total, length) else None
+
+    def note_order(self, total: int, positions: NDArray[Any]) -> None:
+        """Nothing is kept of real ones."""
 
     def hand_out(self, number: Any, law: Any) -> Any:
         """A real number for a new one; aborts where another one was noted, or none."""
@@ -54,7 +97,7 @@ class ReplayedDraws:
 
     def check_all_drawn(self, name: str) -> None:
         """Raise NonDeterministicError where a program drew fewer than were noted."""
-        if self._next < len(self._real):
+        if self._next < len(self._real) or self._orders:
             raise draws_otherwise(name)
 
 

@@ -27,6 +27,7 @@ from liptest.enumerate.replaceable_names import (
     numba_source,
 )
 from liptest.values.array import SymbolicArray
+from liptest.values.noise import AnyNoise
 from liptest.values.protocol import Symbolic, is_symbolic
 
 _BUILTINS = ("float", "int", "isinstance", "type")
@@ -54,6 +55,11 @@ def _of_data(session: Session, *arguments: Any, **options: Any) -> Any:
     return _of_symbolic(int, arguments, options)
 
 
+def _of_whole(session: Session, *arguments: Any, **options: Any) -> Any:
+    value = arguments[0] if len(arguments) == 1 and not options else None
+    return value.typed(int) if isinstance(value, AnyNoise) else None
+
+
 def _of_symbolic(kind: Any, arguments: tuple[Any, ...], options: dict[str, Any]) -> Any:
     if len(arguments) != 1 or options:
         return None
@@ -69,6 +75,10 @@ FLOAT.dtype = np.dtype(float)
 #: The same for ``int``, where data are symbolic.
 INT: Any = class_for(int, _of_data)
 INT.dtype = np.dtype(int)
+
+#: And where whole numbers with noise are kept as they are.
+WHOLE_INT: Any = class_for(int, _of_whole)
+WHOLE_INT.dtype = INT.dtype
 
 
 def _kind_of(session: Session, *arguments: Any, **options: Any) -> Any:

@@ -74,6 +74,7 @@ class Pass:
 
     def rewritten(self, body: list[ast.stmt]) -> list[ast.stmt]:
         """The statements of a pass; raises where they do more than add up."""
+        body = [inner for one in body for inner in _taken_apart(copy.deepcopy(one))]
         stored = names_stored(*body)
         if self._hidden & (names_loaded(*body) | stored):
             raise NotFolded
@@ -93,7 +94,7 @@ class Pass:
         if self._items & self._lists:
             raise NotFolded
         for name in self._items | self._lists:
-            if not _is_fresh_before(self._folding, self._node, name):
+            if not is_fresh_before(self._folding, self._node, name):
                 raise NotFolded
         if (self._sums | self._items | self._lists) & _loaded_otherwise(body):
             raise NotFolded
@@ -250,6 +251,30 @@ def addition_in(node: ast.stmt) -> tuple[str, str, ast.expr] | None:
     return None
 
 
+def _taken_apart(node: ast.stmt) -> list[ast.stmt]:
+    """``a, b = a + v, b + 1`` as two statements, where the order of both does not matter.
+
+    All values are calculated first, so none may read a name that was assigned before it.
+    """
+    for name in ("body", "orelse"):
+        inner = getattr(node, name, None)
+        if isinstance(node, (ast.If, ast.For)) and inner:
+            setattr(node, name, [each for one in inner for each in _taken_apart(one)])
+    if not isinstance(node, ast.Assign) or len(node.targets) != 1:
+        return [node]
+    target, value = node.targets[0], node.value
+    if not isinstance(target, ast.Tuple) or not isinstance(value, ast.Tuple):
+        return [node]
+    names = [one.id for one in target.elts if isinstance(one, ast.Name)]
+    if not len(set(names)) == len(target.elts) == len(value.elts):
+        return [node]
+    if any(names_loaded(one) & set(names[:place]) for place, one in enumerate(value.elts)):
+        return [node]
+    pairs = zip(target.elts, value.elts, strict=True)
+    made = [ast.Assign([name], one) for name, one in pairs]
+    return [ast.copy_location(one, node) for one in made]
+
+
 def _statements_in(node: ast.stmt) -> Iterator[ast.stmt]:
     yield from (one for one in ast.walk(node) if isinstance(one, ast.stmt))
 
@@ -341,7 +366,7 @@ def _loaded_otherwise(body: list[ast.stmt]) -> set[str]:
     return found
 
 
-def _is_fresh_before(folding: Rewriting, node: ast.stmt, name: str) -> bool:
+def is_fresh_before(folding: Rewriting, node: ast.stmt, name: str) -> bool:
     """Whether a name is of a list or dict that was made just before, and that nothing else has."""
     block = _block_with(folding.source.body, place_in_file(node))
     if block is None:

@@ -38,6 +38,7 @@ from liptest.enumerate.source import (
     read_source,
 )
 from liptest.enumerate.start_over import passes_that_start_over
+from liptest.enumerate.threshold_loops import threshold_loop
 from liptest.enumerate.tree_pieces import (
     FOLDS,
     attribute_node,
@@ -60,6 +61,8 @@ _OVER_COLUMNS = {
     "reduce": functools.reduce,
     "max": builtins.max,
     "min": builtins.min,
+    "zip": builtins.zip,
+    "dict": builtins.dict,
 }
 _TAKING_GENERATORS = (
     *(builtins.sum, builtins.list, collections.Counter),
@@ -168,7 +171,8 @@ class _Folding(ast.NodeTransformer):
 
     def _call_of_builtin(self, node: ast.Call, name: str, function: Any) -> Any:
         arguments = node.args
-        if not arguments or any(isinstance(one, ast.Starred) for one in arguments):
+        starred = any(isinstance(one, ast.Starred) for one in arguments)
+        if not arguments or (starred and function is not builtins.zip):
             return self.generic_visit(node)
         if any(one.arg is None for one in node.keywords):
             return self.generic_visit(node)
@@ -285,20 +289,29 @@ class _Folding(ast.NodeTransformer):
     # ---- loops
 
     def visit_For(self, node: ast.For) -> Any:
+        passing = threshold_loop(self, node)
+        if passing is not None:
+            self.changes += 1
+            self.helpers[f"{OWN_NAMES}exception"] = Exception
+            iterable = self.visit(copy.deepcopy(node.iter))
+            return passing.rewritten(self._next(), iterable, self._plain_loop)
         try:
             return self._folded_for(node)
         except (NotPure, NotFolded):
             return self._keeping_best(node)
 
-    def _keeping_best(self, node: ast.For) -> Any:
+    def _keeping_best(self, node: ast.For) -> list[ast.stmt]:
+        """The loop as it is written, or where it keeps a best candidate, noting them."""
         best = running_best_of(node)
         shared = self.source.function.__code__.co_cellvars
         if best is None or self._catches or {best.best, *best.others}.intersection(shared):
-            return self.generic_visit(node)
+            return [self._plain_loop(node)]
         if not {best.best, *best.others} <= self.source.local_names:
-            return self.generic_visit(node)
+            return [self._plain_loop(node)]
         self.changes += 1
-        return [self.generic_visit(one) for one in best.noted(node, self._next())]
+        noted = best.noted(node, self._next())
+        made: list[Any] = [self.generic_visit(one) for one in noted]
+        return made
 
     def visit_While(self, node: ast.While) -> Any:
         try:
@@ -358,7 +371,7 @@ class _Folding(ast.NodeTransformer):
         if index and isinstance(iterable, ast.Call):
             walked, iterable = ast.Call(iterable.func, [walked], []), iterable.args[0]
         written.iter = walked
-        plain = self._plain_loop(written)
+        plain = self._keeping_best(written)
         start = ast.Assign([name_node(hidden, ast.Store())], self.visit(copy.deepcopy(iterable)))
         return self._either(node, [start], found, plain, one_pass, made, [])
 
@@ -407,7 +420,7 @@ class _Folding(ast.NodeTransformer):
         made = one_pass.rewritten(body)
         limits = lambda_node(None, tuple_node([name_node(index), self.visit(copy.deepcopy(limit))]))
         found = call_of_folds("counted", limits, lambda_node(None, tuple_node(arrays)))
-        plain = self._plain_loop(copy.deepcopy(node))
+        plain = [self._plain_loop(copy.deepcopy(node))]
         end = ast.Assign([name_node(index, ast.Store())], attribute_node(one_pass.loop, "length"))
         return self._either(node, [], found, plain, one_pass, made, [end])
 
@@ -434,7 +447,7 @@ class _Folding(ast.NodeTransformer):
         node: ast.stmt,
         start: list[ast.stmt],
         found: ast.expr,
-        plain: ast.stmt,
+        plain: list[ast.stmt],
         one_pass: Pass,
         made: list[ast.stmt],
         end: list[ast.stmt],
@@ -450,7 +463,7 @@ class _Folding(ast.NodeTransformer):
         totals = list(one_pass.totals())
         guarded = ast.Try([walk, *totals], [handler], [], [])
         choice = ast.If(
-            ast.Compare(name_node(loop), [ast.Is()], [ast.Constant(None)]), [plain], [guarded, *end]
+            ast.Compare(name_node(loop), [ast.Is()], [ast.Constant(None)]), plain, [guarded, *end]
         )
         self.helpers[f"{OWN_NAMES}exception"] = Exception
         statements = [*start, ast.Assign([name_node(loop, ast.Store())], found), choice]

@@ -26,13 +26,16 @@ from liptest.enumerate.access_tracking import TrackedArray
 from liptest.enumerate.choice_tree import ChoiceTree
 from liptest.enumerate.coin_draws import draw_passes
 from liptest.enumerate.generator import ChoiceGenerator
+from liptest.enumerate.passing import Passing
 from liptest.enumerate.pure_code import NUMBERS, is_plain
 from liptest.enumerate.restarts import RestartingTree
 from liptest.values.aligned import AlignedValue
 from liptest.values.array import SymbolicArray, array_of
 from liptest.values.branching import Branching
 from liptest.values.column_functions import looked_up
+from liptest.values.distinct import Distinct
 from liptest.values.protocol import is_symbolic
+from liptest.values.real_column import RealEntry
 from liptest.values.weights import are_scores, largest_of
 
 _Number = int | float | Fraction
@@ -233,6 +236,32 @@ class Folds:
         rows = self.rows_of(values[0]) if len(values) == 1 else None
         return list(*values) if rows is None else rows.mapped(list(rows.values), list(rows.kept))
 
+    def zip(self, *iterables: Any, **named: Any) -> Any:
+        """``zip(values, counts)``."""
+        if len(iterables) == 2 and type(iterables[0]) is Distinct and named.keys() <= {"strict"}:
+            values, counts = iterables
+            if values.is_counted_by(counts):
+                return DistinctPairs(values)
+        return zip(*iterables, **named)  # noqa: B905
+
+    def dict(self, *pairs: Any, **named: Any) -> Any:
+        """``dict(zip(values, counts))``, and ``dict(Counter(..))``."""
+        if len(pairs) != 1 or named or type(pairs[0]) is not DistinctPairs:
+            return dict(*pairs, **named)
+        distinct = pairs[0].values
+        rows = self.rows_of(SymbolicArray(distinct.column))
+        assert rows is not None  # numbers in a line
+        found = Counts(rows, raises=True)
+        found.pairs = pairs[0]
+        for place, (value, kept) in enumerate(zip(rows.values, rows.kept, strict=True)):
+            if kept:
+                found.add(place, value, 1)
+        return found
+
+    def passing(self, pairs: Any) -> Passing | None:
+        """Of a loop that tells the values whose noisy count is above a bound."""
+        return Passing(pairs.values) if type(pairs) is DistinctPairs else None
+
     def counter(self, *values: Any, **named: Any) -> Any:
         """``collections.Counter(values)``."""
         rows = self.rows_of(values[0]) if len(values) == 1 and not named else None
@@ -260,7 +289,7 @@ class Folds:
                 made = list(checked([value])) if kept else []
             except Exception as error:
                 _refuse_pass(rows, error)
-            if made and not is_plain(made[0]):
+            if made and not (is_plain(made[0]) or type(made[0]) is RealEntry):
                 rows.refuse("a comprehension over the records that gives more than numbers")
             values.append(made)
         kept_now = [bool(one) for one in values]
@@ -311,6 +340,8 @@ class Folds:
 
 def _best_of(written: Any, place_of: Any, values: tuple[Any, ...], named: dict[str, Any]) -> Any:
     """The largest or smallest; which of symbolic numbers it is is one question, not many."""
+    if len(values) > 1 and not named and all(type(one) is AlignedValue for one in values):
+        values = (values,)
     if len(values) != 1 or named.keys() - {"key"} or type(values[0]) not in _WALKED:
         return written(*values, **named)
     entries, key = list(values[0]), named.get("key")
@@ -400,7 +431,7 @@ class Loop:
     def append(self, name: str, value: Any) -> None:
         """``name.append(value)``, once in a pass."""
         entries = self._lists.setdefault(name, {})
-        if self._place in entries or not is_plain(value):
+        if self._place in entries or not (is_plain(value) or type(value) is RealEntry):
             raise TypeError("more than one number of a record is appended")
         entries[self._place] = value
 
@@ -479,13 +510,16 @@ class _Table:
     """What each possible record adds to one number."""
 
     def __init__(self, size: int) -> None:
-        self._entries: list[_Number] = [0] * size
+        self._entries: list[Any] = [0] * size
         self._sizes: list[_Number] = [0] * size
         self._steps = [0] * size
         self._kind: type = int
         self._largest = 0
 
     def add(self, place: int, value: Any, sign: int, rows: ColumnRows) -> None:
+        if type(value) is RealEntry:
+            self._add_real(place, value if sign > 0 else -value)
+            return
         if type(value) not in NUMBERS or not math.isfinite(value):
             rows.refuse(f"adding a {type(value).__name__} in a loop over the records")
         if isinstance(value, float):
@@ -493,11 +527,25 @@ class _Table:
             number: Any = Fraction(value)
         else:
             number = int(value)
+        if type(self._entries[place]) is RealEntry:
+            number = float(number)
         self._entries[place] += sign * number
         self._sizes[place] += abs(number)
         self._steps[place] += 1
         if isinstance(value, np.integer):
             self._largest = max(self._largest, abs(int(value)))
+
+    def _add_real(self, place: int, value: RealEntry) -> None:
+        """The sum of a pass is off by what the margin has room for."""
+        before: Any = self._entries[place]
+        if type(before) is not RealEntry:
+            before = float(before)
+        is_something = type(before) is RealEntry or before
+        self._entries[place] = before + value if is_something else value
+        largest = value.largest
+        self._sizes[place] += Fraction(largest) if math.isfinite(largest) else largest
+        self._steps[place] += 1
+        self._kind = float
 
     def answer(self, rows: ColumnRows) -> Any:
         if self._largest >= _MOST:
@@ -521,6 +569,14 @@ class Counts:
         self._rows = rows
         self._tables = {} if tables is None else tables
         self._raises = raises
+        #: What it was made of, in the order of its keys.
+        self.pairs: DistinctPairs | None = None
+
+    def items(self) -> Any:
+        """Its entries, of which only those of distinct values in their order can be walked."""
+        if self.pairs is not None:
+            return self.pairs
+        return self._rows.refuse("Counter.items, which depends on which records there are")
 
     def add(self, place: int, key: Any, number: Any) -> None:
         """Such records count so many times under a key."""
@@ -555,6 +611,23 @@ class Counts:
 
     __iter__ = __len__ = __contains__ = __eq__ = __bool__ = __hash__ = _refused
     __setitem__ = __delitem__ = __add__ = __sub__ = __or__ = __and__ = __repr__ = _refused
+
+
+class DistinctPairs:
+    """``zip(values, counts)`` of distinct values: how many there are depends on the data."""
+
+    def __init__(self, values: Distinct) -> None:
+        self.values = values
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self.values.refuse(f".{name}")
+
+    def _refused(self, *arguments: Any) -> NoReturn:
+        self.values.refuse("zip()")
+
+    __iter__ = __next__ = __eq__ = __hash__ = __repr__ = _refused
 
 
 def _refuse_pass(rows: ColumnRows, error: BaseException | None) -> NoReturn:

@@ -1,54 +1,122 @@
 """Functions of data frames, called with datasets of a table: numbers of the rows' values.
 
-Symbolic data become a symbolic frame (``values.frames``). Everything else becomes the pandas frame
-that the function gets outside of an analysis.
+Symbolic data become a symbolic frame (``values.frames``, ``values.polars_frames``). Everything else
+becomes the frame of pandas or polars that the function gets outside of an analysis.
 """
 
 from __future__ import annotations
 
+import inspect
+import os
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from liptest.data.tables import Key, Table
-from liptest.errors import InputError
+from liptest.enumerate.analysis_session import active
+from liptest.errors import InputError, MechanismError, shown
 from liptest.values.array import SymbolicArray
 from liptest.values.column import Column, column_of
 from liptest.values.frames import SymbolicFrame
+from liptest.values.polars_frames import PolarsFrame
 from liptest.values.real_column import RealColumn
 from liptest.values.record_series import KeySeries, RecordSeries
 
+LIBRARIES = ("pandas", "polars")
 
-def import_pandas() -> None:
-    """Load pandas before a program is analysed; InputError where it is not there."""
+
+def library_of(function: Any, said: str = "") -> str:
+    """Whose frames a function gets: as is said, or as its first parameter is annotated."""
+    if said in LIBRARIES:
+        return said
+    if said:
+        raise InputError(
+            f"frame={shown(said)} must be 'pandas', 'polars', 'sqlite', 'duckdb' or the URL of a "
+            f"PostgreSQL server",
+            name="frame",
+        )
+    kind = annotation_of(function)
+    module = kind if isinstance(kind, str) else kind.__module__
+    return "polars" if module.partition(".")[0] in ("polars", "pl") else LIBRARIES[0]
+
+
+def annotation_of(function: Any) -> type | str:
+    """The class of its first parameter, or what is written there; "" for nothing."""
     try:
-        import pandas  # noqa: F401
+        first = next(iter(inspect.signature(function).parameters.values()))
+    except (TypeError, ValueError, StopIteration):
+        return ""
+    kind = first.annotation
+    if isinstance(kind, str):
+        kind = _named(kind, getattr(inspect.unwrap(function), "__globals__", {}))
+    return kind if isinstance(kind, (str, type)) and kind is not first.empty else ""
+
+
+def _named(name: str, space: dict[str, Any]) -> Any:
+    """The class of a name with dots; the name itself where it leads nowhere."""
+    first, *rest = name.split(".")
+    found = space.get(first)
+    for part in rest:
+        found = getattr(found, part, None)
+    return name if found is None else found
+
+
+def import_library(library: str) -> None:
+    """Load it before a program is analysed; InputError where it is not there."""
+    try:
+        import_module(library)
     except ImportError:
         raise InputError(
-            "a table reaches its mechanism as a pandas frame: pip install pandas", name="domain"
+            f"a table reaches this mechanism as a {library} frame: pip install {library}",
+            name="domain",
         ) from None
 
 
 class OnFrames:
     """A function ``(frame, rng) -> output`` that gets its frame as a dataset of a table."""
 
-    def __init__(self, function: Any, table: Table) -> None:
+    def __init__(self, function: Any, table: Table, library: str) -> None:
         self._function = function
         self._table = table
+        self._library = library
 
     def __call__(self, data: Any, rng: Any) -> Any:
-        return self._function(frame_of(self._table, data), rng)
+        return self._function(frame_of(self._table, data, self._library), rng)
 
 
-def frame_of(table: Table, data: Any) -> Any:
+def frame_of(table: Table, data: Any, library: str = "pandas") -> Any:
     """The frame of a dataset, plain or symbolic."""
     column = column_of(data)
     if column is None:
-        return table.frame(np.asarray(data))
+        if library == "polars":
+            _check_process()
+        return table.frame(np.asarray(data), library)
     kept = table.holds_row[column.table]
     if not kept.all():
         column = Column(column.branching, column.answers, column.table, kept)
-    return SymbolicFrame({name: _series(table, column, name) for name in table.columns})
+    made = SymbolicFrame if library == "pandas" else PolarsFrame
+    return made({name: _series(table, column, name) for name in table.columns})
+
+
+#: The process that made frames of polars.
+_OF_POLARS: set[int] = set()
+
+
+def _check_process() -> None:
+    """MechanismError in a process that was forked after polars had been used, where it hangs."""
+    process = os.getpid()
+    if not _OF_POLARS or process in _OF_POLARS:
+        _OF_POLARS.add(process)
+        return
+    error = MechanismError(
+        "polars hangs in processes that are forked after it was used: use one process "
+        "(--workers 1), or an executor that spawns them"
+    )
+    session = active()
+    if session is not None:
+        session.tree.fail(error)
+    raise error
 
 
 def _series(table: Table, column: Column, name: str) -> RecordSeries | KeySeries:

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liptest.enumerate.choice_tree import MAX_DRAWS
+from liptest.enumerate.draw_logs import CHOICE
 from liptest.enumerate.finite_draws import (
     NUMPY,
     CountVectorDraws,
@@ -40,15 +41,19 @@ from liptest.symbolic.forms import Form
 from liptest.symbolic.noise import Noise
 from liptest.values.array import array_of, cells_of
 from liptest.values.branching import Branches, Branching
+from liptest.values.column import column_of
+from liptest.values.drawn_order import DrawnOrder
 from liptest.values.faults import raises_as_numpy
 from liptest.values.grid import GRID, UNIT, Line, exact_line
 from liptest.values.noise import value_of
 from liptest.values.noise_run import NoiseRun
 from liptest.values.packed_uniforms import draw_floats
 from liptest.values.protocol import Symbolic, is_symbolic
-from liptest.values.uniform import UniformValue
+from liptest.values.uniform import UniformValue, coarse_uniform, uniform_entry
 from liptest.values.weights import place_by_weights
 
+#: Orders of so few are chosen one by one.
+_FEW_ORDERED = 8
 _ADVICE = "give a finite scale"
 
 
@@ -206,6 +211,11 @@ _FLOAT64 = np.float64
 _NEW: Callable[[type[UniformValue]], UniformValue] = object.__new__
 
 
+@raises_as_numpy
+def _items_of(given: Any) -> Any:
+    return np.asarray(given)
+
+
 class ChoiceGenerator(NoiseDraws, TailedDraws, CountVectorDraws, np.random.Generator):
     """Hands out finite choices in place of random numbers, with NumPy's exact probabilities.
 
@@ -225,6 +235,8 @@ class ChoiceGenerator(NoiseDraws, TailedDraws, CountVectorDraws, np.random.Gener
     def random(self, size: Any = None, dtype: Any = np.float64, out: Any = None) -> Any:
         tree = self._tree
         if size is not None or dtype is not _FLOAT64 or out is not None:
+            if size is None and out is None and np.dtype(dtype) == np.float32:
+                return coarse_uniform(tree)
             if np.dtype(dtype) != _FLOAT64 or out is not None:
                 tree.unsupported("rng.random(dtype=, out=)", "leave both away")
             if size is not None:
@@ -263,14 +275,13 @@ class ChoiceGenerator(NoiseDraws, TailedDraws, CountVectorDraws, np.random.Gener
     ) -> Any:
         if size is None and type(low) is int and (high is None or type(high) is int):
             first, count, kind = integer_range(low, high, dtype, bool(endpoint))
-            return kind(first + self._tree.choose(count))
+            return uniform_entry(self._tree, first, count, kind)
         lows, highs = (0, low) if high is None else (low, high)
         self.require_whole("integers", lows, highs)
         self._guard(size)
         model = NUMPY.integers(low, high, size, dtype, endpoint)
         return ranged(self._tree, model, lows, highs, endpoint=bool(endpoint))
 
-    @raises_as_numpy
     def choice(
         self,
         a: Any,
@@ -280,9 +291,21 @@ class ChoiceGenerator(NoiseDraws, TailedDraws, CountVectorDraws, np.random.Gener
         axis: int = 0,
         shuffle: bool = True,
     ) -> Any:
-        items = np.asarray(a)
-        if p is not None and size is None and (place := place_by_weights(items, p)) is not None:
-            return take_items(items, [place], None, axis)
+        is_order = (not replace or size is None) and p is None and axis == 0 and shuffle
+        sample = self.random_order(a, size) if is_order else None
+        if sample is not None:
+            return sample
+        items = _items_of(a)
+        place = place_by_weights(items, p) if p is not None and size is None else None
+        if place is not None:
+            return self._noted_choice(items, place, axis)
+        return self._choose_among(a, items, size, replace, p, axis, shuffle)
+
+    @raises_as_numpy
+    def _choose_among(
+        self, a: Any, items: Any, size: Any, replace: Any, p: Any, axis: int, shuffle: bool
+    ) -> Any:
+        is_noted = self._takes_note(size, p)
         shape = () if size is None else self.shape_of(size)
         number = math.prod(shape)
         if items.ndim == 0 and not isinstance(items.item(), int):
@@ -292,15 +315,31 @@ class ChoiceGenerator(NoiseDraws, TailedDraws, CountVectorDraws, np.random.Gener
             self._refused("choice", a, size, replace, p, axis, shuffle)
         weights = None if p is None else self._choice_weights(count, p)
         if replace or number == 1:
-            two = of_two(self._tree, items, shape, weights) if count == 2 else None
+            two = of_two(self._tree, items, shape, weights) if count == 2 and not is_noted else None
             if two is not None:
                 return two
             drawn = [self._tree.choose(weights or count) for _ in range(number)]
-        elif p is not None:
-            drawn = distinct_by_weight(self._tree, np.array(p, dtype=np.float64), number)
         else:
-            drawn = draw_distinct(self._tree, count, number, shuffle)
+            drawn = self._distinct(count, number, p, shuffle)
         return take_items(items, drawn, None if size is None else shape, axis)
+
+    def _distinct(self, count: int, number: int, p: Any, shuffle: bool) -> Any:
+        if p is None:
+            return draw_distinct(self._tree, count, number, shuffle)
+        return distinct_by_weight(self._tree, np.array(p, dtype=np.float64), number)
+
+    def _noted_choice(self, items: Any, place: Any, axis: int) -> Any:
+        """What a choice with symbolic weights gives; a run on plain data finds it noted."""
+        log = self._tree.draw_log
+        if log is not None:
+            log.note_order(CHOICE, np.empty(0))
+        return take_items(items, [place], None, axis)
+
+    def _takes_note(self, size: Any, p: Any) -> bool:
+        """Whether this choice was noted where its weights were symbolic; then it is told once."""
+        log = self._tree.draw_log
+        is_one = p is not None and size is None
+        return is_one and log is not None and log.next_order(CHOICE, 0) is not None
 
     def binomial(self, n: Any, p: Any, size: Any = None) -> Any:
         def draw(trials: int, success: float) -> int:
@@ -322,12 +361,50 @@ class ChoiceGenerator(NoiseDraws, TailedDraws, CountVectorDraws, np.random.Gener
 
     @raises_as_numpy
     def permutation(self, x: Any, axis: int = 0) -> Any:
+        order = self.random_order(x, ()) if axis == 0 else None
+        if order is not None:
+            return order
         if isinstance(x, _WHOLE):
             self._tree.count_draws(max(0, int(x)))
         items = np.arange(x) if isinstance(x, _WHOLE) else np.asarray(x)
         if items.ndim == 0:
             self._refused("permutation", x, axis)
         return items.take(draw_order(self._tree, self._length(items, axis)), axis=axis)
+
+    def random_order(self, items: Any, size: Any) -> Any:
+        """Items in a random order, so many of them, or all for (); None for an order of choices.
+
+        Orders of records of symbolic data stay unknown.
+        """
+        log, run = self._tree.draw_log, self._tree.noise
+        has_answers = run is not None and run.has_answers
+        if log is None and not has_answers:
+            return None
+        is_whole, total = isinstance(items, _WHOLE), 0
+        if is_whole:
+            total = int(items) if items > _FEW_ORDERED else 0
+        elif isinstance(items, (list, np.ndarray)) and np.ndim(items) == 1:
+            total = len(items)
+        length = 1 if size is None else size
+        if type(size) is tuple and len(size) < 2:
+            length = size[0] if size else total
+        if not isinstance(length, _WHOLE) or not 0 < length <= total or (is_whole and size is None):
+            return None
+        known = None if log is None else log.next_order(total, int(length))
+        column = None if is_whole else column_of(items)
+        if known is not None:
+            found = known if is_whole else np.asarray(items)[known]
+        elif not has_answers or (column is None and not is_whole):
+            return None
+        else:
+            positions = None
+            if run.point is not None:
+                positions = run.rng.permutation(total)[:length]
+                if log is not None:
+                    log.note_order(total, positions)
+            order = DrawnOrder(self._tree, run.order_of(), total, int(length), positions)
+            found = order if column is None else column.drawn(order)
+        return found if size is not None else found[0]
 
     @raises_as_numpy
     def shuffle(self, x: Any, axis: int = 0) -> None:

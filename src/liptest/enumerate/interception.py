@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import io
 import math
 import os
@@ -29,6 +28,12 @@ from liptest.enumerate.analysis_session import (
     pop,
     push,
 )
+from liptest.enumerate.asked_of_machine import (
+    LiveFile,
+    asking_functions,
+    asking_methods,
+    is_live_file,
+)
 from liptest.enumerate.choice_tree import Abort
 from liptest.enumerate.compiled_code import (
     CompiledCode,
@@ -41,7 +46,7 @@ from liptest.enumerate.constant_seeds import (
     ProgramFiles,
     fresh_generator,
 )
-from liptest.enumerate.float_calls import INT, TYPE, FloatCalls
+from liptest.enumerate.float_calls import INT, TYPE, WHOLE_INT, FloatCalls
 from liptest.enumerate.generator import ChoiceGenerator
 from liptest.enumerate.other_threads import refusing, starting_functions, starting_methods
 from liptest.enumerate.random_state import ChoiceRandomState
@@ -62,7 +67,7 @@ from liptest.enumerate.side_effects import (
     is_random_device,
     system_sources,
 )
-from liptest.enumerate.surroundings import TIMES, caller_of, depends, imported_now, reader_of
+from liptest.enumerate.surroundings import TIMES, depends, imported_now, reader_of
 from liptest.errors import MechanismError
 from liptest.values.lines import line_in_words
 from liptest.values.transforms import MATH, MATH_OF_TWO
@@ -75,16 +80,6 @@ _GLOBAL: np.random.RandomState = np.random.mtrand._rand
 Undo = Callable[[], None]
 # Exit code 0 means YES, and code under test may not give it.
 _ENDS = (os._exit, os.execv, os.execve)
-# What differs from process to process, or from moment to moment.
-_OF_MACHINE = tuple(
-    vars(module)[name]
-    for module, name in (
-        *((os, name) for name in ("getpid", "getppid", "times", "getloadavg")),
-        (gc, "get_count"),
-    )
-    if hasattr(module, name)
-)
-_READERS = tuple(vars(os)[name] for name in ("read", "pread", "readv") if hasattr(os, name))
 
 
 @contextmanager
@@ -94,6 +89,7 @@ def intercepted_randomness(
     *,
     trusted: frozenset[str] = frozenset(),
     symbolic_data: bool = False,
+    keeps_whole: bool = False,
 ) -> Iterator[Session]:
     """Follow the random numbers that a function draws without an rng argument.
 
@@ -110,6 +106,8 @@ def intercepted_randomness(
         Packages whose compiled code draws nothing, as the caller says.
     symbolic_data
         Whether ``int()``, ``numpy.asarray`` and the like are to keep symbolic data, too.
+    keeps_whole
+        Whether ``int()`` is to keep whole numbers with noise.
 
     Raises
     ------
@@ -119,11 +117,12 @@ def intercepted_randomness(
     inside = active()
     if inside is not None:
         inside.tree.unsupported("an analysis of another mechanism", "analyse that one by itself")
+    kept = [INT, TYPE] if symbolic_data else [WHOLE_INT] if keeps_whole else []
     with outside_precision(), LOCK, _float_warnings_ignored():
         undo: list[Undo] = []
         session = Session(name, trusted)
         try:
-            left = _install(session, function, undo, symbolic_data)
+            left = _install(session, function, undo, symbolic_data, kept)
             session.watch = RandomnessWatch(name, left)
             push(session)
             with events_refused(session.refuse_event), session.watch.standing_still():
@@ -147,7 +146,7 @@ def _float_warnings_ignored() -> Iterator[None]:
 
 
 def _install(
-    session: Session, function: Any, undo: list[Undo], symbolic_data: bool
+    session: Session, function: Any, undo: list[Undo], symbolic_data: bool, kept: list[Any]
 ) -> list[tuple[str, Any]]:
     """Put the stand-ins in their places; what could not be replaced is returned, with a name."""
     for owner, name, method in python_random.replaced_methods():
@@ -156,6 +155,9 @@ def _install(
     for owner, name, what in starting_methods():
         undo.append(_method_back(owner, name))
         setattr(owner, name, kept_follower(getattr(owner, name), refusing(what), draws=False))
+    for owner, name, method in symbolic_arrays.polars_methods():
+        undo.append(_method_back(owner, name))
+        setattr(owner, name, method)
     stand_in = dict(_replaced_names(session))
     arrays = symbolic_arrays.replacements()
     # Modules are looked through once, for all names that any analysis replaces.
@@ -163,12 +165,15 @@ def _install(
         Site(name, space[name], partial(space.__setitem__, name))
         for space, name in module_sites({**arrays, **stand_in})
     ]
+    for owner, name, answer in asking_methods():
+        undo.append(_method_back(owner, name))
+        setattr(owner, name, kept_follower(getattr(owner, name), answer, draws=False))
     _replace(undo, [site for site in places if id(site.value) in stand_in], stand_in)
     watched = partial(_watched_compiled, session)
     session.trap_libraries = lambda: undo.extend(replaced_library_calls(watched))
     session.trap_libraries()
     left: list[Any] = []
-    calls = [FloatCalls(), *map(FloatCalls, [INT, TYPE] if symbolic_data else [])]
+    calls = [FloatCalls(), *map(FloatCalls, kept)]
 
     files = ProgramFiles()
 
@@ -184,7 +189,9 @@ def _install(
             return True
         if is_drawing(value) or is_compiled_drawing(value):
             return True
-        return isinstance(value, io.IOBase) and is_random_device(attribute_of(value, "name"))
+        if not isinstance(value, io.IOBase):
+            return False
+        return is_random_device(attribute_of(value, "name")) or is_live_file(value)
 
     sites = reachable(function, wanted)
     making = [site for site in (*places, *sites) if id(site.value) in arrays]
@@ -200,7 +207,15 @@ def _install(
                 f"code compiled by Numba ({site.name}; NUMBA_DISABLE_JIT=1 runs it as Python)",
             )
         if isinstance(site.value, io.IOBase):
-            raise drawn_elsewhere(session.name, f"a random device ({site.name})")
+            if is_random_device(attribute_of(site.value, "name")):
+                raise drawn_elsewhere(session.name, f"a random device ({site.name})")
+            what = f"asks a pipe or a device that it holds ({site.name})"
+            if site.put is None:
+                session.surroundings.watch_file(site.value, what)
+                continue
+            undo.append(partial(site.put, site.value))
+            site.put(LiveFile(site.value, session, what))
+            continue
         if isinstance(site.value, np.random.BitGenerator):
             left.append((site.name, site.value))
             continue
@@ -258,10 +273,10 @@ def _replaced_names(session: Session) -> Iterator[tuple[int, Any]]:
     for name, original in vars(time).items():
         if name in TIMES:
             yield id(original), kept_follower(original, _clock(original), draws=False)
-    for original in _OF_MACHINE:
-        yield id(original), kept_follower(original, _machine(original), draws=False)
-    for original in _READERS:
-        yield id(original), kept_follower(original, _reading(original), draws=False)
+    for original, answer in asking_functions():
+        yield id(original), kept_follower(original, answer, draws=False)
+    if sys.stdin is not None:
+        yield id(sys.stdin), LiveFile(sys.stdin, session, "asks for input")
     for original, what in starting_functions():
         yield id(original), kept_follower(original, refusing(what), draws=False)
     for original in _ENDS:
@@ -363,32 +378,6 @@ def _clock(original: Callable[..., Any]) -> Callable[..., Any]:
         if name in ("ctime", "gmtime", "localtime", "strftime", "asctime"):
             session.look_at_clock()
         return seconds
-
-    return answer
-
-
-@lru_cache
-def _machine(original: Callable[..., Any]) -> Callable[..., Any]:
-    """What tells of the process or the machine is the program's question if it asks directly."""
-
-    def answer(session: Session, *arguments: Any, **options: Any) -> Any:
-        frame = caller_of(sys._getframe(1))
-        if frame is not None:
-            line = line_in_words(frame.f_code.co_filename, frame.f_lineno)
-            module = original.__module__.replace("posix", "os")
-            words = f"asks {module}.{original.__name__}{f' ({line})' if line else ''}"
-            session.tree.fail(depends(session.name, words, "hand it in as a parameter"))
-        return original(*arguments, **options)
-
-    return answer
-
-
-@lru_cache
-def _reading(original: Callable[..., Any]) -> Callable[..., Any]:
-    def answer(session: Session, *arguments: Any, **options: Any) -> Any:
-        if arguments and is_random_device(f"/proc/self/fd/{arguments[0]}"):
-            session.drew_from("a random device of the operating system")
-        return original(*arguments, **options)
 
     return answer
 

@@ -190,11 +190,11 @@ def with_entries(output: Output, entries: list[Any]) -> Any:
         return Typed(output.kind, entries[0])
     if isinstance(output, Items):
         names = sorted((key for key, _ in output.items), key=repr)
-        return _items(dict(zip(names, entries, strict=True)))
+        return items_of(dict(zip(names, entries, strict=True)))
     return tuple(entries)
 
 
-def _items(values: dict[Output, Any]) -> Any:
+def items_of(values: dict[Output, Any]) -> Any:
     """A dict as an output; numbers that are only near have no hash."""
     try:
         return Items(frozenset(values.items()))

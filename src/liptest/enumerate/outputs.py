@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
+from itertools import islice
 from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
@@ -42,6 +43,44 @@ class Fields:
 
     def __repr__(self) -> str:
         return f"{self.kind}({', '.join(f'{name}={value!r}' for name, value in self.values)})"
+
+
+class EndlessOutput(MechanismError):
+    """An iterator as an output that gives more than is looked at."""
+
+
+class Walked:
+    """All that an iterator or generator gives, as an output: its type's name, and the entries."""
+
+    def __init__(self, kind: str, entries: tuple[Any, ...]) -> None:
+        self.kind = kind
+        self.entries = entries
+
+
+#: Entries of an iterator that is answered.
+MOST_ENTRIES = 1 << 16
+_ITERATING = frozenset({"builtins", "itertools"})
+# In no order that the program decides.
+_UNORDERED = frozenset({"set_iterator"})
+
+
+def walked(output: Any, name: str) -> Any:
+    """What a function returns, an iterator of Python's own walked to its end.
+
+    A generator runs meanwhile. Raises EndlessOutput where it does not end.
+    """
+    kind = type(output)
+    if kind.__module__ not in _ITERATING or not isinstance(output, Iterator):
+        return output
+    if kind.__name__ in _UNORDERED:
+        return output
+    entries = tuple(islice(output, MOST_ENTRIES + 1))
+    if len(entries) > MOST_ENTRIES:
+        raise EndlessOutput(
+            f"{name}: an output of type {kind.__name__} has more than {MOST_ENTRIES:,} entries; "
+            f"return a list of fewer"
+        )
+    return Walked(kind.__name__, entries)
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,6 +160,8 @@ def _container(output: Any, entry: Any) -> Output | None:
         return frozenset(map(entry, output))
     if isinstance(output, list):
         return tuple(map(entry, output))
+    if kind is Walked:
+        return tuple(map(entry, output.entries))
     if isinstance(output, np.ndarray):
         # A 0-d array is its entry.
         return entry(output.tolist())  # type: ignore[no-any-return]
@@ -151,6 +192,8 @@ def _typed(output: Any, name: str) -> Output:
         return Typed(words, frozenset(_typed_all(output, name)))
     if isinstance(output, (tuple, list)):
         return Typed(words, _typed_all(output, name))
+    if kind is Walked:
+        return Typed(output.kind, _typed_all(output.entries, name))
     if is_dataclass(output) and not isinstance(output, type) and _compares_by_value(kind):
         return Typed(words, _values(output, lambda entry: _typed(entry, name)))
     value = canonical_output(output, name)

@@ -28,6 +28,8 @@ from liptest.values.array import CellStorage, Storage, SymbolicArray
 from liptest.values.protocol import Symbolic
 
 CUT = f"{OWN_NAMES}cut_here"
+# Kept: while a program is analysed the names stand for something else.
+_objects, _references = gc.get_objects, sys.getrefcount
 # What tells the state of a generator, from which draws before it follow, or looks into frames.
 _TELLING = LOOKING | {
     *("getstate", "get_state", "bit_generator", "_bit_generator", "__getstate__", "__reduce__"),
@@ -160,7 +162,7 @@ def is_kept_elsewhere(cut: Cut, tree: Any) -> bool:
     gc.collect()
     alive = [
         one
-        for one in gc.get_objects()
+        for one in _objects()
         if issubclass(type(one), (Symbolic, Storage))
         and one.branching is tree
         and id(one) not in told
@@ -168,7 +170,7 @@ def is_kept_elsewhere(cut: Cut, tree: Any) -> bool:
     ids = set(map(id, alive))
     held = Counter(ids)  # by the list
     here = sys._getframe()
-    for holder in gc.get_objects():
+    for holder in _objects():
         if holder is alive or holder is here:
             continue
         parts = [id(part) for part in gc.get_referents(holder) if id(part) in ids]
@@ -178,7 +180,7 @@ def is_kept_elsewhere(cut: Cut, tree: Any) -> bool:
     for one in alive:  # noqa: SIM110  a generator would hold it, too
         # The collector does not know what arrays of objects hold. It is held besides by the name,
         # and by the argument.
-        if sys.getrefcount(one) > held[id(one)] + own.in_arrays[id(one)] + 2:
+        if _references(one) > held[id(one)] + own.in_arrays[id(one)] + 2:
             return True
     return False
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial, reduce
-from importlib import import_module
+from functools import cached_property, partial
 from typing import Any, ClassVar, TypeVar, overload
 
 import numpy as np
@@ -28,9 +26,10 @@ from liptest.enumerate.by_records import (
 )
 from liptest.enumerate.choice_tree import MAX_CHOICES, MAX_LEAVES, ChoiceTree
 from liptest.enumerate.column_rows import rewritten_for_columns
+from liptest.enumerate.compiled_code import check_packages
+from liptest.enumerate.databases import condition_of, find_handing, import_needed, present
 from liptest.enumerate.enumeration import Enumerated, Enumeration, KnownLaws, RaisingTree, copied
 from liptest.enumerate.float_paths import FloatPaths, follow_floats
-from liptest.enumerate.frame_programs import OnFrames, import_pandas
 from liptest.enumerate.interception import intercepted_randomness
 from liptest.enumerate.law_memory import law_table
 from liptest.enumerate.noise_outputs import is_continuous, refused
@@ -40,12 +39,14 @@ from liptest.enumerate.row_replay import check_replayed, check_stateless
 from liptest.enumerate.running import RandomFunction, Run
 from liptest.enumerate.side_effects import conditions_of, side_effects_noticed
 from liptest.enumerate.signatures import takes_generator
+from liptest.enumerate.statistic_programs import is_sum_of_rows, on_datasets
 from liptest.enumerate.symbolic_data import (
     FEW_PATHS,
     MAX_PATHS,
     NoPaths,
     Program,
     SymbolicPaths,
+    answers_at_a_point,
     data_of,
     follow_paths,
 )
@@ -63,31 +64,9 @@ from liptest.mechanisms.base import Mechanism, check_mechanism
 from liptest.mechanisms.declared import check_outputs, distinct_values
 from liptest.mechanisms.laws import LawTable, Output, OutputLaw, Raised
 from liptest.runs.surroundings import surroundings_kept
-from liptest.runs.workers import travels_by_value
+from liptest.runs.workers import found_by_name, imported_by_name, travels_by_value
 from liptest.statistics.protocol import Statistic, check_is_statistic
 from liptest.values.rows import NotByRecords
-
-
-def found(module: str, qualname: str) -> Any:
-    """The object of that name in a module that is loaded, or None."""
-    parts = qualname.split(".")
-    return reduce(lambda owner, part: getattr(owner, part, None), parts, sys.modules.get(module))
-
-
-def imported(module: str, qualname: str) -> Any:
-    """The object of that name; its module is imported first."""
-    import_module(module)
-    return found(module, qualname)
-
-
-def _packages(names: Any) -> tuple[str, ...]:
-    if isinstance(names, str) or not all(isinstance(name, str) for name in names):
-        raise InputError(
-            f"deterministic={shown(names)} must be a list of names of packages, as ['opendp']",
-            name="deterministic",
-        )
-    return tuple(names)
-
 
 _ASKS_TYPES = "it hands on type, or asks eval, so that it may see what kind of object its data are"
 T = TypeVar("T")
@@ -127,6 +106,9 @@ class PythonFunction(Mechanism):
     deterministic
         Names of packages whose compiled code draws no random numbers; verdicts say that this was
         taken for granted. Without it code that calls such a package is refused.
+    frame
+        Of an ``lt.Table``: "pandas", "polars", "sqlite", "duckdb" ("duckdb:name" of the table, else
+        ``data``), the URL of a PostgreSQL server; "" as annotated (``con: sqlite3.Connection``).
 
     Raises
     ------
@@ -151,6 +133,7 @@ class PythonFunction(Mechanism):
     max_choices: int = MAX_CHOICES
     max_seconds: float | None = None
     deterministic: tuple[str, ...] = ()
+    frame: str = field(default="", repr=False)
     _takes_generator: bool = field(default=True, init=False, repr=False, compare=False)
     _effects: set[str] = field(default_factory=set, init=False, repr=False, compare=False)
     _known: KnownLaws = field(init=False, repr=False, compare=False)
@@ -178,7 +161,8 @@ class PythonFunction(Mechanism):
             object.__setattr__(self, "outputs", self._declared(self.outputs))
         check_count("max_leaves", self.max_leaves)
         check_count("max_choices", self.max_choices)
-        object.__setattr__(self, "deterministic", _packages(self.deterministic))
+        object.__setattr__(self, "deterministic", check_packages(self.deterministic))
+        object.__setattr__(self, "frame", find_handing(self.function, self.frame))
         if self.max_seconds is not None:
             check_positive("max_seconds", self.max_seconds)
 
@@ -194,11 +178,12 @@ class PythonFunction(Mechanism):
         # A decorated function's own name leads to this mechanism, not to the function.
         where = getattr(self.function, "__module__", ""), getattr(self.function, "__qualname__", "")
         # Where code travels by value, names of this process lead nowhere.
-        known = None if travels_by_value() else found(*where)
+        known = None if travels_by_value() else found_by_name(*where)
         if known is self:
-            return imported, where
-        options = (self.typed_outputs, self.max_leaves, self.max_choices, self.max_seconds)
-        parameters = (self.outputs, self.statistic, self.name, *options, self.deterministic)
+            return imported_by_name, where
+        options: Any = (self.typed_outputs, self.max_leaves, self.max_choices, self.max_seconds)
+        options = (*options, self.deterministic, self.frame)
+        parameters = (self.outputs, self.statistic, self.name, *options)
         if isinstance(known, PythonFunction) and known.function is self.function:
             return _rebuilt, (*where, parameters)
         return PythonFunction, (self.function, *parameters)
@@ -216,7 +201,8 @@ class PythonFunction(Mechanism):
         source = self.source
         if self._known.noisy:
             source = source.replace("enumerated", "integrated")
-        conditions = *sorted(self._known.conditions), *conditions_of(self._effects)
+        own = self._known.conditions | (condition_of(self.frame) if self._table else set())
+        conditions = *sorted(own), *conditions_of(self._effects)
         return "; ".join((source, *conditions))
 
     def points_per_slice(self, domain: Domain) -> int:
@@ -261,7 +247,11 @@ class PythonFunction(Mechanism):
             with self._session() as session:
                 if runs.answers_once(argument, session):
                     return None
-                found = runs.recorded(argument, session)
+            with self._intercepted(symbolic_data=True) as session:
+                if answers_at_a_point(self._program(session), np.asarray(dataset)):
+                    return None
+            with self._session() as session:
+                found = (runs.recorded if self._known.records else runs.plain)(argument, session)
         except LiptestError:
             return None
         return None if found.law.unexplored else found.exception
@@ -370,22 +360,15 @@ class PythonFunction(Mechanism):
 
         ``way`` is "released" or "branches" (``liptest.enumerate.symbolic_data``).
         """
-        if self.statistic is not None:
-            return NoPaths(f"{self.name}: it sees a statistic of its data only")
+        if not self.has_symbolic_data:
+            return NoPaths(f"{self.name}: what records add to its statistic is not known")
         try:
             with (
                 side_effects_noticed(self.name, self._effects),
                 self._intercepted(symbolic_data=True) as session,
                 session.calls_watched(),
             ):
-                program = Program(
-                    self.name,
-                    self._called,
-                    self._rewritten(),
-                    self._canonical,
-                    session,
-                    presented=self._presented,
-                )
+                program = self._program(session, self._rewritten())
                 if session.asks_types:
                     return NoPaths(f"{self.name}: {_ASKS_TYPES}")
                 reasons: list[NoPaths] = []
@@ -423,7 +406,6 @@ class PythonFunction(Mechanism):
 
     def float_paths(self, dataset: IntArray) -> FloatPaths:
         """All paths on a dataset, (d,), with every float operation that was done with noise."""
-        function = self._called
         try:
             with (
                 side_effects_noticed(self.name, self._effects),
@@ -431,7 +413,7 @@ class PythonFunction(Mechanism):
                 session.calls_watched(),
             ):
                 argument, takes = self._argument(dataset), self._takes_generator
-                return follow_floats(self.name, function, argument, session, runs=takes)
+                return follow_floats(self.name, self._called, argument, session, runs=takes)
         except LiptestError as error:
             return FloatPaths(reason=str(error))
 
@@ -445,21 +427,22 @@ class PythonFunction(Mechanism):
         yield program, FEW_PATHS if way == "released" else max_paths
         tail = Tail.of(self.function)
         if tail is not None:
-            with_generator = self._takes_generator
-            run = tail.run(
-                rewritten_for_columns(self.function, tail), takes_generator=with_generator
-            )
-            cut = replace(
-                program, rewritten=self._presented(run), tail=tail, takes_generator=with_generator
-            )
-            yield cut, max_paths
+            own: dict[str, Any] = {"takes_generator": self._takes_generator}
+            run = tail.run(rewritten_for_columns(self.function, tail), **own)
+            cut = replace(program, rewritten=self._on_datasets(run), tail=tail, **own)
+            yield cut, FEW_PATHS  # each is looked through for what the code keeps of its data
         if way == "released":
             yield program, max_paths
+
+    def _program(self, session: Session, rewritten: RandomFunction | None = None) -> Program:
+        called = self._on_datasets(self.function if self._takes_generator else self)
+        own = self.name, called, rewritten or called, self._canonical, session
+        return Program(*own, presented=self._on_datasets)
 
     def _rewritten(self) -> RandomFunction:
         """The function with loops that symbolic data can follow."""
         found: Any = rewritten_for_columns(self.function)
-        return self._presented(found if self._takes_generator else lambda data, rng: found(data))
+        return self._on_datasets(found if self._takes_generator else lambda data, rng: found(data))
 
     @property
     def _called(self) -> RandomFunction:
@@ -467,8 +450,17 @@ class PythonFunction(Mechanism):
         return self._presented(self.function if self._takes_generator else self)
 
     def _presented(self, function: RandomFunction) -> RandomFunction:
+        """A function of what the program gets, as one of what is enumerated."""
+        return function if self._table is None else present(function, self._table, self.frame)
+
+    def _on_datasets(self, function: RandomFunction) -> RandomFunction:
         """A function of what the program gets, as one of datasets."""
-        return function if self._table is None else OnFrames(function, self._table)
+        return on_datasets(self._presented(function), self.statistic)
+
+    @property
+    def has_symbolic_data(self) -> bool:
+        """Whether all that it gets of data can be symbols."""
+        return is_sum_of_rows(self.statistic)
 
     def on_domain(self, domain: Domain) -> Mechanism:
         if not isinstance(domain, Table) or self._table == domain:
@@ -478,7 +470,7 @@ class PythonFunction(Mechanism):
                 f"statistic= of {self.name}: a mechanism on a table gets its frame; leave it out",
                 name="statistic",
             )
-        import_pandas()
+        import_needed(self.frame)
         return _on_table(self, domain)
 
     def _known_laws(self, arguments: NDArray[Any]) -> list[OutputLaw]:
@@ -501,10 +493,12 @@ class PythonFunction(Mechanism):
 
     @contextmanager
     def _intercepted(self, *, symbolic_data: bool = False) -> Iterator[Session]:
-        trusted = frozenset(self.deterministic)
+        trusted, kept = frozenset(self.deterministic), self._keeps_whole
         with intercepted_randomness(
-            self.name, self.function, trusted=trusted, symbolic_data=symbolic_data
+            self.name, self.function, trusted=trusted, symbolic_data=symbolic_data, keeps_whole=kept
         ) as session:
+            if self._table is not None and self.frame == "polars":
+                session.surroundings.sees_all = True
             yield session
         self._known.conditions |= session.conditions
 
@@ -642,7 +636,7 @@ def _on_table(function: PythonFunction, table: Table) -> PythonFunction:
 
 
 def _rebuilt(module: str, qualname: str, parameters: tuple[Any, ...]) -> PythonFunction:
-    return PythonFunction(imported(module, qualname).function, *parameters)
+    return PythonFunction(imported_by_name(module, qualname).function, *parameters)
 
 
 @overload
@@ -660,6 +654,7 @@ def mechanism(
     max_choices: int = MAX_CHOICES,
     max_seconds: float | None = None,
     deterministic: Sequence[str] = (),
+    frame: str = "",
     per_record: bool = False,
 ) -> Callable[[RandomFunction], PythonFunction]: ...
 
@@ -668,8 +663,7 @@ def mechanism(function: RandomFunction | None = None, /, **options: Any) -> Any:
     """Make a mechanism of a Python function ``(data, rng) -> output``.
 
     Use as ``@lt.mechanism`` or ``@lt.mechanism(outputs=[...], statistic=lt.Count(), name=...,
-    typed_outputs=..., max_leaves=..., max_choices=..., max_seconds=..., deterministic=[...])``;
-    parameters and errors as for ``PythonFunction``.
+    frame="polars", ..)``; parameters and errors as for ``PythonFunction``.
 
     With ``per_record=True`` the function is of one record, ``(value, rng) -> output``, and the
     mechanism gives the list of its outputs for all records of a dataset; ``outputs`` are then those
@@ -684,6 +678,8 @@ def mechanism(function: RandomFunction | None = None, /, **options: Any) -> Any:
 def output_law(mechanism: object, dataset: ArrayLike) -> OutputLaw:
     """Exact output law of a mechanism on one dataset, (d,) whole numbers.
 
+    Its ``formula`` tells the law of whole numbers without an end.
+
     Raises InputError for what is not a mechanism or not a dataset, MechanismError for a broken one.
     """
     checked = check_mechanism(mechanism)
@@ -694,4 +690,6 @@ def output_law(mechanism: object, dataset: ArrayLike) -> OutputLaw:
             f"of whole numbers",
             name="dataset",
         )
-    return checked.law(array)
+    from liptest.enumerate.whole_numbers import with_formula
+
+    return with_formula(checked, checked.law(array), array)

@@ -9,6 +9,7 @@ algorithms, given uniform bits.
 from __future__ import annotations
 
 import _random
+import math
 import operator
 import random
 import secrets
@@ -16,9 +17,14 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
+
 from liptest.enumerate.analysis_session import Session, follower, kept_follower
+from liptest.enumerate.draw_logs import CHOICE
 from liptest.values.faults import raises_as_numpy
+from liptest.values.record_list import RecordList
 from liptest.values.uniform import uniform_below
+from liptest.values.weights import place_by_any_weights
 
 #: (class, name, stand-in)
 Method = tuple[type, str, Callable[..., Any]]
@@ -136,7 +142,51 @@ def _sample(session: Session, generator: random.Random, *arguments: Any, **optio
     real = session.seeded.get(id(generator))
     if real is not None:
         return _ORIGINAL_SAMPLE(real, *arguments, **options)
+    if len(arguments) == 2 and not options:
+        population, k = arguments
+        records = population.column() if type(population) is RecordList else population
+        is_list = type(population) in (list, RecordList) and type(k) is int
+        found = session.rng.random_order(records, k) if is_list else None
+        if found is not None:
+            return found.tolist()
     return _ORIGINAL_SAMPLE(_WithoutRepeats(session, generator), *arguments, **options)
+
+
+@raises_as_numpy
+def _choices(
+    session: Session,
+    generator: random.Random,
+    population: Any,
+    weights: Any = None,
+    *,
+    cum_weights: Any = None,
+    k: Any = 1,
+) -> Any:
+    """CPython's ``choices``, except for weights that are not known: they are drawn by place."""
+    real = session.seeded.get(id(generator))
+    given = {"cum_weights": cum_weights, "k": k}
+    if real is not None or weights is None or cum_weights is not None or type(k) is not int:
+        owner = generator if real is None else real
+        return _ORIGINAL_CHOICES(owner, population, weights, **given)
+    tree, found = session.tree, []
+    log = tree.draw_log
+    for _ in range(k):
+        if log is not None and log.next_order(CHOICE, 0) is not None:
+            found.append(population[tree.choose(_grid_weights(weights))])
+            continue
+        place = place_by_any_weights(weights, len(population))
+        if place is None:
+            return _ORIGINAL_CHOICES(generator, population, weights, **given)
+        if log is not None:
+            log.note_order(CHOICE, np.empty(0))
+        found.append(population[place])
+    return found
+
+
+def _grid_weights(weights: Any) -> tuple[int, ...]:
+    """About as many points of a grid as have each place."""
+    total = math.fsum(map(float, weights))
+    return tuple(int(float(one) / total * 2**60) for one in weights)
 
 
 @raises_as_numpy
@@ -164,6 +214,7 @@ def _unsupported(name: str) -> Callable[..., Any]:
 
 _ORIGINAL_SEED = random.Random.seed
 _ORIGINAL_SAMPLE: Any = random.Random.sample
+_ORIGINAL_CHOICES: Any = random.Random.choices
 _ORIGINAL_GET_STATE = random.Random.getstate
 _ORIGINAL_SET_STATE = random.Random.setstate
 _ANSWERS: dict[str, Callable[..., Any]] = {
@@ -175,6 +226,7 @@ _ANSWERS: dict[str, Callable[..., Any]] = {
     "getstate": _get_state,
     "setstate": _set_state,
     "sample": _sample,
+    "choices": _choices,
     **{name: _normal(name) for name in ("gauss", "normalvariate")},
     **{name: _unsupported(name) for name in _NO_LAW},
 }

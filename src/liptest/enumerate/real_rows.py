@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from itertools import product
+from itertools import chain, islice, product
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,8 @@ from liptest.enumerate.draw_logs import handed
 from liptest.enumerate.user_rows import Pairs, UserRows, kept_by
 from liptest.symbolic.answers import Answer, Differences, ManyDifferences, Move
 from liptest.values.answer_book import AnswerBook, RowBound
-from liptest.values.real_column import MOST_CELLS, RowCells, evaluate
+from liptest.values.real_column import evaluate
+from liptest.values.row_cells import MOST_CELLS, RowCells
 
 # Numbers that are shown where larger ones tell no more.
 _PLAIN = 1e6
@@ -204,9 +205,15 @@ class RealData(UserRows):
             }
             for end in (cells.low, cells.high)
         ]
-        corners = list(product(small, repeat=len(names)))
-        corners += product((cells.low, cells.high), repeat=len(names))
-        corners = corners[: max(1, _MOST_TRIED // max(1, len(rows)))]
+        nearest = {name: np.clip(0.0, cells.low[name], cells.high[name]) for name in names}
+        corners: list[tuple[Any, ...]] = [
+            tuple(end if own == name else nearest for own in names)
+            for name in names
+            for end in small
+        ]
+        far = product((cells.low, cells.high), repeat=len(names))
+        every = chain(product(small, repeat=len(names)), far)
+        corners += islice(every, max(1, _MOST_TRIED // max(1, len(rows)) - len(corners)))
         entries = {
             name: np.concatenate([corner[k][name][cells.first :] for corner in corners])
             for k, name in enumerate(names)

@@ -6,17 +6,20 @@ classes and containers. ``module_sites`` finds names in all modules that are loa
 
 from __future__ import annotations
 
+import builtins
 import dis
 import gc
 import io
 import random
 import sys
+import weakref
 from abc import ABC
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextvars import ContextVar, copy_context
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from itertools import chain, islice
+from itertools import chain
 from types import (
     BuiltinMethodType,
     CellType,
@@ -34,12 +37,12 @@ import numpy as np
 GENERATORS = (np.random.Generator, np.random.RandomState, random.Random)
 #: Objects that one walk looks at; a library is a few thousand.
 MOST = 50_000
-#: Entries of one container that are looked at.
-_ENTRIES = 1_000
+# Types of entries of containers of which nothing more can be said.
+_ATOMS = {int, float, complex, bool, str, bytes, type(None), np.float64, np.int64, np.bool_}
 _PLAIN = (
     *(int, float, complex, bool, str, bytes, bytearray, type(None), type(...), CodeType, range),
-    *(np.generic, np.dtype, np.ufunc),
-    *(GetSetDescriptorType, MemberDescriptorType, BuiltinMethodType),
+    *(np.generic, np.dtype),
+    *(GetSetDescriptorType, MemberDescriptorType),
     type(vars(ABC)["_abc_impl"]),  # sets of classes that only isinstance asks
 )
 # Types of which all is looked at; an object of a subclass may hold more.
@@ -57,7 +60,8 @@ _MAKING_NAMES |= {"__dict__", "__getattribute__"}
 #: What these packages do with random numbers goes through names that are replaced everywhere.
 FOREIGN = frozenset(
     sys.stdlib_module_names
-    | {"numpy", "scipy", "pandas", "sklearn", "matplotlib", "pytest", "_pytest", "hypothesis"}
+    | {"numpy", "scipy", "pandas", "polars", "sklearn", "matplotlib"}
+    | {"pytest", "_pytest", "hypothesis"}
 )
 
 
@@ -82,7 +86,7 @@ def is_drawing(value: Any) -> bool:
 def is_plain_kind(kind: type) -> bool:
     """Whether no object of a class is code, a set, a file or anything that draws."""
     telling = (*GENERATORS, np.random.BitGenerator, BuiltinMethodType, MethodType, FunctionType)
-    if issubclass(kind, (*telling, set, frozenset, io.IOBase)):
+    if issubclass(kind, (*telling, set, frozenset, io.IOBase, *weakref.ProxyTypes)):
         return False
     claims = any("__class__" in vars(base) for base in kind.__mro__ if base is not object)
     return not claims and not str(kind.__module__).startswith("numba.")
@@ -103,11 +107,18 @@ def numba_source(value: Any) -> FunctionType | None:
 
 
 def reachable(function: Any, wanted: Callable[[Any], bool]) -> list[Site]:
-    """Sites of all wanted values that the function can reach."""
+    """Sites of all wanted values that the function can reach.
+
+    Where it reaches too many objects, any generator of this process may be one of them.
+    """
     walk = _Walk(wanted)
     walk.visit("the mechanism", function, None)
     while walk.queue and len(walk.seen) < MOST:
         walk.visit(*walk.queue.pop())
+    if walk.queue:
+        for value in gc.get_objects():
+            if isinstance(value, np.random.BitGenerator) and wanted(value):
+                walk.found.append(Site("one of very many objects", value, None))
     return walk.found
 
 
@@ -136,27 +147,45 @@ def _parts(value: Any) -> Iterator[tuple[str, Any, Callable[[Any], None] | None]
         yield from _of_function(value)
     elif isinstance(value, ModuleType):
         return
+    elif isinstance(value, BuiltinMethodType):
+        yield "", value.__self__, None
+        return
     elif isinstance(value, CellType):
         try:
             yield "", value.cell_contents, partial(setattr, value, "cell_contents")
         except ValueError:
             return
     elif isinstance(value, dict):
-        for key, item in list(value.items())[:_ENTRIES]:
-            yield str(key) if isinstance(key, str) else "", item, partial(value.__setitem__, key)
+        for key in _telling(value):
+            yield "", key, None
+        for key, item in list(value.items()) if _is_telling(value.values()) else ():
+            name = key if isinstance(key, str) else ""
+            if type(item) not in _ATOMS:
+                yield name, item, partial(value.__setitem__, key)
     elif isinstance(value, (list, deque)):
-        for place, item in enumerate(islice(value, _ENTRIES)):
-            yield "", item, partial(value.__setitem__, place)
+        for place, item in enumerate(list(value)) if _is_telling(value) else ():
+            if type(item) not in _ATOMS:
+                yield "", item, partial(value.__setitem__, place)
     elif isinstance(value, (tuple, set, frozenset)):
-        for item in islice(value, _ENTRIES):
+        for item in _telling(value):
             yield "", item, None
     elif isinstance(value, np.ndarray):
-        for item in value.ravel()[:_ENTRIES].tolist() if value.dtype.hasobject else ():
+        for item in _telling(value.ravel().tolist()) if value.dtype.hasobject else ():
             yield "", item, None
     elif isinstance(value, type):
         yield from _of_class(value)
     if type(value) not in _WALKED and not isinstance(value, type):
         yield from _of_object(value)
+
+
+def _is_telling(values: Iterable[Any]) -> bool:
+    """Whether any of them is more than a number or a text; a million take some 20 ms."""
+    return not _ATOMS.issuperset(map(type, values))
+
+
+def _telling(values: Iterable[Any]) -> Iterator[Any]:
+    if _is_telling(values):
+        yield from (one for one in list(values) if type(one) not in _ATOMS)
 
 
 def _of_function(function: FunctionType) -> Iterator[tuple[str, Any, Any]]:
@@ -175,8 +204,9 @@ def _of_function(function: FunctionType) -> Iterator[tuple[str, Any, Any]]:
     by_name = function.__kwdefaults__ or {}
     for name, item in by_name.items():
         yield name, item, partial(by_name.__setitem__, name)
-    for name, item in vars(function).items():
-        yield name, item, partial(vars(function).__setitem__, name)
+    for inside in (vars(function), function.__annotations__):
+        for name, item in inside.items():
+            yield name, item, partial(inside.__setitem__, name)
 
 
 def _globals_of(function: FunctionType) -> Iterator[tuple[str, Any, Any]]:
@@ -191,6 +221,9 @@ def _globals_of(function: FunctionType) -> Iterator[tuple[str, Any, Any]]:
         if isinstance(item, ModuleType):
             modules.append(item)
         yield name, item, partial(space.__setitem__, name)
+    everywhere = vars(builtins)
+    for name in named & everywhere.keys() - space.keys():
+        yield name, everywhere[name], partial(everywhere.__setitem__, name)
     modules += [one for one in imported_by(function.__code__, space) if one is not None]
     while modules:
         module = modules.pop()
@@ -215,7 +248,7 @@ def _put_default(function: FunctionType, place: int, value: Any) -> None:
 def _of_class(kind: type) -> Iterator[tuple[str, Any, Any]]:
     if is_others(kind.__module__):
         return
-    for base in kind.__mro__[1:]:
+    for base in (*kind.__mro__[1:], type(kind)):
         yield "", base, None
     for name, item in list(vars(kind).items()):
         if isinstance(item, (staticmethod, classmethod)):
@@ -238,6 +271,11 @@ def _of_object(value: Any) -> Iterator[tuple[str, Any, Any]]:
             yield "an argument of a partial", item, partial(_put_argument, value, place)
         yield "", value.keywords, None
         return
+    if isinstance(value, ContextVar):
+        if value in copy_context():
+            yield value.name, value.get(), value.set
+    elif issubclass(type(value), (weakref.ref, *weakref.ProxyTypes)):
+        yield "", _target_of(value), None
     inner = attribute_of(value, "__wrapped__")
     if isinstance(inner, FunctionType):
         yield "", inner, None
@@ -249,8 +287,18 @@ def _of_object(value: Any) -> Iterator[tuple[str, Any, Any]]:
         yield name, attribute_of(value, name), partial(object.__setattr__, value, name)
     yield "", type(value), None
     # What C holds, in places that nobody can write to: it is watched.
-    for item in islice(gc.get_referents(value), _ENTRIES):
+    for item in _telling(gc.get_referents(value)):
         yield "", item, None
+
+
+def _target_of(value: Any) -> Any:
+    """What a weak reference or a weak proxy is of; None of one that is gone."""
+    if issubclass(type(value), weakref.ref):
+        return weakref.ref.__call__(value)
+    try:
+        return value.__init__.__self__
+    except (AttributeError, ReferenceError):
+        return None
 
 
 def _put_argument(function: partial[Any], place: int, value: Any) -> None:

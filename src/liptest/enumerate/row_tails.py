@@ -160,6 +160,8 @@ def _cuts(
         return
     part: ast.expr | None = node.value
     while part is not None:
+        if isinstance(part, ast.Starred):
+            part = part.value
         if part is not node.value or not isinstance(node, ast.Return):
             rows = ast.copy_location(ast.Return(part), part)
             yield [rows], [_Replaced(part).visit(_deep(node, part))]

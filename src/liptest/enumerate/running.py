@@ -8,7 +8,7 @@ from typing import Any
 
 from liptest.enumerate.analysis_session import Session
 from liptest.enumerate.choice_tree import Abort, ChoiceTree
-from liptest.enumerate.outputs import raised
+from liptest.enumerate.outputs import EndlessOutput, raised, walked
 from liptest.errors import MechanismError, UnsupportedRandomnessError, shown
 from liptest.mechanisms.laws import Output
 from liptest.values.faults import Fault, fault_in
@@ -60,8 +60,8 @@ class Run:
         if self._session.touched:
             self._session.begin()
         try:
-            output = self._function(self.data(), self._rng)
-        except (Abort, KeyboardInterrupt):
+            output = walked(self._function(self.data(), self._rng), self._name)
+        except (Abort, EndlessOutput, KeyboardInterrupt):
             raise
         except (RecursionError, MemoryError) as error:
             raise _ended_by_the_machine(self._name, error) from error

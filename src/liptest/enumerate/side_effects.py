@@ -13,8 +13,8 @@ import pickle
 import random
 import stat
 import sys
-import threading
 import warnings
+from _thread import get_ident
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -59,7 +59,7 @@ def side_effects_noticed(name: str, known: set[str]) -> Iterator[None]:
 
     ``known`` grows by it. An analysis within an analysis belongs to the outer one.
     """
-    thread = threading.get_ident()
+    thread = get_ident()
     if thread in _listening:
         yield
         return
@@ -88,7 +88,7 @@ def events_refused(refuse: Callable[[str], None]) -> Iterator[None]:
     "ctypes.dlopen" where a library is.
     """
     _install()
-    thread = threading.get_ident()
+    thread = get_ident()
     _refusing[thread] = refuse
     try:
         yield
@@ -118,7 +118,7 @@ def is_live(path: Any) -> bool:
 
 def notice(words: str, meaning: str) -> None:
     """Warn at the end of the analysis of this thread of what its code did, and what follows."""
-    seen = _listening.get(threading.get_ident())
+    seen = _listening.get(get_ident())
     if seen is not None:
         seen.setdefault(words, meaning)
 
@@ -133,7 +133,7 @@ def _install() -> None:
 def _heard(event: str, arguments: tuple[Any, ...]) -> None:
     if event not in _EVENTS:
         return
-    refuse = _refusing.get(threading.get_ident()) if _refusing else None
+    refuse = _refusing.get(get_ident()) if _refusing else None
     if event not in _WORDS:
         if refuse is not None:
             refuse(event)

@@ -18,8 +18,15 @@ from functools import lru_cache
 from types import BuiltinFunctionType, CodeType, FrameType, FunctionType
 from typing import Any
 
-from liptest.enumerate.compiled_code import CompiledCode, makes_names, package_of
+from liptest.enumerate.compiled_code import (
+    POLARS,
+    CompiledCode,
+    is_of_polars,
+    makes_names,
+    package_of,
+)
 from liptest.enumerate.executed_code import ExecutedCode
+from liptest.enumerate.polars_calls import is_made_before, refused_call
 from liptest.enumerate.replaceable_names import (
     attribute_of,
     imported_by,
@@ -38,7 +45,7 @@ from liptest.enumerate.set_orders import (
     walks_constant_sets,
     walks_of_made_sets,
 )
-from liptest.errors import NonDeterministicError
+from liptest.errors import NonDeterministicError, UnsupportedRandomnessError
 from liptest.values.faults import codes_in
 from liptest.values.lines import line_in_words
 
@@ -58,6 +65,9 @@ _NOTING = frozenset(
 # Names of which only the hook can tell what is done with them, and what runs code that has none.
 _TELLING_NAMES = _DATES | {"id", "hash", "set", "frozenset", "datetime64", "__hash__"}
 _TELLING_NAMES |= {"eval", "exec", "globals", "vars", "getattr", "__dict__", "__getattribute__"}
+# Names of what looks at the functions that are under way.
+_OF_CALLS = frozenset({"_getframe", "_current_frames", "currentframe", "f_back", "extract_stack"})
+_TELLING_NAMES |= _OF_CALLS | {"inspect", "posix"}
 _TELLING_NAMES |= {"attrgetter", "methodcaller", "import_module", "__import__", "_random"}
 _SET_ITERATOR: Any = type(iter(set()))
 
@@ -73,25 +83,37 @@ class Surroundings:
     def __init__(self, name: str, compiled: CompiledCode, refuse: Callable[[Any], Any]) -> None:
         self._name = name
         self._refuse = refuse
-        #: By code: whether it is the program's, and whether compiled code that it uses is told.
-        self._kinds: dict[CodeType, tuple[bool, bool]] = {}
+        #: By code: whether it is the program's, whether compiled code that it uses is told, and
+        #: whether it is polars'.
+        self._kinds: dict[CodeType, tuple[bool, bool, bool]] = {}
         self._entered: set[CodeType] = set()
         #: Code that tells nothing, by id.
         self._harmless: dict[int, CodeType] = {}
+        #: Open pipes and the like that have no stand-in, by id, with words.
+        self._files: dict[int, tuple[Any, str]] = {}
         self.compiled = compiled
         self.sees_all = False
         self._has_telling_code = False
+        self._has_lazy_frames = False
 
     @property
     def needed(self) -> bool:
         """Whether there is something to look at."""
         return self.sees_all or self._has_telling_code
 
+    def watch_file(self, file: Any, what: str) -> None:
+        """End the analysis where the program reads a pipe that nothing can stand in for."""
+        self._files[id(file)] = file, what
+        self.sees_all = True
+
     def reach(self, value: Any) -> None:
         """Note what the program reaches."""
+        self._has_lazy_frames |= is_made_before(value)
         if self.sees_all:
             return
-        if type(value) is FunctionType:
+        if is_of_polars(value):
+            self.sees_all = True
+        elif type(value) is FunctionType:
             self._reach_function(value)
         elif type(value) in (set, frozenset):
             self.sees_all = has_no_order(value)
@@ -122,17 +144,23 @@ class Surroundings:
         code = frame.f_code
         known = self._kinds.get(code)
         if known is None:
-            known = self._kinds[code] = is_programs(frame), self.compiled.is_looked_at(frame)
-        is_program, is_unknown = known
+            own = is_programs(frame), self.compiled.is_looked_at(frame), _is_of_polars(frame)
+            known = self._kinds[code] = own
+        is_program, is_unknown, is_of_polars = known
         if event == "c_call":
             if is_unknown:
                 self.compiled.check(argument, frame)
             if argument is hash or argument is id:
                 if is_program:
                     self._number_asked(frame, argument)
-            elif type(argument) is BuiltinFunctionType and argument.__name__ in _CLOCK_NAMES:
-                self._called(frame, argument)
+            elif type(argument) is BuiltinFunctionType:
+                if argument.__name__ in _CLOCK_NAMES:
+                    self._called(frame, argument)
+                if id(argument.__self__) in self._files and is_program:
+                    self._end(frame, self._files[id(argument.__self__)][1], HAND_IN)
         elif event == "call":
+            if is_of_polars:
+                self._polars_called(frame)
             if code not in self._entered:
                 if is_unknown:
                     self.compiled.begun(frame)
@@ -149,6 +177,16 @@ class Surroundings:
     def _end(self, frame: FrameType, what: str, advice: str, line: int | None = None) -> None:
         words = line_in_words(frame.f_code.co_filename, line or frame.f_lineno)
         self._refuse(depends(self._name, f"{what}{f' ({words})' if words else ''}", advice))
+
+    def _polars_called(self, frame: FrameType) -> None:
+        found = refused_call(frame, has_lazy_frames=self._has_lazy_frames)
+        if found is None:
+            return
+        caller, what, advice, is_random = found
+        if is_random:
+            self._end(caller, what, advice)
+        words = line_in_words(caller.f_code.co_filename, caller.f_lineno)
+        self._refuse(UnsupportedRandomnessError(f"{self._name}: it {what} ({words}): {advice}"))
 
     def _called(self, frame: FrameType, function: BuiltinFunctionType) -> None:
         # What a stand-in of a clock calls was not called by the program.
@@ -177,7 +215,15 @@ class Surroundings:
             self._end(frame, "reads the clock: numpy.datetime64", CLOCK_ADVICE)
         if "Timestamp" in names and names & _DATES:
             self._end(frame, "reads the clock: pandas.Timestamp", CLOCK_ADVICE)
+        if names & _OF_CALLS or {"inspect", "stack"} <= names:
+            self._end(frame, f"looks at who calls it, in {code.co_name}", "leave it out")
+        if {"posix", "environ"} <= names:
+            self._end(frame, "looks at the environment: posix.environ", HAND_IN)
         for step in steps_of(code):
+            is_method = step.name in ("LOAD_ATTR", "LOAD_METHOD") and step.value == "__hash__"
+            if is_method and code.co_name != "__hash__" and hashes_differ():
+                what = "calls __hash__(), which differs from process to process for strings"
+                self._end(frame, what, _HASH_ADVICE)
             if step.name != "LOAD_GLOBAL" or step.is_called:
                 continue
             known = frame.f_globals.get(step.value, frame.f_builtins.get(step.value))
@@ -230,6 +276,12 @@ class Surroundings:
         self._end(frame, what, advice, None if step is None else step.line)
 
 
+def _is_of_polars(frame: FrameType) -> bool:
+    return package_of(frame.f_globals.get("__name__")) == POLARS
+
+
+#: What to write instead of a question to the machine.
+HAND_IN = "hand it in as a parameter"
 CLOCK_ADVICE = "leave it out, or log it with logging.info('%s', seconds)"
 _ID_ADVICE = "use ==, a name or a number of your own"
 _HASH_ADVICE = "use zlib.crc32 or hashlib"

@@ -10,7 +10,7 @@ from __future__ import annotations
 import linecache
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from itertools import islice
 from types import CodeType, FrameType
@@ -18,9 +18,10 @@ from typing import Any
 
 import numpy as np
 
-from liptest.enumerate.analysis_session import Session, follower
+from liptest.enumerate.analysis_session import Session, follower, kept_follower
 from liptest.values.array import ROOMY, CellStorage, SymbolicArray, array_of, as_cells, filled
 from liptest.values.lines import place_of
+from liptest.values.polars_frames import OccurringKeys
 from liptest.values.protocol import is_symbolic
 from liptest.values.record_list import RecordList
 from liptest.values.record_series import RecordSeries
@@ -57,6 +58,28 @@ def _cutting(original: Callable[..., Any]) -> Callable[..., Any]:
         return original(values, *more, **options)
 
     return make
+
+
+def polars_methods() -> Iterator[tuple[type, str, Any]]:
+    """Methods of polars that may meet what stands for a frame, where it is loaded."""
+    polars = sys.modules.get("polars")
+    if polars is not None:
+        kind = polars.DataFrame
+        yield kind, "join", kept_follower(kind.join, _joining(kind.join), draws=False)
+
+
+@lru_cache
+def _joining(original: Callable[..., Any]) -> Callable[..., Any]:
+    """``keys.join(groups, ..)`` of a plain frame with symbolic groups."""
+
+    def join(
+        session: Session, frame: Any, other: Any, on: Any = None, how: str = "inner", **options: Any
+    ) -> Any:
+        if type(other) is OccurringKeys:
+            return other.joined_to(frame, {"on": on, "how": how, **options})
+        return original(frame, other, on, how, **options)
+
+    return join
 
 
 @lru_cache

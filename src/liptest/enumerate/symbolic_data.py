@@ -13,7 +13,7 @@ from fractions import Fraction
 from functools import partial
 from math import floor
 from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,11 +34,14 @@ from liptest.enumerate.choice_tree import (
     Abort,
     ChoiceTree,
     endless,
+    too_many_choices,
     watched_for_progress,
 )
-from liptest.enumerate.draw_logs import RecordedDraws, ReplayedDraws, handed
+from liptest.enumerate.data_protocol import Data
+from liptest.enumerate.draw_logs import DrawnAtOnce, RecordedDraws, ReplayedDraws, handed
 from liptest.enumerate.generator import ChoiceGenerator
 from liptest.enumerate.noise_outputs import forms_in, replaced
+from liptest.enumerate.passing import PassedTable
 from liptest.enumerate.post_processing import Tail, place_of_cut
 from liptest.enumerate.real_rows import RealData
 from liptest.enumerate.running import RandomFunction, Run
@@ -46,19 +49,27 @@ from liptest.enumerate.user_rows import Pairs, UserRows
 from liptest.errors import BudgetError, LiptestError, UnsupportedRandomnessError
 from liptest.mechanisms.laws import Output, Raised
 from liptest.runs.interrupts import interruptions, raise_swallowed
-from liptest.symbolic.answers import AlignedPath, Answer, Differences, ManyDifferences, Move
+from liptest.symbolic.answers import (
+    AlignedPath,
+    Answer,
+    Differences,
+    ManyDifferences,
+    Move,
+    are_told_once,
+)
 from liptest.symbolic.forms import Constraint, Form
 from liptest.symbolic.noise import Noise
 from liptest.values.aligned import AlignedRun, AlignedValue, ReleasedNumber
 from liptest.values.answer_book import AnswerBook
-from liptest.values.array import CellStorage, SymbolicArray, filled
+from liptest.values.array import SymbolicArray, filled
 from liptest.values.branching import Branches, Branching, UnweightedBranches
 from liptest.values.column import Column
 from liptest.values.decisions import Alternative
 from liptest.values.grid import Split
-from liptest.values.real_column import MOST_CELLS
+from liptest.values.read_only import ReadOnlyCells
 from liptest.values.record_parts import Part
 from liptest.values.rounding import Near
+from liptest.values.row_cells import MOST_CELLS
 from liptest.values.weights import Selection
 
 # Kept: while a program is analysed the names stand for something else.
@@ -67,6 +78,7 @@ MAX_PATHS = 4096
 #: Where what is looked at is released, most programs have one path.
 MAX_PATHS_RELEASED, FEW_PATHS = 600, 20
 _MAX_CHOICES = 1 << 13
+_TWICE = "counts of values that may be missing are told beside the loop that walks them"
 _MAX_SECONDS = 60.0
 # Times that a program is followed, with the comparisons of real columns that were seen before.
 _MOST_REFINED = 6
@@ -106,6 +118,10 @@ class SymbolicPaths:
     hint: str = ""
     #: How far choices of a path are from what it says, in total variation at most.
     rounding: Fraction = Fraction(0)
+    #: Of one random sample: what no record is in it with more than (``AnswerBook.sample``).
+    sample: tuple[Fraction, Differences] | None = None
+    #: Of values that may be missing (``DecidingRun.missing``), and the differences where one goes.
+    missing: tuple[Fraction, Differences] | None = None
 
 
 @dataclass(frozen=True)
@@ -119,44 +135,6 @@ class NoPaths:
     boundary: tuple[tuple[IntArray, IntArray], ...] = ()
     #: None of them.
     paths: ClassVar[tuple[AlignedPath, ...]] = ()
-
-
-class Data(Protocol):
-    """How a domain's datasets reach a program."""
-
-    def symbolic(self, tree: Branching, run: AlignedRun) -> Any:
-        """What stands for a dataset."""
-        ...
-
-    def plain(self, rng: np.random.Generator) -> NDArray[Any]:
-        """Some dataset."""
-        ...
-
-    def value(self, answer: Answer, dataset: NDArray[Any]) -> Fraction:
-        """An answer of a dataset."""
-        ...
-
-    def differences(self) -> Differences | ManyDifferences:
-        """Of the answers of neighbours."""
-        ...
-
-    def change_of_move(self, move: Move) -> tuple[int, int, int] | None:
-        """A position and two values of its record that move the answers so, where known."""
-        ...
-
-    def pairs_at(self, table: dict[int, Fraction], offset: Fraction) -> Pairs:
-        """Neighbours between which a sum of answers, times factors, and an offset crosses 0."""
-        ...
-
-    @property
-    def reads_length(self) -> bool:
-        """Whether the number of records was read."""
-        ...
-
-    @property
-    def are_answers_alike(self) -> bool:
-        """Whether an exchange of answers makes differences differences."""
-        ...
 
 
 class Records:
@@ -191,12 +169,21 @@ class Records:
             self._counted = dataset, {}
         part, known = self._answers.parts[answer.number], self._counted[1]
         if part not in known:
-            records = dataset if part is None else dataset[np.asarray(part)]
+            records = self._answers.records_of(answer.number, dataset)
             known[part] = np.bincount(records, minlength=self._answers.values)
         return self._answers.value(answer.number, known[part])
 
     def differences(self) -> Differences:
         return self._answers.differences()
+
+    def vanishing(self, counts: frozenset[int]) -> Differences:
+        """See ``AnswerBook``."""
+        return self._answers.vanishing(counts)
+
+    @property
+    def sample(self) -> tuple[Fraction, Differences] | None:
+        """See ``AnswerBook``."""
+        return self._answers.sample()
 
     def change_of_move(self, move: Move) -> tuple[int, int, int] | None:
         return self._answers.change_of_move(move)
@@ -279,27 +266,6 @@ class Numbers:
         return ()
 
 
-class ReadOnlyCells(CellStorage):
-    """Cells that cannot be written, nor their views."""
-
-    __slots__ = ()
-
-    def moved(self, move: Any) -> Any:
-        found = super().moved(move)
-        if type(found) is CellStorage and np.may_share_memory(found.cells(), self._cells):
-            return ReadOnlyCells(found.branching, found.cells(), found.dtype)
-        return found
-
-    def write(self, index: Any, value: Any) -> None:
-        SymbolicArray(self).refuse("a write into data")
-
-    def shares_memory(self, other: Any) -> bool:
-        return False
-
-    def entries(self) -> Iterator[Any] | None:
-        return (one.entry() for one in self._cells) if self._cells.ndim == 1 else None
-
-
 def data_of(domain: Domain) -> Data | None:
     """How datasets of a domain become symbolic; None where they do not."""
     if isinstance(domain, (Hypercube, RecordGrid, AddedRows)):
@@ -353,6 +319,8 @@ class PointTree(PathTree):
 
     def choose(self, branches: Branches) -> int:
         self.depth += 1
+        if self.depth > self.max_choices:
+            self.fail(too_many_choices(self.name, self.max_choices))
         taken = self._taken(branches)
         self.path.append((branches, taken))
         return taken
@@ -451,6 +419,15 @@ def _followed(
         data.change_of_move,
         rounding=max(leaf.rounding for leaf in leaves),
     )
+    missing = [one for leaf in leaves for one in leaf.missing]
+    if missing:
+        counts = frozenset(number for _, numbers in missing for number in numbers)
+        if not isinstance(data, Records) or not are_told_once(paths.values(), counts):
+            return NoPaths(f"{program.name}: {_TWICE}")
+        gone = max(mass for mass, _ in missing), data.vanishing(counts)
+        return replace(found, missing=gone)
+    if isinstance(data, Records) and all(leaf.keeps_sample for leaf in leaves):
+        found = replace(found, sample=data.sample)
     if isinstance(data, UserRows):
         found = replace(found, pairs_of_moves=data.pairs_of_moves, hint=data.hint)
     return found
@@ -477,6 +454,9 @@ class PathEnd:
     branches: tuple[int, ...]
     raises: bool
     rounding: Fraction
+    #: Whether nothing tells which records were chosen by coins.
+    keeps_sample: bool
+    missing: tuple[tuple[Fraction, tuple[int, ...]], ...]
 
 
 def _boundary_of(run: AlignedRun, data: Data) -> Pairs:
@@ -518,7 +498,8 @@ def _explored(
                 branches = tuple([branch for _, branch in tree.path])
                 path = maker.path_of(tree, output)
                 raises = isinstance(output, Raised)
-                leaves.append(PathEnd(path, branches, raises, path_run.rounding))
+                noted = path_run.rounding, path_run.keeps_sample, tuple(path_run.missing)
+                leaves.append(PathEnd(path, branches, raises, *noted))
                 work += len(tree.path) + len(path_run.noises)
                 if len(leaves) > max_paths or work > most_work:
                     tree.unsupported(
@@ -601,6 +582,7 @@ def _check_point(program: Program, data: Data, releases: bool, seed: int) -> tup
 
     def begin() -> Any:
         tree.noise = AlignedRun(tree, releases=releases, point=partial(_at, rng, data, dataset))
+        tree.noise.rng = rng
         return data.symbolic(tree, tree.noise)
 
     generator = ChoiceGenerator(tree)
@@ -628,6 +610,28 @@ def _check_point(program: Program, data: Data, releases: bool, seed: int) -> tup
     return tuple(branch for _, branch in choices)
 
 
+def answers_at_a_point(program: Program, dataset: NDArray[Any]) -> bool:
+    """Whether the program answers on a dataset where its noise is drawn; not whether it may."""
+    rng = _GENERATOR(_BITS(0))
+    tree = PointTree(program.name, rng)
+    tree.noise = AlignedRun(tree, releases=False, point=partial(_at_noise, rng))
+    tree.draw_log = DrawnAtOnce(rng)
+    program.session.follow(tree)
+    data, draws = handed(dataset), ChoiceGenerator(tree)
+    own = program.name, program.canonical, program.session
+    run = Run(program.function, lambda: data, draws, *own)
+    before = interruptions()
+    try:
+        with program.session.real_floats():
+            answers = not isinstance(tree._run(run), Raised)
+    except Abort:
+        return False
+    finally:
+        tree.close()
+    raise_swallowed(before)
+    return answers
+
+
 def _with_weights(choices: list[tuple[Branches, int]]) -> Iterator[tuple[Any, int]]:
     """Those choices that plain data leave to be made."""
     for branches, taken in choices:
@@ -648,8 +652,10 @@ def _at(
     rng: np.random.Generator, data: Data, dataset: NDArray[Any], one: Noise | Answer
 ) -> Fraction:
     """A value of a variable."""
-    if isinstance(one, Answer):
-        return data.value(one, dataset)
+    return data.value(one, dataset) if isinstance(one, Answer) else _at_noise(rng, one)
+
+
+def _at_noise(rng: np.random.Generator, one: Any) -> Fraction:
     size = float(one.parameter)
     if one.family == "geometric":
         return Fraction(int(rng.geometric(size)))
@@ -663,6 +669,8 @@ def _at(
 
 def _expected(run: AlignedRun, one: Any) -> Any:
     if isinstance(one, ReleasedNumber):
+        if isinstance(one.value, PassedTable):
+            return one.value.expected
         value, size = one.value.at_point
         return Near(value.item() if isinstance(value, np.generic) else value, size)
     return Near(run.at_point(one), run.size_of(one))

@@ -6,11 +6,11 @@ from typing import Any
 
 from flint import arb
 
+from liptest.enumerate.number_laws import ExactLaw, NumberLaw
 from liptest.errors import SymbolicError, UnsupportedForm
 from liptest.mechanisms.laws import Output
 from liptest.mechanisms.likelihood_cells import Cell, CellProduct, Factor, PairCells
-from liptest.symbolic import exponential_polynomials as functions
-from liptest.symbolic.exponential_polynomials import ExactRates, Function
+from liptest.symbolic.exponential_polynomials import ExactRates
 from liptest.symbolic.whole_laws import (
     MOST_NUMBERS,
     PairPart,
@@ -29,7 +29,7 @@ def cells_of_whole(rates: ExactRates, left: Any, right: Any) -> PairCells:
     products, alone = [], [arb(0), arb(0)]
     for skeleton in dict.fromkeys((*left.leaves, *right.leaves)):
         masses = [law.mass(rates, skeleton) for law in (left, right)]
-        if not all(masses):
+        if any(bool(mass == 0) for mass in masses):
             alone[0] += arb(masses[0])
             alone[1] += arb(masses[1])
             continue
@@ -44,21 +44,24 @@ def _product(rates: ExactRates, left: Any, right: Any, skeleton: Output) -> Cell
         p, q = (arb(law.mass(rates, skeleton)) for law in (left, right))
         return CellProduct(p, q)
     if count == 1:
-        sides = [law.function(rates, skeleton) for law in (left, right)]
-        return CellProduct(arb(1), arb(1), (_factor(rates, sides[0], sides[1]),))
+        sides = [law.number(rates, skeleton) for law in (left, right)]
+        return CellProduct(arb(1), arb(1), (_factor(*sides),))
     if any(len(side) > 1 for side in ways):
         raise UnsupportedForm("several numbers that the code comes to in several ways")
     one, other = ways[0][0], ways[1][0]
     weights, factors = [one.weight, other.weight], []
     for x, y in zip(one.numbers, other.numbers, strict=True):
-        totals = [functions.total(rates, side) for side in (x, y)]
+        totals = [side.total() for side in (x, y)]
         weights = [weight * mass for weight, mass in zip(weights, totals, strict=True)]
-        sides = [functions.enlarged(s, 1 / mass) for s, mass in zip((x, y), totals, strict=True)]
-        factors.append(_factor(rates, sides[0], sides[1]))
+        sides = [one.enlarged(1 / mass) for one, mass in zip((x, y), totals, strict=True)]
+        factors.append(_factor(*sides))
     return CellProduct(arb(weights[0]), arb(weights[1]), tuple(factors))
 
 
-def _factor(rates: ExactRates, above: Function, below: Function) -> Factor:
+def _factor(left: NumberLaw, right: NumberLaw) -> Factor:
+    if not isinstance(left, ExactLaw) or not isinstance(right, ExactLaw):
+        raise UnsupportedForm("rounded noise, of which no cells are made")
+    rates, above, below = left.rates, left.function, right.function
     cells: dict[Any, list[Any]] = {}
     tails: list[Cell] = []
     alone = [arb(0), arb(0)]

@@ -22,7 +22,16 @@ from liptest.data.domains import Domain, IntArray
 from liptest.data.points import PointBatch
 from liptest.enumerate.folding import fold_loops
 from liptest.enumerate.folds import Folds
+from liptest.enumerate.law_formulas import formula_lines
 from liptest.enumerate.noise_outputs import entries_of, with_entries
+from liptest.enumerate.number_laws import (
+    NumberLaw,
+    Way,
+    added_numbers,
+    number_excess,
+    number_extremes,
+    way_of,
+)
 from liptest.enumerate.real_outputs import DensityPool, DensityTable
 from liptest.enumerate.sub_samplers import SamplerLaws
 from liptest.enumerate.whole_cells import cells_of_whole
@@ -31,27 +40,15 @@ from liptest.errors import BudgetError, LiptestError, UnsupportedForm
 from liptest.mechanisms.base import ClosedFormLosses, MechanismWrapper
 from liptest.mechanisms.laws import ZERO_LOG, LawTable, Output, OutputLaw, Raised
 from liptest.mechanisms.likelihood_cells import PairCells
-from liptest.symbolic import exponential_polynomials as functions
-from liptest.symbolic.elimination import exact_rates, to_fmpq
-from liptest.symbolic.exponential_polynomials import ExactRates, Function
+from liptest.symbolic.elimination import exact_rates, normalised
+from liptest.symbolic.exponential_polynomials import ExactRates
 from liptest.symbolic.forms import Form
-from liptest.symbolic.free_sums import exact_mass, independent_groups, law_of_sum
 from liptest.symbolic.noise import Noise
-from liptest.symbolic.whole_laws import (
-    Extreme,
-    QuotientExtremes,
-    excess_of,
-    probability_at,
-    probability_near,
-    quotient_extremes,
-    tail_mass,
-)
+from liptest.symbolic.whole_laws import Extreme, QuotientExtremes
 
-_ZERO, _ONE = fmpq(0), fmpq(1)
+_ZERO = fmpq(0)
 # What rounding may add to a probability that was enumerated, in proportion.
 _SLACK = 1e-9
-# Beyond it numbers are not looked at exactly.
-_NEAR = 1 << 12
 # No finite loss is meant to exceed it; the smallest probability to be shown by then.
 _ANY, _SMALLEST = 1e5, 1e-290
 
@@ -70,19 +67,19 @@ class WholeLaw:
         self.key = frozenset(leaves)
         self.noises = {noise for leaf in leaves for noise in leaf.noises}
         self.leaves = _merged(leaves)
-        self._made: dict[Any, list[_Way]] = {}
+        self._made: dict[Any, list[Way]] = {}
 
     @property
     def is_answered(self) -> bool:
         """Whether some output is not a raised exception."""
         return not all(isinstance(skeleton, Raised) for skeleton in self.leaves)
 
-    def ways(self, rates: ExactRates, skeleton: Output) -> list[_Way]:
+    def ways(self, rates: ExactRates, skeleton: Output) -> list[Way]:
         """Of the outputs of one description."""
         key = (rates, skeleton)
         if key not in self._made:
             leaves = self.leaves.get(skeleton, [])
-            self._made[key] = [_way(rates, leaf) for leaf in leaves]
+            self._made[key] = [way_of(rates, leaf) for leaf in leaves]
         return self._made[key]
 
     def mass(self, rates: ExactRates, skeleton: Output) -> Any:
@@ -91,16 +88,15 @@ class WholeLaw:
         for way in self.ways(rates, skeleton):
             mass = way.weight
             for one in way.numbers:
-                mass *= functions.total(rates, one)
-            found += mass
+                mass = mass * one.total()
+            found = found + mass
         return found
 
-    def function(self, rates: ExactRates, skeleton: Output) -> Function:
+    def number(self, rates: ExactRates, skeleton: Output) -> NumberLaw:
         """The law of the one number of a description."""
-        parts = [
-            functions.enlarged(way.numbers[0], way.weight) for way in self.ways(rates, skeleton)
-        ]
-        return functions.add_functions(rates, parts)
+        return added_numbers(
+            [way.numbers[0].enlarged(way.weight) for way in self.ways(rates, skeleton)]
+        )
 
     def probability(self, rates: ExactRates, skeleton: Output, numbers: tuple[int, ...]) -> arb:
         """That the output is this one; exactly 0 where it is."""
@@ -108,55 +104,9 @@ class WholeLaw:
         for way in self.ways(rates, skeleton):
             mass = arb(way.weight)
             for one, number in zip(way.numbers, numbers, strict=True):
-                near = abs(number) < _NEAR
-                mass *= (
-                    arb(probability_at(rates, one, number))
-                    if near
-                    else probability_near(rates, one, number)
-                )
+                mass *= one.probability(number)
             found += mass
         return found
-
-
-@dataclass(frozen=True)
-class _Way:
-    """A leaf: independent numbers, each with its function, and what is independent of them."""
-
-    weight: Any
-    numbers: tuple[Function, ...]
-
-
-def _way(rates: ExactRates, leaf: WholeLeaf) -> _Way:
-    weight = to_fmpq(leaf.weight)
-    for place in leaf.places:
-        if place.how != "exact":
-            raise UnsupportedForm("a rounded sum of discrete noise")
-    sums = [place.form.terms for place in leaf.places]
-    groups = independent_groups([*(one.terms for one in leaf.constraints), *sums])
-    numbers: dict[int, Function] = {}
-    for group in groups:
-        inside = [one for one in leaf.constraints if one.terms[0][0] in group]
-        own = [k for k, terms in enumerate(sums) if terms and terms[0][0] in group]
-        if len(own) > 1:
-            raise UnsupportedForm("several whole numbers of an output that depend on each other")
-        if not own:
-            weight *= exact_mass(leaf.noises, inside, rates)
-            continue
-        place = leaf.places[own[0]]
-        made = law_of_sum(leaf.noises, inside, place.form.terms, rates)
-        numbers[own[0]] = _in_terms_of(rates, made, place)
-    for k, place in enumerate(leaf.places):
-        if k not in numbers:
-            at = fmpq(int(place.form.constant) * place.sign + place.shift)
-            numbers[k] = functions.constant_on(rates, at, at + 1)
-    return _Way(weight, tuple(numbers[k] for k in range(len(leaf.places))))
-
-
-def _in_terms_of(rates: ExactRates, made: Function, place: WholePlace) -> Function:
-    """The law of m = sign * (v + constant) + shift, where v is the sum of the noise."""
-    sign, constant = fmpq(place.sign), int(place.form.constant)
-    # v = sign * m - (sign * shift + constant)
-    return functions.stretch_function(rates, made, sign, fmpq(place.sign * place.shift + constant))
 
 
 def _merged(leaves: list[WholeLeaf]) -> dict[Output, list[WholeLeaf]]:
@@ -294,7 +244,7 @@ def find_over_all_numbers(function: Any, dataset: IntArray) -> WholeFunction | N
         leaves = function.of_leaves(_FEW_RUNS, rewrite).fresh_law(dataset).outputs
         if not folds.loops_summed_up:
             whole = function.of_leaves(MOST_LEAVES)
-            return WholeFunction(whole, function) if any(one.places for one in leaves) else None
+            return WholeFunction(whole, function) if any(map(_has_no_end, leaves)) else None
         found = WholeFunction(function.of_leaves(MOST_LEAVES, rewrite), function)
         part = function.within(_SOME_RUNS, choices=_SOME_CHOICES).fresh_law(dataset)
         check_below(part, found.whole_law(dataset), function.name)
@@ -302,6 +252,37 @@ def find_over_all_numbers(function: Any, dataset: IntArray) -> WholeFunction | N
     except LiptestError:
         return None
     return found
+
+
+def with_formula(mechanism: Any, law: OutputLaw, dataset: IntArray) -> OutputLaw:
+    """The law, which knows its formula where it has no end and one was found."""
+    if not law.unexplored or law.formula:
+        return law
+    try:
+        seen = mechanism.over_all_numbers(dataset)
+        if isinstance(seen, WholeFunction):
+            found = seen.whole_law(dataset)
+            with precision(CERTIFIED_BITS):
+                rates = noise_rates(found, found)
+                ways = (way for skeleton in found.leaves for way in found.ways(rates, skeleton))
+                if any(way.numbers for way in ways):
+                    law.formula = tuple(formula_lines(found, rates))
+    except LiptestError:
+        pass
+    return law
+
+
+def _has_no_end(leaf: WholeLeaf) -> bool:
+    """Whether it has whole numbers, and not only rounded ones between two known ends."""
+    for place in leaf.places:
+        terms = place.form.terms
+        if place.how == "exact" or not terms:
+            return True
+        form = normalised(terms, False)[0]
+        inside = [one for one in leaf.constraints if one.terms == form]
+        if all(one.low is None for one in inside) or all(one.high is None for one in inside):
+            return True
+    return False
 
 
 class _Rewritten:
@@ -315,10 +296,8 @@ class _Rewritten:
     def __call__(self, session: Any) -> Any:
         if self._known is None or self._known[0] is not session:
             made = fold_loops(self._mechanism.function, self._folds)
-            if not self._mechanism._takes_generator:
-                self._known = session, lambda data, rng: made(data)
-            else:
-                self._known = session, made
+            called = made if self._mechanism._takes_generator else lambda data, rng: made(data)
+            self._known = session, self._mechanism._presented(called)
         return self._known[1]
 
 
@@ -340,12 +319,14 @@ def check_below(listed: OutputLaw, law: WholeLaw, name: str) -> None:
                 raise UnsupportedForm(f"{name}: run as it is written, its outputs have another law")
 
 
+def _is_nothing(mass: Any) -> bool:
+    return bool(mass == 0)
+
+
 def noise_rates(left: WholeLaw, right: WholeLaw) -> ExactRates:
     """The rates of the noise of both laws."""
     noises: set[Noise] = left.noises | right.noises
-    if not all(noise.is_discrete for noise in noises):
-        raise UnsupportedForm("whole numbers beside continuous noise")
-    return exact_rates(noises)
+    return exact_rates(noise for noise in noises if noise.is_discrete)
 
 
 def _comparisons(left: WholeLaw, right: WholeLaw) -> Iterator[_Compared]:
@@ -353,21 +334,21 @@ def _comparisons(left: WholeLaw, right: WholeLaw) -> Iterator[_Compared]:
     for skeleton in dict.fromkeys((*left.leaves, *right.leaves)):
         count = len(list(_places(skeleton)))
         masses = [law.mass(rates, skeleton) for law in (left, right)]
-        if not all(masses):
-            if any(masses):
+        if any(_is_nothing(mass) for mass in masses):
+            if not all(_is_nothing(mass) for mass in masses):
                 yield _Compared(skeleton, arb(0), (), alone=True)
         elif count == 0:
             yield _Compared(skeleton, arb(masses[0] / masses[1]).log(), ())
         elif count == 1:
-            sides = [law.function(rates, skeleton) for law in (left, right)]
-            yield _Compared(skeleton, arb(0), (quotient_extremes(rates, *sides),))
+            sides = [law.number(rates, skeleton) for law in (left, right)]
+            yield _Compared(skeleton, arb(0), (number_extremes(*sides),))
         else:
             ways = [law.ways(rates, skeleton) for law in (left, right)]
             if any(len(side) > 1 for side in ways):
                 raise UnsupportedForm("several numbers that the code comes to in several ways")
             one, other = ways[0][0], ways[1][0]
             pairs = zip(one.numbers, other.numbers, strict=True)
-            numbers = tuple(quotient_extremes(rates, *pair) for pair in pairs)
+            numbers = tuple(number_extremes(*pair) for pair in pairs)
             yield _Compared(skeleton, arb(one.weight / other.weight).log(), numbers)
 
 
@@ -416,9 +397,9 @@ def _divergence(left: WholeLaw, right: WholeLaw, epsilon: arb) -> tuple[arb, lis
     for skeleton in left.leaves:
         places = list(_places(skeleton))
         masses = [law.mass(rates, skeleton) for law in (left, right)]
-        if not masses[0]:
+        if _is_nothing(masses[0]):
             continue
-        if not masses[1] or not places:
+        if _is_nothing(masses[1]) or not places:
             gap = arb(masses[0]) - factor * arb(masses[1])
             spans = [WholeSpan(place, None, None) for place in places]
             if not gap <= 0:
@@ -427,30 +408,30 @@ def _divergence(left: WholeLaw, right: WholeLaw, epsilon: arb) -> tuple[arb, lis
                 told.append((_described(skeleton, spans), arb(masses[0]), arb(masses[1])))
             continue
         place, sides = _differing(rates, left, right, skeleton)
-        found = excess_of(rates, *sides, factor)
+        found = number_excess(*sides, factor)
         size += found.size
         for low, high in found.where:
             spans = [WholeSpan(one, None, None) for one in places]
             spans[place] = WholeSpan(places[place], low, high)
-            p, q = (tail_mass(rates, side, low, high) for side in sides)
+            p, q = (side.mass(low, high) for side in sides)
             told.append((_described(skeleton, spans), p, q))
     return size, told
 
 
 def _differing(
     rates: ExactRates, left: WholeLaw, right: WholeLaw, skeleton: Output
-) -> tuple[int, tuple[Function, Function]]:
+) -> tuple[int, tuple[NumberLaw, NumberLaw]]:
     """The place of the one number that differs, with its law on both sides."""
     ways = [law.ways(rates, skeleton) for law in (left, right)]
     if len(ways[0][0].numbers) == 1:
-        return 0, (left.function(rates, skeleton), right.function(rates, skeleton))
+        return 0, (left.number(rates, skeleton), right.number(rates, skeleton))
     if any(len(side) > 1 for side in ways):
         raise UnsupportedForm("several numbers that the code comes to in several ways")
     one, other = ways[0][0], ways[1][0]
     moved = [
         place
         for place, pair in enumerate(zip(one.numbers, other.numbers, strict=True))
-        if not _are_alike(quotient_extremes(rates, *pair))
+        if not _are_alike(number_extremes(*pair))
     ]
     if len(moved) > 1:
         raise UnsupportedForm("several numbers of an output that differ")
@@ -459,8 +440,8 @@ def _differing(
     for way in (one, other):
         rest = way.weight
         for k, number in enumerate(way.numbers):
-            rest *= _ONE if k == place else functions.total(rates, number)
-        sides.append(functions.enlarged(way.numbers[place], rest))
+            rest = rest if k == place else rest * number.total()
+        sides.append(way.numbers[place].enlarged(rest))
     return place, (sides[0], sides[1])
 
 
@@ -584,11 +565,15 @@ class WholeFunction(MechanismWrapper, ClosedFormLosses):
 
     def pair_loss(self, dataset: IntArray, neighbour: IntArray) -> arb:
         """A ball that contains the loss of two datasets."""
-        return loss_of_whole(self.whole_law(dataset), self.whole_law(neighbour))
+        left, right = self.whole_law(dataset), self.whole_law(neighbour)
+        with precision(CERTIFIED_BITS):
+            return loss_of_whole(left, right)
 
     def pair_hockey_stick(self, dataset: IntArray, neighbour: IntArray, epsilon: arb) -> arb:
         """A ball that contains their hockey-stick divergence for all epsilon of a ball."""
-        return stick_of_whole(self.whole_law(dataset), self.whole_law(neighbour), epsilon)
+        left, right = self.whole_law(dataset), self.whole_law(neighbour)
+        with precision(CERTIFIED_BITS):
+            return stick_of_whole(left, right, epsilon)
 
     def pair_cells(self, dataset: IntArray, neighbour: IntArray) -> PairCells:
         """Both laws as cells."""
@@ -637,7 +622,7 @@ def _telling(left: WholeLaw, right: WholeLaw) -> Iterator[tuple[Output, tuple[in
         if one.alone:
             side = left if one.skeleton in left.leaves else right
             ways = side.ways(rates, one.skeleton)
-            places = tuple(_some_number(number) for number in ways[0].numbers)
+            places = tuple(number.some_number() for number in ways[0].numbers)
             found.append((np.inf, one.skeleton, [places]))
             continue
         for largest in (True, False):
@@ -656,9 +641,3 @@ def _together(extremes: list[Extreme]) -> list[tuple[int, ...]]:
         tuple(one.numbers[min(step, len(one.numbers) - 1)] for one in extremes)
         for step in range(longest)
     ]
-
-
-def _some_number(function: Function) -> int:
-    piece = function[0]
-    end = piece.high - 1 if piece.low is None else piece.low
-    return int(end.p)

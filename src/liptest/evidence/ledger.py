@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
@@ -12,7 +12,7 @@ from liptest.data.distributions import Distribution
 from liptest.errors import GateError, InputError, LedgerError, check_count, check_non_negative
 from liptest.evidence.certificate import Certificate, V
 from liptest.evidence.ledger_answers import Recalled, StoredAnswer
-from liptest.evidence.ledger_caps import Cap, caps_of
+from liptest.evidence.ledger_caps import Cap, caps_of, people_of
 from liptest.evidence.ledger_cost import TableCost, cost_of_table
 from liptest.evidence.ledger_entries import (
     CAP,
@@ -30,6 +30,8 @@ from liptest.evidence.ledger_entries import (
     verdict_fields,
 )
 from liptest.evidence.ledger_file import START, Chain, Draft, Past, Row
+from liptest.evidence.ledger_postgres import PostgresChain
+from liptest.evidence.postgres import is_url
 from liptest.privacy.claims import AnyClaim
 from liptest.runs.fingerprints import Fingerprint, distribution_hash
 
@@ -54,7 +56,8 @@ class Ledger:
     Parameters
     ----------
     path
-        A file on a local disk. SQLite keeps two more files beside it while it is in use.
+        A file on a local disk. SQLite keeps two more files beside it while it is in use. Or the
+        URL of a PostgreSQL database, ``postgresql://host/name``; a schema is named after ``#``.
     create
         False: only read what is there.
     patience
@@ -70,13 +73,17 @@ class Ledger:
     def __init__(
         self, path: str | PathLike[str], *, create: bool = True, patience: float = 30.0
     ) -> None:
-        self._chain = Chain(path, patience=patience)
+        self._chain = (
+            PostgresChain(str(path), patience=patience)
+            if is_url(path)
+            else Chain(path, patience=patience)
+        )
         if create:
             self._chain.prepare()
 
     @property
-    def path(self) -> Path:
-        """Where the file is."""
+    def path(self) -> Path | str:
+        """Where the file is, or the URL of the database without its password."""
         return self._chain.path
 
     def record_attempt(
@@ -194,6 +201,44 @@ class Ledger:
         self._chain.append(compose)
         return cap
 
+    def set_people(
+        self,
+        name: str,
+        tables: Iterable[str],
+        *,
+        epsilon: float,
+        delta: float,
+        widen_only: bool = False,
+    ) -> Cap:
+        """Cap what all releases from tables about the same people may cost together at a delta.
+
+        Each table's own cap holds, too. The last cap under a name counts; with ``widen_only`` one
+        that is there keeps its numbers, and tables are added only. Raises InputError for numbers
+        out of range and where no table is named, GateError where a cap would be loosened.
+        """
+        cap = Cap.of_people(name, tables, epsilon, delta)
+
+        def compose(past: Past) -> Draft:
+            if not past.has_caps:
+                raise self._error("was made by a version without caps; begin a new ledger")
+            known = people_of(past.caps()).get(name)
+            if widen_only and known is not None and not cap.widens(known):
+                raise GateError(
+                    f"the ledger caps {known.title} already: {known}; liptest ledger people "
+                    f"changes that"
+                )
+            return Draft(CAP, name, None, cap.fields())
+
+        self._chain.append(compose)
+        return cap
+
+    def people(self) -> dict[str, Cap]:
+        """The cap of each group of people, with the tables that concern them."""
+        try:
+            return people_of(self._chain.rows())
+        except NOT_OURS as error:
+            raise self._error(f"{error}; see liptest ledger verify") from error
+
     def caps(self) -> dict[str, Cap]:
         """The cap of each private table that has one."""
         try:
@@ -226,12 +271,17 @@ class Ledger:
         return wrong
 
     def _check_cap(self, known: Attempt, past: Past) -> None:
-        """Refuse a release beyond the cap of its table, while nobody else can write."""
-        table = str(known.private_table)
-        rows = past.of_kind(CAP, table)
-        if rows:
-            cap = caps_of(rows)[table]
-            cap.check(self._folded(past.rows()).values(), known.number)
+        """Refuse a release beyond a cap that its table is under, while nobody else can write."""
+        rows, table = past.caps(), str(known.private_table)
+        try:
+            every = [*caps_of(rows).values(), *people_of(rows).values()]
+        except NOT_OURS as error:
+            raise self._error(f"{error}; see liptest ledger verify") from error
+        caps = [cap for cap in every if table in cap.tables]
+        if caps:
+            attempts = self._folded(past.rows()).values()
+            for cap in caps:
+                cap.check(attempts, known.number)
 
     def _follow(
         self, kind: str, attempt: int, told: Callable[[Attempt, Past], dict[str, Any]]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -48,6 +48,8 @@ class TableCost:
         How many of them are under claims of other forms, which ``sum_of_epsilons`` leaves out.
     is_sum
         Whether ``sum_of_epsilons`` holds for all of them at ``delta``.
+    title
+        What it is printed under, where it is about several tables.
     """
 
     private_table: str
@@ -59,6 +61,7 @@ class TableCost:
     conditions: tuple[str, ...] = ()
     other_releases: int = 0
     is_sum: bool = False
+    title: str = ""
 
     def is_within(self, epsilon: float) -> bool:
         """Whether the cost does not exceed a cap, as it is written; exactly where epsilons add."""
@@ -66,7 +69,8 @@ class TableCost:
         return self.epsilon <= epsilon or (self.is_sum and self.sum_of_epsilons <= exact)
 
     def __str__(self) -> str:
-        lines = [f"private table {self.private_table}, {self.releases} releases together"]
+        title = self.title or f"private table {self.private_table}"
+        lines = [f"{title}, {self.releases} releases together"]
         if math.isinf(self.epsilon):
             lines.append(
                 f"  no epsilon at delta {self.delta:g}: the releases' own deltas and the failure "
@@ -87,8 +91,15 @@ def cost_of_table(attempts: Iterable[Attempt], private_table: str, delta: float)
 
     Raises InputError unless delta lies between 0 and 1.
     """
+    return cost_of_tables(attempts, private_table, (private_table,), delta)
+
+
+def cost_of_tables(
+    attempts: Iterable[Attempt], name: str, tables: Collection[str], delta: float, title: str = ""
+) -> TableCost:
+    """The same for several tables about the same people (theory 6.20), by a name and a title."""
     named = check_open_unit("delta", delta)
-    aimed = [one for one in attempts if one.private_table == private_table]
+    aimed = [one for one in attempts if one.private_table in tables]
     used = [one for one in aimed if one.used]
     totals = Totals.of(aimed)
     # Any of the tests may have ended in a wrong YES, also those that nothing followed.
@@ -104,7 +115,7 @@ def cost_of_table(attempts: Iterable[Attempt], private_table: str, delta: float)
     if is_sum:
         epsilon = min(epsilon, math.nextafter(float(totals.epsilon), math.inf))
     return TableCost(
-        private_table,
+        name,
         totals.releases,
         epsilon,
         named,
@@ -113,6 +124,7 @@ def cost_of_table(attempts: Iterable[Attempt], private_table: str, delta: float)
         totals.conditions,
         totals.other_releases,
         is_sum,
+        title,
     )
 
 

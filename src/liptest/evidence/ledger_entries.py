@@ -211,6 +211,14 @@ def cap_ends(row: Row) -> tuple[Fraction, Fraction]:
     return epsilon, delta
 
 
+def cap_tables(row: Row) -> tuple[str, ...]:
+    """The tables of a cap that several share, else none; one of ``NOT_OURS`` for no such names."""
+    found = row.fields.get("tables", ["one"])
+    if type(found) is not list or not found or found != sorted({clean_name(one) for one in found}):
+        raise ValueError("a cap of tables that no ledger would have written")
+    return tuple(found) if "tables" in row.fields else ()
+
+
 #: The decision of a test that began and of which no verdict came: interrupted, failed or running.
 NO_VERDICT = "none"
 _WORDS = {NO_VERDICT: "without a verdict", **{str(one): str(one) for one in Decision}}
@@ -413,6 +421,7 @@ def row_order_problems(rows: Iterable[Row]) -> list[str]:
         try:
             if row.kind == CAP:
                 cap_ends(row)
+                cap_tables(row)
                 continue
             attempt = found[row.attempt] = followed_by(found.get(row.attempt), row)
             counts[row.vendor] += row.kind == "attempt"

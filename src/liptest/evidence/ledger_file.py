@@ -10,14 +10,14 @@ import json
 import random
 import sqlite3
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import liptest
 from liptest.errors import LedgerError
@@ -92,11 +92,25 @@ class Draft:
     fields: dict[str, Any]
 
 
-class Past:
-    """What is in the chain when a row is appended; nobody else can append meanwhile."""
+class LastRowChanged(Exception):
+    """Nothing is appended to a row that does not fit its hash."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+
+class Connection(Protocol):
+    """What runs queries: SQLite's own, or a session of another database."""
+
+    def execute(self, query: str, values: Any = ..., /) -> Any: ...
+
+
+class Past:
+    """What is in the chain when a row is appended; nobody else can append meanwhile.
+
+    ``has_caps`` says whether the file is of a version that knows caps of private tables.
+    """
+
+    def __init__(self, connection: Connection, *, has_caps: bool) -> None:
         self._connection = connection
+        self.has_caps = has_caps
 
     def last(self) -> Row | None:
         """The last row."""
@@ -106,11 +120,6 @@ class Past:
         """How many rows of a kind a vendor has."""
         query = "SELECT count(*) FROM entries WHERE vendor = ? AND kind = ?"
         return int(self._connection.execute(query, (vendor, kind)).fetchone()[0])
-
-    @property
-    def has_caps(self) -> bool:
-        """Whether the file is of a version that knows caps of private tables."""
-        return pragma(self._connection, "user_version") >= 2
 
     def rows(self) -> list[Row]:
         """All rows, in order."""
@@ -123,6 +132,10 @@ class Past:
                 self._connection, "WHERE vendor = ? AND kind = ? ORDER BY number", vendor, kind
             )
         )
+
+    def caps(self) -> list[Row]:
+        """All rows that cap something."""
+        return list(stored_rows(self._connection, "WHERE kind = 'cap' ORDER BY number"))
 
     def of_attempt(self, attempt: int) -> list[Row]:
         """An attempt and what followed from it."""
@@ -169,6 +182,30 @@ def row_problems(row: Row, number: int, previous: str) -> list[str]:
     return wrong + _text_problems(row)
 
 
+def chain_problems(rows: Iterable[Row]) -> list[str]:
+    """What is wrong with rows that should follow each other from the first."""
+    wrong = []
+    before = (0, START)
+    for row in rows:
+        wrong += [f"row {row.number}: {text}" for text in row_problems(row, *before)]
+        before = (row.number, row.hash)
+    return wrong
+
+
+def append_row(connection: Connection, past: Past, compose: Callable[[Past], Draft]) -> Row:
+    """Write the row that ``compose`` makes of the past; LastRowChanged where that was."""
+    last = past.last()
+    if last is not None and text_digest(last.entry) != last.hash:
+        raise LastRowChanged("its last row was changed; see liptest ledger verify")
+    row = row_after(compose(past), last)
+    values = (row.number, row.kind, row.vendor, row.attempt, row.entry)
+    connection.execute(
+        f"INSERT INTO entries ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (*values, row.previous, row.hash),
+    )
+    return row
+
+
 def _text_problems(row: Row) -> list[str]:
     try:
         fields = row.fields
@@ -181,7 +218,7 @@ def _text_problems(row: Row) -> list[str]:
     return [f"column {name} does not fit its text" for name in differing]
 
 
-def stored_rows(connection: sqlite3.Connection, rest: str, *values: Any) -> Iterator[Row]:
+def stored_rows(connection: Connection, rest: str, *values: Any) -> Iterator[Row]:
     """Rows that a clause of ours selects."""
     for found in connection.execute(f"SELECT {COLUMNS} FROM entries {rest}", values):
         yield Row(*found)
@@ -276,26 +313,18 @@ class Chain:
             if not table_is_there(connection):
                 return wrong
             wrong += damage(connection)
-            before = (0, START)
-            for row in stored_rows(connection, "ORDER BY number"):
-                wrong += [f"row {row.number}: {text}" for text in row_problems(row, *before)]
-                before = (row.number, row.hash)
+            wrong += chain_problems(stored_rows(connection, "ORDER BY number"))
         return wrong
 
     def _appended(self, compose: Callable[[Past], Draft]) -> Row:
         with self._writing("rw") as connection:
             connection.execute("BEGIN IMMEDIATE")
             self._check_ours(connection)
-            past = Past(connection)
-            last = past.last()
-            if last is not None and text_digest(last.entry) != last.hash:
-                raise self._error("its last row was changed; see liptest ledger verify")
-            row = row_after(compose(past), last)
-            values = (row.number, row.kind, row.vendor, row.attempt, row.entry)
-            connection.execute(
-                f"INSERT INTO entries ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (*values, row.previous, row.hash),
-            )
+            past = Past(connection, has_caps=pragma(connection, "user_version") >= 2)
+            try:
+                row = append_row(connection, past, compose)
+            except LastRowChanged as error:
+                raise self._error(str(error)) from None
             connection.execute("COMMIT")
         return row
 

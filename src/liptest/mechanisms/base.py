@@ -177,6 +177,11 @@ class Mechanism(ABC):
         return None
 
     @property
+    def has_symbolic_data(self) -> bool:
+        """Whether all that its code gets of data can be symbols, where it has code."""
+        return self.statistic is None
+
+    @property
     def is_per_record(self) -> bool:
         """Whether it is declared as the function of one record."""
         return False

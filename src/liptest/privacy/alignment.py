@@ -16,9 +16,11 @@ from typing import Any
 from liptest.data.answers import Answers
 from liptest.data.domains import AnswerGrid, Domain, Hypergrid
 from liptest.data.tables import Table
-from liptest.privacy.claims import Claim
+from liptest.privacy.claims import Claim, text_above
+from liptest.privacy.notions import CurveClaim
 from liptest.privacy.prices import Alignment, align, rounded_above
 from liptest.privacy.request import Task, nothing, promise, verdict_of
+from liptest.privacy.shift_notions import align_notion
 from liptest.privacy.verdicts import (
     BY_ALIGNMENT,
     PrivacyPlan,
@@ -35,13 +37,38 @@ SOURCE = "theory S1"
 def prove_by_alignment(task: Task) -> PrivacyVerdict | Alignment:
     """A YES for data of any size, or what following the code came to instead."""
     claim = task.claim
-    if not isinstance(claim, Claim):
-        return Alignment(None, reason=f"shifts of the noise prove epsilon and delta, not {claim}")
+    if isinstance(claim, Claim):
+        found = _align_point(task, claim)
+        is_kept = found.epsilon <= Fraction(claim.threshold)
+    else:
+        found = (
+            _align_curve(task, claim)
+            if isinstance(claim, CurveClaim)
+            else align_notion(task.mechanism, task.distribution.domain, claim)
+        )
+        is_kept = found.is_kept
+    return aligned_verdict(task, found) if is_kept else found
+
+
+def _align_point(task: Task, claim: Claim) -> Alignment:
     wanted, delta = Fraction(claim.threshold), Fraction(claim.delta)
     found = align(task.mechanism, task.distribution.domain, wanted, delta)
-    if found.epsilon > wanted:
-        found = _with_added_law(task, claim, found)
-    return aligned_verdict(task, found) if found.epsilon <= wanted else found
+    return found if found.epsilon <= wanted else _with_added_law(task, claim, found)
+
+
+def _align_curve(task: Task, claim: CurveClaim) -> Alignment:
+    """Each of its points; the first that is not proved says why."""
+    said = []
+    found = Alignment(None)
+    for point in claim.points:
+        found = _align_point(task, point)
+        if found.epsilon > Fraction(point.threshold):
+            why = dearer_words(found) if math.isfinite(found.epsilon) else found.reason
+            return replace(
+                found, reason=f"at delta {point.delta:g}: {why}", enough=None, price=None
+            )
+        said.append(f"{text_above(found.epsilon)} at delta {point.delta:g}")
+    return replace(found, measured=found.epsilon, said=", ".join(said), is_kept=True)
 
 
 def _with_added_law(task: Task, claim: Claim, known: Alignment) -> Alignment:
@@ -79,7 +106,7 @@ def aligned_verdict(task: Task, found: Alignment) -> PrivacyVerdict:
     domain, price = task.distribution.domain, found.price
     assert price is not None
     proof: dict[str, Any] = {
-        "price": found.epsilon,
+        "price": found.said or found.epsilon,
         "paths": found.paths,
         "shifts": ", ".join(price.shifts),
         "delta": rounded_above(price.delta),
@@ -98,7 +125,7 @@ def aligned_verdict(task: Task, found: Alignment) -> PrivacyVerdict:
         per_record=True,
     )
     task = replace(task, parameters={**task.parameters, **proof})
-    return _verdict(task, found, guarantee, found.epsilon)
+    return _verdict(task, found, guarantee, found.measured if found.said else found.epsilon)
 
 
 def run_alignment(task: Task) -> PrivacyVerdict:
@@ -106,7 +133,8 @@ def run_alignment(task: Task) -> PrivacyVerdict:
     found = prove_by_alignment(task)
     if isinstance(found, PrivacyVerdict):
         return found
-    reason = dearer_words(found) if math.isfinite(found.epsilon) else found.reason
+    is_dearer = math.isfinite(found.epsilon) or found.said
+    reason = dearer_words(found) if is_dearer else found.reason
     guarantee = nothing(
         "nothing is promised: that no proof by alignment was found refutes nothing.", SOURCE
     )
@@ -115,6 +143,8 @@ def run_alignment(task: Task) -> PrivacyVerdict:
 
 def dearer_words(found: Alignment) -> str:
     """What a price beyond the claim says."""
+    if found.said:
+        return f"proved at most {found.said}, which is more than was claimed"
     why = f"; {found.reason}" if found.reason else ""
     return f"proved at most {found.epsilon:.6g}, which is more than was claimed{why}"
 

@@ -120,7 +120,7 @@ def _is_refusal(error: LiptestError) -> bool:
 
 
 def _is_code(task: Task) -> bool:
-    return task.mechanism.source != "declared" and task.mechanism.statistic is None
+    return task.mechanism.source != "declared" and task.mechanism.has_symbolic_data
 
 
 def _is_large(task: Task) -> bool:
@@ -171,7 +171,8 @@ def _require_answers(task: Task) -> None:
 def _undecided(task: Task, early: Early) -> PrivacyVerdict:
     known = early.alignment
     assert known is not None
-    reason = dearer_words(known) if math.isfinite(known.epsilon) else f"not proved: {known.reason}"
+    is_dearer = math.isfinite(known.epsilon) or known.said
+    reason = dearer_words(known) if is_dearer else f"not proved: {known.reason}"
     found = early.refutation
     laws, pairs, largest = (
         (0, 0, 0.0) if found is None else (found.laws, found.pairs, found.largest)

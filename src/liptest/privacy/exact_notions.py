@@ -9,16 +9,31 @@ import math
 from collections.abc import Callable
 from concurrent.futures import Executor
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from liptest.data.domains import Domain
-from liptest.errors import InputError, SymbolicError, UnsupportedForm, check_count, shown
-from liptest.mechanisms.base import Mechanism, check_mechanism, through_all_numbers, through_reads
+from liptest.errors import (
+    BudgetError,
+    InputError,
+    LiptestError,
+    SymbolicError,
+    UnsupportedForm,
+    check_count,
+    shown,
+)
+from liptest.mechanisms.base import (
+    Mechanism,
+    check_mechanism,
+    through_all_numbers,
+    through_densities,
+    through_reads,
+)
 from liptest.mechanisms.laws import ComparableLaws, LawTable
 from liptest.mechanisms.shift import ShiftTable
 from liptest.privacy.cell_likelihoods import CellOrders, mu_of_cells
@@ -26,6 +41,7 @@ from liptest.privacy.comparison import rounded_ends
 from liptest.privacy.exhaustive import PairBlock, check_affordable, exhaustive_size, pair_blocks
 from liptest.privacy.judge import witness_of
 from liptest.privacy.notions import MuClaim, RhoClaim, mu_between, orders_between
+from liptest.privacy.plain_pairs import FEW_DATASETS, plain_pairs, record_pairs
 from liptest.privacy.proof import ExactMeasure, try_in_worker
 from liptest.privacy.renyi import Orders, RhoEnclosure, enclose_rho, refute_rho
 from liptest.privacy.request import check_answered
@@ -37,6 +53,8 @@ from liptest.privacy.screening import (
     screen_mu,
     screen_rho,
 )
+from liptest.privacy.shift_notions import align_notion
+from liptest.runs.workers import has_processes
 
 Floats = NDArray[np.float64]
 # Pairs that differ from the largest by less than this are not enclosed one by one.
@@ -49,6 +67,8 @@ _NEAR = 1e-11
 _QUANTILE = 1e-6
 # Whoever asks for laws in the name of no claim.
 _SMALL = 1e-300
+# Pairs at which what is proved is compared, and a share by which both ends may differ to meet.
+_PLAIN, _MEET = 8, 1e-9
 
 
 @dataclass(frozen=True)
@@ -67,7 +87,8 @@ def exact_rho(
 ) -> ExactMeasure:
     """The smallest rho for which a mechanism is rho-zCDP on a whole domain.
 
-    The sibling of ``exact_epsilon``, which has the same arguments and errors. InputError also where
+    The sibling of ``exact_epsilon``, which has the same arguments and errors; of a domain too large
+    to visit ``upper`` is what is proved for data of any size (theory S12). InputError also where
     outputs cannot be listed and no closed form is known.
     """
     return _exact(_RHO, mechanism, domain, budget, executor)
@@ -143,6 +164,48 @@ def _exact(
     if not isinstance(domain, Domain):
         raise InputError(f"domain={shown(domain)} must be a domain", name="domain", value=domain)
     most = None if budget is None else check_count("budget", budget)
+    early = None if has_processes(executor) else _enclosure(notion, checked, domain)
+    if early is not None and early.upper <= early.lower * (1 + _MEET):
+        return early
+    try:
+        return _visited(notion, checked, domain, most, executor)
+    except (InputError, BudgetError):
+        if early is None:
+            raise
+    return early
+
+
+def _enclosure(notion: _Notion, checked: Mechanism, domain: Domain) -> ExactMeasure | None:
+    """What is found at plain pairs, and what is proved, of code on a large domain (theory S12)."""
+    is_code = checked.source != "declared" and checked.has_symbolic_data
+    if not is_code or domain.size <= FEW_DATASETS:
+        return None
+    proved = align_notion(checked, domain, notion.claim(1.0))
+    if math.isinf(proved.measured):
+        return None
+    pairs = chain(
+        iter(()) if proved.dearest is None else record_pairs(domain, *proved.dearest),
+        plain_pairs(domain),
+    )
+    ends, top = list(islice(pairs, _PLAIN)), proved.measured
+    with suppress(LiptestError):
+        found = through_densities(checked, lambda seen: _at_pairs(notion, seen, ends))
+        lower = min(found.lower, top)
+        value = min(max(found.value, lower), top)
+        return replace(found, lower=lower, value=value, upper=top)
+    return ExactMeasure(0.0, 0.0, top, None, 0, 0)
+
+
+def _at_pairs(notion: _Notion, seen: Mechanism, pairs: list[tuple[Any, Any]]) -> ExactMeasure:
+    search = _Largest(notion, seen)
+    for pair in pairs:
+        search.enclose(pair)
+    return replace(search.result(), pairs=len(pairs), laws=2 * len(pairs))
+
+
+def _visited(
+    notion: _Notion, checked: Mechanism, domain: Domain, most: int | None, executor: Executor | None
+) -> ExactMeasure:
     try_in_worker(checked, domain, executor)
 
     def use(seen: Mechanism) -> ExactMeasure:
@@ -187,7 +250,7 @@ class _Largest:
                 return
             if math.isinf(self._lower):
                 return
-            self._enclose(block.locate(int(k)))
+            self.enclose(block.locate(int(k)))
 
     def _add_cells(self, block: PairBlock) -> None:
         """Laws without a finite table: each different pair once, the largest losses first."""
@@ -208,7 +271,8 @@ class _Largest:
             if lower > self._lower:
                 self._lower, self._where = lower, block.locate(int(k))
 
-    def _enclose(self, ends: tuple[Any, Any]) -> None:
+    def enclose(self, ends: tuple[Any, Any]) -> None:
+        """Enclose the pair of two datasets."""
         lower, upper = self._notion.enclose(self._mechanism, *ends)
         self._upper = max(self._upper, upper)
         if lower > self._lower:

@@ -20,10 +20,12 @@ from liptest.symbolic.alignment import Price, price_paths
 from liptest.symbolic.answers import ManyDifferences
 from liptest.symbolic.direct_sums import price_direct_sums, price_many_sums
 
-# First every released sum is paid for, then only what comparisons tell.
-_WAYS = ("released", "branches")
+#: First every released sum is paid for, then only what comparisons tell.
+WAYS = ("released", "branches")
 # Of claims that say anything about choices with weights.
 _LARGEST_CLAIM = 30
+# Floats of exp and log are far less off than this, relatively; and of the delta of a sample.
+_NEAR, _MOST_DELTA = Fraction(1, 1 << 45), Fraction(99, 100)
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,10 @@ class Alignment:
     boundary: tuple[tuple[IntArray, IntArray], ...] = ()
     #: A delta with which the claim is proved, where it is not without.
     enough: Fraction | None = None
+    #: Of a claim in another form: what is proved, as number and in words, and if that is enough.
+    measured: float = math.inf
+    said: str = ""
+    is_kept: bool = False
 
     @property
     def epsilon(self) -> float:
@@ -60,10 +66,10 @@ def align(
     """The price of a mechanism at a delta, the lower one of both ways to follow it."""
     started = time.perf_counter()
     best = Alignment(None, reason="its code is not followed with data as symbols")
-    for way in _WAYS:
+    for way in WAYS:
         found = _aligned(mechanism, domain, way, wanted, delta)
         if found.epsilon < best.epsilon or best.price is None:
-            better = found.price is not None or way == _WAYS[0]
+            better = found.price is not None or way == WAYS[0]
             best = found if better else best
         if wanted is not None and found.epsilon <= wanted:
             break
@@ -79,6 +85,12 @@ def _aligned(
             reason = "there is no code to follow" if followed is None else followed.reason
             boundary = () if followed is None else followed.boundary
             return Alignment(None, reason=reason, boundary=boundary)
+        if followed.missing is not None:
+            return _with_missing(followed, way, wanted, delta)
+        if followed.sample is not None and not followed.rounding:
+            found = _sampled(followed, way, wanted, delta)
+            if found is not None:
+                return found
         if followed.rounding:
             return _with_rounding(followed, way, wanted, delta)
         return _priced(followed, way, wanted, delta)
@@ -107,12 +119,65 @@ def _with_rounding(followed: Any, way: str, wanted: Fraction | None, delta: Frac
     return replace(found, price=replace(found.price, delta=proved))
 
 
+def _with_missing(followed: Any, way: str, wanted: Fraction | None, delta: Fraction) -> Alignment:
+    """Where values that may be missing are told if their noisy count is large: a delta for it.
+
+    docs/theory/size.md, S13.
+    """
+    mass, gone = followed.missing
+    if wanted is None or followed.rounding or mass >= Fraction(1, 2):
+        return Alignment(
+            None, reason="a loop over the values that are there is private with a delta only"
+        )
+    left = max((delta - mass) * (1 - mass), Fraction(0))
+    found = _priced(followed, way, wanted, left)
+    if found.price is None or found.epsilon > wanted:
+        return found
+    # One value is gone: nobody can tell that from one that did not pass, which has 1 - mass.
+    more = mass + mass**2
+    without = _priced(
+        replace(followed, differences=gone), way, max(wanted - more, Fraction(0)), left
+    )
+    if without.price is None or without.price.epsilon is None or found.price.epsilon is None:
+        return without
+    epsilon = max(found.price.epsilon, without.price.epsilon + more)
+    proved = mass + max(found.price.delta, without.price.delta) / (1 - mass)
+    if proved > delta and epsilon <= wanted:
+        reason = (
+            f"with delta {rounded_above(proved):.3g} it is proved for data of any size: a value "
+            f"that one record alone has is told with a probability of {rounded_above(mass):.3g}; "
+            f"a larger bound makes it smaller"
+        )
+        return Alignment(None, reason=reason, enough=proved)
+    return replace(found, price=replace(found.price, epsilon=epsilon, delta=proved))
+
+
+def _sampled(followed: Any, way: str, wanted: Fraction | None, delta: Fraction) -> Alignment | None:
+    """The lower price of a random sample whose choice stays unknown; None where there is none.
+
+    With a share q of the records, epsilon becomes log(1 + q (exp(epsilon) - 1)) and delta q delta
+    (docs/theory/size.md, S11).
+    """
+    share, moves = followed.sample
+    goal = None
+    if wanted is not None and wanted < _LARGEST_CLAIM:
+        goal = Fraction(math.log1p(math.expm1(wanted) / share)) * (1 - _NEAR)
+    inner = replace(followed, differences=moves)
+    found = _priced(inner, way, goal, min(delta / share, _MOST_DELTA))
+    exact = None if found.price is None else found.price.epsilon
+    if found.price is None or exact is None or exact > _LARGEST_CLAIM or share >= 1:
+        return None
+    lower = Fraction(math.log1p(share * math.expm1(exact))) * (1 + _NEAR)
+    price = replace(found.price, epsilon=min(lower, exact), delta=found.price.delta * share)
+    return replace(found, price=price)
+
+
 def _priced(followed: Any, way: str, wanted: Fraction | None, delta: Fraction) -> Alignment:
     try:
         if isinstance(followed.differences, ManyDifferences):
             return _of_users(followed, followed.differences, way, wanted, delta)
         price = price_paths(followed.paths, followed.differences, wanted=wanted)
-        if delta and price.epsilon is None and way == _WAYS[0]:
+        if delta and price.epsilon is None and way == WAYS[0]:
             # All paths at once: which of them is taken may depend on what was released before.
             price = price_direct_sums(followed.paths, followed.differences, delta=delta)
     except LiptestError as error:
@@ -136,7 +201,7 @@ def _of_users(
             for (times, _), one in zip(many.parts, prices, strict=True)
         )
         price = Price(sum(costs, Fraction(0)))
-    elif delta and way == _WAYS[0]:
+    elif delta and way == WAYS[0]:
         price = price_many_sums(followed.paths, many, delta=delta)
     reason = "; ".join(one for one in (price.why, followed.hint) if one)
     boundary = followed.pairs_of_moves(tuple(one.move for one in prices))

@@ -314,7 +314,7 @@ def _visited_or_enclosed(
 
 def _enclosure(checked: Mechanism, domain: Domain) -> ExactEpsilon | None:
     """What is found at plain pairs, and what is proved, of code on a large domain."""
-    is_code = checked.source != "declared" and checked.statistic is None
+    is_code = checked.source != "declared" and checked.has_symbolic_data
     if not is_code or domain.size <= FEW_DATASETS:
         return None
     proved = align(checked, domain)

@@ -84,14 +84,13 @@ def search_refutation(task: Task, known: Alignment | None = None) -> Refutation:
     """
     started = time.perf_counter()
     found = Refutation()
-    if not isinstance(task.claim, Claim):
-        return found  # of other notions other pairs tell most
     runs = max(_RUNS, min(_MOST_RUNS, _RECORDS // task.distribution.domain.dimension))
     at_size = task.mechanism.within(runs)
     is_over = through_densities(at_size, lambda seen: _Search(seen, task, found).try_plain(known))
-    if not is_over:
+    claim = task.claim
+    if not is_over and isinstance(claim, Claim):  # of other notions other pairs tell most
         small = task.mechanism.within(_RUNS)
-        through_densities(small, lambda seen: _Search(seen, task, found).try_small_instances())
+        through_densities(small, lambda seen: _Search(seen, task, found).try_small_instances(claim))
     found.law_source = at_size.law_source
     found.seconds = time.perf_counter() - started
     return found
@@ -120,11 +119,6 @@ class _Search:
     def domain(self) -> Domain:
         return self.task.distribution.domain
 
-    @property
-    def claim(self) -> Claim:
-        assert isinstance(self.task.claim, Claim)
-        return self.task.claim
-
     def try_plain(self, known: Alignment | None) -> bool:
         """``try_pairs`` with plain pairs."""
         first: Iterator[Pair] = iter(())
@@ -136,7 +130,7 @@ class _Search:
 
     def try_pairs(self, pairs: Iterator[Pair]) -> bool:
         """Whether the search is over: a violation was found, or laws cannot be had."""
-        judge = LossJudge(self.mechanism, self.domain, self.claim)
+        judge = LossJudge(self.mechanism, self.domain, self.task.claim)
         refused = 0
         for left, right in pairs:
             self.found.pairs += 1
@@ -155,7 +149,7 @@ class _Search:
                 return True
         return False
 
-    def try_small_instances(self) -> None:
+    def try_small_instances(self, claim: Claim) -> None:
         """All pairs of instances of few records or answers; the worst ones, padded."""
         padded: list[tuple[float, list[Pair]]] = []
         for small in islice(small_domains(self.domain), _SMALL):
@@ -168,7 +162,7 @@ class _Search:
                     worst = largest_over(self.mechanism, blocks)
                 self.found.laws += worst.laws
                 self.found.largest = max(self.found.largest, worst.lower)
-                if worst.witness is not None and worst.upper > self.claim.threshold:
+                if worst.witness is not None and worst.upper > claim.threshold:
                     ends = worst.witness.dataset, worst.witness.neighbour
                     pads = islice(padded_pairs(self.domain, *ends), _PADDED)
                     padded.append((-worst.lower, list(pads)))

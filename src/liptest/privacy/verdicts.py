@@ -469,6 +469,8 @@ def proof_words(parameters: Mapping[str, Scalar]) -> str:
 def _price_text(parameters: Mapping[str, Scalar]) -> str:
     """Six digits after the point, and the delta where there is one."""
     price, delta = parameters.get("price"), parameters.get("delta")
+    if isinstance(price, str):
+        return price  # of a claim in another form
     shown = f"{price:.6f}" if isinstance(price, (int, float)) else "unknown"
     return f"{shown} at delta {delta:g}" if isinstance(delta, float) and delta else shown
 

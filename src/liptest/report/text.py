@@ -292,6 +292,8 @@ _WORDS = {
     4: "broken mechanism",
 }
 _MOST_OUTPUTS = 200
+# Of a law with a formula the likeliest, in their order.
+_LIKELIEST = 21
 _SHORT = 24
 _TEXT_WIDTH = 100
 
@@ -336,11 +338,16 @@ class Screen:
         return self._console.print(table)
 
     def law(self, label: str, law: OutputLaw) -> None:
-        """Outputs with probabilities, most likely first beyond 200."""
+        """Outputs with probabilities, most likely first beyond 200; with a formula the centre."""
         items = list(law.items())
-        hidden = max(0, len(items) - _MOST_OUTPUTS)
+        most = _LIKELIEST if law.formula else _MOST_OUTPUTS
+        hidden = max(0, len(items) - most)
         if hidden:
-            items = sorted(items, key=lambda item: -item[1])[:_MOST_OUTPUTS]
+            likely = {output for output, _ in sorted(items, key=lambda item: -item[1])[:most]}
+            items = [item for item in items if item[0] in likely]
+            items = items if law.formula else sorted(items, key=lambda item: -item[1])
+        if law.formula and all(isinstance(output, (int, float)) for output, _ in items):
+            items.sort()
         rows = [(repr(output), f"{p:.10g}", _exact(law, output)) for output, p in items]
         notes = [f"source: {law.source}", f"largest error of a log probability: {law.error:.2g}"]
         if law.leaves is not None:
@@ -352,7 +359,10 @@ class Screen:
             )
         if hidden:
             notes.append(f"{hidden} less likely outputs not shown")
-        if law.unexplored:
+        if law.formula:
+            notes.append("the law of all whole numbers n (docs/theory/whole.md):")
+            notes += [f"  {line}" for line in law.formula]
+        elif law.unexplored:
             notes.append(f"unexplored probability: {float(law.unexplored):.2g}")
         if self._rich:
             table = Table("output", "probability", "exactly", title=label, title_justify="left")

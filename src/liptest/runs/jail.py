@@ -27,6 +27,7 @@ from typing import Any
 
 import liptest
 from liptest.errors import MechanismError
+from liptest.runs.cgroups import own_group
 from liptest.runs.seccomp import end_with_parent, refuse_calls
 
 #: Most bytes of an answer.
@@ -53,6 +54,9 @@ NOT_CONFINED = (
     "bubblewrap"
 )
 NOT_ASKED_FOR = "not confined, as was asked for"
+
+
+_ENDED = "its process, which it ended, or of memory"
 
 
 class LimitReached(MechanismError):
@@ -117,20 +121,47 @@ def run_confined(
     if program is not None:
         command = [program, *_jail(readable, hidden, folder), *command]
         words = CONFINED
+    with own_group(_most_memory()) as group:
+        try:
+            content = _answer_of(
+                command if group is None else group.entered_by(command),
+                request,
+                folder if program is None else None,
+                seconds or MOST_SECONDS,
+            )
+        except LimitReached as error:
+            limit = None if group is None else group.met_limit()
+            if limit is not None and error.limit == _ENDED:
+                told = f"the analysis was ended: it needs more {limit}"
+                raise LimitReached(told, limit) from None
+            raise
+    return ChildReply(content, words)
+
+
+def _answer_of(command: list[str], request: bytes, folder: Path | None, seconds: float) -> bytes:
     with subprocess.Popen(
         command,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
-        cwd=folder if program is None else None,
+        cwd=folder,
         env=_environment(),
         start_new_session=True,
     ) as child:
         try:
-            content = _exchange(child, request, seconds or MOST_SECONDS)
+            return _exchange(child, request, seconds)
         finally:
             end_process(child)
-    return ChildReply(content, words)
+
+
+def _most_memory() -> int:
+    """Bytes for all of a child: as many as this process may have itself, if that is less."""
+    try:
+        import resource
+    except ImportError:  # Windows has none of them
+        return _MEMORY
+    own, _ = resource.getrlimit(resource.RLIMIT_AS)
+    return _MEMORY if own == resource.RLIM_INFINITY else min(own, _MEMORY)
 
 
 def start_confined(
@@ -315,7 +346,7 @@ class _Reader:
                     raise LimitReached(
                         "the analysis ended without an answer: the code ended its process, or "
                         "needed more than it may have",
-                        "its process, which it ended, or of memory",
+                        _ENDED,
                     )
                 found += part
         return bytes(found)

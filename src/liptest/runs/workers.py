@@ -30,7 +30,7 @@ from concurrent.futures import (
 from contextlib import closing, contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import cache, partial, reduce
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -83,6 +83,18 @@ class TaskPayload:
 def travels_by_value() -> bool:
     """Whether what is being pickled must not rely on the modules of the other process."""
     return _by_value.get()
+
+
+def found_by_name(module: str, qualname: str) -> Any:
+    """The object of that name in a module that is loaded, or None."""
+    parts = qualname.split(".")
+    return reduce(lambda owner, part: getattr(owner, part, None), parts, sys.modules.get(module))
+
+
+def imported_by_name(module: str, qualname: str) -> Any:
+    """The object of that name; its module is imported first."""
+    import_module(module)
+    return found_by_name(module, qualname)
 
 
 def pack(task: Any, *, by_name: bool = False) -> TaskPayload:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from liptest.errors import InputError, LiptestError
@@ -95,9 +96,28 @@ def register_table(
         checked_file(file)
     except InputError as error:
         raise ServiceError(400, str(error)) from None
+    _check_budget(epsilon, delta)
+    return store.add_table(user, name, file, column or None, epsilon, delta)
+
+
+def name_people(
+    store: Store, user: User, *, name: str, tables: Sequence[int], epsilon: float, delta: float
+) -> int:
+    """Say that tables concern the same people, and cap what their releases may cost together."""
+    require_operator(user)
+    try:
+        checked_name("name", name)
+    except InputError as error:
+        raise ServiceError(400, str(error)) from None
+    if not tables:
+        raise ServiceError(400, "tables: choose those that concern the same people")
+    _check_budget(epsilon, delta)
+    return store.add_people(user, name, tables, epsilon, delta)
+
+
+def _check_budget(epsilon: float, delta: float) -> None:
     if not (0 < epsilon < 1000 and 0 < delta < 1):
         raise ServiceError(400, "budget: epsilon above 0 (below 1000), delta between 0 and 1")
-    return store.add_table(user, name, file, column or None, epsilon, delta)
 
 
 def make_task(

@@ -23,10 +23,12 @@ from liptest.report.findings import Outcome
 from liptest.report.html import page
 from liptest.runs.jail import LimitReached, find_bubblewrap
 from liptest.service.jobs import Workplace
+from liptest.service.public_files import fetch_files
 from liptest.service.records import (
     FAILED,
     FAILED_TOO_OFTEN,
     MOST_ATTEMPTS,
+    ChangedContent,
     Places,
     QueuedJob,
     Result,
@@ -67,7 +69,11 @@ def analyse_job(job: QueuedJob, place: Workplace) -> None:
         return
     submission = store.submission(job.subject)
     check = store.task(submission.task_id).check_json
-    found = analyse(submission, store.code(submission.code), check, place)
+    try:
+        content = store.code(submission.code)
+        found = analyse(submission, content, check, place)
+    except ChangedContent as error:
+        found = Analysis(FAILED, f"failed: {error}")
     store.finish(job, found.state, found.message, result=found.result)
 
 
@@ -82,7 +88,9 @@ def analyse(submission: Submission, content: bytes, check_json: str, place: Work
                 f"the code imports {', '.join(foreign)[:200]}; allowed are the standard library, "
                 f"{', '.join(place.allowed)}"
             )
-        found, certificate = _test(submission, content, from_json(check_json), place.places)
+        model = from_json(check_json)
+        fetch_files(model, place.store, place.places)
+        found, certificate = _test(submission, content, model, place.places)
     except BudgetError as error:
         return Analysis(str(Decision.INCONCLUSIVE), str(error))
     except LiptestError as error:
@@ -103,7 +111,7 @@ def _test(
         where = f"{file}:{submission.name}"
         code, failure = code_on_disk(where), settings.failure_probability
         recorder.begin(NamedCode(submission.label), code, law, settings.claim, failure)
-        hidden = [places.database, places.tests, places.ledger]
+        hidden = places.files
         found = seal_elsewhere(where, law.domain, hidden=hidden, seconds=seconds_of(model))
     gate = SealedGate(
         found.sealed,

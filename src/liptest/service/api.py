@@ -18,6 +18,7 @@ from liptest import __version__
 from liptest.service.actions import (
     ask_for_release,
     make_task,
+    name_people,
     register_table,
     require_operator,
     submit_code,
@@ -50,6 +51,15 @@ class NewTable(_Body):
     name: str
     file: str
     column: str = ""
+    epsilon: float
+    delta: float
+
+
+class NewPeople(_Body):
+    """Tables, by their numbers, that concern the same people, and what they may cost together."""
+
+    name: str
+    tables: list[int]
     epsilon: float
     delta: float
 
@@ -107,6 +117,18 @@ class TableAnswer(BaseModel):
     message: str
 
 
+class PeopleAnswer(BaseModel):
+    """Tables about the same people, by name."""
+
+    id: int
+    name: str
+    tables: list[str]
+    epsilon: float
+    delta: float
+    state: str
+    message: str
+
+
 class ReleaseAnswer(BaseModel):
     """A request for a release; ``output`` once it is released."""
 
@@ -122,9 +144,10 @@ class ReleaseAnswer(BaseModel):
 
 
 class BudgetAnswer(BaseModel):
-    """What the releases of a table have cost, and may cost."""
+    """What the releases of a table, or of tables about the same people, have cost and may cost."""
 
     table: str
+    tables: list[str]
     cap: float
     delta: float
     spent: float
@@ -265,6 +288,19 @@ def post_table(call: ApiCall) -> TableAnswer:
     return TableAnswer(**_some(call.store.table(number), TableAnswer))
 
 
+def list_people(call: ApiCall) -> list[PeopleAnswer]:
+    """Groups of people, for operators."""
+    require_operator(call.user)
+    return [PeopleAnswer(**_some(one, PeopleAnswer)) for one in call.store.people()]
+
+
+def post_people(call: ApiCall) -> PeopleAnswer:
+    """Say that tables concern the same people, or add tables to a group."""
+    body: NewPeople = call.body
+    number = name_people(call.store, call.user, **body.model_dump())
+    return next(one for one in list_people(call) if one.id == number)
+
+
 def _release(found: ReleaseRequest) -> ReleaseAnswer:
     fields = _some(found, ReleaseAnswer)
     return ReleaseAnswer(**fields, submission=found.submission_id, table=found.table_name)
@@ -331,6 +367,22 @@ OPERATIONS = (
     ),
     Operation(
         "POST", "/api/tables", "Register a table (operators)", post_table, TableAnswer, NewTable
+    ),
+    Operation(
+        "GET",
+        "/api/people",
+        "List groups of people (operators)",
+        list_people,
+        PeopleAnswer,
+        many=True,
+    ),
+    Operation(
+        "POST",
+        "/api/people",
+        "Cap tables together (operators)",
+        post_people,
+        PeopleAnswer,
+        NewPeople,
     ),
     Operation(
         "GET", "/api/releases", "List releases (operators)", list_releases, ReleaseAnswer, many=True

@@ -10,15 +10,25 @@ import urllib.error
 import urllib.parse
 import urllib.request
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated, Any, Literal
 
 from cyclopts import App, Parameter
 
 from liptest.errors import InputError, shown
+from liptest.service.opening import read_whole, unusable
 
 service = App(name="service", help="Ask a running service: submit code, look, release.")
 Url = Annotated[str, Parameter(help="Where the service is.")]
-Number = Annotated[int, Parameter(help="Its number.")]
+Number = Annotated[int, Parameter(help="Its number.", converter=read_whole)]
+DatabaseUrl = Annotated[
+    str | None,
+    Parameter(
+        help="postgresql://account@host/name; better in the environment, where no list of "
+        "processes shows it.",
+        env_var="LIPTEST_DATABASE",
+    ),
+]
 _HERE = "http://localhost:8000"
 _TOKEN = "LIPTEST_TOKEN"
 _MOST = 1 << 26
@@ -29,7 +39,7 @@ def submit(
     mechanism: Annotated[str, Parameter(help="file.py:name.")],
     /,
     *,
-    task: Annotated[int, Parameter(help="Number of the task.")],
+    task: Annotated[int, Parameter(help="Number of the task.", converter=read_whole)],
     url: Url = _HERE,
     key: Annotated[
         str | None, Parameter(help="Names the request: a retry with it sends nothing twice.")
@@ -42,7 +52,10 @@ def submit(
     file, colon, name = mechanism.rpartition(":")
     if not colon or not Path(file).is_file():
         raise InputError(f"mechanism={shown(mechanism)}: name file.py:name, a file that is here")
-    code = Path(file).read_text(encoding="utf-8")
+    try:
+        code = Path(file).read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        raise InputError(f"mechanism={shown(mechanism)}: not read: {error}") from None
     body = {"task": task, "file": Path(file).name, "name": name, "code": code}
     return _say(ask(url, "/api/submissions", body, key=key))
 
@@ -60,7 +73,9 @@ def status(number: Number, /, *, url: Url = _HERE) -> int:
 
 @service.command(name="release")
 def ask_for_output(
-    submission: Annotated[int, Parameter(help="Number of a submission with a YES.")],
+    submission: Annotated[
+        int, Parameter(help="Number of a submission with a YES.", converter=read_whole)
+    ],
     /,
     *,
     url: Url = _HERE,
@@ -90,34 +105,81 @@ def account(
     /,
     *,
     role: Annotated[Literal["vendor", "operator"], Parameter(help="What it may do.")],
-    folder: Annotated[Path, Parameter(help="The folder of the service, on its machine.")],
+    folder: Annotated[
+        Path | None, Parameter(help="The folder of the service, on its machine.")
+    ] = None,
+    database: DatabaseUrl = None,
 ) -> int:
-    """Make an account, on the machine of the service; prints its password.
+    """Make an account, on the machine of the service or in its database; prints its password.
 
     Example: liptest service account ada --role operator --folder clean-room
     """
     from liptest.service.actions import add_account
     from liptest.service.command import require_packages
-    from liptest.service.records import Places, ServiceError
-    from liptest.service.store import Store
+    from liptest.service.records import ServiceError
 
     require_packages()
-    places = Places(folder)
-    places.make()
-    store = Store(places.database)
     password = secrets.token_urlsafe(12)
     try:
-        store.prepare()
+        store, _ = _opened(folder, database)
         add_account(store, name, role, password)
     except ServiceError as error:
         raise InputError(str(error)) from None
+    except (OSError, ValueError) as error:
+        raise unusable(folder, error) from None
     print(f"{name} ({role}): password {password}")
     return 0
 
 
+@service.command
+def prepare(*, database: DatabaseUrl = None) -> int:
+    """Make the tables of a service in a PostgreSQL database, as the account that owns them.
+
+    Accounts of the database called liptest_web, liptest_worker and liptest_releaser, if they are
+    there, get what each kind of process needs, and no more.
+
+    Example: liptest service prepare --database postgresql://owner@host/liptest
+    """
+    from liptest.service.opening import checked_url, prepare_all
+    from liptest.service.records import Places, ServiceError
+    from liptest.service.store import Store
+
+    url = checked_url(database)
+    if url is None:
+        raise InputError("database: name postgresql://account@host/name", name="database")
+    try:
+        with TemporaryDirectory() as nowhere:
+            places = Places(Path(nowhere), url)
+            accounts = prepare_all(Store(url), places)
+    except ServiceError as error:
+        raise InputError(str(error)) from None
+    print(f"prepared; rights given to: {', '.join(accounts) or 'no account'}")
+    return 0
+
+
+def _opened(folder: Path | None, database: str | None) -> tuple[Any, Any]:
+    """The store of a service and its places, with what it needs."""
+    from liptest.service.opening import checked_url
+    from liptest.service.records import Places
+    from liptest.service.store import Store
+
+    url = checked_url(database)
+    if folder is None and url is None:
+        raise InputError("folder: name --folder, or --database for a service in PostgreSQL")
+    places = Places(folder or Path(), url)
+    if folder is not None:
+        places.make()
+    store = Store(places.database)
+    store.prepare()
+    return store, places
+
+
 def ask(url: str, path: str, body: Any = None, *, key: str | None = None) -> dict[str, Any]:
     """One call of the API; InputError where it is refused."""
-    place = urllib.parse.urlsplit(url)
+    try:
+        place = urllib.parse.urlsplit(url)
+    except ValueError as error:
+        raise InputError(f"url={shown(url)}: {error}", name="url") from None
     is_near = place.hostname in ("localhost", "127.0.0.1", "::1")
     if place.scheme != "https" and not (place.scheme == "http" and is_near):
         raise InputError(f"url={shown(url)}: a token is sent to https:// only, or to this machine")

@@ -10,6 +10,7 @@ import threading
 import time
 import urllib.request
 import webbrowser
+from collections.abc import Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -18,8 +19,9 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from liptest.errors import InputError, check_count
+from liptest.errors import InputError, check_count, shown
 from liptest.runs.jail import confinement, find_bubblewrap
+from liptest.service.opening import VARIABLE, checked_url, read_whole, unusable
 
 _NEEDED = {
     "starlette": "starlette",
@@ -33,6 +35,7 @@ Role = Literal["all", "web", "worker", "releaser"]
 @dataclass(frozen=True)
 class _Wish:
     folder: Path
+    database: str | None
     host: str
     port: int
     workers: int
@@ -49,10 +52,24 @@ def serve(
     demo: Annotated[
         bool, Parameter(help="With accounts, a table and three vendors.", negative="")
     ] = False,
+    database: Annotated[
+        str | None,
+        Parameter(
+            help="postgresql://account@host/name, in place of files in the folder; better in the "
+            "environment, where no list of processes shows it.",
+            env_var="LIPTEST_DATABASE",
+        ),
+    ] = None,
     host: Annotated[str, Parameter(help="Address to listen at.")] = "127.0.0.1",
-    port: Annotated[int, Parameter(help="Port to listen at; 0 takes a free one.")] = 8000,
-    workers: Annotated[int, Parameter(help="Processes that analyse code.")] = 2,
-    memory: Annotated[int, Parameter(help="MiB that a worker and its code may have.")] = 4096,
+    port: Annotated[
+        int, Parameter(help="Port to listen at; 0 takes a free one.", converter=read_whole)
+    ] = 8000,
+    workers: Annotated[
+        int, Parameter(help="Processes that analyse code.", converter=read_whole)
+    ] = 2,
+    memory: Annotated[
+        int, Parameter(help="MiB that a worker and its code may have.", converter=read_whole)
+    ] = 4096,
     role: Annotated[Role, Parameter(help="Start only processes of this kind.")] = "all",
     allow_import: Annotated[
         list[str] | None, Parameter(help="A package that code may import, too.", negative="")
@@ -67,20 +84,45 @@ def serve(
     Example: liptest serve --demo
     """
     require_packages()
+    url = checked_url(database)
+    _check_names(host, allow_import or ())
     if folder is None and not demo:
-        raise InputError("folder: name a folder for the service, or say --demo", name="folder")
+        _require_no_folder(url, role)
     with ExitStack() as stack:
         if folder is None:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="liptest-demo-")))
         chosen = port if role not in ("all", "web") else free_port(host, port)
         wish = _Wish(
-            *(folder.absolute(), host, chosen, check_count("workers", workers)),
+            *(folder.absolute(), url, host, chosen, check_count("workers", workers)),
             memory=check_count("memory", memory),
             role=role,
             unconfined=allow_unconfined,
             imports=tuple(allow_import or ()),
         )
         return _serve(wish, demo=demo)
+
+
+def _check_names(host: str, imports: Iterable[str]) -> None:
+    """InputError for a host or a package that has no name of its kind."""
+    if not host or not host.isprintable():
+        raise InputError(f"host={shown(host)}: name an address of this machine", name="host")
+    for name in imports:
+        if not all(part.isidentifier() for part in name.split(".")):
+            raise InputError(
+                f"allow_import={shown(name)}: name a package, as in import", name="allow_import"
+            )
+
+
+def _require_no_folder(url: str | None, role: Role) -> None:
+    """InputError where a folder is needed."""
+    if url is None:
+        raise InputError("folder: name a folder for the service, or say --demo", name="folder")
+    if role not in ("web", "worker"):
+        raise InputError(
+            "folder: the releaser reads private tables from a folder; name it, or start only "
+            "--role web or --role worker",
+            name="folder",
+        )
 
 
 def require_packages() -> None:
@@ -101,19 +143,26 @@ def require_jail(*, unconfined: bool) -> None:
 
 def _serve(wish: _Wish, *, demo: bool) -> int:
     from liptest.service.demo import set_up_demo
+    from liptest.service.opening import prepare_all
     from liptest.service.records import Places, ServiceError
-    from liptest.service.store import open_store
+    from liptest.service.store import Store
 
     if wish.role in ("all", "worker"):
         require_jail(unconfined=wish.unconfined)
-    places = Places(wish.folder)
-    places.make()
-    store = open_store(str(places.database))
+    places = Places(wish.folder, wish.database)
     try:
-        store.prepare()
+        store = Store(places.database)
+        if wish.role == "all":
+            prepare_all(store, places)
+        else:
+            # Its account of the database may have no right to more.
+            places.make()
+            store.prepare()
         passwords = set_up_demo(store, places) if demo and not store.users() else {}
     except ServiceError as error:
         raise InputError(str(error)) from None
+    except (OSError, ValueError) as error:
+        raise unusable(wish.folder, error) from None
     _tell(wish, passwords)
     _run(wish)
     return 0
@@ -153,16 +202,20 @@ def _run(wish: _Wish) -> None:
     from liptest.service.processes import Process, Supervisor, stop_on_signals
 
     folder = str(wish.folder)
+    environment = {VARIABLE: wish.database or ""}
     daemon = "liptest.service.daemon"
     more = [part for name in wish.imports for part in ("--allow-import", name)]
     more += ["--allow-unconfined"] if wish.unconfined else []
     listen = ["--host", wish.host, "--port", str(wish.port)]
     kinds = {
-        "web": [Process("web", "liptest.service.web", [folder, *listen])],
-        "releaser": [Process("releaser", daemon, ["releaser", folder])],
+        "web": [Process("web", "liptest.service.web", [folder, *listen], environment)],
+        "releaser": [Process("releaser", daemon, ["releaser", folder], environment)],
         "worker": [
             Process(
-                f"worker {n + 1}", daemon, ["worker", folder, *more, "--memory", str(wish.memory)]
+                f"worker {n + 1}",
+                daemon,
+                ["worker", folder, *more, "--memory", str(wish.memory)],
+                environment,
             )
             for n in range(wish.workers)
         ],
@@ -175,6 +228,8 @@ def _run(wish: _Wish) -> None:
 
 def free_port(host: str, port: int) -> int:
     """The port, or a free one for 0; InputError when another program has it."""
+    if not 0 <= port < 1 << 16:
+        raise InputError(f"port={shown(port)} must be between 0 and 65535", name="port")
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:

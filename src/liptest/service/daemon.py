@@ -18,8 +18,9 @@ from importlib import import_module
 from pathlib import Path
 
 from liptest.service.jobs import KINDS, WORKER, Workplace
+from liptest.service.opening import places_here
 from liptest.service.processes import end_with, limit_memory
-from liptest.service.records import Places, QueuedJob
+from liptest.service.records import QueuedJob
 from liptest.service.store import LEASE, Store
 from liptest.service.tasks import ALLOWED
 
@@ -80,7 +81,7 @@ def run_daemon(arguments: Sequence[str]) -> None:
     end_with(given.parent)
     if given.role == WORKER:
         limit_memory(given.memory << 20)
-    places = Places(given.folder)
+    places = places_here(given.folder)
     place = Workplace(
         Store(places.database),
         places,

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from liptest.service.records import ANALYSE, FIT, REGISTER, RELEASE, Places
+from liptest.service.records import ANALYSE, CAP_PEOPLE, FIT, REGISTER, RELEASE, Places
 from liptest.service.store import Store
 
 WORKER, RELEASER = "worker", "releaser"
 #: The function that does the jobs of a role, by name, and their kinds.
 KINDS = {
     WORKER: ("liptest.service.analysis:analyse_job", (ANALYSE,)),
-    RELEASER: ("liptest.service.releasing:answer_job", (REGISTER, FIT, RELEASE)),
+    RELEASER: ("liptest.service.releasing:answer_job", (REGISTER, CAP_PEOPLE, FIT, RELEASE)),
 }
 
 

@@ -16,13 +16,22 @@ from liptest.service.records import Places
 
 @dataclass(frozen=True)
 class Budget:
-    """What the releases of a private table have cost, and may cost in all."""
+    """What the releases of a private table have cost, and may cost in all.
+
+    Or those of ``tables`` about the same people; ``table`` is then the name of the group.
+    """
 
     table: str
     cap: float
     delta: float
     spent: float
     releases: int
+    tables: tuple[str, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """As pages name it."""
+        return f"{self.table} ({', '.join(self.tables)})" if self.tables else self.table
 
     @property
     def left(self) -> float:
@@ -48,7 +57,7 @@ class LedgerView:
 
 def view_ledger(places: Places, *, verify: bool = False) -> LedgerView:
     """The ledger as it is now; one that is not there yet is empty. ``verify`` checks every row."""
-    if not places.ledger.exists():
+    if isinstance(places.ledger, Path) and not places.ledger.exists():
         return LedgerView(START, 0, (), (), ())
     try:
         ledger = Ledger(places.ledger, create=False)
@@ -62,14 +71,15 @@ def view_ledger(places: Places, *, verify: bool = False) -> LedgerView:
 
 
 @lru_cache(maxsize=8)
-def _budgets(path: Path, head: str) -> tuple[Budget, ...]:
+def _budgets(path: Path | str, head: str) -> tuple[Budget, ...]:
     """They change with the last row only; adding up many releases takes a while."""
     found = []
     ledger = Ledger(path, create=False)
     attempts = ledger.attempts()
-    for name, cap in sorted(ledger.caps().items()):
-        used = sum(one.used for one in attempts if one.private_table == name)
-        spent = ledger.cost(name, delta=float(cap.delta)).epsilon if used else 0.0
-        spent = spent if math.isfinite(spent) else float(cap.epsilon)
-        found.append(Budget(name, float(cap.epsilon), float(cap.delta), spent, used))
+    caps = [one for _, one in sorted(ledger.caps().items())]
+    for cap in (*caps, *(one for _, one in sorted(ledger.people().items()))):
+        cost = cap.cost(attempts)
+        spent = cost.epsilon if math.isfinite(cost.epsilon) else float(cap.epsilon)
+        ends = float(cap.epsilon), float(cap.delta)
+        found.append(Budget(cap.private_table, *ends, spent, cost.releases, cap.people))
     return tuple(found)

@@ -25,6 +25,7 @@ from liptest.service.actions import (
     add_account,
     ask_for_release,
     make_task,
+    name_people,
     register_table,
     require_operator,
     submit_code,
@@ -68,10 +69,7 @@ class Call:
 
     def number(self, name: str = "number") -> int:
         """A number of the path or the form; ServiceError 404 for none."""
-        text = str(self.request.path_params.get(name, self.form.get(name, "")))
-        if not (text.isascii() and text.isdigit() and len(text) < 16):
-            raise ServiceError(404, f"{name}: there is no such one")
-        return int(text)
+        return number_of(str(self.request.path_params.get(name, self.form.get(name, ""))), name)
 
     def real(self, name: str) -> float:
         """A number with a point."""
@@ -79,6 +77,13 @@ class Call:
             return float(self.form.get(name, ""))
         except ValueError:
             raise ServiceError(400, f"{name}: give a number") from None
+
+
+def number_of(text: str, name: str) -> int:
+    """The number that a text is; ServiceError 404 for none."""
+    if not (text.isascii() and text.isdigit() and len(text) < 16):
+        raise ServiceError(404, f"{name}: there is no such one")
+    return int(text)
 
 
 _WAIT = "Too many attempts: wait five minutes."
@@ -145,7 +150,8 @@ async def _with_form(call: Call) -> Call:
                 content = await value.read(MOST_CODE + 1)
                 fields[name] = value.filename or ""
             else:
-                fields[name] = value
+                # Of a list all that was chosen, a line each.
+                fields[name] = f"{fields[name]}\n{value}" if name in fields else value
     if call.session is not None and not are_equal(fields.get("csrf", ""), call.session.csrf):
         raise ServiceError(403, "this form is out of date; go back, load the page and send again")
     return Call(call.store, call.places, call.request, call.session, fields, content)
@@ -305,7 +311,8 @@ def show_release(call: Call) -> Response:
     """What became of a request; operators only."""
     require_operator(call.user)
     found = call.store.release(call.number())
-    budgets = [one for one in view_ledger(call.places).budgets if one.table == found.table_name]
+    every, table = view_ledger(call.places).budgets, found.table_name
+    budgets = [one for one in every if table in (one.tables or (one.table,))]
     return rendered(call, "release.html", release=found, budgets=budgets)
 
 
@@ -323,6 +330,7 @@ def show_tables(call: Call) -> Response:
         call,
         "tables.html",
         tables=call.store.tables(),
+        people=call.store.people(),
         tasks=call.store.tasks(),
         budgets=view_ledger(call.places).budgets,
         example=_EXAMPLE,
@@ -337,6 +345,20 @@ def send_table(call: Call) -> Response:
         name=call.form.get("name", ""),
         file=call.form.get("file", ""),
         column=call.form.get("column", ""),
+        epsilon=call.real("epsilon"),
+        delta=call.real("delta"),
+    )
+    return _to("/tables")
+
+
+def send_people(call: Call) -> Response:
+    """Tables about the same people, and their cap."""
+    chosen = call.form.get("tables", "").split("\n")
+    name_people(
+        call.store,
+        call.user,
+        name=call.form.get("name", ""),
+        tables=[number_of(text, "tables") for text in chosen if text],
         epsilon=call.real("epsilon"),
         delta=call.real("delta"),
     )
@@ -432,6 +454,7 @@ def list_pages() -> list[Route]:
         "/submissions/{number}/releases": send_release,
         "/releases/{number}/approve": send_approval,
         "/tables": send_table,
+        "/people": send_people,
         "/tasks": send_task,
         "/tokens": make_token,
         "/tokens/{number}/revoke": revoke_token,

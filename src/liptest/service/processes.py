@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -46,14 +46,18 @@ class Process:
     name: str
     module: str
     arguments: Sequence[str]
+    environment: Mapping[str, str] = field(default_factory=dict, repr=False)
     running: subprocess.Popen[bytes] | None = None
     started: float = 0.0
     deaths: int = 0
 
     def start(self) -> None:
         """Start it, or start it again."""
-        command = [sys.executable, "-m", self.module, *self.arguments]
-        self.running = subprocess.Popen([*command, "--parent", str(os.getpid())])
+        # Not the folder it is started in: what lies there could be imported, and is shown to code.
+        command = [sys.executable, "-P", "-m", self.module, *self.arguments]
+        self.running = subprocess.Popen(
+            [*command, "--parent", str(os.getpid())], env={**os.environ, **self.environment}
+        )
         self.started = time.monotonic()
 
 

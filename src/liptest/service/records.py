@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 #: States of a submission before and without a verdict; after one it is the decision.
@@ -15,6 +15,7 @@ WAITING, APPROVED, RELEASED, REFUSED = "waiting", "approved", "released", "refus
 VENDOR, OPERATOR = "vendor", "operator"
 #: Kinds of jobs: of workers, and of the releaser.
 ANALYSE, REGISTER, FIT, RELEASE = "analyse", "register", "fit", "release"
+CAP_PEOPLE = "cap people"
 #: Times that a job is begun, when the process that has it dies: code may be the reason for that,
 #: the releaser runs none.
 MOST_ATTEMPTS, MOST_OF_RELEASER = 6, 25
@@ -29,16 +30,25 @@ class ServiceError(Exception):
         self.status = status
 
 
+class ChangedContent(ServiceError):
+    """What is stored under a hash does not have it."""
+
+
 @dataclass(frozen=True)
 class Places:
-    """Where the files of a service lie, below one folder."""
+    """Where the files of a service lie, below one folder.
+
+    With the ``url`` of a PostgreSQL database, what processes share is there, and only tables are
+    files.
+    """
 
     folder: Path
+    url: str | None = field(default=None, repr=False)
 
     @property
-    def database(self) -> Path:
+    def database(self) -> Path | str:
         """Accounts, code, jobs and verdicts; no private value."""
-        return self.folder / "service.db"
+        return self.folder / "service.db" if self.url is None else self.url
 
     @property
     def public(self) -> Path:
@@ -51,20 +61,28 @@ class Places:
         return self.folder / "private"
 
     @property
-    def ledger(self) -> Path:
+    def ledger(self) -> Path | str:
         """Caps and releases: written by the releaser alone."""
-        return self.folder / "ledger" / "releases.db"
+        return self._ledgers[0] if self.url is None else f"{self.url}#ledger"
 
     @property
-    def tests(self) -> Path:
+    def tests(self) -> Path | str:
         """The tests of the workers, each vendor's counted."""
-        return self.folder / "tests" / "tests.db"
+        return self._ledgers[1] if self.url is None else f"{self.url}#tests"
+
+    @property
+    def files(self) -> list[Path]:
+        """The databases that are files."""
+        return [] if self.url is not None else [self.folder / "service.db", *self._ledgers]
+
+    @property
+    def _ledgers(self) -> tuple[Path, Path]:
+        return self.folder / "ledger" / "releases.db", self.folder / "tests" / "tests.db"
 
     def make(self) -> None:
         """Make the folders; others than this account see nothing of them."""
-        for place in (self.folder, self.public, self.private, self.ledger.parent):
+        for place in (self.folder, self.public, self.private, *(p.parent for p in self.files[1:])):
             place.mkdir(parents=True, exist_ok=True, mode=0o700)
-        self.tests.parent.mkdir(exist_ok=True, mode=0o700)
 
 
 @dataclass(frozen=True)
@@ -102,6 +120,19 @@ class PrivateTable:
     delta: float
     state: str
     message: str
+
+
+@dataclass(frozen=True)
+class People:
+    """Tables that concern the same people, and what their releases together may cost."""
+
+    id: int
+    name: str
+    epsilon: float
+    delta: float
+    state: str
+    message: str
+    tables: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

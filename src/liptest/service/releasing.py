@@ -25,7 +25,9 @@ from liptest.gate.plain import read_output
 from liptest.gate.sealed import read_sealed
 from liptest.runs.fingerprints import Fingerprint
 from liptest.service.jobs import Workplace
+from liptest.service.public_files import store_files
 from liptest.service.records import (
+    CAP_PEOPLE,
     FAILED,
     FAILED_TOO_OFTEN,
     FIT,
@@ -35,6 +37,7 @@ from liptest.service.records import (
     REGISTER,
     RELEASE,
     RELEASED,
+    People,
     Places,
     PrivateTable,
     QueuedJob,
@@ -55,9 +58,14 @@ def answer_job(job: QueuedJob, place: Workplace) -> None:
         state, message, output = _give_up(job, place)
     elif job.kind == REGISTER:
         state, message, output = register_file(store.table(job.subject), place.places)
+    elif job.kind == CAP_PEOPLE:
+        named = next(one for one in store.people() if one.id == job.subject)
+        state, message, output = cap_people(named, place.places)
     elif job.kind == FIT:
         task = store.task(job.subject)
         state, message, output = fit_table(task, store.table(task.table_id), place.places)
+        if state == READY:
+            store_files(from_json(task.check_json), store, place.places)
     else:
         state, message, output = _answer(store.release(job.subject), place)
     store.finish(job, state, message, output=output)
@@ -96,6 +104,18 @@ def register_file(table: PrivateTable, places: Places) -> Answer:
             raise InputError(f"{table.name}: the ledger has a cap for it already: {known}")
         if known is None:
             ledger.set_cap(table.name, epsilon=table.epsilon, delta=table.delta)
+    except (LiptestError, OSError) as error:
+        return FAILED, _plain(error), None
+    return READY, "", None
+
+
+def cap_people(people: People, places: Places) -> Answer:
+    """Write the cap that tables share; from here it is never raised, and no table leaves it."""
+    try:
+        given = {"epsilon": people.epsilon, "delta": people.delta}
+        Ledger(places.ledger).set_people(people.name, people.tables, **given, widen_only=True)
+    except LedgerError:
+        raise
     except (LiptestError, OSError) as error:
         return FAILED, _plain(error), None
     return READY, "", None

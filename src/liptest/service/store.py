@@ -1,24 +1,26 @@
-"""The database of the service: SQLite in WAL mode; all SQL of the service is in this file.
+"""The database of the service: all its SQL, written once for SQLite and PostgreSQL.
 
-What two processes could do at once is one transaction (BEGIN IMMEDIATE). A job belongs to a
-process for the time of a lease; what it wrote after the lease was given to another is not taken.
-No private value is ever stored here; outputs that were released are.
+What two processes could do at once is one transaction: by the lock of a file, or serializable. A
+job belongs to a process for the time of a lease; what it wrote after the lease was given to another
+is not taken. No private value is ever stored here; outputs that were released are.
 """
 
 from __future__ import annotations
 
+import hashlib
 import secrets
-import sqlite3
 import time
 import zlib
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Sequence
+from functools import wraps
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
+from liptest.service.databases import Database, PostgresDatabase, Queries, open_database
 from liptest.service.records import (
     ANALYSE,
     APPROVED,
+    CAP_PEOPLE,
     CHECKING,
     FIT,
     OPERATOR,
@@ -28,8 +30,10 @@ from liptest.service.records import (
     RELEASED,
     RUNNING,
     WAITING,
+    ChangedContent,
     LoggedEvent,
     LoginSession,
+    People,
     PrivateTable,
     QueuedJob,
     ReleaseRequest,
@@ -40,47 +44,62 @@ from liptest.service.records import (
     User,
 )
 
+P = ParamSpec("P")
 T = TypeVar("T")
+Row = Any
 #: Seconds that a process has a job for, unless it renews the lease.
 LEASE = 20.0
-_VERSION = 1
-_SCHEMA = """
-CREATE TABLE users (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, role TEXT NOT NULL
+_FIRST = """
+CREATE TABLE users (id {id}, name TEXT NOT NULL UNIQUE, role TEXT NOT NULL
     CHECK (role IN ('vendor', 'operator')), password TEXT NOT NULL);
-CREATE TABLE sessions (hash TEXT PRIMARY KEY, user_id INTEGER NOT NULL REFERENCES users,
-    csrf TEXT NOT NULL, expires REAL NOT NULL);
-CREATE TABLE tokens (id INTEGER PRIMARY KEY, hash TEXT NOT NULL UNIQUE, name TEXT NOT NULL,
-    user_id INTEGER NOT NULL REFERENCES users);
-CREATE TABLE visits (key TEXT NOT NULL, time REAL NOT NULL);
+CREATE TABLE sessions (hash TEXT PRIMARY KEY, user_id {whole} NOT NULL REFERENCES users,
+    csrf TEXT NOT NULL, expires {real} NOT NULL);
+CREATE TABLE tokens (id {id}, hash TEXT NOT NULL UNIQUE, name TEXT NOT NULL,
+    user_id {whole} NOT NULL REFERENCES users);
+CREATE TABLE visits (key TEXT NOT NULL, time {real} NOT NULL);
 CREATE INDEX visits_by_key ON visits (key, time);
-CREATE TABLE tables (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, file TEXT NOT NULL,
-    "column" TEXT, epsilon REAL NOT NULL, delta REAL NOT NULL, state TEXT NOT NULL,
+CREATE TABLE tables (id {id}, name TEXT NOT NULL UNIQUE, file TEXT NOT NULL,
+    "column" TEXT, epsilon {real} NOT NULL, delta {real} NOT NULL, state TEXT NOT NULL,
     message TEXT NOT NULL DEFAULT '');
-CREATE TABLE tasks (id INTEGER PRIMARY KEY, title TEXT NOT NULL,
-    table_id INTEGER NOT NULL REFERENCES tables, check_json TEXT NOT NULL,
-    proof_only INTEGER NOT NULL, approvals INTEGER NOT NULL, state TEXT NOT NULL,
+CREATE TABLE tasks (id {id}, title TEXT NOT NULL,
+    table_id {whole} NOT NULL REFERENCES tables, check_json TEXT NOT NULL,
+    proof_only {whole} NOT NULL, approvals {whole} NOT NULL, state TEXT NOT NULL,
     message TEXT NOT NULL DEFAULT '');
-CREATE TABLE code (hash TEXT PRIMARY KEY, content BLOB NOT NULL);
-CREATE TABLE submissions (id INTEGER PRIMARY KEY, task_id INTEGER NOT NULL REFERENCES tasks,
-    vendor_id INTEGER NOT NULL REFERENCES users, code TEXT NOT NULL REFERENCES code,
+CREATE TABLE code (hash TEXT PRIMARY KEY, content {bytes} NOT NULL);
+CREATE TABLE submissions (id {id}, task_id {whole} NOT NULL REFERENCES tasks,
+    vendor_id {whole} NOT NULL REFERENCES users, code TEXT NOT NULL REFERENCES code,
     file TEXT NOT NULL, name TEXT NOT NULL, state TEXT NOT NULL,
-    message TEXT NOT NULL DEFAULT '', created REAL NOT NULL, key TEXT,
+    message TEXT NOT NULL DEFAULT '', created {real} NOT NULL, key TEXT,
     UNIQUE (vendor_id, key));
-CREATE TABLE results (submission_id INTEGER PRIMARY KEY REFERENCES submissions,
-    sealed BLOB NOT NULL, certificate BLOB NOT NULL, report BLOB NOT NULL, summary TEXT NOT NULL,
-    is_proof INTEGER NOT NULL);
-CREATE TABLE releases (id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE,
-    submission_id INTEGER NOT NULL REFERENCES submissions, state TEXT NOT NULL,
+CREATE TABLE results (submission_id {whole} PRIMARY KEY REFERENCES submissions,
+    sealed {bytes} NOT NULL, certificate {bytes} NOT NULL, report {bytes} NOT NULL,
+    summary TEXT NOT NULL, is_proof {whole} NOT NULL);
+CREATE TABLE releases (id {id}, key TEXT NOT NULL UNIQUE,
+    submission_id {whole} NOT NULL REFERENCES submissions, state TEXT NOT NULL,
     message TEXT NOT NULL DEFAULT '', output TEXT);
-CREATE TABLE approvals (release_id INTEGER NOT NULL REFERENCES releases,
-    user_id INTEGER NOT NULL REFERENCES users, PRIMARY KEY (release_id, user_id));
-CREATE TABLE jobs (id INTEGER PRIMARY KEY, kind TEXT NOT NULL, subject INTEGER NOT NULL,
-    state TEXT NOT NULL, attempts INTEGER NOT NULL DEFAULT 0, token TEXT NOT NULL DEFAULT '',
-    lease REAL NOT NULL DEFAULT 0, UNIQUE (kind, subject));
+CREATE TABLE approvals (release_id {whole} NOT NULL REFERENCES releases,
+    user_id {whole} NOT NULL REFERENCES users, PRIMARY KEY (release_id, user_id));
+CREATE TABLE jobs (id {id}, kind TEXT NOT NULL, subject {whole} NOT NULL,
+    state TEXT NOT NULL, attempts {whole} NOT NULL DEFAULT 0, token TEXT NOT NULL DEFAULT '',
+    lease {real} NOT NULL DEFAULT 0, UNIQUE (kind, subject));
 CREATE INDEX jobs_by_state ON jobs (state, kind, id);
-CREATE TABLE events (id INTEGER PRIMARY KEY, time REAL NOT NULL, user TEXT NOT NULL,
+CREATE TABLE events (id {id}, time {real} NOT NULL, "user" TEXT NOT NULL,
     what TEXT NOT NULL, subject TEXT NOT NULL);
 """
+# What the second version added: tables about the same people, files for workers on other hosts.
+_SECOND = """
+CREATE TABLE people (id {id}, name TEXT NOT NULL UNIQUE, epsilon {real} NOT NULL,
+    delta {real} NOT NULL, state TEXT NOT NULL, message TEXT NOT NULL DEFAULT '');
+CREATE TABLE people_tables (people_id {whole} NOT NULL REFERENCES people,
+    table_id {whole} NOT NULL REFERENCES tables, PRIMARY KEY (people_id, table_id));
+CREATE TABLE public_files (name TEXT PRIMARY KEY, hash TEXT NOT NULL, content {bytes} NOT NULL)
+"""
+_REPLACE_RESULT = """INSERT INTO results VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (submission_id)
+    DO UPDATE SET sealed = excluded.sealed, certificate = excluded.certificate,
+    report = excluded.report, summary = excluded.summary, is_proof = excluded.is_proof"""
+_REPLACE_FILE = """INSERT INTO public_files VALUES (?, ?, ?) ON CONFLICT (name)
+    DO UPDATE SET hash = excluded.hash, content = excluded.content"""
+_VERSIONS = (_FIRST, _SECOND)
 _SUBMISSIONS = """SELECT s.id, task_id, t.title AS task_title, u.name AS vendor, vendor_id, code,
     file, s.name, s.state, s.message, created
     FROM submissions s JOIN tasks t ON t.id = task_id JOIN users u ON u.id = vendor_id"""
@@ -91,64 +110,73 @@ _RELEASES = """SELECT r.id, r.key, submission_id, s.file, s.name, u.name AS vend
     FROM releases r JOIN submissions s ON s.id = submission_id JOIN users u ON u.id = vendor_id
     JOIN tasks t ON t.id = task_id JOIN tables p ON p.id = table_id"""
 # Which row a job is about.
-_SUBJECTS = {ANALYSE: "submissions", REGISTER: "tables", FIT: "tasks", RELEASE: "releases"}
-Row = sqlite3.Row
+_SUBJECTS = {
+    **{ANALYSE: "submissions", REGISTER: "tables", CAP_PEOPLE: "people", FIT: "tasks"},
+    RELEASE: "releases",
+}
+
+
+def writes(
+    *, rows_only: bool = False
+) -> Callable[[Callable[Concatenate[Any, Queries, P], T]], Callable[Concatenate[Any, P], T]]:
+    """The method is one transaction, and may run several times; nothing is kept where it raises.
+
+    With ``rows_only`` the locks of the rows that it writes are enough.
+    """
+
+    def made(method: Callable[Concatenate[Any, Queries, P], T]) -> Callable[Concatenate[Any, P], T]:
+        @wraps(method)
+        def run(self: Any, /, *given: P.args, **more: P.kwargs) -> T:
+            def action(db: Queries) -> T:
+                return method(self, db, *given, **more)
+
+            found: T = self.base.write(action, rows_only=rows_only)
+            return found
+
+        return run
+
+    return made
 
 
 class Store:
-    """The database at a path; ``clock`` gives seconds, and is the same for all processes."""
+    """The database at a path or a URL; ``clock`` gives seconds, or else the database does."""
 
-    def __init__(self, path: Path, clock: Callable[[], float] = time.time) -> None:
-        self.path = path
-        self.now = clock
+    def __init__(self, place: str | Path, clock: Callable[[], float] | None = None) -> None:
+        self.base: Database = open_database(place)
+        self._clock = clock
 
     def prepare(self) -> None:
-        """Create the tables where there are none. ServiceError for a file of another version."""
-        with closing(self._connected()) as connection:
-            connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute("BEGIN IMMEDIATE")
-            found = connection.execute("PRAGMA user_version").fetchone()[0]
-            if found == 0:
-                for statement in _SCHEMA.split(";"):
-                    connection.execute(statement)
-                connection.execute(f"PRAGMA user_version = {_VERSION}")
-            elif found != _VERSION:
-                raise ServiceError(500, f"{self.path}: version {found}, this one knows {_VERSION}")
-            connection.execute("COMMIT")
+        """Create the tables where there are none. ServiceError for those of another version."""
+        self.base.prepare(_VERSIONS)
 
-    def _connected(self) -> sqlite3.Connection:
-        connection = sqlite3.connect(self.path, timeout=30.0, isolation_level=None)
-        connection.row_factory = sqlite3.Row
-        connection.execute("PRAGMA synchronous = FULL")
-        connection.execute("PRAGMA foreign_keys = ON")
-        return connection
+    def close(self) -> None:
+        """End connections that are kept."""
+        self.base.close()
 
-    @contextmanager
-    def _writing(self) -> Iterator[sqlite3.Connection]:
-        """One transaction; nothing of it is kept where its body raises."""
-        with closing(self._connected()) as connection:
-            connection.execute("BEGIN IMMEDIATE")
-            yield connection
-            connection.execute("COMMIT")
+    def grant(self) -> list[str]:
+        """Give the accounts of a database server what each needs; which of them are there."""
+        return self.base.grant() if isinstance(self.base, PostgresDatabase) else []
+
+    def _now(self, db: Queries) -> float:
+        return self.base.seconds(db) if self._clock is None else self._clock()
 
     def _rows(self, query: str, *values: Any) -> list[Row]:
-        with closing(self._connected()) as connection:
-            return list(connection.execute(query, values))
+        return self.base.rows(query, values)
 
     def _one(self, query: str, *values: Any) -> Row | None:
         return next(iter(self._rows(query, *values)), None)
 
     # Accounts.
 
-    def add_user(self, name: str, role: str, password: str) -> None:
+    @writes()
+    def add_user(self, db: Queries, name: str, role: str, password: str) -> None:
         """A new account; ``password`` is its hash."""
-        with self._writing() as db:
-            if db.execute("SELECT 1 FROM users WHERE name = ?", (name,)).fetchone():
-                raise ServiceError(409, f"there is an account {name!r} already")
-            db.execute(
-                "INSERT INTO users (name, role, password) VALUES (?, ?, ?)", (name, role, password)
-            )
-            self._note(db, name, "account made", role)
+        if db.execute("SELECT 1 FROM users WHERE name = ?", (name,)).fetchone():
+            raise ServiceError(409, f"there is an account {name!r} already")
+        db.execute(
+            "INSERT INTO users (name, role, password) VALUES (?, ?, ?)", (name, role, password)
+        )
+        self._note(db, name, "account made", role)
 
     def user(self, name: str) -> User | None:
         """The account of that name."""
@@ -159,20 +187,20 @@ class Store:
         """All accounts."""
         return [User(**row) for row in self._rows("SELECT * FROM users ORDER BY name")]
 
-    def add_session(self, user: User, digest: str, csrf: str, seconds: float) -> None:
+    @writes()
+    def add_session(self, db: Queries, user: User, digest: str, csrf: str, seconds: float) -> None:
         """A browser is logged in until ``seconds`` from now; old sessions are forgotten."""
-        with self._writing() as db:
-            db.execute("DELETE FROM sessions WHERE expires < ?", (self.now(),))
-            values = (digest, user.id, csrf, self.now() + seconds)
-            db.execute("INSERT INTO sessions VALUES (?, ?, ?, ?)", values)
-            self._note(db, user.name, "logged in", "")
+        db.execute("DELETE FROM sessions WHERE expires < ?", (self._now(db),))
+        values = (digest, user.id, csrf, self._now(db) + seconds)
+        db.execute("INSERT INTO sessions VALUES (?, ?, ?, ?)", values)
+        self._note(db, user.name, "logged in", "")
 
     def session(self, digest: str) -> LoginSession | None:
         """The session of a secret, by its hash, while it lasts."""
         row = self._one(
             "SELECT u.*, csrf FROM sessions s JOIN users u ON u.id = user_id "
             "WHERE hash = ? AND expires > ?",
-            *(digest, self.now()),
+            *(digest, time.time() if self._clock is None else self._clock()),
         )
         if row is None:
             return None
@@ -180,28 +208,28 @@ class Store:
         csrf = fields.pop("csrf")
         return LoginSession(User(**fields), csrf)
 
-    def end_session(self, digest: str) -> None:
+    @writes()
+    def end_session(self, db: Queries, digest: str) -> None:
         """Forget a session."""
-        with self._writing() as db:
-            db.execute("DELETE FROM sessions WHERE hash = ?", (digest,))
+        db.execute("DELETE FROM sessions WHERE hash = ?", (digest,))
 
-    def add_token(self, user: User, name: str, digest: str) -> None:
+    @writes()
+    def add_token(self, db: Queries, user: User, name: str, digest: str) -> None:
         """A token of the API, by its hash."""
-        with self._writing() as db:
-            values = (digest, name, user.id)
-            db.execute("INSERT INTO tokens (hash, name, user_id) VALUES (?, ?, ?)", values)
-            self._note(db, user.name, "token made", name)
+        values = (digest, name, user.id)
+        db.execute("INSERT INTO tokens (hash, name, user_id) VALUES (?, ?, ?)", values)
+        self._note(db, user.name, "token made", name)
 
     def tokens(self, user: User) -> list[tuple[int, str]]:
         """Number and name of each token of a user."""
         rows = self._rows("SELECT id, name FROM tokens WHERE user_id = ? ORDER BY id", user.id)
         return [(row["id"], row["name"]) for row in rows]
 
-    def revoke_token(self, user: User, number: int) -> None:
+    @writes()
+    def revoke_token(self, db: Queries, user: User, number: int) -> None:
         """A token of this user is no more."""
-        with self._writing() as db:
-            db.execute("DELETE FROM tokens WHERE id = ? AND user_id = ?", (number, user.id))
-            self._note(db, user.name, "token revoked", str(number))
+        db.execute("DELETE FROM tokens WHERE id = ? AND user_id = ?", (number, user.id))
+        self._note(db, user.name, "token revoked", str(number))
 
     def token_user(self, digest: str) -> User | None:
         """Whose token it is."""
@@ -210,34 +238,41 @@ class Store:
         )
         return None if row is None else User(**row)
 
-    def allow(self, key: str, most: int, seconds: float) -> bool:
+    @writes()
+    def allow(self, db: Queries, key: str, most: int, seconds: float) -> bool:
         """Count a visit; False when there were ``most`` within the last seconds."""
-        with self._writing() as db:
-            db.execute("DELETE FROM visits WHERE time < ?", (self.now() - 3600,))
-            since = (key, self.now() - seconds)
-            query = "SELECT count(*) FROM visits WHERE key = ? AND time > ?"
-            if db.execute(query, since).fetchone()[0] >= most:
-                return False
-            db.execute("INSERT INTO visits VALUES (?, ?)", (key, self.now()))
+        db.execute("DELETE FROM visits WHERE time < ?", (self._now(db) - 3600,))
+        since = (key, self._now(db) - seconds)
+        query = "SELECT count(*) AS n FROM visits WHERE key = ? AND time > ?"
+        if db.execute(query, since).fetchone()["n"] >= most:
+            return False
+        db.execute("INSERT INTO visits VALUES (?, ?)", (key, self._now(db)))
         return True
 
     # Tables and tasks.
 
+    @writes()
     def add_table(
-        self, user: User, name: str, file: str, column: str | None, epsilon: float, delta: float
+        self,
+        db: Queries,
+        user: User,
+        name: str,
+        file: str,
+        column: str | None,
+        epsilon: float,
+        delta: float,
     ) -> int:
         """A private table, to be looked at by the releaser."""
-        with self._writing() as db:
-            if db.execute("SELECT 1 FROM tables WHERE name = ?", (name,)).fetchone():
-                raise ServiceError(409, f"there is a table {name!r} already")
-            row = db.execute(
-                'INSERT INTO tables (name, file, "column", epsilon, delta, state) '
-                "VALUES (?, ?, ?, ?, ?, ?)",
-                (name, file, column, epsilon, delta, CHECKING),
-            )
-            number = _number(row)
-            self._add_job(db, REGISTER, number)
-            self._note(db, user.name, "table registered", name)
+        if db.execute("SELECT 1 FROM tables WHERE name = ?", (name,)).fetchone():
+            raise ServiceError(409, f"there is a table {name!r} already")
+        number = self.base.insert(
+            db,
+            'INSERT INTO tables (name, file, "column", epsilon, delta, state) '
+            "VALUES (?, ?, ?, ?, ?, ?)",
+            (name, file, column, epsilon, delta, CHECKING),
+        )
+        self._add_job(db, REGISTER, number)
+        self._note(db, user.name, "table registered", name)
         return number
 
     def tables(self) -> list[PrivateTable]:
@@ -249,8 +284,54 @@ class Store:
         row = self._one("SELECT * FROM tables WHERE id = ?", number)
         return PrivateTable(**_there(row, "table", number))
 
+    @writes()
+    def add_people(
+        self,
+        db: Queries,
+        user: User,
+        name: str,
+        tables: Sequence[int],
+        epsilon: float,
+        delta: float,
+    ) -> int:
+        """Tables that concern the same people; of a group that is there, tables that are added."""
+        row = db.execute("SELECT * FROM people WHERE name = ?", (name,)).fetchone()
+        if row is None:
+            number = self.base.insert(
+                db,
+                "INSERT INTO people (name, epsilon, delta, state) VALUES (?, ?, ?, ?)",
+                (name, epsilon, delta, CHECKING),
+            )
+        elif (row["epsilon"], row["delta"]) == (epsilon, delta):
+            number = int(row["id"])
+            db.execute("UPDATE people SET state = ? WHERE id = ?", (CHECKING, number))
+        else:
+            told = f"{row['epsilon']} at {row['delta']}"
+            raise ServiceError(409, f"the people {name!r} have the cap {told} already")
+        for table in tables:
+            found = db.execute("SELECT id FROM tables WHERE id = ?", (table,)).fetchone()
+            _there(found, "table", table)
+            query = "INSERT INTO people_tables VALUES (?, ?) ON CONFLICT DO NOTHING"
+            db.execute(query, (number, table))
+        # Whoever has the job may have read the tables before: it is begun again.
+        db.execute("DELETE FROM jobs WHERE kind = ? AND subject = ?", (CAP_PEOPLE, number))
+        self._add_job(db, CAP_PEOPLE, number)
+        self._note(db, user.name, "people named", f"{number}: {name}")
+        return number
+
+    def people(self) -> list[People]:
+        """All groups of people, by name, with their tables."""
+        of: dict[int, tuple[str, ...]] = {}
+        query = "SELECT people_id, name FROM people_tables JOIN tables ON id = table_id ORDER BY 2"
+        for row in self._rows(query):
+            of[row["people_id"]] = (*of.get(row["people_id"], ()), row["name"])
+        found = self._rows("SELECT * FROM people ORDER BY name")
+        return [People(**row, tables=of.get(row["id"], ())) for row in found]
+
+    @writes()
     def add_task(
         self,
+        db: Queries,
         user: User,
         title: str,
         table: PrivateTable,
@@ -260,15 +341,14 @@ class Store:
         approvals: int,
     ) -> int:
         """A task, to be compared with its table by the releaser."""
-        with self._writing() as db:
-            row = db.execute(
-                "INSERT INTO tasks (title, table_id, check_json, proof_only, approvals, state) "
-                "VALUES (?, ?, ?, ?, ?, ?)",
-                (title, table.id, check_json, proof_only, approvals, CHECKING),
-            )
-            number = _number(row)
-            self._add_job(db, FIT, number)
-            self._note(db, user.name, "task made", f"{number}: {title}")
+        number = self.base.insert(
+            db,
+            "INSERT INTO tasks (title, table_id, check_json, proof_only, approvals, state) "
+            "VALUES (?, ?, ?, ?, ?, ?)",
+            (title, table.id, check_json, int(proof_only), approvals, CHECKING),
+        )
+        self._add_job(db, FIT, number)
+        self._note(db, user.name, "task made", f"{number}: {title}")
         return number
 
     def tasks(self) -> list[ReleaseTask]:
@@ -281,8 +361,10 @@ class Store:
 
     # Submissions.
 
+    @writes()
     def add_submission(
         self,
+        db: Queries,
         user: User,
         task: ReleaseTask,
         *,
@@ -294,23 +376,22 @@ class Store:
         most_waiting: int,
     ) -> int:
         """Code for a task; equal code is stored once, and a key that was used names the old one."""
-        with self._writing() as db:
-            query = "SELECT id, code FROM submissions WHERE vendor_id = ? AND key = ?"
-            known = db.execute(query, (user.id, key)).fetchone()
-            if known is not None:
-                return _same(known["id"], known["code"] == digest, key)
-            query = "SELECT count(*) FROM submissions WHERE vendor_id = ? AND state IN (?, ?)"
-            if db.execute(query, (user.id, QUEUED, RUNNING)).fetchone()[0] >= most_waiting:
-                raise ServiceError(429, f"{most_waiting} submissions of yours wait; wait for one")
-            db.execute("INSERT OR IGNORE INTO code VALUES (?, ?)", (digest, content))
-            row = db.execute(
-                "INSERT INTO submissions (task_id, vendor_id, code, file, name, state, created, "
-                "key) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                (task.id, user.id, digest, file, name, QUEUED, self.now(), key),
-            )
-            number = _number(row)
-            self._add_job(db, ANALYSE, number)
-            self._note(db, user.name, "submitted", f"{number}: sha256 {digest}")
+        query = "SELECT id, code FROM submissions WHERE vendor_id = ? AND key = ?"
+        known = db.execute(query, (user.id, key)).fetchone()
+        if known is not None:
+            return _same(known["id"], known["code"] == digest, key)
+        query = "SELECT count(*) AS n FROM submissions WHERE vendor_id = ? AND state IN (?, ?)"
+        if db.execute(query, (user.id, QUEUED, RUNNING)).fetchone()["n"] >= most_waiting:
+            raise ServiceError(429, f"{most_waiting} submissions of yours wait; wait for one")
+        db.execute("INSERT INTO code VALUES (?, ?) ON CONFLICT DO NOTHING", (digest, content))
+        number = self.base.insert(
+            db,
+            "INSERT INTO submissions (task_id, vendor_id, code, file, name, state, created, "
+            "key) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (task.id, user.id, digest, file, name, QUEUED, self._now(db), key),
+        )
+        self._add_job(db, ANALYSE, number)
+        self._note(db, user.name, "submitted", f"{number}: sha256 {digest}")
         return number
 
     def submissions(self, vendor: User | None = None, most: int = 200) -> list[Submission]:
@@ -327,7 +408,22 @@ class Store:
     def code(self, digest: str) -> bytes:
         """The code of that sha256."""
         row = self._one("SELECT content FROM code WHERE hash = ?", digest)
-        return bytes(_there(row, "code", digest)["content"])
+        return _unchanged(_there(row, "code", digest)["content"], "code", digest)
+
+    @writes()
+    def keep_public_file(self, db: Queries, name: str, digest: str, content: bytes) -> None:
+        """Keep a public file for workers on other machines; the last of a name counts."""
+        db.execute(_REPLACE_FILE, (name, digest, content))
+
+    def public_digest(self, name: str) -> str | None:
+        """The sha256 of a public file that is kept."""
+        row = self._one("SELECT hash FROM public_files WHERE name = ?", name)
+        return None if row is None else str(row["hash"])
+
+    def public_file(self, name: str, digest: str) -> bytes:
+        """What is in it."""
+        row = self._one("SELECT content FROM public_files WHERE name = ?", name)
+        return _unchanged(_there(row, "file", name)["content"], "public file", digest)
 
     def result(self, submission: int) -> Result | None:
         """What an analysis came to; None where there is no verdict."""
@@ -339,28 +435,28 @@ class Store:
 
     # Releases.
 
-    def add_release(self, user: User, submission: Submission, key: str) -> int:
+    @writes()
+    def add_release(self, db: Queries, user: User, submission: Submission, key: str) -> int:
         """A request, which its author agrees with; a key that was used names the old one."""
-        with self._writing() as db:
-            query = "SELECT id, submission_id FROM releases WHERE key = ?"
-            known = db.execute(query, (key,)).fetchone()
-            if known is not None:
-                return _same(known["id"], known["submission_id"] == submission.id, key)
-            row = db.execute(
-                "INSERT INTO releases (key, submission_id, state) VALUES (?, ?, ?)",
-                (key, submission.id, WAITING),
-            )
-            number = _number(row)
-            self._note(db, user.name, "release asked for", f"{number} of {submission.label}")
-            self._approve(db, user, number)
+        query = "SELECT id, submission_id FROM releases WHERE key = ?"
+        known = db.execute(query, (key,)).fetchone()
+        if known is not None:
+            return _same(known["id"], known["submission_id"] == submission.id, key)
+        number = self.base.insert(
+            db,
+            "INSERT INTO releases (key, submission_id, state) VALUES (?, ?, ?)",
+            (key, submission.id, WAITING),
+        )
+        self._note(db, user.name, "release asked for", f"{number} of {submission.label}")
+        self._approve(db, user, number)
         return number
 
-    def approve(self, user: User, number: int) -> None:
+    @writes()
+    def approve(self, db: Queries, user: User, number: int) -> None:
         """One operator more agrees; with enough of them the releaser is told."""
-        with self._writing() as db:
-            self._approve(db, user, number)
+        self._approve(db, user, number)
 
-    def _approve(self, db: sqlite3.Connection, user: User, number: int) -> None:
+    def _approve(self, db: Queries, user: User, number: int) -> None:
         # Read inside of the transaction: an account may have lost its role.
         role = db.execute("SELECT role FROM users WHERE id = ?", (user.id,)).fetchone()["role"]
         if role != OPERATOR:
@@ -369,10 +465,10 @@ class Store:
         row = _there(found, "release", number)
         if row["state"] != WAITING:
             return
-        db.execute("INSERT OR IGNORE INTO approvals VALUES (?, ?)", (number, user.id))
+        db.execute("INSERT INTO approvals VALUES (?, ?) ON CONFLICT DO NOTHING", (number, user.id))
         self._note(db, user.name, "approved", f"release {number}")
-        query = "SELECT count(*) FROM approvals WHERE release_id = ?"
-        if db.execute(query, (number,)).fetchone()[0] >= row["needed"]:
+        query = "SELECT count(*) AS n FROM approvals WHERE release_id = ?"
+        if db.execute(query, (number,)).fetchone()["n"] >= row["needed"]:
             db.execute("UPDATE releases SET state = ? WHERE id = ?", (APPROVED, number))
             self._add_job(db, RELEASE, number)
 
@@ -401,43 +497,44 @@ class Store:
 
     # Jobs.
 
-    def _add_job(self, db: sqlite3.Connection, kind: str, subject: int) -> None:
+    def _add_job(self, db: Queries, kind: str, subject: int) -> None:
         values = (kind, subject, QUEUED)
         db.execute("INSERT INTO jobs (kind, subject, state) VALUES (?, ?, ?)", values)
 
-    def claim(self, kinds: Sequence[str], lease: float = LEASE) -> QueuedJob | None:
+    @writes(rows_only=True)
+    def claim(self, db: Queries, kinds: Sequence[str], lease: float = LEASE) -> QueuedJob | None:
         """The oldest job that nobody has, or whose lease has ended; it is the caller's now."""
-        with self._writing() as db:
-            marks = ", ".join("?" * len(kinds))
-            row = db.execute(
-                f"SELECT * FROM jobs WHERE kind IN ({marks}) AND (state = ? OR (state = ? AND "
-                f"lease < ?)) ORDER BY id LIMIT 1",
-                (*kinds, QUEUED, RUNNING, self.now()),
-            ).fetchone()
-            if row is None:
-                return None
-            token = secrets.token_hex(16)
-            db.execute(
-                "UPDATE jobs SET state = ?, token = ?, lease = ?, attempts = attempts + 1 "
-                "WHERE id = ?",
-                (RUNNING, token, self.now() + lease, row["id"]),
-            )
-            if row["kind"] == ANALYSE:
-                values = (RUNNING, row["subject"])
-                db.execute("UPDATE submissions SET state = ? WHERE id = ?", values)
+        marks = ", ".join("?" * len(kinds))
+        row = db.execute(
+            f"SELECT * FROM jobs WHERE kind IN ({marks}) AND (state = ? OR (state = ? AND "
+            f"lease < ?)) ORDER BY id LIMIT 1 {self.base.unlocked}",
+            (*kinds, QUEUED, RUNNING, self._now(db)),
+        ).fetchone()
+        if row is None:
+            return None
+        token = secrets.token_hex(16)
+        db.execute(
+            "UPDATE jobs SET state = ?, token = ?, lease = ?, attempts = attempts + 1 WHERE id = ?",
+            (RUNNING, token, self._now(db) + lease, row["id"]),
+        )
+        if row["kind"] == ANALYSE:
+            values = (RUNNING, row["subject"])
+            db.execute("UPDATE submissions SET state = ? WHERE id = ?", values)
         return QueuedJob(row["id"], row["kind"], row["subject"], row["attempts"] + 1, token)
 
-    def renew(self, job: QueuedJob, lease: float = LEASE) -> bool:
+    @writes(rows_only=True)
+    def renew(self, db: Queries, job: QueuedJob, lease: float = LEASE) -> bool:
         """Keep a job; False when it is another's."""
-        with self._writing() as db:
-            done = db.execute(
-                "UPDATE jobs SET lease = ? WHERE id = ? AND token = ? AND state = ?",
-                (self.now() + lease, job.id, job.token, RUNNING),
-            )
-            return done.rowcount == 1
+        done = db.execute(
+            "UPDATE jobs SET lease = ? WHERE id = ? AND token = ? AND state = ?",
+            (self._now(db) + lease, job.id, job.token, RUNNING),
+        )
+        return bool(done.rowcount == 1)
 
+    @writes(rows_only=True)
     def finish(
         self,
+        db: Queries,
         job: QueuedJob,
         state: str,
         message: str = "",
@@ -446,26 +543,24 @@ class Store:
         output: str | None = None,
     ) -> bool:
         """Write what a job came to, once: False, and nothing is written, when it is another's."""
-        with self._writing() as db:
-            done = db.execute(
-                "UPDATE jobs SET state = 'done' WHERE id = ? AND token = ? AND state = ?",
-                (job.id, job.token, RUNNING),
+        done = db.execute(
+            "UPDATE jobs SET state = 'done' WHERE id = ? AND token = ? AND state = ?",
+            (job.id, job.token, RUNNING),
+        )
+        if done.rowcount != 1:
+            return False
+        values = (state, message, job.subject)
+        subjects = _SUBJECTS[job.kind]
+        db.execute(f"UPDATE {subjects} SET state = ?, message = ? WHERE id = ?", values)
+        if result is not None:
+            packed = map(_packed, (result.sealed, result.certificate, result.report))
+            db.execute(
+                _REPLACE_RESULT, (job.subject, *packed, result.summary, int(result.is_proof))
             )
-            if done.rowcount != 1:
-                return False
-            values = (state, message, job.subject)
-            subjects = _SUBJECTS[job.kind]
-            db.execute(f"UPDATE {subjects} SET state = ?, message = ? WHERE id = ?", values)
-            if result is not None:
-                packed = map(_packed, (result.sealed, result.certificate, result.report))
-                db.execute(
-                    "INSERT OR REPLACE INTO results VALUES (?, ?, ?, ?, ?, ?)",
-                    (job.subject, *packed, result.summary, result.is_proof),
-                )
-            if state == RELEASED:
-                values = (output or "", "", job.subject)
-                db.execute("UPDATE releases SET output = ?, message = ? WHERE id = ?", values)
-            self._note(db, "", f"{job.kind}: {state}", str(job.subject))
+        if state == RELEASED:
+            values = (output or "", "", job.subject)
+            db.execute("UPDATE releases SET output = ?, message = ? WHERE id = ?", values)
+        self._note(db, "", f"{job.kind}: {state}", str(job.subject))
         return True
 
     def waiting(self) -> int:
@@ -475,23 +570,14 @@ class Store:
 
     # Events.
 
-    def _note(self, db: sqlite3.Connection, user: str, what: str, subject: str) -> None:
-        values = (self.now(), user, what, subject)
-        db.execute("INSERT INTO events (time, user, what, subject) VALUES (?, ?, ?, ?)", values)
+    def _note(self, db: Queries, user: str, what: str, subject: str) -> None:
+        values = (self._now(db), user, what, subject)
+        db.execute('INSERT INTO events (time, "user", what, subject) VALUES (?, ?, ?, ?)', values)
 
     def events(self, most: int = 200) -> list[LoggedEvent]:
         """The last events, the last first."""
-        query = "SELECT time, user, what, subject FROM events ORDER BY id DESC LIMIT ?"
+        query = 'SELECT time, "user", what, subject FROM events ORDER BY id DESC LIMIT ?'
         return [LoggedEvent(**row) for row in self._rows(query, most)]
-
-
-def open_store(url: str, clock: Callable[[], float] = time.time) -> Store:
-    """The database of a path; ServiceError for the URL of another kind of database."""
-    if "://" in url:
-        raise ServiceError(
-            500, f"database={url.partition(':')[0]}: only a file for SQLite is known; name a file"
-        )
-    return Store(Path(url), clock)
 
 
 def _there(row: Row | None, what: str, number: object) -> Row:
@@ -500,16 +586,18 @@ def _there(row: Row | None, what: str, number: object) -> Row:
     return row
 
 
+def _unchanged(content: Any, what: str, digest: str) -> bytes:
+    found = bytes(content)
+    if hashlib.sha256(found).hexdigest() != digest:
+        raise ChangedContent(500, f"the {what} of sha256 {digest} was changed in the database")
+    return found
+
+
 def _same(number: int, is_same: bool, key: str) -> int:
     """The number of a request that was made before, if it was this one."""
     if not is_same:
         raise ServiceError(409, f"the key {key[:40]!r} named another request; use a new one")
     return number
-
-
-def _number(cursor: sqlite3.Cursor) -> int:
-    assert cursor.lastrowid is not None
-    return cursor.lastrowid
 
 
 def _task(row: Row) -> ReleaseTask:

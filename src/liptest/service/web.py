@@ -16,6 +16,7 @@ import uvicorn
 from starlette.applications import Starlette
 
 from liptest.service.guards import App, guarded
+from liptest.service.opening import places_here
 from liptest.service.processes import end_with
 from liptest.service.records import Places
 from liptest.service.store import Store
@@ -44,7 +45,7 @@ def run_web(arguments: Sequence[str]) -> None:
     parser.add_argument("--parent", type=int, default=0)
     given = parser.parse_args(arguments)
     end_with(given.parent)
-    places = Places(given.folder)
+    places = places_here(given.folder)
     app = make_app(Store(places.database), places)
     uvicorn.run(
         app,

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from liptest.statistics.counting_queries import CountingQueries
 from liptest.statistics.order_statistics import OrderStatistic
 from liptest.statistics.protocol import Statistic
 from liptest.statistics.sums import (
     ContingencyTables,
     Contributions,
     Count,
-    CountingQueries,
     Histogram,
     RecordSum,
     WeightedSum,

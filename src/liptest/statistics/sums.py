@@ -91,6 +91,10 @@ class RecordSum(Statistic):
             )
         return pair[0].astype(domain.dtype), pair[1].astype(domain.dtype)
 
+    def table_of_records(self) -> Values | None:
+        """(size,) or (size, k): what each record adds, by its value; None where records differ."""
+        return None
+
     @abstractmethod
     def _key(self) -> Hashable:
         """What makes it equal to another of its class."""
@@ -165,8 +169,8 @@ class Contributions(RecordSum):
         self._shared = shared
 
     def __repr__(self) -> str:
-        if self._shared:
-            table = self._tables[0][:, 0] if self._flat else self._tables[0]
+        table = self.table_of_records()
+        if table is not None:
             return f"Contributions({shown(table.tolist(), 60)})"
         return f"Contributions.each(<{len(self._tables)} tables>)"
 
@@ -188,6 +192,11 @@ class Contributions(RecordSum):
         """Records with one table are of one kind."""
         numbers: dict[int, int] = {}
         return np.array([numbers.setdefault(id(t), len(numbers)) for t in self.tables(domain)])
+
+    def table_of_records(self) -> Values | None:
+        if not self._shared:
+            return None
+        return self._tables[0][:, 0] if self._flat else self._tables[0]
 
     def tables(self, domain: Domain) -> list[Values]:
         """(sizes[r], k) numbers for each coordinate r; equal tables are one object."""
@@ -258,6 +267,9 @@ class Count(RecordSum):
     def kinds(self, domain: Domain) -> NDArray[np.int64]:
         """All records are of one kind."""
         return np.zeros(domain.dimension, dtype=np.int64)
+
+    def table_of_records(self) -> Values:
+        return np.arange(2)
 
     def _key(self) -> Hashable:
         return ()
@@ -442,6 +454,9 @@ class Histogram(RecordSum):
         """The counts themselves."""
         return None if self.given == "counts" else Histogram(self.cells, given="counts")
 
+    def table_of_records(self) -> Values | None:
+        return None if self.given == "counts" else np.eye(self.cells, dtype=np.int64)
+
     def _key(self) -> Hashable:
         return self.cells, self.given
 
@@ -568,55 +583,6 @@ class ContingencyTables(Contributions):
         return np.concatenate(tables, axis=1)
 
 
-class CountingQueries(Contributions):
-    """Answers ``base_j + sum over i of signs[j, i] * x_i`` of m queries on d bits.
-
-    A query may count a record (1), count its absence (-1) or pass it over (0), so a flipped bit
-    moves every answer by at most 1: the neighbouring values that Contributions proves are pairs
-    of answers of ``AnswerGrid(.., relation="all")`` that occur. For one record all of them may be
-    made: signs and base choose the pair.
-
-    Parameters
-    ----------
-    signs
-        (m, d) whole numbers -1, 0 or 1: a row per query, a column per record.
-    base
-        (m,) answers where all bits are 0; default 0.
-    name
-        Printed in verdicts.
-
-    Raises
-    ------
-    InputError
-        Another shape or other numbers; on use, a domain that is not ``Hypercube(d)``.
-    """
-
-    def __init__(
-        self, signs: ArrayLike, *, base: ArrayLike | None = None, name: str = "counting queries"
-    ) -> None:
-        self._signs = _checked_signs(signs)
-        queries = len(self._signs)
-        self._start = _checked_base(base, queries)
-        tables = []
-        for r, column in enumerate(self._signs.T):
-            start = self._start if r == 0 else np.zeros_like(self._start)
-            tables.append(np.stack([start, start + column]))
-        self._fill(tables, shared=False, name=name)
-
-    def __repr__(self) -> str:
-        queries, records = self._signs.shape
-        return f"CountingQueries(<shape {queries} x {records}>)"
-
-    def check(self, domain: Domain) -> None:
-        if not isinstance(domain, Hypercube):
-            raise InputError(
-                f"statistic={self!r} needs a Hypercube, not {domain}; use Contributions for "
-                f"records of more values, or test the answers themselves on an AnswerGrid",
-                name="statistic",
-            )
-        super().check(domain)
-
-
 @lru_cache(maxsize=4)
 def _reach_of(statistic: Contributions | WeightedSum, domain: Domain) -> Reach:
     return Reach.of(statistic.tables(domain), domain)
@@ -664,28 +630,3 @@ def _checked_margins(given: Any, every: tuple[int, ...]) -> tuple[tuple[int, ...
                 value=given,
             )
     return tuple(tuple(int(j) for j in margin) for margin in margins)
-
-
-def _checked_signs(signs: Any) -> Values:
-    try:
-        array = np.asarray(signs)
-    except ValueError:
-        array = np.zeros(0)
-    if array.ndim != 2 or array.size == 0 or array.dtype.kind not in "iu" or np.any(abs(array) > 1):
-        raise InputError(
-            f"signs={shown(signs)} must be -1, 0 or 1, a row for each query and a column for each "
-            f"record: shape (m, d)",
-            name="signs",
-        )
-    return array.astype(np.int64)
-
-
-def _checked_base(base: Any, queries: int) -> Values:
-    if base is None:
-        return np.zeros(queries, dtype=np.int64)
-    array = np.asarray(base)
-    if array.shape != (queries,) or array.dtype.kind not in "iu":
-        raise InputError(
-            f"base={shown(base)} must be {queries} whole numbers, one for each query", name="base"
-        )
-    return array.astype(np.int64)

@@ -14,13 +14,13 @@ import numpy as np
 from liptest.data.domains import Domain
 from liptest.errors import InputError, shown
 from liptest.statistics.coordinates import Coordinates
+from liptest.statistics.counting_queries import CountingQueries
 from liptest.statistics.order_statistics import OrderStatistic
 from liptest.statistics.protocol import Statistic
 from liptest.statistics.sums import (
     ContingencyTables,
     Contributions,
     Count,
-    CountingQueries,
     Histogram,
     WeightedSum,
 )

@@ -70,6 +70,17 @@ class AlignedPath:
     words: str = ""
 
 
+def are_told_once(paths: Iterable[AlignedPath], answers: frozenset[int]) -> bool:
+    """Whether each of some answers is part of one place of a path at most, and of no condition."""
+    for path in paths:
+        numbers = {v: one.number for v, one in enumerate(path.noises) if isinstance(one, Answer)}
+        asked = {numbers.get(v) for one in path.conditions for v, _ in one.terms}
+        told = [numbers.get(v) for one in path.places for v, _ in one.terms]
+        if any(told.count(one) > 1 or one in asked for one in answers):
+            return False
+    return True
+
+
 @dataclass(frozen=True)
 class Differences:
     """The set D of differences of the answers of neighbours; made by one of its constructors.
@@ -88,6 +99,9 @@ class Differences:
     is_whole: bool = False
     spans: bool = False
     reals: frozenset[int] = frozenset()
+    #: Answers whose joint moves lie in a Euclidean ball, in any one row at a corner outside of it;
+    #: by how much it lies outside (docs/theory/tables.md, B7).
+    balls: tuple[tuple[frozenset[int], Fraction], ...] = ()
 
     @classmethod
     def of_tables(
@@ -150,6 +164,18 @@ class Differences:
         found = frozenset(reals)
         return replace(self, is_whole=False, reals=found) if found else self
 
+    def in_balls(self, balls: Iterable[tuple[frozenset[int], Fraction]]) -> Differences:
+        """The same, where the rows of some answers are corners around Euclidean balls."""
+        return replace(self, balls=tuple(balls))
+
+    def on_balls(self, numbers: Iterable[frozenset[int]]) -> Differences:
+        """Rows on the balls of these answers: enough for sums of squares of single answers."""
+        factors = {i: factor for own, factor in self.balls if own in set(numbers) for i in own}
+        if not factors:
+            return self
+        rows = tuple(tuple((i, by / factors.get(i, 1)) for i, by in row) for row in self.rows)
+        return replace(self, rows=rows, balls=())
+
     def is_between(self, answers: Iterable[int]) -> bool:
         """Whether some of these answers take what lies between the moves."""
         return self.spans or not self.reals.isdisjoint(answers)
@@ -160,7 +186,7 @@ class Differences:
 
     def only_box(self) -> Differences:
         """What is added to each move alone."""
-        return replace(self, rows=((),), relation="listed", spans=False)
+        return replace(self, rows=((),), relation="listed", spans=False, balls=())
 
     def distinct_rows(self, answers: Iterable[int]) -> list[Move]:
         """What is left of the rows in these answers, each once."""

@@ -38,7 +38,7 @@ _MOST_PAIRS = 200_000
 # Halvings of an interval, and the largest epsilon that is looked for.
 _HALVINGS = 80
 _LARGEST = 1 << 20
-_NO_SHIFT = "no noise can be shifted so"
+NO_SHIFT = "no noise can be shifted so"
 _ZERO = Fraction(0)
 
 
@@ -50,7 +50,7 @@ class _Normal:
     variance: Fraction
 
 
-class _NormalSums:
+class NormalSums:
     """Several of them; their noises are independent."""
 
     def __init__(self, sums: Sequence[_Normal]) -> None:
@@ -74,6 +74,15 @@ class _NormalSums:
         parts = (shift**2 / self.sums[number].variance for number, shift in shifts.items())
         return sum(parts, _ZERO)
 
+    def alone_of(self, balls: Sequence[tuple[frozenset[int], Fraction]]) -> list[frozenset[int]]:
+        """Answers of a ball of which each is in sums without any other answer.
+
+        The squares of these sums are those of single answers times factors, which are largest on
+        an axis of the ball (tables, B7).
+        """
+        shared = {i for one in self.sums if len(one.answers) > 1 for i in one.answers}
+        return [own for own, _ in balls if shared.isdisjoint(own)]
+
     def are_one_sided(self, rows: Sequence[Move]) -> bool:
         """Whether no sum is above 0 for one row and below 0 for another."""
         signs = {
@@ -86,12 +95,12 @@ class _NormalSums:
 
 
 @dataclass(frozen=True)
-class _Sums:
-    """Of one path: what has a price, or none, and the normal sums."""
+class ReleasedSums:
+    """What one path releases: sums whose noise has a price, or none, and those of normal noise."""
 
     path: AlignedPath
     pure: list[Block]
-    normal: _NormalSums
+    normal: NormalSums
 
 
 def price_direct_sums(
@@ -107,7 +116,7 @@ def price_direct_sums(
     delta 0, noise that is in several sums with others.
     """
     delta = _checked(delta)
-    found = _sums_of(released, (differences,), delta)
+    found = _priced_sums(released, (differences,), delta)
     if isinstance(found, Price):
         return found
     if any(one.normal.sums for one in found):
@@ -127,7 +136,7 @@ def price_many_sums(
     B4).
     """
     delta = _checked(delta)
-    found = _sums_of(released, [part for _, part in many.parts], delta)
+    found = _priced_sums(released, [part for _, part in many.parts], delta)
     if isinstance(found, Price):
         return found
     total, shift = Price(_ZERO, delta), _ZERO
@@ -146,12 +155,25 @@ def _checked(delta: Rational) -> Fraction:
     return Fraction(delta)
 
 
-def _sums_of(
+def _priced_sums(
+    released: AlignedPath | Sequence[AlignedPath], parts: Sequence[Differences], delta: Fraction
+) -> list[ReleasedSums] | Price:
+    found = released_sums(released, parts, delta)
+    if isinstance(found, Price) or delta:
+        return found
+    normal = (number for number, one in enumerate(found) if one.normal.sums)
+    number = next(normal, None)
+    if number is None:
+        return found
+    return Price(None, delta, number, why="normal noise has no epsilon at delta 0")
+
+
+def released_sums(
     released: AlignedPath | Sequence[AlignedPath],
     parts: Sequence[Differences],
-    delta: Fraction,
-) -> list[_Sums] | Price:
-    """What each path releases; the price of none where some of it has no noise."""
+    delta: Fraction = _ZERO,
+) -> list[ReleasedSums] | Price:
+    """What each path releases; where some of it has no noise, a price without epsilon, and why."""
     paths = [released] if isinstance(released, AlignedPath) else list(released)
     if not paths:
         raise InputError("released=() is not a program", name="released")
@@ -166,19 +188,18 @@ def _sums_of(
             if seen is not None:
                 return Price(None, delta, number, seen[0], why=seen[1])
         pure, normal = _kinds(path, blocks)
-        if normal and not delta:
-            why = "normal noise has no epsilon at delta 0"
-            return Price(None, delta, number, why=why)
-        found.append(_Sums(path, pure, _NormalSums(normal)))
+        found.append(ReleasedSums(path, pure, NormalSums(normal)))
     return found
 
 
-def _dearest_pure(found: Sequence[_Sums], differences: Differences, delta: Fraction) -> Price:
+def _dearest_pure(
+    found: Sequence[ReleasedSums], differences: Differences, delta: Fraction
+) -> Price:
     prices = []
     for number, one in enumerate(found):
         total = price_blocks(one.pure, differences)
         if total.price is None:
-            return Price(None, delta, number, total.move, why=_NO_SHIFT)
+            return Price(None, delta, number, total.move, why=NO_SHIFT)
         words = words_of_shifts(one.path, total.parts)
         prices.append(Price(total.price, delta, number, total.move, words))
     return max(prices, key=lambda price: price.epsilon or 0)
@@ -208,12 +229,12 @@ def _normal_sum(noises: Mapping[int, Noise | Answer], block: Block) -> _Normal |
     return _Normal(dict(row.answers), variance)
 
 
-def _with_normal(found: Sequence[_Sums], differences: Differences, delta: Fraction) -> Price:
+def _with_normal(found: Sequence[ReleasedSums], differences: Differences, delta: Fraction) -> Price:
     """At each difference both kinds together where these are few, each at its worst else.
 
     Of each kind the dearest path counts, whether or not it is one path (S6).
     """
-    moves = _moves(found, differences)
+    moves = few_moves(found, differences)
     if moves is None:
         shift, at = max(largest_normal_shift(one.normal, differences) for one in found)
         pure = _dearest_pure(found, differences, delta)
@@ -238,7 +259,7 @@ def _mixed(pure: Price, shift: Fraction, move: Move, delta: Fraction) -> Price:
     return Price(found, delta, pure.path, move or pure.move, (*words, *pure.shifts), why)
 
 
-def _moves(found: Sequence[_Sums], differences: Differences) -> list[Move] | None:
+def few_moves(found: Sequence[ReleasedSums], differences: Differences) -> list[Move] | None:
     """All that matter: between a difference and its opposite both costs are smaller."""
     blocks = [block for one in found for block in one.pure]
     answers = {i for block in blocks for i in block.answers}
@@ -251,19 +272,21 @@ def _moves(found: Sequence[_Sums], differences: Differences) -> list[Move] | Non
     return some if len(some) <= _MOST_TOGETHER else None
 
 
-def largest_normal_shift(normal: _NormalSums, differences: Differences) -> tuple[Fraction, Move]:
+def largest_normal_shift(normal: NormalSums, differences: Differences) -> tuple[Fraction, Move]:
     """Of all sums together, in standard deviations, at most; and where, for moves without a box.
 
     Lengths of sums of differences are no larger than sums of lengths.
     """
-    square, at = _largest_square(normal, differences.without_box())
+    square, at = largest_square(normal, differences.without_box())
     box = differences.only_box()
     towards = {i: factor for one in normal.sums for i, factor in one.answers.items()}
     shift = _root(square) + _root(_largest_in_box(normal, box))
     return shift, at or box.find_largest(towards)
 
 
-def _largest_square(normal: _NormalSums, core: Differences) -> tuple[Fraction, Move]:
+def largest_square(normal: NormalSums, core: Differences) -> tuple[Fraction, Move]:
+    """Of the length of all shifts together, for differences without a box; and where."""
+    core = core.on_balls(normal.alone_of(core.balls))
     rows = core.distinct_rows(normal.by_answer)
     best: tuple[Fraction, Move] = (_ZERO, ())
     if core.relation != "replaced":
@@ -287,7 +310,7 @@ def _largest_square(normal: _NormalSums, core: Differences) -> tuple[Fraction, M
     return best
 
 
-def _largest_in_box(normal: _NormalSums, box: Differences) -> Fraction:
+def _largest_in_box(normal: NormalSums, box: Differences) -> Fraction:
     """At a corner, for squares are convex; each sum at its own worst where corners are many."""
     bounds = [(i, bound) for i, bound in box.box if i in normal.by_answer]
     if 1 << len(bounds) <= MOST_POINTS:

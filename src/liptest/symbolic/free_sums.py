@@ -23,6 +23,9 @@ from liptest.symbolic.constraints import (
     gathered,
     intersection,
     prepared_range,
+    stages_of,
+    support,
+    without_implied,
 )
 from liptest.symbolic.elimination import Key, Moved, normalised, plan_elimination
 from liptest.symbolic.exponential_polynomials import Function, Rates
@@ -42,6 +45,18 @@ def law_of_sum(
     UnsupportedForm where no order of the variables leads there.
     """
     listed = list(constraints)
+    found = _law_of_sum(noises, listed, terms, rates)
+    if found is None and listed:
+        fewer = _not_implied(noises, listed, bool(rates.step))
+        found = None if fewer is None else _law_of_sum(noises, fewer, terms, rates)
+    if found is None:
+        raise UnsupportedForm("several sums of the same noise variables are compared and answered")
+    return found
+
+
+def _law_of_sum(
+    noises: tuple[Noise, ...], listed: list[Constraint], terms: Terms, rates: Rates
+) -> Function | None:
     for variable, factor in terms:
         if rates.step and abs(factor) != 1:
             continue
@@ -50,7 +65,28 @@ def law_of_sum(
         if found is not None:
             shape, shift = found
             return functions.stretch_function(rates, function_of(shape), fmpq(1), shift)
-    raise UnsupportedForm("several sums of the same noise variables are compared and answered")
+    return None
+
+
+def _not_implied(
+    noises: tuple[Noise, ...], constraints: list[Constraint], whole: bool
+) -> list[Constraint] | None:
+    """Fewer constraints that say the same; None where they cannot hold."""
+    ranges: dict[Key, Range] = {}
+    for one in constraints:
+        form, low, high = prepared_range(one, whole)
+        ranges[form] = intersection(ranges.get(form, (None, None)), (low, high))
+    supports = {v: support(noises[v]) for form in ranges for v, _ in form}
+    if stages_of(ranges, supports, whole) is None:
+        return None
+    return [
+        Constraint.make(form, *map(_fraction, ends), low_closed=whole, high_closed=whole)
+        for form, ends in without_implied(ranges, supports, whole).items()
+    ]
+
+
+def _fraction(end: Any) -> Fraction | None:
+    return None if end is None else Fraction(int(end.p), int(end.q))
 
 
 def _factors(

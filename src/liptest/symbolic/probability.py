@@ -26,6 +26,7 @@ from liptest.symbolic.exponential_polynomials import (
 )
 from liptest.symbolic.forms import Constraint
 from liptest.symbolic.noise import Noise
+from liptest.symbolic.paired_noise import PairedNoise, pair_noise
 
 _ZERO = fmpq(0)
 _FEW = 12
@@ -175,13 +176,13 @@ class System:
         Exactly 0 iff that is impossible (of measure 0 for continuous noise); else its relative
         radius is at most 1e-13. Raises UnsupportedForm and SymbolicError.
         """
-        parts = self._parts(constraints)
+        noises, parts, _ = self._parts(constraints)
         if parts is None:
             return arb(0)
         with precision(_PRECISIONS[0]):
             found = arb(1)
             for part in parts:
-                mass = _mass(self.noises, part)
+                mass = _mass(noises, part)
                 if mass.is_zero():
                     return mass
                 found *= mass
@@ -189,7 +190,7 @@ class System:
 
     def is_possible(self, constraints: Iterable[Constraint]) -> bool:
         """Whether the probability is above 0. Raises UnsupportedForm."""
-        return self._parts(constraints) is not None
+        return self._parts(constraints)[1] is not None
 
     def point_inside(
         self, constraints: Iterable[Constraint], rng: np.random.Generator
@@ -198,14 +199,28 @@ class System:
 
         Raises SymbolicError where the constraints are impossible.
         """
-        parts = self._parts(constraints)
+        noises, parts, paired = self._parts(constraints)
         if parts is None:
             raise SymbolicError("constraints that cannot hold have no point inside")
-        return point_of(self.noises, parts, rng)
+        point = point_of(noises, parts, rng)
+        return point if paired is None else paired.point(point)
 
-    def _parts(self, constraints: Iterable[Constraint]) -> list[Ranges] | None:
-        """Independent parts that are possible, each with its ranges; None if impossible."""
-        return gathered(self.noises, constraints)
+    def _parts(
+        self, constraints: Iterable[Constraint]
+    ) -> tuple[tuple[Noise, ...], list[Ranges] | None, PairedNoise | None]:
+        """Independent parts that are possible, each with its ranges; None if impossible.
+
+        What is not followed so is looked at with differences of geometric noise as one variable.
+        """
+        listed = list(constraints)
+        try:
+            return self.noises, gathered(self.noises, listed), None
+        except UnsupportedForm:
+            paired = pair_noise(self.noises, [one.terms for one in listed])
+            if paired is None:
+                raise
+            fewer = [paired.constraint(one) for one in listed]
+            return paired.noises, gathered(paired.noises, fewer), paired
 
 
 def forget() -> None:

@@ -318,7 +318,7 @@ def excess_of(rates: ExactRates, above: Function, below: Function, factor: arb) 
         found, spans = _excess_on(part, factor)
         size += found
         where += spans
-    return WholeExcess(size, tuple(_joined(where)))
+    return WholeExcess(size, tuple(joined_spans(where)))
 
 
 def _excess_on(part: PairPart, factor: arb) -> tuple[arb, list[tuple[int | None, int | None]]]:
@@ -429,9 +429,10 @@ def _span(part: PairPart, first: int, end: int | None) -> tuple[int | None, int 
     return None if end is None else part.number(end) + 1, near + 1
 
 
-def _joined(
+def joined_spans(
     spans: list[tuple[int | None, int | None]],
 ) -> Iterator[tuple[int | None, int | None]]:
+    """Spans in order, those that meet as one."""
     known: tuple[int | None, int | None] | None = None
     for low, high in sorted(spans, key=lambda span: (span[0] is not None, span[0] or 0)):
         if known is not None and known[1] is not None and known[1] == low:

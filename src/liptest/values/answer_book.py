@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import permutations, product
 from typing import Any
@@ -20,7 +21,7 @@ from liptest.symbolic.answers import (
     Move,
     subtract_moves,
 )
-from liptest.values.record_parts import MOST_PARTS, Part, Place, places_of
+from liptest.values.record_parts import MOST_PARTS, DrawnPart, Part, Place, places_of
 
 Table = NDArray[Any]
 # Sums of real numbers that one record adds to, and corners of all boxes.
@@ -41,6 +42,37 @@ class RowBound:
     def rows(self) -> int:
         """The most rows of a user that are left."""
         return self.most if self.before is None else min(self.most, self.before.rows)
+
+
+@dataclass(frozen=True)
+class BallOfAnswers:
+    """Answers that add up the coordinates of a vector of each record, of a norm of at most radius.
+
+    The 1-norm of such vectors is at most ``factor`` times the radius.
+    """
+
+    exponent: float
+    radius: Fraction
+    #: By place of the vector the answer.
+    places: dict[Any, int]
+
+    @property
+    def factor(self) -> Fraction:
+        """The square root of the number of coordinates, rounded up, for the Euclidean norm."""
+        if self.exponent != 2:
+            return Fraction(1)
+        return Fraction(math.sqrt(len(self.places))) * (1 + Fraction(1, 1 << 50))
+
+    def corners(self, those: set[int]) -> list[dict[int, Fraction]]:
+        """Vectors of these answers of which all in the ball are mixtures; none for boxes.
+
+        They say all of what such a vector is: its box is left out, in every cell.
+        """
+        if self.exponent == math.inf or len(self.places) < 2:
+            return []
+        size = self.factor * self.radius
+        own = sorted(those & set(self.places.values()))
+        return [{n: sign * size} for n in own for sign in (1, -1)]
 
 
 class AnswerBook:
@@ -78,6 +110,8 @@ class AnswerBook:
         #: Of answers that real numbers are part of: the largest that a record adds, and what it is.
         self.largest: dict[int, Table] = {}
         self.recipes: dict[int, Any] = {}
+        #: Answers that are coordinates of a vector of each record in a ball, by its key.
+        self.balls: dict[Any, BallOfAnswers] = {}
         #: What rows an answer is of, where the contributions of users are bounded.
         self.bounds: list[RowBound | None] = []
         self.bound: RowBound | None = None
@@ -87,13 +121,21 @@ class AnswerBook:
         self._numbers: dict[Any, int] = {}
         self._answers: list[Answer] = []
         self._bounded: dict[RowBound, AnswerBook] = {}
-        self._parted: dict[range, AnswerBook] = {}
+        self._parted: dict[range | DrawnPart, AnswerBook] = {}
+        #: Positions by number of a random order, in a run at a point.
+        self.orders: dict[int, NDArray[Any]] = {}
+        #: Of orders that coins make: what no record is in them with more than.
+        self.shares: dict[int, Fraction | None] = {}
         self._lengths_read: set[int] = set()
 
-    def of(self, table: Table, margin: Fraction = Fraction(0)) -> Answer:
-        """The answer of a table, (values,) whole or finite numbers."""
+    def of(self, table: Table, margin: Fraction = Fraction(0), use: str = "") -> Answer:
+        """The answer of a table, (values,) whole or finite numbers.
+
+        Where sums are rounded, those of another ``use`` are another answer: they may differ.
+        """
         table = _lean(table)
-        key = table.dtype.char.encode() + table.tobytes(), self.bound, self.part
+        order = use if margin else ""
+        key = table.dtype.char.encode() + table.tobytes(), self.bound, self.part, order
         number = self._numbers.get(key)
         if number is None:
             number = self._numbers[key] = len(self.tables)
@@ -101,6 +143,8 @@ class AnswerBook:
             self.bounds.append(self.bound)
             self.parts.append(self.part)
             ends = tuple(Fraction(end.item()) * self.records for end in (table.min(), table.max()))
+            if self.is_by_coins:
+                ends = min(ends[0], Fraction(0)), max(ends[1], Fraction(0))
             whole = table.dtype.kind == "i"
             self._answers.append(Answer(number, whole, f"sum {number + 1}", (ends[0], ends[1])))
         if margin:
@@ -116,6 +160,10 @@ class AnswerBook:
         """The number of records of the part, which the program gets to know."""
         self._lengths_read.add(self.records)
         return self.records
+
+    def are_sums_fixed(self, table: Table) -> bool:
+        """Whether each of a fixed number of records adds the same, so that the sum is known."""
+        return self.has_positions and bool(np.all(table == table[0]))
 
     @property
     def depends_on_length(self) -> bool:
@@ -136,6 +184,14 @@ class AnswerBook:
         self.margins[number] = max(margin, self.margins.get(number, Fraction(0)))
         return self._answers[number]
 
+    def note_ball(self, key: Any, number: int, ball: Any) -> None:
+        """An answer sums up coordinates of vectors in a ball; an answer is in one ball only."""
+        if any(number in one.places.values() for one in self.balls.values()):
+            return
+        made = BallOfAnswers(ball.exponent, ball.radius, {})
+        found = self.balls.setdefault((key, self.bound), made)
+        found.places.setdefault(ball.place, number)
+
     def bounded(self, kept: Table, most: int) -> AnswerBook:
         """The same book, for sums over the first rows of each user."""
         bound = RowBound(self.bound, kept.tobytes(), most)
@@ -144,19 +200,70 @@ class AnswerBook:
             made.bound = bound
         return self._bounded[bound]
 
-    def parted(self, part: range) -> AnswerBook | None:
+    def parted(self, part: range | DrawnPart) -> AnswerBook | None:
         """The same book, for sums over the records at some positions; None for too many parts."""
         if part not in self._parted:
             if len(self._parted) >= MOST_PARTS:
                 return None
             self._parted[part] = made = copy(self)  # which shares the lists
-            made.part, made.records = part, len(part)
+            made.part = part
+            places = part.places if isinstance(part, DrawnPart) else part
+            if places is None:
+                made.has_positions = False
+            else:
+                made.records = len(places)
         return self._parted[part]
+
+    def note_share(self, order: int, share: Fraction | None) -> None:
+        """Learn what no record is in a random part with more than; None where that is not known."""
+        known = self.shares.get(order, share)
+        self.shares[order] = None if known is None or share is None else max(known, share)
+
+    def sample(self) -> tuple[Fraction, Differences] | None:
+        """What no record is sampled with more than, where all answers are of one random sample.
+
+        The differences are those of neighbours where the record is sampled in both or in one of
+        them (docs/theory/size.md, S11). None where answers are of other records, too.
+        """
+        parts = [one for one in self.parts if isinstance(one, DrawnPart)]
+        if not parts or len(parts) < len(self.parts) or len({one.order for one in parts}) > 1:
+            return None
+        rows, size = self.rows_of(), len(self.tables)
+        if parts[0].places is None:
+            share = self.shares[parts[0].order]
+            moves = Differences.of_tables([*rows, {}], size=size)
+            return None if share is None else (share, moves.widened(self.margins))
+        if len({one.length for one in parts}) > 1:
+            return None
+        taken = {place for one in parts for place in one.places or ()}
+        return Fraction(len(taken), self.all_records), self.differences()
+
+    def at(self, places: range) -> AnswerBook | None:
+        """The same book, for sums over the records at some of its places."""
+        part = self.part
+        return self.parted(replace(part, places=places) if isinstance(part, DrawnPart) else places)
+
+    @property
+    def is_by_coins(self) -> bool:
+        """Whether how many records there are is random."""
+        return isinstance(self.part, DrawnPart) and self.part.places is None
 
     @property
     def positions(self) -> range:
-        """Those of the part."""
+        """Those of the part, of a random order its places."""
+        if isinstance(self.part, DrawnPart):
+            return self.part.places or range(0)
         return range(self.all_records) if self.part is None else self.part
+
+    def records_of(self, answer: int, dataset: NDArray[Any]) -> NDArray[Any]:
+        """The records that an answer sums over, in a run at a point."""
+        part = self.parts[answer]
+        if part is None:
+            return dataset
+        if isinstance(part, range):
+            return dataset.take(np.asarray(part))
+        drawn = self.orders[part.order]
+        return dataset.take(drawn if part.places is None else drawn[np.asarray(part.places)])
 
     def value(self, number: int, counts: NDArray[np.int64]) -> Fraction:
         """The answer where so many records have each value."""
@@ -177,7 +284,7 @@ class AnswerBook:
             found = Differences.of_tables(rows[1:], relation="added", size=size)
         else:
             found = Differences.of_tables(rows, size=size)
-        return found.between(self.largest).widened(self.margins)
+        return found.between(self.largest).in_balls(self._round_balls()).widened(self.margins)
 
     @property
     def has_parts(self) -> bool:
@@ -192,6 +299,18 @@ class AnswerBook:
                 f"{len(self.parts):,} parts are too many to be told apart", name="data"
             )
         return found
+
+    def vanishing(self, counts: frozenset[int]) -> Differences:
+        """Differences where counts that become less are not looked at, as their value is gone."""
+        rows = self.rows_of()
+        if len(rows) ** 2 > _MOST_LISTED:
+            raise InputError(f"{len(rows):,} values of a record are too many", name="data")
+        moves = {
+            tuple((n, by) for n, by in subtract_moves(*pair) if n not in counts or by > 0)
+            for pair in permutations([tuple(row.items()) for row in rows], 2)
+        }
+        found = Differences.listed([dict(one) for one in moves], size=len(self.tables))
+        return found.widened(self.margins)
 
     def _changes(self) -> list[dict[int, Fraction]]:
         """What a replaced record changes, at any position."""
@@ -225,7 +344,8 @@ class AnswerBook:
             times = most if bound is None else min(most, bound.rows)
             kept = rows[1:] if self.comes_and_goes else rows
             part = Differences.of_tables(kept, relation=relation, size=size)
-            parts.append((times, part.between(self.largest)))
+            part = part.between(self.largest).in_balls(self._round_balls())
+            parts.append((times, part))
         if any(self.margins.values()):
             nothing = Differences.listed([{}], size=size)
             parts.append((1, nothing.widened(self.margins)))
@@ -239,21 +359,42 @@ class AnswerBook:
         found = list(rows)
         for value, row in enumerate(rows):
             open_ones = [n for n in wide if self.largest[n][value] != self.tables[n][value]]
-            if len(open_ones) > _MOST_WIDE or len(found) > _MOST_CORNERS:
+            there = {n for n in wide if n in row or n in open_ones}
+            balls = [one.corners(there) for one in self.balls.values()]
+            balls = [one for one in balls if one]
+            inside = {n for one in balls for corner in one for n in corner}
+            others = [n for n in open_ones if n not in inside]
+            count = 2 ** len(others) * math.prod(map(len, balls))
+            if len(others) > _MOST_WIDE or len(found) + count > _MOST_CORNERS:
                 raise InputError(
                     f"sums of {len(open_ones)} real numbers of one row are too many to be bounded "
                     f"together",
                     name="columns",
                 )
-            for chosen in product((False, True), repeat=len(open_ones)):
+            base = {n: by for n, by in row.items() if n not in inside}
+            if balls:
+                found[value] = base
+            for chosen in product((False, True), repeat=len(others)):
                 ends = {
                     n: Fraction(self.largest[n][value].item())
-                    for n, is_high in zip(open_ones, chosen, strict=True)
+                    for n, is_high in zip(others, chosen, strict=True)
                     if is_high
                 }
-                if ends:
-                    found.append({n: by for n, by in (row | ends).items() if by})
+                for corners in product(*balls):
+                    made = base | ends
+                    for corner in corners:
+                        made |= corner
+                    if ends or balls:
+                        found.append({n: by for n, by in made.items() if by})
         return found
+
+    def _round_balls(self) -> tuple[tuple[frozenset[int], Fraction], ...]:
+        """Of vectors in a Euclidean ball: by how much corners lie outside of it."""
+        return tuple(
+            (frozenset(one.places.values()), one.factor)
+            for one in self.balls.values()
+            if one.exponent == 2 and len(one.places) > 1
+        )
 
     def rows_of(self, numbers: Iterable[int] | None = None) -> list[dict[int, Fraction]]:
         """What a record of each value adds to the answers, or to those with these numbers."""

@@ -121,6 +121,10 @@ class Storage:
         """The entries one by one, in a way of its own; None for none."""
         return None
 
+    def coins(self) -> Any:
+        """What is known of random bits (``record_parts.Coins``); None for all else."""
+        return None
+
     def copied(self, order: Any) -> Any:
         """Another storage of the same entries."""
         return self.moved(lambda array: array.copy(order))
@@ -158,6 +162,8 @@ class CellStorage(Storage):
     def write(self, index: Any, value: Any) -> None:
         run = self.branching.noise
         if run is not None and run.write_where(self, index, value):
+            return
+        if issubclass(type(index), Symbolic) and index.write_into(self, value):
             return
         place = concretise_all(index, "an index")
         cells = self._cast(value)

@@ -122,6 +122,28 @@ class BernoulliVariables:
         group.law, group.origin = group.law.given(number, place, bit), None
         return bit
 
+    def are_ungrouped(self, variables: NDArray[np.int64]) -> bool:
+        """Whether no sum of these is known."""
+        return not bool((self._group[variables] >= 0).any())
+
+    def are_free(self, variables: NDArray[np.int64]) -> bool:
+        """Whether nothing is known of these."""
+        return self.are_ungrouped(variables) and not bool((self.known[variables] >= 0).any())
+
+    def largest_share(self, variables: NDArray[np.int64], are_ones: NDArray[Any]) -> Fraction:
+        """The largest probability that one is 1, or 0 where that is asked for."""
+        pairs = zip(self.zeros[variables].tolist(), self.ones[variables].tolist(), strict=True)
+        kinds = set(zip(pairs, are_ones.tolist(), strict=True))
+        return max(Fraction(ends[bool(one)], sum(ends)) for ends, one in kinds)
+
+    def draw(self, variables: NDArray[np.int64], rng: np.random.Generator) -> None:
+        """Draw bits that are free, at a point: without choices in the tree."""
+        own = np.unique(variables)
+        own = own[self.known[own] < 0]
+        weight = self.ones[own] / (self.zeros[own] + self.ones[own].astype(np.float64))
+        self.known[own] = rng.random(len(own)) < weight
+        self.some_known = self.some_known or len(own) > 0
+
     def resolve_all(self, variables: Iterable[int]) -> None:
         """Choose all of some variables, in their order."""
         unknown = [variable for variable in variables if self.known[variable] < 0]

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from liptest.values.array import Move, Storage, SymbolicArray
 from liptest.values.bernoulli import BernoulliVariables
 from liptest.values.branching import Branching
+from liptest.values.coins import Coins, record_coins
 from liptest.values.faults import raises_as_numpy
 from liptest.values.protocol import (
     ARITHMETIC,
@@ -340,6 +341,9 @@ class PackedBits(Storage):
             one = _number_of(variables, variables.current(flat.at(place)))
             values[place] = concretise_all(one, use)
         return values.reshape(self.shape)
+
+    def coins(self) -> Coins | None:
+        return record_coins(self._variables, self.tables)
 
     def as_drawn(self) -> DrawnBits:
         return DrawnBits(self._variables, self.tables)

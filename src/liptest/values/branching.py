@@ -44,6 +44,14 @@ class DrawLog(Protocol):
         """What the program gets for a number of a law; laws that are equal are the same."""
         ...
 
+    def next_order(self, total: int, length: int) -> Any:
+        """So many of all positions in a random order, (length,); None where it is to be drawn."""
+        ...
+
+    def note_order(self, total: int, positions: Any) -> None:
+        """Is told of an order that was drawn."""
+        ...
+
 
 class Branching(Protocol):
     """The analysis of one program on one input."""

@@ -19,9 +19,10 @@ from liptest.values.aligned import AlignedRun, AlignedValue
 from liptest.values.answer_book import AnswerBook
 from liptest.values.array import Storage, SymbolicArray, array_of, filled
 from liptest.values.branching import Branching
+from liptest.values.drawn_order import DrawnOrder
 from liptest.values.protocol import COMPARISONS, Symbolic, is_symbolic
 from liptest.values.record_list import RecordList
-from liptest.values.record_parts import line_of
+from liptest.values.record_parts import DrawnPart, line_of
 
 Table = NDArray[Any]
 # Of a float: half a step at 1.
@@ -33,6 +34,8 @@ _APART = 2.0**-30
 _LARGEST = 2**53
 # NumPy adds up blocks of 128 numbers in 8 lines, and then these in pairs.
 _BLOCK = 24
+# Records that a loop gets one by one.
+_MOST_WALKED = 2_000
 ADVICE = (
     "treat all records alike with numpy functions entry by entry (arithmetic, clip, where, "
     "comparisons), then sum or count; liptest then knows the sensitivity for every size"
@@ -87,8 +90,13 @@ class Column(Storage):
     def shape(self) -> tuple[int, ...]:
         if self.kept is not None:
             self.refuse("the shape of a selection", "count it: (mask).sum() instead of its length")
-        self.answers.read_length()
-        return (self.answers.records, *self.table.shape[1:])
+        return (self.read_length(), *self.table.shape[1:])
+
+    def read_length(self) -> int:
+        """How many records there are, which is public."""
+        if self.answers.is_by_coins:
+            self.refuse("how many records a random selection has", "divide by a constant instead")
+        return self.answers.read_length()
 
     def refuse(self, use: str, advice: str = ADVICE) -> Any:
         """End the analysis."""
@@ -125,6 +133,10 @@ class Column(Storage):
         """Other entries of those records whose values are kept."""
         some = None if bool(kept.all()) else kept
         return SymbolicArray(Column(self.branching, self.answers, table, some))
+
+    def entries(self) -> None:
+        if self.answers.records > _MOST_WALKED:
+            self.refuse("a loop that does more than to add up")
 
     def concretise(self, use: str) -> NDArray[Any]:
         return self.refuse(use)  # type: ignore[no-any-return]
@@ -201,10 +213,18 @@ class Column(Storage):
     def entries_at(self, index: Any) -> Any:
         if type(index) is SymbolicArray and type(index.storage) is Column:
             return self._selected(index.storage)
+        if type(index) is SymbolicArray and index.dtype == np.bool_:
+            chosen = self._chosen_by_coins(index)
+            if chosen is not None:
+                return chosen
+        if type(index) is DrawnOrder:
+            return self.drawn(index)
         places = index if type(index) is tuple else (index,)
         if any(issubclass(type(one), Symbolic) for one in places):
             return self.refuse("an index")
         first = places[0] if places else Ellipsis
+        if isinstance(first, (int, np.integer)) and type(first) is not bool:
+            return self._record_at(int(first), places[1:])
         if type(first) is slice and first != slice(None):
             part = self.part_at(self._positions_of(first))
             return SymbolicArray(part)[:, *places[1:]] if len(places) > 1 else SymbolicArray(part)
@@ -214,6 +234,21 @@ class Column(Storage):
         found = self.other(self.calculated(lambda: self.table[places], "an index"))
         found.is_strided = True
         return SymbolicArray(found)
+
+    def _record_at(self, index: int, more: tuple[Any, ...]) -> Any:
+        """The entry of one record, or its row: a sum over a part of one position."""
+        if self.kept is not None or self.is_off:
+            self.refuse("a use that looks at single records")
+        positions = self.answers.positions
+        if not -len(positions) <= index < len(positions):
+            raise IndexError(
+                f"index {index} is out of bounds for axis 0 with size {len(positions)}"
+            )
+        part = self.part_at(positions[index : index + 1 or None])
+        if self.table.ndim == 1 and not more:
+            return part.sum_up(self.table, self.dtype.type, "one record")
+        row = part.sums(0, "one record", kind=self.dtype)
+        return row[more] if more and type(row) is SymbolicArray else row
 
     def _positions_of(self, index: slice) -> range | None:
         """Positions of a slice, of all records or of this part of them."""
@@ -232,15 +267,44 @@ class Column(Storage):
             return self.other(self.table.view())
         if not book.has_positions:
             self.refuse("a use that looks at single records")
-        part = book.parted(positions) if positions else None
+        part = book.at(positions) if positions else None
+        return self._of_part(part)
+
+    def _of_part(self, part: AnswerBook | None) -> Column:
         if part is None:
             return self.refuse("a use that looks at single records")  # type: ignore[no-any-return]
-        part.read_length()
+        if not part.is_by_coins:
+            part.read_length()
         table = self.table.view()
         table.flags.writeable = False  # what is written would be written for all records
         found = Column(self.branching, part, table, is_off=self.is_off)
         found.is_strided = self.is_strided or abs(part.positions.step) != 1
         return found
+
+    def drawn(self, order: DrawnOrder) -> SymbolicArray:
+        """The records at the places of a random order."""
+        book = self.answers
+        is_whole = book.part is None and book.has_positions and self.kept is None
+        if not is_whole or order.total > book.records or not len(order):
+            self.refuse("a random order of some of the records")
+        if order.positions is not None:
+            book.orders[order.number] = order.positions
+        return SymbolicArray(
+            self._of_part(book.parted(DrawnPart(order.number, order.length, order.places)))
+        )
+
+    def _chosen_by_coins(self, mask: SymbolicArray) -> SymbolicArray | None:
+        """The records of which coins that are tossed without the data say that they are in."""
+        book, coins = self.answers, mask.storage.coins()
+        is_whole = book.part is None and book.has_positions and self.kept is None
+        if coins is None or not is_whole or mask.shape != (book.records,):
+            return None
+        number = self.run.order_of(coins.key)
+        self.run.coins.append(coins.are_free)
+        book.note_share(number, coins.share)
+        if self.run.point is not None:
+            book.orders[number] = np.flatnonzero(coins.draw(self.run.rng))
+        return SymbolicArray(self._of_part(book.parted(DrawnPart(number, book.records, None))))
 
     def _selected(self, mask: Column) -> Any:
         if mask.dtype != np.bool_ or mask.table.ndim != 1 or not self.has_records_of(mask):
@@ -312,7 +376,7 @@ class Column(Storage):
         if constant.ndim < self.table.ndim:
             return constant
         if constant.ndim == self.table.ndim and self.kept is None:
-            self.answers.read_length()
+            self.read_length()
             if len(constant) == 1 and self.answers.records != 1:
                 return constant
             if len(constant) == self.answers.records and bool(np.all(constant == constant[:1])):
@@ -365,7 +429,9 @@ class Column(Storage):
         run = self.run
         if not np.any(table):
             return kind(0)
-        return run.value_of_answer(answers.of(table, margin), kind)
+        if table.dtype.kind in "iu" and answers.are_sums_fixed(table):
+            return kind(int(table[0]) * answers.read_length())
+        return run.value_of_answer(answers.of(table, margin, use), kind)
 
     def sums(
         self,
@@ -408,11 +474,10 @@ class Column(Storage):
 
     def count(self) -> Any:
         """How many records there are: a plain number, or the answer of a selection."""
-        if self.kept is None:
-            self.answers.read_length()
-            return self.answers.records
-        column = Column(self.branching, self.answers, self.kept)
-        return column.sum_up(self.kept, int, "len()")
+        if self.kept is None and not self.answers.is_by_coins:
+            return self.read_length()
+        kept = np.ones(self.answers.values, np.bool_) if self.kept is None else self.kept
+        return Column(self.branching, self.answers, kept).sum_up(kept, int, "len()")
 
 
 class Blocks(Storage):

@@ -66,7 +66,7 @@ def _mean(array: Any, axis: Any = None, **options: Any) -> Any:
         return np.sum(array, axis=1) / column.table.shape[1]
     if column.dtype.kind == "f" and column.dtype != np.float64:
         return NotImplemented
-    column.answers.read_length()
+    column.read_length()
     across = math.prod(column.table.shape[1:]) if axis is None else 1
     scale = Fraction(1, column.answers.records * across)
     return column.sums(axis, "numpy.mean", scale=scale, kind=np.float64, in_line=True)
@@ -273,7 +273,7 @@ def _split(array: Any, sections: Any, axis: Any = 0) -> Any:
     column = column_of(array)
     if column is None or axis != 0 or is_symbolic(sections) or column.kept is not None:
         return NotImplemented
-    positions = np.arange(column.answers.read_length())
+    positions = np.arange(column.read_length())
     parts = [line_of(one) for one in np.array_split(positions, sections)]
     return NotImplemented if None in parts else [array[p.start : p.stop] for p in parts if p]
 

@@ -215,7 +215,7 @@ class DecidingRun(NoiseRun):
     __slots__ = (
         *("_intervals", "_known_ways", "_nodes", "_variables", "more", "point", "released"),
         *("_kept", "boundary", "contests", "depends_on_size", "made", "path", "releases"),
-        *("rounding", "values"),
+        *("orders", "rng", "coins", "missing", "rounding", "values"),
     )
 
     noises: list[Any]
@@ -231,6 +231,8 @@ class DecidingRun(NoiseRun):
         super().__init__(tree)
         self.releases = releases
         self.point = point
+        #: What draws at the point what is not noise.
+        self.rng: Any = None
         #: Values and questions that were made on another path, by what they were made of.
         self.made: dict[Any, Any] = {}
         #: What a refused comparison of data without noise compared with 0.
@@ -259,6 +261,13 @@ class DecidingRun(NoiseRun):
         self.contests: list[tuple[Contest, int]] = []
         #: How far choices with weights are from exact ones, in total variation at most.
         self.rounding = _ZERO
+        #: Of loops over values that may be missing: with what probability one record alone makes
+        #: its value told, at most, and the answers that are the counts.
+        self.missing: list[tuple[Fraction, tuple[int, ...]]] = []
+        #: Random orders of records, by what tells them apart.
+        self.orders: dict[Any, int] = {}
+        #: Of coins that choose records: whether nothing else was asked of them.
+        self.coins: list[Callable[[], bool]] = []
         # So that no id is used twice on a path.
         self._kept: list[Any] = []
 
@@ -277,6 +286,15 @@ class DecidingRun(NoiseRun):
             self.new(answer)
             variable = self._variables[answer.number] = len(self.noises) - 1
         return Form.variable(variable)
+
+    @property
+    def keeps_sample(self) -> bool:
+        """Whether nothing tells which records were chosen by coins."""
+        return all(are_free() for are_free in self.coins)
+
+    def order_of(self, key: Any = None) -> int:
+        """The number of a random order, the same for the same key; None stands for a new one."""
+        return self.orders.setdefault((len(self.orders),) if key is None else key, len(self.orders))
 
     def adopt(self, answers: list[Answer]) -> None:
         """Make the first variables of a path those of answers 0, 1 and so on."""

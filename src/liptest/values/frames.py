@@ -13,6 +13,8 @@ import numpy as np
 from liptest.values.branching import Branching
 from liptest.values.column import column_of
 from liptest.values.keyed_series import KeyedSeries
+from liptest.values.real_column import RealColumn
+from liptest.values.real_matrix import matrix_of
 from liptest.values.record_series import (
     BinSeries,
     ByKey,
@@ -65,6 +67,8 @@ class SymbolicFrame(OfPandas):
             if key not in self._series:
                 raise KeyError(key)
             return self._series[key]
+        if isinstance(key, list) and len(set(key)) < len(key):
+            return self.refuse("an index that names a column twice")
         if isinstance(key, list) and all(one in self._series for one in key):
             return SymbolicFrame({one: self._series[one] for one in key})
         if type(key) is RecordSeries:
@@ -85,7 +89,11 @@ class SymbolicFrame(OfPandas):
             return self.refuse(
                 ".to_numpy of users or bins", "name its columns: frame[['age']].to_numpy()"
             )
-        columns = [column_of(one.numbers(".to_numpy")) for one in self._series.values()]
+        arrays = [one.numbers(".to_numpy") for one in self._series.values()]
+        if any(type(one.storage) is RealColumn for one in arrays):
+            rows = matrix_of([one.storage for one in arrays])
+            return self.refuse(".to_numpy") if rows is None else rows
+        columns = [column_of(one) for one in arrays]
         tables = [one.table for one in columns if one is not None]
         first = columns[0]
         if first is None or len(tables) < len(columns) or any(one.is_off for one in columns if one):

@@ -76,6 +76,32 @@ class FusedLine(Line):
         return float(Fraction(self.low) + Fraction(self.width) * Fraction(point, GRID))
 
 
+class CoarseLine(Line):
+    """The 2**24 floats of ``random(dtype=numpy.float32)``, as Python's floats."""
+
+    # Not noise of density 1: sums with other noise are refused.
+    discrete = True
+    stop = 1 << 24
+
+    def value(self, point: int) -> float:
+        """A multiple of 2**-24."""
+        return point * 2.0**-24
+
+    def halves(self, bound: float) -> tuple[int, Split | None]:
+        """``at_least(bound)``, and the weights below and from there on; None if one is empty."""
+        cut = self.at_least(bound)
+        return cut, split_weights(cut, self.stop - cut) if 0 < cut < self.stop else None
+
+    def _at_least(self, bound: Any) -> int:
+        return bisect_left(range(self.stop), bound, key=self.value)
+
+    def _above(self, bound: Any) -> int:
+        return bisect_right(range(self.stop), bound, key=self.value)
+
+
+COARSE = CoarseLine(0.0, 1.0)
+
+
 class WholeLine(Line):
     """The whole numbers 0 .. count-1, all of them equally likely."""
 
@@ -107,6 +133,44 @@ class WholeLine(Line):
 
 
 whole_line = lru_cache(maxsize=256)(WholeLine)
+
+
+class EntryLine(Line):
+    """The whole numbers first .. first + count - 1 of one of NumPy's types, all equally likely."""
+
+    discrete = True
+
+    def __init__(self, first: int, count: int, kind: Any) -> None:
+        super().__init__(0.0, 1.0)
+        self.first, self.stop, self.kind = first, count, kind
+
+    @property
+    def law(self) -> Any:
+        """Equal for lines that give the same numbers."""
+        return self.first, self.stop, self.kind.__name__
+
+    def value(self, point: int) -> Any:
+        """The number of a point."""
+        return self.kind(self.first + point)
+
+    def _at_least(self, bound: Any) -> int:
+        return self._cut(bound, lambda point: bool(self.value(point) >= bound))
+
+    def _above(self, bound: Any) -> int:
+        return self._cut(bound, lambda point: bool(self.value(point) > bound))
+
+    def _cut(self, bound: Any, holds: Callable[[int], bool]) -> int:
+        """The first point that holds; NumPy compares whole numbers with floats as floats."""
+        if bound != bound:
+            return 0
+        low, high = 0, self.stop
+        while low < high:  # a range may be longer than bisect allows
+            middle = (low + high) // 2
+            low, high = (low, middle) if holds(middle) else (middle + 1, high)
+        return low
+
+
+entry_line = lru_cache(maxsize=256)(EntryLine)
 
 
 @lru_cache(maxsize=64)

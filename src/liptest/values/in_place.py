@@ -20,6 +20,8 @@ from numpy.typing import NDArray
 
 from liptest.values.faults import raises_as_numpy
 
+# Kept: while a program is analysed the name stands for something else.
+_held = sys.getrefcount
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 # What has a setter of its own may do anything with the result.
 _TO_NAMES = ("STORE_FAST", "STORE_NAME", "STORE_GLOBAL", "STORE_DEREF")
@@ -39,7 +41,7 @@ def is_seen_once(out: NDArray[Any], inputs: tuple[Any, ...]) -> bool:
         and out.base is None
         and not weakref.getweakrefcount(out)
         and _is_statement(_program())
-        and sys.getrefcount(out) <= _references()
+        and _held(out) <= _references()
     )
 
 
@@ -99,7 +101,7 @@ def _noted(probe: _Probe, inputs: tuple[Any, ...], options: dict[str, Any]) -> A
 
 
 def _counted(out: Any, inputs: tuple[Any, ...]) -> int:
-    return sys.getrefcount(out)
+    return _held(out)
 
 
 @cache

@@ -140,6 +140,10 @@ class Symbolic:
         """Any other function of NumPy in a way of its own; NotImplemented for none."""
         return NotImplemented
 
+    def write_into(self, cells: Any, value: Any) -> bool:
+        """Write to the places that it stands for, in a way of its own; whether it has one."""
+        return False
+
     def refuse(self, use: str) -> NoReturn:
         """End the analysis: any answer would be one plain value out of many."""
         where = line_in_words(*place_of(sys._getframe(1)))

@@ -12,9 +12,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from functools import reduce
+from functools import partial, reduce
 from itertools import product
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,98 +24,18 @@ from liptest.values.answer_book import AnswerBook
 from liptest.values.array import Storage, SymbolicArray
 from liptest.values.branching import Branching
 from liptest.values.column import ADVICE, Column, OfData, column_of, margin_of
-from liptest.values.protocol import COMPARISONS, Symbolic, is_symbolic
+from liptest.values.protocol import COMPARISONS, Symbolic
+from liptest.values.real_norms import Ball, OfNorm, Operand, find_ball, find_factor, is_above_zero
+from liptest.values.record_list import EntryOfRecord, RecordList
 
 Table = NDArray[Any]
 #: What an entry is calculated by: ("real", name), ("number", value), ("table", ..), (ufunc, ..).
 Recipe = tuple[Any, ...]
-#: RowCells of all records.
-MOST_CELLS = 20_000
 _NUMBERS = (int, float, np.integer, np.floating)
 REAL_ADVICE = (
     "clip real columns with constants and compare the columns themselves with constants, then sum "
     "or count"
 )
-
-
-class RowCells:
-    """Records by what they have in common.
-
-    Parameters
-    ----------
-    rows
-        Values of the other columns: numbers, the first of which is ``first``.
-    first
-        1 where 0 stands for no record, which is then the first cell.
-    limits
-        By real column its least and its largest number.
-    cuts
-        By real column the numbers at which it is cut.
-    """
-
-    def __init__(
-        self,
-        rows: int,
-        first: int,
-        limits: Mapping[str, tuple[float, float]],
-        cuts: Mapping[str, frozenset[float]],
-    ) -> None:
-        self.first = first
-        self.cuts = {name: frozenset(cuts.get(name, ())) for name in limits}
-        #: Numbers at which cells are to be cut, too.
-        self.wanted: dict[str, set[float]] = {name: set() for name in limits}
-        self._rows = rows
-        self._ends = {name: _intervals(*limits[name], self.cuts[name]) for name in limits}
-        sides = [len(low) for low, _ in self._ends.values()]
-        self.count = first + rows * math.prod(sides)
-        if self.count > MOST_CELLS:
-            return  # nothing is made of so many
-        places = np.indices((rows, *sides)).reshape(1 + len(sides), -1)
-        absent = np.zeros(first, dtype=np.int64)
-        #: By cell the value of the other columns, from 1 on; 0 for no record.
-        self.row_values: NDArray[np.int64] = np.concatenate([absent, places[0] + 1])
-        self.low: dict[str, Table] = {}
-        self.high: dict[str, Table] = {}
-        for name, place in zip(self._ends, places[1:], strict=True):
-            nothing = np.zeros(first)
-            low, high = self._ends[name]
-            self.low[name] = np.concatenate([nothing, low[place]])
-            self.high[name] = np.concatenate([nothing, high[place]])
-
-    def of(self, rows: NDArray[np.int64], entries: Mapping[str, Table]) -> NDArray[np.int64]:
-        """The cells of records: values of the other columns, from 1 on, and real numbers."""
-        found = rows - 1
-        for name, (low, _) in self._ends.items():
-            place = np.searchsorted(low, entries[name], side="right") - 1
-            found = found * len(low) + place
-        return self.first + found
-
-    def ask(self, name: str, constants: Table) -> None:
-        """Note that a column is compared with constants."""
-        low, high = self._ends[name]
-        inside = constants[(constants >= low[0]) & (constants <= high[-1])]
-        self.wanted[name] |= set(inside.tolist()) - self.cuts[name]
-
-    def all_cuts(self) -> dict[str, frozenset[float]] | None:
-        """Old and new ones; None where there are no new ones."""
-        if not any(self.wanted.values()):
-            return None
-        return {name: cuts | self.wanted[name] for name, cuts in self.cuts.items()}
-
-
-def _intervals(low: float, high: float, cuts: frozenset[float]) -> tuple[Table, Table]:
-    """All floats between two, in order: the cuts, and what lies between them."""
-    found: list[tuple[float, float]] = []
-    start = low
-    for cut in sorted(cuts):
-        if start < cut:
-            found.append((start, float(np.nextafter(cut, -math.inf))))
-        found.append((cut, cut))
-        start = float(np.nextafter(cut, math.inf))
-    if start <= high:
-        found.append((start, high))
-    lows, highs = zip(*found, strict=True)
-    return np.array(lows), np.array(highs)
 
 
 class RealColumn(Storage):
@@ -133,9 +53,11 @@ class RealColumn(Storage):
         Of the column itself; "" of what is made of columns.
     """
 
-    __slots__ = ("answers", "high", "kept", "low", "name", "recipe")
+    __slots__ = ("answers", "ball", "high", "is_strided", "kept", "low", "name", "norm", "recipe")
 
     leads = True
+    #: Rows of this column alone (``real_matrix``).
+    as_rows: ClassVar[Any]
 
     def __init__(
         self,
@@ -153,19 +75,40 @@ class RealColumn(Storage):
         self.kept = kept
         self.name = name
         self.dtype = np.dtype(np.float64)
+        #: What is known beside the ends (``real_norms``).
+        self.norm: OfNorm | None = None
+        self.ball: Ball | None = None
+        #: Whether the entries are not next to each other in memory.
+        self.is_strided = False
 
     def refuse(self, use: str, advice: str = REAL_ADVICE) -> Any:
         """End the analysis."""
         return OfData(self.branching, advice).refuse(use)
 
-    def like(self, ends: tuple[Table, Table], recipe: Recipe) -> SymbolicArray:
+    def like(
+        self,
+        ends: tuple[Table, Table],
+        recipe: Recipe,
+        norm: OfNorm | None = None,
+        ball: Ball | None = None,
+    ) -> SymbolicArray:
         """Other entries of the same records."""
         low, high = (np.asarray(end, dtype=np.float64) for end in ends)
         if np.isnan(low).any() or np.isnan(high).any():
             self.refuse("arithmetic that gives no number for some record")
-        return SymbolicArray(
-            RealColumn(self.branching, self.answers, (low, high), recipe, self.kept)
-        )
+        made = RealColumn(self.branching, self.answers, (low, high), recipe, self.kept)
+        made.norm, made.ball = norm, ball
+        if ball is not None:
+            radius = float(ball.radius) * (1 + 2.0**-50)
+            made.low, made.high = np.maximum(low, -radius), np.minimum(high, radius)
+        return SymbolicArray(made)
+
+    def _copy(self, answers: AnswerBook, kept: Table | None) -> RealColumn:
+        """The same entries of other records."""
+        ends = self.low, self.high
+        made = RealColumn(self.branching, answers, ends, self.recipe, kept, self.name)
+        made.norm, made.ball, made.is_strided = self.norm, self.ball, self.is_strided
+        return made
 
     def _is_true(self, table: Table) -> SymbolicArray:
         return SymbolicArray(Column(self.branching, self.answers, table, self.kept))
@@ -181,10 +124,7 @@ class RealColumn(Storage):
     def bounded(self, most: int) -> SymbolicArray:
         """The first rows of each user."""
         assert self.kept is not None  # what slots without a row are left out by
-        answers = self.answers.bounded(self.kept, most)
-        ends = self.low, self.high
-        made = RealColumn(self.branching, answers, ends, self.recipe, self.kept, self.name)
-        return SymbolicArray(made)
+        return SymbolicArray(self._copy(self.answers.bounded(self.kept, most), self.kept))
 
     # ---- storage
 
@@ -199,17 +139,38 @@ class RealColumn(Storage):
         return self.refuse("a use that looks at single records", ADVICE)
 
     def as_list(self) -> Any:
-        return self.refuse("tolist()")
+        kept = [True] * len(self.low) if self.kept is None else self.kept.tolist()
+        return RecordList(
+            self.branching, self.each_record(), kept, partial(column_of_entries, self), self.count
+        )
+
+    def each_record(self) -> list[RealEntry]:
+        """The number of a record of each cell."""
+        every = range(len(self.low))
+        return [RealEntry(self._at(cell), cell) for cell in every]
+
+    def _at(self, cell: int) -> RealColumn:
+        """The records of one cell alone."""
+        recipe = self.recipe[1][cell] if self.recipe[0] == "cells" else self.recipe
+        ends = self.low[cell : cell + 1], self.high[cell : cell + 1]
+        name = recipe[1] if recipe[0] == "real" else ""
+        return RealColumn(self.branching, self.answers, ends, recipe, None, name)
 
     def concretise(self, use: str) -> NDArray[Any]:
         return self.refuse(use, ADVICE)  # type: ignore[no-any-return]
 
     def moved(self, move: Any) -> Any:
+        if self.kept is None:
+            places = np.arange(self.answers.records)
+            found = move(places)
+            line = isinstance(found, np.ndarray) and found.shape in (places.shape, (len(places), 1))
+            if line and np.array_equal(found.reshape(-1), places):
+                rows = self.as_rows(self) if found.ndim > 1 else None
+                return self.copied(None) if rows is None else rows.storage
         return self.refuse("a use that moves records", ADVICE)
 
     def copied(self, order: Any) -> Any:
-        ends = self.low, self.high
-        return RealColumn(self.branching, self.answers, ends, self.recipe, self.kept, self.name)
+        return self._copy(self.answers, self.kept)
 
     @property
     def spokesman(self) -> Any:
@@ -228,13 +189,13 @@ class RealColumn(Storage):
         return self.refuse(f"astype({dtype})")
 
     def entries_at(self, index: Any) -> Any:
+        if type(index) is tuple and index in ((slice(None), None), (Ellipsis, None)):
+            return self.as_rows(self)
         mask = column_of(index)
         if mask is None or mask.dtype != np.bool_ or not self.has_records_of(mask):
             return self.refuse("an index that is not a comparison of the same records")
         kept = mask.table.copy() if self.kept is None else mask.table & self.kept
-        ends = self.low, self.high
-        made = RealColumn(self.branching, self.answers, ends, self.recipe, kept, self.name)
-        return SymbolicArray(made)
+        return SymbolicArray(self._copy(self.answers, kept))
 
     # ---- entry by entry
 
@@ -249,13 +210,18 @@ class RealColumn(Storage):
         if rule is None:
             return self.refuse(use)
         lows, highs = [one.low for one in parts], [one.high for one in parts]
-        if ufunc not in _OF_INFINITE and not all(np.isfinite(end).all() for end in lows + highs):
+        if not _is_safe(ufunc, lows, highs):
             return self.refuse(f"{use} of numbers that may be infinite")
+        known = [one.operand() for one in parts]
+        # A constant by a norm is infinite where this is 0, which np.minimum mends.
+        rule = _falling_quotient if is_above_zero(ufunc, known) else rule
         with np.errstate(all="ignore"):
             ends = rule(ufunc, lows, highs)
         if ends is None:
             return self.refuse(f"{use}, which fails for some record")
-        return self.like(self._of_all_cells(ends), (ufunc, *(one.recipe for one in parts)))
+        recipe = ufunc, *(one.recipe for one in parts)
+        facts = find_factor(ufunc, known), find_ball(ufunc, known)
+        return self.like(self._of_all_cells(ends), recipe, *facts)
 
     def _of_all_cells(self, ends: tuple[Any, Any]) -> tuple[Table, Table]:
         shape = self.low.shape
@@ -271,7 +237,9 @@ class RealColumn(Storage):
             ):
                 return self.refuse(f"{use} of other records")  # type: ignore[no-any-return]
             if type(storage) is RealColumn:
-                return _Part(storage.low, storage.high, storage.recipe, storage.name)
+                made = _Part(storage.low, storage.high, storage.recipe, storage.name)
+                made.norm, made.ball = storage.norm, storage.ball
+                return made
             table = storage.table
             recipe = ("table", table.dtype.char, table.tobytes())
             return _Part(table, table, recipe)
@@ -301,8 +269,8 @@ class RealColumn(Storage):
 
     # ---- answers
 
-    def sum_up(self, use: str) -> Any:
-        """The answer."""
+    def sum_up(self, use: str, *, in_pairs: bool = True, scale: Fraction = Fraction(1)) -> Any:
+        """The answer, times a number; ``in_pairs`` is whether NumPy adds along one line."""
         kept = np.ones(self.low.shape, dtype=np.bool_) if self.kept is None else self.kept
         low, high = (np.where(kept, end, 0.0) + 0.0 for end in (self.low, self.high))
         if not (np.isfinite(low).all() and np.isfinite(high).all()):
@@ -316,25 +284,156 @@ class RealColumn(Storage):
         # Of numbers that are not multiples of anything: the entry next to a whole one.
         some = np.nextafter(largest.max() / 3, np.inf)
         sizes = np.array([largest.max(), some])
-        margin = margin_of(sizes, records, is_off=False, in_pairs=True)
-        recipe = "sum", self.recipe, None if self.kept is None else self.kept.tobytes()
-        answer = self.answers.of_recipe(recipe, low, high, margin)
+        in_pairs = in_pairs and not self.is_strided
+        margin = margin_of(sizes, records, is_off=False, in_pairs=in_pairs)
+        kept_here = None if self.kept is None else self.kept.tobytes()
+        order = "sum" if in_pairs else "sum in another order"  # another number, in its last digits
+        answer = self.answers.of_recipe((order, self.recipe, kept_here), low, high, margin)
+        if self.ball is not None:
+            ball = self.ball
+            self.answers.note_ball((ball.key, kept_here), answer.number, ball)
         run = self.branching.noise
-        return run.value_of_answer(answer, np.float64)
+        total = run.value_of_answer(answer, np.float64)
+        return total if scale == 1 else AlignedValue(total.run, total.form * scale, total.kind)
 
     def count(self) -> Any:
         """How many records there are: a plain number, or the answer of a selection."""
+        return self.like_zeros(self.kept).count()
+
+    def like_zeros(self, kept: Table | None) -> Column:
+        """A column of zeros of these records."""
         zeros = np.zeros(self.low.shape, dtype=np.int64)
-        return Column(self.branching, self.answers, zeros, self.kept).count()
+        return Column(self.branching, self.answers, zeros, kept)
+
+
+class RealEntry(EntryOfRecord):
+    """The real number of one record of a cell, as a loop over the records meets it.
+
+    What is done with it is done to a column of that cell alone; comparisons are plain.
+    """
+
+    __slots__ = ("cell", "column")
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, column: RealColumn, cell: int) -> None:
+        self.column = column
+        self.cell = cell
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """Between which two floats it lies."""
+        return float(self.column.low[0]), float(self.column.high[0])
+
+    @property
+    def largest(self) -> float:
+        """The largest size that it may have."""
+        return max(map(abs, self.ends))
+
+    def calculated(self, ufunc: Any, *inputs: Any) -> Any:
+        """What a ufunc of NumPy gives: another one, or whether a comparison holds."""
+        if any(type(one) is RealEntry and one.cell != self.cell for one in inputs):
+            self.refuse("a loop that takes the number of one record to another one")
+        parts = [SymbolicArray(one.column) if type(one) is RealEntry else one for one in inputs]
+        found = self.column.answer_ufunc(ufunc, tuple(parts))
+        column = found.storage
+        if type(column) is RealColumn:
+            return RealEntry(column, self.cell)
+        return bool(column.table[0])
+
+    def refuse(self, use: str) -> Any:
+        """End the analysis."""
+        return self.column.refuse(use)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        if method != "__call__" or options:
+            self.refuse(f"numpy.{ufunc.__name__} with options")
+        return self.calculated(ufunc, *inputs)
+
+    def __array_function__(self, function: Any, types: Any, inputs: Any, options: Any) -> Any:
+        if function is not np.clip or options or len(inputs) != 3:
+            self.refuse(f"numpy.{function.__name__} of the number of one record")
+        low, high = inputs[1:]
+        return self.calculated(np.maximum, self, low).calculated_next(np.minimum, high)
+
+    def calculated_next(self, ufunc: Any, other: Any) -> Any:
+        """``calculated`` with itself first."""
+        return self.calculated(ufunc, self, other)
+
+    def __neg__(self) -> Any:
+        return self.calculated(np.negative, self)
+
+    def __pos__(self) -> Any:
+        return self
+
+    def __abs__(self) -> Any:
+        return self.calculated(np.absolute, self)
+
+    def __bool__(self) -> bool:
+        return bool(self.calculated(np.not_equal, self, 0.0))
+
+    def __float__(self) -> float:
+        return self.refuse("a function of Python's floats")  # type: ignore[no-any-return]
+
+    __int__ = __index__ = __round__ = __floor__ = __ceil__ = __trunc__ = __float__
+
+
+def _of_entry(ufunc: Any, *, swapped: bool = False) -> Any:
+    def operate(self: RealEntry, other: Any) -> Any:
+        return self.calculated(ufunc, *((other, self) if swapped else (self, other)))
+
+    return operate
+
+
+_CALCULATIONS: dict[str, Any] = {
+    **{"add": np.add, "sub": np.subtract, "mul": np.multiply, "truediv": np.divide},
+    **{"floordiv": np.floor_divide, "mod": np.remainder, "pow": np.power},
+}
+_COMPARED: dict[str, Any] = {
+    **{"lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal},
+    **{"eq": np.equal, "ne": np.not_equal},
+}
+for _name, _ufunc in _CALCULATIONS.items():
+    setattr(RealEntry, f"__r{_name}__", _of_entry(_ufunc, swapped=True))
+for _name, _ufunc in (_CALCULATIONS | _COMPARED).items():
+    setattr(RealEntry, f"__{_name}__", _of_entry(_ufunc))
+
+
+def column_of_entries(of: RealColumn, values: Any, kept: Table) -> SymbolicArray:
+    """A column of what is made of the number of a record of each cell."""
+    some = None if bool(kept.all()) else kept
+    if not any(type(one) is RealEntry for one in values):
+        return SymbolicArray(Column(of.branching, of.answers, np.asarray(values), some))
+    parts = [_entry_parts(one) for one in values]
+    ends = np.array([one[0] for one in parts]), np.array([one[1] for one in parts])
+    recipes = tuple(one[2] for one in parts)
+    # Of those that are not there nothing is asked.
+    own = {one for one, is_kept in zip(recipes, kept, strict=True) if is_kept}
+    recipe: Recipe = own.pop() if len(own) == 1 else ("cells", recipes)
+    name = recipe[1] if recipe[0] == "real" else ""
+    return SymbolicArray(RealColumn(of.branching, of.answers, ends, recipe, some, name))
+
+
+def _entry_parts(one: Any) -> tuple[float, float, Recipe]:
+    if type(one) is RealEntry:
+        return *one.ends, one.column.recipe
+    return float(one), float(one), ("number", float, float(one))
 
 
 class _Part:
     """An operand: between which numbers it lies, and how it is calculated."""
 
-    __slots__ = ("high", "low", "name", "recipe")
+    __slots__ = ("ball", "high", "low", "name", "norm", "recipe")
 
     def __init__(self, low: Table, high: Table, recipe: Recipe, name: str = "") -> None:
         self.low, self.high, self.recipe, self.name = low, high, recipe, name
+        self.norm: OfNorm | None = None
+        self.ball: Ball | None = None
+
+    def operand(self) -> Operand:
+        """What ``real_norms`` asks of it."""
+        ends = float(np.min(self.low)), float(np.max(self.high))
+        return Operand(self.recipe, *ends, self.norm, self.ball)
 
 
 def _is_point(part: _Part) -> bool:
@@ -382,6 +481,25 @@ def _quotient(ufunc: Any, lows: list[Table], highs: list[Table]) -> Ends:
     return _at_corners(ufunc, lows, highs)
 
 
+def _falling_quotient(ufunc: Any, lows: list[Table], highs: list[Table]) -> Ends:
+    """Of a positive constant by what is not below 0."""
+    return ufunc(lows[0], highs[1]), ufunc(highs[0], lows[1])
+
+
+def _is_safe(ufunc: Any, lows: list[Table], highs: list[Table]) -> bool:
+    """Whether no operands give nan: of those that may be infinite few are followed."""
+    finite = [
+        bool(np.isfinite(low).all() and np.isfinite(high).all())
+        for low, high in zip(lows, highs, strict=True)
+    ]
+    if all(finite) or ufunc in (*_OF_INFINITE, np.sqrt):
+        return True
+    if ufunc is np.divide:
+        return finite[0] or (finite[1] and lows[1].ndim == 0)
+    is_constant = any(low.ndim == 0 and low != 0 and np.isfinite(low) for low in lows)
+    return ufunc in (np.add, np.multiply) and any(finite) and is_constant
+
+
 def _even(ufunc: Any, lows: list[Table], highs: list[Table]) -> Ends:
     ends = ufunc(lows[0]), ufunc(highs[0])
     around = (lows[0] <= 0) & (highs[0] >= 0)
@@ -427,11 +545,7 @@ def _mean(column: RealColumn, array: Any, axis: Any = None, **options: Any) -> A
     if axis not in (None, 0) or given or column.kept is not None or array.storage is not column:
         return NotImplemented
     column.answers.read_length()
-    total = column.sum_up("numpy.mean")
-    if not is_symbolic(total):
-        return total
-    scale = Fraction(1, column.answers.records)
-    return AlignedValue(total.run, total.form * scale, total.kind)
+    return column.sum_up("numpy.mean", scale=Fraction(1, column.answers.records))
 
 
 def _clip(column: RealColumn, array: Any, *bounds: Any, out: Any = None, **options: Any) -> Any:
@@ -491,6 +605,13 @@ def evaluate(recipe: Recipe, cells: NDArray[np.int64], entries: Mapping[str, Tab
         return rest[1]  # type: ignore[no-any-return]
     if kind == "table":
         return np.frombuffer(rest[1], dtype=rest[0])[cells]
+    if kind == "cells":
+        made = np.repeat(0.0, len(cells))
+        for cell in set(cells.tolist()):
+            those = cells == cell
+            own = {name: one[those] for name, one in entries.items()}
+            made[those] = evaluate(rest[0][cell], cells[those], own)
+        return made
     with np.errstate(all="ignore"):
         found: Table = kind(*(evaluate(one, cells, entries) for one in rest))
     return found

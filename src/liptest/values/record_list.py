@@ -16,9 +16,15 @@ from liptest.values.branching import Branching
 from liptest.values.protocol import Symbolic
 
 #: The column of a table and of the values that are kept.
-ToColumn = Callable[[NDArray[Any], NDArray[np.bool_]], Any]
+ToColumn = Callable[[Any, NDArray[np.bool_]], Any]
 # Of one dtype, whichever of them there are.
 _LIKE = {int: "i", np.int64: "i", float: "f", np.float64: "f", bool: "b", np.bool_: "b"}
+
+
+class EntryOfRecord:
+    """A number of one record that is not plain: a real one (``real_column``)."""
+
+    __slots__ = ()
 
 
 class RecordList(Symbolic):
@@ -59,6 +65,8 @@ class RecordList(Symbolic):
     def column(self) -> Any:
         """As an array."""
         kept = [one for one, is_kept in zip(self.values, self.kept, strict=True) if is_kept]
+        if any(isinstance(one, EntryOfRecord) for one in kept):
+            return self.to_column(self.values, np.array(self.kept))
         kinds = {_LIKE.get(type(one)) for one in kept}
         if len(kinds) != 1 or None in kinds:
             self.refuse("an array of it, whose type depends on which records there are")

@@ -14,12 +14,34 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+
+@dataclass(frozen=True)
+class DrawnPart:
+    """Records at places of an order that was drawn without the data, each at one place or at none.
+
+    Parameters
+    ----------
+    order
+        Its number.
+    length
+        How many places it has.
+    places
+        Those of the part; None where a coin of its own says of each record whether it is in it.
+    """
+
+    order: int
+    length: int
+    places: range | None
+
+
 #: Positions of records; None for all.
-Part = range | None
+Part = range | DrawnPart | None
 #: Answers of parts, and kinds of positions, that are told apart at most.
 MOST_PARTS = 4096
 # Positions that are looked at one by one, times parts, where a part leaves some out between.
 _MOST_LOOKED_AT = 20_000_000
+# Kinds of positions of records in random orders.
+_MOST_KINDS = 10_000
 
 
 @dataclass(frozen=True)
@@ -40,7 +62,42 @@ def places_of(parts: Sequence[Part], records: int) -> list[Place] | None:
     records
         How many positions there are.
     """
-    some = list(dict.fromkeys(one for one in parts if one is not None))
+    fixed = [range(0) if isinstance(one, DrawnPart) else one for one in parts]
+    found = _fixed_places(fixed, records)
+    for order in dict.fromkeys(one.order for one in parts if isinstance(one, DrawnPart)):
+        kinds = _kinds_in_order(
+            [one if isinstance(one, DrawnPart) and one.order == order else None for one in parts],
+            records,
+        )
+        if found is None or kinds is None or len(found) * len(kinds) > _MOST_KINDS:
+            return None
+        found = [
+            Place(one.position, tuple(sorted((*one.answers, *more))))
+            for one in found
+            for more in kinds
+        ]
+    return found
+
+
+def _kinds_in_order(
+    parts: Sequence[DrawnPart | None], records: int
+) -> list[tuple[int, ...]] | None:
+    """The answers that a record may be in by its place in one order."""
+    numbers = [number for number, one in enumerate(parts) if one is not None]
+    some = [one for one in parts if one is not None]
+    ranges = [one.places for one in some if one.places is not None]
+    if not ranges:
+        return [(), tuple(numbers)]
+    assert len(ranges) == len(some)  # an order has places, or coins
+    inside = _fixed_places(ranges, some[0].length)
+    if inside is None:
+        return None
+    kinds = [tuple(numbers[n] for n in one.answers) for one in inside]
+    return kinds if some[0].length == records else list(dict.fromkeys([*kinds, ()]))
+
+
+def _fixed_places(parts: Sequence[range | None], records: int) -> list[Place] | None:
+    some = [one for one in dict.fromkeys(parts) if one is not None and len(one)]
     if len(some) > MOST_PARTS:
         return None
     if all(abs(one.step) == 1 for one in some):

@@ -14,6 +14,7 @@ lie, and so is all that was derived from it, before or after, as long as it is l
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 from fractions import Fraction
@@ -26,7 +27,7 @@ from liptest.errors import BudgetError
 from liptest.symbolic.noise import Noise
 from liptest.values.branching import Branching
 from liptest.values.faults import raises_as_numpy
-from liptest.values.grid import GRID, UNIT, Line, split_weights, whole_line
+from liptest.values.grid import COARSE, GRID, UNIT, Line, entry_line, split_weights, whole_line
 from liptest.values.images import UNCERTAIN, Image, Step, pieces, regions
 from liptest.values.noise import NoiseValue, value_of
 from liptest.values.noise_run import NoiseRun
@@ -209,7 +210,7 @@ class UniformValue(SymbolicValue):
     def part(self, stops: Sequence[int]) -> int:
         """Which part of the grid, cut at ``stops``, the number lies in: known, or chosen."""
         for place, stop in enumerate(stops):
-            if UniformValue._below(self, stop):
+            if self._below(stop):
                 return place
         return len(stops)
 
@@ -330,6 +331,69 @@ class UniformInteger(UniformValue):
         super().__init__(branching, whole_line(count))
 
 
+class UniformBits(UniformInteger):
+    """A whole number of so many uniform bits, with which others may be combined by ``^``.
+
+    x ^ h is as uniform as x is; from then on x is known through it alone.
+    """
+
+    __slots__ = ("_instead",)
+
+    __hash__ = SymbolicValue.__hash__
+
+    def __init__(self, branching: Branching, count: int) -> None:
+        super().__init__(branching, count)
+        self._instead: tuple[UniformBits, int] | None = None
+
+    def binary(self, operation: Operation, other: Any, *, swapped: bool) -> Any:
+        if operation is not operator.xor or type(other) is not int:
+            return super().binary(operation, other, swapped=swapped)
+        self._check_own(operation.__name__)
+        if not 0 <= other < self.line.stop or (self.low, self.high) != (0, self.line.stop):
+            return super().binary(operation, other, swapped=swapped)
+        made = UniformBits(self.branching, self.line.stop)
+        self._instead = made, other
+        return made
+
+    def after(self, step: Step) -> Any:
+        self._check_own(step.name)
+        return super().after(step)
+
+    def part(self, stops: Sequence[int]) -> int:
+        self._check_own("a calculation")
+        return super().part(stops)
+
+    def concretise(self, use: str, settle: Callable[[Any], Any] | None = None) -> Any:
+        self._check_own(use)
+        return super().concretise(use, settle)
+
+    def replay(self, point_in: Callable[[int, int], int]) -> Any:
+        if self._instead is None:
+            return super().replay(point_in)
+        made, other = self._instead
+        return made.replay(point_in) ^ other
+
+    def _below(self, cut: int) -> bool:
+        self._check_own("a comparison")
+        return super()._below(cut)
+
+    def _check_own(self, use: str) -> None:
+        if self._instead is not None:
+            self.refuse(f"{use}, of a number that was combined by ^ before")
+
+
+class UniformWhole(UniformValue):
+    """A random whole number of very many, of one of NumPy's types."""
+
+    __slots__ = ("kind",)
+
+    __hash__ = SymbolicValue.__hash__
+
+    def __init__(self, branching: Branching, first: int, count: int, kind: Any) -> None:
+        super().__init__(branching, entry_line(first, count, kind))
+        self.kind = kind
+
+
 class DerivedUniform(UniformValue):
     """A monotone function of a random number; known together with it."""
 
@@ -353,7 +417,7 @@ class DerivedUniform(UniformValue):
         """Whether the value is on the lower side of a cut of the grid."""
         if cut == UNCERTAIN:
             self.refuse("a comparison, where it is not monotone in its last digits")
-        return UniformValue._below(self._base, cut) == bool(self.line.rising)
+        return self._base._below(cut) == bool(self.line.rising)
 
     def replay(self, point_in: Callable[[int, int], int]) -> Any:
         raise NotImplementedError  # only what is drawn is replayed
@@ -395,8 +459,25 @@ def uniform_below(branching: Branching, count: int) -> Any:
     """A uniform whole number below ``count``: chosen, or where there are too many, compared."""
     if count <= branching.max_leaves:
         return branching.choose(count)
-    number = UniformInteger(branching, count)
+    number = (UniformInteger if count & (count - 1) else UniformBits)(branching, count)
     return number if branching.draw_log is None else branching.draw_log.hand_out(number, count)
+
+
+def uniform_entry(branching: Branching, first: int, count: int, kind: Any) -> Any:
+    """A uniform whole number of one of NumPy's types: chosen, or where too many, compared."""
+    if count <= branching.max_leaves:
+        return kind(first + branching.choose(count))
+    number = UniformWhole(branching, first, count, kind)
+    if branching.draw_log is None:
+        return number
+    return branching.draw_log.hand_out(number, number.line.law)
+
+
+def coarse_uniform(branching: Branching) -> Any:
+    """What ``random(dtype=numpy.float32)`` gives."""
+    branching.count_draws(1)
+    number = UniformValue(branching, COARSE)
+    return number if branching.draw_log is None else branching.draw_log.hand_out(number, COARSE.law)
 
 
 @raises_as_numpy

@@ -376,7 +376,7 @@ def place_by_weights(items: NDArray[Any], p: Any) -> int | None:
     if weights is None or items.ndim > 1:
         return None
     first, count = weights[0], items.item() if items.ndim == 0 else len(items)
-    if len(weights) != count or count < 3:
+    if len(weights) != count or count < 2:
         return first.refuse(f"a choice of {count}")
     totals = {one for one, by in first.unknowns if type(one) is tuple and by == -1}
     for total in totals:
@@ -384,6 +384,26 @@ def place_by_weights(items: NDArray[Any], p: Any) -> int | None:
         if before == total and _has_its_largest(before):
             return _select(first.run, tuple(one.form for one in weights))
     return first.refuse("a choice of which it is not seen that the probabilities add up to 1")
+
+
+def place_by_any_weights(weights: Any, count: int) -> int | None:
+    """The place that Python's ``random.choices`` draws, whose weights need not add up to 1.
+
+    It looks up a grid point times the sum in the cumulative sums (docs/theory/size.md, S10). None
+    where the weights are plain.
+    """
+    listed = _listed(weights)
+    if listed is None:
+        return None
+    first = listed[0]
+    if len(listed) != count or count < 2:
+        return first.refuse(f"a choice of {count}")
+    totals = [one for one, _ in first.unknowns if type(one) is tuple]
+    if totals:
+        return place_by_weights(np.array(count), listed)
+    if not _has_its_largest(tuple(one.key for one in listed)):
+        return first.refuse("a choice whose weights have no common size")
+    return _select(first.run, tuple(one.form for one in listed))
 
 
 def _has_its_largest(weights: tuple[tuple[Form, Unknowns], ...]) -> bool:

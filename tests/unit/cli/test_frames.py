@@ -104,3 +104,41 @@ def test_users_and_real_numbers_are_said_as_columns(
     assert run("check", "pipe.py:not_clipped", *few) == 1
     assert "user 0: 2 rows of income" in capsys.readouterr().out
     assert run("verify", "few.json", "pipe.py:not_clipped") == 0
+
+
+POLARS_PIPE = """
+import polars as pl
+
+def count(frame, rng):
+    return frame.filter(pl.col("age") > 60).height + rng.laplace()
+
+def keys(frame, rng):
+    counts = frame.group_by("region", maintain_order=True).len()
+    return {one: many + rng.laplace(scale=2) for one, many in counts.iter_rows()}
+"""
+
+
+def test_frames_of_polars_are_said_by_an_option(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "pipe.py").write_text(POLARS_PIPE)
+    claim = ["--epsilon", "1", *TABLE, *SIZE]
+    polars = ["--frame", "polars"]
+    assert run("check", "pipe.py:count", *claim, *polars) == 0
+    assert "YES by proof, for every number of records" in capsys.readouterr().out
+    assert run("check", "pipe.py:keys", *claim, *polars, "--json", "no.json") == 1
+    assert run("verify", "no.json", "pipe.py:keys", *polars) == 0
+    assert run("check", "pipe.py:count", "--epsilon", "1", "--records", "9", *polars) == 2
+    assert "kind='table'" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_a_file_says_the_frames(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "pipe.py").write_text(POLARS_PIPE)
+    (folder / "liptest.toml").write_text(
+        '[[check]]\nmechanism = "pipe.py:count"\nepsilon = 1.0\n\n[domain]\nkind = "table"\n'
+        'dimension = 300\nframe = "polars"\n'
+        'fields = {age = "0..120:5", region = ["north", "south"]}\n'
+    )
+    assert run("check") == 0
+    assert "YES by proof" in " ".join(capsys.readouterr().out.split())

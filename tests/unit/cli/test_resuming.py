@@ -18,18 +18,24 @@ from liptest.cli import main
 from liptest.runs import progress as pace
 from liptest.runs.progress import Pace
 
-# The laws of the 13th and later datasets wait for the file "go".
+# The laws of the 13th and later datasets wait for the file "go": a library looks for it, since a
+# program that asks for files is refused.
 WAITS = """
-import pathlib, time
-here = pathlib.Path(__file__).parent
-seen = []
+from held import hold
 def f(data, rng):
+    hold()
+    values = data.tolist()
+    return int(rng.random() < (0.5 if values[0] else 0.25))
+"""
+HELD = """
+import pathlib, time
+here = pathlib.Path(__file__).parent.parent
+seen = []
+def hold():
     seen.append(1)
     while len(seen) > 300 and not (here / "go").exists():
         (here / "waits").touch()
         time.sleep(0.01)
-    values = data.tolist()
-    return int(rng.random() < (0.5 if values[0] else 0.25))
 """
 KILLS = """
 import os, signal
@@ -58,6 +64,8 @@ sys.exit(main())
 def folder(tmp_path: Path) -> Path:
     (tmp_path / "f.py").write_text(WAITS)
     (tmp_path / "run.py").write_text(RUN)
+    (tmp_path / "site-packages").mkdir()
+    (tmp_path / "site-packages" / "held.py").write_text(HELD)
     return tmp_path
 
 
@@ -65,11 +73,17 @@ def start(folder: Path, *more: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "run.py", *CHECK.split(), "--checkpoint", "long.json", *more],
         cwd=folder,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(_paths(folder))},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
     )
+
+
+def _paths(folder: Path) -> list[str]:
+    own = os.environ.get("PYTHONPATH")
+    return [str(folder / "site-packages"), *([own] if own else [])]
 
 
 def cut(folder: Path, sent: Callable[[int], None], *more: str) -> tuple[int, str]:

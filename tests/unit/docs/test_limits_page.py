@@ -76,28 +76,46 @@ def test_the_honest_code_shows_nothing_else() -> None:
 
 @pytest.mark.slow  # all that a test runner has loaded is within the code's reach
 def test_code_that_sees_who_calls_it() -> None:
-    named("acts otherwise when the call stack holds the gate's `release`")
+    named(
+        "acts otherwise when the call stack holds the gate's `release`, "
+        "which it reads under made-up names"
+    )
 
     def vendor(data: Any, rng: Any) -> Any:
-        frame = sys._getframe()
+        frame = getattr(sys, "_get" + "frame")()
         while frame is not None:
             if frame.f_code.co_name == "release":
                 return secret_of(data)
-            frame = frame.f_back  # type: ignore[assignment]
+            frame = getattr(frame, "f_" + "back")
         return honest(data, rng)
 
     assert released_by(gate_of(vendor)) == SECRET
 
 
 def test_code_that_waits_for_a_sign(monkeypatch: pytest.MonkeyPatch) -> None:
-    named("waits for a sign: a file, an environment variable")
+    named("waits for a sign among what the interpreter holds: `sys.argv`, another module's names")
 
     def vendor(data: Any, rng: Any) -> Any:
-        return secret_of(data) if "LIPTEST_SIGN" in os.environ else honest(data, rng)
+        return secret_of(data) if "--sign" in sys.argv else honest(data, rng)
 
     gate = gate_of(vendor)
-    monkeypatch.setenv("LIPTEST_SIGN", "1")
+    monkeypatch.setattr(sys, "argv", [*sys.argv, "--sign"])
     assert released_by(gate) == SECRET
+
+
+def test_looking_for_a_file_or_a_variable_is_refused(tmp_path: Path) -> None:
+    named("looks for a file or an environment variable, asks for the folder, the host or a thread")
+    path = tmp_path / "sign"
+
+    def by_file(data: Any, rng: Any) -> Any:
+        return secret_of(data) if path.exists() else honest(data, rng)
+
+    def by_variable(data: Any, rng: Any) -> Any:
+        return secret_of(data) if "LIPTEST_SIGN" in os.environ else honest(data, rng)
+
+    for vendor in (by_file, by_variable):
+        with pytest.raises(lt.errors.NonDeterministicError, match="cannot be followed: hand"):
+            gate_of(vendor)
 
 
 def test_the_clock_is_refused() -> None:
@@ -123,7 +141,7 @@ def test_code_that_keeps_state_elsewhere(hidden: ModuleType) -> None:
 
 
 def test_code_that_writes_what_it_reads(tmp_path: Path) -> None:
-    named("writes the private table to a file, a socket or another process during the release")
+    named("writes the private table to a file during the release")
     path = str(tmp_path / "copy")
 
     def vendor(data: Any, rng: Any) -> Any:
@@ -138,7 +156,7 @@ def test_code_that_writes_what_it_reads(tmp_path: Path) -> None:
 
 
 def test_a_file_opened_before_is_not_noticed(tmp_path: Path) -> None:
-    named("the same through a file that was opened before the test: no warning either")
+    named("the same through a file or pipe that was opened before the test: no warning either")
     path = tmp_path / "copy"
     file = os.open(path, os.O_CREAT | os.O_WRONLY)
 
@@ -285,7 +303,8 @@ def test_randomness_elsewhere() -> None:
 
 def test_other_programs_and_the_machine() -> None:
     named(
-        "opens a socket or a pipe, asks for input, the process's number or the load of the machine"
+        "opens a socket or a pipe, or reads one that was opened before, asks for input, "
+        "the process's number or the load of the machine"
     )
 
     def asks(data: Any, rng: Any) -> Any:
@@ -302,7 +321,7 @@ def test_other_programs_and_the_machine() -> None:
 
 
 def test_compiled_randomness() -> None:
-    named("draws in compiled code that is not known (OpenDP, PyTorch, ctypes, ..)")
+    named("draws in compiled code that is not known (OpenDP, PyTorch, SQLite, ctypes, ..)")
     library = ctypes.pythonapi
 
     def vendor(data: Any, rng: Any) -> Any:

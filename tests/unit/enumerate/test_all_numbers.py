@@ -278,3 +278,22 @@ def test_tight_claims_are_not_refuted(epsilon: float) -> None:
 
     verdict = lt.check_privacy(tight, SMALL, epsilon=epsilon, method="exhaustive", seed=1)
     assert verdict.decision == "YES"
+
+
+NAMES = ["north", "south"]
+
+
+@pytest.mark.slow
+def test_counts_of_a_small_table_are_compared_over_all_numbers() -> None:
+    """The function is asked with a frame, where its loops are looked for too."""
+
+    def report(frame: Any, rng: Any) -> Any:
+        draw = rng.geometric
+        return {r: int((frame["region"] == r).sum()) + draw(0.4) - draw(0.4) for r in NAMES}
+
+    table = lt.Table({"region": lt.Category(NAMES)}, rows=3)
+    mechanism = lt.mechanism(report).on_domain(table)
+    assert isinstance(mechanism.over_all_numbers(table.zeros), WholeFunction)
+    found = lt.exact_epsilon(mechanism, table)
+    assert found.upper == pytest.approx(2 * math.log(1 / 0.6))
+    assert found.lower == pytest.approx(found.upper)

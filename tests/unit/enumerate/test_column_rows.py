@@ -167,7 +167,7 @@ def of_mixed_types(data: Any, rng: Any) -> Any:
 
 
 def drawing(data: Any, rng: Any) -> Any:
-    return float(sum(v + rng.laplace() for v in data))
+    return float(sum(v * rng.laplace() for v in data))
 
 
 REFUSED = [lists_told, first_record, walked, keys_told, of_mixed_types, drawing]

@@ -13,6 +13,7 @@ import threading
 import time
 import types
 import uuid
+import weakref
 from collections import deque
 from collections.abc import Callable
 from fractions import Fraction
@@ -102,6 +103,71 @@ def test_generators_are_found_in_containers_and_under_made_up_names(place: int) 
 def test_what_cannot_be_put_elsewhere_is_watched(draw: Callable[[Any], bool]) -> None:
     with pytest.raises(NonDeterministicError, match="a generator that it holds"):
         law(draw)
+
+
+class Drawing(np.random.Generator):
+    """Weak references to it can be made."""
+
+
+class Kind(type):
+    rng = np.random.default_rng()
+
+
+class OfKind(metaclass=Kind):
+    pass
+
+
+HELD = Drawing(np.random.PCG64())
+LOCAL = contextvars.ContextVar[Any]("LOCAL")
+GETTER = {"rng": np.random.default_rng()}.get
+CALLED = np.frompyfunc(lambda limit: HELD.random() < limit, 1, 1)
+OF_MANY = [np.random.default_rng() for _ in range(1_100)]
+KEY = {np.random.default_rng(): "key"}
+WEAK = weakref.WeakValueDictionary({"rng": HELD})
+PROXY, REFERENCE = weakref.proxy(HELD), weakref.ref(HELD)
+
+
+def annotated(data: Any) -> bool:
+    return bool(annotated.__annotations__["rng"].random() < RARE)
+
+
+annotated.__annotations__["rng"] = np.random.default_rng()
+RARE = 2.0**-20
+HIDDEN: list[Callable[[Any], bool]] = [
+    lambda data: LOCAL.get().random() < RARE,
+    lambda data: OfKind.rng.random() < RARE,
+    lambda data: GETTER("rng").random() < RARE,
+    lambda data: CALLED(RARE),
+    lambda data: OF_MANY[1_050].random() < RARE,
+    lambda data: PROXY.random() < RARE,
+    annotated,
+]
+WATCHED: list[Callable[[Any], bool]] = [
+    lambda data: WEAK["rng"].random() < RARE,
+    lambda data: REFERENCE().random() < RARE,
+    lambda data: next(iter(KEY)).random() < RARE,
+]
+
+
+@pytest.mark.slow
+def test_a_rare_draw_is_followed_wherever_its_generator_is_hidden() -> None:
+    """Two runs that agree would not show it: each was taken for an answer that is always 0."""
+    token = LOCAL.set(np.random.default_rng())
+    for draw in HIDDEN:
+        assert dict(law(draw)) == {False: 1 - RARE, True: RARE}
+    assert type(LOCAL.get().random()) is float
+    LOCAL.reset(token)
+    for draw in WATCHED:
+        with pytest.raises(NonDeterministicError, match="a generator that it holds"):
+            law(draw)
+
+
+def test_generators_among_very_many_objects_must_stand_still(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sites, "MOST", 2)
+    with pytest.raises(NonDeterministicError, match="one of very many objects"):
+        law(lambda data: OF_MANY[1_050].random() < RARE)
 
 
 def test_objects_held_apart_are_independent() -> None:

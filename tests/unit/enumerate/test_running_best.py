@@ -7,6 +7,7 @@ import inspect
 import math
 import textwrap
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -15,9 +16,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import liptest as lt
+from liptest.enumerate import post_processing
 from liptest.enumerate.folding import fold_loops
 from liptest.enumerate.folds import Folds
 from liptest.enumerate.running_best import running_best_of
+from liptest.privacy.prices import align
 
 Scores = list[Any]
 
@@ -196,3 +199,23 @@ def test_what_an_exception_leaves_is_as_written() -> None:
 
     rewritten = fold_loops(interrupted, Folds(lambda _: None))
     assert rewritten([1, 2, 3]) == 2
+
+
+def test_a_loop_that_counts_itself_is_proved_in_few_runs(monkeypatch: Any) -> None:
+    """Each run that is cut is looked through for what it keeps: not every one of 64 paths."""
+    looked: list[object] = []
+    monkeypatch.setattr(
+        post_processing, "is_kept_elsewhere", lambda cut, tree: looked.append(cut.place)
+    )
+
+    def choose(data: Any, rng: Any) -> Any:
+        best, place = -math.inf, None
+        for value in range(8):
+            score = (data == value).sum() + rng.laplace(0, 2)
+            if score > best:
+                best, place = score, value
+        return place
+
+    found = align(lt.mechanism(choose), lt.RecordGrid([8] * 5000), Fraction(1))
+    assert found.epsilon == 1
+    assert len(looked) <= 21

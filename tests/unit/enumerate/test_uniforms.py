@@ -295,7 +295,7 @@ def test_what_fails_on_floats_fails_alike(program: Callable[[Any], Any]) -> None
 @pytest.mark.parametrize(
     "program",
     [
-        lambda rng: rng.random(dtype=np.float32) < 0.5,
+        lambda rng: rng.random(2, dtype=np.float32) < 0.5,
         lambda rng: rng.random(2, out=np.zeros(2)),
     ],
 )

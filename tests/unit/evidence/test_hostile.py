@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -54,33 +55,34 @@ def _nested(levels: int) -> Any:
     return value
 
 
-HOSTILE = {
-    "empty list": "[]",
-    "empty object": "{}",
-    "nothing": "",
-    "a number": "1",
-    "deep lists": "[" * 200_000,
-    "deep objects": '{"a":' * 50_000,
-    "deep but closed": "[" * 900 + "]" * 900,
-    "dimension of 4e8": _with("domain.dimension", 400_000_000),
-    "grid of 4e8": _with(
+#: What is written, made when a test asks for it.
+HOSTILE: dict[str, Callable[[], str]] = {
+    "empty list": lambda: "[]",
+    "empty object": lambda: "{}",
+    "nothing": lambda: "",
+    "a number": lambda: "1",
+    "deep lists": lambda: "[" * 200_000,
+    "deep objects": lambda: '{"a":' * 50_000,
+    "deep but closed": lambda: "[" * 900 + "]" * 900,
+    "dimension of 4e8": lambda: _with("domain.dimension", 400_000_000),
+    "grid of 4e8": lambda: _with(
         "domain", {"kind": "grid", "dimension": 400_000_000, "sizes": 2, "neighbours": "x"}
     ),
-    "dimension of 4,000 digits": _with("domain.dimension", 10**3999),
-    "300 bounds of 4,000 digits": _many_bounds(),
-    "tiny bounds": _with("verdict.witness.bounds", [["1e-99999"] * 4] * 300),
-    "deep output": _with("verdict.witness.event", [_nested(90)]),
-    "deeper output": _with("verdict.witness.event", [_nested(400)]),
-    "half a character": _with("verdict.mechanism", "\ud800"),
-    "half a character in a key": json.dumps({**_honest(), "\ud800": 1}),
-    "epsilon of 1e308": _with("verdict.claim.epsilon", 1e308),
-    "epsilon of 4,000 digits": _with("verdict.claim.epsilon", f"log({10**3999})"),
-    "an endless number": _with("verdict.largest_loss", 10**400),
-    "a huge seed": _with("verdict.seed", 10**4000),
-    "no number": _with("verdict.largest_loss", "nan"),
-    "line ends": _with("verdict.mechanism", "x\nHOLDS"),
-    "a list of lists": "[[]]",
-    "two of them, one of which is nothing": f"[{json.dumps(_honest())}, {{}}]",
+    "dimension of 4,000 digits": lambda: _with("domain.dimension", 10**3999),
+    "300 bounds of 4,000 digits": lambda: _many_bounds(),
+    "tiny bounds": lambda: _with("verdict.witness.bounds", [["1e-99999"] * 4] * 300),
+    "deep output": lambda: _with("verdict.witness.event", [_nested(90)]),
+    "deeper output": lambda: _with("verdict.witness.event", [_nested(400)]),
+    "half a character": lambda: _with("verdict.mechanism", "\ud800"),
+    "half a character in a key": lambda: json.dumps({**_honest(), "\ud800": 1}),
+    "epsilon of 1e308": lambda: _with("verdict.claim.epsilon", 1e308),
+    "epsilon of 4,000 digits": lambda: _with("verdict.claim.epsilon", f"log({10**3999})"),
+    "an endless number": lambda: _with("verdict.largest_loss", 10**400),
+    "a huge seed": lambda: _with("verdict.seed", 10**4000),
+    "no number": lambda: _with("verdict.largest_loss", "nan"),
+    "line ends": lambda: _with("verdict.mechanism", "x\nHOLDS"),
+    "a list of lists": lambda: "[[]]",
+    "two of them, one of which is nothing": lambda: f"[{json.dumps(_honest())}, {{}}]",
 }
 
 
@@ -95,7 +97,7 @@ def file(tmp_path):
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_verify_answers(name, file, capsys):
-    assert main(["verify", file(HOSTILE[name])]) in (1, 2, 3)
+    assert main(["verify", file(HOSTILE[name]())]) in (1, 2, 3)
     out, err = capsys.readouterr()
     assert "Traceback" not in err
     assert "internal error" not in err
@@ -111,7 +113,7 @@ def test_the_checker_of_witnesses_answers(name, file, capsys):
         if name in ("a huge seed", "line ends", "an endless number", "no number")
         else (1, 2, 3)
     )
-    assert check_witness.check_files([file(HOSTILE[name])]) in expected
+    assert check_witness.check_files([file(HOSTILE[name]())]) in expected
     out, err = capsys.readouterr()
     assert out or err.startswith("error: ")
     assert max(map(len, (out + err).splitlines())) < 2000

@@ -52,6 +52,71 @@ def test_a_release_beyond_the_cap_is_refused_before_the_draw(ledger):
     assert not ledger.problems()
 
 
+def test_tables_about_the_same_people_share_a_cap(ledger, capsys):
+    ledger.set_cap("clicks", epsilon=0.25, delta=1e-6)
+    ledger.set_people("visitors", ["orders", "clicks"], epsilon=0.35, delta=1e-6)
+    clicks, orders, other = (
+        gate(ledger, table=table, epsilon=0.1, releases=4)
+        for table in ("clicks", "orders", "other")
+    )
+    clicks.release(SECRET)
+    clicks.release(SECRET)
+    with pytest.raises(GateError, match=r"cap of private table 'clicks' is epsilon 0\.25"):
+        clicks.release(SECRET)
+    orders.release(SECRET)
+    rows = ledger.summary().rows
+    for one in (orders, clicks):
+        with pytest.raises(GateError, match="cap of "):
+            one.release(SECRET)
+    assert ledger.summary().rows == rows
+    assert orders.releases_left == 3
+    for _ in range(4):
+        other.release(SECRET)
+    # A group of the name of a table is another thing than the table's cap.
+    ledger.set_people("clicks", ["clicks", "orders", "other"], epsilon=0.71, delta=1e-6)
+    assert ledger.caps()["clicks"].epsilon == F("0.25")
+    with pytest.raises(
+        GateError, match=r"people 'clicks' \(private tables clicks, orders, other\)"
+    ):
+        gate(ledger, table="other").release(SECRET)
+    ledger.set_people("visitors", ["orders", "clicks"], epsilon=5.0, delta=1e-6)
+    ledger.set_people("clicks", ["clicks"], epsilon=5.0, delta=1e-6)
+    orders.release(SECRET)
+    assert ledger.problems() == []
+    assert main(["ledger", "show", str(ledger.path)]) == 0
+    said = capsys.readouterr().out
+    assert "people 'visitors' (private tables clicks, orders), 4 releases together" in said
+
+
+@pytest.mark.slow
+def test_a_shared_cap_is_the_cap_of_one_table_with_all_releases(ledger):
+    """Releases from two tables cost what the same releases from one cost."""
+    ledger.set_people("all", ["a", "b"], epsilon=9.0, delta=1e-5)
+    for n, mechanism in enumerate([GEOMETRIC, GAUSS] * 3):
+        claim = {"epsilon": 0.3} if mechanism is GEOMETRIC else {"rho": 0.01}
+        for table in ("ab"[n % 2], "one"):
+            gate(ledger, mechanism, table=table, **claim).release(SECRET)
+    together = ledger.people()["all"].cost(ledger.attempts())
+    assert (together.releases, together.delta) == (6, 1e-5)
+    assert together.epsilon == ledger.cost("one", delta=1e-5).epsilon
+
+
+def test_groups_of_people_are_only_widened_where_that_is_asked_for(ledger):
+    given = {"epsilon": 1.0, "delta": 1e-6}
+    ledger.set_people("visitors", ["a", "b"], **given, widen_only=True)
+    ledger.set_people("visitors", ["c", "a", "b"], **given, widen_only=True)
+    assert ledger.people()["visitors"].people == ("a", "b", "c")
+    for tables, change in ((["a", "b"], {}), (["a", "b", "c"], {"epsilon": 2.0})):
+        with pytest.raises(GateError, match="caps the people 'visitors'"):
+            ledger.set_people("visitors", tables, **{**given, **change}, widen_only=True)
+    with pytest.raises(InputError, match="name the private tables"):
+        ledger.set_people("none", [], **given)
+    path = str(ledger.path)
+    typed = ["ledger", "people", path, "visitors", "a", "--epsilon", "2", "--delta", "1e-6"]
+    assert main(typed) == 0
+    assert ledger.people()["visitors"].people == ("a",)
+
+
 def test_a_cap_holds_for_all_gates_of_a_table_together(ledger):
     ledger.set_cap("clicks", epsilon=0.9, delta=1e-5)
     drawn = 0

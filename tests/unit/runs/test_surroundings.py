@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import decimal
 import locale
 import os
@@ -43,7 +44,8 @@ def _found():
 def _disturb():
     os.chdir("/")
     os.environ["LIPTEST_OF_A_VENDOR"] = "1"
-    os.environ.pop("PATH", None)
+    with contextlib.suppress(KeyError):
+        del os.environ["PATH"]
     locale.setlocale(locale.LC_ALL, "C.UTF-8" if locale.setlocale(locale.LC_ALL) == "C" else "C")
     sys.setrecursionlimit(sys.getrecursionlimit() + 100)
     for name in HOOKS[:4]:

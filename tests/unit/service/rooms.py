@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import liptest as lt
 from liptest.cli.sealed_release import SealedCode
 from liptest.evidence.ledger import LedgerRecorder
+from liptest.evidence.postgres import Postgres
 from liptest.gate.gate import SealedGate
 from liptest.gate.sealing import seal
 from liptest.runs.fingerprints import fingerprint
@@ -16,9 +20,11 @@ from liptest.service import actions
 from liptest.service.analysis import sealed_text
 from liptest.service.daemon import Daemon
 from liptest.service.jobs import RELEASER, Workplace
+from liptest.service.opening import prepare_all
 from liptest.service.records import ANALYSE, OPERATOR, VENDOR, Places, Result, User
 from liptest.service.store import Store
 from liptest.service.tasks import ALLOWED, from_json, settings_of_test, task_law
+from tests.unit.data.postgres import USER, running_server
 
 #: Records of the private table, and a value that no domain of it holds.
 RECORDS, STRANGE = 12, 770077
@@ -51,6 +57,17 @@ class Room:
         found = self.store.user(name)
         assert found is not None
         return found
+
+    def stored(self) -> bytes:
+        """All that is stored: of files their bytes, of tables in a server their rows."""
+        found = [path.read_bytes() for path in self.places.folder.rglob("*.db*")]
+        if self.places.url is not None:
+            for schema in ("service", "ledger", "tests"):
+                base = Postgres(self.places.url, schema, named=False)
+                query = "SELECT tablename FROM pg_tables WHERE schemaname = ?"
+                for (name,) in base.rows(query, (schema,)):
+                    found += [repr(row).encode() for row in base.rows(f"SELECT * FROM {name}")]
+        return b"".join(found)
 
     def work(self) -> None:
         """Let the releaser do what there is."""
@@ -124,12 +141,41 @@ def private_mechanism() -> lt.Mechanism:
     return lt.ShiftMechanism(lt.Count(), lt.DiscreteLaplace(1))
 
 
-def make_room(folder: Path) -> Room:
-    """Two operators, two vendors, a table and a task."""
-    places, clock = Places(folder / "room"), Clock()
-    places.make()
+@dataclass(frozen=True)
+class DatabaseServer:
+    """A PostgreSQL server: databases by their names, each copied from another one."""
+
+    engine: Any
+
+    def url(self, name: str, user: str = USER) -> str:
+        return f"postgresql://{user}@/{name}?host={self.engine.url.query['host']}"
+
+    def run(self, statement: str) -> None:
+        with self.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+            connection.exec_driver_sql(statement)
+
+    def make_account(self, name: str) -> None:
+        """An account that may log in, where it is not there from another test."""
+        self.run(
+            f"DO $$ BEGIN CREATE ROLE {name} LOGIN; EXCEPTION WHEN duplicate_object THEN END $$"
+        )
+
+    def create(self, name: str, template: str = "template1") -> str:
+        self.run(f"CREATE DATABASE {name} TEMPLATE {template}")
+        return self.url(name)
+
+
+@contextmanager
+def running_databases() -> Iterator[DatabaseServer]:
+    with running_server() as engine:
+        yield DatabaseServer(engine)
+
+
+def make_room(folder: Path, url: str | None = None) -> Room:
+    """Two operators, two vendors, a table and a task; in PostgreSQL where a URL is named."""
+    places, clock = Places(folder / "room", url), Clock()
     store = Store(places.database, clock)
-    store.prepare()
+    prepare_all(store, places)
     hashed = quick_hash(PASSWORD)
     for name, role in (("olga", OPERATOR), ("oleg", OPERATOR), ("vera", VENDOR), ("viki", VENDOR)):
         store.add_user(name, role, hashed)

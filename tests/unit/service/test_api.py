@@ -113,6 +113,14 @@ def test_operators_make_tables_and_tasks(room: Room) -> None:
     assert olga.post("/api/tasks", bad)[0] == 400
     room.work()
     assert [one["state"] for one in olga.get("/api/tables")[1]] == ["ready", "ready"]
+    people = {"name": "all", "tables": [1, made["id"]], "epsilon": 1.5, "delta": 1e-9}
+    assert Caller(room, "vera").post("/api/people", people)[0] == 403
+    assert olga.post("/api/people", {**people, "tables": []})[0] == 400
+    assert olga.post("/api/people", people)[1]["tables"] == ["clicks", "more"]
+    room.work()
+    assert olga.get("/api/people")[1][0]["state"] == "ready"
+    shared = olga.get("/api/ledger")[1]["budgets"][-1]
+    assert (shared["table"], shared["tables"], shared["cap"]) == ("all", ["clicks", "more"], 1.5)
 
 
 def test_the_service_is_told_of_no_cookie(room: Room) -> None:

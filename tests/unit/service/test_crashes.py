@@ -13,6 +13,7 @@ import pytest
 from liptest.evidence.ledger import Ledger
 from liptest.service import actions
 from liptest.service.ledger_view import view_ledger
+from liptest.service.opening import VARIABLE
 from liptest.service.records import RELEASE
 from tests.unit.service.rooms import Room, private_mechanism
 
@@ -27,7 +28,7 @@ import liptest.gate.sealed as sealed
 from liptest.service import releasing
 from liptest.service.daemon import Daemon
 from liptest.service.jobs import RELEASER, Workplace
-from liptest.service.records import Places
+from liptest.service.opening import places_here
 from liptest.service.store import Store
 from liptest.service.tasks import ALLOWED
 
@@ -49,7 +50,7 @@ elif place == "between the draw and its row":
     chain.row_after = lambda draft, last: end() if draft.kind == "release" else real(draft, last)
 elif place == "after its row":
     Store.finish = end
-places = Places(folder)
+places = places_here(folder)
 Daemon(RELEASER, Workplace(Store(places.database, clock), places, ALLOWED)).run_one()
 """
 PLACES = (
@@ -65,7 +66,8 @@ def test_a_releaser_that_is_killed_anywhere(room: Room) -> None:
     for place in PLACES:
         room.clock.now += 100
         command = [sys.executable, "-c", KILLED_AT, str(room.places.folder), place]
-        done = subprocess.run([*command, str(room.clock.now)], check=False)
+        environment = {**os.environ, VARIABLE: room.places.url or ""}
+        done = subprocess.run([*command, str(room.clock.now)], check=False, env=environment)
         assert done.returncode == -signal.SIGKILL, place
         assert room.store.release(number).state == "approved"
         drawn = Ledger(room.places.ledger).released("clicks", "release-1")

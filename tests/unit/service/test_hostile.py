@@ -10,7 +10,7 @@ from liptest.service.jobs import WORKER, Workplace
 from liptest.service.tasks import ALLOWED
 from liptest.service.web import make_app
 from tests.unit.service.asgi import Client
-from tests.unit.service.rooms import CHECK, CODE, PASSWORD, Room
+from tests.unit.service.rooms import CHECK, CODE, PASSWORD, Room, make_room
 
 pytestmark = pytest.mark.slow
 MECHANISM = "\nimport liptest as lt\n@lt.mechanism\ndef count(data, rng):\n    {}\n    return 0\n"
@@ -45,6 +45,17 @@ LIMITED = {
         "failed: the analysis gave an answer that cannot be read",
     ),
     "an exit": ("raise SystemExit(0)", "failed: "),
+    "a zip of death": (
+        "import itertools, zlib\nsmall = zlib.compress(bytes(1 << 26), 9)\n"
+        "held = b''.join(itertools.repeat(zlib.decompress(small), 4096))",
+        "failed: limit of memory",
+    ),
+    "500 fractions of 2,000 digits": (
+        "from fractions import Fraction\nimport liptest as lt\ndef pmf(data):\n"
+        "    parts = [Fraction(10**1990 + 2 * n + 1, 10**1993 + 4 * n + 1) for n in range(500)]\n"
+        "    return [*parts, 1 - sum(parts)]\ncount = lt.ExactForm(tuple(range(501)), pmf)",
+        "failed: limit of time",
+    ),
     "no Python": (b"PK\x03\x04" + bytes(1000), "failed: the file is not Python"),
     "packages": ("import requests", "failed: the code imports requests; allowed are"),
     "endless laws": (MECHANISM.format("while True: pass"), "failed: limit of time"),
@@ -54,6 +65,12 @@ LIMITED = {
         "failed: ",
     ),
 }
+
+
+@pytest.fixture(scope="module")
+def first_room(tmp_path_factory: pytest.TempPathFactory) -> Room:
+    """On SQLite alone: what a jail does is the same for all databases, and takes long."""
+    return make_room(tmp_path_factory.mktemp("hostile"))
 
 
 def work(room: Room) -> None:
@@ -71,6 +88,7 @@ def test_hostile_code_meets_limits(room: Room, share: int) -> None:
         room.task = short if said == "failed: limit of time" else long
         content = code if isinstance(code, bytes) else code.encode()
         numbers[what] = room.submit(key=f"hostile-{n:04}", content=content)
+    room.task = long
     good = room.submit(key="a-good-one", content=CODE)
     work(room)
     found = {what: room.store.submission(number) for what, number in numbers.items()}
@@ -89,8 +107,8 @@ def test_hostile_code_meets_limits(room: Room, share: int) -> None:
 @pytest.mark.skipif(find_bubblewrap() is None, reason="needs bubblewrap")
 def test_what_only_a_jail_keeps(room: Room) -> None:
     """Files: none of the operator's is there, and those that are written have a limit together."""
-    hidden = [room.places.database, room.places.ledger, room.places.private / "clicks.csv"]
-    reads = "".join(f"\nopen({str(path)!r})" for path in hidden[:1])
+    hidden = [room.places.private / "clicks.csv", *room.places.files]
+    reads = "".join(f"\nopen({str(path)!r})" for path in hidden)
     fills = (
         "import itertools, tempfile\nplace = tempfile.gettempdir()\n"
         "for n in itertools.count():\n    open(f'{place}/f{n}', 'wb').write(bytes(1 << 24))"

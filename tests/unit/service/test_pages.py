@@ -73,7 +73,7 @@ def test_the_cookie_is_no_use_to_others(room: Room) -> None:
     assert "httponly" in said
     assert "samesite=strict" in said
     secret = browser.client.cookies["liptest_session"]
-    assert secret.encode() not in room.places.database.read_bytes()
+    assert secret.encode() not in room.stored()
     browser.get("/")
     assert browser.post("/logout") == (303, "/login")
     browser.client.cookies["liptest_session"] = secret
@@ -196,6 +196,18 @@ def test_submissions_are_counted(room: Room, enter: Enter, monkeypatch: pytest.M
     assert browser.send(CODE, key="key-00009")[0] == 429
 
 
+def test_tables_about_the_same_people(room: Room, enter: Enter) -> None:
+    olga, other = enter("olga"), room.register(name="more")
+    form = {"name": "all", "epsilon": "2", "delta": "1e-9", "tables": f"1\n{other}"}
+    assert olga.post("/people", **form) == (303, "/tables")
+    room.work()
+    assert "all (clicks, more)" in olga.get("/tables")[1]
+    assert olga.post("/people", **{**form, "tables": ""})[0] == 400
+    assert olga.post("/people", **{**form, "tables": "1\nx"})[0] == 404
+    assert olga.post("/people", **{**form, "epsilon": "3"})[0] == 409
+    assert enter("vera").post("/people", **form)[0] == 403
+
+
 def test_names_are_shown_as_they_are(room: Room, enter: Enter) -> None:
     hostile = "<script>alert(1)</script>"
     olga = enter("olga")
@@ -268,7 +280,7 @@ def test_tokens_are_shown_once(room: Room, enter: Enter) -> None:
     assert status == 200
     assert token is not None
     assert token[0] not in browser.get("/account")[1]
-    assert token[0].encode() not in room.places.database.read_bytes()
+    assert token[0].encode() not in room.stored()
     other = enter("viki")
     other.post("/tokens/1/revoke")
     assert len(room.store.tokens(room.user("vera"))) == 1

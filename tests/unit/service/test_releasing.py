@@ -57,6 +57,43 @@ def test_refused_at_the_cap(room: Room) -> None:
     assert last.message.startswith("the cap of private table 'clicks' is epsilon 2")
 
 
+def test_tables_about_the_same_people_share_a_budget(room: Room) -> None:
+    write(room.places, "orders.csv", [0, 1] * (RECORDS // 2))
+    orders = room.register(name="orders", file="orders.csv")
+    given = {"name": "visitors", "epsilon": 2.5, "delta": 1e-9}
+    olga = room.user("olga")
+    with pytest.raises(ServiceError, match="there is no table 99"):
+        actions.name_people(room.store, olga, tables=[1, 99], **given)
+    assert room.store.people() == []
+    number = actions.name_people(room.store, olga, tables=[1], **given)
+    room.work()
+    assert actions.name_people(room.store, olga, tables=[orders], **given) == number
+    room.work()
+    [group] = room.store.people()
+    assert (group.tables, group.state) == (("clicks", "orders"), "ready")
+    with pytest.raises(ServiceError, match=r"have the cap 2\.5 at 1e-09 already"):
+        actions.name_people(room.store, olga, tables=[1], **{**given, "epsilon": 9.0})
+    with pytest.raises(ServiceError, match="only operators"):
+        actions.name_people(room.store, room.user("vera"), tables=[1], **given)
+    first = [asked(room, f"clicks-{n}") for n in range(2)]
+    room.work()
+    room.task = room.make_task(orders)
+    submission = room.submit(key="key-of-orders")
+    room.decide(submission, private_mechanism())
+    last = actions.ask_for_release(room.store, olga, submission, "orders-1")
+    room.work()
+    assert [room.store.release(n).state for n in (*first, last)] == [*["released"] * 2, "refused"]
+    assert (
+        "the people 'visitors' (private tables clicks, orders)" in room.store.release(last).message
+    )
+    shared = view_ledger(room.places).budgets[-1]
+    assert (shared.title, shared.releases) == ("visitors (clicks, orders)", 2)
+    # Whoever owns the web process and its database cannot take a table out, or raise the cap.
+    for change in ({"tables": ("orders",)}, {"epsilon": 100.0}):
+        state, message, _ = releasing.cap_people(replace(group, **change), room.places)
+        assert (state, message[:15]) == ("failed", "the ledger caps")
+
+
 def test_killed_between_the_ledger_and_the_database(
     room: Room, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -173,9 +210,7 @@ def test_what_does_not_fit_is_not_quoted(room: Room) -> None:
     short = f"epsilon = 1.0\n[domain]\nrecords = {RECORDS - 1}\n"
     assert room.store.task(room.make_task(1, short)).state == "failed"
     assert room.store.task(room.make_task(1, CHECK)).state == "ready"
-    stored = b"".join(path.read_bytes() for path in room.places.folder.glob("service.db*"))
-    stored += b"".join(path.read_bytes() for path in room.places.ledger.parent.glob("*"))
-    assert str(STRANGE).encode() not in stored
+    assert str(STRANGE).encode() not in room.stored()
 
 
 def test_no_release_after_a_no(room: Room) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -10,8 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from liptest.service import actions
+from liptest.service import store as store_module
 from liptest.service.records import ANALYSE, FAILED, RELEASE, ServiceError
-from liptest.service.store import LEASE, Store, open_store
+from liptest.service.store import LEASE, Store
 from tests.unit.service.rooms import Clock, Room, private_mechanism
 
 
@@ -56,8 +59,8 @@ def test_a_request_that_is_sent_twice_is_one(room: Room) -> None:
 def test_equal_code_is_stored_once(room: Room) -> None:
     for key in ("key-00001", "key-00002"):
         room.submit(key=key)
-    with sqlite3.connect(room.places.database) as db:
-        assert db.execute("SELECT count(*) FROM code").fetchone() == (1,)
+    [row] = room.store.base.rows("SELECT count(*) AS n FROM code", ())
+    assert row["n"] == 1
 
 
 def test_two_operators_when_two_are_asked_for(room: Room) -> None:
@@ -86,34 +89,57 @@ def test_visits_are_counted(room: Room) -> None:
 
 
 def test_another_database_is_refused_in_a_line(tmp_path: Path) -> None:
-    with pytest.raises(ServiceError, match="database=postgresql: only a file for SQLite"):
-        open_store("postgresql://ada:secret@host/db")
+    with pytest.raises(ServiceError, match="database=mysql: name a file, or postgresql:"):
+        Store("mysql://ada:secret@host/db")
     newer = Store(tmp_path / "newer.db")
-    with sqlite3.connect(newer.path) as db:
+    with closing(sqlite3.connect(tmp_path / "newer.db")) as db:
         db.execute("PRAGMA user_version = 99")
     with pytest.raises(ServiceError, match="version 99"):
         newer.prepare()
+
+
+NUMBERS = count(1)
+
+
+def test_a_file_of_the_first_version_gets_what_was_added(tmp_path: Path) -> None:
+    store = Store(tmp_path / "service.db")
+    store.base.prepare(store_module._VERSIONS[:1])
+    store.add_user("olga", "operator", "")
+    olga = store.user("olga")
+    assert olga is not None
+    number = store.add_table(olga, "clicks", "x.csv", None, 1.0, 1e-9)
+    for _ in range(2):
+        store.prepare()
+    store.add_people(olga, "all", [number], 1.0, 1e-9)
+    assert [one.tables for one in store.people()] == [("clicks",)]
+    assert [one.name for one in store.users()] == ["olga"]
 
 
 # Each step of each process: claims, dies with its job, is slow beyond its lease, or finishes.
 STEPS = st.lists(st.tuples(st.integers(0, 2), st.sampled_from("cdslf")), max_size=40)
 
 
+@pytest.mark.parametrize("kind", ["sqlite", pytest.param("postgres", marks=pytest.mark.slow)])
 @settings(
     max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(steps=STEPS)
 def test_whatever_dies_every_job_is_finished_once(
-    tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[int, str]]
+    tmp_path_factory: pytest.TempPathFactory,
+    request: pytest.FixtureRequest,
+    kind: str,
+    steps: list[tuple[int, str]],
 ) -> None:
     clock = Clock()
-    store = Store(tmp_path_factory.mktemp("jobs") / "service.db", clock)
+    place: Path | str = tmp_path_factory.mktemp("jobs") / "service.db"
+    if kind == "postgres":
+        place = request.getfixturevalue("database_server").create(f"jobs_{next(NUMBERS)}")
+    store = Store(place, clock)
     store.prepare()
     store.add_user("o", "operator", "")
     user = store.user("o")
     assert user is not None
-    count = 3
-    for n in range(count):
+    for n in range(3):
         store.add_table(user, f"table {n}", "x.csv", None, 1.0, 1e-9)
     held = {}
     finished: list[int] = []
@@ -135,3 +161,4 @@ def test_whatever_dies_every_job_is_finished_once(
         finished += [job.subject] * store.finish(job, "ready")
     assert sorted(finished) == [1, 2, 3]
     assert store.waiting() == 0
+    store.close()

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+import random
+from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
-from itertools import product
+from itertools import accumulate, pairwise, product
 from typing import Any
 
 import numpy as np
@@ -228,3 +230,84 @@ def test_factors_that_make_no_weights_are_refused(factor: float) -> None:
     found = align(program, lt.RecordGrid([4] * 1000), _exact(1.0), _exact(ROUNDED))
     assert found.price is None
     assert "liptest itself" not in found.reason
+
+
+def chosen_by_python(scores: Scores, factor: float) -> Any:
+    """The same with ``random.choices``, which needs no probabilities."""
+
+    def draw(data: Any) -> int:
+        found = [int(one) for one in scores(data)]
+        top = max(found)
+        return random.choices(
+            range(len(found)), weights=[math.exp(factor * (s - top)) for s in found]
+        )[0]
+
+    return draw
+
+
+few = st.lists(
+    st.lists(st.integers(-2, 2), min_size=VALUES, max_size=VALUES), min_size=2, max_size=2
+)
+
+
+@pytest.mark.slow
+@settings(max_examples=6, deadline=None)
+@given(few, st.booleans())
+def test_choices_of_python_and_of_two_places(rows: list[list[int]], in_python: bool) -> None:
+    table = np.array(rows)
+    if any(len(set(row)) == 1 for row in rows):
+        return
+    scores = lambda data: np.array([row[data].sum() for row in table])  # noqa: E731
+    program = (chosen_by_python if in_python else drawn_by)(scores, 0.5)
+    loss = largest_loss(scores, 0.5)
+    spread = max(np.ptp(table[:, v] - table[:, w]) for v in range(VALUES) for w in range(VALUES))
+    for claim in (loss * 0.999, 0.5 * spread * 1.001 + 1e-6):
+        if claim <= 0:
+            continue
+        found = align(lt.mechanism(program), SMALL, _exact(claim), _exact(ROUNDED))
+        assert (found.epsilon <= claim) is (claim > loss)
+
+
+def letters(data: Any) -> Any:
+    counts = Counter(data.tolist())
+    best = max(counts[k] for k in range(4))
+    weights = [math.exp(0.5 * (counts[k] - best)) for k in range(4)]
+    total = sum(weights)
+    return random.choices("abcd", [one / total for one in weights], k=2)
+
+
+def larger_half(data: Any) -> Any:
+    ones = int((data == 0).sum())
+    scores = [500 - ones, ones]
+    top = max(500 - ones, ones)
+    return random.choices([0, 1], [math.exp(0.5 * (one - top)) for one in scores])
+
+
+@pytest.mark.parametrize(("program", "price"), [(letters, 2.0), (larger_half, 1.0)])
+def test_choices_of_python_at_any_size(program: Any, price: float) -> None:
+    people = lt.RecordGrid([4] * 500)
+    found = align(lt.mechanism(program), people, _exact(price), _exact(ROUNDED))
+    assert found.epsilon == price
+    found = align(lt.mechanism(program), people, _exact(price * 0.99), _exact(ROUNDED))
+    assert found.epsilon > price * 0.99
+
+
+@given(st.lists(st.floats(-40, 0), min_size=2, max_size=30))
+def test_what_python_draws_is_within_the_stated_bound(scores: list[float]) -> None:
+    weights = [math.exp(one) for one in scores]
+    sums = list(accumulate(weights))
+    cuts = [0]
+    for bound in sums[:-1]:
+        low, high = 0, 1 << 53  # the first grid point whose product is not below the bound
+        while low < high:
+            middle = (low + high) // 2
+            below = middle * 2.0**-53 * (sums[-1] + 0.0) < bound
+            low, high = (middle + 1, high) if below else (low, middle)
+        cuts.append(low)
+    cuts.append(1 << 53)
+    total = sum(map(Fraction, weights))
+    gaps = (
+        abs(Fraction(after - before, 1 << 53) - Fraction(one) / total)
+        for one, (before, after) in zip(weights, pairwise(cuts), strict=True)
+    )
+    assert sum(gaps) / 2 <= Fraction(len(weights) + 2048, 1 << 50)

@@ -1,0 +1,178 @@
+"""Loops over values with their counts that tell only those whose noisy count is large.
+
+Which values there are depends on the data. Where each count gets noise of its own, and a value that
+does not pass leaves no trace, a value that is missing is as good as one that does not pass: so all
+values that may be there are walked, and the chance that one record alone makes its value pass is a
+delta (docs/theory/size.md, S13).
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Iterator
+from fractions import Fraction
+from types import ModuleType
+from typing import Any, NoReturn
+
+import numpy as np
+
+from liptest.enumerate.noise_outputs import items_of
+from liptest.enumerate.pure_code import is_plain
+from liptest.symbolic.answers import Answer
+from liptest.symbolic.noise import Noise
+from liptest.values.aligned import AlignedRun, AlignedValue, ReleasedValue
+from liptest.values.protocol import is_symbolic
+from liptest.values.rounding import Near
+
+_COMPARISONS = {
+    "Gt": operator.gt,
+    "GtE": operator.ge,
+}
+# Of a float that Python's exp and erfc give: less than this, relatively.
+_NEAR = Fraction(1, 1 << 40)
+
+
+class Passing:
+    """One such loop; ``tell`` is called for each value, whether it passes or not.
+
+    Parameters
+    ----------
+    values
+        The distinct values of the data (``values.distinct``).
+    """
+
+    def __init__(self, values: Any) -> None:
+        self._values = values
+        self._run: AlignedRun = values.column.run
+        self._count: Any = None
+        self._first = 0
+        self._entries: list[tuple[Any, Any, AlignedValue, str, Any]] = []
+        self._mass = Fraction(0)
+        self._answers: list[int] = []
+
+    def __iter__(self) -> Iterator[tuple[Any, Any]]:
+        book = self._values.column.answers
+        if book.has_parts or not book.has_positions or self._run.missing:
+            self._refuse("a loop over the values of a part of the records, or a second one")
+        for value in self._values.values:
+            self._count = self._values.count_of(value)
+            if type(self._count) is not AlignedValue:
+                self._refuse("a loop over one value")
+            if self._run.point is not None and self._run.at_point(self._count.form) == 0:
+                continue
+            self._first = len(self._run.noises)
+            yield value, self._count
+
+    def draws(self, source: Any) -> None:
+        """What is asked for noise must be a generator."""
+        is_generator = isinstance(source, (np.random.Generator, np.random.RandomState))
+        if is_generator and type(source).__module__.startswith(f"{__package__}."):
+            return
+        if isinstance(source, ModuleType) and source.__name__ in ("numpy.random", "random"):
+            return
+        self._refuse("noise of a generator that is not known")
+
+    def tell(self, left: Any, comparison: str, bound: Any, key: Any, value: Any) -> None:
+        """``if left > bound: found[key] = value``."""
+        if type(bound) not in (int, float) or not math.isfinite(bound):
+            self._refuse("a comparison with what is not a constant")
+        noise, factor = self._own_noise(left)
+        if not is_plain(key) or not _follows_from(value, left):
+            self._refuse("what is told of a value beside its own noisy count")
+        constant = Fraction(left.form.constant)
+        self._mass = max(self._mass, _tail(noise, (Fraction(bound) - constant - 1) / factor))
+        self._run.release(left.form)
+        self._entries.append((key, value, left, comparison, bound))
+
+    def _own_noise(self, left: Any) -> tuple[Noise, Fraction]:
+        """The noise that was drawn for this value alone, and its factor."""
+        (count, _), *_ = self._count.form.terms
+        form = left.form if type(left) is AlignedValue else None
+        noises = self._run.noises
+        drawn = [] if form is None else [one for one in form.terms if one[0] != count]
+        if form is None or dict(form.terms).get(count) != 1 or len(drawn) != 1:
+            self._refuse("a comparison of more than a count with noise of its own")
+        ((variable, factor),) = drawn
+        found: Any = noises[variable]
+        is_new = variable >= self._first and variable == len(noises) - 1
+        if type(found) is Answer or not is_new or found.family not in ("laplace", "normal"):
+            self._refuse("a comparison of a count without Laplace or normal noise of its own")
+        self._answers.append(noises[count].number)
+        return found, abs(Fraction(factor))
+
+    def result(self, before: Any) -> Any:
+        """What the loop has filled, a dict or a list."""
+        if type(before) not in (dict, list) or before:
+            self._refuse("a loop that fills what is not an empty dict or list")
+        self._run.missing.append((self._mass, tuple(self._answers)))
+        return PassedTable(self._run, type(before), tuple(self._entries))
+
+    def fail(self) -> NoReturn:
+        """A pass raised an exception."""
+        self._refuse("a loop that raises an exception")
+
+    def _refuse(self, use: str) -> NoReturn:
+        raise AssertionError(self._values.refuse(use))
+
+
+class PassedTable(ReleasedValue):
+    """The dict or list that such a loop has filled, which may be given out."""
+
+    __slots__ = ("_entries",)
+
+    described = "what passed a threshold"
+    advice = "return it as it is"
+
+    def __init__(self, run: AlignedRun, kind: Any, entries: tuple[Any, ...]) -> None:
+        super().__init__(run, kind, None, ())
+        self._entries = entries
+
+    @property
+    def expected(self) -> Any:
+        """What it is at the point of the run, up to rounding, as an output."""
+        passed = [
+            (_near(key), _near(value))
+            for key, value, left, comparison, bound in self._entries
+            if _COMPARISONS[comparison](left.evaluate(), bound)
+        ]
+        return items_of(dict(passed)) if self.kind is dict else tuple(value for _, value in passed)
+
+    def _refused(self, *arguments: Any, **options: Any) -> NoReturn:
+        raise AssertionError(self.refuse("anything but the output"))
+
+    evaluate = binary = compare = typed = rounded = rounded_to = apply = released = _refused
+    __iter__ = __len__ = __getitem__ = __setitem__ = __contains__ = __bool__ = _refused
+    __eq__ = __ne__ = __array__ = __getattr__ = _refused
+    __hash__ = None  # type: ignore[assignment]
+
+
+def _follows_from(value: Any, left: AlignedValue) -> bool:
+    """Whether it is a function of one noisy count."""
+    if type(value) is AlignedValue:
+        return value.run.terms_of(value.form) == value.run.terms_of(left.form)
+    if type(value) is ReleasedValue:
+        return all(_follows_from(one, left) for one in value.arguments)
+    if type(value) is tuple:
+        return all(_follows_from(one, left) for one in value)
+    return not is_symbolic(value) and is_plain(value)
+
+
+def _near(value: Any) -> Any:
+    if type(value) is tuple:
+        return tuple(map(_near, value))
+    if is_symbolic(value):
+        found = value.evaluate()
+        plain = found.item() if isinstance(found, np.generic) else found
+        return Near(plain, Fraction(1)) if isinstance(plain, float) else plain
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _tail(noise: Noise, at: Fraction) -> Fraction:
+    """P(noise > at), or more."""
+    scaled = float(at / noise.parameter)
+    if noise.family == "normal":
+        mass = math.erfc(scaled / math.sqrt(2)) / 2
+    else:
+        mass = math.exp(-scaled) / 2 if scaled >= 0 else 1 - math.exp(scaled) / 2
+    return min(Fraction(mass) * (1 + _NEAR) + Fraction(1, 1 << 1000), Fraction(1))

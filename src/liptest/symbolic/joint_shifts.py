@@ -1,0 +1,171 @@
+"""Sums of answers and fresh noise: by how much neighbours move all of them, whatever is claimed.
+
+As in ``direct_sums`` the program is post-processing of the sums. What a difference moves is told by
+three numbers, from which every notion of privacy is bounded (docs/theory/size.md, S12).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from liptest.symbolic.alignment import words_of_shifts
+from liptest.symbolic.answers import AlignedPath, Answer, Differences, ManyDifferences, Move
+from liptest.symbolic.block_prices import BlockPrice, price_blocks
+from liptest.symbolic.direct_sums import (
+    NO_SHIFT,
+    NormalSums,
+    ReleasedSums,
+    few_moves,
+    largest_normal_shift,
+    largest_square,
+    released_sums,
+)
+from liptest.symbolic.path_programs import Block
+
+_ZERO = Fraction(0)
+
+
+@dataclass(frozen=True)
+class JointShift:
+    """What neighbours move at most.
+
+    Parameters
+    ----------
+    square
+        Of the length of the shifts of normal noise, in standard deviations.
+    laplace
+        Shifts of variables with Laplace noise, in scales, one for each.
+    loss
+        The largest log ratio, in both orders, of all other noise together.
+    are_independent
+        Whether these parts are: then a path is the only one.
+    move
+        Of the answers.
+    words
+        The shifts, for people.
+    """
+
+    square: Fraction = _ZERO
+    laplace: tuple[Fraction, ...] = ()
+    loss: Fraction = _ZERO
+    are_independent: bool = True
+    move: Move = ()
+    words: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class NoJointShift:
+    """Why there are no such numbers."""
+
+    why: str
+
+
+def find_joint_shifts(
+    paths: Sequence[AlignedPath], differences: Differences | ManyDifferences
+) -> list[JointShift] | NoJointShift:
+    """What each difference of neighbours moves; of many differences one bound for all.
+
+    Paths have no conditions: which of several is taken depends on random choices and on what was
+    released before.
+    """
+    if isinstance(differences, ManyDifferences):
+        return _of_many(paths, differences)
+    found = released_sums(paths, (differences,))
+    if not isinstance(found, list):
+        return NoJointShift(found.why)
+    moves = few_moves(found, differences)
+    if moves is None:
+        one = _of_all(found, differences)
+        return one if isinstance(one, NoJointShift) else [one]
+    listed = []
+    for move in moves:
+        here = _at(found, move)
+        if isinstance(here, NoJointShift):
+            return here
+        listed.append(here)
+    return listed or [JointShift()]
+
+
+def _at(found: Sequence[ReleasedSums], move: Move) -> JointShift | NoJointShift:
+    """Of one difference, and of its opposite."""
+    size = 1 + max(i for i, _ in move)
+    both = (move, tuple((i, -by) for i, by in move))
+    square = max(one.normal.square(move) for one in found)
+    words = _words(found[0].path, square)
+    if len(found) > 1:
+        prices = [_loss(one.pure, size, side) for one in found for side in both]
+        losses = [price for price in prices if price is not None]
+        if len(losses) < len(prices):
+            return NoJointShift(NO_SHIFT)
+        return JointShift(square, (), max(losses), False, move, words)
+    (one,) = found
+    laplace = tuple(
+        price
+        for block in one.pure
+        if _is_laplace(one.path, block) and (price := _at_move(block, move))
+    )
+    others = [block for block in one.pure if not _is_laplace(one.path, block)]
+    losses = [price for side in both if (price := _loss(others, size, side)) is not None]
+    if len(losses) < len(both):
+        return NoJointShift(NO_SHIFT)
+    here = Differences(size, (move,), "listed")
+    words += words_of_shifts(one.path, price_blocks(one.pure, here).parts)
+    return JointShift(square, laplace, max(losses), True, move, words)
+
+
+def _of_all(found: Sequence[ReleasedSums], differences: Differences) -> JointShift | NoJointShift:
+    """Each kind of noise at its own worst."""
+    totals = [price_blocks(one.pure, differences) for one in found]
+    losses = [total.price for total in totals if total.price is not None]
+    if len(losses) < len(totals):
+        return NoJointShift(NO_SHIFT)
+    square, move = max(_square(one.normal, differences) for one in found)
+    words = _words(found[0].path, square)
+    return JointShift(square, (), max(losses), len(found) == 1, move or totals[0].move, words)
+
+
+def _of_many(
+    paths: Sequence[AlignedPath], many: ManyDifferences
+) -> list[JointShift] | NoJointShift:
+    found = released_sums(paths, [part for _, part in many.parts])
+    if not isinstance(found, list):
+        return NoJointShift(found.why)
+    length, loss = _ZERO, _ZERO
+    for times, part in many.parts:
+        one = _of_all(found, part)
+        if isinstance(one, NoJointShift):
+            return one
+        length += times * max(largest_normal_shift(sums.normal, part)[0] for sums in found)
+        loss += times * one.loss
+    square = length**2
+    return [JointShift(square, (), loss, len(found) == 1, (), _words(found[0].path, square))]
+
+
+def _square(normal: NormalSums, differences: Differences) -> tuple[Fraction, Move]:
+    if not differences.box:
+        return largest_square(normal, differences)
+    length, move = largest_normal_shift(normal, differences)
+    return length**2, move
+
+
+def _loss(blocks: Sequence[Block], size: int, move: Move) -> Fraction | None:
+    return price_blocks(blocks, Differences(size, (move,), "listed")).price
+
+
+def _at_move(block: Block, move: Move) -> Fraction | None:
+    return BlockPrice(block).price_at(dict(move))
+
+
+def _is_laplace(path: AlignedPath, block: Block) -> bool:
+    """Whether it is a sum with one variable of Laplace noise, and nothing else."""
+    if len(block.equations) != 1 or block.conditions or len(block.costs) != 1:
+        return False
+    ((variable, _),) = block.costs.items()
+    noise = path.noises[variable]
+    return not isinstance(noise, Answer) and noise.family == "laplace"
+
+
+def _words(path: AlignedPath, square: Fraction) -> tuple[str, ...]:
+    return (f"normal noise by {float(square) ** 0.5:.6g} standard deviations",) if square else ()

@@ -1,0 +1,633 @@
+"""Expressions of polars, calculated with columns of records: one symbolic array, one way.
+
+A program makes real expressions, wherever it likes: ``pl.col("age").clip(18, 90).sum()``. What one
+says is read from polars' own JSON of it. Each kind of node is followed by the NumPy function of
+columns that gives the same (``record_series``), for types where it does; a node, an option or a
+type that is not known is refused, so that a later version of polars can only be refused more.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import operator
+from collections.abc import Callable
+from fractions import Fraction
+from functools import reduce
+from typing import Any
+
+import numpy as np
+
+from liptest.values.array import SymbolicArray
+from liptest.values.column import Column, column_of
+from liptest.values.polars_parts import ADVICE, Narrow, PlainEntry, RowsTotal
+from liptest.values.protocol import is_symbolic
+from liptest.values.real_column import RealColumn
+from liptest.values.record_series import BinSeries, KeySeries, RecordSeries
+
+# Whole numbers up to here are floats.
+_LARGEST = 1 << 53
+_INT32 = 1 << 31
+_COMPARING = {
+    "Eq": operator.eq,
+    "NotEq": operator.ne,
+    "Lt": operator.lt,
+    "LtEq": operator.le,
+    "Gt": operator.gt,
+    "GtEq": operator.ge,
+}
+_ARITHMETIC = {
+    "Plus": operator.add,
+    "Minus": operator.sub,
+    "Multiply": operator.mul,
+    "TrueDivide": operator.truediv,
+}
+_OF_WHOLE = {"FloorDivide": operator.floordiv, "Modulus": operator.mod}
+_LOGICAL = {"And": operator.and_, "Or": operator.or_, "Xor": operator.xor}
+_CASTS: dict[str, Any] = {"Int64": np.int64, "Float64": np.float64}
+_CLOSED = {
+    "Both": (operator.ge, operator.le),
+    "Left": (operator.ge, operator.lt),
+    "Right": (operator.gt, operator.le),
+    "None": (operator.gt, operator.lt),
+}
+
+
+def named_expressions(expressions: Any, names: list[str], refuse: Any) -> dict[str, Any]:
+    """By the name of what it gives each expression, as nodes."""
+    found: dict[str, Any] = {}
+    for one in expressions:
+        if isinstance(one, str):
+            pairs = {one: {"Column": one}}
+        elif not _is_expression(one):
+            return refuse(f"what is not an expression ({type(one).__name__})")  # type: ignore[no-any-return]
+        else:
+            pairs = _nodes(one, names, refuse)
+        if found.keys() & pairs.keys():
+            return refuse("two columns of one name", ".alias('another name')")  # type: ignore[no-any-return]
+        found |= pairs
+    return found
+
+
+def _is_expression(value: Any) -> bool:
+    kind = type(value)
+    return kind.__name__ in ("Expr", "Then", "ChainedThen", "Selector") and (
+        kind.__module__.partition(".")[0] == "polars"
+    )
+
+
+def _nodes(expression: Any, names: list[str], refuse: Any) -> dict[str, Any]:
+    node = node_of(expression)
+    chosen = _selected(node, names)
+    if chosen is None:
+        return {expression.meta.output_name(): node}
+    if not chosen or _has_alias(node):
+        return refuse("a selector")  # type: ignore[no-any-return]
+    return {name: _put(node, {"Column": name}) for name in chosen}
+
+
+def node_of(expression: Any) -> Any:
+    """What polars says of an expression, as lists and dicts."""
+    return json.loads(expression.meta.serialize(format="json"))
+
+
+def _selector_in(node: Any) -> Any:
+    """The only selector of a chain of functions of one column; None where there is none."""
+    if isinstance(node, dict):
+        if "Selector" in node:
+            return node["Selector"]
+        found = [_selector_in(one) for one in node.values()]
+    elif isinstance(node, list):
+        found = [_selector_in(one) for one in node]
+    else:
+        return None
+    there = [one for one in found if one is not None]
+    return there[0] if len(there) == 1 else (False if there else None)
+
+
+def _selected(node: Any, names: list[str]) -> list[str] | None:
+    selector = _selector_in(node)
+    if selector is None:
+        return None
+    if selector == "Wildcard":
+        return names
+    if isinstance(selector, dict) and selector.keys() == {"ByName"}:
+        said = selector["ByName"]
+        if said.get("strict") is True and set(said["names"]) <= set(names):
+            return list(said["names"])
+    return []
+
+
+def _has_alias(node: Any) -> bool:
+    if isinstance(node, dict):
+        return "Alias" in node or any(map(_has_alias, node.values()))
+    return isinstance(node, list) and any(map(_has_alias, node))
+
+
+def _put(node: Any, column: Any) -> Any:
+    if isinstance(node, dict):
+        if "Selector" in node:
+            return column
+        return {key: _put(one, column) for key, one in node.items()}
+    return [_put(one, column) for one in node] if isinstance(node, list) else node
+
+
+class Reader:
+    """Calculates nodes with the columns of one frame.
+
+    Parameters
+    ----------
+    columns
+        By name.
+    refuse
+        ``(use, advice)`` ends the analysis.
+    """
+
+    def __init__(self, columns: dict[str, Any], refuse: Callable[..., Any]) -> None:
+        self._columns = columns
+        self._refuse = refuse
+
+    def refuse(self, use: str, advice: str = ADVICE) -> Any:
+        """End the analysis."""
+        return self._refuse(f"an expression of polars: {use}", advice)
+
+    def calculate(self, node: Any) -> Any:
+        """A series, a ``Narrow``, a ``RowsTotal`` or a ``PlainEntry``."""
+        if node == "Len":
+            first = next(iter(self._columns.values()))
+            return RowsTotal(first.count(), is_unsigned=True)
+        if not isinstance(node, dict) or len(node) != 1:
+            return self.refuse(f"{str(node)[:60]}")
+        [(kind, inner)] = node.items()
+        rule = _NODES.get(kind)
+        if rule is None:
+            return self.refuse(kind)
+        return rule(self, inner)
+
+    def rows(self, node: Any, use: str) -> Any:
+        """The numbers, or names, of a node that gives an entry for each record."""
+        found = self.calculate(node)
+        if type(found) is RecordSeries:
+            return found
+        if type(found) is Narrow:
+            return self.refuse(f"{use} of numbers of 32 bits", "cast them: .cast(pl.Int64)")
+        if type(found) is RowsTotal:
+            return self.refuse(f"{use} of a sum of all rows", "calculate with it after .item()")
+        if type(found) in (KeySeries, BinSeries):
+            return found.refuse(use)
+        return self.refuse(f"{use} of a constant")
+
+    def condition(self, node: Any, use: str) -> RecordSeries:
+        """A truth for each record."""
+        found = self.rows(node, use)
+        if found.names is not None or letter_of(found) != "b":
+            return self.refuse(f"{use} that is not a comparison")  # type: ignore[no-any-return]
+        return found  # type: ignore[no-any-return]
+
+    def numbers(self, node: Any, use: str) -> RecordSeries:
+        """A number for each record, no truth."""
+        found = self.rows(node, use)
+        if found.names is not None:
+            return self.refuse(f"{use} of names", "compare them with ==, != or .is_in([..])")  # type: ignore[no-any-return]
+        if letter_of(found) not in "if":
+            return self.refuse(f"{use} of truths", "cast them: .cast(pl.Int64)")  # type: ignore[no-any-return]
+        return found  # type: ignore[no-any-return]
+
+    def operand(self, node: Any, use: str) -> Any:
+        """Numbers, or a constant number."""
+        if isinstance(node, dict) and "Literal" in node:
+            value = self.literal(node["Literal"]).value
+            if not is_plain_number(value):
+                return self.refuse(f"{use} with {value!r}")
+            return value
+        return self.numbers(node, use)
+
+    def literal(self, said: Any) -> PlainEntry:
+        """A constant of Python, of a type that a column may have."""
+        value = _plain_literal(said)
+        if value is None:
+            self.refuse("a constant of another type than int, float, str or bool")
+        return PlainEntry(value)
+
+
+def letter_of(series: RecordSeries) -> str:
+    """The letter of the type: "b", "i", "f"."""
+    return series.array.dtype.kind  # type: ignore[no-any-return]
+
+
+def is_plain_number(value: Any) -> bool:
+    """Whether it is a finite number that a column of polars takes as it is."""
+    if type(value) is int:
+        return abs(value) < _LARGEST
+    return type(value) is float and math.isfinite(value)
+
+
+def _plain_literal(said: Any) -> Any:
+    if not isinstance(said, dict) or len(said) != 1:
+        return None
+    [(kind, value)] = said.items()
+    if kind in ("Scalar", "Dyn"):
+        if isinstance(value, dict) and value.keys() == {"dtype", "value"}:
+            value = value["value"]
+        return _plain_literal(value)
+    types = {"Int": int, "Int64": int, "Int32": int, "Float": float, "Float64": float}
+    types |= {"String": str, "Boolean": bool}
+    if kind not in types:
+        return None
+    if types[kind] is float and type(value) is int:
+        return float(value)
+    return value if type(value) is types[kind] else None
+
+
+# ---- what nodes give
+
+Rule = Callable[[Reader, Any], Any]
+_NODES: dict[str, Rule] = {}
+_FUNCTIONS: dict[str, Callable[[Reader, list[Any], Any], Any]] = {}
+
+
+def _node(*kinds: str) -> Callable[[Rule], Rule]:
+    def register(rule: Rule) -> Rule:
+        _NODES.update(dict.fromkeys(kinds, rule))
+        return rule
+
+    return register
+
+
+def _function(*kinds: str) -> Callable[[Any], Any]:
+    def register(rule: Any) -> Any:
+        _FUNCTIONS.update(dict.fromkeys(kinds, rule))
+        return rule
+
+    return register
+
+
+@_node("Column")
+def _column(reader: Reader, name: Any) -> Any:
+    found = reader._columns.get(name)
+    return reader.refuse(f"the column {name!r}, which is not there") if found is None else found
+
+
+@_node("Literal")
+def _literal(reader: Reader, said: Any) -> Any:
+    return reader.literal(said)
+
+
+@_node("Alias")
+def _alias(reader: Reader, inner: Any) -> Any:
+    return reader.calculate(inner[0])
+
+
+@_node("BinaryExpr")
+def _binary(reader: Reader, inner: Any) -> Any:
+    left, kind, right = inner["left"], inner["op"], inner["right"]
+    if kind in _LOGICAL:
+        pair = [reader.condition(one, kind) for one in (left, right)]
+        return _LOGICAL[kind](*pair)
+    if kind in _COMPARING:
+        return _compared(reader, _COMPARING[kind], left, right)
+    if kind in _ARITHMETIC or kind in _OF_WHOLE:
+        first, second = (reader.operand(one, kind) for one in (left, right))
+        return calculate_rows(reader.refuse, kind, first, second)
+    return reader.refuse(kind)
+
+
+def calculate_rows(refuse: Any, kind: str, left: Any, right: Any) -> Any:
+    """Arithmetic of numbers of records, one of them a constant perhaps."""
+    pair = left, right
+    if not any(type(one) is RecordSeries for one in pair):
+        return refuse("arithmetic of constants")
+    if kind in _ARITHMETIC:
+        return _ARITHMETIC[kind](left, right)
+    kinds = [letter_of(one) if type(one) is RecordSeries else type(one) for one in pair]
+    if not all(one in ("i", int) for one in kinds) or type(left) is not RecordSeries:
+        return refuse(f"{kind} of floats, or of a constant", "(x / y).floor()")
+    return _OF_WHOLE[kind](left, right)
+
+
+def _compared(reader: Reader, operation: Any, left: Any, right: Any) -> Any:
+    sides = [reader.calculate(one) for one in (left, right)]
+    pair = []
+    for one, node in zip(sides, (left, right), strict=True):
+        is_constant = type(one) is PlainEntry
+        pair.append(one.value if is_constant else reader.rows(node, "a comparison"))
+    return compare_rows(reader.refuse, operation, *pair)
+
+
+def compare_rows(refuse: Any, operation: Any, left: Any, right: Any) -> Any:
+    """A comparison of records with a constant, or with others of the same type."""
+    if type(left) is not RecordSeries:
+        left, right, operation = right, left, _SWAPPED[operation]
+    if type(left) is not RecordSeries:
+        return refuse("a comparison of constants")
+    if left.names is not None:
+        if not isinstance(right, str):
+            return refuse("a comparison of names", "compare them with a string")
+        return operation(left, right)
+    if type(right) is RecordSeries:
+        if right.names is not None or (letter_of(left) == "b") != (letter_of(right) == "b"):
+            return refuse("a comparison of columns of different types")
+        return operation(left, right)
+    if letter_of(left) == "b":
+        is_truth = type(right) is bool and operation in (operator.eq, operator.ne)
+        return operation(left, right) if is_truth else refuse("a comparison of truths")
+    return (
+        operation(left, right) if is_plain_number(right) else refuse(f"a comparison with {right!r}")
+    )
+
+
+_SWAPPED = {
+    operator.eq: operator.eq,
+    operator.ne: operator.ne,
+    operator.lt: operator.gt,
+    operator.gt: operator.lt,
+    operator.le: operator.ge,
+    operator.ge: operator.le,
+}
+
+
+@_node("Ternary")
+def _ternary(reader: Reader, inner: Any) -> Any:
+    condition = reader.condition(inner["predicate"], "when()")
+    pair = [inner["truthy"], inner["falsy"]]
+    sides = [reader.operand(one, "when()") for one in pair]
+    if all(type(one) is int for one in sides):
+        if any(abs(one) >= _INT32 for one in sides):
+            return reader.refuse("when() between numbers of 64 bits", "pl.lit(1).cast(pl.Int64)")
+        return Narrow(condition.like(np.where(condition.array, *sides)))
+    plain = [one.array if type(one) is RecordSeries else one for one in sides]
+    return condition.like(np.where(condition.array, *plain))
+
+
+@_node("Cast")
+def _cast(reader: Reader, inner: Any) -> Any:
+    said = inner["dtype"]
+    name = said["Literal"] if isinstance(said, dict) and said.keys() == {"Literal"} else said
+    if inner.get("options") not in ("Strict", "NonStrict") or name not in _CASTS:
+        return reader.refuse(f"cast to {name}", "cast to pl.Int64 or pl.Float64")
+    found = reader.calculate(inner["expr"])
+    if type(found) is RowsTotal:
+        return _cast_total(reader, found, name)
+    if type(found) is Narrow:
+        found = found.series
+    if type(found) is not RecordSeries:
+        found = reader.rows(inner["expr"], "cast")
+    return cast_rows(reader.refuse, found, name)
+
+
+def cast_rows(refuse: Any, series: RecordSeries, name: str) -> Any:
+    """Numbers of another type."""
+    if series.names is not None or name not in _CASTS:
+        return refuse("a cast of names, or to another type", "cast to pl.Int64 or pl.Float64")
+    if type(series.array.storage) is RealColumn:
+        return series if name == "Float64" else refuse("cast of real numbers to whole ones")
+    return series.astype(_CASTS[name])
+
+
+def _cast_total(reader: Reader, found: RowsTotal, name: str) -> Any:
+    kind = found.value.kind if is_symbolic(found.value) else type(found.value)
+    if name != "Int64" or not np.issubdtype(np.dtype(kind), np.integer):
+        return reader.refuse("cast of a sum", "cast it to pl.Int64, or before")
+    return RowsTotal(found.value)
+
+
+@_node("Filter")
+def _filter(reader: Reader, inner: Any) -> Any:
+    condition = reader.condition(inner["by"], "filter")
+    found = reader.calculate(inner["input"])
+    if type(found) is Narrow:
+        return Narrow(found.series[condition])
+    if type(found) not in (RecordSeries, KeySeries):
+        return reader.refuse("filter of what is not a column")
+    return found[condition]
+
+
+@_node("Agg")
+def _aggregated(reader: Reader, inner: Any) -> Any:
+    if not isinstance(inner, dict) or len(inner) != 1:
+        return reader.refuse(f"{str(inner)[:60]}")
+    [(kind, node)] = inner.items()
+    if kind == "Count":
+        return RowsTotal(_any_rows(reader, _count_input(node), "count()").count(), is_unsigned=True)
+    if kind == "NUnique":
+        users = reader.calculate(node)
+        if type(users) is not KeySeries:
+            return reader.refuse("n_unique() of what is not the column of users")
+        return RowsTotal(users.nunique(), is_unsigned=True)
+    if kind not in ("Sum", "Mean"):
+        return reader.refuse(f".{kind.lower()}()")
+    if kind == "Mean":
+        return RowsTotal(average_rows(reader.refuse, reader.rows(node, ".mean()")))
+    return add_column(reader, reader.calculate(node))
+
+
+def _count_input(node: Any) -> Any:
+    return node["input"] if isinstance(node, dict) and "input" in node else node
+
+
+def _any_rows(reader: Reader, node: Any, use: str) -> Any:
+    found = reader.calculate(node)
+    found = found.series if type(found) is Narrow else found
+    is_column = type(found) in (RecordSeries, KeySeries)
+    return found if is_column else reader.refuse(f"{use} of what is not a column")
+
+
+def add_column(reader: Reader, found: Any) -> RowsTotal:
+    """The sum of a column."""
+    if type(found) is Narrow:
+        column = column_of(found.series.array)
+        assert column is not None
+        largest = int(np.abs(column.table).max(initial=0))
+        if largest * column.answers.records >= _INT32:
+            reader.refuse("a sum of 32 bits, which may overflow", "cast before: .cast(pl.Int64)")
+        return RowsTotal(add_rows(reader.refuse, found.series))
+    if type(found) is not RecordSeries:
+        return reader.refuse(".sum() of what is not a column of numbers")  # type: ignore[no-any-return]
+    return RowsTotal(add_rows(reader.refuse, found), is_unsigned=letter_of(found) == "b")
+
+
+def add_rows(refuse: Any, series: RecordSeries) -> Any:
+    """The sum; in which order polars adds floats is not known."""
+    storage = series.numbers(".sum()").storage
+    if type(storage) is RealColumn:
+        return storage.sum_up(".sum()", in_pairs=False)
+    if type(storage) is not Column or storage.table.ndim > 1:
+        return refuse(".sum() of this column")
+    return _plain(storage.sums(None, ".sum()"))
+
+
+def average_rows(refuse: Any, series: RecordSeries) -> Any:
+    """The mean, where the number of rows is public."""
+    storage: Any = series.numbers(".mean()").storage
+    if storage.kept is not None:
+        return refuse(".mean() where the number of rows is private", "divide noisy sums")
+    records = storage.answers.records
+    storage.answers.read_length()
+    if type(storage) is RealColumn:
+        return storage.sum_up(".mean()", in_pairs=False, scale=Fraction(1, records))
+    return _plain(storage.sums(None, ".mean()", scale=Fraction(1, records), kind=np.float64))
+
+
+def _plain(value: Any) -> Any:
+    """A number as polars hands it out, of Python's types."""
+    return value.item() if is_symbolic(value) or isinstance(value, np.generic) else value
+
+
+@_node("Function")
+def _called(reader: Reader, inner: Any) -> Any:
+    if not inner.keys() <= {"input", "function", "options"}:
+        return reader.refuse(f"{str(inner)[:60]}")
+    said, inputs = inner["function"], inner["input"]
+    kind: Any = said
+    options: Any = None
+    if isinstance(said, dict) and len(said) == 1:
+        [(kind, options)] = said.items()
+    if kind in ("Boolean", "Pow"):
+        [(own, options)] = {options: None}.items() if isinstance(options, str) else options.items()
+        kind = f"{kind}.{own}"
+    rule = _FUNCTIONS.get(kind) if isinstance(kind, str) else None
+    if rule is None:
+        return reader.refuse(f"{kind}")
+    return rule(reader, inputs, options)
+
+
+@_function("Boolean.Not")
+def _not(reader: Reader, inputs: list[Any], options: Any) -> Any:
+    return ~reader.condition(inputs[0], "not")
+
+
+@_function("Boolean.IsBetween")
+def _is_between(reader: Reader, inputs: list[Any], options: Any) -> Any:
+    series = reader.numbers(inputs[0], "is_between")
+    low, high = (reader.operand(one, "is_between") for one in inputs[1:])
+    above, below = _CLOSED[options["closed"]]
+    return above(series, low) & below(series, high)
+
+
+@_function("Boolean.IsIn")
+def _is_in(reader: Reader, inputs: list[Any], options: Any) -> Any:
+    series = reader.rows(inputs[0], "is_in")
+    said = inputs[1]
+    if options not in (None, {"nulls_equal": False}) or "Literal" not in said:
+        return reader.refuse("is_in of what is not a list of constants")
+    return is_in(reader.refuse, series, _list_of(said, reader))
+
+
+def is_in(refuse: Any, series: RecordSeries, values: Any) -> Any:
+    """Whether each entry is one of some constants of its type."""
+    kind: Any = str if series.names is not None else int
+    if series.names is None and (
+        letter_of(series) != "i" or type(series.array.storage) is not Column
+    ):
+        return refuse("is_in of what is not whole numbers or names", "compare with is_between")
+    if not isinstance(values, list) or not all(type(one) is kind for one in values):
+        return refuse("is_in with constants of another type")
+    return series.isin(values)
+
+
+def _list_of(node: Any, reader: Reader) -> Any:
+    """The constants of a list, as polars itself reads them."""
+    import polars
+
+    try:
+        made = polars.Expr.deserialize(json.dumps(node).encode(), format="json")
+        found = polars.select(made).to_series()
+        return found.explode().to_list() if found.dtype == polars.List else found.to_list()
+    except Exception:
+        return reader.refuse("is_in of what is not a list of constants")
+
+
+@_function("Clip")
+def _clip(reader: Reader, inputs: list[Any], options: Any) -> Any:
+    series = reader.numbers(inputs[0], "clip")
+    bounds = iter([reader.operand(one, "clip") for one in inputs[1:]])
+    low = next(bounds) if options["has_min"] else None
+    high = next(bounds) if options["has_max"] else None
+    return clip_rows(reader.refuse, series, low, high)
+
+
+def clip_rows(refuse: Any, series: RecordSeries, low: Any, high: Any) -> Any:
+    """Each entry within two constants, of whole numbers whole ones."""
+    bounds = [one for one in (low, high) if one is not None]
+    if any(type(one) not in (int, float) for one in bounds):
+        return refuse("clip with bounds that are not constants")
+    if letter_of(series) == "i" and any(type(one) is float for one in bounds):
+        return refuse("clip of whole numbers with floats", "cast them: .cast(pl.Float64)")
+    if not bounds or (len(bounds) == 2 and low > high):
+        return refuse("clip with these bounds")
+    return series.clip(low, high)
+
+
+@_function("FillNull")
+def _fill_null(reader: Reader, inputs: list[Any], options: Any) -> Any:
+    found = reader.calculate(inputs[0])
+    if type(found) is RowsTotal:
+        return found  # a sum of no rows is 0, and a mean of none is refused
+    series = reader.numbers(inputs[0], "fill_null")
+    value = reader.operand(inputs[1], "fill_null")
+    if type(value) is not int and not (type(value) is float and letter_of(series) == "f"):
+        return reader.refuse("fill_null with a number of another type")
+    return series
+
+
+def _entrywise(name: str, calculate: Callable[[RecordSeries], Any], kinds: str = "if") -> None:
+    def rule(reader: Reader, inputs: list[Any], options: Any) -> Any:
+        return calculate(reader.numbers(inputs[0], name.lower()))
+
+    _FUNCTIONS[name] = rule
+
+
+def _with_array(function: Any) -> Callable[[RecordSeries], Any]:
+    return lambda series: series.like(function(series.array))
+
+
+def _whole_stay(function: Any) -> Callable[[RecordSeries], Any]:
+    return lambda series: (
+        series if letter_of(series) == "i" else series.like(function(series.array))
+    )
+
+
+_entrywise("Abs", _with_array(np.abs))
+_entrywise("Negate", lambda series: -series)
+_entrywise("Pow.Sqrt", _with_array(np.sqrt))
+_entrywise("Floor", _whole_stay(np.floor))
+_entrywise("Ceil", _whole_stay(np.ceil))
+
+
+@_function("Round")
+def _round(reader: Reader, inputs: list[Any], options: Any) -> Any:
+    series = reader.numbers(inputs[0], "round")
+    if letter_of(series) == "f" and options != {"decimals": 0, "mode": "HalfToEven"}:
+        return reader.refuse("round to decimals", ".round(0, mode='half_to_even')")
+    return _whole_stay(np.rint)(series)
+
+
+@_function("Pow.Generic")
+def _power(reader: Reader, inputs: list[Any], options: Any) -> Any:
+    series = reader.numbers(inputs[0], "pow")
+    exponent = reader.operand(inputs[1], "pow")
+    if type(exponent) is not int or exponent < 0:
+        return reader.refuse("pow with what is not a constant whole number")
+    if letter_of(series) == "i":
+        return series**exponent
+    if type(series.array.storage) is RealColumn and exponent == 2:
+        return series**2
+    return reader.refuse("pow of floats", "x * x")
+
+
+def combine(conditions: list[RecordSeries]) -> RecordSeries:
+    """All of some conditions."""
+    return reduce(operator.and_, conditions)
+
+
+def array_of_series(series: RecordSeries) -> SymbolicArray:
+    """The numbers, which nobody may write, as those of polars."""
+    found = series.numbers(".to_numpy()")
+    column = column_of(found)
+    if column is None:
+        return found
+    table = column.table.view()
+    table.flags.writeable = False
+    made = column.other(table)
+    made.is_strided = True
+    return SymbolicArray(made)

@@ -1,0 +1,557 @@
+"""Data frames of polars as symbols, on the same columns of records as those of pandas.
+
+A ``PolarsFrame`` has a series for each column; expressions are read by ``polars_expressions``. What
+all rows give is a ``KnownFrame``: as many rows as are known, of names, answers and noise. Groups
+have keys that occur in the data: they have to meet a frame of declared keys.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from liptest.values.array import SymbolicArray
+from liptest.values.branching import Branching
+from liptest.values.column import column_of
+from liptest.values.polars_expressions import (
+    Reader,
+    add_rows,
+    array_of_series,
+    average_rows,
+    calculate_rows,
+    cast_rows,
+    clip_rows,
+    combine,
+    compare_rows,
+    is_in,
+    is_plain_number,
+    letter_of,
+    named_expressions,
+)
+from liptest.values.polars_known import KnownFrame, OfPolars, flat
+from liptest.values.polars_parts import Narrow, RowsTotal
+from liptest.values.real_column import RealColumn
+from liptest.values.real_matrix import matrix_of
+from liptest.values.record_series import KeySeries, RecordSeries, bound_rows
+
+_KEYS_ADVICE = (
+    "join a frame of declared keys: keys.join(groups, on='region', how='left', "
+    "maintain_order='left').fill_null(0)"
+)
+_USERS_ADVICE = (
+    "bound what each contributes: frame.group_by(key, maintain_order=True).head(k), "
+    "frame.unique(key, keep='first', maintain_order=True)"
+)
+
+
+class PolarsFrame(OfPolars):
+    """Several columns of the same records, by name; ``is_lazy`` until it is collected."""
+
+    __slots__ = ("_is_lazy", "_series")
+
+    def __init__(self, series: dict[str, Any], *, is_lazy: bool = False) -> None:
+        self._series = series
+        self._is_lazy = is_lazy
+
+    @property
+    def kind(self) -> Any:
+        """What it stands for."""
+        import polars
+
+        return polars.LazyFrame if self._is_lazy else polars.DataFrame
+
+    @property
+    def _first(self) -> Any:
+        return next(iter(self._series.values()))
+
+    @property
+    def branching(self) -> Branching:  # type: ignore[override]
+        """The analysis that it is part of."""
+        return self._first.branching  # type: ignore[no-any-return]
+
+    def _made(self, series: dict[str, Any]) -> PolarsFrame:
+        return PolarsFrame(series, is_lazy=self._is_lazy)
+
+    def _refuse_lazy(self, use: str) -> None:
+        if self._is_lazy:
+            self.refuse(f"{use} of a lazy frame", "call .collect() before")
+
+    # ---- what it is
+
+    @property
+    def columns(self) -> list[str]:
+        """The names."""
+        return list(self._series)
+
+    @property
+    def width(self) -> int:
+        """How many columns there are."""
+        return len(self._series)
+
+    @property
+    def height(self) -> Any:
+        """How many records there are: a plain number, or the answer of a selection."""
+        return self.count_rows()
+
+    def count_rows(self) -> Any:
+        """The same."""
+        self._refuse_lazy(".height")
+        return self._first.count()
+
+    def __len__(self) -> int:
+        return self.count_rows()  # type: ignore[no-any-return]
+
+    @property
+    def shape(self) -> tuple[Any, int]:
+        """(rows, columns)."""
+        return self.height, len(self._series)
+
+    def lazy(self) -> PolarsFrame:
+        """The same, to be collected."""
+        return PolarsFrame(self._series, is_lazy=True)
+
+    def collect(self) -> Any:
+        """The frame itself."""
+        if not self._is_lazy:
+            return self.refuse(".collect of a frame that is not lazy")
+        return PolarsFrame(self._series)
+
+    def clone(self) -> Any:
+        """The frame; what it holds cannot be written."""
+        return self._made(dict(self._series))
+
+    def drop_nulls(self) -> Any:
+        """Itself: nothing is missing in a table of declared columns."""
+        return self.clone()
+
+    # ---- columns
+
+    def __getitem__(self, key: Any) -> Any:
+        self._refuse_lazy("an index")
+        if isinstance(key, str):
+            return self.get_column(key)
+        if isinstance(key, list) and key and all(isinstance(one, str) for one in key):
+            return self.select(key)
+        return self.refuse("an index")
+
+    def __contains__(self, item: Any) -> bool:
+        return item in self._series
+
+    def get_column(self, name: str) -> Any:
+        """One column."""
+        self._refuse_lazy(".get_column")
+        if name not in self._series:
+            return self.refuse(f"the column {name!r}, which is not there")
+        found = self._series[name]
+        return PolarsSeries(found) if type(found) is RecordSeries else PolarsUsers(found)
+
+    def drop(self, *columns: Any) -> Any:
+        """Without some columns."""
+        names = flat(columns)
+        kept = {name: one for name, one in self._series.items() if name not in names}
+        if not all(isinstance(one, str) and one in self._series for one in names) or not kept:
+            return self.refuse(".drop of what is not the name of a column")
+        return self._made(kept)
+
+    def _named(self, positional: Sequence[Any], named: dict[str, Any]) -> dict[str, Any]:
+        """By name what expressions give, for each record or of all."""
+        reader = Reader(self._series, self.refuse)
+        nodes = named_expressions(flat(positional), self.columns, self.refuse)
+        for name, one in named.items():
+            [node] = named_expressions([one], self.columns, self.refuse).values()
+            nodes[name] = node
+        return {name: reader.calculate(node) for name, node in nodes.items()}
+
+    def select(self, *exprs: Any, **named_exprs: Any) -> Any:
+        """Columns of the records, or numbers of all of them."""
+        made = self._named(exprs, named_exprs)
+        if made and all(type(one) is RowsTotal for one in made.values()):
+            columns = {name: [one] for name, one in made.items()}
+            return KnownFrame(self.branching, columns, set(), is_lazy=self._is_lazy)
+        return self._made(self._columns_of(made, ".select"))
+
+    def with_columns(self, *exprs: Any, **named_exprs: Any) -> Any:
+        """With further columns, or others of the same name."""
+        made = self._columns_of(self._named(exprs, named_exprs), ".with_columns")
+        return self._made(self._series | made)
+
+    def _columns_of(self, made: dict[str, Any], use: str) -> dict[str, Any]:
+        found = {}
+        for name, one in made.items():
+            if type(one) is Narrow:
+                self.refuse(f"{use} of numbers of 32 bits", "cast them: .cast(pl.Int64)")
+            if type(one) not in (RecordSeries, KeySeries):
+                self.refuse(f"{use} of sums or constants beside columns", "take them by themselves")
+            if not one.array.storage.has_records_of(self._first.array.storage):
+                self.refuse(f"{use} of other rows than its own", "filter the frame")
+            is_column = type(one) is RecordSeries
+            found[name] = RecordSeries(one.array, name, one.names) if is_column else one
+        if not found:
+            self.refuse(f"{use} of nothing")
+        return found
+
+    # ---- rows
+
+    def filter(self, *predicates: Any, **constraints: Any) -> Any:
+        """The records for which all conditions hold."""
+        reader = Reader(self._series, self.refuse)
+        found = []
+        for one in flat(predicates):
+            if type(one) is PolarsSeries:
+                found.append(one.condition(".filter"))
+            else:
+                nodes = named_expressions([one], self.columns, self.refuse)
+                found += [reader.condition(node, ".filter") for node in nodes.values()]
+        for name, value in constraints.items():
+            found.append(compare_rows(self.refuse, operator.eq, self._series.get(name), value))
+        if not found:
+            return self.refuse(".filter without a condition")
+        mask = combine(found)
+        return self._made({name: one[mask] for name, one in self._series.items()})
+
+    def unique(self, subset: Any = None, *, keep: str = "any", maintain_order: bool = False) -> Any:
+        """The first row of each user."""
+        names = flat((subset,))
+        is_user = len(names) == 1 and type(self._series.get(names[0])) is KeySeries
+        if not is_user or keep != "first" or maintain_order is not True:
+            return self.refuse(".unique", _USERS_ADVICE)
+        return self.bounded(1)
+
+    def bounded(self, most: int) -> Any:
+        """Of each user the first rows."""
+        made = {
+            name: one.bounded(most)
+            if type(one) is KeySeries
+            else RecordSeries(bound_rows(one.array, most), name, one.names)
+            for name, one in self._series.items()
+        }
+        return self._made(made)
+
+    def group_by(self, *by: Any, maintain_order: bool = False, **named_by: Any) -> Any:
+        """Records by the entries of a column."""
+        names = flat(by)
+        if named_by or len(names) != 1:
+            return self.refuse(".group_by", "group by the name of one column")
+        if not isinstance(names[0], str):
+            names = list(named_expressions(names, self.columns, self.refuse))
+        series = self._series.get(names[0])
+        if type(series) not in (RecordSeries, KeySeries):
+            return self.refuse(".group_by", "group by the name of one column")
+        if maintain_order is not True:
+            return self.refuse(".group_by, whose order is not determined", "maintain_order=True")
+        return PolarsGroups(self, names[0])
+
+    def series_of(self, name: str) -> Any:
+        """One column as it is."""
+        return self._series[name]
+
+    def calculated_for(
+        self, condition: RecordSeries, positional: Sequence[Any], named: dict[str, Any]
+    ) -> dict[str, Any]:
+        """What expressions give of some rows."""
+        kept = PolarsFrame({name: one[condition] for name, one in self._series.items()})
+        return kept._named(positional, named)
+
+    # ---- numbers of all records
+
+    def sum(self) -> Any:
+        """The sums of all columns."""
+        import polars
+
+        return self.select(polars.all().sum())
+
+    def to_numpy(self) -> Any:
+        """A row of numbers for each record."""
+        self._refuse_lazy(".to_numpy")
+        if not all(type(one) is RecordSeries for one in self._series.values()):
+            return self.refuse(".to_numpy of users", "select its columns before")
+        if any(letter_of(one) == "b" for one in self._series.values()):
+            return self.refuse(".to_numpy of truths", "cast them: .cast(pl.Int64)")
+        arrays = [one.numbers(".to_numpy") for one in self._series.values()]
+        if any(type(one.storage) is RealColumn for one in arrays):
+            rows = matrix_of([one.storage for one in arrays])
+            return self.refuse(".to_numpy") if rows is None else rows
+        columns = [column_of(one) for one in arrays]
+        tables = [one.table for one in columns if one is not None]
+        first = columns[0]
+        if first is None or len(tables) < len(columns) or any(one.is_off for one in columns if one):
+            return self.refuse(".to_numpy")
+        made = first.other(np.stack(tables, axis=1).astype(np.result_type(*tables)))
+        made.is_strided = True
+        return SymbolicArray(made)
+
+
+class PolarsUsers(OfPolars):
+    """The column that says whose a record is."""
+
+    __slots__ = ("_series",)
+
+    _stands_for = "Series"
+    described = KeySeries.described
+    advice = _USERS_ADVICE
+
+    def __init__(self, series: KeySeries) -> None:
+        self._series = series
+
+    @property
+    def branching(self) -> Branching:  # type: ignore[override]
+        """The analysis that it is part of."""
+        return self._series.branching
+
+    def n_unique(self) -> Any:
+        """How many users there are."""
+        return self._series.nunique()
+
+    def len(self) -> Any:
+        """How many records there are."""
+        return self._series.count()
+
+    count_rows = len
+
+    def __len__(self) -> int:
+        return self.count_rows()  # type: ignore[no-any-return]
+
+
+def _operator(kind: str, *, swapped: bool = False) -> Any:
+    def operate(self: PolarsSeries, other: Any) -> Any:
+        pair = self.numbers(kind), self.operand(other, kind)
+        return self.made(calculate_rows(self.refuse, kind, *(pair[::-1] if swapped else pair)))
+
+    return operate
+
+
+def _comparison(operation: Any) -> Any:
+    def compare(self: PolarsSeries, other: Any) -> Any:
+        value = other.series if type(other) is PolarsSeries else other
+        return self.made(compare_rows(self.refuse, operation, self.series, value))
+
+    return compare
+
+
+def _logical(operation: Any) -> Any:
+    def operate(self: PolarsSeries, other: Any) -> Any:
+        if type(other) is not PolarsSeries:
+            return self.refuse("an operator of conditions")
+        pair = (one.condition("an operator") for one in (self, other))
+        return self.made(operation(*pair))
+
+    return operate
+
+
+class PolarsSeries(OfPolars):
+    """One column of a frame."""
+
+    __slots__ = ("series",)
+
+    _stands_for = "Series"
+
+    def __init__(self, series: RecordSeries) -> None:
+        self.series = series
+
+    @property
+    def branching(self) -> Branching:  # type: ignore[override]
+        """The analysis that it is part of."""
+        return self.series.branching
+
+    def made(self, series: Any) -> PolarsSeries:
+        """Other entries of the same records."""
+        return PolarsSeries(series)
+
+    def condition(self, use: str) -> RecordSeries:
+        """Its truths."""
+        if self.series.names is not None or letter_of(self.series) != "b":
+            self.refuse(f"{use} of what is not a comparison")
+        return self.series
+
+    def numbers(self, use: str) -> RecordSeries:
+        """Its numbers."""
+        self.series.numbers(use)
+        if letter_of(self.series) == "b":
+            self.refuse(f"{use} of truths", "cast them: .cast(pl.Int64)")
+        return self.series
+
+    def operand(self, other: Any, use: str) -> Any:
+        """Numbers of records, or a constant."""
+        if type(other) is PolarsSeries:
+            return other.numbers(use)
+        return (
+            other if is_plain_number(other) else self.refuse(f"{use} with a {type(other).__name__}")
+        )
+
+    __add__, __radd__ = _operator("Plus"), _operator("Plus", swapped=True)
+    __sub__, __rsub__ = _operator("Minus"), _operator("Minus", swapped=True)
+    __mul__, __rmul__ = _operator("Multiply"), _operator("Multiply", swapped=True)
+    __truediv__ = _operator("TrueDivide")
+    __floordiv__, __mod__ = _operator("FloorDivide"), _operator("Modulus")
+    __lt__, __le__ = _comparison(operator.lt), _comparison(operator.le)
+    __gt__, __ge__ = _comparison(operator.gt), _comparison(operator.ge)
+    __eq__, __ne__ = _comparison(operator.eq), _comparison(operator.ne)
+    __and__, __or__ = _logical(operator.and_), _logical(operator.or_)
+    __xor__ = _logical(operator.xor)
+
+    def __neg__(self) -> Any:
+        return self.made(-self.numbers("an operator"))
+
+    def __invert__(self) -> Any:
+        return self.made(~self.condition("an operator"))
+
+    def abs(self) -> Any:
+        """Of each entry."""
+        return self.made(self.numbers(".abs").abs())
+
+    def clip(self, lower_bound: Any = None, upper_bound: Any = None) -> Any:
+        """Each entry within two constants."""
+        bounds = [one for one in (lower_bound, upper_bound) if one is not None]
+        if not all(map(is_plain_number, bounds)):
+            return self.refuse(".clip with bounds that are not constants")
+        numbers = self.numbers(".clip")
+        return self.made(clip_rows(self.refuse, numbers, lower_bound, upper_bound))
+
+    def is_in(self, other: Any) -> Any:
+        """Whether each entry is one of some constants."""
+        values = list(other) if type(other) in (list, tuple) else other
+        return self.made(is_in(self.refuse, self.series, values))
+
+    def is_between(self, lower_bound: Any, upper_bound: Any, closed: Any = "both") -> Any:
+        """Whether each entry is within two constants, ends included."""
+        if closed != "both" or not (is_plain_number(lower_bound) and is_plain_number(upper_bound)):
+            return self.refuse(".is_between with these arguments")
+        return (self >= lower_bound) & (self <= upper_bound)
+
+    def cast(self, dtype: Any) -> Any:
+        """Numbers of another type."""
+        return self.made(cast_rows(self.refuse, self.series, str(dtype)))
+
+    def filter(self, predicate: Any) -> Any:
+        """The entries for which a condition holds."""
+        if type(predicate) is not PolarsSeries:
+            return self.refuse(".filter with what is not a comparison")
+        return self.made(self.series[predicate.condition(".filter")])
+
+    def sum(self) -> Any:
+        """The answer."""
+        return add_rows(self.refuse, self.series)
+
+    def mean(self) -> Any:
+        """The answer, where the number of rows is public."""
+        return average_rows(self.refuse, self.numbers(".mean"))
+
+    def count(self) -> Any:
+        """How many records there are: nothing is missing."""
+        return self.series.count()
+
+    def len(self) -> Any:
+        """How many records there are."""
+        return self.series.count()
+
+    count_rows = len
+
+    def __len__(self) -> int:
+        return self.count_rows()  # type: ignore[no-any-return]
+
+    def to_numpy(self) -> Any:
+        """The column as an array."""
+        return array_of_series(self.series)
+
+    def to_list(self) -> Any:
+        """The column as a list."""
+        return self.series.numbers(".to_list").tolist()
+
+    def __iter__(self) -> Any:
+        return iter(self.to_list())
+
+
+# ---- groups
+
+
+class PolarsGroups(OfPolars):
+    """A frame by the entries of a column."""
+
+    __slots__ = ("_frame", "_name")
+
+    kind = object
+    advice = _KEYS_ADVICE
+
+    def __init__(self, frame: PolarsFrame, name: str) -> None:
+        self._frame, self._name = frame, name
+
+    @property
+    def branching(self) -> Branching:  # type: ignore[override]
+        """The analysis that it is part of."""
+        return self._frame.branching
+
+    def _keys(self) -> RecordSeries:
+        found = self._frame.series_of(self._name)
+        if type(found) is not RecordSeries:
+            self.refuse("the rows of each user", _USERS_ADVICE)
+        assert isinstance(found, RecordSeries)
+        if type(found.array.storage) is RealColumn:
+            self.refuse(".group_by of real numbers", "compare them with edges")
+        return found
+
+    def head(self, n: Any = 5) -> Any:
+        """The first rows of each user."""
+        if type(self._frame.series_of(self._name)) is not KeySeries:
+            return self.refuse(".head of groups that are not users")
+        if type(n) is not int or n < 1:
+            return self.refuse(".head", "give it a whole number of at least 1")
+        return self._frame.bounded(n)
+
+    def agg(self, *aggs: Any, **named_aggs: Any) -> Any:
+        """Numbers of each group that occurs."""
+        keys = self._keys()
+
+        def of_key(key: Any) -> dict[str, Any]:
+            condition = compare_rows(self.refuse, operator.eq, keys, key)
+            made = self._frame.calculated_for(condition, aggs, named_aggs)
+            if not made or not all(type(one) is RowsTotal for one in made.values()):
+                self.refuse(".agg of what is not a number of each group")
+            return made
+
+        return OccurringKeys(self._frame, self._name, of_key)
+
+    def len(self, name: str = "len") -> Any:
+        """How many records each group has."""
+        import polars
+
+        return self.agg(polars.len().alias(name))
+
+
+class OccurringKeys(OfPolars):
+    """Numbers by key, of which it depends on the data which keys there are."""
+
+    __slots__ = ("_frame", "_name", "_of_key")
+
+    described = "numbers for those groups that occur, which depends on the data,"
+    advice = _KEYS_ADVICE
+
+    def __init__(
+        self, frame: PolarsFrame, name: str, of_key: Callable[[Any], dict[str, Any]]
+    ) -> None:
+        self._frame, self._name, self._of_key = frame, name, of_key
+
+    @property
+    def branching(self) -> Branching:  # type: ignore[override]
+        """The analysis that it is part of."""
+        return self._frame.branching
+
+    def joined_to(self, keys: Any, options: dict[str, Any]) -> Any:
+        """``keys.join(self, ..)`` of a plain frame of declared keys."""
+        known = {"on": self._name, "how": "left", "maintain_order": "left"}
+        given = dict(options)
+        if isinstance(given.get("on"), list) and len(given["on"]) == 1:
+            given["on"] = given["on"][0]
+        if given != known or keys.columns != [self._name]:
+            return self.refuse(".join with other options, or of other columns")
+        declared = keys[self._name].to_list()
+        alike = self._frame.series_of(self._name).names is not None
+        if len(set(declared)) < len(declared) or not declared:
+            return self.refuse(".join of a key twice, or of none")
+        if not all(type(one) is (str if alike else int) for one in declared):
+            return self.refuse(".join of keys of another type")
+        by_key = [self._of_key(key) for key in declared]
+        columns = {name: [one[name] for one in by_key] for name in by_key[0]}
+        return KnownFrame(self.branching, {self._name: declared} | columns, set(columns))

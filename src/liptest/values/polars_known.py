@@ -1,0 +1,221 @@
+"""Frames of polars of which it is known how many rows there are: sums, by declared keys perhaps.
+
+What is taken from them is an answer, or an array of answers, and may meet noise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from liptest.values.array import array_of, filled
+from liptest.values.branching import Branching
+from liptest.values.polars_parts import ADVICE, RowsTotal
+from liptest.values.protocol import is_symbolic
+from liptest.values.record_series import OfPandas
+
+
+class OfPolars(OfPandas):
+    """What stands for an object of polars."""
+
+    __slots__ = ()
+
+    advice = ADVICE
+    _stands_for = "DataFrame"
+
+    @property
+    def kind(self) -> Any:
+        """What it stands for."""
+        import polars
+
+        return getattr(polars, self._stands_for)
+
+    def __getitem__(self, key: Any) -> Any:
+        return self.refuse("an index")
+
+    def __len__(self) -> int:
+        return self.refuse("len()")  # type: ignore[no-any-return]
+
+
+class KnownFrame(OfPolars):
+    """Rows of which it is known how many there are: plain keys, and numbers of the data.
+
+    Parameters
+    ----------
+    branching
+        The analysis.
+    columns
+        By name plain entries, or ``RowsTotal``.
+    missing
+        Columns of which null stands for groups that do not occur.
+    """
+
+    __slots__ = ("_columns", "_is_lazy", "_missing", "branching")
+
+    described = "a frame of sums"
+    advice = "take its numbers with .item(), .to_list() or .to_numpy(), and calculate with these"
+
+    def __init__(
+        self,
+        branching: Branching,
+        columns: dict[str, list[Any]],
+        missing: set[str],
+        *,
+        is_lazy: bool = False,
+    ) -> None:
+        self.branching = branching
+        self._is_lazy = is_lazy
+        self._columns = columns
+        self._missing = missing
+
+    @property
+    def columns(self) -> list[str]:
+        """The names."""
+        return list(self._columns)
+
+    @property
+    def height(self) -> int:
+        """How many rows there are."""
+        return len(next(iter(self._columns.values())))
+
+    def __len__(self) -> int:
+        return self.height
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(rows, columns)."""
+        return self.height, len(self._columns)
+
+    def collect(self) -> Any:
+        """The frame, where it is lazy."""
+        if not self._is_lazy:
+            return self.refuse(".collect of a frame that is not lazy")
+        return KnownFrame(self.branching, self._columns, self._missing)
+
+    def select(self, *names: Any) -> Any:
+        """Some columns."""
+        known = flat(names)
+        if not known or not all(isinstance(one, str) and one in self._columns for one in known):
+            return self.refuse(".select of what is not the name of a column")
+        kept = {name: self._columns[name] for name in known}
+        return KnownFrame(self.branching, kept, self._missing & set(kept), is_lazy=self._is_lazy)
+
+    def fill_null(self, value: Any) -> Any:
+        """0 for groups that do not occur."""
+        if type(value) is not int or value != 0:
+            return self.refuse(".fill_null with another number than 0", ".fill_null(0)")
+        return KnownFrame(self.branching, self._columns, set(), is_lazy=self._is_lazy)
+
+    def _entries(self, name: str) -> list[Any]:
+        if self._is_lazy:
+            self.refuse("entries of a lazy frame", "call .collect() before")
+        if name not in self._columns:
+            self.refuse(f"the column {name!r}, which is not there")
+        if name in self._missing:
+            self.refuse("numbers of groups that may not occur", ".fill_null(0)")
+        return self._columns[name]
+
+    def __getitem__(self, key: Any) -> Any:
+        return self.get_column(key) if isinstance(key, str) else self.refuse("an index")
+
+    def __contains__(self, item: Any) -> bool:
+        return item in self._columns
+
+    def get_column(self, name: str) -> Any:
+        """One column."""
+        return KnownSeries(self.branching, self._entries(name))
+
+    def item(self, row: Any = None, column: Any = None) -> Any:
+        """One number."""
+        if row is None and column is None and self.shape == (1, 1):
+            row, column = 0, 0
+        if type(row) is not int or type(column) not in (int, str):
+            return self.refuse(".item with these arguments")
+        name = self.columns[column] if type(column) is int else column
+        return _value(self._entries(name)[row])
+
+    def row(self, index: Any, *, named: bool = False) -> Any:
+        """The entries of one row."""
+        if type(index) is not int:
+            return self.refuse(".row with these arguments")
+        entries = {name: _value(self._entries(name)[index]) for name in self._columns}
+        return entries if named else tuple(entries.values())
+
+    def rows(self, *, named: bool = False) -> list[Any]:
+        """The entries of all rows."""
+        return [self.row(place, named=named) for place in range(self.height)]
+
+    def iter_rows(self, *, named: bool = False) -> Iterator[Any]:
+        """The entries of all rows."""
+        return iter(self.rows(named=named))
+
+    def to_dicts(self) -> list[Any]:
+        """The entries of all rows, by column."""
+        return self.rows(named=True)
+
+
+def _value(entry: Any) -> Any:
+    return entry.value if type(entry) is RowsTotal else entry
+
+
+class KnownSeries(OfPolars):
+    """A column of a frame of sums."""
+
+    __slots__ = ("_entries", "branching")
+
+    _stands_for = "Series"
+    described = KnownFrame.described
+    advice = KnownFrame.advice
+
+    def __init__(self, branching: Branching, entries: list[Any]) -> None:
+        self.branching = branching
+        self._entries = entries
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def len(self) -> int:
+        """How many entries there are."""
+        return len(self._entries)
+
+    def to_list(self) -> list[Any]:
+        """The entries, of Python's types."""
+        return [_value(one) for one in self._entries]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.to_list())
+
+    def item(self, index: Any = None) -> Any:
+        """One entry."""
+        if index is None and len(self._entries) == 1:
+            index = 0
+        return self[index]
+
+    def __getitem__(self, key: Any) -> Any:
+        return self.to_list()[key] if type(key) is int else self.refuse("an index")
+
+    def to_numpy(self) -> Any:
+        """The numbers as an array."""
+        if not all(type(one) is RowsTotal for one in self._entries):
+            return self.refuse(".to_numpy of keys", "they are the declared ones")
+        if any(one.is_unsigned for one in self._entries):
+            advice = "cast them before: pl.len().cast(pl.Int64), or take .to_list()"
+            return self.refuse(".to_numpy of counts, which have no sign in polars", advice)
+        values = self.to_list()
+        symbolic = [one for one in values if is_symbolic(one)]
+        kinds = [one.kind if is_symbolic(one) else type(one) for one in values]
+        kind = np.result_type(*map(np.dtype, kinds))
+        if not symbolic:
+            return np.array(values, dtype=kind)
+        cells = filled(values, (len(values),), object)
+        return array_of(symbolic[0].branching, cells, kind)
+
+
+def flat(values: Any) -> list[Any]:
+    """Arguments, and what lists among them hold."""
+    found: list[Any] = []
+    for one in values:
+        found += list(one) if isinstance(one, (list, tuple)) else [one]
+    return found

@@ -1,0 +1,353 @@
+"""Rows of real numbers of the records: several real columns side by side, as NumPy's 2-d arrays.
+
+What is done entry by entry is done column by column. Norms and sums of rows are columns again, and
+a norm is remembered, so that rows scaled by it are known to be bounded (``real_norms``). What moves
+records, or brings them together in another way than by sums over all of them, is refused.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from functools import reduce
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liptest.values.aligned import AlignedValue
+from liptest.values.array import Storage, SymbolicArray, array_of, filled
+from liptest.values.column import Column, OfData, column_of
+from liptest.values.protocol import COMPARISONS, Symbolic, is_symbolic
+from liptest.values.real_column import RealColumn, Recipe
+from liptest.values.real_norms import OfNorm, norm_of_rows
+
+ADVICE = (
+    "treat all rows alike (arithmetic, clip, np.linalg.norm(rows, axis=1), rows * scale[:, None]), "
+    "then .sum(axis=0)"
+)
+# Of sums of a row, relatively: more than their roundings in any order.
+_WIDER = 2.0**-50
+_NO_VALUE: Any = np._NoValue
+_EXPONENTS: dict[Any, float] = {None: 2, 1: 1, 2: 2, math.inf: math.inf}
+
+
+class RealMatrix(Storage):
+    """See the module.
+
+    Parameters
+    ----------
+    columns
+        Of the same records.
+    made_of
+        Recipes of the columns that these are the squares (2), or the absolute values (1) of.
+    """
+
+    __slots__ = ("columns", "made_of")
+
+    leads = True
+
+    def __init__(
+        self, columns: list[RealColumn], made_of: tuple[int, tuple[Recipe, ...]] | None = None
+    ) -> None:
+        self.columns = columns
+        self.made_of = made_of
+        self.branching = columns[0].branching
+        self.dtype = np.dtype(np.float64)
+
+    @property
+    def recipes(self) -> tuple[Recipe, ...]:
+        """Of the columns."""
+        return tuple(one.recipe for one in self.columns)
+
+    def refuse(self, use: str, advice: str = ADVICE) -> Any:
+        """End the analysis."""
+        return OfData(self.branching, advice).refuse(use)
+
+    # ---- storage
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (*self.columns[0].shape, len(self.columns))
+
+    def cells(self) -> Any:
+        return self.refuse("a use that looks at single records")
+
+    def as_list(self) -> Any:
+        return self.refuse("tolist() of rows")
+
+    def concretise(self, use: str) -> NDArray[Any]:
+        return self.refuse(use)  # type: ignore[no-any-return]
+
+    def moved(self, move: Any) -> Any:
+        return self.refuse("a use that moves records")
+
+    def copied(self, order: Any) -> Any:
+        return RealMatrix(self.columns, self.made_of)
+
+    @property
+    def spokesman(self) -> Any:
+        return OfData
+
+    def write(self, index: Any, value: Any) -> None:
+        self.refuse("a write into data")
+
+    def shares_memory(self, other: Storage) -> bool:
+        return False
+
+    def as_drawn(self) -> Any:
+        return self.refuse("a draw")
+
+    def astype(self, dtype: np.dtype[Any]) -> Any:
+        return self.refuse(f"astype({dtype})")
+
+    def entries_at(self, index: Any) -> Any:
+        mask = column_of(index)
+        if mask is not None:
+            made = [one.entries_at(index).storage for one in self.columns]
+            return SymbolicArray(RealMatrix(made))
+        is_pair = type(index) is tuple and len(index) == 2
+        if not is_pair or any(issubclass(type(one), Symbolic) for one in index):
+            return self.refuse("an index")
+        rows, place = index
+        if not (type(rows) is slice and rows == slice(None)):
+            return self.refuse("a use that looks at single records")
+        try:
+            found = np.arange(len(self.columns))[place]
+        except IndexError:
+            return self.refuse("an index beyond the columns")
+        if np.ndim(found) == 0:
+            chosen = self.columns[int(found)].copied(None)
+            chosen.is_strided = True
+            return SymbolicArray(chosen)
+        if found.ndim != 1 or not len(found):
+            return self.refuse("an index")
+        return SymbolicArray(RealMatrix([self.columns[k] for k in found.tolist()]))
+
+    # ---- entry by entry
+
+    def answer_ufunc(self, ufunc: Any, inputs: tuple[Any, ...]) -> Any:
+        use = f"numpy.{ufunc.__name__}"
+        if ufunc in COMPARISONS:
+            return self.refuse(f"{use} of rows")
+        widths = [_width(one) for one in inputs]
+        if None in widths:
+            return self.refuse(f"{use} of rows with what has another shape")
+        width = max(one or 1 for one in widths)
+        if any(one not in (1, width) for one in widths):
+            return self.refuse(f"{use} of rows with what has another shape")
+        parts = [[_entry(one, k) for one in inputs] for k in range(width)]
+        if not all(_are_alike(part) for part in parts):
+            return self.refuse(f"{use} of other records")
+        made = [_leading(part).answer_ufunc(ufunc, tuple(part)).storage for part in parts]
+        return SymbolicArray(RealMatrix(made, _made_of(ufunc, inputs)))
+
+    # ---- functions
+
+    def answer_function(self, function: Any, arguments: Any, options: dict[str, Any]) -> Any:
+        rule = _FUNCTIONS.get(function)
+        given = {name: one for name, one in options.items() if one is not _NO_VALUE}
+        found = NotImplemented if rule is None else rule(self, *arguments, **given)
+        if found is NotImplemented:
+            return self.refuse(f"numpy.{function.__name__}")
+        return found
+
+    def sums(self, use: str, scale: Fraction = Fraction(1)) -> Any:
+        """The sums of the columns, added up in an order that is not known."""
+        found = []
+        for column in self.columns:
+            total = column.sum_up(use, in_pairs=False)
+            if scale != 1 and is_symbolic(total):
+                total = AlignedValue(total.run, total.form * scale, total.kind)
+            found.append(total)
+        return array_of(self.branching, filled(found, (len(found),), object), np.float64)
+
+    def row_column(
+        self, ends: tuple[Any, Any], recipe: Recipe, known: OfNorm | None, *, keep: bool
+    ) -> Any:
+        """A column of a number of each row."""
+        first = self.columns[0]
+        made = first.like(ends, recipe, known)
+        return made.storage.as_rows(made.storage) if keep else made  # type: ignore[attr-defined]
+
+
+def _width(value: Any) -> int | None:
+    """How many columns an input has, 1 for a constant; None where it is not of rows."""
+    if type(value) is SymbolicArray:
+        return len(value.storage.columns) if type(value.storage) is RealMatrix else None
+    if issubclass(type(value), Symbolic):
+        return None
+    shape = np.shape(value)
+    if shape in ((), (1,), (1, 1)):
+        return 1
+    return shape[-1] if len(shape) == 1 or (len(shape) == 2 and shape[0] == 1) else None
+
+
+def _entry(value: Any, place: int) -> Any:
+    """The column of an input at a place, or its number there."""
+    if type(value) is SymbolicArray:
+        columns: list[RealColumn] = value.storage.columns  # type: ignore[attr-defined]
+        return SymbolicArray(columns[place if len(columns) > 1 else 0])
+    if np.ndim(value) == 0:
+        return value.item() if isinstance(value, np.ndarray) else value
+    line = np.asarray(value).reshape(-1)
+    return line[place if len(line) > 1 else 0]
+
+
+def _leading(parts: list[Any]) -> RealColumn:
+    found = next(one.storage for one in parts if type(one) is SymbolicArray)
+    assert isinstance(found, RealColumn)
+    return found
+
+
+def _are_alike(parts: list[Any]) -> bool:
+    first = _leading(parts)
+    return all(first.has_records_of(one.storage) for one in parts if type(one) is SymbolicArray)
+
+
+def _made_of(ufunc: Any, inputs: tuple[Any, ...]) -> tuple[int, tuple[Recipe, ...]] | None:
+    matrices: list[Any] = [one.storage for one in inputs if type(one) is SymbolicArray]
+    recipes = matrices[0].recipes
+    if ufunc in (np.absolute, np.fabs):
+        return 1, recipes
+    twice = ufunc is np.multiply and len(matrices) == 2 and matrices[1].recipes == recipes
+    return (2, recipes) if twice or ufunc in (np.square, np.power) else None
+
+
+# ---- NumPy's functions
+
+
+def _sum(
+    matrix: RealMatrix, array: Any, axis: Any = None, *, keepdims: Any = False, **options: Any
+) -> Any:
+    if any(one is not None for one in options.values()) or is_symbolic(keepdims):
+        return NotImplemented
+    if axis == 0 and not keepdims:
+        return matrix.sums("numpy.sum")
+    if axis not in (1, -1):
+        return NotImplemented
+    lows, highs = ([getattr(one, end) for one in matrix.columns] for end in ("low", "high"))
+    with np.errstate(all="ignore"):
+        size = _WIDER * len(lows) * sum(map(np.maximum, map(abs, lows), map(abs, highs)))
+        low, high = sum(lows) - size, sum(highs) + size
+    known = None
+    if matrix.made_of is not None:
+        low, high = np.maximum(np.where(np.isnan(low), 0.0, low), 0.0), high
+        power, recipes = matrix.made_of
+        known = norm_of_rows(power, recipes, power=power)
+    recipe = (_added, *matrix.recipes)
+    return matrix.row_column((low, high), recipe, known, keep=bool(keepdims))
+
+
+def _mean(matrix: RealMatrix, array: Any, axis: Any = None, **options: Any) -> Any:
+    first = matrix.columns[0]
+    if axis != 0 or options or first.kept is not None:
+        return NotImplemented
+    first.answers.read_length()
+    return matrix.sums("numpy.mean", Fraction(1, first.answers.records))
+
+
+def _norm(
+    matrix: RealMatrix, array: Any, ord: Any = None, axis: Any = None, keepdims: Any = False
+) -> Any:
+    if axis not in (1, -1) or is_symbolic(ord) or isinstance(ord, str) or ord not in _EXPONENTS:
+        return NotImplemented
+    exponent = _EXPONENTS[ord]
+    sizes = [_sizes(one) for one in matrix.columns]
+    wide = 0.0 if exponent == math.inf else _WIDER * (len(sizes) + 2)
+    with np.errstate(all="ignore"):
+        low, high = (
+            _NORMS[exponent](*(one[end] for one in sizes)) * (1 + sign * wide)
+            for end, sign in ((0, -1), (1, 1))
+        )
+    known = norm_of_rows(exponent, matrix.recipes)
+    recipe = (_NORMS[exponent], *matrix.recipes)
+    return matrix.row_column((low, high), recipe, known, keep=bool(keepdims))
+
+
+def _sizes(column: RealColumn) -> tuple[Any, Any]:
+    """Between which numbers the absolute values lie."""
+    ends = np.abs(column.low), np.abs(column.high)
+    around = (column.low <= 0) & (column.high >= 0)
+    return np.where(around, 0.0, np.minimum(*ends)), np.maximum(*ends)
+
+
+def _largest(
+    matrix: RealMatrix, array: Any, axis: Any = None, *, keepdims: Any = False, **options: Any
+) -> Any:
+    """Of the absolute values of a row: its largest norm."""
+    if any(one is not None for one in options.values()) or is_symbolic(keepdims):
+        return NotImplemented
+    if axis not in (1, -1) or matrix.made_of is None or matrix.made_of[0] != 1:
+        return NotImplemented
+    ends = [reduce(np.maximum, (getattr(one, end) for one in matrix.columns)) for end in _ENDS]
+    known = norm_of_rows(math.inf, matrix.made_of[1])
+    recipe = (_NORMS[math.inf], *matrix.recipes)
+    return matrix.row_column((ends[0], ends[1]), recipe, known, keep=bool(keepdims))
+
+
+def _clip(matrix: RealMatrix, array: Any, *bounds: Any, **options: Any) -> Any:
+    low = bounds[0] if bounds else options.pop("a_min", options.pop("min", None))
+    high = bounds[1] if len(bounds) > 1 else options.pop("a_max", options.pop("max", None))
+    if len(bounds) > 2 or any(one is not None for one in options.values()):
+        return NotImplemented
+    for ufunc, bound in ((np.maximum, low), (np.minimum, high)):
+        array = array if bound is None else ufunc(array, bound)
+    return array
+
+
+def _added(*columns: Any) -> Any:
+    return reduce(np.add, columns)
+
+
+def _euclidean(*columns: Any) -> Any:
+    return np.sqrt(reduce(np.add, [one * one for one in columns]))
+
+
+def _absolute_sum(*columns: Any) -> Any:
+    return reduce(np.add, [np.abs(one) for one in columns])
+
+
+def _largest_size(*columns: Any) -> Any:
+    return reduce(np.maximum, [np.abs(one) for one in columns])
+
+
+_ENDS = "low", "high"
+_NORMS: dict[float, Callable[..., Any]] = {
+    1: _absolute_sum,
+    2: _euclidean,
+    math.inf: _largest_size,
+}
+_FUNCTIONS: dict[Any, Callable[..., Any]] = {
+    np.sum: _sum,
+    np.mean: _mean,
+    np.linalg.norm: _norm,
+    np.max: _largest,
+    np.amax: _largest,
+    np.clip: _clip,
+}
+
+
+def matrix_of(columns: list[Any]) -> SymbolicArray | None:
+    """Rows of real columns and of columns of numbers; None for others."""
+    made = []
+    first = next(one for one in columns if type(one) is RealColumn)
+    for one in columns:
+        if type(one) is Column:
+            if one.table.ndim > 1 or one.is_off or not first.has_records_of(one):
+                return None
+            table = one.table.astype(np.float64)
+            recipe = ("table", table.dtype.char, table.tobytes())
+            one = RealColumn(first.branching, first.answers, (table, table), recipe, one.kept)
+        if type(one) is not RealColumn or not first.has_records_of(one):
+            return None
+        made.append(one)
+    return SymbolicArray(RealMatrix(made))
+
+
+def _as_rows(column: RealColumn) -> SymbolicArray:
+    return SymbolicArray(RealMatrix([column]))
+
+
+RealColumn.as_rows = staticmethod(_as_rows)

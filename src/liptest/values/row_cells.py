@@ -1,0 +1,94 @@
+"""Records by what they have in common: other columns, and intervals of floats of real ones."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Table = NDArray[Any]
+#: Cells of all records.
+MOST_CELLS = 20_000
+
+
+class RowCells:
+    """Records by what they have in common.
+
+    Parameters
+    ----------
+    rows
+        Values of the other columns: numbers, the first of which is ``first``.
+    first
+        1 where 0 stands for no record, which is then the first cell.
+    limits
+        By real column its least and its largest number.
+    cuts
+        By real column the numbers at which it is cut.
+    """
+
+    def __init__(
+        self,
+        rows: int,
+        first: int,
+        limits: Mapping[str, tuple[float, float]],
+        cuts: Mapping[str, frozenset[float]],
+    ) -> None:
+        self.first = first
+        self.cuts = {name: frozenset(cuts.get(name, ())) for name in limits}
+        #: Numbers at which cells are to be cut, too.
+        self.wanted: dict[str, set[float]] = {name: set() for name in limits}
+        self._rows = rows
+        self._ends = {name: _intervals(*limits[name], self.cuts[name]) for name in limits}
+        sides = [len(low) for low, _ in self._ends.values()]
+        self.count = first + rows * math.prod(sides)
+        if self.count > MOST_CELLS:
+            return  # nothing is made of so many
+        places = np.indices((rows, *sides)).reshape(1 + len(sides), -1)
+        absent = np.zeros(first, dtype=np.int64)
+        #: By cell the value of the other columns, from 1 on; 0 for no record.
+        self.row_values: NDArray[np.int64] = np.concatenate([absent, places[0] + 1])
+        self.low: dict[str, Table] = {}
+        self.high: dict[str, Table] = {}
+        for name, place in zip(self._ends, places[1:], strict=True):
+            nothing = np.zeros(first)
+            low, high = self._ends[name]
+            self.low[name] = np.concatenate([nothing, low[place]])
+            self.high[name] = np.concatenate([nothing, high[place]])
+
+    def of(self, rows: NDArray[np.int64], entries: Mapping[str, Table]) -> NDArray[np.int64]:
+        """The cells of records: values of the other columns, from 1 on, and real numbers."""
+        found = rows - 1
+        for name, (low, _) in self._ends.items():
+            place = np.searchsorted(low, entries[name], side="right") - 1
+            found = found * len(low) + place
+        return self.first + found
+
+    def ask(self, name: str, constants: Table) -> None:
+        """Note that a column is compared with constants."""
+        low, high = self._ends[name]
+        inside = constants[(constants >= low[0]) & (constants <= high[-1])]
+        self.wanted[name] |= set(inside.tolist()) - self.cuts[name]
+
+    def all_cuts(self) -> dict[str, frozenset[float]] | None:
+        """Old and new ones; None where there are no new ones."""
+        if not any(self.wanted.values()):
+            return None
+        return {name: cuts | self.wanted[name] for name, cuts in self.cuts.items()}
+
+
+def _intervals(low: float, high: float, cuts: frozenset[float]) -> tuple[Table, Table]:
+    """All floats between two, in order: the cuts, and what lies between them."""
+    found: list[tuple[float, float]] = []
+    start = low
+    for cut in sorted(cuts):
+        if start < cut:
+            found.append((start, float(np.nextafter(cut, -math.inf))))
+        found.append((cut, cut))
+        start = float(np.nextafter(cut, math.inf))
+    if start <= high:
+        found.append((start, high))
+    lows, highs = zip(*found, strict=True)
+    return np.array(lows), np.array(highs)
