@@ -19,12 +19,10 @@ from numpy.typing import NDArray
 from liptest.errors import BudgetError
 from liptest.values.bits import draw_bits
 from liptest.values.branching import Branches, Branching
-from liptest.values.faults import RaisesAsNumPy, raises_as_numpy
+from liptest.values.faults import NUMPY, raises_as_numpy
 from liptest.values.grid import UNIT
 from liptest.values.tails import draw_tailed
 
-#: NumPy itself: checks arguments and gives types and shapes, never values.
-NUMPY: Any = RaisesAsNumPy(np.random.Generator(np.random.PCG64(0)))
 _FLOATS = (np.float16, np.float32, np.float64)
 
 

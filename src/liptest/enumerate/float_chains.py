@@ -26,7 +26,7 @@ from liptest.floats.samplers import SCALED, UNIFORM, Draw
 from liptest.values import protocol, ufuncs
 from liptest.values.array import array_of
 from liptest.values.branching import Branching
-from liptest.values.faults import RaisesAsNumPy
+from liptest.values.faults import NUMPY
 from liptest.values.noise_run import NoiseRun, NoisyNumber
 from liptest.values.protocol import Operation, SymbolicValue, is_symbolic
 
@@ -52,7 +52,6 @@ _ENTRYWISE = frozenset(
     | {np.shape, np.ndim, np.size, np.take, np.flip, np.full_like, np.zeros_like, np.ones_like}
 )
 #: NumPy itself: checks arguments and gives shapes, never values.
-_NUMPY: Any = RaisesAsNumPy(np.random.Generator(np.random.PCG64(0)))
 
 
 _LOGARITHMS = {function: name for name, function in LOGARITHMS.items()}
@@ -78,7 +77,7 @@ class ChainRun(NoiseRun):
             self.tree.unsupported(f"rng.{method} with such parameters", "give plain numbers")
         if size is not None and np.prod(size, dtype=float) > _MOST_DRAWS:
             self.tree.unsupported("so many random numbers", "draw fewer")
-        model = getattr(_NUMPY, method)(*parameters, size=size)
+        model = getattr(NUMPY, method)(*parameters, size=size)
         cells = [np.broadcast_to(np.asarray(one), np.shape(model)) for one in parameters]
         if not isinstance(model, np.ndarray):
             return self._drawn(origin, method, [float(cell) for cell in cells])

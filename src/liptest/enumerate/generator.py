@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from liptest.enumerate.choice_tree import MAX_DRAWS
 from liptest.enumerate.draw_logs import CHOICE
 from liptest.enumerate.finite_draws import (
-    NUMPY,
     CountVectorDraws,
     TailedDraws,
     binomial_bits,
@@ -43,7 +42,7 @@ from liptest.values.array import array_of, cells_of
 from liptest.values.branching import Branches, Branching
 from liptest.values.column import column_of
 from liptest.values.drawn_order import DrawnOrder
-from liptest.values.faults import raises_as_numpy
+from liptest.values.faults import NUMPY, raises_as_numpy
 from liptest.values.grid import GRID, UNIT, Line, exact_line
 from liptest.values.noise import value_of
 from liptest.values.noise_run import NoiseRun

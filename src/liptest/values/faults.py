@@ -74,6 +74,14 @@ class RaisesAsNumPy:
         return call
 
 
+class CheckingBits(np.random.PCG64):
+    """Bits that are drawn from only to see what NumPy gives or raises: those of no program."""
+
+
+#: NumPy itself: checks arguments and gives types and shapes, never values.
+NUMPY: Any = RaisesAsNumPy(np.random.Generator(CheckingBits(0)))
+
+
 @dataclass(frozen=True)
 class Fault:
     """An exception of liptest's own, with file and line of the program that led to it.

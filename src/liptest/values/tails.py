@@ -11,12 +11,12 @@ import itertools
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 
-import numpy as np
 from flint import arb
 
 from liptest.balls import precision
 from liptest.errors import BudgetError
 from liptest.values.branching import Branching
+from liptest.values.faults import NUMPY
 from liptest.values.grid import Split
 
 #: Values of one draw.
@@ -24,8 +24,6 @@ MOST_VALUES = 1 << 13
 _UNIT_BITS = 192
 _TAIL_BITS = 64
 _PRECISION = 512
-# NumPy itself: checks parameters.
-_NUMPY = np.random.Generator(np.random.PCG64(0))
 #: First value and weights, the last of which is the tail's.
 Tailed = tuple[int, tuple[int, ...]]
 
@@ -37,7 +35,7 @@ def tailed_weights(method: str, parameters: tuple[float, ...]) -> Tailed | None:
     ``method`` is one of TAILED; wrong parameters raise NumPy's error. None where the tail after
     MOST_VALUES is the larger part.
     """
-    getattr(_NUMPY, method)(*parameters)
+    getattr(NUMPY, method)(*parameters)
     with precision(_PRECISION):
         first, masses = TAILED[method](*map(arb, parameters))
         weights, rest = _until_the_tail(masses)

@@ -170,6 +170,21 @@ def test_generators_among_very_many_objects_must_stand_still(
         law(lambda data: OF_MANY[1_050].random() < RARE)
 
 
+def test_parameters_are_checked_by_a_generator_that_is_none_of_the_program(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sites, "MOST", 2)
+    held = [[number] for number in range(10)]
+    calls = [
+        lambda data, rng: (rng.poisson(0.1), len(held)),
+        lambda data, rng: (rng.binomial(1, 0.5), len(held)),
+        lambda data, rng: (rng.integers(2), len(held)),
+        lambda data, rng: (rng.laplace() > 0, len(held)),
+    ]
+    for draw in calls:
+        assert len(dict(law(draw))) > 1
+
+
 def test_objects_held_apart_are_independent() -> None:
     found = law(
         lambda data: (int(global_names.GENERATOR.integers(2)), global_names.STATE.randint(2))
