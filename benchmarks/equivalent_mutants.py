@@ -178,7 +178,6 @@ BY_REASON: dict[str, tuple[str, ...]] = {
         "small or small <= MOST_ENTRIES",
         "privacy/intervals.py: clean_quantile: math.ceil(trials * mass) + 1 -> "
         "math.ceil(trials * mass) + 2",
-        f"{_PROOF}: _enclosure: domain.size <= FEW_DATASETS -> domain.size < FEW_DATASETS",
         f"{_PROOF}: _found_mass: size.pairs <= _FEW_PAIRS -> size.pairs < _FEW_PAIRS",
         f"{_FOUND}: _Search.try_pairs: judge.certify(left, right, keep_doubt=False) -> "
         "judge.certify(left, right, keep_doubt=True)",

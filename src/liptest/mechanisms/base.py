@@ -178,8 +178,8 @@ class Mechanism(ABC):
 
     @property
     def has_symbolic_data(self) -> bool:
-        """Whether all that its code gets of data can be symbols, where it has code."""
-        return self.statistic is None
+        """Whether it is code, and all that it gets of data can be symbols."""
+        return self.source != "declared" and self.statistic is None
 
     @property
     def is_per_record(self) -> bool:

@@ -133,8 +133,7 @@ def run_alignment(task: Task) -> PrivacyVerdict:
     found = prove_by_alignment(task)
     if isinstance(found, PrivacyVerdict):
         return found
-    is_dearer = math.isfinite(found.epsilon) or found.said
-    reason = dearer_words(found) if is_dearer else found.reason
+    reason = dearer_words(found) if found.has_price else found.reason
     guarantee = nothing(
         "nothing is promised: that no proof by alignment was found refutes nothing.", SOURCE
     )

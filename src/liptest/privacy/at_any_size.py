@@ -8,7 +8,6 @@ the machine.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
@@ -22,7 +21,7 @@ from liptest.errors import LiptestError, MechanismError
 from liptest.privacy.alignment import dearer_words, prove_by_alignment, run_alignment
 from liptest.privacy.by_records import prove_by_records
 from liptest.privacy.claims import text_above
-from liptest.privacy.plain_pairs import FEW_DATASETS
+from liptest.privacy.plain_pairs import is_large
 from liptest.privacy.prices import Alignment, rounded_above
 from liptest.privacy.refutation import Refutation, run_refutation, search_refutation
 from liptest.privacy.request import Task, nothing, verdict_of
@@ -80,7 +79,7 @@ def try_early(task: Task) -> Early:
 
     Code that may end its process runs in a worker, where there are workers.
     """
-    if not _is_code(task) or not _is_large(task):
+    if not task.mechanism.has_symbolic_data or not is_large(task.distribution.domain):
         return Early()
     if has_processes(task.settings.executor):
         return elsewhere(_EarlySteps(task.alone()), task.settings.executor)
@@ -92,9 +91,10 @@ def try_late(task: Task, early: Early, error: LiptestError) -> PrivacyVerdict | 
 
     Of a small domain the early steps have not been tried.
     """
-    if not _is_code(task) or (isinstance(error, MechanismError) and not _is_refusal(error)):
+    is_broken = isinstance(error, MechanismError) and not _is_refusal(error)
+    if not task.mechanism.has_symbolic_data or is_broken:
         return None
-    if not _is_large(task):
+    if not is_large(task.distribution.domain):
         return _early_steps(task).verdict
     return _undecided(task, early) if isinstance(task.distribution, DomainAlone) else None
 
@@ -107,7 +107,7 @@ def decided_late(task: Task, found: PrivacyVerdict) -> PrivacyVerdict:
     """
     if found.decision is not Decision.INCONCLUSIVE or found.was_cut_off:
         return found
-    if not _is_code(task) or _is_large(task):
+    if not task.mechanism.has_symbolic_data or is_large(task.distribution.domain):
         return found
     aligned = prove_by_alignment(task)
     return aligned if isinstance(aligned, PrivacyVerdict) else found
@@ -117,14 +117,6 @@ def _is_refusal(error: LiptestError) -> bool:
     from liptest.errors import UnsupportedRandomnessError
 
     return isinstance(error, UnsupportedRandomnessError)
-
-
-def _is_code(task: Task) -> bool:
-    return task.mechanism.source != "declared" and task.mechanism.has_symbolic_data
-
-
-def _is_large(task: Task) -> bool:
-    return task.distribution.domain.size > FEW_DATASETS
 
 
 def _early_steps(task: Task) -> Early:
@@ -171,8 +163,7 @@ def _require_answers(task: Task) -> None:
 def _undecided(task: Task, early: Early) -> PrivacyVerdict:
     known = early.alignment
     assert known is not None
-    is_dearer = math.isfinite(known.epsilon) or known.said
-    reason = dearer_words(known) if is_dearer else f"not proved: {known.reason}"
+    reason = dearer_words(known) if known.has_price else f"not proved: {known.reason}"
     found = early.refutation
     laws, pairs, largest = (
         (0, 0, 0.0) if found is None else (found.laws, found.pairs, found.largest)

@@ -11,6 +11,7 @@ from concurrent.futures import Executor
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from itertools import chain, islice
 from typing import Any
 
@@ -19,7 +20,6 @@ from numpy.typing import NDArray
 
 from liptest.data.domains import Domain
 from liptest.errors import (
-    BudgetError,
     InputError,
     LiptestError,
     SymbolicError,
@@ -30,9 +30,7 @@ from liptest.errors import (
 from liptest.mechanisms.base import (
     Mechanism,
     check_mechanism,
-    through_all_numbers,
     through_densities,
-    through_reads,
 )
 from liptest.mechanisms.laws import ComparableLaws, LawTable
 from liptest.mechanisms.shift import ShiftTable
@@ -41,8 +39,8 @@ from liptest.privacy.comparison import rounded_ends
 from liptest.privacy.exhaustive import PairBlock, check_affordable, exhaustive_size, pair_blocks
 from liptest.privacy.judge import witness_of
 from liptest.privacy.notions import MuClaim, RhoClaim, mu_between, orders_between
-from liptest.privacy.plain_pairs import FEW_DATASETS, plain_pairs, record_pairs
-from liptest.privacy.proof import ExactMeasure, try_in_worker
+from liptest.privacy.plain_pairs import plain_pairs, record_pairs
+from liptest.privacy.proof import ExactMeasure, visited_or_enclosed
 from liptest.privacy.renyi import Orders, RhoEnclosure, enclose_rho, refute_rho
 from liptest.privacy.request import check_answered
 from liptest.privacy.screening import (
@@ -54,7 +52,6 @@ from liptest.privacy.screening import (
     screen_rho,
 )
 from liptest.privacy.shift_notions import align_notion
-from liptest.runs.workers import has_processes
 
 Floats = NDArray[np.float64]
 # Pairs that differ from the largest by less than this are not enclosed one by one.
@@ -67,8 +64,8 @@ _NEAR = 1e-11
 _QUANTILE = 1e-6
 # Whoever asks for laws in the name of no claim.
 _SMALL = 1e-300
-# Pairs at which what is proved is compared, and a share by which both ends may differ to meet.
-_PLAIN, _MEET = 8, 1e-9
+# Pairs at which what is proved is compared.
+_PLAIN = 8
 
 
 @dataclass(frozen=True)
@@ -164,22 +161,22 @@ def _exact(
     if not isinstance(domain, Domain):
         raise InputError(f"domain={shown(domain)} must be a domain", name="domain", value=domain)
     most = None if budget is None else check_count("budget", budget)
-    early = None if has_processes(executor) else _enclosure(notion, checked, domain)
-    if early is not None and early.upper <= early.lower * (1 + _MEET):
-        return early
-    try:
-        return _visited(notion, checked, domain, most, executor)
-    except (InputError, BudgetError):
-        if early is None:
-            raise
-    return early
+
+    def visit(seen: Mechanism) -> ExactMeasure:
+        check_affordable(exhaustive_size(seen, domain), most, seen)
+        # Any claim but a pure one makes every pair be visited.
+        blocks = pair_blocks(seen, domain, notion.claim(1.0), executor)
+        search = _Largest(notion, seen)
+        for block in blocks:
+            search.add(block)
+        return search.result()
+
+    enclose = partial(_enclosure, notion)
+    return visited_or_enclosed(checked, domain, executor, enclose=enclose, visit=visit)
 
 
 def _enclosure(notion: _Notion, checked: Mechanism, domain: Domain) -> ExactMeasure | None:
-    """What is found at plain pairs, and what is proved, of code on a large domain (theory S12)."""
-    is_code = checked.source != "declared" and checked.has_symbolic_data
-    if not is_code or domain.size <= FEW_DATASETS:
-        return None
+    """What is found at plain pairs, and what is proved (theory S12)."""
     proved = align_notion(checked, domain, notion.claim(1.0))
     if math.isinf(proved.measured):
         return None
@@ -201,25 +198,6 @@ def _at_pairs(notion: _Notion, seen: Mechanism, pairs: list[tuple[Any, Any]]) ->
     for pair in pairs:
         search.enclose(pair)
     return replace(search.result(), pairs=len(pairs), laws=2 * len(pairs))
-
-
-def _visited(
-    notion: _Notion, checked: Mechanism, domain: Domain, most: int | None, executor: Executor | None
-) -> ExactMeasure:
-    try_in_worker(checked, domain, executor)
-
-    def use(seen: Mechanism) -> ExactMeasure:
-        check_affordable(exhaustive_size(seen, domain), most, seen)
-        # Any claim but a pure one makes every pair be visited.
-        blocks = pair_blocks(seen, domain, notion.claim(1.0), executor)
-        search = _Largest(notion, seen)
-        for block in blocks:
-            search.add(block)
-        return search.result()
-
-    return through_all_numbers(
-        checked, domain.zeros, lambda numbers: through_reads(numbers, domain, use)
-    )
 
 
 class _Largest:

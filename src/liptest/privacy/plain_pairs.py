@@ -29,12 +29,17 @@ from liptest.data.tables import AddedRows, RowsOfUsers
 Dataset = NDArray[np.int64]
 Pair = tuple[Dataset, Dataset]
 
-#: So many datasets are visited before anything else.
-FEW_DATASETS = 1 << 12
+# So many datasets are visited before anything else.
+_FEW_DATASETS = 1 << 12
 #: Datasets of a small instance, all of which are compared.
 DATASETS = 64
 # Directions of one grid of answers, values of a record, and answers that move together.
 _DIRECTIONS, _VALUES, _ANSWERS = 10, 5, 3
+
+
+def is_large(domain: Domain) -> bool:
+    """Whether it has so many datasets that other things are tried before they are visited."""
+    return domain.size > _FEW_DATASETS
 
 
 def plain_pairs(domain: Domain) -> Iterator[Pair]:

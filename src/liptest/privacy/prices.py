@@ -56,6 +56,11 @@ class Alignment:
         exact = None if self.price is None else self.price.epsilon
         return math.inf if exact is None else rounded_above(exact)
 
+    @property
+    def has_price(self) -> bool:
+        """Whether anything is proved, be it less than what was claimed."""
+        return math.isfinite(self.epsilon) or bool(self.said)
+
 
 def align(
     mechanism: Mechanism,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -48,7 +48,7 @@ from liptest.privacy.exhaustive import (
     pair_blocks,
 )
 from liptest.privacy.judge import LossJudge, Unexplored, witness_of
-from liptest.privacy.plain_pairs import FEW_DATASETS, plain_pairs
+from liptest.privacy.plain_pairs import is_large, plain_pairs
 from liptest.privacy.prices import align
 from liptest.privacy.remedies import find_remedy
 from liptest.privacy.request import (
@@ -259,6 +259,9 @@ class ExactEpsilon(ExactMeasure):
     """
 
 
+_Measure = TypeVar("_Measure", bound=ExactMeasure)
+
+
 def exact_epsilon(
     mechanism: Any,
     domain: Domain,
@@ -284,27 +287,37 @@ def exact_epsilon(
     if not isinstance(domain, Domain):
         raise InputError(f"domain={shown(domain)} must be a domain", name="domain", value=domain)
     most = None if budget is None else check_count("budget", budget)
-    found = _visited_or_enclosed(checked, domain, most, executor)
+
+    def visit(seen: Mechanism) -> ExactEpsilon:
+        check_affordable(exhaustive_size(seen, domain), most, seen)
+        return largest_over(seen, pair_blocks(seen, domain, executor=executor))
+
+    found = visited_or_enclosed(checked, domain, executor, enclose=_enclosure, visit=visit)
     if math.isfinite(found.upper):
         checked.check_not_determined()
     return found
 
 
-def _visited_or_enclosed(
-    checked: Mechanism, domain: Domain, budget: int | None, executor: Executor | None
-) -> ExactEpsilon:
+def visited_or_enclosed(
+    checked: Mechanism,
+    domain: Domain,
+    executor: Executor | None,
+    *,
+    enclose: Callable[[Mechanism, Domain], _Measure | None],
+    visit: Callable[[Mechanism], _Measure],
+) -> _Measure:
+    """The measure of all pairs; of code on a large domain the enclosure, where its ends meet or the
+    domain is too large to visit."""
+    early = None
     # Code that may end its process is left to workers, where there are any.
-    early = None if has_processes(executor) else _enclosure(checked, domain)
+    if checked.has_symbolic_data and is_large(domain) and not has_processes(executor):
+        early = enclose(checked, domain)
     if early is not None and early.upper <= early.lower * (1 + _MEET):
         return early
     try:
         try_in_worker(checked, domain, executor)
         return through_all_numbers(
-            checked,
-            domain.zeros,
-            lambda numbers: through_reads(
-                numbers, domain, lambda seen: _exact_epsilon(seen, domain, budget, executor)
-            ),
+            checked, domain.zeros, lambda numbers: through_reads(numbers, domain, visit)
         )
     except (InputError, BudgetError):
         if early is None:
@@ -313,10 +326,7 @@ def _visited_or_enclosed(
 
 
 def _enclosure(checked: Mechanism, domain: Domain) -> ExactEpsilon | None:
-    """What is found at plain pairs, and what is proved, of code on a large domain."""
-    is_code = checked.source != "declared" and checked.has_symbolic_data
-    if not is_code or domain.size <= FEW_DATASETS:
-        return None
+    """What is found at plain pairs, and what is proved."""
     proved = align(checked, domain)
     if math.isinf(proved.epsilon):
         return None
@@ -326,13 +336,6 @@ def _enclosure(checked: Mechanism, domain: Domain) -> ExactEpsilon | None:
         top = proved.epsilon
         return replace(found, lower=min(found.lower, top), value=min(found.value, top), upper=top)
     return ExactEpsilon(0.0, 0.0, proved.epsilon, None, 0, 0)
-
-
-def _exact_epsilon(
-    checked: Mechanism, domain: Domain, budget: int | None, executor: Executor | None
-) -> ExactEpsilon:
-    check_affordable(exhaustive_size(checked, domain), budget, checked)
-    return largest_over(checked, pair_blocks(checked, domain, executor=executor))
 
 
 def largest_over(checked: Mechanism, blocks: Iterable[PairBlock]) -> ExactEpsilon:
