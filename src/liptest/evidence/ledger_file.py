@@ -33,7 +33,7 @@ from liptest.errors import LedgerError
 START = "0" * 64
 VERSION = 2
 APPLICATION = 0x4C49_5054  # "LIPT"
-SCHEMA = (
+TABLE = (
     """CREATE TABLE entries (
     number INTEGER PRIMARY KEY CHECK (number > 0),
     kind TEXT NOT NULL CHECK (kind IN ('attempt', 'verdict', 'release', 'cap')),
@@ -45,6 +45,9 @@ SCHEMA = (
 )""",
     "CREATE INDEX entries_by_vendor ON entries (vendor, kind)",
     "CREATE INDEX entries_by_attempt ON entries (attempt)",
+)
+SCHEMA = (
+    *TABLE,
     """CREATE TRIGGER entries_are_not_changed BEFORE UPDATE ON entries
 BEGIN SELECT RAISE(ABORT, 'a ledger is append-only: rows are never changed'); END""",
     """CREATE TRIGGER entries_are_not_deleted BEFORE DELETE ON entries

@@ -14,6 +14,7 @@ from liptest.errors import LedgerError
 from liptest.evidence.ledger_file import (
     COLUMNS,
     START,
+    TABLE,
     VERSION,
     Draft,
     LastRowChanged,
@@ -51,19 +52,7 @@ _TRIGGERS = {
         "BEFORE INSERT ON entries FOR EACH ROW",
     ),
 }
-_TABLE = (
-    """CREATE TABLE entries (
-    number BIGINT PRIMARY KEY CHECK (number > 0),
-    kind TEXT NOT NULL CHECK (kind IN ('attempt', 'verdict', 'release', 'cap')),
-    vendor TEXT NOT NULL,
-    attempt BIGINT NOT NULL CHECK (attempt BETWEEN 1 AND number),
-    entry TEXT NOT NULL,
-    previous TEXT NOT NULL,
-    hash TEXT NOT NULL
-)""",
-    "CREATE INDEX entries_by_vendor ON entries (vendor, kind)",
-    "CREATE INDEX entries_by_attempt ON entries (attempt)",
-)
+_TABLE = tuple(statement.replace("INTEGER", "BIGINT") for statement in TABLE)
 # How each trigger stands: on, when it fires, and the text of what it calls.
 _FOUND = """SELECT tgname, tgenabled::text, pg_get_triggerdef(t.oid), prosrc
 FROM pg_trigger t JOIN pg_proc p ON p.oid = tgfoid

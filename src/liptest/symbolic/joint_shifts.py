@@ -11,7 +11,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from liptest.symbolic.alignment import words_of_shifts
-from liptest.symbolic.answers import AlignedPath, Answer, Differences, ManyDifferences, Move
+from liptest.symbolic.answers import (
+    AlignedPath,
+    Answer,
+    Differences,
+    ManyDifferences,
+    Move,
+    subtract_moves,
+)
 from liptest.symbolic.block_prices import BlockPrice, price_blocks
 from liptest.symbolic.direct_sums import (
     NO_SHIFT,
@@ -81,25 +88,22 @@ def find_joint_shifts(
         return one if isinstance(one, NoJointShift) else [one]
     listed = []
     for move in moves:
-        here = _at(found, move)
+        here = _at(found, differences.size, move)
         if isinstance(here, NoJointShift):
             return here
         listed.append(here)
     return listed or [JointShift()]
 
 
-def _at(found: Sequence[ReleasedSums], move: Move) -> JointShift | NoJointShift:
+def _at(found: Sequence[ReleasedSums], size: int, move: Move) -> JointShift | NoJointShift:
     """Of one difference, and of its opposite."""
-    size = 1 + max(i for i, _ in move)
-    both = (move, tuple((i, -by) for i, by in move))
     square = max(one.normal.square(move) for one in found)
     words = _words(found[0].path, square)
     if len(found) > 1:
-        prices = [_loss(one.pure, size, side) for one in found for side in both]
-        losses = [price for price in prices if price is not None]
-        if len(losses) < len(prices):
+        loss = _largest_loss([one.pure for one in found], size, move)
+        if loss is None:
             return NoJointShift(NO_SHIFT)
-        return JointShift(square, (), max(losses), False, move, words)
+        return JointShift(square, (), loss, False, move, words)
     (one,) = found
     laplace = tuple(
         price
@@ -107,12 +111,12 @@ def _at(found: Sequence[ReleasedSums], move: Move) -> JointShift | NoJointShift:
         if _is_laplace(one.path, block) and (price := _at_move(block, move))
     )
     others = [block for block in one.pure if not _is_laplace(one.path, block)]
-    losses = [price for side in both if (price := _loss(others, size, side)) is not None]
-    if len(losses) < len(both):
+    loss = _largest_loss([others], size, move)
+    if loss is None:
         return NoJointShift(NO_SHIFT)
     here = Differences(size, (move,), "listed")
     words += words_of_shifts(one.path, price_blocks(one.pure, here).parts)
-    return JointShift(square, laplace, max(losses), True, move, words)
+    return JointShift(square, laplace, loss, True, move, words)
 
 
 def _of_all(found: Sequence[ReleasedSums], differences: Differences) -> JointShift | NoJointShift:
@@ -150,8 +154,12 @@ def _square(normal: NormalSums, differences: Differences) -> tuple[Fraction, Mov
     return length**2, move
 
 
-def _loss(blocks: Sequence[Block], size: int, move: Move) -> Fraction | None:
-    return price_blocks(blocks, Differences(size, (move,), "listed")).price
+def _largest_loss(paths: Sequence[Sequence[Block]], size: int, move: Move) -> Fraction | None:
+    """Of all paths, for a difference and its opposite."""
+    both = [Differences(size, (side,), "listed") for side in (move, subtract_moves((), move))]
+    prices = [price_blocks(blocks, side).price for blocks in paths for side in both]
+    losses = [price for price in prices if price is not None]
+    return max(losses) if len(losses) == len(prices) else None
 
 
 def _at_move(block: Block, move: Move) -> Fraction | None:

@@ -223,6 +223,32 @@ class AnyArray(Symbolic):
         self.refuse(f".{name}")
 
 
+class IndexArray(AnyArray):
+    """What is used as an index, and not looked at."""
+
+    __slots__ = ()
+
+    def __iter__(self) -> Any:
+        self.refuse("a loop")
+
+    def __len__(self) -> Any:
+        self.refuse("len()")
+
+    def __getitem__(self, index: Any) -> Any:
+        self.refuse("an index")
+
+    def __setitem__(self, index: Any, value: Any) -> Any:
+        self.refuse("a write")
+
+    def __contains__(self, value: Any) -> Any:
+        self.refuse("a look whether something is there")
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        self.refuse("numpy.array()")
+
+    __hash__ = None  # type: ignore[assignment]
+
+
 class SymbolicArray(AnyArray):
     """See the module."""
 

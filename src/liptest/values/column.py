@@ -23,6 +23,7 @@ from liptest.values.drawn_order import DrawnOrder
 from liptest.values.protocol import COMPARISONS, Symbolic, is_symbolic
 from liptest.values.record_list import RecordList
 from liptest.values.record_parts import DrawnPart, line_of
+from liptest.values.record_storage import OfData, RecordStorage
 
 Table = NDArray[Any]
 # Of a float: half a step at 1.
@@ -36,13 +37,9 @@ _LARGEST = 2**53
 _BLOCK = 24
 # Records that a loop gets one by one.
 _MOST_WALKED = 2_000
-ADVICE = (
-    "treat all records alike with numpy functions entry by entry (arithmetic, clip, where, "
-    "comparisons), then sum or count; liptest then knows the sensitivity for every size"
-)
 
 
-class Column(Storage):
+class Column(RecordStorage):
     """Entries that are a table of the record's value; see the module.
 
     Parameters
@@ -98,10 +95,6 @@ class Column(Storage):
             self.refuse("how many records a random selection has", "divide by a constant instead")
         return self.answers.read_length()
 
-    def refuse(self, use: str, advice: str = ADVICE) -> Any:
-        """End the analysis."""
-        return OfData(self.branching, advice).refuse(use)
-
     def like(self, table: Table, *, is_off: bool | None = None) -> SymbolicArray:
         """An array of other entries of the same records."""
         return SymbolicArray(self.other(table, is_off=is_off))
@@ -120,9 +113,6 @@ class Column(Storage):
 
     # ---- storage
 
-    def cells(self) -> Any:
-        return self.refuse("a use that looks at single records")
-
     def as_list(self) -> Any:
         if self.table.ndim > 1 or self.is_off:
             return self.refuse("tolist()")
@@ -137,9 +127,6 @@ class Column(Storage):
     def entries(self) -> None:
         if self.answers.records > _MOST_WALKED:
             self.refuse("a loop that does more than to add up")
-
-    def concretise(self, use: str) -> NDArray[Any]:
-        return self.refuse(use)  # type: ignore[no-any-return]
 
     def moved(self, move: Any) -> Any:
         """The same records in their places, as ravel() and reshape(-1) of one line give them."""
@@ -158,10 +145,6 @@ class Column(Storage):
 
     def copied(self, order: Any) -> Any:
         return self.like(self.table.copy()).storage
-
-    @property
-    def spokesman(self) -> Any:
-        return OfData
 
     def write(self, index: Any, value: Any) -> None:
         if not self.table.flags.writeable:
@@ -194,12 +177,6 @@ class Column(Storage):
                 self.table[places] = value
         except Exception as error:
             self.refuse(f"a write that fails for some record ({error})")
-
-    def shares_memory(self, other: Storage) -> bool:
-        return False
-
-    def as_drawn(self) -> Any:
-        return self.refuse("a draw")
 
     def astype(self, dtype: np.dtype[Any]) -> Any:
         if dtype.kind not in "biuf":
@@ -602,18 +579,6 @@ def is_grid(positions: NDArray[Any]) -> bool:
         return False
     steps = [np.diff(positions, axis=axis) for axis in (0, 1)]
     return all(one.size == 0 or (one[0, 0] != 0 and np.all(one == one[0, 0])) for one in steps)
-
-
-class OfData(Symbolic):
-    """Has the words of refusals of data."""
-
-    described = described_in_arrays = "data, of which only sums over all records are followed,"
-    advice = ADVICE
-    is_discrete = False
-
-    def __init__(self, branching: Branching, advice: str) -> None:
-        self.branching = branching
-        self.advice = advice
 
 
 def margin_of(table: Table, records: int, *, is_off: bool, in_pairs: bool) -> Fraction:

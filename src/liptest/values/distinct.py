@@ -7,12 +7,12 @@ cells that are 0, and ``dict(zip(values, counts)).get(value, 0)`` ask for no mor
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.values.array import AnyArray, CellStorage
+from liptest.values.array import CellStorage, IndexArray
 from liptest.values.column import FUNCTIONS, Column, column_of
 from liptest.values.protocol import is_symbolic
 
@@ -22,7 +22,7 @@ _ADVICE = (
 )
 
 
-class Distinct(AnyArray):
+class Distinct(IndexArray):
     """The distinct values, or how often each of them is there; nothing is asked of them alone.
 
     Parameters
@@ -80,26 +80,6 @@ class Distinct(AnyArray):
             kind = cells.dtype.type
             room[place] = found.typed(kind) if is_symbolic(found) else kind(found)
         return True
-
-    def __iter__(self) -> NoReturn:
-        self.refuse("a loop")
-
-    def __len__(self) -> NoReturn:
-        self.refuse("len()")
-
-    def __getitem__(self, index: Any) -> NoReturn:
-        self.refuse("an index")
-
-    def __setitem__(self, index: Any, value: Any) -> NoReturn:
-        self.refuse("a write")
-
-    def __contains__(self, value: Any) -> NoReturn:
-        self.refuse("a look whether something is there")
-
-    def __array__(self, dtype: Any = None, copy: Any = None) -> NoReturn:
-        self.refuse("numpy.array()")
-
-    __hash__ = None  # type: ignore[assignment]
 
 
 def _unique(array: Any, *more: Any, return_counts: Any = False, **options: Any) -> Any:

@@ -7,16 +7,16 @@ same order at fewer places.
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.values.array import AnyArray
+from liptest.values.array import IndexArray
 from liptest.values.branching import Branching
 
 
-class DrawnOrder(AnyArray):
+class DrawnOrder(IndexArray):
     """Positions in a random order.
 
     Parameters
@@ -76,17 +76,3 @@ class DrawnOrder(AnyArray):
             self.refuse("an index")
         parts = self.branching, self.number, self.total, self.length, self.positions
         return DrawnOrder(*parts, self.places[index])
-
-    def __iter__(self) -> NoReturn:
-        self.refuse("a loop")
-
-    def __setitem__(self, index: Any, value: Any) -> NoReturn:
-        self.refuse("a write")
-
-    def __contains__(self, value: Any) -> NoReturn:
-        self.refuse("a look whether something is there")
-
-    def __array__(self, dtype: Any = None, copy: Any = None) -> NoReturn:
-        self.refuse("numpy.array()")
-
-    __hash__ = None  # type: ignore[assignment]

@@ -8,13 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from liptest.values.branching import Branching
-from liptest.values.column import column_of
 from liptest.values.keyed_series import KeyedSeries
-from liptest.values.real_column import RealColumn
-from liptest.values.real_matrix import matrix_of
+from liptest.values.real_matrix import rows_of
 from liptest.values.record_series import (
     BinSeries,
     ByKey,
@@ -90,16 +86,8 @@ class SymbolicFrame(OfPandas):
                 ".to_numpy of users or bins", "name its columns: frame[['age']].to_numpy()"
             )
         arrays = [one.numbers(".to_numpy") for one in self._series.values()]
-        if any(type(one.storage) is RealColumn for one in arrays):
-            rows = matrix_of([one.storage for one in arrays])
-            return self.refuse(".to_numpy") if rows is None else rows
-        columns = [column_of(one) for one in arrays]
-        tables = [one.table for one in columns if one is not None]
-        first = columns[0]
-        if first is None or len(tables) < len(columns) or any(one.is_off for one in columns if one):
-            return self.refuse(".to_numpy")
-        kinds = np.result_type(*tables)
-        return first.like(np.stack(tables, axis=1).astype(kinds))
+        rows = rows_of(arrays)
+        return self.refuse(".to_numpy") if rows is None else rows
 
     @property
     def values(self) -> Any:

@@ -11,11 +11,7 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
-from liptest.values.array import SymbolicArray
 from liptest.values.branching import Branching
-from liptest.values.column import column_of
 from liptest.values.polars_expressions import (
     Reader,
     add_rows,
@@ -34,7 +30,7 @@ from liptest.values.polars_expressions import (
 from liptest.values.polars_known import KnownFrame, OfPolars, flat
 from liptest.values.polars_parts import Narrow, RowsTotal
 from liptest.values.real_column import RealColumn
-from liptest.values.real_matrix import matrix_of
+from liptest.values.real_matrix import rows_of
 from liptest.values.record_series import KeySeries, RecordSeries, bound_rows
 
 _KEYS_ADVICE = (
@@ -271,17 +267,8 @@ class PolarsFrame(OfPolars):
         if any(letter_of(one) == "b" for one in self._series.values()):
             return self.refuse(".to_numpy of truths", "cast them: .cast(pl.Int64)")
         arrays = [one.numbers(".to_numpy") for one in self._series.values()]
-        if any(type(one.storage) is RealColumn for one in arrays):
-            rows = matrix_of([one.storage for one in arrays])
-            return self.refuse(".to_numpy") if rows is None else rows
-        columns = [column_of(one) for one in arrays]
-        tables = [one.table for one in columns if one is not None]
-        first = columns[0]
-        if first is None or len(tables) < len(columns) or any(one.is_off for one in columns if one):
-            return self.refuse(".to_numpy")
-        made = first.other(np.stack(tables, axis=1).astype(np.result_type(*tables)))
-        made.is_strided = True
-        return SymbolicArray(made)
+        rows = rows_of(arrays, is_strided=True)
+        return self.refuse(".to_numpy") if rows is None else rows
 
 
 class PolarsUsers(OfPolars):

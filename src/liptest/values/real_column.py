@@ -21,12 +21,13 @@ from numpy.typing import NDArray
 
 from liptest.values.aligned import AlignedValue
 from liptest.values.answer_book import AnswerBook
-from liptest.values.array import Storage, SymbolicArray
+from liptest.values.array import SymbolicArray
 from liptest.values.branching import Branching
-from liptest.values.column import ADVICE, Column, OfData, column_of, margin_of
+from liptest.values.column import Column, column_of, margin_of
 from liptest.values.protocol import COMPARISONS, Symbolic
 from liptest.values.real_norms import Ball, OfNorm, Operand, find_ball, find_factor, is_above_zero
 from liptest.values.record_list import EntryOfRecord, RecordList
+from liptest.values.record_storage import ADVICE, RecordStorage
 
 Table = NDArray[Any]
 #: What an entry is calculated by: ("real", name), ("number", value), ("table", ..), (ufunc, ..).
@@ -38,7 +39,7 @@ REAL_ADVICE = (
 )
 
 
-class RealColumn(Storage):
+class RealColumn(RecordStorage):
     """See the module.
 
     Parameters
@@ -56,6 +57,7 @@ class RealColumn(Storage):
     __slots__ = ("answers", "ball", "high", "is_strided", "kept", "low", "name", "norm", "recipe")
 
     leads = True
+    advice = REAL_ADVICE
     #: Rows of this column alone (``real_matrix``).
     as_rows: ClassVar[Any]
 
@@ -80,10 +82,6 @@ class RealColumn(Storage):
         self.ball: Ball | None = None
         #: Whether the entries are not next to each other in memory.
         self.is_strided = False
-
-    def refuse(self, use: str, advice: str = REAL_ADVICE) -> Any:
-        """End the analysis."""
-        return OfData(self.branching, advice).refuse(use)
 
     def like(
         self,
@@ -171,22 +169,6 @@ class RealColumn(Storage):
 
     def copied(self, order: Any) -> Any:
         return self._copy(self.answers, self.kept)
-
-    @property
-    def spokesman(self) -> Any:
-        return OfData
-
-    def write(self, index: Any, value: Any) -> None:
-        self.refuse("a write into data")
-
-    def shares_memory(self, other: Storage) -> bool:
-        return False
-
-    def as_drawn(self) -> Any:
-        return self.refuse("a draw")
-
-    def astype(self, dtype: np.dtype[Any]) -> Any:
-        return self.refuse(f"astype({dtype})")
 
     def entries_at(self, index: Any) -> Any:
         if type(index) is tuple and index in ((slice(None), None), (Ellipsis, None)):

@@ -14,14 +14,14 @@ from functools import reduce
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from liptest.values.aligned import AlignedValue
-from liptest.values.array import Storage, SymbolicArray, array_of, filled
-from liptest.values.column import Column, OfData, column_of
+from liptest.values.array import SymbolicArray, array_of, filled
+from liptest.values.column import Column, column_of
 from liptest.values.protocol import COMPARISONS, Symbolic, is_symbolic
 from liptest.values.real_column import RealColumn, Recipe
 from liptest.values.real_norms import OfNorm, norm_of_rows
+from liptest.values.record_storage import RecordStorage
 
 ADVICE = (
     "treat all rows alike (arithmetic, clip, np.linalg.norm(rows, axis=1), rows * scale[:, None]), "
@@ -33,7 +33,7 @@ _NO_VALUE: Any = np._NoValue
 _EXPONENTS: dict[Any, float] = {None: 2, 1: 1, 2: 2, math.inf: math.inf}
 
 
-class RealMatrix(Storage):
+class RealMatrix(RecordStorage):
     """See the module.
 
     Parameters
@@ -47,6 +47,7 @@ class RealMatrix(Storage):
     __slots__ = ("columns", "made_of")
 
     leads = True
+    advice = ADVICE
 
     def __init__(
         self, columns: list[RealColumn], made_of: tuple[int, tuple[Recipe, ...]] | None = None
@@ -61,46 +62,20 @@ class RealMatrix(Storage):
         """Of the columns."""
         return tuple(one.recipe for one in self.columns)
 
-    def refuse(self, use: str, advice: str = ADVICE) -> Any:
-        """End the analysis."""
-        return OfData(self.branching, advice).refuse(use)
-
     # ---- storage
 
     @property
     def shape(self) -> tuple[int, ...]:
         return (*self.columns[0].shape, len(self.columns))
 
-    def cells(self) -> Any:
-        return self.refuse("a use that looks at single records")
-
     def as_list(self) -> Any:
         return self.refuse("tolist() of rows")
-
-    def concretise(self, use: str) -> NDArray[Any]:
-        return self.refuse(use)  # type: ignore[no-any-return]
 
     def moved(self, move: Any) -> Any:
         return self.refuse("a use that moves records")
 
     def copied(self, order: Any) -> Any:
         return RealMatrix(self.columns, self.made_of)
-
-    @property
-    def spokesman(self) -> Any:
-        return OfData
-
-    def write(self, index: Any, value: Any) -> None:
-        self.refuse("a write into data")
-
-    def shares_memory(self, other: Storage) -> bool:
-        return False
-
-    def as_drawn(self) -> Any:
-        return self.refuse("a draw")
-
-    def astype(self, dtype: np.dtype[Any]) -> Any:
-        return self.refuse(f"astype({dtype})")
 
     def entries_at(self, index: Any) -> Any:
         mask = column_of(index)
@@ -329,8 +304,21 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
 }
 
 
-def matrix_of(columns: list[Any]) -> SymbolicArray | None:
-    """Rows of real columns and of columns of numbers; None for others."""
+def rows_of(arrays: list[SymbolicArray], *, is_strided: bool = False) -> SymbolicArray | None:
+    """Rows of columns of the same records; None where they are not followed side by side."""
+    if any(type(one.storage) is RealColumn for one in arrays):
+        return _real_rows([one.storage for one in arrays])
+    columns = [column for one in arrays if (column := column_of(one)) is not None]
+    if len(columns) < len(arrays) or any(one.is_off for one in columns):
+        return None
+    tables = [one.table for one in columns]
+    made = columns[0].other(np.stack(tables, axis=1).astype(np.result_type(*tables)))
+    made.is_strided = is_strided
+    return SymbolicArray(made)
+
+
+def _real_rows(columns: list[Any]) -> SymbolicArray | None:
+    """Rows of real columns and of columns of numbers."""
     made = []
     first = next(one for one in columns if type(one) is RealColumn)
     for one in columns:

@@ -1,0 +1,64 @@
+"""What all columns of the records' numbers have in common: single records are not to be seen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liptest.values.array import Storage
+from liptest.values.branching import Branching
+from liptest.values.protocol import Symbolic
+
+ADVICE = (
+    "treat all records alike with numpy functions entry by entry (arithmetic, clip, where, "
+    "comparisons), then sum or count; liptest then knows the sensitivity for every size"
+)
+
+
+class OfData(Symbolic):
+    """Has the words of refusals of data."""
+
+    described = described_in_arrays = "data, of which only sums over all records are followed,"
+    advice = ADVICE
+    is_discrete = False
+
+    def __init__(self, branching: Branching, advice: str) -> None:
+        self.branching = branching
+        self.advice = advice
+
+
+class RecordStorage(Storage):
+    """Numbers of records. What looks at single ones, writes or draws is refused."""
+
+    __slots__ = ()
+
+    #: What to write instead.
+    advice = ADVICE
+
+    def refuse(self, use: str, advice: str | None = None) -> Any:
+        """End the analysis."""
+        return OfData(self.branching, advice or self.advice).refuse(use)
+
+    def cells(self) -> Any:
+        return self.refuse("a use that looks at single records")
+
+    def concretise(self, use: str) -> NDArray[Any]:
+        return self.refuse(use)  # type: ignore[no-any-return]
+
+    @property
+    def spokesman(self) -> Any:
+        return OfData
+
+    def write(self, index: Any, value: Any) -> None:
+        self.refuse("a write into data")
+
+    def shares_memory(self, other: Storage) -> bool:
+        return False
+
+    def as_drawn(self) -> Any:
+        return self.refuse("a draw")
+
+    def astype(self, dtype: np.dtype[Any]) -> Any:
+        return self.refuse(f"astype({dtype})")
