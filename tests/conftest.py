@@ -5,10 +5,15 @@
 
 from __future__ import annotations
 
+import os
 import signal
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+# Before NumPy is there, and for the worker processes, too: threads of BLAS in each of several
+# processes wait for each other, which took a single test 25 seconds of computing instead of 1.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 settings.register_profile("explore", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("liptest", settings.get_profile("explore"), derandomize=True)
