@@ -7,7 +7,7 @@ finer cells, and the program is followed again (docs/theory/tables.md, B6).
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from itertools import chain, islice, product
 from typing import Any
@@ -21,7 +21,7 @@ from liptest.enumerate.draw_logs import handed
 from liptest.enumerate.user_rows import Pairs, UserRows, kept_by
 from liptest.symbolic.answers import Answer, Differences, ManyDifferences, Move
 from liptest.values.answer_book import AnswerBook, RowBound
-from liptest.values.real_column import evaluate
+from liptest.values.recipes import RowCondition, evaluate
 from liptest.values.row_cells import MOST_CELLS, RowCells
 
 # Numbers that are shown where larger ones tell no more.
@@ -35,11 +35,16 @@ class RealData(UserRows):
 
     _domain: RealRows
 
-    def __init__(self, domain: RealRows, cuts: dict[str, frozenset[float]] | None = None) -> None:
+    def __init__(
+        self,
+        domain: RealRows,
+        cuts: Mapping[str, frozenset[float]] | None = None,
+        conditions: tuple[RowCondition, ...] = (),
+    ) -> None:
         self._domain = domain
         limits = {name: (kind.lower, kind.upper) for name, kind in domain.reals.items()}
         first = 0 if domain.is_full else 1
-        self._cells = RowCells(domain.row_values - 1, first, limits, cuts or {})
+        self._cells = RowCells(domain.row_values - 1, first, limits, cuts or {}, conditions)
         comes_and_goes = domain.kind == "add_remove"
         self._answers = AnswerBook(domain.rows, self._cells.count, comes_and_goes=comes_and_goes)
         self._answers.cells = self._cells
@@ -51,9 +56,9 @@ class RealData(UserRows):
         return self._cells.count > MOST_CELLS
 
     def refined(self) -> RealData | None:
-        """The same with the cuts that were asked for; None where none was."""
-        cuts = self._cells.all_cuts()
-        return None if cuts is None else RealData(self._domain, cuts)
+        """The same with finer cells, where this was asked for; None where it was not."""
+        divisions = self._cells.divisions()
+        return None if divisions is None else RealData(self._domain, *divisions)
 
     def table_of_data(self) -> NDArray[np.int64]:
         return self._cells.row_values

@@ -2,18 +2,17 @@
 
 Records are divided into cells: the same entries in all other columns, and of each real column an
 interval of floats. A cell has a lower and an upper end for everything that is made of a record.
-NumPy's functions that are followed are rounded correctly, hence monotone also as functions of
-floats: their values at the ends are the ends (docs/theory/tables.md, B6). A comparison with a
-constant cuts the cells there, and the program is followed again. All else is refused.
+The functions of NumPy that are followed give ends from ends (``recipes``; docs/theory/tables.md,
+B6). A comparison cuts the cells where it changes, or divides them into those records for which it
+holds and the others, and the program is followed again. All else is refused.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from fractions import Fraction
-from functools import partial, reduce
-from itertools import product
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -21,17 +20,23 @@ from numpy.typing import NDArray
 
 from liptest.values.aligned import AlignedValue
 from liptest.values.answer_book import AnswerBook
-from liptest.values.array import SymbolicArray
+from liptest.values.array import SymbolicArray, array_of, filled
 from liptest.values.branching import Branching
 from liptest.values.column import Column, column_of, margin_of
 from liptest.values.protocol import COMPARISONS, Symbolic
 from liptest.values.real_norms import Ball, OfNorm, Operand, find_ball, find_factor, is_above_zero
+from liptest.values.recipes import (
+    ENDS,
+    Recipe,
+    falling_quotient,
+    is_safe,
+    row_condition,
+    truth_between,
+)
 from liptest.values.record_list import EntryOfRecord, RecordList
 from liptest.values.record_storage import ADVICE, RecordStorage
 
 Table = NDArray[Any]
-#: What an entry is calculated by: ("real", name), ("number", value), ("table", ..), (ufunc, ..).
-Recipe = tuple[Any, ...]
 _NUMBERS = (int, float, np.integer, np.floating)
 REAL_ADVICE = (
     "clip real columns with constants and compare the columns themselves with constants, then sum "
@@ -188,15 +193,15 @@ class RealColumn(RecordStorage):
         parts = [self._part(one, use) for one in inputs]
         if ufunc in COMPARISONS:
             return self._compared(ufunc, parts, use)
-        rule = _ENDS.get(ufunc)
+        rule = ENDS.get(ufunc)
         if rule is None:
             return self.refuse(use)
         lows, highs = [one.low for one in parts], [one.high for one in parts]
-        if not _is_safe(ufunc, lows, highs):
+        if not is_safe(ufunc, lows, highs):
             return self.refuse(f"{use} of numbers that may be infinite")
         known = [one.operand() for one in parts]
         # A constant by a norm is infinite where this is 0, which np.minimum mends.
-        rule = _falling_quotient if is_above_zero(ufunc, known) else rule
+        rule = falling_quotient if is_above_zero(ufunc, known) else rule
         with np.errstate(all="ignore"):
             ends = rule(ufunc, lows, highs)
         if ends is None:
@@ -234,13 +239,30 @@ class RealColumn(RecordStorage):
 
     def _compared(self, ufunc: Any, parts: list[_Part], use: str) -> Any:
         left, right = parts
-        certain, possible = (np.broadcast_to(one, self.low.shape) for one in _truth(ufunc, *parts))
+        truths = truth_between(ufunc, (left.low, left.high), (right.low, right.high))
+        certain, possible = (np.broadcast_to(one, self.low.shape) for one in truths)
         if (certain != possible).any():
             named, other = (left, right) if left.name else (right, left)
             if not named.name or other.name or not _is_point(other):
-                return self.refuse(f"{use} of what is made of a real column")
+                return self._is_true(self._divided(ufunc, parts, certain, possible, use))
             self.answers.cells.ask(named.name, np.unique(np.asarray(other.low, dtype=np.float64)))
         return self._is_true(certain.copy())
+
+    def _divided(
+        self, ufunc: Any, parts: list[_Part], certain: Table, possible: Table, use: str
+    ) -> Table:
+        """By cell whether a comparison of what is made of real columns holds."""
+        cells = self.answers.cells
+        condition = None
+        if len(self.low) == cells.count:
+            condition = row_condition(ufunc, parts[0].recipe, parts[1].recipe, cells.row_values)
+        if condition is None:
+            self.refuse(f"{use} of what is made of a real column")
+        known = cells.truths.get(condition)
+        if known is None:
+            cells.ask_for(condition)
+            return certain.copy()
+        return np.where(certain == possible, certain, known)
 
     def answer_function(self, function: Any, arguments: Any, options: dict[str, Any]) -> Any:
         rule = _FUNCTIONS.get(function)
@@ -422,96 +444,6 @@ def _is_point(part: _Part) -> bool:
     return bool(np.array_equal(part.low, part.high)) and part.recipe[0] in ("number", "table")
 
 
-def _truth(ufunc: Any, left: _Part, right: _Part) -> tuple[Any, Any]:
-    """Where a comparison certainly holds, and where it may."""
-    if ufunc in (np.greater, np.greater_equal):
-        ufunc = np.less if ufunc is np.greater else np.less_equal
-        left, right = right, left
-    if ufunc in (np.less, np.less_equal):
-        return ufunc(left.high, right.low), ufunc(left.low, right.high)
-    certain = (left.low == left.high) & (right.low == right.high) & (left.low == right.low)
-    possible = (left.low <= right.high) & (right.low <= left.high)
-    return (certain, possible) if ufunc is np.equal else (~possible, ~certain)
-
-
-# ---- the ends of what functions give
-
-Ends = tuple[Any, Any] | None
-Rule = Callable[[Any, list[Table], list[Table]], Ends]
-
-
-def _rising(ufunc: Any, lows: list[Table], highs: list[Table]) -> Ends:
-    return ufunc(*lows), ufunc(*highs)
-
-
-def _falling(ufunc: Any, lows: list[Table], highs: list[Table]) -> Ends:
-    return ufunc(*highs), ufunc(*lows)
-
-
-def _difference(ufunc: Any, lows: list[Table], highs: list[Table]) -> Ends:
-    return ufunc(lows[0], highs[1]), ufunc(highs[0], lows[1])
-
-
-def _at_corners(ufunc: Any, lows: list[Table], highs: list[Table]) -> Ends:
-    values = [ufunc(*corner) for corner in product(*zip(lows, highs, strict=True))]
-    return reduce(np.minimum, values), reduce(np.maximum, values)
-
-
-def _quotient(ufunc: Any, lows: list[Table], highs: list[Table]) -> Ends:
-    if ((lows[1] <= 0) & (highs[1] >= 0)).any():
-        return None
-    return _at_corners(ufunc, lows, highs)
-
-
-def _falling_quotient(ufunc: Any, lows: list[Table], highs: list[Table]) -> Ends:
-    """Of a positive constant by what is not below 0."""
-    return ufunc(lows[0], highs[1]), ufunc(highs[0], lows[1])
-
-
-def _is_safe(ufunc: Any, lows: list[Table], highs: list[Table]) -> bool:
-    """Whether no operands give nan: of those that may be infinite few are followed."""
-    finite = [
-        bool(np.isfinite(low).all() and np.isfinite(high).all())
-        for low, high in zip(lows, highs, strict=True)
-    ]
-    if all(finite) or ufunc in (*_OF_INFINITE, np.sqrt):
-        return True
-    if ufunc is np.divide:
-        return finite[0] or (finite[1] and lows[1].ndim == 0)
-    is_constant = any(low.ndim == 0 and low != 0 and np.isfinite(low) for low in lows)
-    return ufunc in (np.add, np.multiply) and any(finite) and is_constant
-
-
-def _even(ufunc: Any, lows: list[Table], highs: list[Table]) -> Ends:
-    ends = ufunc(lows[0]), ufunc(highs[0])
-    around = (lows[0] <= 0) & (highs[0] >= 0)
-    return np.where(around, 0.0, np.minimum(*ends)), np.maximum(*ends)
-
-
-def _power(ufunc: Any, lows: list[Table], highs: list[Table]) -> Ends:
-    """Of exponent 2; the C library may be off by one float."""
-    low, high = _even(np.square, lows, highs) or (0.0, 0.0)
-    return np.maximum(np.nextafter(low, -np.inf), 0.0), np.nextafter(high, np.inf)
-
-
-def _root(ufunc: Any, lows: list[Table], highs: list[Table]) -> Ends:
-    return None if (lows[0] < 0).any() else _rising(ufunc, lows, highs)
-
-
-_ENDS: dict[Any, Rule] = {
-    **dict.fromkeys((np.add, np.maximum, np.minimum, np.floor, np.ceil, np.rint), _rising),
-    **dict.fromkeys((np.trunc, np.positive, np.fmax, np.fmin), _rising),
-    **dict.fromkeys((np.absolute, np.fabs, np.square), _even),
-    np.negative: _falling,
-    np.subtract: _difference,
-    np.multiply: _at_corners,
-    np.divide: _quotient,
-    np.power: _power,
-    np.sqrt: _root,
-}
-_OF_INFINITE = (np.maximum, np.minimum, np.fmax, np.fmin)
-
-
 # ---- functions
 
 
@@ -554,6 +486,31 @@ def _where(column: RealColumn, condition: Any, *pair: Any) -> Any:
     return column.like((ends[0], ends[1]), recipe)
 
 
+def _histogram(
+    column: RealColumn, array: Any, bins: Any = 10, range: Any = None, **options: Any
+) -> Any:
+    """Counts between constant edges, and the edges; the last bin has its end."""
+    if any(one is not None and one is not False for one in options.values()):
+        return NotImplemented
+    if any(issubclass(type(one), Symbolic) for one in (bins, range)):
+        return NotImplemented
+    if isinstance(bins, str) or (np.ndim(bins) == 0 and range is None):
+        return column.refuse(
+            "numpy.histogram with edges that depend on the data", "give its edges, or range="
+        )
+    try:
+        _, edges = np.histogram([0.0], bins, range)
+    except Exception as error:
+        return column.refuse(f"numpy.histogram ({error})")
+    last = len(edges) - 2
+    counts = []
+    for place, (low, high) in enumerate(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)):
+        below = array <= high if place == last else array < high
+        counts.append(np.sum((array >= low) & below))
+    found = filled(counts, (len(counts),), object)
+    return array_of(column.branching, found, np.dtype(np.int64)), edges
+
+
 def _same(function: Any) -> Any:
     def make(column: RealColumn, array: Any, **options: Any) -> Any:
         return NotImplemented if options else column.count()
@@ -575,25 +532,5 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.round: _round,
     np.around: _round,
     np.size: _same(np.size),
+    np.histogram: _histogram,
 }
-
-
-def evaluate(recipe: Recipe, cells: NDArray[np.int64], entries: Mapping[str, Table]) -> Table:
-    """What NumPy calculates for records of these cells with these real numbers."""
-    kind, *rest = recipe
-    if kind == "real":
-        return entries[rest[0]]
-    if kind == "number":
-        return rest[1]  # type: ignore[no-any-return]
-    if kind == "table":
-        return np.frombuffer(rest[1], dtype=rest[0])[cells]
-    if kind == "cells":
-        made = np.repeat(0.0, len(cells))
-        for cell in set(cells.tolist()):
-            those = cells == cell
-            own = {name: one[those] for name, one in entries.items()}
-            made[those] = evaluate(rest[0][cell], cells[those], own)
-        return made
-    with np.errstate(all="ignore"):
-        found: Table = kind(*(evaluate(one, cells, entries) for one in rest))
-    return found

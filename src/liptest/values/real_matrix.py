@@ -19,8 +19,9 @@ from liptest.values.aligned import AlignedValue
 from liptest.values.array import SymbolicArray, array_of, filled
 from liptest.values.column import Column, column_of
 from liptest.values.protocol import COMPARISONS, Symbolic, is_symbolic
-from liptest.values.real_column import RealColumn, Recipe
+from liptest.values.real_column import RealColumn
 from liptest.values.real_norms import OfNorm, norm_of_rows
+from liptest.values.recipes import Recipe
 from liptest.values.record_storage import RecordStorage
 
 ADVICE = (

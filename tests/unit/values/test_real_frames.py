@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
-from itertools import product
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,7 @@ from liptest.enumerate.real_rows import exact_sum
 from liptest.enumerate.symbolic_data import NoPaths
 from liptest.errors import DatasetError, InputError
 from liptest.privacy.prices import align
+from liptest.values.recipes import RowCondition, find_cuts
 from liptest.values.row_cells import RowCells
 from tests.unit.values.frame_prices import price_of
 
@@ -108,6 +109,17 @@ EXACT: dict[str, Callable[[Any], Any]] = {
         f["income"] > 5
     ]["band"].value_counts(sort=False)["low"],
     "loop": lambda f: sum(one for one in f["age"]),
+    "of what is made": lambda f: (f["age"] * 2 > 5).sum(),
+    "turned round": lambda f: (5 - f["age"] >= 2).sum(),
+    "of a square": lambda f: ((f["age"] - 3) * (f["age"] - 3) <= 4).sum(),
+    "of two": lambda f: (f["age"] > f["income"]).sum(),
+    "rows by two": lambda f: len(f[f["age"] + f["income"].clip(0, 5) > 6]),
+    "sum by what is made": lambda f: f[f["age"] / 2 >= 1.5]["age"].sum(),
+    "by the value of a name": lambda f: (
+        f["age"] > f["region"].map({"north": 1, "south": 7})
+    ).sum(),
+    "histogram": lambda f: tuple(np.histogram(f["age"], bins=[-2, 3, 7, 10])[0]),
+    "histogram of a range": lambda f: tuple(np.histogram(f["age"], bins=2, range=(3, 7))[0]),
     "assigned": lambda f: f.assign(more=f["age"] + 1)["more"].sum(),
 }
 #: Others may be priced above their largest change: ends are taken one by one.
@@ -241,8 +253,14 @@ NOT_FOLLOWED: dict[str, tuple[Callable[[Any], Any], str]] = {
         lambda f: (f["income"] * f["age"] * f["age"]).clip(0, 1).sum(),
         r"infinite",
     ),
-    "comparison of what is made": (lambda f: (f["age"] * 2 > 3).sum(), r"made of a real column"),
-    "comparison of two": (lambda f: (f["age"] > f["income"]).sum(), r"made of a real column"),
+    "comparison of norms": (
+        lambda f: (np.linalg.norm(f[["age", "income"]].to_numpy(), axis=1) > 3).sum(),
+        r"made of a real column",
+    ),
+    "histogram of edges of the data": (
+        lambda f: np.histogram(f["age"])[0].sum(),
+        r"give its edges",
+    ),
     "division": (lambda f: (1 / f["age"]).sum(), r"fails for some record"),
     "largest": (lambda f: f["age"].max(), r"\.max"),
     "median": (lambda f: np.median(f["age"]), r"median"),
@@ -342,6 +360,34 @@ def test_comparisons_without_noise_are_shown_at_their_boundary(
 
 
 # ---- the domain, and cells
+
+
+@given(
+    st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=3),
+    st.sampled_from([np.add, np.subtract, np.multiply, np.maximum, np.floor, np.absolute]),
+    st.sampled_from([np.less, np.less_equal, np.greater, np.greater_equal, np.equal, np.not_equal]),
+    st.floats(-1e6, 1e6),
+    st.lists(st.floats(-1e3, 1e3), max_size=20),
+)
+def test_comparisons_change_at_their_cuts_only(
+    constants: list[float], ufunc: Any, comparison: Any, bound: float, others: list[float]
+) -> None:
+    recipe: Any = ("real", "x")
+    for one in constants:
+        unary = ufunc.nin == 1
+        recipe = (ufunc, recipe) if unary else (ufunc, recipe, ("number", float, one))
+    condition = RowCondition(comparison, recipe, ("number", float, bound))
+    cuts = find_cuts(condition, -1e3, 1e3)
+    if cuts is None:
+        return
+    edges = [-1e3, *cuts, math.inf]
+    numbers = np.array([*edges[:-1], *map(DOWN, cuts), *others, 1e3, 0.0, -0.0])
+    truths = condition.holds(np.zeros(len(numbers), np.int64), {"x": numbers})
+    places = np.searchsorted(edges, numbers, side="right")
+    for place in set(places.tolist()):
+        assert len(set(truths[places == place].tolist())) == 1
+    for left, right in pairwise(sorted(set(places.tolist()))):
+        assert truths[places == left][0] != truths[places == right][0]
 
 
 @given(st.data())

@@ -1,0 +1,258 @@
+"""How the entries of real columns are calculated, and between which floats they lie.
+
+A recipe says how: ("real", name), ("number", type, value), ("table", type, bytes) by cell,
+("cells", recipes), or (ufunc, recipes..). NumPy's functions that are followed are rounded
+correctly, hence monotone also as functions of floats: their values at the ends of what they are
+given are the ends of what they give (docs/theory/tables.md, B6).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import reduce
+from itertools import pairwise, product
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liptest.values.protocol import COMPARISONS
+
+Table = NDArray[Any]
+#: What an entry is calculated by.
+Recipe = tuple[Any, ...]
+#: Lower and upper ends; None where a function fails for some numbers between them.
+Ends = tuple[Any, Any] | None
+EndsRule = Callable[[Any, list[Table], list[Table]], Ends]
+
+
+def _rising(ufunc: Any, lows: list[Table], highs: list[Table]) -> Ends:
+    return ufunc(*lows), ufunc(*highs)
+
+
+def _falling(ufunc: Any, lows: list[Table], highs: list[Table]) -> Ends:
+    return ufunc(*highs), ufunc(*lows)
+
+
+def _difference(ufunc: Any, lows: list[Table], highs: list[Table]) -> Ends:
+    return ufunc(lows[0], highs[1]), ufunc(highs[0], lows[1])
+
+
+def _at_corners(ufunc: Any, lows: list[Table], highs: list[Table]) -> Ends:
+    values = [ufunc(*corner) for corner in product(*zip(lows, highs, strict=True))]
+    return reduce(np.minimum, values), reduce(np.maximum, values)
+
+
+def _quotient(ufunc: Any, lows: list[Table], highs: list[Table]) -> Ends:
+    if ((lows[1] <= 0) & (highs[1] >= 0)).any():
+        return None
+    return _at_corners(ufunc, lows, highs)
+
+
+def falling_quotient(ufunc: Any, lows: list[Table], highs: list[Table]) -> Ends:
+    """Of a positive constant by what is not below 0."""
+    return ufunc(lows[0], highs[1]), ufunc(highs[0], lows[1])
+
+
+def is_safe(ufunc: Any, lows: list[Table], highs: list[Table]) -> bool:
+    """Whether no operands give nan: of those that may be infinite few are followed."""
+    finite = [
+        bool(np.isfinite(low).all() and np.isfinite(high).all())
+        for low, high in zip(lows, highs, strict=True)
+    ]
+    if all(finite) or ufunc in (*_OF_INFINITE, np.sqrt):
+        return True
+    if ufunc is np.divide:
+        return finite[0] or (finite[1] and lows[1].ndim == 0)
+    is_constant = any(low.ndim == 0 and low != 0 and np.isfinite(low) for low in lows)
+    return ufunc in (np.add, np.multiply) and any(finite) and is_constant
+
+
+def _even(ufunc: Any, lows: list[Table], highs: list[Table]) -> Ends:
+    ends = ufunc(lows[0]), ufunc(highs[0])
+    around = (lows[0] <= 0) & (highs[0] >= 0)
+    return np.where(around, 0.0, np.minimum(*ends)), np.maximum(*ends)
+
+
+def _power(ufunc: Any, lows: list[Table], highs: list[Table]) -> Ends:
+    """Of exponent 2; the C library may be off by one float."""
+    low, high = _even(np.square, lows, highs) or (0.0, 0.0)
+    return np.maximum(np.nextafter(low, -np.inf), 0.0), np.nextafter(high, np.inf)
+
+
+def _root(ufunc: Any, lows: list[Table], highs: list[Table]) -> Ends:
+    return None if (lows[0] < 0).any() else _rising(ufunc, lows, highs)
+
+
+ENDS: dict[Any, EndsRule] = {
+    **dict.fromkeys((np.add, np.maximum, np.minimum, np.floor, np.ceil, np.rint), _rising),
+    **dict.fromkeys((np.trunc, np.positive, np.fmax, np.fmin), _rising),
+    **dict.fromkeys((np.absolute, np.fabs, np.square), _even),
+    np.negative: _falling,
+    np.subtract: _difference,
+    np.multiply: _at_corners,
+    np.divide: _quotient,
+    np.power: _power,
+    np.sqrt: _root,
+}
+_OF_INFINITE = (np.maximum, np.minimum, np.fmax, np.fmin)
+
+
+def evaluate(recipe: Recipe, cells: NDArray[np.int64], entries: Mapping[str, Table]) -> Table:
+    """What NumPy calculates for records of these cells with these real numbers."""
+    kind, *rest = recipe
+    if kind == "real":
+        return entries[rest[0]]
+    if kind == "number":
+        return rest[1]  # type: ignore[no-any-return]
+    if kind == "table":
+        return np.frombuffer(rest[1], dtype=rest[0])[cells]
+    if kind == "cells":
+        made = np.repeat(0.0, len(cells))
+        for cell in set(cells.tolist()):
+            those = cells == cell
+            own = {name: one[those] for name, one in entries.items()}
+            made[those] = evaluate(rest[0][cell], cells[those], own)
+        return made
+    with np.errstate(all="ignore"):
+        found: Table = kind(*(evaluate(one, cells, entries) for one in rest))
+    return found
+
+
+# ---- comparisons
+
+
+class RowCondition(NamedTuple):
+    """A comparison of what is made of a record; tables in it are by value of the other columns."""
+
+    comparison: Any
+    left: Recipe
+    right: Recipe
+
+    @property
+    def reals(self) -> set[str]:
+        """The real columns in it."""
+        return _reals_in(self.left) | _reals_in(self.right)
+
+    @property
+    def depends_on_others(self) -> bool:
+        """Whether it is another one for other values of the columns that are not real."""
+        return _has_tables(self.left) or _has_tables(self.right)
+
+    def holds(self, rows: NDArray[np.int64], entries: Mapping[str, Table]) -> NDArray[np.bool_]:
+        """Of records with these values of the other columns and these real numbers."""
+        pair = (evaluate(one, rows, entries) for one in (self.left, self.right))
+        return np.broadcast_to(self.comparison(*pair), rows.shape)
+
+
+def row_condition(
+    comparison: Any, left: Recipe, right: Recipe, row_values: NDArray[np.int64]
+) -> RowCondition | None:
+    """The comparison, in the same words for any cells; None for what is not of single records."""
+    pair = [_by_row(one, row_values) for one in (left, right)]
+    return None if None in pair else RowCondition(comparison, pair[0] or (), pair[1] or ())
+
+
+def _by_row(recipe: Recipe, row_values: NDArray[np.int64]) -> Recipe | None:
+    """A recipe with tables by value of the other columns, where they depend on these alone."""
+    kind, *rest = recipe
+    if kind in ("real", "number"):
+        return recipe
+    if kind == "table":
+        table = np.frombuffer(rest[1], dtype=rest[0])
+        found = np.repeat(table[:1], int(row_values.max()) + 1)
+        found[row_values] = table
+        alike = found[row_values].tobytes() == rest[1]
+        return ("table", rest[0], found.tobytes()) if alike else None
+    if kind not in ENDS:
+        return None
+    parts = [_by_row(one, row_values) for one in rest]
+    return None if None in parts else (kind, *parts)
+
+
+def _reals_in(recipe: Recipe) -> set[str]:
+    kind, *rest = recipe
+    if kind == "real":
+        return {rest[0]}
+    return set().union(*map(_reals_in, rest)) if kind in ENDS else set()
+
+
+def _has_tables(recipe: Recipe) -> bool:
+    return recipe[0] == "table" or (recipe[0] in ENDS and any(map(_has_tables, recipe[1:])))
+
+
+def truth_between(comparison: Any, left: Ends, right: Ends) -> tuple[Any, Any]:
+    """Where a comparison certainly holds, and where it may."""
+    assert left is not None
+    assert right is not None
+    if comparison in (np.greater, np.greater_equal):
+        comparison = np.less if comparison is np.greater else np.less_equal
+        left, right = right, left
+    if comparison in (np.less, np.less_equal):
+        return comparison(left[1], right[0]), comparison(left[0], right[1])
+    assert comparison in COMPARISONS
+    certain = (left[0] == left[1]) & (right[0] == right[1]) & (left[0] == right[0])
+    possible = (left[0] <= right[1]) & (right[0] <= left[1])
+    return (certain, possible) if comparison is np.equal else (~possible, ~certain)
+
+
+# Intervals that are left open at a time, where a comparison is divided.
+_MOST_OPEN = 32
+
+
+def find_cuts(condition: RowCondition, low: float, high: float) -> list[float] | None:
+    """The first floats of all intervals but the first in which a comparison of one column is alike.
+
+    None where they are many, or not found: ends of a difference of equal numbers are never equal.
+    """
+    [name] = condition.reals
+    starts, stops = _places_of_floats(np.array([low])), _places_of_floats(np.array([high]))
+    known: list[tuple[int, bool]] = []
+    while len(starts):
+        ends = _floats_at(starts), _floats_at(stops)
+        pair = [_ends_between(one, {name: ends}) for one in (condition.left, condition.right)]
+        if None in pair:
+            return None
+        truths = truth_between(condition.comparison, *pair)
+        certain, possible = (np.broadcast_to(one, starts.shape) for one in truths)
+        is_open = certain != possible
+        known += zip(starts[~is_open].tolist(), certain[~is_open].tolist(), strict=True)
+        starts, stops = starts[is_open], stops[is_open]
+        if len(starts) > _MOST_OPEN or (starts == stops).any():
+            return None
+        middle = (starts >> 1) + (stops >> 1) + (starts & stops & 1)
+        starts, stops = np.concatenate([starts, middle + 1]), np.concatenate([middle, stops])
+    known.sort()
+    changes = [right[0] for left, right in pairwise(known) if left[1] != right[1]]
+    found: list[float] = _floats_at(np.array(changes, dtype=np.int64)).tolist()
+    return found
+
+
+def _ends_between(recipe: Recipe, entries: Mapping[str, tuple[Table, Table]]) -> Ends:
+    """Between which floats an entry lies where the real numbers do; None where it may fail."""
+    kind, *rest = recipe
+    if kind == "real":
+        return entries[rest[0]]
+    if kind == "number":
+        return np.array(rest[1]), np.array(rest[1])
+    parts = [_ends_between(one, entries) for one in rest]
+    known = [one for one in parts if one is not None]
+    if len(known) < len(parts):
+        return None
+    lows, highs = [one[0] for one in known], [one[1] for one in known]
+    if not is_safe(kind, lows, highs):
+        return None
+    with np.errstate(all="ignore"):
+        found = ENDS[kind](kind, lows, highs)
+    return None if found is None or any(np.isnan(end).any() for end in found) else found
+
+
+def _places_of_floats(numbers: Table) -> NDArray[np.int64]:
+    """Whole numbers in the order of the floats, next to each other."""
+    words = (numbers + 0.0).view(np.int64)
+    return np.where(words < 0, np.iinfo(np.int64).min - words, words)
+
+
+def _floats_at(places: NDArray[np.int64]) -> Table:
+    words = np.where(places < 0, np.iinfo(np.int64).min - places, places)
+    return words.view(np.float64)
