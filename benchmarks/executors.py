@@ -20,7 +20,7 @@ import numpy as np
 from figures import Figure, Place, Row, cpu_seconds, medians, report
 
 import liptest as lt
-from liptest.cli.workers import WorkerPool
+from liptest.cli.workers import RenewedPool
 from liptest.data.points import from_array
 from liptest.enumerate.enumeration import Enumeration
 from liptest.runs.driver import Judgement, QueryBatch, Sampling, run
@@ -128,7 +128,7 @@ def speed_ups(check: Check, sizes: tuple[int, ...], rounds: int) -> list[Row]:
 
     replace(check, mass=0.9).run(None, rounds)  # its modules are loaded, as the command line's are
     with ExitStack() as stack:
-        pools = {1: None, **{size: stack.enter_context(WorkerPool(size)) for size in sizes}}
+        pools = {1: None, **{size: stack.enter_context(RenewedPool(size)) for size in sizes}}
         for executor in filter(None, pools.values()):
             list(ordered_map(Waits(0.0), 8, executor))  # the processes are there
 
@@ -175,7 +175,7 @@ def cpu_of_two(check: Check, rounds: int) -> Row:
 
     def one_round() -> dict[str, float]:
         seed = next(seeds)
-        return {"one": used(nullcontext, seed), "two": used(lambda: WorkerPool(2), seed)}
+        return {"one": used(nullcontext, seed), "two": used(lambda: RenewedPool(2), seed)}
 
     cost = medians(rounds, one_round)
     ratio = cost["two"] / cost["one"]
@@ -215,7 +215,7 @@ def walks_of_workers(check: Check) -> list[Row]:
     laws: set[int] = set()
     sizes = (1, 2, 4)
     for size in sizes:
-        with walks_counted() as count, nullcontext() if size == 1 else WorkerPool(size) as pool:
+        with walks_counted() as count, nullcontext() if size == 1 else RenewedPool(size) as pool:
             laws.add(check.run(pool, 7).cost.laws)
         walked[size] = count.value
     name = f"{check.function.__name__}, {check.bits} bits: laws walked by"
@@ -238,7 +238,7 @@ def chunks_of_100_ms(quick: bool) -> list[Row]:
     count, seconds = (4, 0.01) if quick else (60, 0.1)
     least = count * seconds / 2
     cost, results = {}, {}
-    for name, make in {"own processes": WorkerPool, "loky": loky, "Dask": dask}.items():
+    for name, make in {"own processes": RenewedPool, "loky": loky, "Dask": dask}.items():
         with make(2) as executor:
             list(ordered_map(Waits(0.0), 8, executor))
 

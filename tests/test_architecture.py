@@ -31,7 +31,7 @@ ROOMS = (
 CHAIN = 20
 # Attributes asked for by name, public names in two files or more, names of the package.
 PROBES = 9
-DEFINED_TWICE = 10
+DEFINED_TWICE = 4
 # Fifty, and what tables are declared with.
 PUBLIC_NAMES = 55
 # Lines of a file, which holds one concept.

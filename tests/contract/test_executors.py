@@ -24,7 +24,7 @@ import pytest
 
 import liptest as lt
 from liptest.cli.loading import load_mechanism
-from liptest.cli.workers import WorkerPool
+from liptest.cli.workers import RenewedPool
 from liptest.privacy import sampling_run
 from liptest.runs import workers as crews
 from liptest.runs.workers import ordered_map
@@ -78,7 +78,7 @@ SLOW = pytest.mark.slow
 #: Workers of loky and Dask take seconds to start and to come back.
 KINDS = ["own", "fork", *(pytest.param(kind, marks=SLOW) for kind in ("loky", "dask"))]
 PROCESSES: dict[str, Callable[[int], Any]] = {
-    "own": WorkerPool,
+    "own": RenewedPool,
     "fork": standard("fork"),
     "spawn": standard("spawn"),
     "loky": loky,
@@ -367,6 +367,6 @@ def test_what_cannot_be_sent_is_told_before_anything_runs() -> None:
     lock = threading.Lock()
     mechanism = lt.mechanism(lambda data, rng: int(lock.locked()))
     with ExitStack() as stack:
-        executor = stack.enter_context(WorkerPool(2))
+        executor = stack.enter_context(RenewedPool(2))
         with pytest.raises(lt.errors.InputError, match="executor: what is tested cannot be sent"):
             facts(mechanism, executor)

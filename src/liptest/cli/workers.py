@@ -18,7 +18,7 @@ from liptest.errors import check_count
 _LOOK_SECONDS = 1.0
 
 
-class WorkerPool(Executor):
+class RenewedPool(Executor):
     """Forked processes that are replaced when they die.
 
     To be used after the mechanism was loaded: only workers that are forked afterwards have the
@@ -68,7 +68,7 @@ def pool(workers: int) -> Iterator[Executor | None]:
     if check_count("workers", workers) == 1:
         yield None
         return
-    with WorkerPool(workers) as executor:
+    with RenewedPool(workers) as executor:
         yield executor
 
 

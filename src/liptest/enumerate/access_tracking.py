@@ -53,7 +53,7 @@ _SYMMETRIC = frozenset({*METHODS, "amax", "amin", "count_nonzero", "bincount"})
 
 
 @dataclass(frozen=True)
-class Number:
+class TypedNumber:
     """A number of a step: 1, 1.0 and True are other ones, and so are 0.0 and -0.0."""
 
     kind: type
@@ -61,7 +61,7 @@ class Number:
     value: Any = field(compare=False)
 
     @classmethod
-    def of(cls, value: Any) -> Number:
+    def of(cls, value: Any) -> TypedNumber:
         """Of a number of Python or of NumPy."""
         return cls(type(value), repr(value), value)
 
@@ -333,7 +333,7 @@ class TrackedArray:
 
     def _compared(self, name: str, number: Any, reflected: bool) -> Any:
         if isinstance(number, _NUMBERS):
-            return self._after(name, Number.of(number), reflected)
+            return self._after(name, TypedNumber.of(number), reflected)
         action: Callable[[Any, Any], Any] = (COMPARISONS | ARITHMETIC)[name]
         whole, other = self._whole(), _plain(number)
         return action(other, whole) if reflected else action(whole, other)

@@ -8,7 +8,7 @@ one description add up where there is one number: the noisy maximum is such a su
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -17,7 +17,7 @@ from typing import Any
 from flint import arb
 
 from liptest.enumerate.noise_outputs import DensityLeaf
-from liptest.errors import BudgetError, SymbolicError, UnsupportedForm
+from liptest.errors import BudgetError, LiptestError, SymbolicError, UnsupportedForm
 from liptest.mechanisms.laws import Output, OutputLaw
 from liptest.symbolic import elimination as shapes
 from liptest.symbolic import exponential_polynomials as functions
@@ -355,14 +355,21 @@ def _number_extremes(left: Weighted, right: Weighted) -> RatioExtremes:
         found = _moved_extremes(left[0][0], right[0][0])
         if found is not None:
             return found
-    rates, above, below = densities_of(left, right, "compared, or mixed with other")
+    rates, above, below = densities_of(left, right, not_answered, "compared, or mixed with other")
     return extremes(rates, above, below)
 
 
-def densities_of(left: Weighted, right: Weighted, odd_use: str) -> tuple[Any, Any, Any]:
+def not_answered(what: str) -> UnsupportedForm:
+    """The error for what is not answered."""
+    return UnsupportedForm(f"{what}, and answered")
+
+
+def densities_of(
+    left: Weighted, right: Weighted, refusal: Callable[[str], LiptestError], odd_use: str
+) -> tuple[Any, Any, Any]:
     """The rates of two weighted sums of densities of one number, and both sums.
 
-    Raises UnsupportedForm for noise that is not exponential, which is ``odd_use``, and answered.
+    Raises a refusal of noise that is not exponential, which is ``odd_use``.
     """
     noises = {
         number.known.noises[variable]
@@ -371,7 +378,7 @@ def densities_of(left: Weighted, right: Weighted, odd_use: str) -> tuple[Any, An
     }
     odd = sorted({noise.family for noise in noises} - set(EXPONENTIAL))
     if odd:
-        raise UnsupportedForm(f"{odd[0]} noise that is {odd_use}, and answered")
+        raise refusal(f"{odd[0]} noise that is {odd_use}")
     rates = shapes.rates_of(frozenset(noises))
     above, below = (
         functions.add_functions(

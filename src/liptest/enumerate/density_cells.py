@@ -15,7 +15,13 @@ from typing import Any
 
 from flint import acb, acb_poly, arb, fmpq
 
-from liptest.enumerate.densities import ContinuousLaw, Number, densities_of, require_whole
+from liptest.enumerate.densities import (
+    ContinuousLaw,
+    Number,
+    densities_of,
+    not_answered,
+    require_whole,
+)
 from liptest.errors import SymbolicError, UnsupportedForm
 from liptest.mechanisms.laws import Output
 from liptest.mechanisms.likelihood_cells import Cell, CellProduct, Factor, PairCells
@@ -84,7 +90,7 @@ def _are_normal(x: Number, y: Number) -> bool:
 
 
 def _factor(left: Weighted, right: Weighted) -> Factor:
-    rates, above, below = densities_of(left, right, "compared, mixed or scaled")
+    rates, above, below = densities_of(left, right, not_answered, "compared, mixed or scaled")
     cells, alone = [], [arb(0), arb(0)]
     for low, high in stretches(above, below):
         pieces = [piece_on(function, low, high) for function in (above, below)]

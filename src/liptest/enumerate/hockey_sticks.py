@@ -29,16 +29,14 @@ from liptest.enumerate.densities import (
     Number,
     are_alike,
     bell_excess,
+    densities_of,
     require_whole,
 )
 from liptest.enumerate.noise_outputs import replaced_by
 from liptest.errors import InputError, SymbolicError
 from liptest.mechanisms.laws import Output
-from liptest.symbolic import elimination as shapes
-from liptest.symbolic import exponential_polynomials as functions
 from liptest.symbolic.densities import excess
 from liptest.symbolic.elimination import to_fmpq
-from liptest.symbolic.noise import EXPONENTIAL
 
 #: An output, or a set of them, with its probability on both sides.
 Told = tuple[Output, arb, arb]
@@ -235,21 +233,11 @@ def _of_densities(
     left: ContinuousLaw, right: ContinuousLaw, skeleton: Output, factor: arb, place: int
 ) -> DivergencePart:
     """Of one number, through the pieces of its densities."""
-    sides = [
+    one, other = (
         [(leaf.numbers[place], leaf.mass) for leaf in law.leaves[skeleton]] for law in (left, right)
-    ]
-    numbers = [number for side in sides for number, _ in side]
-    noises = {one.known.noises[variable] for one in numbers for variable in one.variables}
-    odd = sorted({noise.family for noise in noises} - set(EXPONENTIAL))
-    if odd:
-        raise not_compared(f"{odd[0]} noise that is compared, mixed or scaled by the data")
-    rates = shapes.rates_of(frozenset(noises))
-    above, below = (
-        functions.add_functions(
-            rates, [functions.enlarged(one.density(rates), mass) for one, mass in side]
-        )
-        for side in sides
     )
+    odd_use = "compared, mixed or scaled by the data"
+    rates, above, below = densities_of(one, other, not_compared, odd_use)
     found = excess(rates, above, below, factor)
     count = len(left.leaves[skeleton][0].numbers)
     told = []

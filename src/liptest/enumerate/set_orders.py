@@ -64,7 +64,7 @@ def _is_unstable(value: Any) -> bool:
     return not isinstance(value, _STRINGS) or hashes_differ()
 
 
-class Step(NamedTuple):
+class CodeStep(NamedTuple):
     """One step of byte code; ``effect`` is how much higher it leaves the stack."""
 
     name: str
@@ -79,15 +79,15 @@ class Step(NamedTuple):
 class Use(NamedTuple):
     """A set at one step of code, and whether what is done with it is harmless."""
 
-    step: Step
+    step: CodeStep
     is_harmless: bool
 
 
 @lru_cache(maxsize=1 << 12)
-def steps_of(code: CodeType) -> tuple[Step, ...]:
+def steps_of(code: CodeType) -> tuple[CodeStep, ...]:
     """The steps of code, without those that do nothing; one for each name that is loaded."""
     cells = {*code.co_cellvars, *code.co_freevars}
-    found: list[Step] = []
+    found: list[CodeStep] = []
     effect = 0  # of silent steps before
     for one in dis.get_instructions(code):
         effect += dis.stack_effect(one.opcode, one.arg, jump=False)
@@ -99,7 +99,9 @@ def steps_of(code: CodeType) -> tuple[Step, ...]:
             known = "LOAD_CLOSURE" if name == "LOAD_FAST" and value in cells else name
             own = effect if len(parts) == 1 else 1 if name.startswith("LOAD") else -1
             is_called = name == "LOAD_GLOBAL" and bool((one.arg or 0) & 1)
-            found.append(Step(known, value, one.arg or 0, one.offset + place, line, own, is_called))
+            found.append(
+                CodeStep(known, value, one.arg or 0, one.offset + place, line, own, is_called)
+            )
         effect = 0
     return tuple(found)
 
@@ -154,7 +156,7 @@ def is_harmless_after(code: CodeType, offset: int) -> bool:
     return _is_fine(steps, place, place) and _is_kept_well(code, place + 1)
 
 
-def walks_of_made_sets(code: CodeType, held: Mapping[str, Any]) -> Iterator[Step]:
+def walks_of_made_sets(code: CodeType, held: Mapping[str, Any]) -> Iterator[CodeStep]:
     """Steps that make sets, walked on the spot, of members that nobody sees to be numbers.
 
     ``held`` are the variables of the function at its end.
@@ -213,12 +215,12 @@ def _made_sets(code: CodeType) -> tuple[tuple[int, int], ...]:
     return tuple(found)
 
 
-def _is_comprehended(steps: tuple[Step, ...], place: int) -> bool:
+def _is_comprehended(steps: tuple[CodeStep, ...], place: int) -> bool:
     before = [one.name for one in steps[:place] if one.name != "SWAP"]
     return before[-1:] == ["LOAD_FAST_AND_CLEAR"]
 
 
-def _end_of_comprehension(steps: tuple[Step, ...], place: int) -> int:
+def _end_of_comprehension(steps: tuple[CodeStep, ...], place: int) -> int:
     """The step that gives the last variable back."""
     first = place
     while steps[first - 1].name in ("SWAP", "LOAD_FAST_AND_CLEAR"):
@@ -236,7 +238,7 @@ def _end_of_comprehension(steps: tuple[Step, ...], place: int) -> int:
     return end + 1 + variables if steps[end + 1].name == "SWAP" else end
 
 
-def _start_of(steps: tuple[Step, ...], end: int) -> int | None:
+def _start_of(steps: tuple[CodeStep, ...], end: int) -> int | None:
     """The first step of those that leave one value, made by the step ``end``."""
     height = 0
     for place in range(end, -1, -1):
@@ -249,7 +251,7 @@ def _start_of(steps: tuple[Step, ...], end: int) -> int | None:
 
 
 def _holds_only_numbers(
-    steps: tuple[Step, ...], start: int, end: int, held: Mapping[str, Any]
+    steps: tuple[CodeStep, ...], start: int, end: int, held: Mapping[str, Any]
 ) -> bool:
     """Whether what goes into a set is seen to be numbers."""
     if steps[start].value in _MAKERS:  # set(values), set(values.tolist())
@@ -267,7 +269,7 @@ def _holds_only_numbers(
     return place is not None
 
 
-def _is_number(steps: tuple[Step, ...], end: int, held: Mapping[str, Any]) -> int | None:
+def _is_number(steps: tuple[CodeStep, ...], end: int, held: Mapping[str, Any]) -> int | None:
     """Where the steps begin that leave a number at ``end``; None if that is not seen.
 
     A string, too, where all processes hash it alike.
@@ -297,7 +299,7 @@ def _holds_numbers(value: Any) -> bool:
     return hasattr(value, "__array_function__")  # stand-ins of data and of noise
 
 
-def _is_fine(steps: tuple[Step, ...], start: int, end: int) -> bool:
+def _is_fine(steps: tuple[CodeStep, ...], start: int, end: int) -> bool:
     """Whether what comes after a value, loaded from ``start`` to ``end``, is harmless."""
     if end + 1 >= len(steps):
         return False
@@ -315,7 +317,7 @@ def _is_fine(steps: tuple[Step, ...], start: int, end: int) -> bool:
     return _makes_another(steps, end + 1)
 
 
-def _makes_another(steps: tuple[Step, ...], place: int) -> bool:
+def _makes_another(steps: tuple[CodeStep, ...], place: int) -> bool:
     """Whether two sets are joined, and the outcome is stored or compared."""
     if steps[place].name != "BINARY_OP" or place + 1 >= len(steps):
         return False

@@ -34,7 +34,7 @@ from liptest.enumerate.replaceable_names import (
     is_others,
 )
 from liptest.enumerate.set_orders import (
-    Step,
+    CodeStep,
     has_no_order,
     hashes_differ,
     is_harmless_after,
@@ -268,7 +268,7 @@ class Surroundings:
             if has_no_order(left):
                 self._walked(frame, "which was made there")
 
-    def _walked(self, frame: FrameType, name: str, step: Step | None = None) -> None:
+    def _walked(self, frame: FrameType, name: str, step: CodeStep | None = None) -> None:
         what = f"walks a set of strings or objects, {name} in {frame.f_code.co_name}"
         advice = (
             "its order differs from process to process: sort it, or use dict.fromkeys or a list"

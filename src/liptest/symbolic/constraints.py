@@ -126,7 +126,7 @@ Range = tuple[Any, Any]
 Bounded = dict[Key, Range]
 
 
-def rows_of(ranges: Bounded, supports: dict[int, Range], whole: bool) -> Rows:
+def rows_of_ranges(ranges: Bounded, supports: dict[int, Range], whole: bool) -> Rows:
     """All inequalities."""
     rows: Rows = {}
     every = [(((one, fmpq(1)),), ends) for one, ends in supports.items()]
@@ -145,7 +145,7 @@ def _factors(form: Any) -> dict[int, Any]:
 
 def stages_of(ranges: Bounded, supports: dict[int, Range], whole: bool) -> list[Stage] | None:
     """The elimination of all variables; None where the constraints cannot hold."""
-    return eliminated(rows_of(ranges, supports, whole), whole)
+    return eliminated(rows_of_ranges(ranges, supports, whole), whole)
 
 
 def without_implied(ranges: Bounded, supports: dict[int, Range], whole: bool) -> Bounded:

@@ -223,8 +223,8 @@ class AnyArray(Symbolic):
         self.refuse(f".{name}")
 
 
-class IndexArray(AnyArray):
-    """What is used as an index, and not looked at."""
+class OpaqueArray(AnyArray):
+    """What may be used, and is not looked at."""
 
     __slots__ = ()
 

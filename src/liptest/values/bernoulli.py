@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from liptest.values.branching import Branching, used_again
 from liptest.values.grid import split_weights
 from liptest.values.sum_laws import SumLaw, sum_law
-from liptest.values.sum_rows import Row, Rows, rows_of
+from liptest.values.sum_rows import Row, Rows, rows_of_tables
 from liptest.values.truth_tables import TruthTables
 
 
@@ -161,7 +161,7 @@ class BernoulliVariables:
         """
         constant = 0
         while True:
-            rows = rows_of(self.current(entries.flat()))
+            rows = rows_of_tables(self.current(entries.flat()))
             if isinstance(rows, int):
                 self.resolve(rows)
                 continue

@@ -30,12 +30,13 @@ from liptest.values.protocol import (
     Symbolic,
     SymbolicValue,
     concretise_all,
+    symbolic_in,
 )
 from liptest.values.sum_formulas import (
     MOST,
+    AppliedFunction,
     Formula,
     Scaled,
-    Step,
     combination,
     entry_of_two,
     fits,
@@ -105,7 +106,7 @@ class BernoulliValue(SymbolicValue):
         entry = self.formula.entry()
         return None if entry is None else self.variables.current(entry)
 
-    def after(self, step: Step) -> Any:
+    def after(self, step: AppliedFunction) -> Any:
         """What a step makes of the number: such a number again, or a plain one."""
         if self._value is not None:
             return step(self._value)
@@ -134,7 +135,7 @@ class BernoulliValue(SymbolicValue):
             other = other.concretise("")
         if issubclass(type(other), Symbolic) or not isinstance(other, _CONSTANTS):
             return None
-        step = Step.of(function, other, swapped)
+        step = AppliedFunction.of(function, other, swapped)
         if not self.formula.is_one_entry and not has_ends(name, other, swapped):
             return step(self.concretise(""))
         folded = self.formula.folded(name, step) if self._value is None else None
@@ -148,7 +149,7 @@ class BernoulliValue(SymbolicValue):
     def apply(self, ufunc: Any, inputs: tuple[Any, ...]) -> Any:
         name, found = _NAMES.get(ufunc, ""), None
         if len(inputs) == 1 and (ufunc in _SIGNS or self.formula.is_one_entry):
-            found = self.after(Step(ufunc)) if ufunc.nout == 1 else None
+            found = self.after(AppliedFunction(ufunc)) if ufunc.nout == 1 else None
         elif len(inputs) == 2:
             swapped = inputs[1] is self and inputs[0] is not self
             found = self._with(name, ufunc, inputs[0] if swapped else inputs[1], swapped)
@@ -161,20 +162,20 @@ class BernoulliValue(SymbolicValue):
         return self if kind is self.kind else kind(self.concretise(""))
 
     def __bool__(self) -> bool:
-        found = self.after(Step(operator.truth))
+        found = self.after(AppliedFunction(operator.truth))
         return bool(found.concretise("bool()") if issubclass(type(found), Symbolic) else found)
 
     def __neg__(self) -> Any:
-        return self.after(Step(operator.neg))
+        return self.after(AppliedFunction(operator.neg))
 
     def __pos__(self) -> Any:
-        return self.after(Step(operator.pos))
+        return self.after(AppliedFunction(operator.pos))
 
     def __abs__(self) -> Any:
-        return self.after(Step(operator.abs))
+        return self.after(AppliedFunction(operator.abs))
 
     def __invert__(self) -> Any:
-        return self.after(Step(operator.invert))
+        return self.after(AppliedFunction(operator.invert))
 
     @raises_as_numpy
     def __round__(self, *digits: Any) -> Any:
@@ -452,7 +453,7 @@ def _answer(
     variables: BernoulliVariables, function: Any, arguments: Any, options: dict[str, Any]
 ) -> Any:
     """A function of NumPy with bits among its arguments; NotImplemented for no way of its own."""
-    if not all(_is_ours(one) for one in _symbolic_in((*arguments, *options.values()))):
+    if not all(_is_ours(one) for one in symbolic_in((*arguments, *options.values()))):
         return NotImplemented
     known = _FUNCTIONS.get(function)
     if known is not None:
@@ -471,14 +472,6 @@ def _answer(
 
 def _is_ours(value: Any) -> bool:
     return type(value) is BernoulliValue or _is_packed(value)
-
-
-def _symbolic_in(values: Any) -> Iterator[Any]:
-    for one in values:
-        if issubclass(type(one), Symbolic):
-            yield one
-        elif type(one) in (list, tuple):
-            yield from _symbolic_in(one)
 
 
 Reduction = Callable[[BernoulliVariables, PackedBits], Any]
@@ -552,12 +545,12 @@ def _count_nonzero(variables: BernoulliVariables, array: PackedBits) -> Any:
 
 
 def _any(variables: BernoulliVariables, array: PackedBits) -> Any:
-    return _count(variables, array, np.int64).after(Step.of(np.greater, 0, False))
+    return _count(variables, array, np.int64).after(AppliedFunction.of(np.greater, 0, False))
 
 
 def _all(variables: BernoulliVariables, array: PackedBits) -> Any:
     size = math.prod(array.shape)
-    return _count(variables, array, np.int64).after(Step.of(np.equal, size, False))
+    return _count(variables, array, np.int64).after(AppliedFunction.of(np.equal, size, False))
 
 
 def _extreme(sign: int) -> Reduction:
@@ -594,7 +587,7 @@ def _place_of_extreme(sign: int) -> Reduction:
 
 def _dot_products(variables: BernoulliVariables, left: Any, right: Any, *out: Any) -> Any:
     """``numpy.dot`` of vectors, or of a vector and a matrix, of which one may be plain."""
-    if out or not all(_is_ours(one) for one in _symbolic_in((left, right))):
+    if out or not all(_is_ours(one) for one in symbolic_in((left, right))):
         return NotImplemented
     shapes = np.shape(left), np.shape(right)
     dimensions = len(shapes[0]), len(shapes[1])

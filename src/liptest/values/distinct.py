@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.values.array import CellStorage, IndexArray
+from liptest.values.array import CellStorage, OpaqueArray
 from liptest.values.column import FUNCTIONS, Column, column_of
 from liptest.values.protocol import is_symbolic
 
@@ -22,7 +22,7 @@ _ADVICE = (
 )
 
 
-class Distinct(IndexArray):
+class Distinct(OpaqueArray):
     """The distinct values, or how often each of them is there; nothing is asked of them alone.
 
     Parameters

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.values.array import IndexArray
+from liptest.values.array import OpaqueArray
 from liptest.values.branching import Branching
 
 
-class DrawnOrder(IndexArray):
+class DrawnOrder(OpaqueArray):
     """Positions in a random order.
 
     Parameters

@@ -10,7 +10,7 @@ from typing import Any
 
 from liptest.values.branching import Branching
 from liptest.values.keyed_series import KeyedSeries
-from liptest.values.real_matrix import rows_of
+from liptest.values.real_matrix import join_columns
 from liptest.values.record_series import (
     BinSeries,
     ByKey,
@@ -86,7 +86,7 @@ class SymbolicFrame(OfPandas):
                 ".to_numpy of users or bins", "name its columns: frame[['age']].to_numpy()"
             )
         arrays = [one.numbers(".to_numpy") for one in self._series.values()]
-        rows = rows_of(arrays)
+        rows = join_columns(arrays)
         return self.refuse(".to_numpy") if rows is None else rows
 
     @property

@@ -18,7 +18,7 @@ import inspect
 import math
 import operator
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import lru_cache, partial
 from typing import Any
 
@@ -32,11 +32,13 @@ from liptest.values.protocol import (
     Symbolic,
     calculate,
     concretise_all,
+    first_symbolic,
     is_nan,
     is_symbolic,
     round_to,
+    symbolic_in,
 )
-from liptest.values.ufuncs import entrywise, first_symbolic, write_into
+from liptest.values.ufuncs import entrywise, write_into
 
 #: Not answered in a way of its own.
 _NOT = object()
@@ -53,7 +55,7 @@ def answer_function(function: Any, arguments: tuple[Any, ...], options: dict[str
     out = _bound(function, arguments, options).get("out")
     if out is not None and function not in WITH_OUT:
         _refuse((*arguments, *options.values()), f"{use} with out=")
-    for one in _symbolic_in((*arguments, *options.values())):
+    for one in symbolic_in((*arguments, *options.values())):
         found = one.answer_function(function, arguments, options)
         if found is not NotImplemented:
             return found
@@ -71,14 +73,6 @@ def answer_function(function: Any, arguments: tuple[Any, ...], options: dict[str
     if out is not None:
         _refuse((*arguments, *options.values()), f"{use} with out=")
     return function(*concretise_all(arguments, use), **concretise_all(options, use))
-
-
-def _symbolic_in(values: Any) -> Iterator[Any]:
-    for one in values:
-        if issubclass(type(one), Symbolic):
-            yield one
-        elif type(one) in (list, tuple):
-            yield from _symbolic_in(one)
 
 
 def _refuse(values: Any, use: str) -> Any:

@@ -30,7 +30,7 @@ from liptest.values.polars_expressions import (
 from liptest.values.polars_known import KnownFrame, OfPolars, flat
 from liptest.values.polars_parts import Narrow, RowsTotal
 from liptest.values.real_column import RealColumn
-from liptest.values.real_matrix import rows_of
+from liptest.values.real_matrix import join_columns
 from liptest.values.record_series import KeySeries, RecordSeries, bound_rows
 
 _KEYS_ADVICE = (
@@ -267,7 +267,7 @@ class PolarsFrame(OfPolars):
         if any(letter_of(one) == "b" for one in self._series.values()):
             return self.refuse(".to_numpy of truths", "cast them: .cast(pl.Int64)")
         arrays = [one.numbers(".to_numpy") for one in self._series.values()]
-        rows = rows_of(arrays, is_strided=True)
+        rows = join_columns(arrays, is_strided=True)
         return self.refuse(".to_numpy") if rows is None else rows
 
 

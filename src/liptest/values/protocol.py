@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 import operator
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, NoReturn
@@ -306,6 +306,20 @@ class SymbolicValue(Symbolic):
 def is_symbolic(value: Any) -> bool:
     """Whether it stands for one random number."""
     return issubclass(type(value), SymbolicValue)
+
+
+def symbolic_in(values: Any) -> Iterator[Any]:
+    """What is symbolic among some arguments, and in their lists."""
+    for one in values:
+        if issubclass(type(one), Symbolic):
+            yield one
+        elif type(one) in (list, tuple):
+            yield from symbolic_in(one)
+
+
+def first_symbolic(values: Any) -> Any:
+    """The first of these; None where there are none."""
+    return next(symbolic_in(values), None)
 
 
 def current(value: Any) -> Any:

@@ -305,7 +305,7 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
 }
 
 
-def rows_of(arrays: list[SymbolicArray], *, is_strided: bool = False) -> SymbolicArray | None:
+def join_columns(arrays: list[SymbolicArray], *, is_strided: bool = False) -> SymbolicArray | None:
     """Rows of columns of the same records; None where they are not followed side by side."""
     if any(type(one.storage) is RealColumn for one in arrays):
         return _real_rows([one.storage for one in arrays])

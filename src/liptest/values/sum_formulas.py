@@ -29,7 +29,7 @@ def token(value: Any) -> Hashable:
 
 
 @dataclass(frozen=True)
-class Step:
+class AppliedFunction:
     """A function of a number, and of a constant with it."""
 
     function: Callable[..., Any]
@@ -38,7 +38,7 @@ class Step:
     known_by: Hashable = None
 
     @classmethod
-    def of(cls, function: Callable[..., Any], constant: Any, swapped: bool) -> Step:
+    def of(cls, function: Callable[..., Any], constant: Any, swapped: bool) -> AppliedFunction:
         """With a constant, on the left where it is swapped."""
         return cls(function, constant, swapped, token(constant))
 
@@ -65,14 +65,14 @@ class Scaled:
 
 
 @dataclass(frozen=True)
-class Listed:
+class ListEntry:
     """The value in a list."""
 
     values: tuple[Any, ...] = field(compare=False)
     known_by: Hashable
 
     @classmethod
-    def of(cls, values: NDArray[Any]) -> Listed:
+    def of(cls, values: NDArray[Any]) -> ListEntry:
         """From an array."""
         return cls(tuple(values), (values.dtype.str, values.tobytes()))
 
@@ -127,8 +127,8 @@ class Formula:
     """``steps`` after ``base`` of the sum of ``entries``, whole numbers in one line."""
 
     entries: TruthTables
-    base: Scaled | Listed
-    steps: tuple[Step, ...] = ()
+    base: Scaled | ListEntry
+    steps: tuple[AppliedFunction, ...] = ()
 
     @classmethod
     def of_entry(cls, entry: TruthTables) -> Formula:
@@ -137,7 +137,7 @@ class Formula:
         places = [numbers.setdefault(token(value), len(numbers)) for value in entry.table]
         kept = [places.index(number) for number in range(len(numbers))]
         row = TruthTables(entry.variables[None], np.array([places], dtype=np.int64))
-        return cls(row, Listed.of(entry.table[kept]))
+        return cls(row, ListEntry.of(entry.table[kept]))
 
     @property
     def key(self) -> Hashable:
@@ -167,7 +167,7 @@ class Formula:
         """Whether it is a function of few variables."""
         return len(self.entries.table) == 1
 
-    def after(self, step: Step) -> Formula | None:
+    def after(self, step: AppliedFunction) -> Formula | None:
         """With one more step; None where that fails or warns for some total.
 
         Of a sum only for steps that grow or fall, or have few values: its ends tell.
@@ -203,7 +203,7 @@ class Formula:
             entry.table.dtype.type, shift
         )
 
-    def folded(self, name: str, step: Step) -> Formula | None:
+    def folded(self, name: str, step: AppliedFunction) -> Formula | None:
         """A whole multiple after adding, subtracting or multiplying a whole number, as one."""
         base, constant = self.base, step.constant
         whole = isinstance(constant, (int, np.integer))
@@ -267,7 +267,7 @@ def combination(
     joined = join_tables(lines)
     if name in COMPARISONS:
         base = Scaled(np.int64 if kind is np.bool_ else int, 0, 1, offset)
-        return Formula(joined, base, (Step.of(function, 0, False),))
+        return Formula(joined, base, (AppliedFunction.of(function, 0, False),))
     if not fits(kind, *ends):
         return None
     return Formula(joined, Scaled(kind, shift, 1, offset))

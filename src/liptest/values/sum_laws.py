@@ -260,13 +260,13 @@ def sum_law(key: Key) -> SumLaw | None:
         digits, law = _made(key)
         _digits_kept[0] += digits
         if _digits_kept[0] > KEPT_DIGITS:
-            forget()
+            forget_laws()
             _digits_kept[0] = digits
         _LAWS[key] = law
     return _LAWS[key]
 
 
-def forget() -> None:
+def forget_laws() -> None:
     """Keep none of the laws that are known."""
     _LAWS.clear()
     _digits_kept[0] = 0

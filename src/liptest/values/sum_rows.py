@@ -121,7 +121,7 @@ def join_tables(several: list[TruthTables]) -> TruthTables:
     )
 
 
-def rows_of(entries: TruthTables) -> Rows | int:
+def rows_of_tables(entries: TruthTables) -> Rows | int:
     """The rows of a sum of entries in one line, whole numbers of 64 bits.
 
     Where too many entries share variables, one of these, which must be known first.

@@ -36,6 +36,7 @@ from liptest.values.protocol import (
     compare,
     concretise_all,
     current,
+    first_symbolic,
     is_nan,
     is_symbolic,
     truncate,
@@ -199,18 +200,6 @@ def _of_cells(ufunc: Any) -> Callable[..., Any]:
         return rule(*now)
 
     return apply
-
-
-def first_symbolic(values: Any) -> Any:
-    """The first of some arguments, or what is in their lists, that is symbolic."""
-    for one in values:
-        if issubclass(type(one), Symbolic):
-            return one
-        if type(one) in (list, tuple):
-            found = first_symbolic(one)
-            if found is not None:
-                return found
-    return None
 
 
 def as_objects(value: Any) -> Any:

@@ -217,9 +217,9 @@ def test_too_many_totals_are_chosen_entry_by_entry(monkeypatch: pytest.MonkeyPat
     law = law_of(lambda rng: int((rng.random(4) < 0.5) @ weights))
     assert len(law) == 16
     monkeypatch.setattr(sum_laws, "MOST_TOTALS", 3)
-    sum_laws.forget()
+    sum_laws.forget_laws()
     assert law_of(lambda rng: int((rng.random(4) < 0.5).sum()))[2] == Fraction(6, 16)
-    sum_laws.forget()
+    sum_laws.forget_laws()
 
 
 def test_laws_beyond_the_memory_are_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
