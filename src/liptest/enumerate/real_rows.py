@@ -85,7 +85,8 @@ class RealData(UserRows):
         mask = (
             np.ones(len(cells), np.bool_) if kept is None else np.frombuffer(kept, np.bool_)[cells]
         )
-        found = np.broadcast_to(evaluate(calculated, cells, entries), cells.shape)[mask]
+        known = entries | self._cells.known
+        found = np.broadcast_to(evaluate(calculated, cells, known), cells.shape)[mask]
         return exact_sum(found)
 
     def _rows_left(self, bound: RowBound | None, dataset: NDArray[Any]) -> tuple[Any, Any]:

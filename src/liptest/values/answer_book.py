@@ -184,6 +184,11 @@ class AnswerBook:
         self.margins[number] = max(margin, self.margins.get(number, Fraction(0)))
         return self._answers[number]
 
+    def largest_of(self, number: int) -> Fraction:
+        """What the size of an answer is at most."""
+        ends = (self.tables[number], self.largest.get(number, self.tables[number]))
+        return Fraction(max(float(np.abs(end).max()) for end in ends)) * self.all_records
+
     def note_ball(self, key: Any, number: int, ball: Any) -> None:
         """An answer sums up coordinates of vectors in a ball; an answer is in one ball only."""
         if any(number in one.places.values() for one in self.balls.values()):

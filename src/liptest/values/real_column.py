@@ -18,6 +18,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from liptest.symbolic.answers import Answer
+from liptest.symbolic.noise import CONTINUOUS
 from liptest.values.aligned import AlignedValue
 from liptest.values.answer_book import AnswerBook
 from liptest.values.array import SymbolicArray, array_of, filled
@@ -29,6 +31,7 @@ from liptest.values.recipes import (
     ENDS,
     Recipe,
     falling_quotient,
+    has_known,
     is_safe,
     row_condition,
     truth_between,
@@ -37,11 +40,10 @@ from liptest.values.record_list import EntryOfRecord, RecordList
 from liptest.values.record_storage import ADVICE, RecordStorage
 
 Table = NDArray[Any]
+#: Between which floats released numbers lie, and what sums with them may be.
+_KNOWN, _LARGEST_SUM = 2.0**500, 2**300
 _NUMBERS = (int, float, np.integer, np.floating)
-REAL_ADVICE = (
-    "clip real columns with constants and compare the columns themselves with constants, then sum "
-    "or count"
-)
+REAL_ADVICE = "clip real columns with constants, then sum or count"
 
 
 class RealColumn(RecordStorage):
@@ -230,12 +232,38 @@ class RealColumn(RecordStorage):
             table = storage.table
             recipe = ("table", table.dtype.char, table.tobytes())
             return _Part(table, table, recipe)
+        if kind is AlignedValue:
+            return self._known(value, use)
         if issubclass(kind, Symbolic):
             return self.refuse(f"{use} with noise, or with a sum of the data")  # type: ignore[no-any-return]
         is_number = isinstance(value, _NUMBERS) and not isinstance(value, bool)
         if not is_number or math.isnan(value):
             return self.refuse(f"{use} with what is not a constant number")  # type: ignore[no-any-return]
         return _Part(np.array(value), np.array(value), ("number", kind, value))
+
+    def _known(self, value: AlignedValue, use: str) -> _Part:
+        """A number with noise, which is released: what follows is true for each value of it."""
+        run = value.run
+        if run.has_noise(value.form) and not self._is_of_plain_size(value):
+            return self.refuse(f"{use} with noise of any size")  # type: ignore[no-any-return]
+        value.released(use)
+        form = value.form.constant, value.form.terms
+        if run.point is not None:
+            self.answers.cells.known[form] = float(run.at_point(value.form))
+        ends = np.full(self.low.shape, -_KNOWN), np.full(self.low.shape, _KNOWN)
+        return _Part(*ends, ("known", form))
+
+    def _is_of_plain_size(self, value: AlignedValue) -> bool:
+        """Whether no sampler of floats brings it near ``_KNOWN``."""
+        sizes = [abs(Fraction(value.form.constant))]
+        for variable, factor in value.form.terms:
+            one = value.run.noises[variable]
+            if isinstance(one, Answer):
+                size = self.answers.largest_of(one.number)
+            else:
+                size = one.parameter if one.family in CONTINUOUS else Fraction(_LARGEST_SUM + 1)
+            sizes.append(abs(Fraction(factor)) * size)
+        return sum(sizes) <= _LARGEST_SUM
 
     def _compared(self, ufunc: Any, parts: list[_Part], use: str) -> Any:
         left, right = parts
@@ -281,7 +309,8 @@ class RealColumn(RecordStorage):
             return self.refuse(f"{use} of numbers without bounds", "clip them first")
         records = self.answers.records
         largest = np.maximum(np.abs(low), np.abs(high))
-        if largest.max() * records > 1e300:
+        most = float(_LARGEST_SUM) if has_known(self.recipe) else 1e300
+        if largest.max() * records > most:
             return self.refuse(f"{use} of floats that may overflow", "clip them first")
         if not largest.any():
             return np.float64(0)

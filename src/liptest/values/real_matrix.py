@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from liptest.values.aligned import AlignedValue
-from liptest.values.array import SymbolicArray, array_of, filled
+from liptest.values.array import CellStorage, SymbolicArray, array_of, filled
 from liptest.values.column import Column, column_of
 from liptest.values.protocol import COMPARISONS, Symbolic, is_symbolic
 from liptest.values.real_column import RealColumn
@@ -107,6 +107,8 @@ class RealMatrix(RecordStorage):
         use = f"numpy.{ufunc.__name__}"
         if ufunc in COMPARISONS:
             return self.refuse(f"{use} of rows")
+        if ufunc is np.matmul:
+            return self.answer_function(np.dot, inputs, {})
         widths = [_width(one) for one in inputs]
         if None in widths:
             return self.refuse(f"{use} of rows with what has another shape")
@@ -150,10 +152,12 @@ class RealMatrix(RecordStorage):
 
 def _width(value: Any) -> int | None:
     """How many columns an input has, 1 for a constant; None where it is not of rows."""
+    if type(value) is SymbolicArray and isinstance(value.storage, CellStorage):
+        return len(value) if value.ndim == 1 else None
     if type(value) is SymbolicArray:
         return len(value.storage.columns) if type(value.storage) is RealMatrix else None
     if issubclass(type(value), Symbolic):
-        return None
+        return 1 if type(value) is AlignedValue else None
     shape = np.shape(value)
     if shape in ((), (1,), (1, 1)):
         return 1
@@ -162,9 +166,13 @@ def _width(value: Any) -> int | None:
 
 def _entry(value: Any, place: int) -> Any:
     """The column of an input at a place, or its number there."""
+    if type(value) is SymbolicArray and isinstance(value.storage, CellStorage):
+        return value.cells[place if len(value) > 1 else 0]
     if type(value) is SymbolicArray:
         columns: list[RealColumn] = value.storage.columns  # type: ignore[attr-defined]
         return SymbolicArray(columns[place if len(columns) > 1 else 0])
+    if type(value) is AlignedValue:
+        return value
     if np.ndim(value) == 0:
         return value.item() if isinstance(value, np.ndarray) else value
     line = np.asarray(value).reshape(-1)
@@ -183,7 +191,8 @@ def _are_alike(parts: list[Any]) -> bool:
 
 
 def _made_of(ufunc: Any, inputs: tuple[Any, ...]) -> tuple[int, tuple[Recipe, ...]] | None:
-    matrices: list[Any] = [one.storage for one in inputs if type(one) is SymbolicArray]
+    storages = [one.storage for one in inputs if type(one) is SymbolicArray]
+    matrices = [one for one in storages if type(one) is RealMatrix]
     recipes = matrices[0].recipes
     if ufunc in (np.absolute, np.fabs):
         return 1, recipes
@@ -214,6 +223,17 @@ def _sum(
         known = norm_of_rows(power, recipes, power=power)
     recipe = (_added, *matrix.recipes)
     return matrix.row_column((low, high), recipe, known, keep=bool(keepdims))
+
+
+def _dot(matrix: RealMatrix, array: Any, factors: Any, **options: Any) -> Any:
+    """Rows times a vector: a number of each row."""
+    is_of_rows = type(array) is SymbolicArray and array.storage is matrix
+    if options or not is_of_rows or np.ndim(factors) != 1:
+        return NotImplemented
+    if _width(factors) != len(matrix.columns):
+        return NotImplemented
+    products = np.multiply(array, factors).storage
+    return _sum(RealMatrix(products.columns), products, axis=1)
 
 
 def _mean(matrix: RealMatrix, array: Any, axis: Any = None, **options: Any) -> Any:
@@ -298,6 +318,7 @@ _NORMS: dict[float, Callable[..., Any]] = {
 _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.sum: _sum,
     np.mean: _mean,
+    np.dot: _dot,
     np.linalg.norm: _norm,
     np.max: _largest,
     np.amax: _largest,

@@ -1,9 +1,10 @@
 """How the entries of real columns are calculated, and between which floats they lie.
 
 A recipe says how: ("real", name), ("number", type, value), ("table", type, bytes) by cell,
-("cells", recipes), or (ufunc, recipes..). NumPy's functions that are followed are rounded
-correctly, hence monotone also as functions of floats: their values at the ends of what they are
-given are the ends of what they give (docs/theory/tables.md, B6).
+("cells", recipes), ("known", form) of what the program has released, or (ufunc, recipes..).
+NumPy's functions that are followed are rounded correctly, hence monotone also as functions of
+floats: their values at the ends of what they are given are the ends of what they give
+(docs/theory/tables.md, B6).
 """
 
 from __future__ import annotations
@@ -98,9 +99,20 @@ ENDS: dict[Any, EndsRule] = {
 _OF_INFINITE = (np.maximum, np.minimum, np.fmax, np.fmin)
 
 
-def evaluate(recipe: Recipe, cells: NDArray[np.int64], entries: Mapping[str, Table]) -> Table:
-    """What NumPy calculates for records of these cells with these real numbers."""
+def has_known(recipe: Any) -> bool:
+    """Whether a number that was released is part of it."""
+    return type(recipe) is tuple and (recipe[:1] == ("known",) or any(map(has_known, recipe)))
+
+
+def evaluate(recipe: Recipe, cells: NDArray[np.int64], entries: Mapping[Any, Any]) -> Table:
+    """What NumPy calculates for records of these cells with these real numbers.
+
+    Released numbers are among the ``entries``, or 0.
+    """
     kind, *rest = recipe
+    if kind == "known":
+        value: Table = np.asarray(entries.get(rest[0], 0.0))
+        return value
     if kind == "real":
         return entries[rest[0]]
     if kind == "number":
@@ -111,7 +123,9 @@ def evaluate(recipe: Recipe, cells: NDArray[np.int64], entries: Mapping[str, Tab
         made = np.repeat(0.0, len(cells))
         for cell in set(cells.tolist()):
             those = cells == cell
-            own = {name: one[those] for name, one in entries.items()}
+            own = {
+                name: one[those] if isinstance(name, str) else one for name, one in entries.items()
+            }
             made[those] = evaluate(rest[0][cell], cells[those], own)
         return made
     with np.errstate(all="ignore"):

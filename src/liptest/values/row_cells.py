@@ -48,6 +48,8 @@ class RowCells:
         #: Comparisons that cells are to be divided by, too.
         self.wanted_conditions: dict[RowCondition, None] = {}
         self.conditions = conditions
+        #: Numbers that were released, by their forms, in a run at a point.
+        self.known: dict[Any, float] = {}
         self._ends = {name: _intervals(*limits[name], self.cuts[name]) for name in limits}
         sides = [len(low) for low, _ in self._ends.values()] + [2] * len(conditions)
         self.count = first + rows * math.prod(sides)
