@@ -29,6 +29,7 @@ from liptest.enumerate.running import Run
 from liptest.enumerate.sub_samplers import SamplerLaws
 from liptest.errors import LiptestError, UnsupportedRandomnessError
 from liptest.mechanisms.laws import Output, as_fraction, exact_ball
+from liptest.symbolic.answer_functions import answer_value, with_functions
 from liptest.symbolic.answers import Answer, Differences, ManyDifferences
 from liptest.symbolic.forms import Form
 from liptest.values.aligned import AlignedRun
@@ -190,8 +191,11 @@ def _found(program: Adding, data: AnyDataset) -> AddedLaw | str:
     tree = _WeightTree(name, max_choices=_MAX_CHOICES)
     program.session.follow(tree)
 
+    functions: dict[Any, Answer] = {}
+
     def begin() -> Any:
         tree.noise = AlignedRun(tree, releases=False)
+        tree.noise.functions = functions
         return data.symbolic(tree, tree.noise)
 
     run = Run(called, begin, ChoiceGenerator(tree), name, program.canonical, program.session)
@@ -211,16 +215,23 @@ def _found(program: Adding, data: AnyDataset) -> AddedLaw | str:
     if not shapes:
         return f"{name}: no run of it ends"
     ((skeleton, places),) = shapes
-    moves = _moves(data.differences(), places)
+    moves = _moves(with_functions(data.differences(), functions.values()), places)
     if moves is None:
         return f"{name}: its sums are not whole numbers, or have too many differences"
     law = AddedLaw(
         places, masses, 1 - sum(masses.values(), Fraction(0)), moves, skeleton, data.reads_length
     )
-    return _checked(program, data, law, template)
+    numbered = {one.number: one for one in functions.values()}
+    return _checked(program, data, law, template, numbered)
 
 
-def _checked(program: Adding, data: AnyDataset, law: AddedLaw, template: Output) -> AddedLaw | str:
+def _checked(
+    program: Adding,
+    data: AnyDataset,
+    law: AddedLaw,
+    template: Output,
+    functions: dict[int, Answer],
+) -> AddedLaw | str:
     """The law, where what is enumerated of the function as it is written fits under it."""
     name, rng = program.name, _GENERATOR(_BITS(0))
     written = program.function
@@ -242,10 +253,12 @@ def _checked(program: Adding, data: AnyDataset, law: AddedLaw, template: Output)
             found = tree.law(run)
         finally:
             tree.close()
-        sums = [
-            sum((by * data.value(Answer(one, True), dataset) for one, by in place), Fraction(0))
-            for place in law.places
-        ]
+
+        def value(number: int) -> Fraction:
+            answer = functions.get(number, Answer(number, True))
+            return answer_value(answer, lambda one: data.value(one, dataset))  # noqa: B023
+
+        sums = [sum((by * value(one) for one, by in place), Fraction(0)) for place in law.places]
         expected = {_filled(template, at, sums): mass for at, mass in law.masses.items()}
         for output, mass in found.items():
             if not isinstance(mass, Fraction):
@@ -285,7 +298,7 @@ def _moves(differences: Differences | ManyDifferences, places: Any) -> tuple[Con
     if isinstance(differences, ManyDifferences):
         return None
     answers = sorted({number for place in places for number, _ in place})
-    if differences.relation not in ("replaced", "added", "listed") or differences.box:
+    if differences.box or differences.is_between(answers):
         return None
     found: set[Constants] = set()
     for move in differences.moves(answers):

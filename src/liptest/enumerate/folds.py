@@ -340,7 +340,7 @@ class Folds:
 
 def _best_of(written: Any, place_of: Any, values: tuple[Any, ...], named: dict[str, Any]) -> Any:
     """The largest or smallest; which of symbolic numbers it is is one question, not many."""
-    if len(values) > 1 and not named and all(type(one) is AlignedValue for one in values):
+    if len(values) > 1 and not named and (_are_symbolic(values) or are_scores(list(values))):
         values = (values,)
     if len(values) != 1 or named.keys() - {"key"} or type(values[0]) not in _WALKED:
         return written(*values, **named)
@@ -355,9 +355,13 @@ def _best_of(written: Any, place_of: Any, values: tuple[Any, ...], named: dict[s
     return entries[written(places, key=numbers.__getitem__)] if entries else written(entries)
 
 
+def _are_symbolic(numbers: Iterable[Any]) -> bool:
+    return all(type(one) is AlignedValue for one in numbers)
+
+
 def _place_of_best(numbers: list[Any], place_of: Any) -> int | None:
     """Where the largest or smallest of symbolic numbers is, as one question; None for others."""
-    if len(numbers) < 2 or any(type(one) is not AlignedValue for one in numbers):
+    if len(numbers) < 2 or not _are_symbolic(numbers):
         return None
     run = numbers[0].run
     if run.releases:

@@ -39,6 +39,7 @@ from liptest.enumerate.choice_tree import (
 )
 from liptest.enumerate.data_protocol import Data
 from liptest.enumerate.draw_logs import DrawnAtOnce, RecordedDraws, ReplayedDraws, handed
+from liptest.enumerate.function_pairs import pairs_of_functions
 from liptest.enumerate.generator import ChoiceGenerator
 from liptest.enumerate.noise_outputs import forms_in, replaced
 from liptest.enumerate.passing import PassedTable
@@ -49,6 +50,7 @@ from liptest.enumerate.user_rows import Pairs, UserRows
 from liptest.errors import BudgetError, LiptestError, UnsupportedRandomnessError
 from liptest.mechanisms.laws import Output, Raised
 from liptest.runs.interrupts import interruptions, raise_swallowed
+from liptest.symbolic.answer_functions import answer_value, with_functions
 from liptest.symbolic.answers import (
     AlignedPath,
     Answer,
@@ -212,6 +214,11 @@ class Records:
                 right[count] = other
                 pairs.append((left, right))
         return tuple(pairs)
+
+    def pairs_of_functions(self, functions: tuple[Answer, ...]) -> Any:
+        """By moves: neighbours between which functions of answers move much."""
+        values, records = int(self._sizes.min()), len(self._sizes)
+        return partial(pairs_of_functions, self, values, records, functions)
 
     are_answers_alike = False
 
@@ -411,23 +418,30 @@ def _followed(
     except Exception as error:  # of liptest itself: what it does not follow is no proof
         return NoPaths(_fault_in_words(program.name, error))
     paths = {id(leaf.path): leaf.path for leaf in leaves}
+    functions = tuple(path_run.functions.values())
     found = SymbolicPaths(
         tuple(paths.values()),
-        data.differences(),
+        with_functions(data.differences(), functions),
         way,
         data.reads_length or path_run.depends_on_size,
         data.change_of_move,
         rounding=max(leaf.rounding for leaf in leaves),
     )
+    if functions and isinstance(data, Records):
+        found = replace(found, pairs_of_moves=data.pairs_of_functions(functions))
     missing = [one for leaf in leaves for one in leaf.missing]
     if missing:
         counts = frozenset(number for _, numbers in missing for number in numbers)
-        if not isinstance(data, Records) or not are_told_once(paths.values(), counts):
+        told_once = are_told_once(paths.values(), counts) and not functions
+        if not isinstance(data, Records) or not told_once:
             return NoPaths(f"{program.name}: {_TWICE}")
         gone = max(mass for mass, _ in missing), data.vanishing(counts)
         return replace(found, missing=gone)
     if isinstance(data, Records) and all(leaf.keeps_sample for leaf in leaves):
-        found = replace(found, sample=data.sample)
+        sample = data.sample
+        if sample is not None:
+            sample = sample[0], with_functions(sample[1], functions)  # type: ignore[assignment]
+        found = replace(found, sample=sample)
     if isinstance(data, UserRows):
         found = replace(found, pairs_of_moves=data.pairs_of_moves, hint=data.hint)
     return found
@@ -463,6 +477,8 @@ def _boundary_of(run: AlignedRun, data: Data) -> Pairs:
     """Neighbours on both sides of the comparison that was refused."""
     form = run.boundary
     if form is None or not all(isinstance(run.noises[v], Answer) for v, _ in form.terms):
+        return ()
+    if any(run.noises[v].function for v, _ in form.terms):
         return ()
     factors = {run.noises[v].number: Fraction(factor) for v, factor in form.terms}
     return data.pairs_at(factors, Fraction(form.constant))
@@ -538,7 +554,8 @@ class PathMaker:
     ) -> Any:
         """Equal where the prices of two paths are (docs/theory/size.md, S7)."""
         winners: Any = tuple((id(contest), place) for contest, place in run.contests)
-        if len(run.contests) == 1 and self._data.are_answers_alike:
+        are_alike = self._data.are_answers_alike and not run.functions
+        if len(run.contests) == 1 and are_alike:
             contest, _ = run.contests[0]
             terms = (*(one.terms for one in conditions), *(one.terms for one in places))
             others = {variable for one in terms for variable, _ in one}
@@ -652,7 +669,9 @@ def _at(
     rng: np.random.Generator, data: Data, dataset: NDArray[Any], one: Noise | Answer
 ) -> Fraction:
     """A value of a variable."""
-    return data.value(one, dataset) if isinstance(one, Answer) else _at_noise(rng, one)
+    if not isinstance(one, Answer):
+        return _at_noise(rng, one)
+    return answer_value(one, lambda answer: data.value(answer, dataset))
 
 
 def _at_noise(rng: np.random.Generator, one: Any) -> Fraction:

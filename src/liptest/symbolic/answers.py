@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import permutations
-from typing import Literal
+from typing import Any, Literal
 
 from liptest.errors import InputError
 from liptest.symbolic.forms import Constraint, Form, Rational, lean
@@ -36,6 +36,8 @@ class Answer:
     words: str = ""
     #: What it lies between, whatever the data; None for any number.
     ends: tuple[Fraction, Fraction] | None = None
+    #: Of which other answers it is a function (``answer_functions``); None for sums of records.
+    function: Any = None
 
     @property
     def is_discrete(self) -> bool:

@@ -40,16 +40,23 @@ from liptest.values.free_functions import (
     TOTAL,
     SharedCall,
 )
+from liptest.values.functions_of_answers import (
+    absolute_form,
+    compared_form,
+    floor_form,
+    is_neutral,
+    of_function,
+    rounded_form,
+    truth_form,
+)
+from liptest.values.kept_values import keep_results
 from liptest.values.noise_run import NoisyNumber, NoisyValue
 from liptest.values.promotion import as_noise
 from liptest.values.protocol import (
     COMPARISONS,
-    REFLECTED,
     Operation,
     Symbolic,
     SymbolicValue,
-    calculate,
-    compare,
     is_symbolic,
 )
 
@@ -125,10 +132,11 @@ class AlignedRun(DecidingRun):
             return
 
     def answer_ufunc(self, ufunc: Any, inputs: tuple[Any, ...]) -> Any:
-        if self.releases and ufunc in COMPARISONS:
-            operation: Any = partial(self._compared, ufunc)
-        else:
-            operation = _OF_CELLS.get(ufunc)
+        operation: Any = _OF_CELLS.get(ufunc)
+        if ufunc in COMPARISONS and self._are_answers(inputs):
+            operation = COMPARISONS[ufunc]
+        elif ufunc in COMPARISONS and self.releases:
+            operation = partial(self._compared, ufunc)
         if operation is None or len(inputs) != 2:
             return NotImplemented
         lanes = [_lane(one) for one in inputs]
@@ -146,6 +154,14 @@ class AlignedRun(DecidingRun):
         )
         cells = list(map(operation, left, right))
         return array_of(self.tree, filled(cells, (length,), object), dtype)
+
+    def _are_answers(self, values: Any) -> bool:
+        """Whether numbers, and entries of arrays in a line, are constants or data without noise."""
+        cells = [cell for one in values for cell in (_lane(one) or [one])]
+        return all(
+            not self.has_noise(one.form) if type(one) is AlignedValue else not is_symbolic(one)
+            for one in cells
+        )
 
     def _compared(self, ufunc: Any, left: Any, right: Any) -> Any:
         """A comparison of released numbers, which is released, and not looked at."""
@@ -203,6 +219,10 @@ class AlignedRun(DecidingRun):
             if lane and OF_SCORES.are_scores(lane):
                 kind = arguments[0].dtype.type
                 return OF_SCORES.largest(lane, kind, sign=_LARGEST[function])
+        is_count = function is np.count_nonzero and len(arguments) == 1 and not options
+        if is_count and _lane(arguments[0]) and self._are_answers(arguments):
+            is_truth = arguments[0].dtype == np.bool_
+            return np.sum(arguments[0] if is_truth else arguments[0] != 0).item()
         if function in _PLACES and not self.releases:
             return self._place_of_largest(_PLACES[function], arguments, options)
         if function is np.where and not options:
@@ -296,7 +316,7 @@ class _OfData(NoisyNumber):
     def concretise(self, use: str) -> Any:
         if use != "the output":
             if not self.run.has_noise(self.form):
-                self.run.boundary = self.form
+                self.run.boundary = compared_form(self.run, self.form) or self.form
             self.refuse(use)
         self.run.check_current()
         return NoisyValue(self.in_output())
@@ -377,7 +397,8 @@ class AlignedValue(_OfData):
                 return other.binary(operation, self, swapped=not swapped)
             if type(other) is AlignedValue and operation in _LINEAR:
                 kind = result_kind(operation, self.kind, other.kind)
-                return self._of(operation(self.form, other.form), kind)
+                if kind is not np.bool_:
+                    return self._of(operation(self.form, other.form), kind)
             return self._known(operation, other)
         kinds = (type(other), self.kind) if swapped else (self.kind, type(other))
         if not math.isfinite(other):
@@ -394,21 +415,62 @@ class AlignedValue(_OfData):
         if operation is operator.truediv and not swapped and number:
             kind = result_kind(operation, *kinds)
             return self._of(self.form * (1 / Fraction(number)), kind)
+        is_floor = operation is operator.floordiv and not swapped and type(number) is int
+        if is_floor and number > 0 and self.is_answer and self.run.is_whole(self.form):
+            found = self.form * Fraction(1, number)
+            return self._of(floor_form(self.run, found), result_kind(operation, *kinds))
         return self._known(operation, other, swapped=swapped)
+
+    @property
+    def is_answer(self) -> bool:
+        """Whether data alone determine it."""
+        return not self.run.has_noise(self.form)
 
     def _known(self, operation: Operation, other: Any, *, swapped: bool = False) -> Any:
         use = operation.__name__
         return self.released(use).binary(operation, _known(other, use), swapped=swapped)
 
     def apply(self, ufunc: Any, inputs: tuple[Any, ...]) -> Any:
-        if ufunc is np.exp and not self.run.has_noise(self.form):
-            return OF_SCORES.exp(self, np.float64)
+        if self.run._are_answers(inputs):
+            if ufunc is np.exp:
+                return OF_SCORES.exp(self, np.float64)
+            found = self._answer(ufunc, inputs)
+            if found is not NotImplemented:
+                return found
         return super().apply(ufunc, inputs)
 
     def apply_math(self, function: Any) -> Any:
-        if function is _EXP and not self.run.has_noise(self.form):
+        if function is _EXP and self.is_answer:
             return OF_SCORES.exp(self, float)
-        return NotImplemented
+        return self._answer(function, (self,)) if self.is_answer else NotImplemented
+
+    def _answer(self, function: Any, inputs: tuple[Any, ...]) -> Any:
+        """A function of answers that is an answer, too; NotImplemented for others."""
+        forms = [
+            one.form if is_symbolic(one) else Form(_exact(one))
+            for one in inputs
+            if is_symbolic(one) or not is_neutral(function, one)
+        ]
+        found = of_function(self.run, function, forms)
+        if found is None:
+            return NotImplemented
+        return self._of(found, type(function(*(self._model(one) for one in inputs))))
+
+    @staticmethod
+    def _model(value: Any) -> Any:
+        return value.kind(1) if is_symbolic(value) else value
+
+    def __abs__(self) -> Any:
+        if not self.is_answer:
+            return super().__abs__()
+        return self._of(absolute_form(self.run, self.form), type(abs(self.kind(1))))
+
+    def __bool__(self) -> bool:
+        compared = compared_form(self.run, self.form)
+        if compared is None:
+            return super().__bool__()
+        self.run.boundary = compared
+        return bool(self.refuse_data("a comparison"))
 
     def check_divisor(self, plain: Any) -> None:
         return None
@@ -423,6 +485,9 @@ class AlignedValue(_OfData):
         else:
             return _known(self, "a comparison").compare(comparison, other)
         if form.terms and not self.run.has_noise(form) and not self.run.is_released(form):
+            truth = truth_form(self.run, comparison, form)
+            if truth is not None:
+                return self._of(truth, type(comparison(self.kind(1), self._model(other))))
             self.run.boundary = form
             self.refuse_data("a comparison")
         return self.run.holds(comparison, form)
@@ -431,7 +496,7 @@ class AlignedValue(_OfData):
         if kind is self.kind:
             return self
         if issubclass(kind, (float, np.float64)) or self.run.is_whole(self.form):
-            if kind in (bool, np.bool_):
+            if kind in (bool, np.bool_) and self.kind not in (bool, np.bool_):
                 return kind(bool(self))
             return AlignedValue(self.run, self.form, kind)
         if issubclass(kind, (int, np.integer)) and kind not in (bool, np.bool_):
@@ -441,11 +506,18 @@ class AlignedValue(_OfData):
     def rounded(self, how: str, kind: Any) -> Any:
         if self.run.is_whole(self.form):
             return self.typed(kind)
+        found = rounded_form(self.run, self.form, how) if self.is_answer else None
+        if found is not None:
+            return self._of(found, kind)
         return self.released(how).rounded(how, kind)
 
     def rounded_to(self, decimals: int, kind: Any, own: Any) -> Any:
         if self.run.is_whole(self.form) and decimals >= 0:
             return self.typed(kind)
+        scale = Fraction(10) ** decimals
+        found = rounded_form(self.run, self.form * scale, "rint") if self.is_answer else None
+        if found is not None:
+            return self._of(found * (1 / scale), kind)
         return self.released("round()").rounded_to(decimals, kind, own)
 
     def is_integer(self) -> bool:
@@ -454,73 +526,6 @@ class AlignedValue(_OfData):
         if self.run.has_continuous_noise(self.form):
             return False
         return bool(self.refuse("is_integer"))
-
-
-def _remembering(operation: Operation, *, swapped: bool) -> Any:
-    """An operator that gives the same object for the same kept ones, whatever the path."""
-
-    def method(self: AlignedValue, other: Any) -> Any:
-        pair = (other, self) if swapped else (self, other)
-        kind = type(other)
-        if not self.is_kept or self.run.point is not None:
-            return calculate(operation, *pair)
-        if kind is AlignedValue and other.is_kept:
-            key: Any = (operation, id(self), id(other), swapped)
-        elif kind in _PLAIN:
-            key = (operation, id(self), kind, other, swapped)
-        else:
-            return calculate(operation, *pair)
-        made = self.run.made
-        found = made.get(key)
-        if found is None:
-            found = calculate(operation, *pair)
-            if type(found) is AlignedValue:
-                found.is_kept = True
-                made[key] = found
-        return found.handed_out() if type(found) is AlignedValue else found
-
-    return method
-
-
-def _asking(comparison: Operation) -> Any:
-    """A comparison that asks the same question for the same kept numbers."""
-
-    def method(self: AlignedValue, other: Any) -> Any:
-        kind = type(other)
-        if not self.is_kept or self.run.point is not None:
-            return compare(comparison, self, other)
-        if kind is AlignedValue and other.is_kept:
-            key: Any = (comparison, id(self), id(other))
-        elif kind in _PLAIN:
-            key = (comparison, id(self), kind, other)
-        else:
-            return compare(comparison, self, other)
-        run = self.run
-        known = run.made.get(key)
-        if known is None:
-            if kind is not AlignedValue and not math.isfinite(other):
-                return compare(comparison, self, other)
-            form = self.form - (other.form if kind is AlignedValue else _exact(other))
-            if not form.terms or not run.has_noise(form):
-                return compare(comparison, self, other)
-            numpy = issubclass(self.kind, np.generic) or issubclass(
-                other.kind if kind is AlignedValue else kind, np.generic
-            )
-            known = run.made[key] = run.question(comparison, form), numpy
-        found = run.settle(known[0])
-        return np.bool_(found) if known[1] else found
-
-    return method
-
-
-for _operation in (operator.add, operator.sub, operator.mul, operator.truediv):
-    _name = _operation.__name__
-    setattr(AlignedValue, f"__{_name}__", _remembering(_operation, swapped=False))
-    setattr(AlignedValue, f"__r{_name}__", _remembering(_operation, swapped=True))
-
-
-for _compared in REFLECTED:
-    setattr(AlignedValue, f"__{_compared.__name__}__", _asking(_compared))
 
 
 class ReleasedValue(_OfData):
@@ -679,6 +684,9 @@ def _exact(value: Any) -> Rational:
     if isinstance(value, (int, np.integer, np.bool_)):
         return int(value)
     return lean(Fraction(value) if isinstance(value, Fraction) else Fraction(float(value)))
+
+
+keep_results(AlignedValue, _exact)
 
 
 def result_kind(operation: Operation, left: Any, right: Any) -> Any:

@@ -15,6 +15,7 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
+from liptest.symbolic.answer_functions import FIRST_FUNCTION, AnswerFunction, AnswerSum
 from liptest.symbolic.answers import Answer
 from liptest.symbolic.forms import Constraint, Form, Rational, Terms, lean
 from liptest.symbolic.noise import Noise
@@ -188,7 +189,7 @@ class Contest:
 
 def _are_alike(sums: list[Form], noises: Sequence[Noise | Answer]) -> bool:
     kinds = {
-        tuple((Answer if type(noises[v]) is Answer else noises[v], factor) for v, factor in terms)
+        tuple((_kind_of(noises[v]), factor) for v, factor in terms)
         for terms in (one.terms for one in sums)
     }
     variables = [variable for one in sums for variable, _ in one.terms]
@@ -196,6 +197,11 @@ def _are_alike(sums: list[Form], noises: Sequence[Noise | Answer]) -> bool:
         return False
     (kind,) = kinds
     return sum(one is Answer for one, _ in kind) == 1
+
+
+def _kind_of(one: Noise | Answer) -> Any:
+    """The same for numbers of which an exchange changes nothing."""
+    return Answer if type(one) is Answer and one.function is None else one
 
 
 class DecidingRun(NoiseRun):
@@ -215,7 +221,7 @@ class DecidingRun(NoiseRun):
     __slots__ = (
         *("_intervals", "_known_ways", "_nodes", "_variables", "more", "point", "released"),
         *("_kept", "boundary", "contests", "depends_on_size", "made", "path", "releases"),
-        *("orders", "rng", "coins", "missing", "rounding", "values"),
+        *("orders", "rng", "coins", "functions", "missing", "rounding", "values"),
     )
 
     noises: list[Any]
@@ -235,6 +241,8 @@ class DecidingRun(NoiseRun):
         self.rng: Any = None
         #: Values and questions that were made on another path, by what they were made of.
         self.made: dict[Any, Any] = {}
+        #: Answers that are functions of others, the same on all paths.
+        self.functions: dict[AnswerFunction, Answer] = {}
         #: What a refused comparison of data without noise compared with 0.
         self.boundary: Form | None = None
         #: Whether what is followed depends on how large answers may become.
@@ -286,6 +294,25 @@ class DecidingRun(NoiseRun):
             self.new(answer)
             variable = self._variables[answer.number] = len(self.noises) - 1
         return Form.variable(variable)
+
+    def function_of_answers(self, function: AnswerFunction) -> Form:
+        """The variable of a function of answers, the same for the same one."""
+        known = self.functions.get(function)
+        if known is None:
+            number = FIRST_FUNCTION + len(self.functions)
+            words = f"function {len(self.functions) + 1} of sums"
+            known = Answer(number, function.is_whole, words, function.ends, function)
+            self.functions[function] = known
+        return self.answer(known)
+
+    def sum_of_answers(self, form: Form) -> AnswerSum:
+        """What a form without noise is."""
+        return AnswerSum(tuple((self.noises[v], f) for v, f in form.terms), form.constant)
+
+    def form_of_answers(self, one: AnswerSum) -> Form:
+        """The opposite of ``sum_of_answers``."""
+        parts = (self.answer(answer) * factor for answer, factor in one.terms)
+        return sum(parts, Form(one.constant))
 
     @property
     def keeps_sample(self) -> bool:

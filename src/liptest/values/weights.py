@@ -17,14 +17,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.symbolic.answers import Answer
 from liptest.symbolic.forms import Form
 from liptest.symbolic.noise import Noise
 from liptest.values.aligned import OF_SCORES, AlignedRun, AlignedValue, result_kind
 from liptest.values.array import CellStorage, SymbolicArray
 from liptest.values.decisions import Alternative
+from liptest.values.functions_of_answers import largest_form
 from liptest.values.noise_run import NoisyNumber
-from liptest.values.protocol import Operation, is_symbolic
+from liptest.values.protocol import Operation, calculate, compare, is_symbolic
 
 # Of an argument of exp, from where on a float may become infinite, or the sum of weights 0.
 _LARGEST = 600
@@ -132,7 +132,33 @@ class Score(_Terms):
     def typed(self, kind: Any) -> Any:
         if issubclass(kind, (int, np.int64)) and kind is not bool and self._is_whole():
             return self.of_kind(kind)
-        return super().typed(kind)
+        if issubclass(kind, (float, np.float64)):
+            return super().typed(kind)
+        return self.as_answer().typed(kind)
+
+    def as_answer(self) -> AlignedValue:
+        """The same number, where the largest one is an answer of its own (size.md, S14)."""
+        form = self.form
+        for one, by in self.unknowns:
+            if type(one) is not Largest:
+                self.refuse("a sum with another number")
+            form = form + largest_form(self.run, one.forms) * by
+        return AlignedValue(self.run, form, self.kind)
+
+    def concretise(self, use: str) -> Any:
+        return self.as_answer().concretise(use)
+
+    def compare(self, comparison: Operation, other: Any) -> Any:
+        return compare(comparison, self.as_answer(), other)
+
+    def rounded(self, how: str, kind: Any) -> Any:
+        return self.as_answer().rounded(how, kind)
+
+    def rounded_to(self, decimals: int, kind: Any, own: Any) -> Any:
+        return self.as_answer().rounded_to(decimals, kind, own)
+
+    def __abs__(self) -> Any:
+        return abs(self.as_answer())
 
     def _is_whole(self) -> bool:
         """Whether it is a whole number, as the scores are that the largest one is of."""
@@ -147,7 +173,7 @@ class Score(_Terms):
         if operation in (operator.add, operator.sub):
             mine, theirs = (self.form, self.unknowns), self._parts(other)
             if theirs is None:
-                return self.refuse(operation.__name__)
+                return self._calculated(operation, other, swapped=swapped)
             left, right = (theirs, mine) if swapped else (mine, theirs)
             sign = 1 if operation is operator.add else -1
             form = left[0] + right[0] if sign == 1 else left[0] - right[0]
@@ -161,7 +187,11 @@ class Score(_Terms):
                 return self.refuse(operation.__name__)
             times = ((one, by * factor) for one, by in self.unknowns if factor)
             return self._made(self.form * factor, tuple(times), kind)
-        return self.refuse(operation.__name__)
+        return self._calculated(operation, other, swapped=swapped)
+
+    def _calculated(self, operation: Operation, other: Any, *, swapped: bool) -> Any:
+        one = self.as_answer()
+        return calculate(operation, *((other, one) if swapped else (one, other)))
 
     def _kind_with(self, operation: Operation, other: Any, *, swapped: bool) -> Any:
         """The type of what an operation gives."""
@@ -185,7 +215,10 @@ class Score(_Terms):
         return None
 
     def apply(self, ufunc: Any, inputs: tuple[Any, ...]) -> Any:
-        return exp_of_score(self, np.float64) if ufunc is np.exp else NotImplemented
+        if ufunc is np.exp:
+            return exp_of_score(self, np.float64)
+        one = self.as_answer()
+        return one.apply(ufunc, tuple(one if other is self else other for other in inputs))
 
     def apply_math(self, function: Any) -> Any:
         return exp_of_score(self, float) if function is _EXP else NotImplemented
@@ -278,7 +311,7 @@ def exp_of_score(score: Any, kind: Any) -> Any:
     unknowns = score.unknowns if type(score) is Score else ()
     if not _is_at_most_its_largest(score.form, unknowns):
         score.run.depends_on_size = True
-        ends = None if unknowns else _ends(score.run, score.form)
+        ends = None if unknowns else score.run.sum_of_answers(score.form).ends
         if ends is None or max(map(abs, ends)) > _LARGEST:
             size = "any size" if ends is None else f"size {float(max(map(abs, ends))):.6g}"
             score.run.tree.unsupported(f"exp of a score of {size}, which is not a float", _SHIFT)
@@ -292,18 +325,6 @@ def _is_at_most_its_largest(form: Form, unknowns: Unknowns) -> bool:
     largest, factor = unknowns[0]
     gaps = (form + other * factor for other in largest.forms)
     return any(not gap.terms and abs(gap.constant) <= _LARGEST for gap in gaps)
-
-
-def _ends(run: AlignedRun, form: Form) -> tuple[Fraction, Fraction] | None:
-    """Between what a sum of answers lies, whatever the data; None for any number."""
-    low = high = Fraction(form.constant)
-    for variable, factor in form.terms:
-        one: Answer = run.noises[variable]
-        if one.ends is None:
-            return None
-        pair = sorted(end * Fraction(factor) for end in one.ends)
-        low, high = low + pair[0], high + pair[1]
-    return low, high
 
 
 def are_scores(numbers: list[Any]) -> bool:
@@ -324,7 +345,10 @@ def largest_of(numbers: list[Any], kind: Any = None, *, sign: int) -> Score:
         (one.form if type(one) is AlignedValue else Form(_exact(one), ())) * sign for one in numbers
     ]
     unknown = Largest(tuple(forms)), Fraction(sign)
-    return Score(answers[0].run, Form(0, ()), (unknown,), kind or answers[0].kind)
+    kinds = [one.kind if type(one) is AlignedValue else type(one) for one in numbers]
+    is_real = any(issubclass(one, (float, np.floating)) for one in kinds)
+    kind = kind or (float if is_real else answers[0].kind)
+    return Score(answers[0].run, Form(0, ()), (unknown,), kind)
 
 
 class Selection(Alternative):

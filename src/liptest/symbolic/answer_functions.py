@@ -1,0 +1,448 @@
+"""Functions of answers that are answers themselves: how far neighbours move them.
+
+``min(count, 100)``, ``abs(a - b)``, ``counts.max()`` and ``count > 5`` are no sums of records. But
+where neighbours move the sums by t, such a function moves by what lies between two numbers that t
+alone determines, its *reach*, whatever the data are. Together with t these numbers are a set of
+differences that holds all of D (docs/theory/size.md, S14).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import pairwise, permutations
+from typing import ClassVar, Literal
+
+from flint import arb, fmpq
+
+from liptest.balls import CERTIFIED_BITS, precision
+from liptest.symbolic.answers import Answer, Differences, ManyDifferences, Move, subtract_moves
+from liptest.symbolic.forms import Rational
+from liptest.symbolic.shifts import upper_end
+
+Ends = tuple[Fraction, Fraction]
+Widths = Mapping[int, Fraction]
+#: From here on the numbers of such answers; those of sums are below.
+FIRST_FUNCTION = 1 << 20
+# Differences that are listed, and whole numbers of a reach that are.
+_MOST_LISTED, _MOST_WHOLE = 40_000, 8
+# Floats that are rounded to whole numbers are off by less, where they are not larger.
+_OFF, _LARGEST = Fraction(1, 1 << 20), 1 << 30
+# How far inside of its bounds a clipped number is where witnesses are looked for.
+_INSIDE = 3
+_ZERO = Fraction(0)
+
+
+@dataclass(frozen=True)
+class AnswerSum:
+    """A constant plus factors times answers."""
+
+    terms: tuple[tuple[Answer, Rational], ...]
+    constant: Rational = 0
+
+    def at(self, values: Callable[[Answer], Fraction]) -> Fraction:
+        """Its value."""
+        return self.constant + sum((values(one) * Fraction(f) for one, f in self.terms), _ZERO)
+
+    def moved(self, move: Mapping[int, Rational]) -> Fraction:
+        """By how much a difference of the answers moves it."""
+        moves = ((Fraction(f), Fraction(move.get(one.number, 0))) for one, f in self.terms)
+        return sum((f * by for f, by in moves if by), _ZERO)
+
+    def width(self, widths: Widths) -> Fraction:
+        """By how much it moves at most where each answer moves by at most a width."""
+        return sum((abs(f) * widths.get(one.number, _ZERO) for one, f in self.terms), _ZERO)
+
+    def minus(self, other: AnswerSum) -> AnswerSum:
+        """Less another sum."""
+        factors: dict[Answer, Rational] = dict(self.terms)
+        for one, factor in other.terms:
+            factors[one] = factors.get(one, 0) - factor
+        kept = tuple((one, factor) for one, factor in factors.items() if factor)
+        return AnswerSum(kept, self.constant - other.constant)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is a whole number for certain."""
+        numbers = [self.constant, *(f for _, f in self.terms)]
+        is_whole = all(Fraction(one).denominator == 1 for one in numbers)
+        return is_whole and all(one.is_whole for one, _ in self.terms)
+
+    @property
+    def follows_one_count(self) -> bool:
+        """Whether floats make it a monotone function of one whole number, or all is whole."""
+        return self.is_whole or (len(self.terms) == 1 and self.terms[0][0].is_whole)
+
+    @property
+    def ends(self) -> Ends | None:
+        """Between what it lies, whatever the data; None for any number."""
+        low = high = Fraction(self.constant)
+        for one, factor in self.terms:
+            if one.ends is None:
+                return None
+            pair = sorted(end * Fraction(factor) for end in one.ends)
+            low, high = low + pair[0], high + pair[1]
+        return low, high
+
+    @property
+    def is_at_least_its_constant(self) -> bool:
+        """Whether no data of any size make it less."""
+        return all(
+            one.ends is not None
+            and one.ends[0 if factor > 0 else 1] == 0
+            and (one.function is None or isinstance(one.function, IsAbove))
+            for one, factor in self.terms
+        )
+
+
+@dataclass(frozen=True)
+class AnswerFunction:
+    """A function of some sums of answers; see the module."""
+
+    parts: tuple[AnswerSum, ...]
+
+    #: Whether a part of a move has that part of its reach at most.
+    is_homogeneous: ClassVar[bool] = True
+
+    def value(self, values: Sequence[Fraction]) -> Fraction:
+        """The function of the values of its parts."""
+        raise NotImplementedError
+
+    def reach(self, moves: Sequence[Fraction]) -> Ends:
+        """Between what it moves where its parts move so."""
+        raise NotImplementedError
+
+    def width(self, widths: Sequence[Fraction]) -> Fraction:
+        """At most by what it moves where its parts move by at most so much."""
+        if not any(widths):
+            return _ZERO
+        return max(self.reach(widths)[1], -self.reach([-one for one in widths])[0])
+
+    def turns(self) -> list[AnswerSum]:
+        """Sums of answers near 0 of which it moves most."""
+        return list(self.parts)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is a whole number for certain."""
+        return all(one.is_whole for one in self.parts)
+
+    @property
+    def ends(self) -> Ends | None:
+        """Between what it lies, whatever the data; None for any number."""
+        several = [one.ends for one in self.parts]
+        if any(one is None for one in several):
+            return None
+        lows, highs = ([one[side] for one in several if one] for side in (0, 1))
+        return self.value(lows), self.value(highs)
+
+
+@dataclass(frozen=True)
+class LargestSum(AnswerFunction):
+    """The largest of some sums."""
+
+    def value(self, values: Sequence[Fraction]) -> Fraction:
+        return max(values)
+
+    def reach(self, moves: Sequence[Fraction]) -> Ends:
+        return min(moves), max(moves)
+
+    def turns(self) -> list[AnswerSum]:
+        return [one.minus(other) for one, other in pairwise(self.parts)]
+
+
+@dataclass(frozen=True)
+class Clipped(AnswerFunction):
+    """A sum that is kept between two numbers; None is no bound."""
+
+    low: Fraction | None = None
+    high: Fraction | None = None
+
+    def value(self, values: Sequence[Fraction]) -> Fraction:
+        found = values[0] if self.low is None else max(values[0], self.low)
+        return found if self.high is None else min(found, self.high)
+
+    def reach(self, moves: Sequence[Fraction]) -> Ends:
+        return min(moves[0], _ZERO), max(moves[0], _ZERO)
+
+    def turns(self) -> list[AnswerSum]:
+        ends = [one for one in (self.low, self.high) if one is not None]
+        inside = sum(ends) / 2 if len(ends) == 2 else ends[0] + (-_INSIDE, _INSIDE)[not self.high]
+        return [self.parts[0].minus(AnswerSum((), Fraction(inside)))]
+
+    @property
+    def is_whole(self) -> bool:
+        bounds = [one for one in (self.low, self.high) if one is not None]
+        return super().is_whole and all(one.denominator == 1 for one in bounds)
+
+
+@dataclass(frozen=True)
+class IsAbove(AnswerFunction):
+    """1 where a sum is above 0, or, not ``strictly``, at least 0; else 0."""
+
+    strictly: bool = True
+    is_homogeneous = False
+
+    def value(self, values: Sequence[Fraction]) -> Fraction:
+        return Fraction(values[0] > 0 if self.strictly else values[0] >= 0)
+
+    def reach(self, moves: Sequence[Fraction]) -> Ends:
+        return Fraction(-(moves[0] < 0)), Fraction(moves[0] > 0)
+
+    @property
+    def is_whole(self) -> bool:
+        return True
+
+
+@dataclass(frozen=True)
+class IsZero(AnswerFunction):
+    """1 where a sum is 0, else 0."""
+
+    is_homogeneous = False
+
+    def value(self, values: Sequence[Fraction]) -> Fraction:
+        return Fraction(values[0] == 0)
+
+    def reach(self, moves: Sequence[Fraction]) -> Ends:
+        moves_at_all = Fraction(moves[0] != 0)
+        return -moves_at_all, moves_at_all
+
+    @property
+    def is_whole(self) -> bool:
+        return True
+
+    @property
+    def ends(self) -> Ends | None:
+        return _ZERO, Fraction(1)
+
+
+@dataclass(frozen=True)
+class Rounded(AnswerFunction):
+    """A sum, times a factor, as a whole number: "floor", "ceil", "rint" or "trunc"."""
+
+    how: str = "floor"
+    #: Whether whole numbers are divided without a float.
+    is_exact: bool = False
+    is_homogeneous = False
+
+    def value(self, values: Sequence[Fraction]) -> Fraction:
+        one = values[0]
+        if self.how == "rint":
+            return Fraction(round(one))
+        is_up = self.how == "ceil" or (self.how == "trunc" and one < 0)
+        return Fraction(math.ceil(one) if is_up else math.floor(one))
+
+    def reach(self, moves: Sequence[Fraction]) -> Ends:
+        move = moves[0]
+        if move < 0:
+            back = self.reach([-move])
+            return -back[1], -back[0]
+        if not move:
+            return _ZERO, _ZERO
+        if self.is_exact:
+            return Fraction(math.floor(move)), Fraction(math.ceil(move))
+        # Each is within 1 of the sum, or a half; floats may be off.
+        low, high = math.ceil(move - _OFF) - 1, math.floor(move + _OFF) + 1
+        if self.how == "trunc":
+            low -= 1
+        return Fraction(max(low, 0)), Fraction(high)
+
+    def turns(self) -> list[AnswerSum]:
+        ends = self.parts[0].ends
+        middle = Fraction(0) if ends is None else Fraction(math.floor(sum(ends) / 2))
+        half = Fraction(1, 2) if self.how == "rint" else _ZERO
+        return [self.parts[0].minus(AnswerSum((), middle + half))]
+
+    @property
+    def is_whole(self) -> bool:
+        return True
+
+
+@dataclass(frozen=True)
+class Bent(AnswerFunction):
+    """The square root of a sum, or log(1 + sum), of a sum that is at least ``least``."""
+
+    how: str = "sqrt"
+    least: Fraction = _ZERO
+    is_homogeneous = False
+
+    def value(self, values: Sequence[Fraction]) -> Fraction:
+        return Fraction({"sqrt": math.sqrt, "log1p": math.log1p}[self.how](values[0]))
+
+    def reach(self, moves: Sequence[Fraction]) -> Ends:
+        size = abs(moves[0])
+        with precision(CERTIFIED_BITS):
+            low, high = (_ball(one) for one in (self.least, self.least + size))
+            step = high.sqrt() - low.sqrt() if self.how == "sqrt" else high.log1p() - low.log1p()
+            most = upper_end(step) if size else _ZERO
+        return (_ZERO, most) if moves[0] > 0 else (-most, _ZERO)
+
+    @property
+    def is_whole(self) -> bool:
+        return False
+
+
+def _ball(number: Fraction) -> arb:
+    return arb(fmpq(number.numerator, number.denominator))
+
+
+def may_be_rounded(one: AnswerSum) -> bool:
+    """Whether floats of a sum, rounded to whole numbers, move as ``Rounded`` says."""
+    if one.is_whole:
+        return True
+    ends = one.ends
+    return one.follows_one_count and ends is not None and max(map(abs, ends)) <= _LARGEST
+
+
+def answer_value(answer: Answer, values: Callable[[Answer], Fraction]) -> Fraction:
+    """An answer where ``values`` knows those that are sums of records."""
+    function = answer.function
+    if function is None:
+        return values(answer)
+    found: Fraction = function.value(
+        [part.at(lambda one: answer_value(one, values)) for part in function.parts]
+    )
+    return found
+
+
+# ---- differences
+
+_Rows = tuple[Literal["listed", "added", "replaced"], dict[Move, None]]
+
+
+def with_functions(
+    differences: Differences | ManyDifferences, answers: Iterable[Answer]
+) -> Differences | ManyDifferences:
+    """The differences of sums, and of these answers, which are functions of them or of others."""
+    found = sorted({one for one in answers if one.function}, key=lambda one: one.number)
+    if not found:
+        return differences
+    if isinstance(differences, ManyDifferences):
+        parts = ((times, _with_functions(one, found)) for times, one in differences.parts)
+        return ManyDifferences(found[-1].number + 1, tuple(parts))
+    return _with_functions(differences, found)
+
+
+def _with_functions(differences: Differences, functions: list[Answer]) -> Differences:
+    lies_between = differences.spans or bool(differences.reals)
+    if differences.balls or (lies_between and not all(_is_homogeneous(one) for one in functions)):
+        return _in_box(differences, functions)
+    grown = _Grown(functions)
+    for extended in (_listed, _row_by_row):
+        found = extended(differences, grown)
+        if found is not None:
+            return replace(
+                _boxed(differences, functions, dict(differences.box)),
+                rows=tuple(found[1]),
+                relation=found[0],
+                reals=differences.reals | (grown.numbers if lies_between else grown.between),
+            )
+    return _in_box(differences, functions)
+
+
+def _is_homogeneous(answer: Answer) -> bool:
+    function: AnswerFunction = answer.function
+    return function.is_homogeneous
+
+
+def _in_box(differences: Differences, functions: list[Answer]) -> Differences:
+    """Each function by itself, at its worst."""
+    widths = {i: Fraction(by) for i, by in differences.bounds.items()}
+    return _boxed(differences, functions, widths)
+
+
+def _boxed(
+    differences: Differences, functions: list[Answer], widths: dict[int, Fraction]
+) -> Differences:
+    """Where answers move by so much beside the rows, functions of them do, too."""
+    box = dict(differences.box)
+    for one in functions:
+        function: AnswerFunction = one.function
+        width = function.width([part.width(widths) for part in function.parts])
+        if width:
+            widths[one.number] = box[one.number] = width
+    is_whole = differences.is_whole and all(one.is_whole for one in functions)
+    size = functions[-1].number + 1
+    return replace(differences, size=size, box=tuple(sorted(box.items())), is_whole=is_whole)
+
+
+def _listed(differences: Differences, grown: _Grown) -> _Rows | None:
+    """All differences one by one; None where they are many."""
+    rows = differences.rows
+    if differences.relation == "replaced":
+        if len(rows) ** 2 > _MOST_LISTED or differences.reals:
+            return None
+        moves = (subtract_moves(*pair) for pair in permutations(rows, 2))
+        found = grown.corners(dict.fromkeys(moves))
+        return None if found is None else ("listed", found)
+    found = grown.corners(rows)
+    return None if found is None else (differences.relation, found)
+
+
+def _row_by_row(differences: Differences, grown: _Grown) -> _Rows | None:
+    """What a record adds, beside the rest of the data, for each of its values (S14)."""
+    found = None if differences.relation != "replaced" else grown.corners(differences.rows)
+    return None if found is None else ("replaced", found)
+
+
+class _Grown:
+    """Moves with the ends of what functions of the answers do there, and all between the ends."""
+
+    def __init__(self, functions: list[Answer]) -> None:
+        self._functions = functions
+        #: Answers that also take what lies between the numbers of the moves.
+        self.between: frozenset[int] = frozenset()
+        self.numbers = frozenset(one.number for one in functions)
+        self._users: dict[int, list[int]] = {}
+        for place, one in enumerate(functions):
+            for part in one.function.parts:
+                for other, _ in part.terms:
+                    self._users.setdefault(other.number, []).append(place)
+
+    def corners(self, moves: Iterable[Move]) -> dict[Move, None] | None:
+        """None where they are too many."""
+        found: dict[Move, None] = {}
+        for move in moves:
+            found.update(dict.fromkeys(self._of_one(dict(move))))
+            if len(found) > _MOST_LISTED:
+                self.between = frozenset()
+                return None
+        return found
+
+    def _of_one(self, move: dict[int, Fraction]) -> list[Move]:
+        found = [move]
+        for place in self._moving(move):
+            one = self._functions[place]
+            found = [
+                {**before, one.number: by} if by else before
+                for before in found
+                for by in self._values(one, before)
+            ]
+            if len(found) > _MOST_LISTED:
+                break  # more than are listed
+        return [tuple(sorted(one.items())) for one in found]
+
+    def _moving(self, move: Iterable[int]) -> list[int]:
+        """Which functions a move of these answers may move, each after those that it is of."""
+        seen: set[int] = set()
+        left = list(move)
+        while left:
+            for place in self._users.get(left.pop(), ()):
+                if place not in seen:
+                    seen.add(place)
+                    left.append(self._functions[place].number)
+        return sorted(seen)
+
+    def _values(self, one: Answer, move: dict[int, Fraction]) -> list[Fraction]:
+        function: AnswerFunction = one.function
+        low, high = function.reach([part.moved(move) for part in function.parts])
+        if low == high:
+            return [low]
+        if one.is_whole:
+            low, high = Fraction(math.ceil(low)), Fraction(math.floor(high))
+            if high - low <= _MOST_WHOLE:
+                return [low + step for step in range(int(high - low) + 1)]
+        self.between |= {one.number}
+        return [low, high]

@@ -1,0 +1,198 @@
+"""Functions of data without noise in them that neighbours move a little: answers of their own.
+
+Maxima and minima, clipping, absolute values, rounding, comparisons that are added up, roots: what
+``symbolic.answer_functions`` knows the reach of. All else is not answered here (NotImplemented).
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import Any, Protocol
+
+import numpy as np
+
+from liptest.symbolic.answer_functions import (
+    AnswerFunction,
+    AnswerSum,
+    Bent,
+    Clipped,
+    IsAbove,
+    IsZero,
+    LargestSum,
+    Rounded,
+    may_be_rounded,
+)
+from liptest.symbolic.answers import Answer
+from liptest.symbolic.forms import Form
+
+Operation = Callable[[Any, Any], Any]
+_EXTREMES: dict[Any, int] = {np.maximum: 1, np.fmax: 1, np.minimum: -1, np.fmin: -1}
+_ROUNDING: dict[Any, str] = {np.floor: "floor", np.ceil: "ceil", np.rint: "rint", np.trunc: "trunc"}
+_BENT: dict[Any, str] = {
+    np.sqrt: "sqrt",
+    np.log1p: "log1p",
+    math.sqrt: "sqrt",
+    math.log1p: "log1p",
+}
+_LOGS = (np.log, math.log)
+_ZERO, _ONE = Fraction(0), Fraction(1)
+
+
+class AnsweringRun(Protocol):
+    """A run that has answers (``decisions.DecidingRun``)."""
+
+    noises: list[Any]
+    depends_on_size: bool
+
+    def function_of_answers(self, function: AnswerFunction) -> Form:
+        """The variable of a function of answers, the same for the same one."""
+        ...
+
+    def sum_of_answers(self, form: Form) -> AnswerSum:
+        """What a form without noise is."""
+        ...
+
+    def form_of_answers(self, one: AnswerSum) -> Form:
+        """The opposite of ``sum_of_answers``."""
+        ...
+
+
+def is_neutral(function: Any, number: Any) -> bool:
+    """Whether a bound bounds nothing."""
+    return function in _EXTREMES and bool(number == -_EXTREMES[function] * math.inf)
+
+
+def of_function(run: AnsweringRun, function: Any, forms: Sequence[Form]) -> Form | None:
+    """What a function of NumPy or of the module math gives; None where that is not followed."""
+    if function in _EXTREMES:
+        return largest_form(run, forms, _EXTREMES[function])
+    if function in (np.absolute, np.fabs, math.fabs):
+        return absolute_form(run, forms[0])
+    if function in _ROUNDING:
+        return rounded_form(run, forms[0], _ROUNDING[function])
+    if function in _BENT:
+        return _bent_form(run, forms[0], _BENT[function])
+    if function in _LOGS:
+        return _bent_form(run, forms[0] - 1, "log1p")
+    return None
+
+
+def absolute_form(run: AnsweringRun, form: Form) -> Form:
+    """The size of a sum."""
+    one = run.sum_of_answers(form)
+    for sign in (1, -1):
+        if _is_at_least(run, run.sum_of_answers(form * sign), _ZERO):
+            return form * sign
+    return run.function_of_answers(LargestSum((one, run.sum_of_answers(-form))))
+
+
+def largest_form(run: AnsweringRun, forms: Sequence[Form], sign: int = 1) -> Form:
+    """The largest of some sums, or with the sign -1 the smallest."""
+    turned = [form * sign for form in forms]
+    constants = [Fraction(one.constant) for one in turned if not one.terms]
+    several = list(dict.fromkeys(one for one in turned if one.terms))
+    if not several:
+        return Form(max(constants)) * sign
+    bound = max(constants, default=None)
+    if len(several) > 1:
+        constant = [] if bound is None else [Form(bound)]
+        parts = tuple(run.sum_of_answers(one) for one in (*several, *constant))
+        return run.function_of_answers(LargestSum(parts)) * sign
+    if bound is None:
+        return several[0] * sign
+    return clipped_form(run, several[0] * sign, *((bound, None) if sign > 0 else (None, -bound)))
+
+
+def clipped_form(
+    run: AnsweringRun, form: Form, low: Fraction | None, high: Fraction | None
+) -> Form:
+    """A sum that is kept between two numbers."""
+    one = run.sum_of_answers(form)
+    inner = one.terms[0][0].function if len(one.terms) == 1 else None
+    if type(inner) is Clipped and one.terms[0][1] == 1 and not one.constant:
+        crosses = (low, inner.high), (inner.low, high)
+        if all(a is None or b is None or a <= b for a, b in crosses):
+            lows, highs = (
+                [end for end in ends if end is not None]
+                for ends in ((low, inner.low), (high, inner.high))
+            )
+            kept = max(lows, default=None), min(highs, default=None)
+            return run.function_of_answers(Clipped(inner.parts, *kept))
+    if low is not None and _is_at_least(run, one, low):
+        low = None
+    if high is not None and _is_at_least(run, run.sum_of_answers(-form), -high):
+        high = None
+    if low is None and high is None:
+        return form
+    return run.function_of_answers(Clipped((one,), low, high))
+
+
+def floor_form(run: AnsweringRun, form: Form) -> Form:
+    """A whole sum that whole numbers have divided, rounded down."""
+    one = run.sum_of_answers(form)
+    return form if one.is_whole else run.function_of_answers(Rounded((one,), "floor", True))
+
+
+def rounded_form(run: AnsweringRun, form: Form, how: str) -> Form | None:
+    """A sum as a whole number; None where floats may take it far."""
+    one = run.sum_of_answers(form)
+    if one.is_whole:
+        return form
+    if not may_be_rounded(one):
+        return None
+    run.depends_on_size = True
+    return run.function_of_answers(Rounded((one,), how))
+
+
+def _bent_form(run: AnsweringRun, form: Form, how: str) -> Form | None:
+    one = run.sum_of_answers(form)
+    whole = all(answer.is_whole for answer, _ in one.terms)
+    ends = one.ends
+    if not whole or ends is None or ends[0] < 0:
+        return None
+    least = Fraction(one.constant)
+    if not one.is_at_least_its_constant:
+        run.depends_on_size, least = True, ends[0]
+    return None if least < 0 else run.function_of_answers(Bent((one,), how, least))
+
+
+def truth_form(run: AnsweringRun, comparison: Operation, form: Form) -> Form | None:
+    """1 where a sum compares so with 0, else 0; None where floats may take it far."""
+    one = run.sum_of_answers(form)
+    if not one.follows_one_count:
+        return None
+    if comparison in (operator.ge, operator.gt):
+        return run.function_of_answers(IsAbove((one,), comparison is operator.gt))
+    if comparison in (operator.le, operator.lt):
+        return 1 - run.function_of_answers(IsAbove((one,), comparison is operator.le))
+    is_zero = IsZero((one,))
+    if one.is_whole and one.is_at_least_its_constant and one.constant == 0:
+        found = 1 - run.function_of_answers(IsAbove((one,)))
+    else:
+        found = run.function_of_answers(is_zero)
+    return found if comparison is operator.eq else 1 - found
+
+
+def compared_form(run: AnsweringRun, form: Form) -> Form | None:
+    """Of a truth: what was compared with 0; None for other sums."""
+    if len(form.terms) != 1:
+        return None
+    one = run.noises[form.terms[0][0]]
+    function = one.function if type(one) is Answer else None
+    if not isinstance(function, (IsAbove, IsZero)):
+        return None
+    return run.form_of_answers(function.parts[0])
+
+
+def _is_at_least(run: AnsweringRun, one: AnswerSum, low: Fraction) -> bool:
+    """Whether no data make a sum less; noted where that depends on how many records there are."""
+    if one.is_at_least_its_constant and one.constant >= low:
+        return True
+    ends = one.ends
+    if ends is None or ends[0] < low:
+        return False
+    run.depends_on_size = True
+    return True
