@@ -88,7 +88,7 @@ class UnsupportedForm(UnsupportedRandomnessError):
 
 
 class ContinuousOutputs(UnsupportedRandomnessError):
-    """Outputs that have densities and no probabilities, where probabilities are asked for."""
+    """Outputs that have densities and no probabilities, where probabilities are needed."""
 
 
 class SymbolicError(LiptestError):

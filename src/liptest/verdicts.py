@@ -204,7 +204,7 @@ class Record:
 
     @classmethod
     def from_json(cls, written: str) -> Self:
-        """Inverse of ``to_json``; InputError when the text is no JSON object of this kind."""
+        """Inverse of ``to_json``; InputError when the text is not a JSON object of this kind."""
         try:
             data = json.loads(written)
         except ValueError as error:

@@ -43,8 +43,8 @@ def require_measurement(measurement: Any) -> None:
     """InputError unless it is a measurement of an OpenDP that draws what it claims to draw."""
     if not isinstance(measurement, library("opendp", "opendp.mod").Measurement):
         raise InputError(
-            f"measurement={shown(measurement)} is no OpenDP measurement; give what a constructor "
-            f"of opendp.measurements returns",
+            f"measurement={shown(measurement)} is not an OpenDP measurement; give what a "
+            f"constructor of opendp.measurements returns",
             name="measurement",
         )
     installed = version("opendp")

@@ -82,7 +82,7 @@ def task_of(
 
 @dataclass(frozen=True)
 class SampleRequest:
-    """What ``check_samples`` is asked for, checked."""
+    """The arguments of ``check_samples``, checked."""
 
     claim: Claim
     resolution: float
@@ -96,7 +96,7 @@ class SampleRequest:
         return self.floats == "implemented"
 
 
-def asked_for(
+def make_request(
     sampler: Sampler,
     data: Any,
     *,
@@ -110,9 +110,9 @@ def asked_for(
     sequential: bool = False,
     floats: str | None = None,
 ) -> SampleRequest:
-    """What is asked for; nothing is drawn from the sampler.
+    """The request; nothing is drawn from the sampler.
 
-    Who counts attempts asks for it first: what it refuses is none. Raises InputError.
+    Who counts attempts makes it first: what it refuses is not an attempt. Raises InputError.
     """
     # Which pairs are chosen depends on the seed, whether they can be had does not.
     task_of(sampler, data, samples, 0 if seed is None else seed, None)
@@ -196,7 +196,7 @@ def check_samples(
     """
     started = time.perf_counter()
     told = check_progress(progress)
-    asked = asked_for(
+    asked = make_request(
         sampler,
         data,
         epsilon=epsilon,

@@ -37,7 +37,7 @@ from liptest.runs.jail import (
     start_confined,
 )
 
-#: The output "the process ended", of programs that are asked for one output at a time.
+#: The output "the process ended", of programs that give one output at a time.
 ENDED = Raised("ProcessEnded")
 _PLACES = ("{n}", "{seed}", "{dataset}")
 _TRIES = 3
@@ -141,7 +141,7 @@ class ExternalProgram:
             running.end()
 
     def _asked(self, dataset: list[int], count: int, seed: int) -> list[Any] | None:
-        """``count`` outputs, or None when one was asked for and the process ended."""
+        """``count`` outputs, or None when one was requested and the process ended."""
         if self not in _answered:
             self._probe(dataset, seed)
         whole = self._said(dataset, count, seed)
@@ -149,7 +149,7 @@ class ExternalProgram:
             return whole
         if count > 1:
             raise MechanismError(
-                f"{self.name}: it ended while {count} outputs were asked for, and "
+                f"{self.name}: it ended while {count} outputs were requested, and "
                 f"which draw ended it cannot be told; with --batch 1 this is an output as any other"
             )
         return None
@@ -353,7 +353,7 @@ def _read_lines(whole: bytes, count: int) -> list[Any]:
     lines = whole.decode("utf-8", "backslashreplace").splitlines()
     if len(lines) != count:
         raise MechanismError(
-            f"the program printed {len(lines)} lines where {count} outputs were asked for; one "
+            f"the program printed {len(lines)} lines where {count} outputs were requested; one "
             f"output a line"
         )
     return [_value_of(line) for line in lines]

@@ -192,7 +192,7 @@ class BlackBoxVerdict(Record):
         One for each round, each at its own confidence; together they hold with probability at
         least 1 - failure_probability.
     resolution, resolution_reached
-        eta as asked for, and the one that the samples prove: the pairs tried are
+        eta as requested, and the one that the samples prove: the pairs tried are
         (epsilon, delta + eta)-private for the events compared. inf where nothing was compared.
     is_finite
         Whether all events were compared (few distinct outputs), or unions of cells only.
@@ -239,7 +239,7 @@ class BlackBoxVerdict(Record):
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What ``check_samples`` was asked for beside the sampler and the data."""
+        """What ``check_samples`` was given beside the sampler and the data."""
         return {
             "epsilon": self.claim.epsilon,
             "delta": self.claim.delta,
@@ -369,7 +369,7 @@ def no_sentence(claim: Claim, failure: float, condition: str) -> str:
     """The meaning of a NO."""
     return (
         f"either the mechanism does not satisfy {claim}, or this test hit an event of probability "
-        f"<= {in_words(failure)}; everything that was tried is counted in. It is no certain "
+        f"<= {in_words(failure)}; everything that was tried is counted in. It is not a certain "
         f"witness: two finite samples can differ by chance. It rests on a condition: {condition}."
     )
 
@@ -401,7 +401,7 @@ def yes_sentence(
 
 def open_sentence() -> str:
     """The meaning of an INCONCLUSIVE."""
-    return "no promise; the claim was neither refuted nor confirmed at the resolution asked for."
+    return "no promise; the claim was neither refuted nor confirmed at the requested resolution."
 
 
 def open_reason(reached: float, asked: float, needed: int) -> str:
@@ -410,7 +410,7 @@ def open_reason(reached: float, asked: float, needed: int) -> str:
     takes = f"about {needed:,} samples, or fewer pairs"
     if needed > _MOST:
         takes = "more samples than can be drawn"
-    return f"the samples reach {known}, asked for was {asked:g}; that takes {takes}"
+    return f"the samples reach {known}, requested was {asked:g}; that takes {takes}"
 
 
 def unrefuted_reason(samples: int) -> str:

@@ -1,4 +1,4 @@
-"""All commands, by name; each is imported when it is asked for, so that --help answers at once.
+"""All commands, by name; each is imported when it is used, so that --help answers at once.
 
 Exit codes: 0 YES or released, 1 NO or refused, 2 bad usage or input, 3 INCONCLUSIVE or budget
 ended, 4 the mechanism is broken. Of several checks the worst wins, in the order 4, 1, 3, 2, 0: a
@@ -47,7 +47,7 @@ COMMANDS = {
     "ledger": ("ledger", "Read a ledger of attempts and releases; cap a private table."),
     "verify": (
         "verify",
-        "Check a certificate: its witness is asked for again, its test repeated from its seed.",
+        "Check a certificate: its witness is computed again, its test repeated from its seed.",
     ),
     "sign": (
         "sign",

@@ -159,7 +159,7 @@ def run_check(options: dict[str, Any]) -> int:
 
 
 def _task(options: dict[str, Any]) -> CommandJob:
-    """What was asked for, once all files that are named can be read or written."""
+    """The request, once all files that are named can be read or written."""
     task = read_task(options)
     if task.is_from_file:
         check_file_says_it_all(options)

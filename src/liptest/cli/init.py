@@ -326,8 +326,9 @@ def _printable(text: str) -> str:
 _PATIENCE = 60.0
 _ADVICE = (
     "If the function needs only the number of ones, let it say so: "
-    "@lt.mechanism(statistic=lt.Count()) above def {name}(count, rng); each count is then asked "
-    "for once. A law given as a formula (lt.ClosedForm, lt.StatisticMechanism) is faster still."
+    "@lt.mechanism(statistic=lt.Count()) above def {name}(count, rng); each count is "
+    "then computed once. A law given as a formula (lt.ClosedForm, lt.StatisticMechanism) is "
+    "faster still."
 )
 
 
@@ -352,7 +353,7 @@ def _warning(mechanism: Mechanism, law: ProductDistribution) -> str:
     if seconds * laws <= _PATIENCE:
         return ""
     return (
-        f"Slow: method {method} asks for about {laws:,.0f} output laws, and one took "
+        f"Slow: method {method} needs about {laws:,.0f} output laws, and one took "
         f"{seconds:.2g} s here, so a YES takes about {_in_words(seconds * laws)}. "
         f"{_ADVICE.format(name=mechanism.name)}"
     )

@@ -1,4 +1,4 @@
-"""What a command was asked for, from arguments or a liptest.toml, ready to run."""
+"""The request of a command, from arguments or a liptest.toml, ready to run."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Job:
 
 
 def read_task(options: dict[str, Any]) -> CommandJob:
-    """The checks asked for, from arguments or from a file."""
+    """The requested checks, from arguments or from a file."""
     workers, ledger = check_count("workers", options["workers"]), options["ledger"]
     if options["mechanism"] is not None:
         if options["config"] is not None:

@@ -467,7 +467,7 @@ def _table(path: Path) -> NDArray[Any]:
 
 
 def read_law(points: PointOptions, function: Any) -> ProductDistribution:
-    """The distribution asked for; a table gives its own sizes."""
+    """The requested distribution; a table gives its own sizes."""
     sizes, dimension = points.sizes, points.dimension
     if isinstance(function, np.ndarray) and sizes is None and dimension is None:
         sizes, dimension = list(function.shape), function.ndim

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from cyclopts import Group, Parameter
 
-from liptest.blackbox.check import asked_for, check_samples
+from liptest.blackbox.check import check_samples, make_request
 from liptest.blackbox.programs import ExternalProgram
 from liptest.blackbox.samplers import Sampler
 from liptest.blackbox.verdicts import BlackBoxVerdict
@@ -180,7 +180,7 @@ def _verdict(
     plain = ["delta", "resolution", "failure_probability", "samples", "seed"]
     plain += ["sequential", "floats"]
     given = {"epsilon": claim.epsilon, **{key: options[key] for key in plain}}
-    asked = asked_for(sampler, data, **given)
+    asked = make_request(sampler, data, **given)
     with screen.progress(label) as progress, muted(), pool(options["workers"]) as executor:
         recorder.begin(sampler, fingerprint(sampler), data, asked.claim, asked.failure_probability)
         found = check_samples(sampler, data, executor=executor, progress=progress, **given)

@@ -1,4 +1,4 @@
-"""Sealed laws of a vendor's code, asked for in another process: this one never imports the code."""
+"""Sealed laws of a vendor's code, computed in another process: this one never imports the code."""
 
 from __future__ import annotations
 

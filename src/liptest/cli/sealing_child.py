@@ -21,7 +21,7 @@ from liptest.runs.surroundings import surroundings_kept
 
 
 def seal_as_asked(request: dict[str, Any]) -> dict[str, Any]:
-    """The sealed laws of the mechanism that is asked for, as plain JSON values."""
+    """The sealed laws of the requested mechanism, as plain JSON values."""
     mechanism, label = load_mechanism(
         request["mechanism"], request.get("statistic"), request.get("frame")
     )

@@ -58,7 +58,7 @@ def verify(
     statistic: Statistic = None,
     program: ProgramOptions = NO_PROGRAM,
 ) -> int:
-    """Check a certificate: its witness is asked for again, its test repeated from its seed.
+    """Check a certificate: its witness is computed again, its test repeated from its seed.
 
     Exit code 0 it holds, 1 it does not, 2 no certificate, 3 nothing wrong found but not enough
     given to tell. What is not given is taken from a liptest.toml beside you that has a check of

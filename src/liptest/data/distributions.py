@@ -15,7 +15,7 @@ Distribution = ProductDistribution | SampledDistribution
 
 
 class DomainAlone(SampledDistribution):
-    """A domain where a distribution is asked for: enough for proofs and for refutations.
+    """A domain in the place of a distribution: enough for proofs and for refutations.
 
     What looks for a violation draws from it, anything on the domain as likely as anything else;
     nothing may be promised on such draws.
@@ -40,7 +40,7 @@ class _UniformDraws:
 
 
 def distribution_or_domain(given: object) -> object:
-    """What stands for a domain where a distribution is asked for; all else as it is."""
+    """What stands for a domain in the place of a distribution; all else as it is."""
     return DomainAlone(given) if isinstance(given, Domain) else given
 
 

@@ -190,9 +190,9 @@ class ProductDistribution:
 
     @cached_property
     def probabilities(self) -> NDArray[np.float64]:
-        """(d,) chances of a 1, read-only; InputError where the domain is no Hypercube."""
+        """(d,) chances of a 1, read-only; InputError where the domain is not a Hypercube."""
         raise InputError(
-            f"probabilities: {self.domain} is no Hypercube; use .marginal(r)",
+            f"probabilities: {self.domain} is not a Hypercube; use .marginal(r)",
             name="probabilities",
         )
 

@@ -144,7 +144,7 @@ class LiveFile:
 
 
 def is_live_file(value: Any) -> bool:
-    """Whether it is an open file that can be read and is no plain one: a pipe, a terminal."""
+    """Whether it is an open file that can be read and is not a plain one: a pipe, a terminal."""
     if type(value) not in _FILES:
         return False
     try:

@@ -129,7 +129,7 @@ class OnDatabase:
             name = column.branching.name
             return column.branching.fail(
                 UnsupportedRandomnessError(
-                    f"{name}: it queries a database, where data are no symbols; tables that are "
+                    f"{name}: it queries a database, where data cannot be symbols; tables that are "
                     f"small enough are visited one by one"
                 )
             )
@@ -242,7 +242,7 @@ class ReadingConnection:
 
     def _rows(self) -> list[Any]:
         if self._result is None:
-            self._refuse("an answer that was not asked for")
+            self._refuse("an answer that was not requested")
         return self._result[1]  # type: ignore[no-any-return]
 
     def fetchall(self) -> list[Any]:

@@ -65,7 +65,7 @@ class Passing:
             yield value, self._count
 
     def draws(self, source: Any) -> None:
-        """What is asked for noise must be a generator."""
+        """What gives noise must be a generator."""
         is_generator = isinstance(source, (np.random.Generator, np.random.RandomState))
         if is_generator and type(source).__module__.startswith(f"{__package__}."):
             return

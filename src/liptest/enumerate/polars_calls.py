@@ -2,7 +2,7 @@
 
 Polars calculates in compiled code with threads of its own. It draws random numbers there
 (``sample``, ``shuffle``), and the order of rows is not determined where groups, joins and unique
-rows are asked for without an order. So the profiling hook looks at each call from the program into
+rows are requested without an order. So the profiling hook looks at each call from the program into
 polars: it must be one of these, which are deterministic, and ask for an order; and expressions that
 it hands over, which may have been made before, must consist of known nodes.
 """

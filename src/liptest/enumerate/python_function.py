@@ -197,7 +197,7 @@ class PythonFunction(Mechanism):
 
     @property
     def law_source(self) -> str:
-        """Where the laws that were asked for came from: ``source``, or integrated over noise."""
+        """Where the laws that were computed came from: ``source``, or integrated over noise."""
         source = self.source
         if self._known.noisy:
             source = source.replace("enumerated", "integrated")

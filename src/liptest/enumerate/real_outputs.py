@@ -245,7 +245,7 @@ _SMALLEST, _TELLING = 1e-290, 1e-3
 class ContinuousFunction(MechanismWrapper, ClosedFormLosses):
     """A Python function seen through densities; ``inner`` gives laws with ``DensityLeaf`` outputs.
 
-    Where it is one pair of datasets that is asked for, both laws are enumerated anew.
+    Where it is one given pair of datasets, both laws are enumerated anew.
     """
 
     inner: Any

@@ -56,7 +56,7 @@ class RealData(UserRows):
         return self._cells.count > MOST_CELLS
 
     def refined(self) -> RealData | None:
-        """The same with finer cells, where this was asked for; None where it was not."""
+        """The same with finer cells, where these were requested; None where it was not."""
         divisions = self._cells.divisions()
         return None if divisions is None else RealData(self._domain, *divisions)
 

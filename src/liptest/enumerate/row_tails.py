@@ -250,7 +250,7 @@ def _is_later(
 
 
 def _draws_only(node: ast.AST, generators: set[str]) -> bool:
-    """Whether generators are asked for further numbers only, never handed on with their state."""
+    """Whether generators give further numbers only, never handed on with their state."""
     if isinstance(node, ast.Name):
         return node.id not in generators
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):

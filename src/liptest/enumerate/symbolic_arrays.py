@@ -110,7 +110,7 @@ def _filling(original: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _with_room(session: Session, made: Any, name: str) -> Any:
-    """A new plain array as one into which symbolic numbers can be written, if it was asked for.
+    """A new plain array as one into which symbolic numbers can be written, if it was requested.
 
     For use in what a stand-in calls, for the function of that name.
     """

@@ -415,7 +415,7 @@ def _followed(
     except LiptestError as error:
         is_budget = isinstance(error, BudgetError)
         return NoPaths(str(error), is_budget, _boundary_of(path_run, data))
-    except Exception as error:  # of liptest itself: what it does not follow is no proof
+    except Exception as error:  # of liptest itself: what it does not follow is not a proof
         return NoPaths(_fault_in_words(program.name, error))
     paths = {id(leaf.path): leaf.path for leaf in leaves}
     functions = tuple(path_run.functions.values())

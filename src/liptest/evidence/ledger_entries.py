@@ -312,7 +312,8 @@ def attempt_fields(
 def verdict_fields(certificate: Certificate[Any], attempt: Attempt) -> dict[str, Any]:
     """The JSON fields of a verdict's row.
 
-    A test that ended without YES might have ended in a wrong one: it costs what was asked for.
+    A test that ended without YES might have ended in a wrong one: it costs the requested
+    probability.
     """
     verdict = certificate.verdict
     if isinstance(verdict, BlackBoxVerdict):

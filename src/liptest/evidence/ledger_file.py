@@ -81,7 +81,7 @@ class Row:
         """The JSON text, read; ValueError when it is not an object."""
         found = json.loads(self.entry)
         if not isinstance(found, dict):
-            raise ValueError("no JSON object")
+            raise ValueError("not a JSON object")
         return found
 
 
@@ -215,7 +215,7 @@ def _text_problems(row: Row) -> list[str]:
         if canonical_json(fields) != row.entry:
             return ["its text is not canonical JSON"]
     except (TypeError, ValueError):
-        return ["its text is no JSON object"]
+        return ["its text is not a JSON object"]
     names = ("number", "kind", "vendor", "attempt", "previous")
     differing = [name for name in names if fields.get(name) != getattr(row, name)]
     return [f"column {name} does not fit its text" for name in differing]
@@ -402,7 +402,7 @@ class Chain:
             timeout=self._patience,
             isolation_level=None,
         )
-        # Text that is no UTF-8 must be reported as damage, not end the check.
+        # Text that is not UTF-8 must be reported as damage, not end the check.
         connection.text_factory = lambda data: str(data, "utf-8", "replace")
         return connection
 

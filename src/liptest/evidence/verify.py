@@ -284,7 +284,7 @@ def _stated_loss(witness: PrivacyWitness, masses: tuple[Any, Any]) -> Iterator[s
         yield f"witness: excess={witness.excess} does not exceed delta"
 
 
-# A certificate against its mechanism: hashes compared, witness asked for again, test repeated.
+# A certificate against its mechanism: hashes compared, witness computed again, test repeated.
 #
 # Every function gives sentences, nothing when all is well. Counts, decisions and fractions must be
 # the same. Floats must agree to nine digits: the exponentials and logarithms of another processor
@@ -315,7 +315,7 @@ def code_problems(known: Fingerprint, now: Fingerprint) -> list[str]:
 def law_source_problems(verdict: PrivacyVerdict, mechanism: Mechanism) -> list[str]:
     """Whether the laws come from where the certificate says."""
     noisy = isinstance(mechanism, ShiftMechanism) and verdict.law_source == NOISY_QUERY
-    # Whether noise was integrated is known only once laws were asked for.
+    # Whether noise was integrated is known only once laws were computed.
     # So are conditions.
     source, _, _ = verdict.law_source.partition("; ")
     stated = re.sub("^(integrated|aligned)", "enumerated", source)
@@ -325,7 +325,7 @@ def law_source_problems(verdict: PrivacyVerdict, mechanism: Mechanism) -> list[s
 
 
 def _noise_problems(verdict: PrivacyVerdict, source: str) -> list[str]:
-    """Whether laws that were asked for again have noise of which the certificate is silent."""
+    """Whether laws that were computed again have noise of which the certificate is silent."""
     if not (verdict.law_source.startswith("enumerated") and source.startswith("integrated")):
         return []
     return [f"law_source={verdict.law_source!r}, but the code has noise, and laws are {source!r}"]
@@ -648,7 +648,7 @@ def _examine_mechanism(
 def _look_for_noise(
     verdict: PrivacyVerdict, domain: Domain, mechanism: Mechanism, found: Examination
 ) -> None:
-    # The witness of a NO was asked for again; the source of an alignment says what is ideal.
+    # The witness of a NO was computed again; the source of an alignment says what is ideal.
     if verdict.decision is Decision.NO or verdict.method == BY_ALIGNMENT:
         return
     silent = silent_noise_problems(verdict, mechanism, domain)

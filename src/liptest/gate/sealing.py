@@ -40,7 +40,7 @@ _INSTEAD = (
 
 @dataclass(frozen=True)
 class SealPlan:
-    """How a mechanism can be sealed on a domain, before any of its laws is asked for.
+    """How a mechanism can be sealed on a domain, before any of its laws is computed.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def seal_formula(mechanism: Mechanism, domain: Domain) -> Sealed | None:
 
 
 def plan_seal(mechanism: Mechanism, domain: Domain) -> SealPlan:
-    """How a mechanism can be sealed; it says so itself nowhere, and no law is asked for."""
+    """How a mechanism can be sealed; it says so itself nowhere, and no law is computed."""
     if type(domain) not in DOMAINS:
         return SealPlan("none", reason=f"datasets of {domain} cannot be listed")
     statistic = _trusted(mechanism.statistic, domain)

@@ -488,7 +488,7 @@ def _partial(task: TesterTask, draws: int) -> Guarantee:
     if mass >= 1.0:
         return Guarantee(f"nothing is promised: {made}.", "none", task.plan.source)
     return Guarantee(
-        f"less than was asked for: {made}; either the function is {task.constant:g}-Lipschitz off "
+        f"less than was requested: {made}; either the function is {task.constant:g}-Lipschitz off "
         f"a set of points of total probability <= {rounded_up(mass):.4g}, or this test hit an "
         f"event of probability <= {task.failure:g}.",
         "none",

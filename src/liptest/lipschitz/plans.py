@@ -122,7 +122,7 @@ def with_step(
     proximity: float,
     range_step: float | None = None,
 ) -> tuple[LipschitzTester, str]:
-    """The tester with a step that it can use here, and why it is another than asked for."""
+    """The tester with a step that it can use here, and why it is another than requested."""
     if not isinstance(tester, DiameterTester):
         return tester, ""
     note = ""

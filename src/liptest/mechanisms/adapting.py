@@ -2,7 +2,7 @@
 
 Functions, bound methods and other objects to call are enumerated; objects of a library are known by
 the package of their class. Makers stand here by name, as they belong to rooms that are built on
-this one, and are imported when they are asked for. Other packages offer theirs by entry points
+this one, and are imported when they are used. Other packages offer theirs by entry points
 ``liptest.adapters``: the name is that of the package whose objects it takes, the object a function
 ``(value, *, domain=None)`` that returns a ``Mechanism`` or raises InputError.
 """

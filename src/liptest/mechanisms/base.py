@@ -47,7 +47,7 @@ _NEEDED = ("name", "outputs", "source", "statistic", "points_per_slice", "laws",
 
 
 class Mechanism(ABC):
-    """A randomised algorithm whose output law can be asked for.
+    """A randomised algorithm whose output law can be computed.
 
     A subclass gives ``name``, ``outputs``, ``law`` and ``laws``. All else is optional: the defaults
     are those of a declared formula that sees the whole dataset. Faster laws of neighbourhoods are
@@ -83,12 +83,12 @@ class Mechanism(ABC):
         )
 
     def points_per_slice(self, domain: Domain) -> int:
-        """How many laws are asked for at once."""
+        """How many laws are computed at once."""
         return 1 << 10
 
     @property
     def law_source(self) -> str:
-        """Where the laws that were asked for so far came from."""
+        """Where the laws that were computed so far came from."""
         return self.source
 
     def learner(self) -> Any:
@@ -102,7 +102,7 @@ class Mechanism(ABC):
         return next((one for one in conditions if one.startswith(DETERMINED)), "")
 
     def check_not_determined(self) -> None:
-        """MechanismError where outputs are determined, and those of its first call are no trouble.
+        """MechanismError where outputs are determined, and those of its first call do no harm.
 
         What a later call answers is determined, too, and was not looked at.
         """
@@ -136,7 +136,7 @@ class Mechanism(ABC):
         return self.law(dataset)
 
     def afresh(self) -> Self:
-        """The same mechanism, of which no law was asked for yet."""
+        """The same mechanism, of which no law was computed yet."""
         return self
 
     def within(self, runs: int) -> Self:

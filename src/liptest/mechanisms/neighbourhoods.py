@@ -3,7 +3,7 @@
 ``Mechanism.laws`` gets a batch of datasets in which most differ from another one in a single
 coordinate; mechanisms that see a statistic use that for the whole batch at once. A mechanism that
 can do it for one dataset at a time has a method ``neighbour_laws`` instead, and it is used wherever
-laws of a batch are asked for: sampling, searches, exhaustive passes.
+laws of a batch are computed: sampling, searches, exhaustive passes.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Changes:
 class KnowsNeighbours(Protocol):
     """A mechanism that computes the laws of a neighbourhood faster than one by one.
 
-    It is believed, as ``laws`` is: one changed dataset per slice is asked for again with ``law``
+    It is believed, as ``laws`` is: one changed dataset per slice is computed again with ``law``
     and must have the same law.
     """
 

@@ -113,7 +113,7 @@ class Bands:
     """Bounds of the exception mass at each epsilon of a grid, all at once.
 
     ``certified`` is the smallest epsilon that the k-th largest loss certifies at the exception
-    mass asked for (inf where it cannot).
+    given mass (inf where it cannot).
     """
 
     lower: Floats

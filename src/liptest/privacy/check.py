@@ -317,13 +317,13 @@ def choose_method(task: Task) -> str:
     domain = task.distribution.domain
     if not isinstance(task.distribution, ProductDistribution) or not domain.one_at_a_time:
         return "neighbourhoods"
-    if _asked_for(task, full.plan) <= _limit(task, "sampling"):
+    if _count_laws(task, full.plan) <= _limit(task, "sampling"):
         return "neighbourhoods"
     fewer = light(task.distribution, *numbers)
     return "neighbourhoods" if fewer.vacuous else "light-neighbourhoods"
 
 
-def _asked_for(task: Task, plan: PrivacyPlan) -> float:
+def _count_laws(task: Task, plan: PrivacyPlan) -> float:
     """Laws that full neighbourhoods take; a budget pays for all that are counted."""
     few = count_laws_per_draw(task.mechanism, task.distribution)
     return plan.laws if few is None or task.settings.budget is not None else plan.draws * few

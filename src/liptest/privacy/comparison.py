@@ -437,7 +437,7 @@ def certified_comparison(
 
 
 def exact_law(mechanism: Mechanism, dataset: IntArray) -> OutputLaw:
-    """The law asked for anew: no memo may hide a mechanism that changes its answers."""
+    """The law computed anew: no memo may hide a mechanism that changes its answers."""
     return mechanism.fresh_law(dataset)
 
 

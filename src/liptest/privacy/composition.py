@@ -205,7 +205,7 @@ def compose(
     Raises
     ------
     InputError
-        No items, a verdict that is no YES, a claim that does not compose here, a mechanism without
+        No items, a verdict that is not YES, a claim that does not compose here, a mechanism without
         a domain, or with too many different pairs.
     """
     listed = list(items) if isinstance(items, (list, tuple)) else []

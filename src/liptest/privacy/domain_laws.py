@@ -290,7 +290,7 @@ class DomainLaws:
                 yield from found
 
     def __call__(self, number: int) -> list[LawsAtPoints]:
-        """The parts of one chunk; the first law of each is asked for twice."""
+        """The parts of one chunk; the first law of each is computed twice."""
         batches = self._batches(number)
         return [LawsAtPoints(places, self._laws(part), len(part)) for part, places in batches]
 

@@ -96,7 +96,7 @@ def count_exception_mass(
 def count_exception_masses(
     mechanism: Any, distribution: ProductDistribution, claims: Sequence[Claim]
 ) -> list[tuple[float, float]]:
-    """``count_exception_mass`` of claims that ascend by epsilon; each law is asked for once."""
+    """``count_exception_mass`` of claims that ascend by epsilon; each law is computed once."""
     masses, left_out = hamming_weight_masses(distribution.probabilities)
     found = []
     for bad, possible in _bad_weights(mechanism, distribution.domain, claims):

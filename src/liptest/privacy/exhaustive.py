@@ -43,7 +43,7 @@ Locate = Callable[[int], tuple[IntArray, IntArray]]
 FEW_EDGES = 1 << 20
 #: Probabilities of all laws together that are held at once.
 MOST_ENTRIES = 1 << 26
-# Values whose laws are asked for at once, rows of one block, and the widest window.
+# Values whose laws are computed at once, rows of one block, and the widest window.
 _SLICE = 1 << 15
 _ROWS = 1 << 13
 _WINDOW = 1 << 10
@@ -454,7 +454,7 @@ def pair_blocks(
     """All neighbouring pairs of a domain as the mechanism sees them.
 
     Of very many edges of a statistic only those that matter: the worst one, and with a claim all
-    that may break it. Laws of datasets are asked for by the executor's workers; they, and their
+    that may break it. Laws of datasets are computed by the executor's workers; they, and their
     order, do not depend on how many these are.
     """
     size = exhaustive_size(mechanism, domain)

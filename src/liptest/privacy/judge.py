@@ -101,7 +101,7 @@ class LossJudge:
                 distances = distances[before + at : before + at + len(part.rows)]
             cut = QueryBatch(part, distances=distances)
             found = self._judge_part(cut, check=first + row == 0 and counted < 0)
-            # A centre with many neighbours occurs in several parts but is one law asked for.
+            # A centre with many neighbours occurs in several parts but is one law to compute.
             again = int(row == counted)
             counted = row + len(part.centres) - 1
             total += replace(found, draws=found.draws - again, queries=found.queries - again)

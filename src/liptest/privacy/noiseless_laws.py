@@ -41,7 +41,7 @@ MAX_RANGE = 1 << 20
 _NEGLIGIBLE = 1e-290
 #: Domains up to this size are enumerated.
 MAX_POINTS = 1 << 14
-# Values that are asked for together; positive probabilities that are kept; products with them.
+# Values that are computed together; positive probabilities that are kept; products with them.
 _TOGETHER = 256
 _MOST_ENTRIES = 1 << 26
 _MOST_PRODUCTS = 1 << 33

@@ -1,6 +1,6 @@
 """Queries made whole numbers, exactly, and given exact noise (theory 3.12, 3.13).
 
-A query is asked for floats. Its answer becomes k = floor(value / step + 1/2), decided by
+A query gives floats. Its answer becomes k = floor(value / step + 1/2), decided by
 rationals where floats leave it open, so that |f(x) - f(y)| <= c implies |k(x) - k(y)| <=
 ceil(c / step) for every c-Lipschitz query, at ties too.
 """

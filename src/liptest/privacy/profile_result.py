@@ -50,7 +50,7 @@ class PrivacyProfile(Record):
     failure_probability
         Chance that the bands of a sampled profile, or its certified epsilon, are wrong; else 0.
     exception_mass, certified_epsilon
-        At this mass, asked for beforehand, every claim of at least ``certified_epsilon`` holds;
+        At this mass, given beforehand, every claim of at least ``certified_epsilon`` holds;
         inf where the sample is too small. None for an exact profile.
     """
 

@@ -1,9 +1,9 @@
 """A search for a refutation at any size, of a fixed number of laws (theory 3.10).
 
-Pairs of plain datasets come first, at the size that was asked for: constant ones and balanced
+Pairs of plain datasets come first, at the requested size: constant ones and balanced
 ones with one record changed, answers that move all one way or apart. Then small instances of the
 same code are compared completely, and their worst pairs are padded with further records or
-answers to the size asked for. Only what is certain there is told. Counts limit the search, not
+answers to the requested size. Only what is certain there is told. Counts limit the search, not
 clocks: the same code gives the same answer everywhere.
 """
 
@@ -41,7 +41,7 @@ _SOURCE = "theory 3.10"
 _PLAIN, _SMALL, _PADDED = 24, 3, 12
 # Pairs with the change of one record that is dearest to align.
 _DEAREST = 4
-# Runs for one law of a small instance, and of the size asked for, where long data take longer.
+# Runs for one law of a small instance, and of the requested size, where long data take longer.
 _RUNS, _MOST_RUNS, _RECORDS = 400, 4096, 20_000_000
 # So many pairs in a row whose laws cannot be had, or in part: the next ones cannot, either.
 _REFUSED = 3
@@ -77,7 +77,7 @@ class Refutation:
 
 
 def search_refutation(task: Task, known: Alignment | None = None) -> Refutation:
-    """Look for a pair of neighbours, at the size asked for, that certainly breaks the claim.
+    """Look for a pair of neighbours, at the requested size, that certainly breaks the claim.
 
     First where alignment has failed: on both sides of a comparison of data without noise, or with
     the change of a record for which it pays most.

@@ -1,4 +1,4 @@
-"""What ``check_privacy`` was asked for, and verdicts made of what became of it."""
+"""The request to ``check_privacy``, and verdicts made of what became of it."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ class Task:
 def validated_request(
     mechanism: Any, distribution: Distribution | Domain, settings: CheckSettings
 ) -> Task:
-    """The test that ``check_privacy`` is asked for, with seed 0: nothing is drawn or run.
+    """The test that ``check_privacy`` would make, with seed 0: nothing is drawn or run.
 
     Who counts attempts validates first: what is refused here is not an attempt. Raises InputError.
     """

@@ -285,7 +285,7 @@ class Explorer:
 
     @property
     def left(self) -> int:
-        """Laws that may still be asked for."""
+        """Laws that may still be computed."""
         return self.budget - self.total.queries
 
     @property
@@ -402,7 +402,7 @@ class Explorer:
         self._judge.seen.clear()
         found = self._judge.judge(batch)
         self.total += found
-        # A violation ends a batch before its last datasets are asked for.
+        # A violation ends a batch before its last datasets are looked at.
         self._datasets.update(keys[: found.queries].tolist())
         return np.concatenate([np.zeros(0), *self._judge.seen])
 

@@ -38,7 +38,7 @@ def excepted_sentence(mass: float, most: int) -> str:
 
 def partial_sentence(sentence: str) -> str:
     """The meaning of the clean part of a run that ended early."""
-    return f"less than was asked for, but this much is certified: {sentence}"
+    return f"less than was requested, but this much is certified: {sentence}"
 
 
 def refuted_sentence(claim: AnyClaim) -> str:

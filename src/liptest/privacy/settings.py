@@ -38,7 +38,7 @@ BLACK_BOX = "black-box"
 
 @dataclass(frozen=True, kw_only=True)
 class CheckSettings:
-    """What a check is asked for beside the mechanism and the distribution.
+    """What a check takes beside the mechanism and the distribution.
 
     The fields are the keyword arguments of ``liptest.check_privacy``, which documents them;
     ``epsilon`` is a number or an ``ExactLog`` once it is validated.

@@ -92,7 +92,7 @@ class Settings(Record):
     ``parameters`` are those of a Lipschitz tester, such as range_step, or of a route, or what a
     proof by alignment came to: "price", "paths", "shifts" and "holds";
     ``search_laws`` is the budget of the search after a YES, None for a share of the plan;
-    ``floats`` is None where ideal noise and the floats of NumPy were both asked for.
+    ``floats`` is None where both ideal noise and the floats of NumPy were requested.
     """
 
     exception_mass: Annotated[float, as_number(gt=0, lt=1)]

@@ -46,7 +46,7 @@ from liptest.verdicts import Decision
 class Outcome:
     """One check: a certificate, or the error that prevented it.
 
-    ``asked`` is the mechanism as it was asked for (``vendor.py:count``), ``code`` the exit code
+    ``asked`` is the mechanism as it was named (``vendor.py:count``), ``code`` the exit code
     of this check alone, ``file`` and ``line`` where the mechanism is defined, if that is known.
     ``mechanism`` and ``distribution`` are None when loading them failed.
     """

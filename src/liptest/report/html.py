@@ -102,7 +102,7 @@ class _Tested:
 
 
 def page(outcomes: Sequence[Outcome]) -> str:
-    """The page for some checks, in the order in which they were asked for.
+    """The page for some checks, in the order of the request.
 
     The same outcomes give the same bytes. Drawings for which the mechanism would have to be asked
     too often are replaced by a sentence.
@@ -456,7 +456,7 @@ def _places(length: int, changed: Sequence[int]) -> list[int | None]:
 
 
 def _cost(verdict: PrivacyVerdict) -> dict[str, Any]:
-    """What was asked for, and what the paper's algorithm would have asked for."""
+    """The laws that were computed, and those of the paper's algorithm."""
     cost = verdict.cost
     rows = [
         ["method", visible_text(verdict.method)],

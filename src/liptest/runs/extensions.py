@@ -14,7 +14,7 @@ TESTERS, ADAPTERS, STATISTICS = "liptest.testers", "liptest.adapters", "liptest.
 
 @cache
 def offered(group: str) -> dict[str, EntryPoint]:
-    """The entry points of a group by name, as they were when they were first asked for."""
+    """The entry points of a group by name, as they were at the first use."""
     return {one.name: one for one in entry_points(group=group)}
 
 

@@ -53,7 +53,7 @@ NOT_CONFINED = (
     "not confined: a plain process, which can read and write what this account can; install "
     "bubblewrap"
 )
-NOT_ASKED_FOR = "not confined, as was asked for"
+NOT_ASKED_FOR = "not confined, as requested"
 
 
 _ENDED = "its process, which it ended, or of memory"

@@ -210,7 +210,7 @@ def show_home(call: Call) -> Response:
 
 
 def show_task(call: Call) -> Response:
-    """What is asked for, and the form to send code."""
+    """The task, and the form to send code."""
     task = call.store.task(call.number())
     return rendered(call, "task.html", task=task, most=MOST_CODE, key=new_secret())
 
@@ -411,7 +411,7 @@ def make_token(call: Call) -> Response:
 
 
 def revoke_token(call: Call) -> Response:
-    """A token is no more."""
+    """Delete a token."""
     call.store.revoke_token(call.user, call.number())
     return _to("/account")
 

@@ -137,7 +137,7 @@ class People:
 
 @dataclass(frozen=True)
 class ReleaseTask:
-    """What vendors are asked for: a claim, on a domain, for a private table.
+    """What vendors shall submit: a claim, on a domain, for a private table.
 
     ``check`` is the JSON of a check as in a liptest.toml, without a mechanism. With ``proof_only``
     nothing is released on a verdict by sampling. ``approvals`` is how many operators must agree.

@@ -227,7 +227,7 @@ class Store:
 
     @writes()
     def revoke_token(self, db: Queries, user: User, number: int) -> None:
-        """A token of this user is no more."""
+        """Delete a token of this user."""
         db.execute("DELETE FROM tokens WHERE id = ? AND user_id = ?", (number, user.id))
         self._note(db, user.name, "token revoked", str(number))
 

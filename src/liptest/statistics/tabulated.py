@@ -15,7 +15,7 @@ from liptest.statistics.protocol import EDGE_CHUNK, Statistic, Values, check_edg
 
 @dataclass(frozen=True, eq=False)
 class Tabulated(Statistic):
-    """Values that were asked for once, on every dataset; whoever computed them is asked no more.
+    """Values that were computed once, on every dataset, and are not computed again.
 
     Edges: the table is looked at between all neighbours.
 

@@ -24,7 +24,7 @@ def values_by_block(
 ) -> Iterator[tuple[IntArray, Values]]:
     """All points in index order with their values: (n, d) and (n,) or (n, k), block after block.
 
-    The points are the walk's own array: it changes once the next block is asked for.
+    The points are the walk's own array: it changes with the next block.
     """
     first = suffix_start(domain, block)
     count = domain.size if first == 0 else int(domain.strides[first - 1])

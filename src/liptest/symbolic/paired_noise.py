@@ -3,7 +3,7 @@
 G - G' of the same success probability p has probabilities proportional to (1 - p)^|k|. Where two
 such variables occur in every sum as this difference, one two-sided
 variable takes the place of both:
-sums that are no differences of variables become such, and forms that go around in cycles fewer.
+sums that are not differences of variables become such, and forms that go around in cycles fewer.
 """
 
 from __future__ import annotations

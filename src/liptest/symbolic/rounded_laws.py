@@ -445,7 +445,7 @@ def _far(one: _Range, direction: int, start: int, see: Any) -> Iterator[tuple[ar
 
 
 def _limit(one: RoundedPart, other: RoundedPart, direction: int) -> tuple[arb, arb]:
-    """Where the quotient of two parts of the same noise runs to; 0 in one place is no bound."""
+    """Where the quotient of two parts of the same noise runs to; 0 in one place is not a bound."""
     moved = (one.place - other.place) * direction
     rate = one.source.rate(direction)
     if moved == 0:

@@ -163,7 +163,7 @@ def _message(verdict: PrivacyVerdict, test: _Test | None) -> str:
 
 
 def _has_laws(witness: PrivacyWitness) -> bool:
-    """Whether single outputs have probabilities, on datasets that are no data frames.
+    """Whether single outputs have probabilities, on datasets that are not data frames.
 
     Sets of real numbers are written as they are printed.
     """

@@ -549,7 +549,7 @@ class ReleasedValue(_OfData):
         self.kind = kind
         self.function = function
         self.arguments = arguments
-        # Its value and size at the point of the run, once they were asked for.
+        # Its value and size at the point of the run, once they were computed.
         self._at_point: tuple[Any, Fraction] | None = None
         self._finite = is_finite
         self._choices = choices

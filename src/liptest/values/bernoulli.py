@@ -1,4 +1,4 @@
-"""Independent Bernoulli variables of one run: what is known of them, and sums asked for.
+"""Independent Bernoulli variables of one run: what is known of them, and of their sums.
 
 A variable has whole-number weights and is free, known, or in a group: variables of which the sum
 of a function of them is known to be one of some totals (``sum_laws.SumLaw``). Every question
@@ -131,7 +131,7 @@ class BernoulliVariables:
         return self.are_ungrouped(variables) and not bool((self.known[variables] >= 0).any())
 
     def largest_share(self, variables: NDArray[np.int64], are_ones: NDArray[Any]) -> Fraction:
-        """The largest probability that one is 1, or 0 where that is asked for."""
+        """The largest probability that one is 1, or 0 where that is wanted."""
         pairs = zip(self.zeros[variables].tolist(), self.ones[variables].tolist(), strict=True)
         kinds = set(zip(pairs, are_ones.tolist(), strict=True))
         return max(Fraction(ends[bool(one)], sum(ends)) for ends, one in kinds)

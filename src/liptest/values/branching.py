@@ -59,7 +59,7 @@ class Branching(Protocol):
     name: str
     max_leaves: int
     max_choices: int
-    #: Whether whole numbers with noise are answered as they are, not asked for value by value.
+    #: Whether whole numbers with noise are answered as they are, not value by value.
     keeps_whole: bool
     #: Whether plain arrays that the program makes have room for symbolic numbers.
     keeps_room: bool

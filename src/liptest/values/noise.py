@@ -364,7 +364,7 @@ class RoundedValue(AnyNoise):
         return (bounded(form, low=bottom, high=top, low_closed=closed, high_closed=top_closed),)
 
     def _known(self) -> int | None:
-        """The whole number, where it was asked for before."""
+        """The whole number, where it was looked at before."""
         form = self.run.current(self.form)
         if not form.terms:
             return ROUNDED[self._how](form.constant)

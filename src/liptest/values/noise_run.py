@@ -95,9 +95,9 @@ class NoiseRun:
         self.constraints: Known = ()
         #: Variables that were chosen by weight, with their values.
         self.fixed: dict[int, Fraction] = {}
-        #: Whole numbers that were asked for, by the sums that they are of.
+        #: Whole numbers that were looked at, by the sums that they are of.
         self.known: dict[Any, int] = {}
-        #: Whether symbolic noise was asked for as an output.
+        #: Whether symbolic noise is to be an output.
         self.symbolic = False
         self._asked = 0
         #: File and line of the last question.
@@ -251,7 +251,7 @@ class NoiseRun:
     def check_possible(self) -> None:
         """UnsupportedRandomnessError where no values of the noise agree with all that was chosen.
 
-        Each choice was possible when it was asked for; all of them together must be.
+        Each choice was possible when it was made; all of them together must be.
         """
         try:
             self.value_inside(Form(_ZERO, ()))

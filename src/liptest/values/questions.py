@@ -22,7 +22,7 @@ Known = tuple[Constraint, ...]
 MOST_VALUES = 1 << 13
 #: What is further out is left out once it is less likely than this.
 _TAIL = 2.0**-64
-#: Values that are asked for however unlikely they are, where none lies further out.
+#: Values that are looked at however unlikely they are, where none lies further out.
 _MOST_BOUNDED = 1 << 10
 # Values after which it is first seen how likely the rest is, and the factor to the next look.
 _FIRST_LOOK, _NEXT_LOOK = 8, 1.3

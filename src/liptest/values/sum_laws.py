@@ -225,7 +225,7 @@ class SumLaw:
         return found
 
     def _remembered(self, what: str, key: Hashable, make: Callable[[], T]) -> T:
-        # The tree is walked depth first: only the last answer is asked for again.
+        # The tree is walked depth first: only the last answer is needed again.
         known = self._last.get(what)
         if known is None or known[0] != key:
             known = self._last[what] = key, make()

@@ -460,7 +460,7 @@ def test_bad_arguments() -> None:
     bounded = dp.m.make_laplace(dp.atom_domain(bounds=(3, 6)), NUMBER[1], scale=1.0)
     with pytest.raises(lt.errors.InputError, match=r"its numbers are 3 \.\. 6"):
         lt.adapters.opendp(bounded, domain=lt.Hypergrid([5]))
-    with pytest.raises(lt.errors.InputError, match="no OpenDP measurement"):
+    with pytest.raises(lt.errors.InputError, match="not an OpenDP measurement"):
         lt.adapters.opendp(len)
     with pytest.raises(lt.errors.InputError, match="draws"):
         lt.adapters.opendp(laplace, draws=10)

@@ -49,7 +49,7 @@ def test_a_wrong_claim_is_refuted_with_pair_event_and_bound():
     assert verdict.guarantee.kind == "statistical refutation"
     text = str(verdict)
     assert "NO by samples - a statistical refutation, not a certain one" in text
-    assert "no certain witness" in text
+    assert "not a certain witness" in text
     assert "1 in 1,000,000" in text
     assert "independent and of one law" in text
 
@@ -342,7 +342,7 @@ def test_a_resolution_of_one_or_more_is_none():
     law = lt.ProductDistribution.uniform(lt.Hypercube(1))
     verdict = lt.check_samples(sampler, law, epsilon=600.0, samples=20_000, seed=1)
     assert verdict.reason == (
-        "the samples reach no resolution below 1, asked for was 0.05; that takes more samples "
+        "the samples reach no resolution below 1, requested was 0.05; that takes more samples "
         "than can be drawn"
     )
 

@@ -189,9 +189,9 @@ def test_bad_counts_are_refused(count: Any) -> None:
 
 def test_only_cubes_have_probabilities() -> None:
     law = ProductDistribution.uniform(Hypergrid([2, 2]))
-    with pytest.raises(InputError, match="no Hypercube"):
+    with pytest.raises(InputError, match="not a Hypercube"):
         law.probabilities  # noqa: B018
-    assert "no Hypercube" not in repr(law)
+    assert "not a Hypercube" not in repr(law)
 
 
 def twins(count: int, rng: np.random.Generator) -> np.ndarray:

@@ -390,13 +390,13 @@ class TestTampering:
     @pytest.mark.parametrize(
         ("text", "problem"),
         [
-            ("[]", "its text is no JSON object"),
-            ("not JSON", "its text is no JSON object"),
-            (b"\xff\xfe{}", "its text is no JSON object"),
+            ("[]", "its text is not a JSON object"),
+            ("not JSON", "its text is not a JSON object"),
+            (b"\xff\xfe{}", "its text is not a JSON object"),
             ('{"a": 1}', "its text is not canonical JSON"),
-            ('{"number":NaN}', "its text is no JSON object"),
-            ("null", "its text is no JSON object"),
-            (7, "its text is no JSON object"),
+            ('{"number":NaN}', "its text is not a JSON object"),
+            ("null", "its text is not a JSON object"),
+            (7, "its text is not a JSON object"),
         ],
     )
     def test_texts_that_are_none(self, path, text, problem):

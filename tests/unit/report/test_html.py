@@ -229,7 +229,7 @@ def test_another_mechanism_or_distribution_is_not_drawn() -> None:
 def test_a_run_that_ended_early_says_what_is_certified() -> None:
     text = Page(page([SHORT])).text
     assert "the budget ended after" in text
-    assert "less than was asked for, but this much is certified" in text
+    assert "less than was requested, but this much is certified" in text
 
 
 def test_notebooks_show_the_same_words() -> None:

@@ -45,7 +45,7 @@ class LipschitzTester(Protocol):
 
     @property
     def approximation_factor(self) -> float:
-        """theta: what is certified is theta times the constant asked for."""
+        """theta: what is certified is theta times the given constant."""
         ...
 
     def not_applicable(self, distribution: Distribution) -> str:
