@@ -185,7 +185,7 @@ def find_added_law(program: Adding, data: AnyDataset) -> AddedLaw | str:
 
 def _found(program: Adding, data: AnyDataset) -> AddedLaw | str:
     name, laws = program.name, SamplerLaws(program.name)
-    folds = Folds(rows_of, laws.summarised, is_sampler=laws.is_sampler)
+    folds = Folds(rows_of, laws.summarised, samplers=laws)
     function = fold_loops(program.function, folds)
     called = function if program.takes_generator else lambda data, rng: function(data)
     tree = _WeightTree(name, max_choices=_MAX_CHOICES)

@@ -5,6 +5,7 @@ The other run must draw the same laws in the same order: else it is another prog
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,8 @@ from liptest.errors import NonDeterministicError
 _ENDS = 0.25
 #: What a choice by weights is noted as, in place of how many positions an order has.
 CHOICE = -1
+#: Types of generators of the module random that are followed.
+OF_PYTHON = (random.Random, random.SystemRandom)
 
 
 class RecordedDraws:

@@ -16,14 +16,15 @@ import copy
 import functools
 import math
 import statistics
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from types import FunctionType, MethodType
 from typing import Any
 
 from liptest.enumerate.coin_loops import coins_of
+from liptest.enumerate.draw_calls import is_whole_draw
 from liptest.enumerate.fold_passes import Assigned, NotFolded, Pass, Wrapping, addition_in
-from liptest.enumerate.folds import Folds
+from liptest.enumerate.folds import COMPARISONS, Folds, Samplers
 from liptest.enumerate.liveness import captured_names, names_read_after
 from liptest.enumerate.post_processing import CUT, Tail
 from liptest.enumerate.pure_code import NotPure, check_expression, constant_of, is_builtin
@@ -113,7 +114,7 @@ class _Rewriter:
             return None
         if any(name.startswith(OWN_NAMES) for name in function.__code__.co_varnames):
             return None
-        rewriting = _Folding(source, self.rewritten, self._folds.is_sampler)
+        rewriting = _Folding(source, self.rewritten, self._folds.samplers)
         helpers: dict[str, Any] = {FOLDS: self._folds}
         statements, calls = source.body, dict[int, list[ast.stmt]]()
         tail = self._tail
@@ -138,11 +139,9 @@ def _flat(parts: list[Any]) -> list[ast.stmt]:
 
 
 class _Folding(ast.NodeTransformer):
-    def __init__(
-        self, source: FunctionSource, fold: Any, is_sampler: Callable[[Any], bool] | None
-    ) -> None:
+    def __init__(self, source: FunctionSource, fold: Any, samplers: Samplers | None) -> None:
         self.source = source
-        self._is_sampler = is_sampler
+        self._samplers = samplers
         self.changes = 0
         self.helpers: dict[str, Any] = {_FOLD: fold}
         self._fold = fold
@@ -204,6 +203,34 @@ class _Folding(ast.NodeTransformer):
             self.helpers[name] = rewritten
             self.changes += 1
             node.func = ast.copy_location(name_node(name), node.func)
+
+    def visit_Compare(self, node: ast.Compare) -> Any:
+        """``rng.integers(n) < k``: the draw is there for this comparison only."""
+        made = self.generic_visit(node)
+        if self._samplers is None or len(node.ops) != 1:
+            return made
+        sides = [node.left, node.comparators[0]]
+        drawn = [is_whole_draw(self.source, one) for one in sides]
+        comparison = type(node.ops[0]).__name__
+        if drawn.count(True) != 1 or comparison not in COMPARISONS:
+            return made
+        draw, other = sides if drawn[0] else reversed(sides)
+        try:
+            assert isinstance(draw, ast.Call)
+            for part in (other, *draw.args):
+                self.check(part, frozenset())
+        except NotPure:
+            return made
+        self.changes += 1
+        read = sorted(names_loaded(node) & self._own)
+        call = call_of_folds(
+            "compared",
+            ast.Constant(comparison),
+            *(lambda_node(None, one) for one in (draw, other)),
+            ast.Constant(not drawn[0]),
+            lambda_node(None, tuple_node([name_node(one) for one in read])),
+        )
+        return ast.copy_location(call, node)
 
     def visit_Subscript(self, node: ast.Subscript) -> Any:
         """``array[index]`` as ``folds.item(array, index)``: NumPy would ask for plain places."""
@@ -336,11 +363,15 @@ class _Folding(ast.NodeTransformer):
 
     def _starting_over(self, node: ast.While) -> list[ast.stmt] | None:
         """The loop with what counts its passes; None where it does not start over."""
-        if self._is_sampler is None:
+        if self._samplers is None:
             return None
         try:
             first, begin = passes_that_start_over(
-                self.source, node, self.names_read_later(node), self._next(), self._is_sampler
+                self.source,
+                node,
+                self.names_read_later(node),
+                self._next(),
+                self._samplers.is_sampler,
             )
         except NotPure:
             return None

@@ -8,6 +8,7 @@ is one answer (docs/theory/loops.md, L1).
 
 from __future__ import annotations
 
+import ast
 import builtins
 import functools
 import math
@@ -16,19 +17,18 @@ import statistics
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from fractions import Fraction
-from types import GeneratorType
+from types import FunctionType, GeneratorType
 from typing import Any, NoReturn, Protocol
 
 import numpy as np
 
-from liptest.enumerate.access_tracking import TrackedArray
 from liptest.enumerate.choice_tree import ChoiceTree
 from liptest.enumerate.coin_draws import draw_passes
-from liptest.enumerate.generator import ChoiceGenerator
+from liptest.enumerate.generator import ChoiceGenerator, is_generator
 from liptest.enumerate.passing import Passing
 from liptest.enumerate.pure_code import NUMBERS, is_plain
-from liptest.enumerate.restarts import RestartingTree
 from liptest.values.aligned import AlignedValue
 from liptest.values.array import SymbolicArray, array_of
 from liptest.values.branching import Branching
@@ -36,9 +36,18 @@ from liptest.values.column_functions import looked_up
 from liptest.values.distinct import Distinct
 from liptest.values.protocol import is_symbolic
 from liptest.values.real_column import RealEntry
+from liptest.values.uniform import whole_numbers_compared
 from liptest.values.weights import are_scores, largest_of
 
 _Number = int | float | Fraction
+_EXACT = (int, float, bool, Fraction)
+COMPARISONS = {
+    type(one).__name__: function
+    for one, function in (
+        *((ast.Lt(), operator.lt), (ast.LtE(), operator.le), (ast.Gt(), operator.gt)),
+        *((ast.GtE(), operator.ge), (ast.Eq(), operator.eq), (ast.NotEq(), operator.ne)),
+    )
+}
 # What is walked once, whoever walks it.
 _WALKED: tuple[type, ...] = (
     *(list, tuple, range, dict, enumerate, map, zip, GeneratorType),
@@ -80,6 +89,21 @@ class ColumnRows(Protocol):
         ...
 
 
+class Samplers(Protocol):
+    """Functions that only draw."""
+
+    def is_sampler(self, function: FunctionType) -> bool:
+        """Whether a function is one."""
+        ...
+
+    def passes_of(self, values: tuple[Any, ...] | None, *, in_place: bool) -> Any:
+        """The passes of a loop that starts over, and reads these values of outside.
+
+        None where these are not known.
+        """
+        ...
+
+
 #: The rows of a column; None for everything else.
 ColumnRowsOf = Callable[[Any], ColumnRows | None]
 
@@ -96,8 +120,8 @@ class Folds:
         as they are. It is given what rewrites a function, too.
     length_of
         What len() gives of all else.
-    is_sampler
-        Whether a function only draws: then loops that start over are counted as one pass.
+    samplers
+        Knows functions that only draw: then loops that start over are counted as one pass.
     """
 
     def __init__(
@@ -106,12 +130,12 @@ class Folds:
         summarised: Callable[[Any, Callable[[Any], Any]], Any] | None = None,
         length_of: Callable[[Any], Any] = len,
         *,
-        is_sampler: Callable[[Any], bool] | None = None,
+        samplers: Samplers | None = None,
     ) -> None:
         self.rows_of = rows_of
         self.length_of = length_of
         self.summarised = summarised
-        self.is_sampler = is_sampler
+        self.samplers = samplers
         #: Loops that were not run as they are written.
         self.loops_summed_up = 0
 
@@ -317,13 +341,36 @@ class Folds:
 
     def passes(self, known: Callable[[], tuple[Any, ...]], in_place: bool) -> Any:
         """The passes of a loop that starts over (``start_over``)."""
-        try:
+        values: tuple[Any, ...] | None = None
+        with suppress(Exception):  # the loop itself raises it, or does not get there
             values = known()
-        except Exception:  # the loop itself raises it, or does not get there
-            return PlainPasses()
-        found = passes_of(values, in_place=in_place)
-        self.loops_summed_up += isinstance(found, Passes)
+        assert self.samplers is not None
+        found = self.samplers.passes_of(values, in_place=in_place)
+        self.loops_summed_up += found.starts_over
         return found
+
+    def compared(
+        self,
+        comparison: str,
+        draw: Callable[[], Any],
+        other: Callable[[], Any],
+        mirrored: bool,
+        known: Callable[[], tuple[Any, ...]],
+    ) -> Any:
+        """``draw() < other()``, of a whole number that is drawn for this comparison only.
+
+        ``known`` are the values of the names in it, of which one may be the generator.
+        """
+        compare = COMPARISONS[comparison]
+        if all(type(one) in _EXACT or is_generator(one) for one in known()):
+            bound = other()
+            if type(bound) in _EXACT:
+                with whole_numbers_compared():
+                    number = draw()
+                return compare(*((bound, number) if mirrored else (number, bound)))
+        if mirrored:
+            return compare(other(), draw())
+        return compare(draw(), other())
 
     def plain(self, value: Any) -> Any:
         """What a loop over records may read of the rest: constant data."""
@@ -638,55 +685,3 @@ def _refuse_pass(rows: ColumnRows, error: BaseException | None) -> NoReturn:
     rows.refuse(
         f"a loop over the records: for one of them it raises {type(error).__name__} ({error})"
     )
-
-
-_PLAIN_KINDS = (int, float, bool, str, type(None), np.int64, np.float64, np.bool_)
-# Entries of a list or tuple that are looked at.
-_MOST_ENTRIES = 10_000
-
-
-class Passes:
-    """The passes of one loop in one run; ``begin`` is called at the beginning of each."""
-
-    def __init__(self, tree: RestartingTree) -> None:
-        self._tree = tree
-        self._entered: tuple[Any, Any] | None = None
-
-    def begin(self) -> None:
-        """Of a second pass: the run ends."""
-        if self._entered is not None:
-            self._tree.restart(self._entered)
-        self._entered = self._tree.enter_loop()
-
-
-class PlainPasses:
-    """Of a loop that is run as it is written."""
-
-    def begin(self) -> None:
-        """A pass begins."""
-
-
-def passes_of(values: tuple[Any, ...], *, in_place: bool) -> Passes | PlainPasses:
-    """The passes of a loop that reads these values of outside, its generator among them.
-
-    ``in_place``: something is added to in the loop, which would change a list.
-    """
-    drawn = {id(one): one for one in values if type(one) is ChoiceGenerator}
-    others = [one for one in values if type(one) is not ChoiceGenerator]
-    if len(drawn) != 1 or not all(_is_plain(one, in_place=in_place) for one in others):
-        return PlainPasses()
-    (rng,) = drawn.values()
-    tree = rng._tree
-    return Passes(tree) if isinstance(tree, RestartingTree) else PlainPasses()
-
-
-def _is_plain(value: Any, *, in_place: bool) -> bool:
-    kind = type(value)
-    if kind in _PLAIN_KINDS:
-        return True
-    if kind is tuple or (kind is list and not in_place):
-        few = len(value) <= _MOST_ENTRIES
-        return few and all(_is_plain(one, in_place=in_place) for one in value)
-    if kind is np.ndarray:
-        return not in_place and not value.dtype.hasobject
-    return kind is TrackedArray and not in_place

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liptest.enumerate.choice_tree import MAX_DRAWS
-from liptest.enumerate.draw_logs import CHOICE
+from liptest.enumerate.draw_logs import CHOICE, OF_PYTHON
 from liptest.enumerate.finite_draws import (
     CountVectorDraws,
     TailedDraws,
@@ -526,3 +526,8 @@ for _name in (*dir(np.random.Generator), *_ATTRIBUTES, *_PROTOCOLS):
         setattr(ChoiceGenerator, _name, property(_unsupported(_name)))
     elif _name in _PROTOCOLS or (_name[0] != "_" and _name not in _DRAWING):
         setattr(ChoiceGenerator, _name, _unsupported(_name))
+
+
+def is_generator(value: Any) -> bool:
+    """Whether the analysis answers what is drawn from it."""
+    return type(value) is ChoiceGenerator or type(value) in OF_PYTHON

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import math
+from fractions import Fraction
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -41,7 +42,10 @@ _FUNCTIONS = (
     *(one for one in vars(math).values() if callable(one)),
     *(vars(np)[name] for name in _OF_NUMPY),
     np.linalg.norm,
+    Fraction,
 )
+#: What numbers are made of, which is read only.
+PARTS = frozenset({"numerator", "denominator"})
 _METHODS = frozenset({"item", "is_integer", "bit_length", "sum", "max", "min", "any", "all"})
 _EXPRESSIONS = (
     *(ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Subscript, ast.Slice),
@@ -111,7 +115,9 @@ def check_expression(
         if node.id not in own and not _is_constant(constant_of(source, node)):
             raise NotPure(f"{node.id} is not constant data")
     elif isinstance(node, ast.Attribute):
-        if not _is_constant(constant_of(source, node)):
+        if node.attr in PARTS and _root(node) in own:
+            check_expression(source, node.value, own, depth)
+        elif not _is_constant(constant_of(source, node)):
             raise NotPure(f"{ast.unparse(node)} is not constant data")
     elif isinstance(node, ast.Call):
         _check_call(source, node, own, depth)

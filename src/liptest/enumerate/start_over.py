@@ -13,6 +13,7 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
+from liptest.enumerate.draw_calls import is_draw
 from liptest.enumerate.pure_code import NotPure, check_expression, constant_of, original_of
 from liptest.enumerate.source import OWN_NAMES, FunctionSource, names_loaded, names_stored
 from liptest.enumerate.tree_pieces import call_of_folds, lambda_node, name_node, tuple_node
@@ -107,11 +108,16 @@ class _Pass:
         if not any(map(self._draws, ast.walk(node))):
             check_expression(self._source, node, self._own)
         elif isinstance(node, ast.Call):
-            if node.keywords or any(isinstance(one, ast.Starred) for one in node.args):
-                raise NotPure("keywords")
+            named = [one.value for one in node.keywords]
+            if any(isinstance(one, ast.Starred) for one in node.args) or any(
+                one.arg is None for one in node.keywords
+            ):
+                raise NotPure("arguments in a list")
+            if named and is_draw(self._source, node, _DRAWING):
+                raise NotPure("a draw with keywords")
             if not self._draws(node):
                 check_expression(self._source, ast.Call(node.func, [], []), self._own)
-            for one in node.args:
+            for one in (*node.args, *named):
                 if not self._is_generator(one):
                     self._check(one)
         elif isinstance(node, _COMPOSITE):
@@ -124,12 +130,10 @@ class _Pass:
         """Whether it is a draw, or the call of a function that only draws."""
         if not isinstance(node, ast.Call):
             return False
-        function = node.func
-        owner = function.value if isinstance(function, ast.Attribute) else None
-        if isinstance(owner, ast.Name) and owner.id in self._own:
-            return isinstance(function, ast.Attribute) and function.attr in _DRAWING
+        if is_draw(self._source, node, _DRAWING):
+            return True
         try:
-            found = original_of(constant_of(self._source, function))
+            found = original_of(constant_of(self._source, node.func))
         except NotPure:
             return False
         return type(found) is FunctionType and self._is_sampler(found)

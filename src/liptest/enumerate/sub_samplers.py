@@ -10,28 +10,37 @@ function itself, as it is written; what was not enumerated is left out there, to
 from __future__ import annotations
 
 import ast
+import inspect
 import math
 from collections.abc import Callable
 from fractions import Fraction
 from types import FunctionType
 from typing import Any
 
-from liptest.enumerate.generator import ChoiceGenerator
-from liptest.enumerate.pure_code import NotPure, constant_of, original_of
+import numpy as np
+
+from liptest.enumerate.analysis_session import active
+from liptest.enumerate.choice_tree import ChoiceTree
+from liptest.enumerate.draw_calls import is_draw
+from liptest.enumerate.generator import ChoiceGenerator, is_generator
+from liptest.enumerate.loop_passes import Passes, PlainPasses, passes_of
+from liptest.enumerate.pure_code import PARTS, NotPure, constant_of, original_of
 from liptest.enumerate.replaceable_names import names_in
 from liptest.enumerate.restarts import RestartingTree
 from liptest.enumerate.source import LOOKING, FunctionSource, read_source
 from liptest.errors import LiptestError
 
 _DRAWING = frozenset({"random", "integers", "binomial"})
+_TYPES = (bool, float, int, str, Fraction)
 _FUNCTIONS = (
-    *(abs, bool, divmod, float, int, len, max, min, pow, range, round, sum),
+    *(abs, divmod, isinstance, len, max, min, pow, range, round, sum, *_TYPES),
     *(one for one in vars(math).values() if callable(one)),
 )
-_PLAIN = (int, float, bool, str, type(None))
+_PLAIN = (int, float, bool, str, type(None), Fraction, np.int64, np.float64, np.bool_)
+_EXCEPTIONS = (AssertionError, TypeError, ValueError)
 _STATEMENTS = (
     *(ast.Assign, ast.AugAssign, ast.AnnAssign, ast.If, ast.While, ast.Return, ast.Pass),
-    *(ast.Break, ast.Continue, ast.For),
+    *(ast.Break, ast.Continue, ast.For, ast.Assert, ast.Raise),
 )
 _EXPRESSIONS = (
     *(ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Tuple, ast.Constant),
@@ -60,24 +69,28 @@ class SamplerLaws:
         if type(function) is not FunctionType or not self.is_sampler(function):
             return None
 
+        count = function.__code__.co_argcount
+
         def call(*arguments: Any, **options: Any) -> Any:
-            drawn = [one for one in arguments if type(one) is ChoiceGenerator]
-            others = [one for one in arguments if type(one) is not ChoiceGenerator]
-            if len(drawn) != 1 or options or not all(map(_is_plain, others)):
+            given: tuple[Any, ...] | None = arguments
+            if options or len(arguments) != count:
+                given = _in_order(function, arguments, options)
+            key = None if given is None else _key_of(given)
+            tree = None if given is None or key is None else _tree_of(given)
+            if given is None or tree is None:
                 return function(*arguments, **options)
-            rng, places = drawn[0], tuple(type(one) is ChoiceGenerator for one in arguments)
-            key = function, places, tuple((type(one), one) for one in others)
+            key = function, key
             if key not in self._laws:
                 if function not in self._rewritten:
                     self._rewritten[function] = rewrite(function) or function
-                self._laws[key] = self._enumerated(self._rewritten[function], arguments)
+                self._laws[key] = self._enumerated(self._rewritten[function], given)
             found = self._laws[key]
             if found is None:
-                return function(*arguments)
+                return function(*arguments, **options)
             values, weights = found
-            taken = rng._tree.choose(weights)
+            taken = tree.choose(weights)
             if taken == len(values):
-                rng._tree.leave_out()
+                tree.leave_out()
             return values[taken]
 
         return call
@@ -91,23 +104,38 @@ class SamplerLaws:
         values: dict[Any, Any] = {}
 
         def run() -> Any:
-            found = function(*given)
+            try:
+                found = function(*given)
+            except Exception as error:
+                found = error
             if not _is_plain(found) or tree.noise is not None:
                 tree.unsupported("a function that draws more than numbers", "")
-            key = repr(found)
+            key = type(found).__name__, repr(found)
             values[key] = found
             return key
 
+        session = active()
+        outer = None if session is None else session.tree
+        if session is not None:
+            session.follow(tree)
         try:
             law = tree.law(run)
         except LiptestError:
             return None
         finally:
             tree.close()
+            if session is not None and outer is not None:
+                session.follow(outer)
         masses = [mass for mass in law.values() if isinstance(mass, Fraction)]
         if len(masses) < len(law):
             return None
-        return tuple(values[str(key)] for key in law), _weights(masses, tree.unexplored)
+        return tuple(values[key] for key in law), _weights(masses, tree.unexplored)
+
+    def passes_of(self, values: tuple[Any, ...] | None, *, in_place: bool) -> Passes | PlainPasses:
+        """The passes of a loop that starts over, and reads these values of outside."""
+        if values is None:
+            return PlainPasses()
+        return passes_of(values, _tree_of(values), in_place=in_place)
 
     def is_sampler(self, function: FunctionType) -> bool:
         """Whether a function draws, and calculates from its arguments, and nothing else."""
@@ -146,10 +174,12 @@ class SamplerLaws:
 
     def _check_expression(self, source: FunctionSource, node: ast.AST) -> None:
         if isinstance(node, ast.Name):
-            if not _is_own(source, node.id) and not _is_plain(constant_of(source, node)):
+            if not _is_own(source, node.id) and not _is_constant(source, node):
                 raise NotPure(node.id)
         elif isinstance(node, ast.Attribute):
-            if not _is_plain(constant_of(source, node)):
+            if node.attr in PARTS:
+                self._check_expression(source, node.value)
+            elif not _is_constant(source, node):
                 raise NotPure(node.attr)
         elif isinstance(node, ast.Call):
             self._check_call(source, node)
@@ -160,20 +190,68 @@ class SamplerLaws:
             raise NotPure(type(node).__name__)
 
     def _check_call(self, source: FunctionSource, node: ast.Call) -> None:
-        if node.keywords:
+        if any(one.arg is None for one in node.keywords):
             raise NotPure("keywords")
-        for one in node.args:
+        for one in (*node.args, *(one.value for one in node.keywords)):
             self._check_expression(source, one)
-        owner = node.func.value if isinstance(node.func, ast.Attribute) else None
-        if isinstance(owner, ast.Name) and _is_own(source, owner.id):
-            if isinstance(node.func, ast.Attribute) and node.func.attr in _DRAWING:
-                return
-            raise NotPure(ast.unparse(node.func))
+        if is_draw(source, node, _DRAWING) and not node.keywords:
+            return
         function = original_of(constant_of(source, node.func))
-        if any(function is one for one in _FUNCTIONS):
+        if any(function is one for one in _FUNCTIONS) and not node.keywords:
+            return
+        if isinstance(function, type) and function in _EXCEPTIONS:
             return
         if type(function) is not FunctionType or not self.is_sampler(function):
             raise NotPure(ast.unparse(node.func))
+
+
+def _tree_of(values: tuple[Any, ...]) -> ChoiceTree | None:
+    """The tree that the draws of code ask, whose values these are; None where that is not known."""
+    drawn = {id(one): one for one in values if is_generator(one)}
+    session = active()
+    if len(drawn) > 1 or (session is not None and session.seeded):
+        return None
+    for one in drawn.values():
+        if type(one) is ChoiceGenerator:
+            tree: ChoiceTree = one._tree  # type: ignore[assignment]
+            return tree
+    return None if session is None else session.tree
+
+
+def _key_of(given: tuple[Any, ...]) -> tuple[Any, ...] | None:
+    """Equal for arguments of one law; None for others than plain values and generators."""
+    found: list[Any] = []
+    for one in given:
+        kind = type(one)
+        if kind in _PLAIN or _is_plain(one):
+            found.append((kind, one))
+        elif is_generator(one):
+            found.append(None)
+        else:
+            return None
+    return tuple(found)
+
+
+def _in_order(
+    function: FunctionType, arguments: tuple[Any, ...], options: dict[str, Any]
+) -> tuple[Any, ...] | None:
+    """The arguments of a call by their places, defaults filled in; None where it raises."""
+    code, defaults = function.__code__, function.__defaults__ or ()
+    names = code.co_varnames[: code.co_argcount]
+    optional = dict(zip(names[len(names) - len(defaults) :], defaults, strict=True))
+    named = dict(zip(names, arguments, strict=False))
+    if code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS) or code.co_kwonlyargcount:
+        return None
+    if len(arguments) > len(names) or named.keys() & options or code.co_posonlyargcount:
+        return None
+    found = optional | named | options
+    return tuple(found[one] for one in names) if found.keys() == set(names) else None
+
+
+def _is_constant(source: FunctionSource, node: ast.expr) -> bool:
+    """Whether an expression is constant data, a type, or a generator of the module random."""
+    value = original_of(constant_of(source, node))
+    return _is_plain(value) or value in _TYPES or is_generator(value)
 
 
 def _weights(masses: list[Fraction], unexplored: Fraction) -> tuple[int, ...]:

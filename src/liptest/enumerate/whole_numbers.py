@@ -238,7 +238,7 @@ _SUMMED_UP = (
 
 def find_over_all_numbers(function: Any, dataset: IntArray) -> WholeFunction | None:
     """A Python function seen so; None where that is not followed, or tells no more."""
-    folds = Folds(lambda value: None, is_sampler=SamplerLaws(function.name).is_sampler)
+    folds = Folds(lambda value: None, samplers=SamplerLaws(function.name))
     rewrite = _Rewritten(function, folds)
     try:
         leaves = function.of_leaves(_FEW_RUNS, rewrite).fresh_law(dataset).outputs

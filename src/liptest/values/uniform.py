@@ -15,7 +15,8 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
@@ -455,9 +456,27 @@ def _promoted(value: UniformValue) -> Any:
     return value.current()
 
 
+@contextmanager
+def whole_numbers_compared() -> Iterator[None]:
+    """Whole numbers that are drawn meanwhile are there to be compared: none is chosen."""
+    _compared.append(True)
+    try:
+        yield
+    finally:
+        _compared.pop()
+
+
+_compared: list[bool] = []
+
+
+def _most_at_once(branching: Branching) -> int:
+    """Of how many values a whole number is chosen when it is drawn."""
+    return 1 if _compared else branching.max_leaves
+
+
 def uniform_below(branching: Branching, count: int) -> Any:
     """A uniform whole number below ``count``: chosen, or where there are too many, compared."""
-    if count <= branching.max_leaves:
+    if count <= _most_at_once(branching):
         return branching.choose(count)
     number = (UniformInteger if count & (count - 1) else UniformBits)(branching, count)
     return number if branching.draw_log is None else branching.draw_log.hand_out(number, count)
@@ -465,7 +484,7 @@ def uniform_below(branching: Branching, count: int) -> Any:
 
 def uniform_entry(branching: Branching, first: int, count: int, kind: Any) -> Any:
     """A uniform whole number of one of NumPy's types: chosen, or where too many, compared."""
-    if count <= branching.max_leaves:
+    if count <= _most_at_once(branching):
         return kind(first + branching.choose(count))
     number = UniformWhole(branching, first, count, kind)
     if branching.draw_log is None:

@@ -1,0 +1,71 @@
+"""The passes of loops that start over, as a run makes them (``start_over``)."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from liptest.enumerate.access_tracking import TrackedArray
+from liptest.enumerate.choice_tree import ChoiceTree
+from liptest.enumerate.generator import is_generator
+from liptest.enumerate.restarts import RestartingTree
+
+_PLAIN_KINDS = (
+    *(int, float, bool, str, type(None)),
+    *(Fraction, np.int64, np.float64, np.bool_),
+)
+# Entries of a list or tuple that are looked at.
+_MOST_ENTRIES = 10_000
+
+
+class Passes:
+    """The passes of one loop in one run; ``begin`` is called at the beginning of each."""
+
+    starts_over = True
+
+    def __init__(self, tree: RestartingTree) -> None:
+        self._tree = tree
+        self._entered: tuple[Any, Any] | None = None
+
+    def begin(self) -> None:
+        """Of a second pass: the run ends."""
+        if self._entered is not None:
+            self._tree.restart(self._entered)
+        self._entered = self._tree.enter_loop()
+
+
+class PlainPasses:
+    """Of a loop that is run as it is written."""
+
+    starts_over = False
+
+    def begin(self) -> None:
+        """A pass begins."""
+
+
+def passes_of(
+    values: tuple[Any, ...], tree: ChoiceTree | None, *, in_place: bool
+) -> Passes | PlainPasses:
+    """The passes of a loop that reads these values of outside, its generator among them.
+
+    ``tree`` is what its draws ask. ``in_place``: something is added to in the loop,
+    which would change a list.
+    """
+    others = [one for one in values if not is_generator(one)]
+    if not all(_is_plain(one, in_place=in_place) for one in others):
+        return PlainPasses()
+    return Passes(tree) if isinstance(tree, RestartingTree) else PlainPasses()
+
+
+def _is_plain(value: Any, *, in_place: bool) -> bool:
+    kind = type(value)
+    if kind in _PLAIN_KINDS:
+        return True
+    if kind is tuple or (kind is list and not in_place):
+        few = len(value) <= _MOST_ENTRIES
+        return few and all(_is_plain(one, in_place=in_place) for one in value)
+    if kind is np.ndarray:
+        return not in_place and not value.dtype.hasobject
+    return kind is TrackedArray and not in_place

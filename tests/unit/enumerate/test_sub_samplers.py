@@ -1,0 +1,222 @@
+"""Samplers with fractions and generators of the module random: the laws of what programs add."""
+
+from __future__ import annotations
+
+import math
+import random
+import secrets
+from fractions import Fraction as F
+from typing import Any
+
+import pytest
+
+import liptest as lt
+from liptest.enumerate.added_law import AddedLaw
+
+RNG = random.SystemRandom()
+SEEDED = random.Random(7)
+RECORDS = 5_000
+
+
+def added(function: Any, records: int = 12) -> Any:
+    return lt.mechanism(function).added_law(lt.Hypercube(records))
+
+
+def bernoulli(p: F, rng: Any) -> bool:
+    if not 0 <= p <= 1:  # pytest would rewrite an assertion
+        raise ValueError(p)
+    return rng.randrange(p.denominator) < p.numerator
+
+
+def bernoulli_exp1(x: F, rng: Any) -> bool:
+    k = 1
+    while bernoulli(x / k, rng):
+        k += 1
+    return k % 2 == 1
+
+
+def bernoulli_exp(x: F, rng: Any) -> bool:
+    if not isinstance(x, F):
+        raise TypeError("a fraction")
+    while x > 1:
+        if not bernoulli_exp1(F(1), rng):
+            return False
+        x -= 1
+    return bernoulli_exp1(x, rng)
+
+
+def geometric_exp(x: F, rng: Any) -> int:
+    while True:
+        u = rng.randrange(x.denominator)
+        if bernoulli_exp(F(u, x.denominator), rng):
+            break
+    v = 0
+    while bernoulli_exp(F(1), rng):
+        v += 1
+    return (v * x.denominator + u) // x.numerator
+
+
+def discrete_laplace(scale: F, rng: Any) -> int:
+    while True:
+        positive = rng.getrandbits(1) == 1
+        size = geometric_exp(1 / scale, rng)
+        if positive or size != 0:
+            return size if positive else -size
+
+
+def discrete_gaussian(variance: F, rng: Any = None) -> int:
+    t = math.isqrt(int(variance)) + 1
+    while True:
+        candidate = discrete_laplace(F(t), rng=rng)
+        off = abs(candidate) - variance / t
+        if bernoulli_exp(off * off / (2 * variance), rng):
+            return candidate
+
+
+def with_laplace(data: Any) -> int:
+    return int(data.sum()) + discrete_laplace(F(3, 2), random.SystemRandom())
+
+
+def with_gaussian(data: Any) -> int:
+    return int(data.sum()) + discrete_gaussian(F(4), rng=RNG)
+
+
+@pytest.mark.parametrize(
+    ("program", "weight", "epsilon", "enough"),
+    [
+        (with_laplace, lambda k: math.exp(-2 * abs(k) / 3), F(2, 3), 1e-15),
+        pytest.param(
+            with_gaussian, lambda k: math.exp(-k * k / 8), F(4), 1e-12, marks=pytest.mark.slow
+        ),
+    ],
+)
+def test_samplers_with_fractions_have_the_laws_of_their_formulas(
+    program: Any, weight: Any, epsilon: F, enough: float
+) -> None:
+    law = added(program, RECORDS)
+    assert isinstance(law, AddedLaw)
+    total = sum(map(weight, range(-200, 201)))
+    for (k,), mass in law.masses.items():
+        assert float(mass) == pytest.approx(weight(int(k)) / total, abs=1e-15)
+    assert law.unexplored < 1e-16
+    assert float(law.delta_at(epsilon + F(1, 10**9))) < max(enough, 1e-12 + delta_of(weight, 4))
+
+
+def delta_of(weight: Any, epsilon: float) -> float:
+    """The divergence of a law on -200 .. 200 from itself moved by 1."""
+    total = sum(map(weight, range(-200, 201)))
+    gaps = (weight(k) - math.exp(epsilon) * weight(k - 1) for k in range(-199, 201))
+    return float(sum(max(0.0, gap) for gap in gaps) / total)
+
+
+def comparisons(rng: Any) -> int:
+    """Each way to compare a draw with a number, on either side."""
+    found = 0
+    if rng.integers(3, 10) <= 5:
+        found += 1
+    if F(9, 2) > rng.integers(8):
+        found += 2
+    if rng.integers(0, 3) == 1:
+        found += 4
+    if rng.integers(5) != 2:
+        found += 8
+    return found
+
+
+def of_python(n: int) -> int:
+    found = 0
+    if random.randrange(3, 10) <= n:
+        found += 1
+    if F(9, 2) > RNG.randrange(8):
+        found += 2
+    if random.randint(0, 2) == 1:
+        found += 4
+    if secrets.randbelow(5) != 2:
+        found += 8
+    return found
+
+
+@pytest.mark.parametrize("of", ["NumPy", "Python"])
+def test_a_draw_that_is_compared_only_has_two_ways(of: str) -> None:
+    def program(data: Any, rng: Any) -> int:
+        return int(data.sum()) + (comparisons(rng) if of == "NumPy" else of_python(5))
+
+    law = added(program)
+    assert isinstance(law, AddedLaw)
+    assert law.unexplored == 0
+    chances = F(3, 7), F(5, 8), F(1, 3), F(4, 5)
+    for (k,), mass in law.masses.items():
+        exact = math.prod(p if int(k) >> place & 1 else 1 - p for place, p in enumerate(chances))
+        assert mass == exact
+    assert len(law.masses) == 16
+
+
+def coin() -> bool:
+    return RNG.random() < 0.25
+
+
+def seeded_coin() -> int:
+    return SEEDED.randrange(4)
+
+
+def coin_of(rng: Any) -> int:
+    return int(rng.randrange(4))
+
+
+class Counting(random.Random):
+    """Each number is one more than the one before."""
+
+    drawn = 0
+
+    def randrange(self, *arguments: Any) -> int:
+        Counting.drawn += 1
+        return Counting.drawn % 4
+
+
+def with_seeds(data: Any) -> int:
+    return int(data.sum()) + 10 * seeded_coin() + seeded_coin()
+
+
+def with_seeding(data: Any) -> int:
+    random.seed(3)
+    return int(data.sum()) + 10 * coin_of(random._inst) + coin_of(random._inst)
+
+
+def with_a_generator_of_its_own(data: Any) -> int:
+    rng = random.Random(5)
+    return int(data.sum()) + 10 * coin_of(rng) + coin_of(rng)
+
+
+@pytest.mark.parametrize("program", [with_seeds, with_seeding, with_a_generator_of_its_own])
+def test_seeded_generators_have_no_law(program: Any) -> None:
+    verdict = lt.check_privacy(lt.mechanism(program), lt.Hypercube(8), epsilon=1.0, delta=0.5)
+    assert verdict.decision == "NO"
+
+
+def test_generators_of_classes_of_ones_own_are_run() -> None:
+    def program(data: Any) -> int:
+        rng = Counting()
+        return int(data.sum()) + coin_of(rng) - coin_of(rng)
+
+    with pytest.raises(lt.errors.NonDeterministicError):
+        lt.check_privacy(lt.mechanism(program), lt.Hypercube(4), epsilon=1.0, delta=0.5)
+
+
+def test_generators_of_a_module_are_followed() -> None:
+    def program(data: Any) -> int:
+        k = 0
+        while coin():
+            k += 1
+        return int(data.sum()) + k
+
+    law = added(program)
+    assert isinstance(law, AddedLaw)
+    for (k,), mass in law.masses.items():
+        assert float(mass) == pytest.approx(0.75 * 0.25 ** int(k), abs=1e-16)
+
+
+def test_a_sampler_that_raises_is_run() -> None:
+    def program(data: Any) -> int:
+        return int(data.sum()) + int(bernoulli_exp(1, RNG))  # type: ignore[arg-type]
+
+    assert isinstance(added(program), str)
