@@ -374,7 +374,7 @@ def test_simple_kinds_meet_in_both_orders(name: str) -> None:
 
 # Two of them take seconds each: the slow tests have some.
 _LONG = {"geometrics", "laplaces", "rounded laplaces", "floor of laplace", "rounded laplace"}
-_LONG |= {"truths of bits", "sum of bits"}
+_LONG |= {"truths of bits", "sum of bits", "mean of bits"}
 
 
 def _some(step: int) -> list[tuple[str, str, str]]:
