@@ -51,7 +51,12 @@ class Domain:
 
     def __post_init__(self) -> None:
         try:
-            sizes = tuple(check_count("sizes", size) for size in self.sizes)
+            sizes = tuple(self.sizes)
+            if set(map(type, sizes)) == {int}:  # each once: records may be many, sizes are few
+                for size in dict.fromkeys(sizes):
+                    check_count("sizes", size)
+            else:
+                sizes = tuple(check_count("sizes", size) for size in sizes)
         except TypeError:
             raise InputError(
                 f"sizes={shown(self.sizes)} must be a sequence of whole numbers, "
