@@ -153,7 +153,7 @@ def test_a_statistic_from_the_command_line(
     assert main(["verify", "found.json", *with_it]) == 0
     assert main(["verify", "found.json", "mine.py:is_many"]) == 1
     settings = '[[check]]\nmechanism = "mine.py:is_many"\nepsilon = 1.1\nstatistic = "upto3"\n'
-    Path("liptest.toml").write_text(f'[domain]\nkind = "cube"\ndimension = 500\n{settings}')
+    Path("liptest.toml").write_text(f'[domain]\nkind = "hypercube"\ndimension = 500\n{settings}')
     assert main(["check"]) == 0
     assert main(["check", "theirs.adapters:SPUN", *words]) == 2
     assert "is not a plain function" in capsys.readouterr().err

@@ -201,6 +201,8 @@ _DIFFERS = (
     (r"NumPy \d[\w.]* on \w+ \w+", "NumPy VERSION on MACHINE"),
     (r"\d{4}-\d\d-\d\dT[\d:.]+Z", "TIME"),
     (r"\b[0-9a-f]{32,64}\b", "HASH"),
+    # Progress, which is told of runs that take a second.
+    (r"(?m)^mine:\w+: [\d,]+ of [\d,]+\n", ""),
     (r"about \d+ h left", "about HOURS left"),
 )
 

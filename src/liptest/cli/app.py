@@ -13,7 +13,7 @@ import sys
 import warnings
 from typing import Literal
 
-from cyclopts import App, CycloptsError, Parameter
+from cyclopts import App, CycloptsError, Parameter, UnusedCliTokensError
 
 #: The module of each command, below this package or in whole, and the first sentence of its
 #: docstring.
@@ -149,7 +149,7 @@ def _run(tokens: list[str]) -> int:
             result_action="return_value",
         )
     except CycloptsError as error:
-        words = _flat(error).replace(", ...", ", ..")
+        words = _said(error)
         more = f"See {_help_of(tokens)}" if words.endswith("?") else f"see {_help_of(tokens)}"
         ended = words if words.endswith("..") else words.rstrip(".")
         joined = f"{words} {more}" if words.endswith("?") else f"{ended}; {more}"
@@ -164,6 +164,13 @@ def _run(tokens: list[str]) -> int:
     except Exception as error:
         return _code_of_refusal(error)
     return answer if isinstance(answer, int) else 0
+
+
+def _said(error: CycloptsError) -> str:
+    if isinstance(error, UnusedCliTokensError):
+        left = " ".join(map(str, error.unused_tokens or ()))
+        return f"{left!r} is too much: one mechanism, then options; quote a value with spaces"
+    return _flat(error).replace(", ...", ", ..")
 
 
 def _help_of(tokens: list[str]) -> str:

@@ -5,7 +5,8 @@ The same keys may stand in the table [tool.liptest] of a pyproject.toml.
 ::
 
     [domain]                       # default of every check; a check may have its own
-    kind = "cube"                  # cube | grid | records | answers | table; may be left out
+    kind = "hypercube"             # or hypergrid, recordgrid, answergrid, answers, table: the
+                                   # classes of lt in small letters; may be left out
     records = 20                   # and values = 8 for whole numbers 0..7; or sizes = [3, 3, 2]
 
     [distribution]
@@ -182,14 +183,35 @@ def _config_error(first: Any, where: str) -> ConfigError:
     key = ".".join(str(part) for part in first["loc"] if not _is_type_name(part))
     if first["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
         known = sorted(_known_keys())
+        if str(first["loc"][-1]) in known:
+            return ConfigError(f"{where}: {key}: {_at_home(first['loc'][-1])}", key=key)
         near = difflib.get_close_matches(str(first["loc"][-1]), known, n=1)
         fix = f"; did you mean {near[0]!r}?" if near else f"; known keys: {', '.join(known)}"
         return ConfigError(f"{where}: {key}: unknown key{fix}", key=key)
     if first["type"] == "missing":
         return ConfigError(f"{where}: {key}: field required; give it a value", key=key)
     given = f", not {first.get('input')!r}"
+    if first["type"].startswith("dataclass"):
+        example = _TABLES_OF_KEYS.get(str(first["loc"][-1]), "{key = value}")
+        return ConfigError(f"{where}: {key}: it is a table of keys, such as {example}", key=key)
     said = first["msg"][0].lower() + first["msg"][1:]
     return ConfigError(f"{where}: {key}: {said}{given}", key=key)
+
+
+#: What may be said for a key that holds a table.
+_TABLES_OF_KEYS = {
+    "domain": "domain = {records = 5000}",
+    "distribution": "distribution = {probabilities = 0.1}",
+}
+
+
+def _at_home(key: str) -> str:
+    """Where a key that is known stands, when it is not here."""
+    for home, model in (("domain", DomainOptions), ("distribution", DistributionOptions)):
+        if key in {"records" if home == "domain" else "", *(one.name for one in fields(model))}:
+            return f"not here, but in {home} = {{{key} = ..}}, or below [{home}]"
+    of_file = key in FileModel.model_fields and key not in CheckModel.model_fields
+    return "not here, but above the first table" if of_file else "not here, but below [[check]]"
 
 
 def _is_type_name(part: Any) -> bool:

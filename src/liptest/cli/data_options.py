@@ -12,11 +12,13 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
-from cyclopts import Group, Parameter, Token
+from cyclopts import Group, Parameter, Token, convert
+from pydantic import BeforeValidator
 
 from liptest.cli.frame_columns import (
     PARQUET,
@@ -138,7 +140,23 @@ def _option(help: str, **more: Any) -> Parameter:
 _NO_OPTION = Parameter(parse=False)
 
 
-Kind = Literal["cube", "grid", "records", "answers", "table"]
+def named_kind(said: Any) -> Any:
+    """A kind of domain by its name; what files said for it before is understood."""
+    if not isinstance(said, str):
+        return said
+    return FORMER_KINDS.get(said.lower(), said.lower())
+
+
+def _kind(type_: Any, tokens: Sequence[Token]) -> Any:
+    return convert(type_, [one.evolve(value=named_kind(one.value)) for one in tokens])
+
+
+#: What kinds were called before, in files of settings and on the command line.
+FORMER_KINDS = {"cube": "hypercube", "grid": "hypergrid", "records": "recordgrid"}
+KIND: dict[str, Any] = {"converter": _kind}
+#: The names of the classes lt.Hypercube, lt.Hypergrid, .., in small letters.
+Kind = Literal["hypercube", "hypergrid", "recordgrid", "answergrid", "answers", "table"]
+_ANSWERS = ("answergrid", "answers")
 
 
 @dataclass(frozen=True)
@@ -149,10 +167,13 @@ class DomainOptions:
 
     kind: Annotated[
         Kind | None,
+        BeforeValidator(named_kind),
         _option(
-            "Bits flipped, counts moved by 1, records replaced, query answers, or a data frame.",
+            "Bits flipped, counts moved by 1, records replaced, query answers (whole or real "
+            "numbers), or a data frame.",
             name="--domain",
-            show_default=lambda _: "cube",
+            show_default=lambda _: "hypercube",
+            **KIND,
         ),
     ] = None
     relation: Annotated[
@@ -196,24 +217,28 @@ class DomainOptions:
 
     def build(self) -> Domain | None:
         """The domain; None when only the distribution can tell its dimension."""
-        kind: Kind = self.kind or ("cube" if self.values in (None, 2) else "records")
+        kind: Kind = named_kind(self.kind) or (
+            "hypercube" if self.values in (None, 2) else "recordgrid"
+        )
         if kind == "table":
             return self._table()
-        if self.values is not None and (kind, self.values) != ("cube", 2):
+        if self.values is not None and (kind, self.values) != ("hypercube", 2):
             return self._of_equal_sizes(kind, self.values)
         if self.fields is not None:
             raise ConfigError("domain.fields are those of kind='table'", key="domain.fields")
         if self.frame is not None:
             raise ConfigError("domain.frame is said of kind='table'", key="domain.frame")
-        if self.relation in _OF_ROWS or (self.relation is None) == (kind == "answers"):
+        if self.relation in _OF_ROWS or (self.relation is None) == (kind in _ANSWERS):
             raise ConfigError(
-                f"domain.relation={self.relation!r}: say 'all' or 'one' for kind='answers' (do all "
-                f"answers move, or one?), nothing for other kinds",
+                f"domain.relation={self.relation!r}: say 'all' or 'one' of answers (do all of "
+                f"them move, or one?), nothing for other kinds",
                 key="domain",
             )
-        if kind == "cube":
+        if kind == "hypercube":
             if self.sizes is not None:
-                raise ConfigError("domain.sizes: a cube has a dimension, no sizes", key="domain")
+                raise ConfigError(
+                    "domain.sizes: a hypercube has a number of records, no sizes", key="domain"
+                )
             return None if self.dimension is None else Hypercube(self.dimension)
         if kind == "answers" and self.sizes is None and self.dimension is not None:
             return Answers(self.dimension, relation=str(self.relation))
@@ -223,17 +248,17 @@ class DomainOptions:
                 f"example sizes = [3, 3, 2]",
                 key="domain.sizes",
             )
-        if kind == "answers":
+        if kind in _ANSWERS:
             return AnswerGrid(self.sizes, relation=self.relation)
-        return (Hypergrid if kind == "grid" else RecordGrid)(self.sizes)
+        return (Hypergrid if kind == "hypergrid" else RecordGrid)(self.sizes)
 
     def _of_equal_sizes(self, kind: Kind, values: int) -> Domain | None:
         """Of records that are all whole numbers below ``values``."""
         check_count("values", values)
-        if kind == "cube":
+        if kind == "hypercube":
             raise ConfigError(
-                f"domain.values={values}: a bit has 2 values; leave kind = 'cube' (--domain cube) "
-                f"out for records that are replaced, or say 'grid'",
+                f"domain.values={values}: a bit has 2 values; leave kind = 'hypercube' (--domain "
+                f"hypercube) out for records that are replaced, or say 'hypergrid'",
                 key="domain.values",
             )
         if self.dimension is None or self.sizes is not None:
@@ -495,6 +520,13 @@ def _fitted_on_table(
     }
     source = _source(model, folder)
     if model.columns is not None:
+        if model.sql is None and find_spec("duckdb") is None:
+            raise _wrong(
+                "columns",
+                f"names alone say that each row of the table is a dataset, which needs duckdb: pip "
+                f"install 'liptest[data]'. Of a data frame say what they hold, "
+                f"{model.columns[0]}:0..120, or add --domain table",
+            )
         if model.histogram_of is not None:
             options["histogram_of"] = model.histogram_of
         return ProductDistribution.fit(source, columns=model.columns, **options)
@@ -560,7 +592,7 @@ def _needed(domain: Domain | None) -> Domain:
     if domain is None:
         raise ConfigError(
             "domain.records is missing: the distribution does not say how many records there "
-            "are; give records = 20 (--records 20), or sizes for grid and records",
+            "are; give records = 20 (--records 20), or sizes",
             key="domain.records",
         )
     return domain

@@ -16,7 +16,13 @@ import numpy as np
 from cyclopts import Group, Parameter
 
 from liptest.cli.config import FileModel, validated
-from liptest.cli.data_options import WHOLE, DistributionOptions, DomainOptions, read_numbers
+from liptest.cli.data_options import (
+    KIND,
+    WHOLE,
+    DistributionOptions,
+    DomainOptions,
+    read_numbers,
+)
 from liptest.cli.loading import load_mechanism, muted
 from liptest.cli.paths import check_writable
 from liptest.cli.tables import read_column, read_whole_numbers
@@ -43,8 +49,10 @@ def init(
     epsilon: Annotated[str | None, Parameter(group=_KNOWN, help="The claim: 1, log(3).")] = None,
     delta: Annotated[float | None, Parameter(group=_KNOWN, help="Its delta, in [0, 1).")] = None,
     domain: Annotated[
-        Literal["cube", "grid", "records"] | None,
-        Parameter(group=_KNOWN, help="Bits flipped, counts moved by 1, or records replaced."),
+        Literal["hypercube", "hypergrid", "recordgrid"] | None,
+        Parameter(
+            group=_KNOWN, help="Bits flipped, counts moved by 1, or records replaced.", **KIND
+        ),
     ] = None,
     dimension: Annotated[
         int | None,
@@ -92,8 +100,8 @@ def init(
 
 _MARK = "FILL IN"
 _KINDS = """\
-# cube: records of one bit, one of which is flipped. grid: counts, one of which moves by 1.
-# records: records of several values (sizes), one of which is replaced."""
+# hypercube: records of one bit, one of which is flipped. hypergrid: counts, one of which moves
+# by 1. recordgrid: records of several values (sizes), one of which is replaced."""
 _OTHER_LAWS = """\
 # Others: probabilities = 0.1 (of a 1; or a list, one number per record), or fitted on public rows:
 # table = "public.csv", column = "click", and if you like group = "item" for one rate per item."""
@@ -207,16 +215,16 @@ def _domain(mechanism: Mechanism, known: Known) -> tuple[str, int | None, list[i
         dimension = len(_values(known))
     kind = known.domain
     if kind is None and name == "histogram":
-        kind = "grid" if statistic.given == "counts" else "records"
+        kind = "hypergrid" if statistic.given == "counts" else "recordgrid"
     if kind is None and known.values not in (None, 2):
-        kind = "records"
+        kind = "recordgrid"
     if kind is None and known.sizes is not None:
-        raise InputError("sizes: say which neighbours, --domain grid or --domain records")
+        raise InputError("sizes: say which neighbours, --domain hypergrid or --domain recordgrid")
     sizes = _sizes(known.sizes)
-    if kind == "records" and sizes is None and dimension is not None and known.values is None:
+    if kind == "recordgrid" and sizes is None and dimension is not None and known.values is None:
         values = _cells(statistic, known)
         sizes = None if values is None else [values] * check_count("dimension", dimension)
-    return kind or "cube", dimension, sizes
+    return kind or "hypercube", dimension, sizes
 
 
 def _sizes(text: str | None) -> list[Any] | None:
@@ -236,7 +244,7 @@ def _values(known: Known) -> Any:
 
 def _domain_lines(kind: str, dimension: int | None, sizes: list[int] | None, known: Known) -> str:
     lines = ["[domain]", _KINDS, f'kind = "{kind}"']
-    if kind == "cube":
+    if kind == "hypercube":
         words = "number of records"
         if dimension is None:
             lines.append(f"# dimension = 1000   # {_MARK}: {words}")

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from liptest.cli.config import build_data
 from liptest.cli.data_options import (
+    KIND,
     ONE_OR_MORE,
     WHOLE,
     WHOLE_NUMBERS,
@@ -49,17 +50,20 @@ Function = Annotated[
     str, Parameter(help="file.py:name, package.module:name, or a table in a .npy file.")
 ]
 Kind = Annotated[
-    Literal["cube", "grid", "records"],
+    Literal["hypercube", "hypergrid", "recordgrid"],
     Parameter(
         group=_DATA,
-        name=["--domain", "--relation"],
         help="Neighbours: bits flipped, counts moved by 1, or records replaced.",
+        **KIND,
     ),
 ]
 Dimension = Annotated[
     int | None,
     Parameter(
-        name=("--dimension", "--records"), group=_DATA, help="Number of bits of a cube.", **WHOLE
+        name=("--dimension", "--records"),
+        group=_DATA,
+        help="Number of bits of a hypercube.",
+        **WHOLE,
     ),
 ]
 Sizes = Annotated[
@@ -99,7 +103,7 @@ Json = Annotated[Path | None, Parameter(group=RUN, name="--json", help="Write th
 class PointOptions:
     """Domain and distribution of the points of a function."""
 
-    domain: Kind = "cube"
+    domain: Kind = "hypercube"
     dimension: Dimension = None
     sizes: Sizes = None
     probabilities: Probabilities = None
@@ -366,7 +370,7 @@ def _repaired(table: Table, law: ProductDistribution, options: Options, found: D
         return mcshane(table, law.domain, found.cover)
     if not isinstance(law.domain, Hypercube):
         raise InputError(
-            f"domain={options['points'].domain}: the paper's operators work on the cube; add "
+            f"domain={options['points'].domain}: the paper's operators work on the hypercube; add "
             f"--least, which works on any domain",
             name="domain",
         )
@@ -471,11 +475,11 @@ def read_law(points: PointOptions, function: Any) -> ProductDistribution:
     sizes, dimension = points.sizes, points.dimension
     if isinstance(function, np.ndarray) and sizes is None and dimension is None:
         sizes, dimension = list(function.shape), function.ndim
-    is_cube = points.domain == "cube"
+    is_cube = points.domain == "hypercube"
     if is_cube and sizes is not None and set(sizes) != {2}:
         raise InputError(
-            f"sizes={shown(sizes)}: coordinates of more values need --domain grid (counts moved "
-            f"by 1) or --domain records (records replaced)",
+            f"sizes={shown(sizes)}: coordinates of more values need --domain hypergrid (counts "
+            f"moved by 1) or --domain recordgrid (records replaced)",
             name="sizes",
         )
     domain = DomainOptions(

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+import dis
 import hashlib
 import importlib.util
 import inspect
 import os
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import replace
@@ -34,8 +36,7 @@ def load_object(where: str) -> tuple[Any, str]:
     source, colon, name = where.rpartition(":")
     if not colon or not source or not name:
         raise InputError(
-            f"{shown(where)} does not name an object; write file.py:name or package.module:name",
-            name="mechanism",
+            f"{shown(where)} does not name an object; write {_written(where)}", name="mechanism"
         )
     module = _module(source)
     first, *inner = name.split(".")
@@ -51,6 +52,24 @@ def load_object(where: str) -> tuple[Any, str]:
             name="mechanism",
         )
     return getattr(module, name), _labelled(source, name)
+
+
+def _written(where: str) -> str:
+    """How an object is named; of a file that is here by one of its names."""
+    names = names_in(Path(where)) if where.endswith(".py") else []
+    if not names:
+        return "file.py:name or package.module:name"
+    return f"{where}:{names[0]}; it has: {', '.join(names[:12])}"
+
+
+def names_in(file: Path) -> list[str]:
+    """The functions of a file, in its order; none where it cannot be read."""
+    try:
+        body = ast.parse(file.read_bytes()).body
+    except (OSError, SyntaxError, ValueError):
+        return []
+    found = [one.name for one in body if isinstance(one, ast.FunctionDef)]
+    return [name for name in found if not name.startswith("_")]
 
 
 def _labelled(source: str, name: str) -> str:
@@ -90,10 +109,24 @@ def load_mechanism(
             name="mechanism",
             value=found,
         )
+    _warn_of_no_answer(found, label)
     checked = check_mechanism(found)
     if frame is not None and isinstance(checked, PythonFunction):
         checked = replace(checked, frame=frame)
     return checked, label
+
+
+def _warn_of_no_answer(found: Any, label: str) -> None:
+    """Of a function without ``return`` every claim holds, which is seldom what is meant."""
+    if not isinstance(found, FunctionType):
+        return
+    steps = list(dis.get_instructions(found))
+    ends = [at for at, step in enumerate(steps) if step.opname == "RETURN_VALUE"]
+    given = [steps[at - 1] for at in ends]
+    given += [step for step in steps if step.opname == "RETURN_CONST"]
+    is_none = [step.opname.endswith("_CONST") and step.argval is None for step in given]
+    if given and all(is_none):
+        warnings.warn(f"{label} returns no value: every output is None", stacklevel=2)
 
 
 def load_sampler(where: str, *, scalar: bool) -> tuple[Sampler, str]:
@@ -161,6 +194,7 @@ def _module(source: str) -> ModuleType:
         if source.endswith(".py"):
             return _from_file(Path(source))
         use_folder(None)
+        _find_here(source.partition(".")[0])
         return importlib.import_module(source)
     except InputError:
         raise
@@ -168,9 +202,33 @@ def _module(source: str) -> ModuleType:
         raise
     except BaseException as error:  # a vendor's file may do anything, exit included
         raise InputError(
-            f"{source}: importing it failed with {type(error).__name__}: {shown(str(error), 200)}",
+            f"{source}: importing it failed with {type(error).__name__}: {shown(str(error), 200)}"
+            f"{_hint(source, error)}",
             name="mechanism",
         ) from None
+
+
+def _find_here(name: str) -> None:
+    """Let a module of the folder in which one is be found, after all that is installed."""
+    here = Path.cwd()
+    is_here = (here / name).is_dir() or (here / f"{name}.py").is_file()
+    if is_here and str(here) not in sys.path and importlib.util.find_spec(name) is None:
+        sys.path.append(str(here))
+
+
+def _hint(source: str, error: BaseException) -> str:
+    """What to write instead, of imports that often fail."""
+    if isinstance(error, SystemExit):
+        return "; put what runs a program below if __name__ == '__main__':"
+    if source.endswith(".ipynb"):
+        return "; put the function into a .py file, or call lt.check_privacy in the notebook"
+    if "attempted relative import" in str(error) and source.endswith(".py"):
+        parts = [Path(source).stem]
+        folder = Path(source).resolve().parent
+        while (folder / "__init__.py").is_file():
+            parts, folder = [folder.name, *parts], folder.parent
+        return f"; it is part of a package: name it {'.'.join(parts)}:.. in the folder {folder}"
+    return ""
 
 
 def _from_file(path: Path) -> ModuleType:

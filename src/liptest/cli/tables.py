@@ -35,8 +35,12 @@ def read_column(
         values = _csv_column(path, column, private)
     values = values[_slice(rows)]
     if len(values) == 0:
-        raise InputError(f"{path}: the table is empty (rows={rows or ':'})", name="table")
+        raise InputError(f"{path}: the table has no rows{_of(rows)}", name="table")
     return values
+
+
+def _of(rows: str | None) -> str:
+    return f" among {rows}" if rows else ", only a header"
 
 
 def read_whole_numbers(
@@ -51,7 +55,7 @@ def read_whole_numbers(
         example = "" if private else f" (for example {shown(_not_whole(values))})"
         raise InputError(
             f"{path}: the column holds something that is not a whole number{example}; code the "
-            f"records as 0, 1, ..",
+            f"records as 0, 1, ..; real numbers are columns of a data frame, income:real:0..9e4",
             name="column",
         )
     if np.any(np.abs(numbers) >= 2.0**53):
@@ -136,8 +140,10 @@ def _named(names: list[str], path: Path, column: str | None, private: bool) -> i
         return 0
     if column is None or names.count(column) != 1:
         # Without a header the names are the first record.
-        known = f"it has {len(names)}" if private else f"it has: {', '.join(names[:20])}"
+        known = f"it has {len(names)} columns" if private else f"it has: {', '.join(names[:20])}"
         what = "two such columns" if column in names else "no such column"
+        if len(names) == 1 and any(mark in names[0] for mark in ";\t|"):
+            known += "; columns are parted by commas, so save it with commas"
         raise InputError(f"column={shown(column)}: {path} has {what}; {known}", name="column")
     return names.index(column)
 

@@ -9,6 +9,8 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
+from liptest.cli.loading import names_in
+
 _MECHANISM = re.compile(r"[^\s:=-][^\s:=]*:[A-Za-z_][\w.]*")
 _EXAMPLE = re.compile(r"Example: (liptest .+?)(?:\n\s*\n|\s*\Z)", re.DOTALL)
 _NAMED = "mine.py:count"
@@ -21,13 +23,14 @@ _DATA = {
     "--columns": "--table people.csv --columns 'age:0..120,region'",
     "--table": "--table people.csv --columns 'age:0..120,region'",
     "--sql": "--records 1000 --sql '$CLICKS_URL' --sql-table clicks --column click",
-    "--sizes": "--domain records --sizes 3,3,2",
+    "--sizes": "--domain recordgrid --sizes 3,3,2",
     "--probabilities": "--records 20 --probabilities 0.1",
     "--uniform": "--records 20 --uniform",
 }
 _DOMAINS = {
-    "grid": "--domain grid --sizes 3,3,2",
-    "records": "--records 10000 --values 8",
+    "hypergrid": "--domain hypergrid --sizes 3,3,2",
+    "recordgrid": "--records 10000 --values 8",
+    "answergrid": "--domain answergrid --relation all --sizes 3,3,2",
     "answers": "--domain answers --relation all --records 5",
     "table": _DATA["--columns"],
 }
@@ -51,7 +54,7 @@ def example_for(typed: Sequence[str], commands: dict[str, tuple[str, str]]) -> s
     options = _options(typed[1:])
     if command == "check" and "--config" in options:
         return "liptest check --config liptest.toml"
-    found = _known(_mechanism(typed[1:]))
+    found = _known(_mechanism(typed if typed[:1] != [command] else typed[1:]))
     if command in ("check", "release") and found is not None and _draws_samples(found):
         return f"liptest samples {shlex.quote(found)} --epsilon 1 --records 10 --probabilities 0.5"
     mechanism = shlex.quote(found or _NAMED)
@@ -76,8 +79,12 @@ def _options(typed: Sequence[str]) -> dict[str, str]:
 def _mechanism(typed: Sequence[str]) -> str | None:
     """The first word that has the form of one and is not a value of an option."""
     for before, word in zip(["", *typed], typed, strict=False):
-        if not before.startswith("--") and _MECHANISM.fullmatch(word):
+        if before.startswith("--"):
+            continue
+        if _MECHANISM.fullmatch(word):
             return word
+        if word.endswith(".py") and (names := names_in(Path(word))):
+            return f"{word}:{names[0]}"
     return None
 
 
@@ -89,7 +96,24 @@ def _known(mechanism: str | None) -> str | None:
     is_plain = isinstance(bound, (ast.Assign, ast.AnnAssign)) and isinstance(
         bound.value, ast.Constant
     )
-    return None if bound is None or is_plain else mechanism
+    return None if bound is None or is_plain or not _is_one(bound, mechanism) else mechanism
+
+
+def _is_one(bound: ast.stmt, mechanism: str) -> bool:
+    """Whether a definition may be a mechanism: no class, and nothing that waits or yields."""
+    if isinstance(bound, ast.ClassDef):
+        methods = {one.name: one for one in bound.body if isinstance(one, ast.FunctionDef)}
+        method = methods.get(mechanism.rpartition(".")[2])
+        return method is not None and bool(method.decorator_list)
+    if isinstance(bound, ast.AsyncFunctionDef):
+        return False
+    if not isinstance(bound, ast.FunctionDef):
+        return True
+    names = [one.arg for one in (*bound.args.posonlyargs, *bound.args.args)]
+    needed = len(names) - len(bound.args.defaults)
+    is_called = bool(names) and (needed <= 2 or names[1:] == ["n", "rng"])
+    is_plain = None not in bound.args.kw_defaults and "rng" not in names[:1]
+    return is_called and is_plain and not any(isinstance(one, ast.Yield) for one in ast.walk(bound))
 
 
 def _bound(mechanism: str) -> ast.stmt | None:

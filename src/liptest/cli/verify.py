@@ -24,6 +24,7 @@ from liptest.data.product import ProductDistribution
 from liptest.errors import InputError, LiptestError, shown
 from liptest.evidence.certificate import is_of_samples, read_documents
 from liptest.evidence.check_receipt import BadSignature
+from liptest.evidence.domain_form import current_kind
 from liptest.evidence.verify import Examination, examine
 from liptest.report.text import Screen, printable
 from liptest.runs.fingerprints import distribution_hash
@@ -260,8 +261,10 @@ class Against:
 
 def _domain_of(document: dict[str, Any]) -> dict[str, Any]:
     told = document["domain"]
-    if told["kind"] == "cube":
-        return {"kind": "cube", "dimension": told["dimension"]}
+    # A certificate says of answers and tables also how they move.
+    kind = current_kind(told["kind"])
+    if kind == "hypercube":
+        return {"kind": kind, "dimension": told["dimension"]}
     if told["kind"].startswith(("table", "real table")):
         relation = "replace" if "replaced" in told["kind"] else "add_remove"
         fields = dict(map(_field, told["columns"]))
@@ -271,11 +274,11 @@ def _domain_of(document: dict[str, Any]) -> dict[str, Any]:
         return own | {"dimension": told["dimension"] // (1 + 2 * reals)}
     sizes = told["sizes"]
     found = {
-        "kind": told["kind"],
+        "kind": kind.partition(",")[0],
         "sizes": [sizes] * told["dimension"] if isinstance(sizes, int) else sizes,
     }
-    if told["kind"].startswith("answers"):
-        found |= {"kind": "answers", "relation": "all" if "all" in told["kind"] else "one"}
+    if kind.startswith("answer"):
+        found |= {"relation": "all" if "all" in kind else "one"}
     return found
 
 

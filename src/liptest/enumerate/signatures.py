@@ -21,16 +21,35 @@ def takes_generator(function: Any) -> bool:
         raise InputError(
             f"function={shown(function)} must be a function (data, rng) -> output", name="function"
         )
-    if inspect.isgeneratorfunction(function) or inspect.iscoroutinefunction(function):
+    if inspect.isgeneratorfunction(function):
         raise InputError(f"function={name} must return its output, not yield it", name="function")
+    if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
+        raise InputError(
+            f"function={name} must return its output, and async def returns a coroutine; write def",
+            name="function",
+        )
     try:
         signature = inspect.signature(function)
     except ValueError:
         return True
+    wanted = _generator_elsewhere(signature)
+    if wanted:
+        raise InputError(
+            f"function={name} takes {_bare(signature)}: the dataset comes first and the generator "
+            f"second, and here {wanted}; write (data, rng), give the rest defaults after them or "
+            f"bind it with functools.partial",
+            name="function",
+        )
     if _binds(signature, None, None):
         return not _has_another_second(signature)
     if _binds(signature, None):
         return False
+    if next(iter(signature.parameters), "") == "self":
+        raise InputError(
+            f"function={name} takes {_bare(signature)}: it is a method of a class; make an object "
+            f"in the file, it = TheClass(..), and name it.{name}",
+            name="function",
+        )
     raise InputError(
         f"function={name} takes {_bare(signature)}; it must take (data, rng): one dataset, or the "
         f"value of its statistic, and a random generator; or (data) only, if it draws from random "
@@ -45,9 +64,29 @@ def _has_another_second(signature: inspect.Signature) -> bool:
     places = [one for one in signature.parameters.values() if one.kind in positional]
     if len(places) < 2 or places[1].default is inspect.Parameter.empty:
         return False
+    return not _is_generator(places[1])
+
+
+def _is_generator(one: inspect.Parameter) -> bool:
+    """Whether its name, annotation or default says so."""
+    says = f"{one.name} {one.annotation} {type(one.default).__name__}".lower()
+    return any(word in says for word in ("rng", "generator"))
+
+
+def _generator_elsewhere(signature: inspect.Signature) -> str:
+    """Where a parameter is that is called as a generator is, when the second is none; else ""."""
+    places = list(signature.parameters.values())
+    if len(places) < 2 or places[0].name == "self" or _is_generator(places[1]):
+        keyword = len(places) > 1 and places[1].kind is inspect.Parameter.KEYWORD_ONLY
+        needed = keyword and places[1].default is inspect.Parameter.empty
+        return f"{places[1].name} is passed by its name alone" if needed else ""
+    if "rng" in places[0].name.lower():
+        return f"{places[0].name} is first"
     second = places[1]
-    says = f"{second.name} {second.annotation} {type(second.default).__name__}".lower()
-    return not any(word in says for word in ("rng", "generator"))
+    if second.default is not inspect.Parameter.empty or second.kind is second.VAR_POSITIONAL:
+        return ""
+    later = [one.name for one in places[2:] if "rng" in one.name.lower()]
+    return f"{later[0]} comes later" if later else ""
 
 
 def _bare(signature: inspect.Signature) -> str:

@@ -31,7 +31,7 @@ from liptest.data.product import ProductDistribution
 from liptest.data.sampled import SampledDistribution
 from liptest.errors import InputError, shown
 from liptest.evidence.check_witness import Unreadable, strict_json
-from liptest.evidence.domain_form import DomainForm
+from liptest.evidence.domain_form import DomainForm, current_kind
 from liptest.privacy.claims import Claim, text_above
 from liptest.privacy.notions import of_releases
 from liptest.privacy.sentences import (
@@ -484,7 +484,16 @@ def document_problems(document: dict[str, Any]) -> list[str]:
         made = certificate_of(document).to_dict()
     except InputError as error:
         return [*wrong, str(error)]
-    return wrong + list(_departures(document, made | {"digest": document["digest"]}, ""))
+    stated = _with_current_kind(document)
+    return wrong + list(_departures(stated, made | {"digest": document["digest"]}, ""))
+
+
+def _with_current_kind(document: dict[str, Any]) -> dict[str, Any]:
+    """The document, its domain by the name that it has today; of samples there may be none."""
+    domain = document.get("domain")
+    if domain is None:
+        return document
+    return {**document, "domain": {**domain, "kind": current_kind(domain["kind"])}}
 
 
 def _departures(stated: Any, made: Any, place: str) -> Iterator[str]:

@@ -56,6 +56,10 @@ def _add_moves(pairs: Pairs) -> int:
     return sum(abs(a - b) for a, b in pairs)
 
 
+def _largest_move(pairs: Pairs) -> int:
+    return max((abs(a - b) for a, b in pairs), default=0)
+
+
 def _count_users(pairs: Pairs, relation: str) -> int:
     """1 where all that differs is of one user: a slot is 0, or 1 + user + 2^24 times a row."""
     changed = {(slot - 1) % _USERS for pair in pairs if pair[0] != pair[1] for slot in pair if slot}
@@ -99,10 +103,16 @@ def _count_real(domain: Any, pairs: Pairs, kind: str) -> int:
 
 # Distance of two datasets from the two values of each coordinate.
 _METRICS: dict[str, Callable[[Pairs], int]] = {
+    "hypercube": _count_changed,
+    "hypergrid": _add_moves,
+    "recordgrid": _count_changed,
+    "answergrid, all move": _largest_move,
+    "answergrid, one moves": _add_moves,
+    # The names of before, in certificates that exist.
     "cube": _count_changed,
     "grid": _add_moves,
     "records": _count_changed,
-    "answers, all move": lambda pairs: max((abs(a - b) for a, b in pairs), default=0),
+    "answers, all move": _largest_move,
     "answers, one moves": _add_moves,
     "table, a row replaced": _count_changed,
     # 0 is a slot without a row; from one row to another are two steps.

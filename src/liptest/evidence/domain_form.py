@@ -31,12 +31,12 @@ from liptest.errors import InputError, shown
 from liptest.verdicts import Positive, Record, Words, as_one_of, as_tuple
 
 _KINDS: dict[str, type[Domain]] = {
-    "cube": Hypercube,
-    "grid": Hypergrid,
-    "records": RecordGrid,
-    "answers, all move": AllAnswers,
-    "answers, one moves": OneAnswer,
-    "real answers": Answers,
+    "hypercube": Hypercube,
+    "hypergrid": Hypergrid,
+    "recordgrid": RecordGrid,
+    "answergrid, all move": AllAnswers,
+    "answergrid, one moves": OneAnswer,
+    "answers": Answers,
     "table, a row replaced": ReplacedRows,
     "table, a row more or less": AddedRows,
     "table, a user replaced": ReplacedUsers,
@@ -46,7 +46,21 @@ _KINDS: dict[str, type[Domain]] = {
     "real table, a user replaced": ReplacedRealUsers,
     "real table, a user more or less": AddedRealUsers,
 }
+#: What kinds were called before, in certificates that exist.
+_FORMER = {
+    "cube": "hypercube",
+    "grid": "hypergrid",
+    "records": "recordgrid",
+    "answers, all move": "answergrid, all move",
+    "answers, one moves": "answergrid, one moves",
+    "real answers": "answers",
+}
 _REPLACED = (ReplacedRows, ReplacedUsers, ReplacedRealRows, ReplacedRealUsers)
+
+
+def current_kind(said: str) -> str:
+    """The name of a kind, also of a certificate that has the name of before."""
+    return _FORMER.get(said, said)
 
 
 @dataclass(frozen=True)
@@ -90,7 +104,7 @@ _MOST_COORDINATES = 10**7
 class DomainForm(Record):
     """Which datasets exist, and which two are neighbours; sizes: one number when all are equal."""
 
-    kind: Annotated[str, as_one_of(*_KINDS)]
+    kind: Annotated[str, as_one_of(*_KINDS, *_FORMER)]
     dimension: Positive
     sizes: Positive | Annotated[tuple[int, ...], as_tuple(Positive, min_length=1)]
     neighbours: Words
@@ -126,18 +140,19 @@ class DomainForm(Record):
                 f"dimension={shown(self.dimension)} is more than {_MOST_COORDINATES:,}, the most "
                 f"that a certificate is read for"
             )
-        if self.kind == "cube":
+        kind = current_kind(self.kind)
+        if kind == "hypercube":
             return Hypercube(self.dimension)
-        if self.kind == "real answers":
+        if kind == "answers":
             return _real_answers(self.dimension, self.neighbours)
-        if issubclass(_KINDS[self.kind], Table):
+        if issubclass(_KINDS[kind], Table):
             return self._table()
         listed = [self.sizes] * self.dimension if isinstance(self.sizes, int) else self.sizes
         if len(listed) != self.dimension:
             raise InputError(
                 f"sizes={shown(self.sizes)}: {len(listed)} sizes for {self.dimension} coordinates"
             )
-        made: Any = _KINDS[self.kind]
+        made: Any = _KINDS[kind]
         domain: Domain = made(listed)
         return domain
 

@@ -408,6 +408,13 @@ def check_mechanism(mechanism: object, domain: object = None) -> Mechanism:
         adapted = adapt(mechanism, domain)
         if isinstance(adapted, Mechanism):
             return adapted.on_domain(domain) if isinstance(domain, Domain) else adapted
+        if isinstance(mechanism, type):
+            name = mechanism.__name__
+            raise InputError(
+                f"mechanism={name} is a class; make an object of it, it = {name}(..), and give "
+                f"the object, or its method it.release",
+                name="mechanism",
+            )
         raise InputError(
             f"mechanism={shown(mechanism)} is not a mechanism; give a function (data, rng), "
             f"or decorate it with @lt.mechanism, declare its law with "

@@ -24,7 +24,7 @@ from liptest.privacy.claims import text_above
 from liptest.privacy.plain_pairs import is_large
 from liptest.privacy.prices import Alignment, rounded_above
 from liptest.privacy.refutation import Refutation, run_refutation, search_refutation
-from liptest.privacy.request import Task, nothing, verdict_of
+from liptest.privacy.request import Task, never_answered, nothing, verdict_of
 from liptest.privacy.verdicts import (
     BY_ALIGNMENT,
     BY_REFUTATION,
@@ -153,11 +153,7 @@ def _require_answers(task: Task) -> None:
         said = task.mechanism.only_raises(dataset)
         if said is None:
             return
-    raise MechanismError(
-        f"{task.mechanism.name}: it raised an exception on every dataset seen (the first one: "
-        f"{said}); a mechanism that never answers is broken, not private. Test it on one dataset "
-        f"with lt.output_law"
-    )
+    raise never_answered(task.mechanism.name, said)
 
 
 def _undecided(task: Task, early: Early) -> PrivacyVerdict:

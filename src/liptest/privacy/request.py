@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -266,9 +267,24 @@ def check_answered(mechanism: Mechanism, *, is_answered: bool) -> None:
     """MechanismError when nothing but exceptions came back."""
     if is_answered:
         return
-    first = mechanism.first_exception
+    raise never_answered(mechanism.name, mechanism.first_exception)
+
+
+def never_answered(name: str, first: str | None) -> MechanismError:
+    """The error of a mechanism that raises always; ``first`` is what it raised first."""
     said = f" (the first one: {first})" if first else ""
-    raise MechanismError(
-        f"{mechanism.name}: it raised an exception on every dataset seen{said}; a mechanism that "
-        f"never answers is broken, not private. Test it on one dataset with lt.output_law"
+    hint = _OF_A_FRAME if first and _WANTS_A_FRAME.search(first) else ""
+    return MechanismError(
+        f"{name}: it raised an exception on every dataset seen{said}; a mechanism that "
+        f"never answers is broken, not private. {hint}Test it on one dataset with lt.output_law"
     )
+
+
+# What an array of records says to code that wants a data frame.
+_WANTS_A_FRAME = re.compile(
+    r"'numpy\.ndarray' object has no attribute|only integers, slices \(`:`\)|no field of name"
+)
+_OF_A_FRAME = (
+    "It gets an array of records; a data frame is given where its columns are said: --columns "
+    "'age:0..120,region:north|south', or lt.Table. "
+)

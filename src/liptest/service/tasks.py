@@ -79,8 +79,8 @@ def task_law(model: CheckModel, public: Path) -> Distribution:
     law: Distribution = _jobs().distribution_of(model, public, alone=True)
     if type(law.domain) not in DOMAINS:
         raise InputError(
-            f"domain={law.domain}: its laws cannot be sealed; use kind cube, grid, records, or "
-            f"answers with sizes"
+            f"domain={law.domain}: its laws cannot be sealed; use kind hypercube, hypergrid, "
+            f"recordgrid or answergrid"
         )
     return law
 

@@ -55,7 +55,7 @@ def test_claims_as_arguments(claim, code, folder, capsys):
 
 def test_claims_in_a_file(folder, capsys):
     (folder / "liptest.toml").write_text(
-        '[domain]\nkind = "cube"\ndimension = 5\n[distribution]\nprobabilities = 0.1\n'
+        '[domain]\nkind = "hypercube"\ndimension = 5\n[distribution]\nprobabilities = 0.1\n'
         + "".join(
             f'[[check]]\nmechanism = "vendor.py:count"\n{claim}\n'
             for claim in ("rho = 0.13", "renyi = [[2, 0.24]]", "mu = 0.63", "curve = [[0.5, 1e-9]]")

@@ -51,8 +51,8 @@ def test_a_missing_file_is_an_input_error(tmp_path):
 
 def test_domains():
     assert DomainOptions(dimension=3).build() == lt.Hypercube(3)
-    assert DomainOptions(kind="grid", sizes=[3, 2]).build() == lt.Hypergrid([3, 2])
-    assert DomainOptions(kind="records", sizes=[3, 2]).build() == lt.RecordGrid([3, 2])
+    assert DomainOptions(kind="hypergrid", sizes=[3, 2]).build() == lt.Hypergrid([3, 2])
+    assert DomainOptions(kind="recordgrid", sizes=[3, 2]).build() == lt.RecordGrid([3, 2])
     assert DomainOptions().build() is None
     with pytest.raises(lt.errors.ConfigError, match="no sizes"):
         DomainOptions(sizes=[2, 2]).build()
@@ -118,7 +118,7 @@ def test_every_command_about_data_takes_the_same_options():
 
 @pytest.mark.parametrize("sizes", ["3,x", "3,2.5", "", "nan", "1e999"])
 def test_sizes_that_are_no_whole_numbers_are_refused_in_one_line(sizes, capsys):
-    where = ["check", "m.py:f", "--epsilon", "1", "--domain", "grid", "--uniform"]
+    where = ["check", "m.py:f", "--epsilon", "1", "--domain", "hypergrid", "--uniform"]
     assert main([*where, "--sizes", sizes]) == 2
     error = capsys.readouterr().err
     assert error.startswith("error: ")

@@ -53,8 +53,8 @@ def built(**domain):
         ({"dimension": 3}, lt.Hypercube(3)),
         ({"dimension": 3, "values": 2}, lt.Hypercube(3)),
         ({"dimension": 3, "values": 8}, lt.RecordGrid([8] * 3)),
-        ({"dimension": 2, "values": 3, "kind": "grid"}, lt.Hypergrid([3, 3])),
-        ({"dimension": 2, "values": 2, "kind": "records"}, lt.RecordGrid([2, 2])),
+        ({"dimension": 2, "values": 3, "kind": "hypergrid"}, lt.Hypergrid([3, 3])),
+        ({"dimension": 2, "values": 2, "kind": "recordgrid"}, lt.RecordGrid([2, 2])),
     ],
 )
 def test_records_and_values_are_a_domain(said, domain):
@@ -69,7 +69,7 @@ def test_records_and_values_are_a_domain(said, domain):
         ({"values": 8}, "needs the number of records"),
         ({"values": 8, "dimension": 3, "sizes": [8, 8, 8]}, "no sizes"),
         ({"values": 0, "dimension": 3}, "values=0"),
-        ({"values": 3, "dimension": 3, "kind": "cube"}, "a bit has 2 values"),
+        ({"values": 3, "dimension": 3, "kind": "hypercube"}, "a bit has 2 values"),
         ({}, "domain.records is missing"),
     ],
 )

@@ -153,13 +153,17 @@ def read(path):
 @pytest.mark.parametrize(
     ("name", "known", "domain"),
     [
-        ("plain", ["--dimension", "3"], {"kind": "cube", "dimension": 3}),
-        ("count", ["--dimension", "4"], {"kind": "cube", "dimension": 4}),
-        ("weighted", [], {"kind": "cube", "dimension": 3}),
-        ("replaced", ["--dimension", "2"], {"kind": "records", "sizes": [3, 3]}),
-        ("counted", ["--sizes", "3,4"], {"kind": "grid", "sizes": [3, 4]}),
-        ("closed", ["--domain", "grid", "--sizes", "3"], {"kind": "grid", "sizes": [3]}),
-        ("closed", ["--domain", "records", "--sizes", "3,1"], {"kind": "records", "sizes": [3, 1]}),
+        ("plain", ["--dimension", "3"], {"kind": "hypercube", "dimension": 3}),
+        ("count", ["--dimension", "4"], {"kind": "hypercube", "dimension": 4}),
+        ("weighted", [], {"kind": "hypercube", "dimension": 3}),
+        ("replaced", ["--dimension", "2"], {"kind": "recordgrid", "sizes": [3, 3]}),
+        ("counted", ["--sizes", "3,4"], {"kind": "hypergrid", "sizes": [3, 4]}),
+        ("closed", ["--domain", "hypergrid", "--sizes", "3"], {"kind": "hypergrid", "sizes": [3]}),
+        (
+            "closed",
+            ["--domain", "recordgrid", "--sizes", "3,1"],
+            {"kind": "recordgrid", "sizes": [3, 1]},
+        ),
     ],
 )
 def test_with_all_values_it_can_be_checked_at_once(folder, capsys, name, known, domain):
@@ -213,11 +217,11 @@ def test_a_table_gives_distribution_and_number_of_records(folder, capsys):
     table = ["--table", "public.csv", "--column"]
     assert init("vendor.py:plain", "--epsilon", "1", *table, "click") == 0
     data = read(folder / "liptest.toml")
-    assert data["domain"] == {"kind": "cube", "dimension": 6}
+    assert data["domain"] == {"kind": "hypercube", "dimension": 6}
     assert data["distribution"] == {"table": "public.csv", "column": "click"}
     assert main(["check"]) in (0, 1)
-    assert init("vendor.py:closed", "--domain", "records", *table, "colour", "--force") == 0
-    assert read(folder / "liptest.toml")["domain"] == {"kind": "records", "sizes": [3] * 6}
+    assert init("vendor.py:closed", "--domain", "recordgrid", *table, "colour", "--force") == 0
+    assert read(folder / "liptest.toml")["domain"] == {"kind": "recordgrid", "sizes": [3] * 6}
     assert init("vendor.py:plain", *table, "click", "--group", "id", "--force") == 0
     assert read(folder / "liptest.toml")["distribution"]["group"] == "id"
 
@@ -296,13 +300,13 @@ def test_any_text_can_be_quoted(text):
         (["vendor.py:plain", "--probabilities", "x"], "must be numbers"),
         (["vendor.py:plain", "--probabilities", "1.5", "--dimension", "2"], "1.5"),
         (["vendor.py:plain", "--probabilities", "0.1,0.2", "--dimension", "3"], "do not fit"),
-        (["vendor.py:plain", "--sizes", "2,2"], "--domain grid or --domain records"),
-        (["vendor.py:plain", "--domain", "grid", "--sizes", "2.5"], "sizes"),
+        (["vendor.py:plain", "--sizes", "2,2"], "--domain hypergrid or --domain recordgrid"),
+        (["vendor.py:plain", "--domain", "hypergrid", "--sizes", "2.5"], "sizes"),
         (["vendor.py:plain", "--table", "none.csv"], "no such file"),
         (["vendor.py:plain", "--table", "public.csv", "--column", "klick"], "no such column"),
         (["vendor.py:plain", "--table", "public.csv", "--column", "colour"], "2"),
         (["vendor.py:weighted", "--dimension", "4"], "weights"),
-        (["vendor.py:count", "--domain", "grid", "--sizes", "3"], "Hypercube"),
+        (["vendor.py:count", "--domain", "hypergrid", "--sizes", "3"], "Hypercube"),
         (["vendor.py:plain", "--output", "no/such/file.toml"], "there is no folder"),
     ],
 )
@@ -478,7 +482,11 @@ try liptest init --eps
 try liptest check --domain ""
 """
     done = subprocess.run([bash, "-c", test], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines() == ["check", "--epsilon", "cube grid records answers table"]
+    assert done.stdout.splitlines() == [
+        "check",
+        "--epsilon",
+        "hypercube hypergrid recordgrid answergrid answers table",
+    ]
 
 
 # errors that suggest the fix
@@ -490,7 +498,7 @@ try liptest check --domain ""
         (["chekc"], 'Did you mean "check"'),
         (["check", "vendor.py:plain", "--epsilom", "1"], "Did you mean --epsilon"),
         (["check", "vendor.py:coumt", "--epsilon", "1"], "did you mean 'count'"),
-        (["check", "--domain", "cubes"], 'Did you mean "cube"'),
+        (["check", "--domain", "hypercubes"], 'Did you mean "hypercube"'),
         (["init"], "MECHANISM requires an argument"),
         (["completion", "bsh"], 'Did you mean "bash"'),
     ],

@@ -80,10 +80,10 @@ def one_error(capsys):
         (["query.py:table", "--dimension", "2"], 1),
         (["query.py:table"], 1),
         (["steep.npy"], 1),
-        (["wide.npy", "--domain", "grid"], 1),
-        (["wide.npy", "--relation", "records", "--sizes", "2,3"], 1),
-        (["query.py:count", "--domain", "grid", "--sizes", "3,4"], 0),
-        (["query.py:count", "--domain", "records", "--sizes", "3,4"], 1),
+        (["wide.npy", "--domain", "hypergrid"], 1),
+        (["wide.npy", "--domain", "recordgrid", "--sizes", "2,3"], 1),
+        (["query.py:count", "--domain", "hypergrid", "--sizes", "3,4"], 0),
+        (["query.py:count", "--domain", "recordgrid", "--sizes", "3,4"], 1),
     ],
 )
 def test_exit_codes_of_lipschitz(folder, capsys, arguments, code):
@@ -150,10 +150,10 @@ def test_an_interrupted_run_is_exit_code_3(folder, capsys, monkeypatch):
         (["text.npy"], 2, "is not a readable .npy"),
         (["query.py:count"], 2, "records is missing"),
         (["query.py:count", "--dimension", "0"], 2, "dimension=0"),
-        (["query.py:count", "--sizes", "3,3"], 2, "need --domain grid"),
-        (["query.py:count", "--domain", "grid", "--sizes", "a"], 2, "commas"),
+        (["query.py:count", "--sizes", "3,3"], 2, "need --domain hypergrid"),
+        (["query.py:count", "--domain", "hypergrid", "--sizes", "a"], 2, "commas"),
         (["query.py:count", "--dimension", "3", "--probabilities", "2"], 2, "between 0 and 1"),
-        (["wide.npy"], 2, "need --domain grid"),
+        (["wide.npy"], 2, "need --domain hypergrid"),
         (["steep.npy", "--dimension", "3"], 2, "does not fit"),
         (["query.py:count", "--dimension", "3", "--tester", "magic"], 2, "tester='magic'"),
         (["query.py:count", "--dimension", "3", "--tester", "HammingLines"], 2, "RecordGrid"),
@@ -204,16 +204,16 @@ def test_distance_beyond_what_can_be_enumerated_is_exit_code_3(folder, capsys):
         (["query.py:rare", "--dimension", "3"], (2, 2, 2)),
         (["query.py:rare", "--dimension", "3", "--symmetric", "--range-step", "0.25"], (2, 2, 2)),
         (["query.py:rare", "--dimension", "3", "--least"], (2, 2, 2)),
-        (["wide.npy", "--domain", "grid", "--least"], (2, 3)),
-        (["wide.npy", "--domain", "records", "--least"], (2, 3)),
+        (["wide.npy", "--domain", "hypergrid", "--least"], (2, 3)),
+        (["wide.npy", "--domain", "recordgrid", "--least"], (2, 3)),
     ],
 )
 def test_what_repair_writes_is_lipschitz(folder, capsys, arguments, sizes):
     assert main(["repair", *arguments, "--output", "table.npy"]) == 0
     table = np.load(folder / "table.npy")
     assert (table.shape, table.dtype) == (sizes, np.float64)
-    kind = arguments[arguments.index("--domain") + 1] if "--domain" in arguments else "cube"
-    domain = {"grid": lt.Hypergrid, "records": lt.RecordGrid}.get(kind, lt.Hypergrid)(sizes)
+    kind = arguments[arguments.index("--domain") + 1] if "--domain" in arguments else "hypercube"
+    domain = {"hypergrid": lt.Hypergrid, "recordgrid": lt.RecordGrid}.get(kind, lt.Hypergrid)(sizes)
     law = lt.ProductDistribution.uniform(domain)
     assert lt.distance_to_lipschitz(table, law).value == 0
     assert "No repair changes less than the distance" in capsys.readouterr().out
@@ -242,7 +242,7 @@ def test_the_least_repair_changes_the_distance(folder, capsys):
     [
         (["query.py:rare", "--dimension", "3", "--output", "t.txt"], "must end in .npy"),
         (["query.py:rare", "--dimension", "3", "--output", "no/t.npy"], "no/t.npy"),
-        (["wide.npy", "--domain", "grid", "--output", "t.npy"], "add --least"),
+        (["wide.npy", "--domain", "hypergrid", "--output", "t.npy"], "add --least"),
         (["query.py:rare", "--dimension", "3", "--output", "t.npy", "--range-step", "0.3"], "1/3"),
     ],
 )
@@ -265,7 +265,7 @@ def test_plan_prints_both_tables(folder, capsys):
 
 
 def test_plan_of_testers_only(folder, capsys):
-    assert main(["plan", "--domain", "grid", "--sizes", "4,4"]) == 0
+    assert main(["plan", "--domain", "hypergrid", "--sizes", "4,4"]) == 0
     out = capsys.readouterr().out
     assert "CDJS15" in out
     assert "output laws" not in out

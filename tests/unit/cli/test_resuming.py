@@ -235,7 +235,7 @@ def test_there_must_be_something_to_go_on_with(
 
 def test_each_of_several_checks_has_a_file_which_stays_while_one_failed(quick: Path) -> None:
     (quick / "liptest.toml").write_text(
-        '[domain]\nkind = "cube"\ndimension = 6\n[distribution]\nprobabilities = 0.5\n'
+        '[domain]\nkind = "hypercube"\ndimension = 6\n[distribution]\nprobabilities = 0.5\n'
         '[[check]]\nmechanism = "f.py:f"\nepsilon = 1\nexception_mass = 0.1\nmethod = "edges"\n'
         '[[check]]\nmechanism = "f.py:bad"\nepsilon = 1\nexception_mass = 0.1\nmethod = "edges"\n'
     )

@@ -254,7 +254,7 @@ def test_certificates(relation: str) -> None:
     read = lt.Certificate.from_json(document)
     assert lt.verify(read, mechanism)
     data = json.loads(document)
-    kinds = {"all": "answers, all move", "one": "answers, one moves"}
+    kinds = {"all": "answergrid, all move", "one": "answergrid, one moves"}
     assert data["domain"]["kind"] == kinds[relation]
     assert check_witness.check_certificate(data) == check_witness.BREAKS
     other = kinds["one" if relation == "all" else "all"]

@@ -84,7 +84,7 @@ def test_ctrl_c_that_is_swallowed_ends_after_the_chunk_without_a_verdict(tmp_pat
 def test_ctrl_c_leaves_the_checks_that_follow_undone(tmp_path):
     check = '[[check]]\nmechanism = "slow.py:f"\nepsilon = 1\nmethod = "neighbourhoods"\n'
     (tmp_path / "liptest.toml").write_text(
-        '[domain]\nkind = "cube"\ndimension = 200\n[distribution]\nprobabilities = 0.3\n'
+        '[domain]\nkind = "hypercube"\ndimension = 200\n[distribution]\nprobabilities = 0.3\n'
         + check * 3
     )
     code, output = interrupted(tmp_path, SLEEPS, ["--json", "out.json"])

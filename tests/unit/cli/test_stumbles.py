@@ -1,0 +1,222 @@
+"""What strangers type first and where they stumble: each is told the way out, or just works."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+
+import liptest as lt
+from liptest.cli import main
+from liptest.cli.config import read_config
+from liptest.cli.data_options import FORMER_KINDS, DomainOptions
+from liptest.evidence.certificate import document_digest, document_problems
+from liptest.evidence.check_witness import check_files
+from liptest.evidence.domain_form import DomainForm
+
+FILES = {
+    "a.py": """
+import numpy as np
+import liptest
+
+async def waits(data, rng):
+    return int(data[0])
+
+class Counter:
+    def release(self, data, rng):
+        return int(data[0]) ^ int(rng.random() < 0.25)
+
+    @staticmethod
+    def flat(data, rng):
+        return int(data[0]) ^ int(rng.random() < 0.25)
+
+def flips(data, rng):
+    return int(data[0]) ^ int(rng.random() < 0.25)
+
+def swapped(rng, data):
+    return 1
+
+def late(data, epsilon, rng=None):
+    return 1
+
+def by_name(data, *, rng):
+    return 1
+
+def older(people, rng):
+    return len(people[people.age > 30])
+
+def forgot(data, rng):
+    int(data[0]) ^ int(rng.random() < 0.25)
+
+def raises(data, rng):
+    raise ValueError("never")
+
+counter = Counter()
+""",
+    "side.py": "import sys\ndef flips(data, rng):\n    return 1\nsys.exit(3)\n",
+    "box/__init__.py": "",
+    "box/const.py": "CHANCE = 0.25\n",
+    "box/inner.py": "from .const import CHANCE\n\ndef flips(data, rng):\n"
+    "    return int(data[0]) ^ int(rng.random() < CHANCE)\n",
+    "book.ipynb": "{}",
+    "semicolons.csv": "age;region\n3;north\n",
+    "header.csv": "age,region\n",
+    "real.csv": "income\n1.5\n2e3\n",
+    "windows.csv": "\ufeffAge Years,region\r\n31,north\r\n",
+    "windows.py": "def flips(data, rng):\r\n    return int(data[0]) ^ int(rng.random() < 0.25)\r\n",
+}
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, text in FILES.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8", newline="")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [one for one in sys.path if one])
+
+
+STUMBLES = {
+    "check a.py:waits --epsilon 2 --records 3": "async def returns a coroutine; write def",
+    "check a.py:Counter --epsilon 2 --records 3": "Counter is a class; make an object of it",
+    "check a.py:Counter.release --epsilon 2 --records 3": "it is a method of a class",
+    "check a.py:swapped --epsilon 2 --records 3": "here rng is first; write (data, rng)",
+    "check a.py:late --epsilon 2 --records 3": "here rng comes later; write (data, rng)",
+    "check a.py:by_name --epsilon 2 --records 3": "here rng is passed by its name alone",
+    "check a.py:older --epsilon 2 --records 3": "a data frame is given where its columns are said",
+    "check a.py --epsilon 2 --records 3": "write a.py:flips; it has: flips, swapped",
+    "check a.py flips --epsilon 2": "'flips' is too much",
+    "a.py:flips --epsilon 2 --records 3": "Example: liptest check a.py:flips --epsilon 1",
+    "check side.py:flips --epsilon 2 --records 3": "below if __name__ == '__main__'",
+    "check box/inner.py:flips --epsilon 2 --records 3": "name it box.inner:.. in the folder",
+    "check book.ipynb:flips --epsilon 2 --records 3": "put the function into a .py file",
+    "check a.py:older --epsilon 2 --table semicolons.csv --columns age:0..9": "save it with commas",
+    "check a.py:older --epsilon 2 --table header.csv --columns age:0..9": "no rows, only a header",
+    "check a.py:older --epsilon 2 --table real.csv --columns income:0..9": "income:real:0..9e4",
+    "release a.py:flips --epsilon 2 --records 3 --private real.csv --private-column x": "1 columns",
+}
+
+
+@pytest.mark.parametrize("typed", STUMBLES)
+def test_the_way_out_is_told(typed: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(shlex.split(typed)) in (2, 4)
+    said = capsys.readouterr().err
+    assert STUMBLES[typed] in said
+    # What is said to work is not what was refused just now.
+    refused = ("waits", "Counter", "swapped", "by_name")
+    assert not [name for name in refused if f"Example: liptest check a.py:{name} " in said]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["a.py:counter.release", "a.py:Counter.flat", "box.inner:flips", "a:flips", "windows.py:flips"],
+)
+def test_other_forms_just_work(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", name, "--epsilon", "2", "--records", "3"]) == 0
+    assert "YES by proof" in capsys.readouterr().out
+
+
+def test_a_module_that_is_installed_is_not_shadowed(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("numpy.py").write_text("def flips(data, rng):\n    return 1\n")
+    assert main(["check", "numpy:flips", "--epsilon", "2", "--records", "3"]) == 2
+    assert "has no object 'flips'" in capsys.readouterr().err
+
+
+def test_a_mark_of_a_spreadsheet_and_a_space_in_a_name(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("frame.py").write_text(
+        "def old(people, rng):\n"
+        "    return float((people['Age Years'] > 30).sum() + rng.laplace(0, 1.0))\n"
+    )
+    data = ["--table", "windows.csv", "--columns", "Age Years:0..120", "--floats", "ideal"]
+    assert main(["check", "frame.py:old", "--epsilon", "1", *data]) == 0
+    assert "YES by proof" in capsys.readouterr().out
+
+
+@pytest.mark.filterwarnings("default")
+def test_who_forgets_return_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.warns(UserWarning, match="a:forgot returns no value: every output is None"):
+        assert main(["check", "a.py:forgot", "--epsilon", "2", "--records", "3"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("domain = 50", "check.0.domain: it is a table of keys, such as domain = {records = 5000}"),
+        ("records = 50", "check.0.records: not here, but in domain = {records = ..}"),
+        ("probabilities = 0.5", "not here, but in distribution = {probabilities = ..}"),
+        ("ledger = 'x.db'", "check.0.ledger: not here, but above the first table"),
+    ],
+)
+def test_a_key_at_the_wrong_place_is_sent_home(line: str, said: str) -> None:
+    file = Path("liptest.toml")
+    file.write_text(f'[[check]]\nmechanism = "a.py:flips"\nepsilon = 2\n{line}\n')
+    with pytest.raises(lt.errors.ConfigError) as caught:
+        read_config(file)
+    assert said in str(caught.value)
+
+
+# One name for each kind of domain: that of its class, in small letters.
+
+
+@pytest.mark.parametrize(
+    ("kind", "domain"),
+    [
+        ("hypercube", lt.Hypercube(2)),
+        ("hypergrid", lt.Hypergrid([3, 2])),
+        ("recordgrid", lt.RecordGrid([3, 2])),
+        ("answergrid", lt.AnswerGrid([3, 2], relation="all")),
+        ("answers", lt.Answers(2, relation="all")),
+    ],
+)
+def test_the_command_line_files_and_certificates_say_the_name_of_the_class(
+    kind: str, domain: lt.Hypercube
+) -> None:
+    sizes = {"sizes": [3, 2]} if kind.endswith("grid") else {"dimension": 2}
+    moves = {"relation": "all"} if kind.startswith("answer") else {}
+    for said in (kind, type(domain).__name__ if "answer" not in kind else kind.title()):
+        built = lt_domain(said, sizes, moves)
+        assert built == domain
+    made = DomainForm.of(domain).kind
+    assert made.partition(",")[0] == kind
+
+
+def lt_domain(kind: str, sizes: dict[str, object], moves: dict[str, str]) -> object:
+    """The domain that a file says."""
+    lines = [
+        f"{key} = {json.dumps(value)}" for key, value in ({"kind": kind} | sizes | moves).items()
+    ]
+    Path("domain.toml").write_text(
+        "[domain]\n" + "\n".join(lines) + '\n[[check]]\nmechanism = "a.py:flips"\nepsilon = 1\n'
+    )
+    read = read_config(Path("domain.toml")).domain
+    assert read is not None
+    return read.build()
+
+
+@pytest.mark.parametrize("former", FORMER_KINDS)
+def test_former_names_are_understood(former: str, capsys: pytest.CaptureFixture[str]) -> None:
+    sizes = {"dimension": 2} if former == "cube" else {"sizes": [2, 2]}
+    now = DomainOptions(kind=FORMER_KINDS[former], **sizes)  # type: ignore[arg-type]
+    assert lt_domain(former, sizes, {}) == now.build()
+    data = ["--records", "2"] if former == "cube" else ["--sizes", "2,2"]
+    check = ["check", "a.py:flips", "--epsilon", "1", "--domain", former, *data]
+    assert main([*check, "--json", "no.json"]) == 1
+    document = json.loads(Path("no.json").read_text())
+    assert document["domain"]["kind"] == FORMER_KINDS[former]
+    document["domain"]["kind"] = former
+    document["digest"] = document_digest(document)
+    assert document_problems(document) == []
+    assert lt.Certificate.from_json(json.dumps(document)).domain == now.build()
+    Path("before.json").write_text(json.dumps(document))
+    assert check_files(["before.json"]) == 0
+    capsys.readouterr()
+    assert main(["verify", "before.json", "a.py:flips"]) == 0
+    assert "HOLDS" in capsys.readouterr().out
+
+
+def test_answers_with_sizes_are_the_grid() -> None:
+    before = DomainOptions(kind="answers", sizes=[3, 2], relation="one").build()
+    assert before == lt.AnswerGrid([3, 2], relation="one")
