@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import liptest as lt
-from liptest.evidence.certificate import form_problems
+from liptest.evidence.certificate import document_digest, form_problems
 from liptest.evidence.verify import examine
 
 WRITTEN: dict[str, Any] = json.loads(
@@ -23,7 +23,12 @@ def test_they_hold_and_are_written_again_as_they_were(name: str) -> None:
     text = json.dumps(WRITTEN[name])
     assert examine(text).problems == []
     again = json.loads(lt.Certificate.from_json(text).to_json())
-    assert json.dumps(again, sort_keys=True) == json.dumps(WRITTEN[name], sort_keys=True)
+    # They were written when a Hypercube was a cube; all else is as it was.
+    expected = json.loads(text)
+    assert expected["domain"]["kind"] == "cube"
+    expected["domain"]["kind"] = "hypercube"
+    expected["digest"] = document_digest(expected)
+    assert json.dumps(again, sort_keys=True) == json.dumps(expected, sort_keys=True)
 
 
 @EACH
