@@ -25,8 +25,9 @@ def test_they_hold_and_are_written_again_as_they_were(name: str) -> None:
     again = json.loads(lt.Certificate.from_json(text).to_json())
     # They were written when a Hypercube was a cube; all else is as it was.
     expected = json.loads(text)
-    assert expected["domain"]["kind"] == "cube"
-    expected["domain"]["kind"] = "hypercube"
+    if "domain" in expected:
+        assert expected["domain"]["kind"] == "cube"
+        expected["domain"]["kind"] = "hypercube"
     expected["digest"] = document_digest(expected)
     assert json.dumps(again, sort_keys=True) == json.dumps(expected, sort_keys=True)
 

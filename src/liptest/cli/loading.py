@@ -19,6 +19,7 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from liptest.blackbox.samplers import Sampler
+from liptest.cli.usage_examples import functions_of_file
 from liptest.enumerate.python_function import PythonFunction, mechanism
 from liptest.errors import InputError, shown
 from liptest.mechanisms.base import Mechanism, check_mechanism
@@ -56,20 +57,10 @@ def load_object(where: str) -> tuple[Any, str]:
 
 def _written(where: str) -> str:
     """How an object is named; of a file that is here by one of its names."""
-    names = names_in(Path(where)) if where.endswith(".py") else []
+    names = functions_of_file(Path(where)) if where.endswith(".py") else []
     if not names:
         return "file.py:name or package.module:name"
     return f"{where}:{names[0]}; it has: {', '.join(names[:12])}"
-
-
-def names_in(file: Path) -> list[str]:
-    """The functions of a file, in its order; none where it cannot be read."""
-    try:
-        body = ast.parse(file.read_bytes()).body
-    except (OSError, SyntaxError, ValueError):
-        return []
-    found = [one.name for one in body if isinstance(one, ast.FunctionDef)]
-    return [name for name in found if not name.startswith("_")]
 
 
 def _labelled(source: str, name: str) -> str:

@@ -9,8 +9,6 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
-from liptest.cli.loading import names_in
-
 _MECHANISM = re.compile(r"[^\s:=-][^\s:=]*:[A-Za-z_][\w.]*")
 _EXAMPLE = re.compile(r"Example: (liptest .+?)(?:\n\s*\n|\s*\Z)", re.DOTALL)
 _NAMED = "mine.py:count"
@@ -66,6 +64,16 @@ def example_for(typed: Sequence[str], commands: dict[str, tuple[str, str]]) -> s
     return _printed(commands[command][0], command, typed[1] if len(typed) > 1 else "")
 
 
+def functions_of_file(file: Path) -> list[str]:
+    """The functions of a file, in its order; none where it cannot be read."""
+    try:
+        body = ast.parse(file.read_bytes()).body
+    except (OSError, SyntaxError, ValueError):
+        return []
+    found = [one.name for one in body if isinstance(one, ast.FunctionDef)]
+    return [name for name in found if not name.startswith("_")]
+
+
 def _options(typed: Sequence[str]) -> dict[str, str]:
     """What was typed for each option, as far as it can be told."""
     found = {}
@@ -83,7 +91,7 @@ def _mechanism(typed: Sequence[str]) -> str | None:
             continue
         if _MECHANISM.fullmatch(word):
             return word
-        if word.endswith(".py") and (names := names_in(Path(word))):
+        if word.endswith(".py") and (names := functions_of_file(Path(word))):
             return f"{word}:{names[0]}"
     return None
 
