@@ -79,11 +79,11 @@ def binary() -> Program:
     return lt.mechanism(lambda data: mechanism.randomise(str(data[0]))), lt.Hypercube(1)
 
 
-def histogram(records: list[int]) -> Any:
+def histogram(records: list[int], epsilon: float) -> Any:
     """Noisy counts of the records 0 and the records 1."""
     from diffprivlib.tools import histogram as noisy
 
-    return noisy(records, epsilon=1.0, bins=2, range=(0, 1))[0]
+    return noisy(records, epsilon=epsilon, bins=2, range=(0, 1))[0]
 
 
 def quantile(records: int) -> Any:

@@ -14,6 +14,7 @@ import threading
 from _thread import get_ident
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from types import ModuleType
 from typing import Any, ClassVar, NoReturn, TypeVar
 
 import numpy as np
@@ -65,7 +66,17 @@ class Session:
         self.asks_types = False
         #: Whether such a function was called where data are symbolic.
         self.filled_plain = False
+        #: Whether a leaf is repeated with Python's own ``float``.
+        self.has_real_floats = False
+        #: Modules that were imported in a run by a name that is computed.
+        self.imported: list[ModuleType] = []
+        #: What stands for ``float`` and the like in modules of the program; set on installing.
+        self.float_calls: list[Any] = []
+        #: Whether what makes arrays has stand-ins.
+        self.follows_arrays = False
         self._determined: list[Determined] = []
+        #: Generators with constant seeds and what stands for them, by id.
+        self.stand_ins: dict[int, tuple[Any, Any]] = {}
         #: Names of generators made elsewhere that are taken as freshly seeded.
         self.taken_as_fresh: set[str] = set()
         #: Whether the last run seeded, read the clock or made bits.

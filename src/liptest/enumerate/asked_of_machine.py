@@ -22,8 +22,10 @@ from typing import Any
 
 from liptest.enumerate.analysis_session import Session, active
 from liptest.enumerate.compiled_code import package_of
+from liptest.enumerate.replaceable_names import is_of_packages
 from liptest.enumerate.side_effects import is_random_device
 from liptest.enumerate.surroundings import HAND_IN, caller_of, depends, imported_now, is_programs
+from liptest.runs.surroundings import StandIn
 from liptest.values.lines import line_in_words
 
 # Functions that tell something else at another place or time; whoever calls them for the program.
@@ -80,7 +82,7 @@ def asker_of(frame: FrameType | None) -> FrameType | None:
                 return None
             frame = frame.f_back
             continue
-        if not is_programs(frame) or "site-packages" in frame.f_code.co_filename:
+        if not is_programs(frame) or is_of_packages(frame.f_code.co_filename):
             return None
         return None if imported_now(frame) else frame
     return None
@@ -119,7 +121,7 @@ def asking_methods() -> Iterator[tuple[type, str, Answer]]:
                 yield owner, name, _doing(getattr(owner, name), what)
 
 
-class LiveFile:
+class LiveFile(StandIn):
     """Stands in for an open pipe, terminal or ``sys.stdin``; other threads get the original."""
 
     def __init__(self, original: Any, session: Session, what: str) -> None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import builtins
 import dis
 from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import lru_cache
 from types import CodeType, FunctionType
 from typing import Any
@@ -93,8 +92,8 @@ TYPE: Any = class_for(type, _kind_of)
 class FloatCalls:
     """Modules in which ``float`` stands for something else during an analysis.
 
-    Every object that the program reaches is noted; ``put`` then chooses the modules. ``stand_in``
-    may be that of another class.
+    Every object that the program reaches is noted; ``choose`` then chooses the modules.
+    ``stand_in`` may be that of another class.
     """
 
     def __init__(self, stand_in: Any = FLOAT) -> None:
@@ -121,10 +120,13 @@ class FloatCalls:
         """Whether the program reaches more than was looked at."""
         return self._count >= MOST
 
-    def put(self) -> None:
-        """Choose the modules, and put the stand-in there."""
+    def choose(self) -> None:
+        """Choose the modules."""
         if not self.is_cut_off:
             self.spaces = self._chosen()
+
+    def put(self) -> None:
+        """Put the stand-in into the modules that were chosen."""
         for space in self.spaces:
             space[self._name] = self._stand_in
 
@@ -145,16 +147,6 @@ class FloatCalls:
         """Take it away, wherever it is."""
         for space in self.spaces:
             space.pop(self._name, None)
-
-    @contextmanager
-    def real(self) -> Iterator[None]:
-        """The real ``float``, for a time."""
-        self.take_back()
-        try:
-            yield
-        finally:
-            for space in self.spaces:
-                space[self._name] = self._stand_in
 
     def _chosen(self) -> list[dict[str, Any]]:
         by_space: dict[int, list[FunctionType]] = {}

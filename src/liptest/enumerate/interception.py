@@ -10,7 +10,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from functools import lru_cache, partial
 from types import BuiltinMethodType, MethodType
 from typing import Any
@@ -48,6 +48,7 @@ from liptest.enumerate.constant_seeds import (
 )
 from liptest.enumerate.float_calls import INT, TYPE, WHOLE_INT, FloatCalls
 from liptest.enumerate.generator import ChoiceGenerator
+from liptest.enumerate.imports import Imports
 from liptest.enumerate.other_threads import refusing, starting_functions, starting_methods
 from liptest.enumerate.random_state import ChoiceRandomState
 from liptest.enumerate.replaceable_names import (
@@ -61,7 +62,6 @@ from liptest.enumerate.replaceable_names import (
     reachable,
 )
 from liptest.enumerate.side_effects import (
-    RandomnessWatch,
     drawn_elsewhere,
     events_refused,
     is_random_device,
@@ -122,10 +122,19 @@ def intercepted_randomness(
         undo: list[Undo] = []
         session = Session(name, trusted)
         try:
-            left = _install(session, function, undo, symbolic_data, kept)
-            session.watch = RandomnessWatch(name, left)
+            imports = Imports(
+                session,
+                partial(_install, session, function, undo, symbolic_data, kept),
+                partial(_install_asking, session, undo),
+                partial(_take_back, undo),
+            )
+            imports.begin()
             push(session)
-            with events_refused(session.refuse_event), session.watch.standing_still():
+            with (
+                events_refused(session.refuse_event),
+                session.watch.standing_still(),
+                imports.followed(),
+            ):
                 yield session
                 session.end()
         finally:
@@ -152,9 +161,7 @@ def _install(
     for owner, name, method in python_random.replaced_methods():
         undo.append(_method_back(owner, name))
         setattr(owner, name, method)
-    for owner, name, what in starting_methods():
-        undo.append(_method_back(owner, name))
-        setattr(owner, name, kept_follower(getattr(owner, name), refusing(what), draws=False))
+    _replace_asking_methods(undo)
     for owner, name, method in symbolic_arrays.polars_methods():
         undo.append(_method_back(owner, name))
         setattr(owner, name, method)
@@ -165,9 +172,6 @@ def _install(
         Site(name, space[name], partial(space.__setitem__, name))
         for space, name in module_sites({**arrays, **stand_in})
     ]
-    for owner, name, answer in asking_methods():
-        undo.append(_method_back(owner, name))
-        setattr(owner, name, kept_follower(getattr(owner, name), answer, draws=False))
     _replace(undo, [site for site in places if id(site.value) in stand_in], stand_in)
     watched = partial(_watched_compiled, session)
     session.trap_libraries = lambda: undo.extend(replaced_library_calls(watched))
@@ -193,11 +197,11 @@ def _install(
             return False
         return is_random_device(attribute_of(value, "name")) or is_live_file(value)
 
-    sites = reachable(function, wanted)
+    sites = reachable(function, wanted, session.imported)
     making = [site for site in (*places, *sites) if id(site.value) in arrays]
     sites = [site for site in sites if id(site.value) not in arrays]
-    session.follow_arrays = partial(_replace, undo, making, arrays)
-    if symbolic_data:
+    session.follow_arrays = partial(_follow_arrays, session, undo, making, arrays)
+    if symbolic_data or session.follows_arrays:
         session.follow_arrays()
     determined = _determined(session, files, sites)
     for site in sites:
@@ -232,10 +236,31 @@ def _install(
         session.surroundings.sees_all = True
     for one in calls:
         undo.append(one.take_back)
-        one.put()
-    session.real_floats = partial(_real, session, calls)
+        one.choose()
+    session.float_calls = calls
+    session.real_floats = partial(_real, session)
+    if not session.has_real_floats:
+        _put_floats(session)
     session.asks_types = symbolic_data and calls[-1].is_named_elsewhere
     return left
+
+
+def _install_asking(session: Session, undo: list[Undo]) -> None:
+    """Put only those stand-ins in their places that tell of what asks the machine."""
+    _replace_asking_methods(undo)
+    stand_in = dict(_asking_names(session))
+    sites = [
+        Site(name, space[name], partial(space.__setitem__, name))
+        for space, name in module_sites(stand_in)
+    ]
+    _replace(undo, sites, stand_in)
+
+
+def _replace_asking_methods(undo: list[Undo]) -> None:
+    answers = [(owner, name, refusing(what)) for owner, name, what in starting_methods()]
+    for owner, name, answer in (*answers, *asking_methods()):
+        undo.append(_method_back(owner, name))
+        setattr(owner, name, kept_follower(getattr(owner, name), answer, draws=False))
 
 
 def _replace(undo: list[Undo], sites: list[Site], stand_in: dict[int, Any]) -> None:
@@ -246,17 +271,31 @@ def _replace(undo: list[Undo], sites: list[Site], stand_in: dict[int, Any]) -> N
             site.put(stand_in[id(site.value)])
 
 
+def _follow_arrays(
+    session: Session, undo: list[Undo], making: list[Site], arrays: dict[int, Any]
+) -> None:
+    session.follows_arrays = True
+    _replace(undo, making, arrays)
+
+
 @contextmanager
-def _real(session: Session, calls: list[FloatCalls]) -> Iterator[None]:
+def _real(session: Session) -> Iterator[None]:
     """With Python's own classes in the code of the function, and NumPy's own arrays."""
     fills, session.fills_symbolic = session.fills_symbolic, False
+    session.has_real_floats = True
     try:
-        with ExitStack() as stack:
-            for one in calls:
-                stack.enter_context(one.real())
-            yield
+        for one in session.float_calls:
+            one.take_back()
+        yield
     finally:
         session.fills_symbolic = session.tree.keeps_room = fills
+        session.has_real_floats = False
+        _put_floats(session)
+
+
+def _put_floats(session: Session) -> None:
+    for one in session.float_calls:
+        one.put()
 
 
 def _replaced_names(session: Session) -> Iterator[tuple[int, Any]]:
@@ -270,6 +309,14 @@ def _replaced_names(session: Session) -> Iterator[tuple[int, Any]]:
         yield id(original), kept_follower(original, _system_source(name))
     for original in (*MATH, *MATH_OF_TWO, math.isnan, math.isinf, math.isfinite):
         yield id(original), kept_follower(original, _of_math(original), draws=False)
+    yield from _asking_names(session)
+    for original in _ENDS:
+        answer = _refuse_process_end(original, os.getpid())
+        yield id(original), follower(original, answer, draws=False)
+
+
+def _asking_names(session: Session) -> Iterator[tuple[int, Any]]:
+    """Those of them that ask the machine, or start what cannot be followed."""
     for name, original in vars(time).items():
         if name in TIMES:
             yield id(original), kept_follower(original, _clock(original), draws=False)
@@ -279,9 +326,6 @@ def _replaced_names(session: Session) -> Iterator[tuple[int, Any]]:
         yield id(sys.stdin), LiveFile(sys.stdin, session, "asks for input")
     for original, what in starting_functions():
         yield id(original), kept_follower(original, refusing(what), draws=False)
-    for original in _ENDS:
-        answer = _refuse_process_end(original, os.getpid())
-        yield id(original), follower(original, answer, draws=False)
 
 
 def _determined(session: Session, files: ProgramFiles, sites: list[Site]) -> dict[int, Any]:
@@ -308,7 +352,10 @@ def _determined(session: Session, files: ProgramFiles, sites: list[Site]) -> dic
 
 
 def _determine(session: Session, value: Any, seed: Literal) -> Any:
-    """Follow a generator from its constant seed on; what stands for it."""
+    """Follow a generator from its constant seed on; what stands for it, once for each."""
+    known = session.stand_ins.get(id(value))
+    if known is not None:
+        return known[1]
     stand_in: Any = value
     renew: Callable[[], None]
     state: Callable[[], Any]
@@ -323,6 +370,7 @@ def _determine(session: Session, value: Any, seed: Literal) -> Any:
         first = stand_in.bit_generator.state
         renew = partial(setattr, stand_in.bit_generator, "state", first)
         state = lambda: stand_in.bit_generator.state  # noqa: E731
+    session.stand_ins[id(value)] = value, stand_in
     session.determine(Determined(f"{seed.value!r} ({seed})", renew, state))
     return stand_in
 

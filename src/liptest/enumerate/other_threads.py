@@ -15,7 +15,7 @@ from functools import lru_cache
 from types import FrameType
 from typing import Any
 
-from liptest.enumerate.replaceable_names import is_foreign
+from liptest.enumerate.replaceable_names import is_foreign, is_of_packages
 from liptest.errors import NonDeterministicError
 from liptest.values.lines import line_in_words
 
@@ -116,7 +116,7 @@ def is_opened_by_program() -> bool:
         frame = frame.f_back
     if frame is None or is_foreign(frame.f_globals.get("__name__")):
         return False
-    return "site-packages" not in frame.f_code.co_filename
+    return not is_of_packages(frame.f_code.co_filename)
 
 
 def _top(frame: FrameType) -> str:

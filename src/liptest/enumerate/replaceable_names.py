@@ -49,11 +49,15 @@ _PLAIN = (
 )
 # Types of which all is looked at; an object of a subclass may hold more.
 _WALKED = {FunctionType, CellType, dict, list, tuple, set, frozenset, deque, np.ndarray}
+#: Functions that import what is named by a text.
+COMPUTED = frozenset({"import_module", "__import__"})
 # Functions that name one of these reach globals that they do not name,
 _MAKING_GLOBALS = frozenset(
-    {"globals", "vars", "eval", "exec", "modules", "import_module", "__import__", "__globals__"}
+    {"globals", "vars", "eval", "exec", "modules", "__globals__", *COMPUTED}
     | {"f_globals", "f_locals", "_getframe", "currentframe", "getmodule"}
 )
+# of these any module,
+_MAKING_MODULES = COMPUTED | {"modules"}
 # and of these what modules that they name hold under other names.
 _MAKING_NAMES = _MAKING_GLOBALS | {"getattr", "attrgetter", "methodcaller"}
 _MAKING_NAMES |= {"__dict__", "__getattribute__"}
@@ -108,13 +112,19 @@ def numba_source(value: Any) -> FunctionType | None:
     return source if isinstance(source, FunctionType) else None
 
 
-def reachable(function: Any, wanted: Callable[[Any], bool]) -> list[Site]:
-    """Sites of all wanted values that the function can reach.
+def reachable(
+    function: Any, wanted: Callable[[Any], bool], modules: Iterable[ModuleType] = ()
+) -> list[Site]:
+    """Sites of all wanted values that the function can reach, or any name of these modules.
 
     Where it reaches too many objects, any generator of this process may be one of them.
     """
     walk = _Walk(wanted)
     walk.visit("the mechanism", function, None)
+    for module in modules:
+        space = vars(module)
+        for name, value in list(space.items()):
+            walk.visit(f"{module.__name__}.{name}", value, partial(space.__setitem__, name))
     while walk.queue and len(walk.seen) < MOST:
         walk.visit(*walk.queue.pop())
     if walk.queue:
@@ -225,6 +235,8 @@ def _globals_of(function: FunctionType) -> Iterator[tuple[str, Any, Any]]:
         if isinstance(item, ModuleType):
             modules.append(item)
         yield name, item, partial(space.__setitem__, name)
+    if not named.isdisjoint(_MAKING_MODULES):
+        yield from _of_any_module()
     everywhere = vars(builtins)
     for name in named & everywhere.keys() - space.keys():
         yield name, everywhere[name], partial(everywhere.__setitem__, name)
@@ -241,6 +253,17 @@ def _globals_of(function: FunctionType) -> Iterator[tuple[str, Any, Any]]:
             if is_part and name in named:
                 modules.append(item)
             yield inner, item, partial(inside.__setitem__, name)
+
+
+def _of_any_module() -> Iterator[tuple[str, Any, Any]]:
+    """The generators that modules of programs hold."""
+    for module in list(sys.modules.values()):
+        space = attribute_of(module, "__dict__")
+        if type(space) is not dict or is_others(space.get("__name__")):
+            continue
+        for name, item in list(space.items()):
+            if is_drawing(item):
+                yield f"{space.get('__name__')}.{name}", item, partial(space.__setitem__, name)
 
 
 def _put_default(function: FunctionType, place: int, value: Any) -> None:
@@ -329,6 +352,11 @@ def is_foreign(module: Any) -> bool:
 def is_others(module: Any) -> bool:
     """Whether it is foreign, or a module of liptest: no part of any program."""
     return is_foreign(module) or (isinstance(module, str) and module.partition(".")[0] == "liptest")
+
+
+def is_of_packages(file: str) -> bool:
+    """Whether a file is in a folder that installed packages are in."""
+    return "site-packages" in file or "dist-packages" in file
 
 
 _OWN = ("liptest.values", "liptest.enumerate")

@@ -96,6 +96,22 @@ def events_refused(refuse: Callable[[str], None]) -> Iterator[None]:
         del _refusing[thread]
 
 
+@contextmanager
+def unnoticed() -> Iterator[None]:
+    """Meanwhile nothing that this thread does is noticed or refused."""
+    thread = get_ident()
+    kept: list[tuple[Any, Any]] = [
+        (listeners, listeners.pop(thread))
+        for listeners in (_listening, _refusing)
+        if thread in listeners
+    ]
+    try:
+        yield
+    finally:
+        for listeners, listener in kept:
+            listeners[thread] = listener
+
+
 def is_random_device(path: Any) -> bool:
     """Whether a path, as that of an open file, is one of the devices that give random bytes."""
     try:
@@ -208,21 +224,50 @@ class RandomnessWatch:
     def __init__(self, name: str, held: Held) -> None:
         self._name = name
         self._before: list[bytes] = []
-        self._held: Held = [
+        self._moved: str | None = None
+        #: Whether calls, and draws from the operating system, tell nothing for a time.
+        self._is_silent = False
+        self._draws_aside = 0
+        self._held: Held = []
+        self.hold(held)
+
+    def hold(self, held: Held) -> None:
+        """What has no stand-in from now on, with words; it must stand still from here."""
+        self._held = [
             ("the module random, past its functions", random._inst),
             ("numpy.random, past its functions", _GLOBAL),
             ("rng past its public methods", UNUSED_BITS),
             *((f"a generator that it holds ({where})", one) for where, one in held),
         ]
+        self._before = self._states()
 
     @contextmanager
     def standing_still(self) -> Iterator[None]:
         """NonDeterministicError when a state changed meanwhile."""
         self._before = self._states()
         yield
-        for (where, _), state, known in zip(self._held, self._states(), self._before, strict=True):
-            if state != known:
-                raise drawn_elsewhere(self._name, where)
+        where = self._where_moved()
+        if where is not None:
+            raise drawn_elsewhere(self._name, where)
+
+    def _where_moved(self) -> str | None:
+        if self._moved is None:
+            pairs = zip(self._held, self._states(), self._before, strict=True)
+            self._moved = next((one[0] for one, state, known in pairs if state != known), None)
+        return self._moved
+
+    @contextmanager
+    def set_aside(self, *, is_heard: bool) -> Iterator[None]:
+        """Draws meanwhile are none of the program's, nor calls, unless they are heard."""
+        self._where_moved()
+        self._is_silent, before = not is_heard, self._is_silent
+        self._draws_aside += 1
+        try:
+            yield
+        finally:
+            self._is_silent = before
+            self._draws_aside -= 1
+            self._before = self._states()
 
     @contextmanager
     def forgiven(self) -> Iterator[None]:
@@ -244,7 +289,9 @@ class RandomnessWatch:
         is_own: dict[CodeType, bool] = {}
 
         def note(frame: Any, event: str, argument: Any) -> None:
-            if event == "c_call" and argument in SYSTEM_SOURCES:
+            if self._is_silent:
+                return
+            if event == "c_call" and argument in SYSTEM_SOURCES and not self._draws_aside:
                 seen.append(argument)
             if look is None or event not in _LOOKED_AT:
                 return

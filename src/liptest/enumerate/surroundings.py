@@ -28,10 +28,12 @@ from liptest.enumerate.compiled_code import (
 from liptest.enumerate.executed_code import ExecutedCode
 from liptest.enumerate.polars_calls import is_made_before, refused_call
 from liptest.enumerate.replaceable_names import (
+    COMPUTED,
     attribute_of,
     imported_by,
     is_foreign,
     is_others,
+    names_in,
 )
 from liptest.enumerate.set_orders import (
     CodeStep,
@@ -68,7 +70,7 @@ _TELLING_NAMES |= {"eval", "exec", "globals", "vars", "getattr", "__dict__", "__
 # Names of what looks at the functions that are under way.
 _OF_CALLS = frozenset({"_getframe", "_current_frames", "currentframe", "f_back", "extract_stack"})
 _TELLING_NAMES |= _OF_CALLS | {"inspect", "posix"}
-_TELLING_NAMES |= {"attrgetter", "methodcaller", "import_module", "__import__", "_random"}
+_TELLING_NAMES |= {"attrgetter", "methodcaller", "_random", *COMPUTED}
 _SET_ITERATOR: Any = type(iter(set()))
 
 
@@ -125,10 +127,13 @@ class Surroundings:
         if is_foreign(space.get("__name__")):
             return
         codes = list(codes_in(code))
+        imported = imported_by(code, space)
+        if None in imported or not names_in(code).isdisjoint(COMPUTED):
+            self.sees_all = True  # what it imports runs once
         tells = (
             any(map(_may_tell, codes))
             or any(self.compiled.is_named_by(one, space) for one in codes)
-            or any(map(makes_names, imported_by(code, space)))
+            or any(map(makes_names, imported))
         )
         if tells:
             self._has_telling_code = True
@@ -343,7 +348,10 @@ def caller_of(frame: FrameType | None) -> FrameType | None:
 def imported_now(frame: FrameType | None) -> str:
     """The module that the program is importing where a frame is, or ""."""
     name = ""
-    while frame is not None and package_of(frame.f_globals.get("__name__")) != "liptest":
+    while frame is not None:
+        module = frame.f_globals.get("__name__")
+        if package_of(module) == "liptest" and module not in _STAND_INS:
+            break
         if frame.f_code.co_name == "_find_and_load":
             name = str(frame.f_locals.get("name", name))
         frame = frame.f_back
@@ -352,7 +360,7 @@ def imported_now(frame: FrameType | None) -> str:
 
 # What calls the originals in the place of the program.
 _CALLING = frozenset({"liptest.enumerate.analysis_session", "liptest.values.faults"})
-_STAND_INS = _CALLING | {"liptest.enumerate.interception"}
+_STAND_INS = _CALLING | {"liptest.enumerate.interception", "liptest.enumerate.imports"}
 
 
 def is_programs(frame: FrameType) -> bool:

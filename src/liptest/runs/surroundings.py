@@ -41,6 +41,16 @@ _SOON = 1e-3
 PutBack = Callable[[], None]
 
 
+class StandIn:
+    """What stands for a stream for a time, in this or in another thread: ``_original``."""
+
+    _original: Any
+
+
+def _stream_of(value: Any) -> Any:
+    return value._original if issubclass(type(value), StandIn) else value
+
+
 @contextmanager
 def surroundings_kept() -> Iterator[None]:
     """Put back what the code that runs inside changes of its process.
@@ -101,8 +111,7 @@ def _noted_locale() -> PutBack:
 
 def _noted_interpreter() -> PutBack:
     limit, profile, trace = sys.getrecursionlimit(), sys.getprofile(), sys.gettrace()
-    names = (*_HOOKS, *_STREAMS)
-    known = {name: vars(sys)[name] for name in names}
+    known = {name: _stream_of(vars(sys)[name]) for name in (*_HOOKS, *_STREAMS)}
     of_threads = threading.excepthook
 
     def put_back() -> None:
@@ -113,7 +122,9 @@ def _noted_interpreter() -> PutBack:
             sys.setprofile(profile)
         if sys.gettrace() is not trace:
             sys.settrace(trace)
-        vars(sys).update(known)
+        for name, value in known.items():
+            if _stream_of(vars(sys).get(name)) is not value:
+                vars(sys)[name] = value
         threading.excepthook = of_threads
 
     return put_back

@@ -221,7 +221,7 @@ def test_nothing_stays_patched_however_it_ends(ending: type[BaseException]) -> N
 def test_an_interruption_of_installing_is_taken_back(monkeypatch: pytest.MonkeyPatch) -> None:
     before = all_states()
 
-    def interrupted(function: Any, wanted: Any) -> Any:
+    def interrupted(function: Any, wanted: Any, modules: Any = ()) -> Any:
         raise KeyboardInterrupt
 
     monkeypatch.setattr("liptest.enumerate.interception.reachable", interrupted)
