@@ -14,6 +14,7 @@ import liptest as lt
 from liptest.verdicts import Decision
 from tests.golden.catalogue_cases import ENTRIES, catalogue
 from tests.golden.test_catalogue_table import FINITE, outputs_of
+from tests.shares import mostly_slow
 
 # What the tracing refuses: endless loops, and outputs that mix several continuous draws.
 REFUSED = {"gap svt", "gap noisy max", "staircase"}
@@ -126,7 +127,7 @@ def test_real_numbers_with_noise_by_their_densities(name: str) -> None:
         assert found.upper - found.lower < 1e-11
 
 
-@pytest.mark.parametrize("name", sorted(UNBOUNDED))
+@pytest.mark.parametrize("name", mostly_slow(sorted(UNBOUNDED), 2))
 def test_whole_numbers_without_bound(name: str) -> None:
     """The pair of the closed form: the loss of every output that is listed, never above it."""
     entry = ENTRIES[name]

@@ -18,7 +18,7 @@ PIPELINES = (
 IN_POLARS = ("visits", "group_counts", "group_means", "regression", "quantile", "epoch")
 PIPELINES += tuple(f"in_polars.{one}" for one in IN_POLARS)
 MODULES: dict[str, Any] = {one: import_module(f"examples.pipelines.{one}") for one in PIPELINES}
-LONG = {"regression", "gradient_step", *PIPELINES[3:]} - {"in_polars.visits"}
+LONG = {*PIPELINES[1:]} - {"in_polars.visits"}
 
 
 def _marked(name: str, *values: str) -> Any:

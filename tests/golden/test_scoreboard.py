@@ -16,6 +16,7 @@ import pytest
 from benchmarks.world.board import ENVIRONMENTS, ROWS, environment_of
 from benchmarks.world.page import PAGE, page, read_results
 from benchmarks.world.rows import answer
+from tests.shares import mostly_slow
 
 KNOWN: dict[str, Any] = json.loads(
     Path(__file__).with_name("real_libraries.json").read_text(encoding="utf-8")
@@ -71,7 +72,7 @@ def test_the_goal_of_mechanisms_libraries_and_documented_bugs() -> None:
     assert len(refuted) >= 10
 
 
-@pytest.mark.parametrize("name", ["opendp-rr-bool", "opendp-laplace-3"])
+@pytest.mark.parametrize("name", mostly_slow(["opendp-rr-bool", "opendp-laplace-3"], 2))
 def test_a_row_runs_here_and_gives_the_stored_answer(name: str) -> None:
     row = BY_NAME[name]
     try:

@@ -21,7 +21,16 @@ _DOMAINS: dict[str, Domain] = {
 }
 
 
-@pytest.mark.parametrize("leak", mostly_slow(LEAKS, 3), ids=lambda leak: leak.name)
+#: Seconds each.
+_LONG = {"values_that_occur", "answers_told_above_a_noisy_threshold"}
+_QUICK, _DEAR = ([leak for leak in LEAKS if (leak.name in _LONG) is long] for long in (False, True))
+
+
+@pytest.mark.parametrize(
+    "leak",
+    [*mostly_slow(_QUICK, 3), *(pytest.param(leak, marks=pytest.mark.slow) for leak in _DEAR)],
+    ids=lambda leak: leak.name,
+)
 @pytest.mark.parametrize("way", ["released", pytest.param("branches", marks=pytest.mark.slow)])
 def test_no_price_is_below_what_a_leak_costs(leak: Leak, way: str) -> None:
     found = lt.mechanism(leak.function).aligned_paths(_DOMAINS[leak.data], way=way)

@@ -20,6 +20,7 @@ import pytest
 
 import liptest as lt
 from liptest.mechanisms.laws import Raised
+from tests.shares import mostly_slow
 
 DATA = np.array([0, 1])
 #: Of a law with more leaves only a part is compared.
@@ -422,7 +423,7 @@ DERIVED: dict[str, tuple[Callable[[Any], Any], bool]] = {
 @pytest.mark.parametrize("drawn", ["number", "entry", "array"])
 @pytest.mark.parametrize("first", ["u meets noise", "v meets noise"])
 @pytest.mark.parametrize("late", [False, True])
-@pytest.mark.parametrize("name", DERIVED)
+@pytest.mark.parametrize("name", mostly_slow(DERIVED, 3))
 def test_derived_numbers_share_their_base(drawn: str, first: str, late: bool, name: str) -> None:
     derive, rising = DERIVED[name]
     bound = derive(0.25)

@@ -16,6 +16,7 @@ from liptest.enumerate.generator import ChoiceGenerator
 from liptest.enumerate.outputs import canonical_output as canonical
 from liptest.values import sum_laws
 from liptest.values.grid import GRID, UNIT
+from tests.shares import mostly_slow
 from tests.unit.enumerate.bits import law_of
 
 QUARTER = Fraction(1, 4)
@@ -75,7 +76,7 @@ def test_randomised_response_of_a_count(function: Callable[[Any, Any], Any]) -> 
     assert law.leaves == (9 if function in COUNTS else 256)
 
 
-@pytest.mark.parametrize("function", COUNTS)
+@pytest.mark.parametrize("function", mostly_slow(COUNTS, 3))
 def test_many_records_have_as_many_leaves_as_totals(function: Callable[[Any, Any], Any]) -> None:
     data = np.arange(300) % 3 == 0
     law = lt.mechanism(function).law(data.astype(np.int64))

@@ -18,6 +18,7 @@ from liptest.evidence.verify import examine
 from liptest.mechanisms.laws import AtPlace
 from liptest.privacy.comparison import compare_laws
 from liptest.runs.fingerprints import fingerprint
+from tests.shares import mostly_slow
 from tests.unit.enumerate.later_programs import AGAIN, LATER
 from tests.unit.enumerate.row_programs import ALONE, JOINT
 
@@ -128,7 +129,7 @@ def test_coordinates_of_different_sizes() -> None:
 PRIVATE = {"one_coin_more_at_the_end", "one_object_for_all"}
 
 
-@pytest.mark.parametrize("function", JOINT, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("function", mostly_slow(JOINT, 3), ids=lambda f: f.__name__)
 def test_what_brings_records_together_has_no_such_proof(function: Any) -> None:
     distribution = lt.ProductDistribution.uniform(lt.RecordGrid([3] * 40))
     if function.__name__ in PRIVATE:
