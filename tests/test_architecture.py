@@ -32,8 +32,8 @@ CHAIN = 20
 # Attributes asked for by name, public names in two files or more, names of the package.
 PROBES = 9
 DEFINED_TWICE = 4
-# Fifty, and what tables are declared with.
-PUBLIC_NAMES = 55
+# Fifty, what tables are declared with, and what samplers are.
+PUBLIC_NAMES = 56
 # Lines of a file, which holds one concept.
 LONGEST = 700
 

@@ -50,6 +50,7 @@ if _TYPE_CHECKING:
     from liptest.mechanisms.base import Mechanism as Mechanism
     from liptest.mechanisms.declared import ClosedForm as ClosedForm
     from liptest.mechanisms.declared import StatisticMechanism as StatisticMechanism
+    from liptest.mechanisms.samplers import sampler as sampler
     from liptest.mechanisms.shift import ShiftMechanism as ShiftMechanism
     from liptest.privacy.check import check_privacy as check_privacy
     from liptest.privacy.claims import log as log
@@ -101,6 +102,7 @@ _HOME = {
     **dict.fromkeys(("DiscreteGaussian", "DiscreteLaplace"), "mechanisms.additive"),
     "Mechanism": "mechanisms.base",
     **dict.fromkeys(("ClosedForm", "StatisticMechanism"), "mechanisms.declared"),
+    "sampler": "mechanisms.samplers",
     "ShiftMechanism": "mechanisms.shift",
     "check_privacy": "privacy.check",
     "log": "privacy.claims",

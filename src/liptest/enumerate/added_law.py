@@ -27,7 +27,7 @@ from liptest.enumerate.noise_outputs import RealPlace, forms_in, replaced
 from liptest.enumerate.restarts import RestartingTree
 from liptest.enumerate.running import Run
 from liptest.enumerate.sub_samplers import SamplerLaws
-from liptest.errors import LiptestError, UnsupportedRandomnessError
+from liptest.errors import LawError, LiptestError, UnsupportedRandomnessError
 from liptest.mechanisms.laws import Output, as_fraction, exact_ball
 from liptest.symbolic.answer_functions import answer_value, with_functions
 from liptest.symbolic.answers import Answer, Differences, ManyDifferences
@@ -61,6 +61,8 @@ class AddedLaw:
         The output, except for its numbers.
     reads_length
         Whether the number of records was read.
+    conditions
+        What is taken for granted of functions that are declared to only draw.
     """
 
     places: tuple[tuple[tuple[int, Fraction], ...], ...]
@@ -69,6 +71,7 @@ class AddedLaw:
     moves: tuple[Constants, ...]
     skeleton: Output
     reads_length: bool = False
+    conditions: frozenset[str] = frozenset()
 
     def excess(self, epsilon: Fraction) -> tuple[Fraction, Constants]:
         """The largest hockey-stick divergence of what was enumerated, from above, and its move."""
@@ -174,10 +177,17 @@ class AnyDataset(Protocol):
 
 
 def find_added_law(program: Adding, data: AnyDataset) -> AddedLaw | str:
-    """The law of what a program adds to its data, or why there is none."""
+    """The law of what a program adds to its data, or why there is none.
+
+    Raises LawError where a declared sampler has another law.
+    """
     try:
         return _found(program, data)
+    except LawError:
+        raise
     except Abort as abort:
+        if isinstance(abort.error, LawError):
+            raise abort.error from None
         return str(abort.error)
     except LiptestError as error:
         return str(error)
@@ -219,7 +229,13 @@ def _found(program: Adding, data: AnyDataset) -> AddedLaw | str:
     if moves is None:
         return f"{name}: its sums are not whole numbers, or have too many differences"
     law = AddedLaw(
-        places, masses, 1 - sum(masses.values(), Fraction(0)), moves, skeleton, data.reads_length
+        places,
+        masses,
+        1 - sum(masses.values(), Fraction(0)),
+        moves,
+        skeleton,
+        data.reads_length,
+        frozenset(laws.conditions),
     )
     numbered = {one.number: one for one in functions.values()}
     return _checked(program, data, law, template, numbered)

@@ -54,6 +54,7 @@ from liptest.enumerate.tracing import TracedChoice, TracingTree
 from liptest.enumerate.whole_outputs import WholeTree
 from liptest.errors import (
     InputError,
+    LawError,
     LiptestError,
     MechanismError,
     check_count,
@@ -400,9 +401,13 @@ class PythonFunction(Mechanism):
                 session.calls_watched(),
             ):
                 own = self.name, self.function, self._takes_generator, self._canonical
-                return find_added_law(Adding(*own, session), data)
+                found = find_added_law(Adding(*own, session), data)
+        except LawError:
+            raise
         except LiptestError as error:
             return str(error)
+        self._known.conditions |= set() if isinstance(found, str) else found.conditions
+        return found
 
     def float_paths(self, dataset: IntArray) -> FloatPaths:
         """All paths on a dataset, (d,), with every float operation that was done with noise."""

@@ -28,7 +28,8 @@ from liptest.enumerate.pure_code import PARTS, NotPure, constant_of, original_of
 from liptest.enumerate.replaceable_names import names_in
 from liptest.enumerate.restarts import RestartingTree
 from liptest.enumerate.source import LOOKING, FunctionSource, read_source
-from liptest.errors import LiptestError
+from liptest.errors import LawError, LiptestError
+from liptest.mechanisms.samplers import declared_sampler
 
 _DRAWING = frozenset({"random", "integers", "binomial"})
 _TYPES = (bool, float, int, str, Fraction)
@@ -60,6 +61,8 @@ class SamplerLaws:
         self._laws: dict[Any, Outcomes | None] = {}
         self._samplers: dict[FunctionType, bool] = {}
         self._rewritten: dict[FunctionType, Any] = {}
+        #: What is taken for granted of functions that are declared to only draw.
+        self.conditions: set[str] = set()
 
     def summarised(self, function: Any, rewrite: Callable[[Any], Any]) -> Callable[..., Any] | None:
         """A stand-in for a function that only draws; None for any other.
@@ -83,7 +86,10 @@ class SamplerLaws:
             if key not in self._laws:
                 if function not in self._rewritten:
                     self._rewritten[function] = rewrite(function) or function
-                self._laws[key] = self._enumerated(self._rewritten[function], given)
+                try:
+                    self._laws[key] = self._law_of(function, given)
+                except LawError as error:
+                    tree.fail(error)
             found = self._laws[key]
             if found is None:
                 return function(*arguments, **options)
@@ -94,6 +100,19 @@ class SamplerLaws:
             return values[taken]
 
         return call
+
+    def _law_of(self, function: FunctionType, given: tuple[Any, ...]) -> Outcomes | None:
+        found = self._enumerated(self._rewritten[function], given)
+        declared = declared_sampler(function)
+        if declared is not None and found is not None:
+            values, weights = found
+            total = sum(weights)
+            masses = {
+                one: Fraction(weight, total)
+                for one, weight in zip(values, weights[:-1], strict=True)
+            }
+            declared.check([one for one in given if not is_generator(one)], masses)
+        return found
 
     def _enumerated(self, function: FunctionType, arguments: tuple[Any, ...]) -> Outcomes | None:
         tree = RestartingTree(
@@ -120,6 +139,8 @@ class SamplerLaws:
             session.follow(tree)
         try:
             law = tree.law(run)
+        except LawError:
+            raise
         except LiptestError:
             return None
         finally:
@@ -140,8 +161,12 @@ class SamplerLaws:
     def is_sampler(self, function: FunctionType) -> bool:
         """Whether a function draws, and calculates from its arguments, and nothing else."""
         if function not in self._samplers:
-            self._samplers[function] = False  # while it is looked at: it may call itself
-            self._samplers[function] = self._only_draws(function)
+            declared = declared_sampler(function)
+            self._samplers[function] = declared is not None  # or while it is looked at
+            if declared is None:
+                self._samplers[function] = self._only_draws(function)
+            else:
+                self.conditions.add(declared.condition)
         return self._samplers[function]
 
     def _only_draws(self, function: FunctionType) -> bool:

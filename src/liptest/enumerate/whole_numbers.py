@@ -238,7 +238,8 @@ _SUMMED_UP = (
 
 def find_over_all_numbers(function: Any, dataset: IntArray) -> WholeFunction | None:
     """A Python function seen so; None where that is not followed, or tells no more."""
-    folds = Folds(lambda value: None, samplers=SamplerLaws(function.name))
+    samplers = SamplerLaws(function.name)
+    folds = Folds(lambda value: None, samplers=samplers)
     rewrite = _Rewritten(function, folds)
     try:
         leaves = function.of_leaves(_FEW_RUNS, rewrite).fresh_law(dataset).outputs
@@ -248,7 +249,7 @@ def find_over_all_numbers(function: Any, dataset: IntArray) -> WholeFunction | N
         found = WholeFunction(function.of_leaves(MOST_LEAVES, rewrite), function)
         part = function.within(_SOME_RUNS, choices=_SOME_CHOICES).fresh_law(dataset)
         check_below(part, found.whole_law(dataset), function.name)
-        found.inner._known.conditions.add(_SUMMED_UP)
+        found.inner._known.conditions |= {_SUMMED_UP} | samplers.conditions
     except LiptestError:
         return None
     return found

@@ -98,6 +98,7 @@ def _with_added_law(task: Task, claim: Claim, known: Alignment) -> Alignment:
         reads_length=law.reads_length,
         seconds=known.seconds + time.perf_counter() - started,
         values=len(law.masses),
+        given=tuple(sorted(law.conditions)),
     )
 
 
@@ -114,6 +115,8 @@ def aligned_verdict(task: Task, found: Alignment) -> PrivacyVerdict:
     }
     if found.values:
         proof["values"] = found.values
+    if found.given:
+        proof["given"] = ", ".join(found.given)
     sentence = proof_sentence(task.claim, domain, "") + aligned_sentence(proof)
     guarantee = promise(
         task,

@@ -39,6 +39,8 @@ class Alignment:
     seconds: float = 0.0
     #: How many values were enumerated of noise of the code's own making; 0 where none were.
     values: int = 0
+    #: What is taken for granted of its functions.
+    given: tuple[str, ...] = ()
     #: A position and two values of its record, whose exchange is dearest, where that is known.
     dearest: tuple[int, int, int] | None = None
     #: Neighbours on both sides of a comparison of data without noise.

@@ -477,13 +477,14 @@ def _price_text(parameters: Mapping[str, Scalar]) -> str:
 
 def aligned_sentence(parameters: Mapping[str, Scalar]) -> str:
     """What a proof by alignment says beside its claim; it holds for more data than the domain."""
-    values = parameters.get("values")
+    values, given = parameters.get("values"), parameters.get("given")
     if isinstance(values, int):
+        taken = f", {given}" if given else ""
         return (
             f" It adds whole noise of its own making to sums over the records: the law of that "
             f"noise was enumerated ({counted(values, 'value')}; all others count as delta) and "
             f"moved by all that a neighbour can change: {_price_text(parameters)}. That holds "
-            f"{parameters.get('holds')}."
+            f"{parameters.get('holds')}{taken}."
         )
     paths = parameters.get("paths")
     count = counted(paths, "path") if isinstance(paths, int) else "its paths"

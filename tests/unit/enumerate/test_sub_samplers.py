@@ -220,3 +220,92 @@ def test_a_sampler_that_raises_is_run() -> None:
         return int(data.sum()) + int(bernoulli_exp(1, RNG))  # type: ignore[arg-type]
 
     assert isinstance(added(program), str)
+
+
+# ---- declared samplers
+
+WEIGHTS = {"low": [3, 1]}
+
+
+@lt.sampler(lambda k: {0: F(k + 2, k + 3), 1: F(1, k + 3)})
+def by_table(k: int, rng: Any) -> int:
+    """Not known to only draw: it reads a table."""
+    weights = [WEIGHTS["low"][0] + k - 1, WEIGHTS["low"][1]]
+    return 0 if rng.integers(sum(weights)) < weights[0] else 1
+
+
+@lt.sampler({0: 0.5, 1: 0.5})
+def three_quarters(rng: Any) -> int:
+    return int(rng.random() < 0.75)
+
+
+@lt.sampler(lt.DiscreteLaplace(F(3, 2)))
+def right_noise() -> int:
+    return discrete_laplace(F(3, 2), RNG)
+
+
+@lt.sampler(lt.DiscreteLaplace(2))
+def narrow_noise() -> int:
+    return discrete_laplace(F(3, 2), RNG)
+
+
+@lt.sampler(lambda: lt.DiscreteLaplace(2))
+def takes_no_arguments(k: int) -> int:
+    return k + discrete_laplace(F(2), RNG)
+
+
+def test_a_declared_sampler_is_one_draw_and_verdicts_say_so() -> None:
+    def program(data: Any, rng: Any) -> int:
+        k = 0
+        while by_table(1, rng):
+            k += 1
+        return int(data.sum()) + k
+
+    law = added(program)
+    assert isinstance(law, AddedLaw)
+    for (k,), mass in law.masses.items():
+        assert mass <= F(3, 4) * F(1, 4) ** int(k)
+    assert law.unexplored < F(1, 2**60)
+    (condition,) = law.conditions
+    assert "by_table (test_sub_samplers.py:" in condition
+
+
+def test_declared_noise_is_proved_from_what_was_enumerated() -> None:
+    def program(data: Any) -> int:
+        return int(data.sum()) + right_noise()
+
+    verdict = lt.check_privacy(
+        lt.mechanism(program), lt.Hypercube(RECORDS), epsilon=2 / 3, delta=1e-12
+    )
+    assert verdict.decision == "YES"
+    assert "right_noise (test_sub_samplers.py:" in str(verdict)
+
+
+@pytest.mark.parametrize(
+    ("draw", "words"),
+    [
+        (three_quarters, "has 1 with probability 0.5, and draws it with 0.75 or more"),
+        (
+            lambda rng: narrow_noise(),
+            "which has -1 with probability 0.148551",
+        ),
+        (lambda rng: takes_no_arguments(0), "raised TypeError"),
+    ],
+)
+def test_a_sampler_with_another_law_is_an_error(draw: Any, words: str) -> None:
+    def program(data: Any, rng: Any) -> int:
+        return int(data.sum()) + draw(rng)
+
+    with pytest.raises(lt.errors.LawError, match=words):
+        lt.check_privacy(lt.mechanism(program), lt.Hypercube(RECORDS), epsilon=0.1, delta=1e-6)
+
+
+@pytest.mark.parametrize("law", [3, "laplace", None])
+def test_a_law_is_noise_a_mapping_or_a_function(law: Any) -> None:
+    with pytest.raises(lt.errors.InputError, match="must be noise"):
+        lt.sampler(law)
+
+
+def test_a_sampler_is_a_plain_function() -> None:
+    with pytest.raises(lt.errors.InputError, match="decorate a plain function"):
+        lt.sampler({0: 1.0})(RNG.random)
