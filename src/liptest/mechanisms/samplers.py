@@ -57,9 +57,10 @@ def sampler(law: Law | Callable[..., Law]) -> Callable[[Function], Function]:
         )
 
     def declare(function: Function) -> Function:
-        if type(function) is not FunctionType:
+        plain: Any = function
+        if type(plain) is not FunctionType:
             raise InputError(f"@lt.sampler on {shown(function)}: decorate a plain function")
-        _DECLARED[function] = DeclaredSampler(function.__qualname__, _place_of(function), law)
+        _DECLARED[plain] = DeclaredSampler(plain.__qualname__, _place_of(plain), law)
         return function
 
     return declare
