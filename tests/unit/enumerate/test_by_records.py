@@ -75,7 +75,7 @@ def test_what_brings_records_together_is_refused(function: Any, records: int) ->
         all_laws(one)
 
 
-@pytest.mark.parametrize("function", mostly_slow(ALONE, 4), ids=lambda f: f.__name__)
+@pytest.mark.parametrize("function", mostly_slow(ALONE, 8), ids=lambda f: f.__name__)
 def test_the_number_of_records_does_not_matter(function: Any) -> None:
     few, many = one_record(function, 2), one_record(function, 10_000)
     for value in range(3):

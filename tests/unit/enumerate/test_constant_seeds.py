@@ -12,6 +12,7 @@ import pytest
 
 import liptest as lt
 from liptest.errors import MechanismError
+from tests.shares import mostly_slow
 
 LAW = lt.ProductDistribution.bernoulli([0.5])
 SEED = 1234
@@ -53,7 +54,7 @@ DETERMINED = {
 }
 
 
-@pytest.mark.parametrize("name", DETERMINED)
+@pytest.mark.parametrize("name", mostly_slow(DETERMINED, 3))
 def test_a_constant_seed_is_a_no_that_names_its_line(name: str) -> None:
     verdict = lt.check_privacy(lt.mechanism(DETERMINED[name], name="m"), LAW, epsilon=1.2)
     assert verdict.decision == "NO"

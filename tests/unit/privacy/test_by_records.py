@@ -244,7 +244,7 @@ DISCRETE = ("counted_loop", "sum_of_a_comprehension", "largest_noise", "in_branc
 
 
 class TestLaterCode:
-    @pytest.mark.parametrize("function", LATER, ids=lambda f: f.__name__)
+    @pytest.mark.parametrize("function", mostly_slow(LATER, 3), ids=lambda f: f.__name__)
     def test_it_is_as_private_as_what_it_reads(self, function: Any) -> None:
         verdict = check(function, FORTY, epsilon=5.0, method="per-record")
         assert (verdict.decision, verdict.guarantee.kind) == ("YES", "proof")
@@ -258,7 +258,7 @@ class TestLaterCode:
         with pytest.raises(lt.errors.InputError, match=r"of loss 1\.38629"):
             check(function, FORTY, epsilon=1.0, method="per-record")
 
-    @pytest.mark.parametrize("function", AGAIN, ids=lambda f: f.__name__)
+    @pytest.mark.parametrize("function", mostly_slow(AGAIN, 3), ids=lambda f: f.__name__)
     def test_not_where_the_data_are_used_again(self, function: Any) -> None:
         with pytest.raises(lt.errors.InputError, match="per-record"):
             check(function, FORTY, epsilon=50.0, method="per-record")
