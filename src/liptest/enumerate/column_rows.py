@@ -10,11 +10,12 @@ from typing import Any, NoReturn
 import numpy as np
 
 from liptest.enumerate.folding import fold_loops
-from liptest.enumerate.folds import Folds
+from liptest.enumerate.folds import Counts, Folds
 from liptest.enumerate.post_processing import Tail
 from liptest.values.aligned import AlignedValue
 from liptest.values.array import SymbolicArray
 from liptest.values.column import Column, column_of
+from liptest.values.distinct import Distinct
 from liptest.values.frames import SymbolicFrame
 from liptest.values.polars_frames import PolarsFrame, PolarsSeries, PolarsUsers
 from liptest.values.real_column import RealColumn, RealEntry, column_of_entries
@@ -64,6 +65,8 @@ _FRAMES = (SymbolicFrame, PolarsFrame, PolarsSeries, PolarsUsers)
 
 def length_of(value: Any) -> Any:
     """What len() gives of all that has no rows: of a frame the answer of a selection, too."""
+    if type(value) in (Counts, Distinct):
+        return value.how_many()
     return value.count_rows() if type(value) in _FRAMES else len(value)
 
 

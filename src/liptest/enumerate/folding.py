@@ -28,6 +28,7 @@ from liptest.enumerate.folds import COMPARISONS, Folds, Samplers
 from liptest.enumerate.liveness import captured_names, names_read_after
 from liptest.enumerate.post_processing import CUT, Tail
 from liptest.enumerate.pure_code import NotPure, check_expression, constant_of, is_builtin
+from liptest.enumerate.reductions import addition_of
 from liptest.enumerate.replaceable_names import is_foreign, names_in
 from liptest.enumerate.running_best import running_best_of
 from liptest.enumerate.source import (
@@ -179,11 +180,45 @@ class _Folding(ast.NodeTransformer):
             arguments[0] = self._comprehension(arguments[0])
         elif isinstance(arguments[0], ast.Call) and function in _TAKING_GENERATORS:
             arguments[0] = self._mapped(arguments[0])
+        inner = self._set_in(node) if function is builtins.len else None
+        if inner is not None:
+            node, name = inner, "len_of_set"
+        parts = self._parts_added(node) if function is functools.reduce else None
         self.changes += 1
         made = self.generic_visit(node)
         assert isinstance(made, ast.Call)
         made.func = ast.copy_location(attribute_node(FOLDS, name), node.func)
+        made.keywords += [] if parts is None else [ast.keyword("parts", parts)]
         return made
+
+    def _set_in(self, node: ast.Call) -> ast.Call | None:
+        """The call of ``set`` in ``len(set(values))``."""
+        inner = node.args[0]
+        if not isinstance(inner, ast.Call) or not self._is_free(inner.func):
+            return None
+        if not is_builtin(self.source, inner.func, builtins.set):
+            return None
+        if len(inner.args) != 1 or inner.keywords or isinstance(inner.args[0], ast.Starred):
+            return None
+        if isinstance(inner.args[0], ast.GeneratorExp):
+            inner.args[0] = self._comprehension(inner.args[0])
+        return inner
+
+    def _parts_added(self, node: ast.Call) -> ast.expr | None:
+        """Of ``reduce(lambda total, item: total + part, ..)`` what makes a list of the parts."""
+        added = addition_of(node)
+        if added is None:
+            return None
+        try:
+            for one in (added.part, *added.tests):
+                check_expression(self.source, one, self._own | {added.item})
+        except NotPure:
+            return None
+        wrap = Wrapping(self.source, self._own - {added.item})
+        part, *tests = (wrap.visit(copy.deepcopy(one)) for one in (added.part, *added.tests))
+        hidden = f"{OWN_NAMES}iterable"
+        walk = ast.comprehension(name_node(added.item, ast.Store()), name_node(hidden), tests, 0)
+        return lambda_node(hidden, ast.ListComp(part, [walk]))
 
     def _replace_function(self, node: ast.Call) -> None:
         """Put the rewritten function in the place of one of the program's."""

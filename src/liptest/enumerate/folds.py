@@ -33,7 +33,7 @@ from liptest.values.aligned import AlignedValue
 from liptest.values.array import SymbolicArray, array_of
 from liptest.values.branching import Branching
 from liptest.values.column_functions import looked_up
-from liptest.values.distinct import Distinct
+from liptest.values.distinct import Distinct, DistinctPairs
 from liptest.values.protocol import is_symbolic
 from liptest.values.real_column import RealEntry
 from liptest.values.uniform import whole_numbers_compared
@@ -209,11 +209,16 @@ class Folds:
         rows = self.rows_of(values)
         return written(values) if rows is None else self.sum(values) / rows.length
 
-    def reduce(self, function: Any, values: Any, *start: Any) -> Any:
-        """``functools.reduce(operator.add, values)``."""
-        if function is not operator.add or self.rows_of(values) is None:
+    def reduce(self, function: Any, values: Any, *start: Any, parts: Any = None) -> Any:
+        """``functools.reduce``, which adds up: ``operator.add``, or with what it adds as a list."""
+        if self.rows_of(values) is None or (parts is None and function is not operator.add):
             return functools.reduce(function, values, *start)
-        return self.sum(values, *start)
+        added = values if parts is None else self.comprehension(values, parts, parts)
+        return self.sum(added, *start)
+
+    def len_of_set(self, values: Any) -> Any:
+        """``len(set(values))``."""
+        return self.counter(values).how_many() if self.rows_of(values) else len(set(values))
 
     def max(self, *values: Any, **named: Any) -> Any:
         """``max(values, key=..)``."""
@@ -641,6 +646,10 @@ class Counts:
             self._rows.refuse("an entry of a dict that is there for some records only; use .get")
         return self._number(key)
 
+    def how_many(self) -> Any:
+        """The number of its keys: each is there where its count is above 0."""
+        return sum(self._number(key) > 0 for key in self._tables)
+
     def _number(self, key: Any) -> Any:
         return self._tables[key].answer(self._rows) if key in self._tables else 0
 
@@ -662,23 +671,6 @@ class Counts:
 
     __iter__ = __len__ = __contains__ = __eq__ = __bool__ = __hash__ = _refused
     __setitem__ = __delitem__ = __add__ = __sub__ = __or__ = __and__ = __repr__ = _refused
-
-
-class DistinctPairs:
-    """``zip(values, counts)`` of distinct values: how many there are depends on the data."""
-
-    def __init__(self, values: Distinct) -> None:
-        self.values = values
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return self.values.refuse(f".{name}")
-
-    def _refused(self, *arguments: Any) -> NoReturn:
-        self.values.refuse("zip()")
-
-    __iter__ = __next__ = __eq__ = __hash__ = __repr__ = _refused
 
 
 def _refuse_pass(rows: ColumnRows, error: BaseException | None) -> NoReturn:

@@ -27,7 +27,7 @@ Widths = Mapping[int, Fraction]
 #: From here on the numbers of such answers; those of sums are below.
 FIRST_FUNCTION = 1 << 20
 # Differences that are listed, and whole numbers of a reach that are.
-_MOST_LISTED, _MOST_WHOLE = 40_000, 8
+_MOST_LISTED, _MOST_OF_ONE, _MOST_WHOLE = 40_000, 128, 8
 # Floats that are rounded to whole numbers are off by less, where they are not larger.
 _OFF, _LARGEST = Fraction(1, 1 << 20), 1 << 30
 # How far inside of its bounds a clipped number is where witnesses are looked for.
@@ -53,7 +53,9 @@ class AnswerSum:
 
     def width(self, widths: Widths) -> Fraction:
         """By how much it moves at most where each answer moves by at most a width."""
-        return sum((abs(f) * widths.get(one.number, _ZERO) for one, f in self.terms), _ZERO)
+        return sum(
+            (widths.get(one.number, _ZERO) * abs(Fraction(f)) for one, f in self.terms), _ZERO
+        )
 
     def minus(self, other: AnswerSum) -> AnswerSum:
         """Less another sum."""
@@ -349,18 +351,28 @@ def _is_homogeneous(answer: Answer) -> bool:
 
 def _in_box(differences: Differences, functions: list[Answer]) -> Differences:
     """Each function by itself, at its worst."""
-    widths = {i: Fraction(by) for i, by in differences.bounds.items()}
-    return _boxed(differences, functions, widths)
+
+    def largest(part: AnswerSum, widths: Widths) -> Fraction:
+        factors = {one.number: f for one, f in part.terms if not one.function}
+        sides = (factors, {i: -f for i, f in factors.items()})
+        alone = max(Fraction(differences.largest(one)) for one in sides)
+        rest = tuple((one, f) for one, f in part.terms if one.function)
+        return alone + AnswerSum(rest).width(widths)
+
+    return _boxed(differences, functions, {}, largest)
 
 
 def _boxed(
-    differences: Differences, functions: list[Answer], widths: dict[int, Fraction]
+    differences: Differences,
+    functions: list[Answer],
+    widths: dict[int, Fraction],
+    width_of: Callable[[AnswerSum, Widths], Fraction] = AnswerSum.width,
 ) -> Differences:
     """Where answers move by so much beside the rows, functions of them do, too."""
     box = dict(differences.box)
     for one in functions:
         function: AnswerFunction = one.function
-        width = function.width([part.width(widths) for part in function.parts])
+        width = function.width([width_of(part, widths) for part in function.parts])
         if width:
             widths[one.number] = box[one.number] = width
     is_whole = differences.is_whole and all(one.is_whole for one in functions)
@@ -405,13 +417,14 @@ class _Grown:
         """None where they are too many."""
         found: dict[Move, None] = {}
         for move in moves:
-            found.update(dict.fromkeys(self._of_one(dict(move))))
-            if len(found) > _MOST_LISTED:
+            some = self._of_one(dict(move))
+            if some is None or len(found) > _MOST_LISTED:
                 self.between = frozenset()
                 return None
+            found.update(dict.fromkeys(some))
         return found
 
-    def _of_one(self, move: dict[int, Fraction]) -> list[Move]:
+    def _of_one(self, move: dict[int, Fraction]) -> list[Move] | None:
         found = [move]
         for place in self._moving(move):
             one = self._functions[place]
@@ -420,8 +433,8 @@ class _Grown:
                 for before in found
                 for by in self._values(one, before)
             ]
-            if len(found) > _MOST_LISTED:
-                break  # more than are listed
+            if len(found) > _MOST_OF_ONE:
+                return None
         return [tuple(sorted(one.items())) for one in found]
 
     def _moving(self, move: Iterable[int]) -> list[int]:

@@ -7,7 +7,7 @@ cells that are 0, and ``dict(zip(values, counts)).get(value, 0)`` ask for no mor
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,6 +59,20 @@ class Distinct(OpaqueArray):
         table = self.column.table == value
         return self.column.sum_up(table, np.int64, "numpy.unique")
 
+    def how_many(self) -> Any:
+        """The number of the values: each is there where its count is above 0."""
+        return sum(self.count_of(value) > 0 for value in self.values)
+
+    @property
+    def size(self) -> Any:
+        """The number of the values."""
+        return self.how_many()
+
+    @property
+    def shape(self) -> tuple[Any]:
+        """That of a line."""
+        return (self.how_many(),)
+
     def tolist(self) -> Any:
         """The same numbers."""
         return self
@@ -82,16 +96,35 @@ class Distinct(OpaqueArray):
         return True
 
 
+class DistinctPairs:
+    """``zip(values, counts)`` of distinct values: how many there are depends on the data."""
+
+    def __init__(self, values: Distinct) -> None:
+        self.values = values
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self.values.refuse(f".{name}")
+
+    def _refused(self, *arguments: Any) -> NoReturn:
+        self.values.refuse("zip()")
+
+    __iter__ = __next__ = __eq__ = __hash__ = __repr__ = _refused
+
+
 def _unique(array: Any, *more: Any, return_counts: Any = False, **options: Any) -> Any:
     column = column_of(array)
     if column is None or more or options or column.table.ndim > 1 or column.is_off:
         return NotImplemented
-    if column.dtype.kind not in "iuf" or not return_counts:
+    if column.dtype.kind not in "iuf":
         return NotImplemented
     if column.kept is not None and not column.kept.any():
         return NotImplemented
     # Of its own: a later write into the records is not one into these.
     own = column.other(column.table.copy())
+    if not return_counts:
+        return Distinct(own, are_counts=False)
     return Distinct(own, are_counts=False), Distinct(own, are_counts=True)
 
 
