@@ -52,7 +52,7 @@ from liptest.privacy.sampling_run import run_sampling
 from liptest.privacy.search import run_search, then_search
 from liptest.privacy.settings import AT_ANY_SIZE, BLACK_BOX, IMPLEMENTED, CheckSettings
 from liptest.privacy.symmetric_records import count_laws_per_draw
-from liptest.privacy.verdicts import BY_RECORDS, PrivacyPlan, PrivacyVerdict
+from liptest.privacy.verdicts import BY_RECORDS, PrivacyPlan, PrivacyVerdict, keep_mechanism
 from liptest.runs.checkpoints import Checkpoint
 from liptest.runs.driver import Progress
 from liptest.runs.progress import check_progress
@@ -216,9 +216,10 @@ def check_with_settings(
         if for_release or settings.floats != IMPLEMENTED:
             raise
         return decided_without_law(task, error)
-    if for_release and task.settings.floats != IMPLEMENTED:
-        return verdict
-    return with_floats(task, verdict)
+    if not for_release or task.settings.floats == IMPLEMENTED:
+        verdict = with_floats(task, verdict)
+    keep_mechanism(verdict, task.mechanism)
+    return verdict
 
 
 def _check(task: Task, *, for_release: bool) -> PrivacyVerdict:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from importlib.metadata import EntryPoint
 from typing import Annotated, ClassVar, NoReturn
+from weakref import finalize
 
 from liptest.data.domains import Domain, Hypergrid
 from liptest.floats.records import AsImplemented
@@ -185,6 +186,22 @@ class PrivacyVerdict(Record):
     def _repr_html_(self) -> str:
         """For notebooks: the same words beside a bar, with the pictures of the report."""
         return str(NOTEBOOK.load()(self))
+
+
+# Mechanisms of the verdicts that were decided in this process, as long as these live. A verdict
+# is what was written of it: copies and those that were read have none.
+_TESTED: dict[int, object] = {}
+
+
+def keep_mechanism(verdict: PrivacyVerdict, mechanism: object) -> None:
+    """Remember what a verdict is about, for pictures that ask it again."""
+    _TESTED[id(verdict)] = mechanism
+    finalize(verdict, _TESTED.pop, id(verdict), None)
+
+
+def kept_mechanism(verdict: PrivacyVerdict) -> object | None:
+    """The mechanism of a verdict that was decided in this process, else None."""
+    return _TESTED.get(id(verdict))
 
 
 def verdict_text(verdict: PrivacyVerdict) -> str:

@@ -10,16 +10,21 @@ import hashlib
 from dataclasses import replace
 
 from liptest.blackbox.verdicts import BlackBoxVerdict
-from liptest.privacy.verdicts import PrivacyVerdict, coordinate_noun
+from liptest.enumerate.density_curves import DensityCurves
+from liptest.errors import LiptestError
+from liptest.mechanisms.base import Mechanism
+from liptest.privacy.verdicts import PrivacyVerdict, coordinate_noun, kept_mechanism
+from liptest.privacy.witnesses import PrivacyWitness
 from liptest.report.figures import (
     Figure,
     bound_figure,
+    density_figure,
     finding_figures,
     law_figure,
     share_figure,
 )
 from liptest.report.html import templates
-from liptest.report.law_rows import rows_in_two
+from liptest.report.law_rows import rows_in_two, witness_densities
 from liptest.report.svg import Drawn
 from liptest.verdicts import Decision
 
@@ -36,6 +41,11 @@ _STYLES = {
     "axis": f"stroke:{_GREY}",
     "mark": "stroke:currentColor;stroke-width:1.5;stroke-dasharray:4 3",
     "ground": f"fill:{_GREY};opacity:0.15",
+    "density": "fill:none;stroke-width:2.4;stroke-linejoin:round",
+    "first-line": f"stroke:{_FIRST}",
+    "second-line": f"stroke:{_SECOND};stroke-dasharray:7 3",
+    "first-event": f"fill:{_FIRST};opacity:0.28",
+    "second-event": f"fill:{_SECOND};opacity:0.45",
     "edge": "fill:#d0453b",
     "strong": "font-weight:650",
     "small": "font-size:12px",
@@ -71,7 +81,20 @@ def _figures(verdict: PrivacyVerdict | BlackBoxVerdict) -> list[Figure]:
         return finding_figures(name, verdict)
     noun = coordinate_noun(verdict.relation)
     changed = noun if len(witness.changed) == 1 else f"{noun}s"
-    return [law_figure(name, rows_in_two(witness), changed), *finding_figures(name, verdict)]
+    drawn = [law_figure(name, rows_in_two(witness), changed), *finding_figures(name, verdict)]
+    curves = _densities(verdict, witness)
+    return drawn if curves is None else [density_figure(name, curves, witness), *drawn]
+
+
+def _densities(verdict: PrivacyVerdict, witness: PrivacyWitness) -> DensityCurves | None:
+    """Both densities, of real answers of a mechanism that is at hand; a picture never fails."""
+    mechanism = kept_mechanism(verdict)
+    if not isinstance(mechanism, Mechanism):
+        return None
+    try:
+        return witness_densities(mechanism, witness)
+    except LiptestError:
+        return None
 
 
 def _styled_figure(figure: Figure) -> Figure:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import gc
 import re
+import weakref
 from xml.etree import ElementTree
 
 import pytest
 
 import liptest as lt
-from liptest.privacy.verdicts import PrivacyVerdict
+from liptest.privacy.verdicts import PrivacyVerdict, kept_mechanism
 
 LAW = lt.ProductDistribution.uniform(lt.Hypercube(2))
 
@@ -65,6 +67,29 @@ def test_two_verdicts_have_no_id_in_common_and_one_the_same_bytes() -> None:
 
 
 def test_a_verdict_that_was_read_looks_the_same() -> None:
-    verdict = VERDICTS["real NO"]()
+    verdict = VERDICTS["rho"]()
     again = PrivacyVerdict.from_json(verdict.to_json())
     assert again._repr_html_() == verdict._repr_html_()
+
+
+def test_real_answers_have_both_densities_with_the_event_shaded() -> None:
+    verdict = VERDICTS["real NO"]()
+    page = parsed(verdict._repr_html_())
+    lines = list(page.iter("polyline"))
+    assert ["#4a86c8" in one.get("style", "") for one in lines] == [True, False]
+    assert len([one for one in page.iter("polygon") if "opacity" in one.get("style", "")]) == 2
+    described = " ".join(page.itertext())
+    assert "below 0, have the probability 0.5 on the first dataset and 0.1646" in described
+    # What was read from JSON has no mechanism to ask, and says the same in words.
+    again = PrivacyVerdict.from_json(verdict.to_json())._repr_html_()
+    assert "<polyline" not in again
+    assert "0.164596" in again
+
+
+def test_a_mechanism_is_kept_as_long_as_its_verdict() -> None:
+    verdict = VERDICTS["real NO"]()
+    kept = weakref.ref(kept_mechanism(verdict))
+    assert kept() is not None
+    del verdict
+    gc.collect()
+    assert kept() is None
