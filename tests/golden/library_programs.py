@@ -16,8 +16,6 @@ from liptest.data.domains import Domain
 #: (mechanism, domain)
 Program = tuple[Any, Domain]
 
-_ONE_OF_FOUR = lt.RecordGrid([4])
-
 
 def _of_one_value(privatise: Callable[[int], Any], values: int = 4) -> Program:
     made = lt.mechanism(lambda data: privatise(int(data[0])), deterministic=["xxhash"])

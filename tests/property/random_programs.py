@@ -35,7 +35,6 @@ from liptest.errors import LiptestError
 from liptest.mechanisms.laws import Output, OutputLaw
 
 DATA = np.array([1, 0, 1])
-LENGTH = 3
 # Runs that are compared at first, and where they are far from the law.
 FEW, MANY = 300, 20_000
 # Runs times relative entropy bounds minus the logarithm of a tail (Chernoff): where one of the

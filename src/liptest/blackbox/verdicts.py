@@ -357,11 +357,6 @@ def _bet_lines(bound: LossBound, bets: Bets) -> list[str]:
     ]
 
 
-def chance_in_words(probability: float) -> str:
-    """A failure probability, never rounded down."""
-    return f"{rounded_up(probability):.4g}"
-
-
 _MOST = 10**12
 
 

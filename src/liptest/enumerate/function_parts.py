@@ -18,7 +18,6 @@ from liptest.enumerate.pure_code import NotPure, constant_of
 from liptest.enumerate.source import OWN_NAMES, FunctionSource
 from liptest.enumerate.tree_pieces import name_node
 
-_DISPLAYS = (ast.Dict, ast.List, ast.Tuple, ast.JoinedStr, ast.FormattedValue)
 _LEFT = (ast.Name, ast.Constant)
 
 

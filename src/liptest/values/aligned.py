@@ -67,7 +67,6 @@ _OF_CELLS = {np.add: operator.add, np.subtract: operator.sub}
 # Where the largest is, and the smallest; by function, as the names stand for others meanwhile.
 _PLACES: dict[Any, int] = {np.argmax: 1, np.argmin: -1}
 _DIVISIONS = (operator.truediv, operator.floordiv, operator.mod)
-Evaluate = Callable[[Any], Any]
 _EXP = math.exp
 _LARGEST: dict[Any, int] = {np.max: 1, np.amax: 1, np.min: -1, np.amin: -1}
 

@@ -125,11 +125,6 @@ _DIRECTIONS: dict[str, Callable[[Any, bool], Direction]] = {
 BINARY = frozenset(
     getattr(np, name) for name in _DIRECTIONS if isinstance(getattr(np, name, None), np.ufunc)
 )
-#: Operators of Python on a float and a constant.
-OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
-    name: getattr(operator, name)
-    for name in ("add", "sub", "mul", "truediv", "floordiv", "pow", "rshift")
-}
 _REAL = (int, float, np.integer, np.floating, np.bool_)
 
 
