@@ -13,7 +13,7 @@ import re
 import sqlite3
 import sys
 from collections import OrderedDict, namedtuple
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
@@ -26,6 +26,7 @@ from liptest.data.tables import Key, Table
 from liptest.enumerate import frame_programs
 from liptest.enumerate.frame_programs import annotation_of
 from liptest.enumerate.sql_statements import FUNCTIONS, find_fault
+from liptest.enumerate.symbolic_databases import SymbolicStore, run_in_all_ways
 from liptest.errors import InputError, UnsupportedRandomnessError, shown
 from liptest.values.column import column_of
 from liptest.values.lines import asked_at
@@ -124,16 +125,16 @@ class OnDatabase:
         self._database = database
 
     def __call__(self, data: Any, rng: Any) -> Any:
-        column = column_of(data)
-        if column is not None:
-            name = column.branching.name
-            return column.branching.fail(
-                UnsupportedRandomnessError(
-                    f"{name}: it queries a database, where data cannot be symbols; tables that are "
-                    f"small enough are visited one by one"
-                )
-            )
         store = _store(self._database, self._table, os.getpid())
+        if column_of(data) is not None:
+            frame = frame_programs.frame_of(self._table, data)
+            symbolic = SymbolicStore(store, frame)
+            refuse = _refuser(rng)
+
+            def call() -> Any:
+                return self._function(store.connection(None, refuse, symbolic), rng)
+
+            return run_in_all_ways(symbolic, call)
         return self._function(store.connection(np.asarray(data), _refuser(rng)), rng)
 
 
@@ -154,15 +155,30 @@ def _refuser(rng: Any) -> Callable[[str], Any]:
 class _Store:
     """The database, and what it said of which dataset."""
 
+    #: Whether groups come in any order where none is asked for.
+    is_unordered = True
+
     def __init__(self, database: TableDatabase, table: Table) -> None:
         self.name, self.table = database.table, table
         self.names = (database.table, *table.columns)
         self._held: bytes | None = None
         self._known: OrderedDict[bytes, dict[Any, Any]] = OrderedDict()
+        #: Queries that were compared with how they are followed (``symbolic_databases``).
+        self.agreeing: set[tuple[str, str]] = set()
 
-    def connection(self, dataset: Any, refuse: Callable[[str], Any]) -> Any:
-        """Of a new run."""
-        return ReadingConnection(self, dataset, refuse)
+    def connection(self, dataset: Any, refuse: Callable[[str], Any], symbolic: Any = None) -> Any:
+        """Of a new run; what answers it where data are symbols."""
+        return ReadingConnection(symbolic or self, dataset, refuse)
+
+    def row_of(self, names: list[str]) -> Callable[[Iterable[Any]], Any]:
+        """What makes a row of its entries."""
+        return tuple
+
+    def ask_about(self, entries: dict[str, Any], statement: str, parameters: Any) -> list[Any]:
+        """The rows that a query answers of some columns."""
+        self._held = None
+        self._fill(entries)
+        return self._ask(statement, parameters)[1]  # type: ignore[no-any-return]
 
     def answer(self, dataset: Any, statement: str, parameters: Any) -> Any:
         """Names of columns, and rows."""
@@ -175,7 +191,7 @@ class _Store:
         if asked not in known:
             if self._held != key:
                 self._held = None
-                self._fill(dataset)
+                self._fill(self.table.entries(dataset))
                 self._held = key
             if len(known) >= _KEPT_QUERIES:
                 known.clear()
@@ -191,16 +207,16 @@ class _Store:
             parts.append(f'"{name}" {words[plain]} NOT NULL')
         return f"{self.name} ({', '.join(parts)})"
 
-    def _fill(self, dataset: Any) -> None:
+    def _fill(self, entries: dict[str, Any]) -> None:
         raise NotImplementedError
 
     def _ask(self, statement: str, parameters: Any) -> Any:
         raise NotImplementedError
 
 
-def _rows_of(table: Table, dataset: Any) -> list[tuple[Any, ...]]:
+def _rows_of(entries: dict[str, Any]) -> list[tuple[Any, ...]]:
     """Rows of Python's numbers and strings."""
-    return list(zip(*(own.tolist() for own in table.entries(dataset).values()), strict=True))
+    return list(zip(*(own.tolist() for own in entries.values()), strict=True))
 
 
 # ---- connections of our own, which ask
@@ -304,7 +320,7 @@ class ReadingConnection:
         self._refuse("a row_factory")
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
+        if name.startswith("__") or name == "keys":  # which dict() looks for
             raise AttributeError(name)
         return self._refuse(f".{name}")
 
@@ -312,18 +328,20 @@ class ReadingConnection:
 class _SqliteStore(_Store):
     """One database in memory; an authorizer knows what statements do."""
 
+    is_unordered = False  # groups are sorted
+
     def __init__(self, database: TableDatabase, table: Table) -> None:
         super().__init__(database, table)
         self._made = sqlite3.connect(":memory:", check_same_thread=False)
         words = {"whole": "INTEGER", "real": "REAL", "text": "TEXT"}
         self._definition = self.definition(words)
 
-    def _fill(self, dataset: Any) -> None:
+    def _fill(self, entries: dict[str, Any]) -> None:
         self._made.set_authorizer(None)
         self._made.execute(f"DROP TABLE IF EXISTS {self.name}")
         self._made.execute(f"CREATE TABLE {self._definition}")
         marks = ", ".join("?" * len(self.table.columns))
-        rows = _rows_of(self.table, dataset)
+        rows = _rows_of(entries)
         self._made.executemany(f"INSERT INTO {self.name} VALUES ({marks})", rows)
         self._made.commit()
         self._made.set_authorizer(authorize_reading)
@@ -394,13 +412,16 @@ class _Scalars(list[Any]):
 class _AlchemyStore(_SqliteStore):
     """SQLite's database, as SQLAlchemy would ask it."""
 
-    def connection(self, dataset: Any, refuse: Callable[[str], Any]) -> Any:
-        return AlchemyConnection(self, dataset, refuse)
+    def connection(self, dataset: Any, refuse: Callable[[str], Any], symbolic: Any = None) -> Any:
+        return AlchemyConnection(symbolic or self, dataset, refuse)
+
+    def row_of(self, names: list[str]) -> Callable[[Iterable[Any]], Any]:
+        made: Any = namedtuple("row", names, rename=True)  # type: ignore[misc]
+        return made._make
 
     def _ask(self, statement: str, parameters: Any) -> Any:
         names, rows = super()._ask(statement, parameters)
-        row: Any = namedtuple("row", names, rename=True)  # type: ignore[misc]
-        return names, [row(*one) for one in rows]
+        return names, list(map(self.row_of(names), rows))
 
 
 class _DuckStore(_Store):
@@ -415,10 +436,10 @@ class _DuckStore(_Store):
         self._made.execute("SET enable_external_access = false")
         self._made.execute("SET lock_configuration = true")
 
-    def _fill(self, dataset: Any) -> None:
+    def _fill(self, entries: dict[str, Any]) -> None:
         words = {"whole": "BIGINT", "real": "DOUBLE", "text": "VARCHAR"}
         self._made.execute(f"CREATE OR REPLACE TABLE {self.definition(words)}")
-        frame = self.table.frame(dataset)
+        frame = import_module("pandas").DataFrame(entries)
         if len(frame):
             self._made.append(self.name, frame)
 
@@ -454,9 +475,9 @@ class _PostgresStore(_Store):
             raise errors.error_from_result(found)
         return found
 
-    def _fill(self, dataset: Any) -> None:
+    def _fill(self, entries: dict[str, Any]) -> None:
         self._send(f"TRUNCATE {self.name}")
-        rows = _rows_of(self.table, dataset)
+        rows = _rows_of(entries)
         for start in range(0, len(rows), _AT_ONCE):
             part = rows[start : start + _AT_ONCE]
             marks = [

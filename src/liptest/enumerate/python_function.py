@@ -202,8 +202,7 @@ class PythonFunction(Mechanism):
         source = self.source
         if self._known.noisy:
             source = source.replace("enumerated", "integrated")
-        own = self._known.conditions | (condition_of(self.frame) if self._table else set())
-        conditions = *sorted(own), *conditions_of(self._effects)
+        conditions = *sorted(self._known.conditions), *conditions_of(self._effects)
         return "; ".join((source, *conditions))
 
     def points_per_slice(self, domain: Domain) -> int:
@@ -637,7 +636,8 @@ def _with_densities(function: PythonFunction) -> PythonFunction:
 
 
 def _on_table(function: PythonFunction, table: Table) -> PythonFunction:
-    return copied(function, _table=table, _known=KnownLaws(function.name, True))
+    source = "; ".join((function.source, *condition_of(function.frame)))
+    return copied(function, source=source, _table=table, _known=KnownLaws(function.name, True))
 
 
 def _rebuilt(module: str, qualname: str, parameters: tuple[Any, ...]) -> PythonFunction:

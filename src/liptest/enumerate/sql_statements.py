@@ -64,7 +64,7 @@ _PREFIXES = frozenset({"e", "u", "b", "x", "n"})
 
 def find_fault(statement: str, names: Iterable[str]) -> str | None:
     """What a statement does beside reading columns and tables of these names; None for nothing."""
-    tokens = list(_tokens(statement))
+    tokens = list(tokens_of(statement))
     if any(kind == "" for kind, _ in tokens):
         return f"the sign {next(word for kind, word in tokens if kind == '')!r}"
     while tokens and tokens[-1][1] == ";":
@@ -80,7 +80,7 @@ def find_fault(statement: str, names: Iterable[str]) -> str | None:
     return None
 
 
-def _tokens(statement: str) -> Iterator[tuple[str, str]]:
+def tokens_of(statement: str) -> Iterator[tuple[str, str]]:
     """Kinds and words, small letters but in strings; kind "" for what is not known."""
     place = 0
     while place < len(statement):

@@ -52,13 +52,7 @@ from liptest.values.functions_of_answers import (
 from liptest.values.kept_values import keep_results
 from liptest.values.noise_run import NoisyNumber, NoisyValue
 from liptest.values.promotion import as_noise
-from liptest.values.protocol import (
-    COMPARISONS,
-    Operation,
-    Symbolic,
-    SymbolicValue,
-    is_symbolic,
-)
+from liptest.values.protocol import COMPARISONS, Operation, Symbolic, SymbolicValue, is_symbolic
 
 _ZERO = Fraction(0)
 _LINEAR = (operator.add, operator.sub)
@@ -484,6 +478,8 @@ class AlignedValue(_OfData):
         else:
             return _known(self, "a comparison").compare(comparison, other)
         if form.terms and not self.run.has_noise(form) and not self.run.is_released(form):
+            if self.run.is_not_zero(comparison, form):
+                return comparison is operator.ne
             truth = truth_form(self.run, comparison, form)
             if truth is not None:
                 return self._of(truth, type(comparison(self.kind(1), self._model(other))))

@@ -221,7 +221,7 @@ class DecidingRun(NoiseRun):
     __slots__ = (
         *("_intervals", "_known_ways", "_nodes", "_variables", "more", "point", "released"),
         *("_kept", "boundary", "contests", "depends_on_size", "made", "path", "releases"),
-        *("orders", "rng", "coins", "functions", "missing", "rounding", "values"),
+        *("orders", "rng", "coins", "functions", "missing", "nonzero", "rounding", "values"),
     )
 
     noises: list[Any]
@@ -272,6 +272,8 @@ class DecidingRun(NoiseRun):
         #: Of loops over values that may be missing: with what probability one record alone makes
         #: its value told, at most, and the answers that are the counts.
         self.missing: list[tuple[Fraction, tuple[int, ...]]] = []
+        #: Answers that are not 0 on this path, as forms that ``terms_of`` has.
+        self.nonzero: set[Terms] = set()
         #: Random orders of records, by what tells them apart.
         self.orders: dict[Any, int] = {}
         #: Of coins that choose records: whether nothing else was asked of them.
@@ -397,6 +399,11 @@ class DecidingRun(NoiseRun):
     def is_released(self, form: Form) -> bool:
         """Whether a form is known to the outside."""
         return not form.terms or _normal(form)[0] in self.released
+
+    def is_not_zero(self, comparison: Operation, form: Form) -> bool:
+        """Whether a form that is compared for equality with 0 is certainly another number."""
+        of_equality = comparison in (operator.eq, operator.ne)
+        return of_equality and not form.constant and _normal(form)[0] in self.nonzero
 
     def holds(self, comparison: Operation, form: Form) -> bool:
         """Whether a form compares so with 0: known, or chosen."""

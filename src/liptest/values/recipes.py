@@ -114,9 +114,11 @@ def evaluate(recipe: Recipe, cells: NDArray[np.int64], entries: Mapping[Any, Any
         value: Table = np.asarray(entries.get(rest[0], 0.0))
         return value
     if kind == "real":
-        return entries[rest[0]]
+        numbers: Table = entries[rest[0]]
+        return numbers
     if kind == "number":
-        return rest[1]  # type: ignore[no-any-return]
+        constant: Table = rest[1]
+        return constant
     if kind == "table":
         return np.frombuffer(rest[1], dtype=rest[0])[cells]
     if kind == "cells":

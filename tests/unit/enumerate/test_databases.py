@@ -92,8 +92,7 @@ def test_keys_of_large_tables_are_refuted() -> None:
     wrong = lt.check_privacy(made(keys_of_the_data), table, epsilon=1, floats="ideal")
     assert wrong.decision == "NO", str(wrong)
     right = lt.check_privacy(made(counts), table, epsilon=1, floats="ideal")
-    assert right.decision == "INCONCLUSIVE"
-    assert "queries a database" in str(right)
+    assert right.decision == "YES", str(right)
 
 
 @pytest.mark.parametrize("frame", ["sqlite", "duckdb"])
