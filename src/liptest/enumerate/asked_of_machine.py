@@ -20,10 +20,12 @@ from functools import lru_cache
 from types import FrameType
 from typing import Any
 
+import numpy as np
+
 from liptest.enumerate.analysis_session import Session, active
 from liptest.enumerate.compiled_code import package_of
 from liptest.enumerate.replaceable_names import is_of_packages
-from liptest.enumerate.side_effects import is_random_device
+from liptest.enumerate.side_effects import is_random_device, notice_held_file
 from liptest.enumerate.surroundings import HAND_IN, caller_of, depends, imported_now, is_programs
 from liptest.runs.surroundings import StandIn
 from liptest.values.lines import line_in_words
@@ -145,6 +147,59 @@ class LiveFile(StandIn):
         return next(self._asked())
 
 
+class LiveArguments(list[str]):
+    """Stands in for ``sys.argv``: equal to it, and nothing that the program may look at."""
+
+
+def _watched(name: str) -> Answer:
+    original = vars(list)[name]
+
+    def method(self: LiveArguments, *arguments: Any, **options: Any) -> Any:
+        session = active()
+        frame = None if session is None else asker_of(sys._getframe(1))
+        if session is not None and frame is not None:
+            _fail(session, frame, "looks at the arguments of the command line: sys.argv")
+        return original(self, *arguments, **options)
+
+    return method
+
+
+for _name in ("__getitem__", "__iter__", "__len__", "__contains__", "__eq__", "__repr__"):
+    setattr(LiveArguments, _name, _watched(_name))
+for _name in ("__ne__", "__add__", "__reversed__", "copy", "index", "count", "pop"):
+    setattr(LiveArguments, _name, _watched(_name))
+
+
+def arguments_of_process() -> Iterator[list[str]]:
+    """Lists of the arguments that the process was started with."""
+    yield from (vars(sys)[name] for name in ("argv", "orig_argv") if type(vars(sys)[name]) is list)
+
+
+def outer_memory_of(array: np.ndarray[Any, Any]) -> str | None:
+    """The file, or the like, whose memory an array shows; None for memory of its own."""
+    value: Any = array
+    while value is not None:
+        if issubclass(type(value), np.memmap) and value.filename is not None:
+            return str(value.filename)
+        if isinstance(value, memoryview):
+            value = value.obj
+        elif type(value).__module__ == "mmap":
+            return "of shared memory"
+        else:
+            value = value.base if issubclass(type(value), np.ndarray) else None
+    return None
+
+
+def held_plain_file(value: Any) -> str | None:
+    """The name of an open plain file that can be read; None for all else."""
+    if type(value) not in _FILES:
+        return None
+    try:
+        return str(value.name) if value.readable() and value.fileno() >= 0 else None
+    except (OSError, ValueError, AttributeError):
+        return None
+
+
 def is_live_file(value: Any) -> bool:
     """Whether it is an open file that can be read and is not a plain one: a pipe, a terminal."""
     if type(value) not in _FILES:
@@ -163,7 +218,14 @@ def is_live_descriptor(number: Any) -> bool:
         return False
 
 
-_FSTAT = os.fstat
+_FSTAT, _READLINK = os.fstat, os.readlink
+
+
+def _name_of_descriptor(number: Any) -> Any:
+    try:
+        return _READLINK(f"/proc/self/fd/{int(number)}")
+    except (OSError, TypeError, ValueError):
+        return number
 
 
 def _fail(session: Session, frame: FrameType, what: str) -> None:
@@ -200,8 +262,10 @@ def _reading(original: Any) -> Answer:
         if arguments and is_random_device(f"/proc/self/fd/{arguments[0]}"):
             session.drew_from("a random device of the operating system")
         frame = asker_of(sys._getframe(1))
-        if arguments and frame is not None and is_live_descriptor(arguments[0]):
-            _fail(session, frame, "reads a pipe or a device that was opened before")
+        if arguments and frame is not None:
+            if is_live_descriptor(arguments[0]):
+                _fail(session, frame, "reads a pipe or a device that was opened before")
+            notice_held_file(_name_of_descriptor(arguments[0]))
         return original(*arguments, **options)
 
     return answer

@@ -128,6 +128,11 @@ class ProgramFiles:
         every = [seed for file in files for seed in literals_in(file)]
         return next((seed for seed in every if _leads_to(seed.value, generator)), None)
 
+    def names_entropy(self, sequence: np.random.SeedSequence) -> bool:
+        """Whether a file of the program has the entropy of a SeedSequence as a constant."""
+        files = {**self._files, **dict.fromkeys(_holding(sequence))}
+        return any(seed.value == sequence.entropy for file in files for seed in literals_in(file))
+
     def seed_at_import(self, generator: Any) -> Literal | None:
         """The same for the generator of a module, which others may seed: outside of functions."""
         every = [seed for file in self._files for seed in literals_in(file) if seed.at_import]

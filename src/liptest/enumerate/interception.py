@@ -29,10 +29,14 @@ from liptest.enumerate.analysis_session import (
     push,
 )
 from liptest.enumerate.asked_of_machine import (
+    LiveArguments,
     LiveFile,
+    arguments_of_process,
     asking_functions,
     asking_methods,
+    held_plain_file,
     is_live_file,
+    outer_memory_of,
 )
 from liptest.enumerate.choice_tree import Abort
 from liptest.enumerate.compiled_code import (
@@ -49,12 +53,14 @@ from liptest.enumerate.constant_seeds import (
 from liptest.enumerate.float_calls import INT, TYPE, WHOLE_INT, FloatCalls
 from liptest.enumerate.generator import ChoiceGenerator
 from liptest.enumerate.imports import Imports
+from liptest.enumerate.numpy_random import HeldEntropy
 from liptest.enumerate.other_threads import refusing, starting_functions, starting_methods
 from liptest.enumerate.random_state import ChoiceRandomState
 from liptest.enumerate.replaceable_names import (
     GENERATORS,
     Site,
     attribute_of,
+    has_fresh_entropy,
     is_compiled_drawing,
     is_drawing,
     is_plain_kind,
@@ -65,6 +71,7 @@ from liptest.enumerate.side_effects import (
     drawn_elsewhere,
     events_refused,
     is_random_device,
+    notice_held_file,
     system_sources,
 )
 from liptest.enumerate.surroundings import TIMES, depends, imported_now, reader_of
@@ -189,12 +196,22 @@ def _install(
             return id(value) in stand_in or id(value) in arrays
         session.surroundings.reach(value)
         files.note(value)
+        if issubclass(kind, np.ndarray):
+            held = outer_memory_of(value)
+            if held is not None:
+                notice_held_file(held)
+            return False
+        if has_fresh_entropy(value):
+            return True
         if id(value) in stand_in or id(value) in arrays:
             return True
         if is_drawing(value) or is_compiled_drawing(value):
             return True
         if not isinstance(value, io.IOBase):
             return False
+        plain = None if is_live_file(value) else held_plain_file(value)
+        if plain is not None:
+            notice_held_file(plain)
         return is_random_device(attribute_of(value, "name")) or is_live_file(value)
 
     sites = reachable(function, wanted, session.imported)
@@ -220,10 +237,19 @@ def _install(
             undo.append(partial(site.put, site.value))
             site.put(LiveFile(site.value, session, what))
             continue
+        if has_fresh_entropy(site.value):
+            if files.names_entropy(site.value):
+                continue
+            if site.put is None:
+                raise drawn_elsewhere(session.name, f"a SeedSequence that it holds ({site.name})")
+            undo.append(partial(site.put, site.value))
+            site.put(HeldEntropy())
+            continue
         if isinstance(site.value, np.random.BitGenerator):
             left.append((site.name, site.value))
             continue
-        new = stand_in.get(id(site.value)) or _held(session, site.value, determined)
+        known = id(site.value) in stand_in
+        new = stand_in[id(site.value)] if known else _held(session, site.value, determined)
         if new is site.value:
             continue
         if site.put is None:
@@ -324,6 +350,8 @@ def _asking_names(session: Session) -> Iterator[tuple[int, Any]]:
         yield id(original), kept_follower(original, answer, draws=False)
     if sys.stdin is not None:
         yield id(sys.stdin), LiveFile(sys.stdin, session, "asks for input")
+    for arguments in arguments_of_process():
+        yield id(arguments), LiveArguments(arguments)
     for original, what in starting_functions():
         yield id(original), kept_follower(original, refusing(what), draws=False)
 

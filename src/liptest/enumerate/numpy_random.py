@@ -8,11 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import lru_cache
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
-from liptest.enumerate.analysis_session import FreshBits, Session, class_for, kept_follower
+from liptest.enumerate.analysis_session import (
+    FreshBits,
+    Session,
+    active,
+    class_for,
+    kept_follower,
+)
 from liptest.enumerate.random_state import seeded_state
 from liptest.values.faults import raises_as_numpy
 
@@ -22,15 +28,72 @@ _BIT_GENERATORS = ("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64")
 _SWITCHES = ("get_bit_generator", "set_bit_generator")
 
 
+class HeldEntropy:
+    """Stands in for a SeedSequence of the operating system's bits that was made before."""
+
+    def __getattr__(self, name: str) -> Any:
+        session = active()
+        if session is None:
+            raise AttributeError(name)
+        session.tree.unsupported(
+            "a numpy.random.SeedSequence that was made elsewhere",
+            "make the generator from it there: RNG = numpy.random.default_rng(sequence)",
+        )
+
+
+class FreshEntropy(np.random.SeedSequence):
+    """A SeedSequence made inside without a seed: for one generator, or to spawn others."""
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(0)
+        self._session = session
+        self._is_used = False
+
+    def use(self) -> None:
+        """Seed a generator; a second one would draw the same numbers."""
+        if self._is_used:
+            self._session.tree.unsupported(
+                "two generators of one numpy.random.SeedSequence", "use its spawn(2)"
+            )
+        self._is_used = True
+
+    def spawn(self, n_children: int) -> Any:
+        return [FreshEntropy(self._session) for _ in range(n_children)]
+
+    def generate_state(self, n_words: int, dtype: Any = np.uint32) -> NoReturn:
+        self._session.drew_from("the operating system (numpy.random.SeedSequence())")
+
+
+def _shown(self: FreshEntropy, *arguments: Any) -> NoReturn:
+    self.generate_state(1)
+
+
+for _name in ("entropy", "state", "pool"):
+    setattr(FreshEntropy, _name, property(_shown))
+for _name in ("__repr__", "__reduce__", "__getstate__"):
+    setattr(FreshEntropy, _name, _shown)
+
+
+def _is_fresh(*seeds: Any) -> bool:
+    """Whether what seeds a generator is fresh randomness: nothing, or a fresh SeedSequence."""
+    fresh = [seed for seed in seeds if type(seed) is FreshEntropy]
+    for seed in seeds:
+        if type(seed) is HeldEntropy:
+            seed.entropy  # noqa: B018
+    for seed in fresh:
+        seed.use()
+    return len(fresh) + sum(seed is None for seed in seeds) == len(seeds)
+
+
 def _bits(session: Session, *arguments: Any, **options: Any) -> Any:
-    if all(argument is None for argument in (*arguments, *options.values())):
+    if _is_fresh(*arguments, *options.values()):
         return FreshBits(session)
     session.note_seed()
     return None
 
 
 def _state(session: Session, seed: Any = None) -> Any:
-    if seed is None or isinstance(seed, FreshBits):
+    if isinstance(seed, FreshBits) or _is_fresh(seed):
         return session.fresh_state()
     session.note_seed()
     return seeded_state(seed)
@@ -41,14 +104,17 @@ def _generator(session: Session, bit_generator: Any) -> Any:
 
 
 def _seed_sequence(session: Session, entropy: Any = None, **options: Any) -> Any:
+    if entropy is None and not options:
+        return FreshEntropy(session)
     if entropy is None:
         session.drew_from("the operating system (numpy.random.SeedSequence())")
     session.note_seed()
+    return None
 
 
 @raises_as_numpy
 def _default_rng(session: Session, seed: Any = None) -> Any:
-    if seed is None or isinstance(seed, FreshBits):
+    if isinstance(seed, FreshBits) or _is_fresh(seed):
         return session.new_generator()
     if not isinstance(seed, np.random.Generator):
         session.note_seed()

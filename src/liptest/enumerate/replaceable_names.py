@@ -88,10 +88,27 @@ def is_drawing(value: Any) -> bool:
     return bound and isinstance(value.__self__, GENERATORS)
 
 
+# Kept: while a program is analysed the name stands for something else.
+_SEQUENCE = np.random.SeedSequence
+
+
+def has_fresh_entropy(value: Any) -> bool:
+    """Whether it is a SeedSequence with bits of the operating system, as far as its size tells."""
+    if type(value) is not _SEQUENCE:
+        return False
+    return isinstance(value.entropy, int) and value.entropy >= 1 << 64
+
+
 @lru_cache(maxsize=1 << 12)
 def is_plain_kind(kind: type) -> bool:
     """Whether no object of a class is code, a set, a file or anything that draws."""
-    telling = (*GENERATORS, np.random.BitGenerator, BuiltinMethodType, MethodType, FunctionType)
+    telling: tuple[type, ...] = (
+        BuiltinMethodType,
+        MethodType,
+        FunctionType,
+        np.random.BitGenerator,
+    )
+    telling += (*GENERATORS, np.random.BitGenerator, _SEQUENCE, np.ndarray)
     if issubclass(kind, (*telling, set, frozenset, io.IOBase, *weakref.ProxyTypes)):
         return False
     claims = any("__class__" in vars(base) for base in kind.__mro__ if base is not object)

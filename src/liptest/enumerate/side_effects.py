@@ -42,6 +42,7 @@ _WORDS = {
 }
 _OPENED = "; the verdict is about its outputs only, and what a file says may change later"
 _TO_READ = " to read"
+_HELD = "had opened "
 # What importing a module opens, and reading lines of it for a message.
 _CODE = (".py", ".pyc", ".pyi", ".so", ".pyd", ".zip")
 _EVENTS = frozenset({*_WORDS, *STARTS, *ASKS, "ctypes.dlopen"})
@@ -139,6 +140,11 @@ def notice(words: str, meaning: str) -> None:
         seen.setdefault(words, meaning)
 
 
+def notice_held_file(name: Any) -> None:
+    """Warn that the code reads a plain file, or memory of one, that was opened before."""
+    notice(f"{_HELD}the file {name!r}{_TO_READ}", _OPENED)
+
+
 def _install() -> None:
     global _is_installed
     if not _is_installed:
@@ -177,7 +183,8 @@ def _is_for_reading(mode: str | None, flags: int) -> bool:
 def conditions_of(effects: Iterable[str]) -> list[str]:
     """What is taken for granted by who read files; of the words of what was noticed."""
     files = sorted(words.removesuffix(_TO_READ) for words in effects if words.endswith(_TO_READ))
-    named = [words.removeprefix("opened ").replace(";", ",") for words in files]
+    opened = (words.removeprefix(_HELD).removeprefix("opened ") for words in files)
+    named = list(dict.fromkeys(words.replace(";", ",") for words in opened))
     return [f"given that {words} stays as it is" for words in named]
 
 

@@ -1,0 +1,159 @@
+"""What was opened, mapped or seeded before the analysis, and the arguments of the process."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import sys
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from sys import argv as arguments
+from typing import Any
+
+import numpy as np
+import pytest
+
+import liptest as lt
+from liptest.enumerate.asked_of_machine import LiveArguments
+from liptest.errors import LiptestError, NonDeterministicError, UnsupportedRandomnessError
+
+LAW = lt.ProductDistribution.uniform(lt.Hypercube(1))
+FRESH, CONSTANT = np.random.SeedSequence(), np.random.SeedSequence(5)
+IN_A_TUPLE = (np.random.SeedSequence(),)
+
+
+def flipped(bit: Any, rng: Any) -> int:
+    return int(rng.random() < 0.25) ^ int(bit)
+
+
+def check(function: Callable[..., Any]) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return lt.check_privacy(lt.mechanism(function), LAW, epsilon=1.1)
+
+
+@pytest.mark.parametrize(
+    "asks",
+    [
+        lambda: len(sys.argv) > 100,
+        lambda: bool(arguments[1:2]),
+        lambda: "--sign" in arguments,
+        lambda: list(sys.argv) == [],
+        lambda: [*sys.orig_argv] == [],
+        lambda: sys.argv == ["sign"],
+        lambda: "sign" in " ".join(sys.argv),
+        lambda: argparse.ArgumentParser(prog="x").parse_known_args()[0] == 1,
+    ],
+)
+def test_the_arguments_of_the_command_line_are_refused(asks: Callable[[], bool]) -> None:
+    says = r"(arguments of the command line: sys\.argv|environment) \(test_held_outside\.py:\d+"
+    with pytest.raises(NonDeterministicError, match=says):
+        check(lambda data, rng: flipped(data[0], rng) if not asks() else int(data[0]))
+    assert not isinstance(sys.argv, LiveArguments)
+    assert arguments is sys.argv
+
+
+def test_what_else_the_interpreter_says_of_itself_is_let_pass() -> None:
+    def plain(data: Any, rng: Any) -> int:
+        return flipped(data[0], rng) + (sys.maxsize < 0) + (sys.platform == "")
+
+    assert check(plain).decision == "YES"
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    file = tmp_path / "held.txt"
+    file.write_bytes(np.array([49, 48], np.uint8).tobytes())
+    return file
+
+
+def test_a_held_file_must_stay_as_it_is(path: Path) -> None:
+    with open(path) as held, open(path, "rb", 0) as raw:
+
+        def rewound(data: Any, rng: Any) -> int:
+            held.seek(0)
+            return flipped(data[0], rng) if held.read(1) == "1" else int(data[0])
+
+        def put_back(data: Any, rng: Any) -> int:
+            place = raw.tell()
+            first = raw.read(1)
+            raw.seek(place)
+            return flipped(data[0], rng) if first == b"1" else int(data[0])
+
+        def by_number(data: Any, rng: Any) -> int:
+            first = os.pread(number, 1, 0)
+            return flipped(data[0], rng) if first == b"1" else int(data[0])
+
+        number = raw.fileno()
+        for function in (rewound, put_back, by_number):
+            verdict = check(function)
+            assert verdict.decision == "YES"
+            assert re.search(r"given that the file .*held\.txt.* stays as it is", str(verdict))
+        with pytest.warns(UserWarning, match="had opened the file .* to read"):
+            lt.mechanism(rewound).law(np.array([1]))
+
+
+def test_held_memory_of_a_file_must_stay_as_it_is(path: Path) -> None:
+    mapped = np.memmap(path, dtype=np.uint8, mode="r")
+    for array in (mapped, mapped[:1], np.asarray(mapped)[:1], mapped.view(np.int8)):
+        verdict = check(lambda data, rng, array=array: flipped(data[0], rng) + (array[0] == 0))
+        assert verdict.decision == "YES"
+        assert re.search(r"given that the file .*held\.txt.* stays as it is", str(verdict))
+    own = np.array(mapped)
+    verdict = check(lambda data, rng: flipped(data[0], rng) + (own[0] == 0))
+    assert "given that" not in str(verdict)
+
+
+MADE_INSIDE: dict[str, Callable[[], Any]] = {
+    "default_rng": lambda: np.random.default_rng(np.random.SeedSequence()),
+    "bits": lambda: np.random.Generator(np.random.Philox(np.random.SeedSequence())),
+    "spawned": lambda: np.random.default_rng(np.random.SeedSequence().spawn(3)[2]),
+}
+
+
+@pytest.mark.parametrize("name", MADE_INSIDE)
+def test_a_fresh_seed_sequence_is_as_good_as_none(name: str) -> None:
+    assert check(lambda data: flipped(data[0], MADE_INSIDE[name]())).decision == "YES"
+
+
+def test_spawned_sequences_are_independent() -> None:
+    def two(data: Any) -> tuple[int, int]:
+        one, other = map(np.random.default_rng, np.random.SeedSequence().spawn(2))
+        return flipped(data[0], one), flipped(data[0], other)
+
+    law = lt.mechanism(two).law(np.array([0]))
+    assert dict(law) == {(0, 0): 9 / 16, (0, 1): 3 / 16, (1, 0): 3 / 16, (1, 1): 1 / 16}
+
+
+def _twice(data: Any) -> int:
+    sequence = np.random.SeedSequence()
+    first, second = np.random.default_rng(sequence), np.random.default_rng(sequence)
+    return flipped(0, first) ^ flipped(0, second) ^ int(data[0])
+
+
+@pytest.mark.parametrize(
+    ("function", "says"),
+    [
+        (_twice, r"two generators of one .*SeedSequence.*spawn"),
+        (lambda data: int(np.random.SeedSequence().entropy) % 2, "operating system"),
+        (lambda data: int(np.random.SeedSequence().generate_state(1)[0]) % 2, "operating system"),
+        (lambda data: len(repr(np.random.SeedSequence())), "operating system"),
+        (lambda data: flipped(data[0], np.random.default_rng(FRESH)), "made elsewhere.*RNG ="),
+        (lambda data: int(FRESH.generate_state(1)[0]) % 2, "made elsewhere"),
+        (lambda data: flipped(data[0], np.random.default_rng(IN_A_TUPLE[0])), "that it holds"),
+    ],
+)
+def test_what_a_seed_sequence_says_is_refused(function: Callable[[Any], int], says: str) -> None:
+    with pytest.raises((NonDeterministicError, UnsupportedRandomnessError), match=says):
+        check(function)
+    assert type(FRESH) is np.random.SeedSequence
+
+
+def test_a_constant_seed_sequence_determines_the_answer() -> None:
+    for made in (lambda: CONSTANT, lambda: np.random.SeedSequence(5)):
+        verdict = check(lambda data, made=made: flipped(data[0], np.random.default_rng(made())))
+        assert verdict.decision == "NO"
+    with pytest.raises(LiptestError):  # the second child is another one
+        check(lambda data: flipped(data[0], np.random.default_rng(CONSTANT.spawn(1)[0])))
