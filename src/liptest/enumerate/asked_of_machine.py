@@ -44,7 +44,7 @@ _OF_MODULES = {
     "resource": ("getrusage", "getrlimit"),
     "platform": ("uname",),
     "tracemalloc": ("get_traced_memory",),
-    "locale": ("getlocale", "getdefaultlocale", "getpreferredencoding", "localeconv"),
+    "locale": ("getlocale", "getdefaultlocale", "getpreferredencoding", "localeconv", "setlocale"),
 }
 # The same where the program itself calls them: libraries do so all the time.
 _OF_PROCESS = (

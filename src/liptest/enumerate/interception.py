@@ -331,6 +331,7 @@ def _replaced_names(session: Session) -> Iterator[tuple[int, Any]]:
     for original, new in numpy_random.numpy_replacements(session):
         yield id(original), new
     yield from symbolic_arrays.taking_lists().items()
+    yield from symbolic_arrays.leaving_unfilled().items()
     for name, original in system_sources():
         yield id(original), kept_follower(original, _system_source(name))
     for original in (*MATH, *MATH_OF_TWO, math.isnan, math.isinf, math.isfinite):

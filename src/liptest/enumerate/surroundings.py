@@ -69,6 +69,9 @@ _TELLING_NAMES = _DATES | {"id", "hash", "set", "frozenset", "datetime64", "__ha
 _TELLING_NAMES |= {"eval", "exec", "globals", "vars", "getattr", "__dict__", "__getattribute__"}
 # Names of what looks at the functions that are under way.
 _OF_CALLS = frozenset({"_getframe", "_current_frames", "currentframe", "f_back", "extract_stack"})
+# Names of what gives the place of an object in memory.
+_OF_PLACES = frozenset({"addressof", "__array_interface__", "__array_struct__", "data_as"})
+_TELLING_NAMES |= _OF_PLACES | {"ctypes"}
 _TELLING_NAMES |= _OF_CALLS | {"inspect", "posix"}
 _TELLING_NAMES |= {"attrgetter", "methodcaller", "_random", *COMPUTED}
 _SET_ITERATOR: Any = type(iter(set()))
@@ -222,6 +225,8 @@ class Surroundings:
             self._end(frame, "reads the clock: pandas.Timestamp", CLOCK_ADVICE)
         if names & _OF_CALLS or {"inspect", "stack"} <= names:
             self._end(frame, f"looks at who calls it, in {code.co_name}", "leave it out")
+        if names & _OF_PLACES or {"ctypes", "data"} <= names:
+            self._end(frame, f"asks for an address in memory, in {code.co_name}", _ID_ADVICE)
         if {"posix", "environ"} <= names:
             self._end(frame, "looks at the environment: posix.environ", HAND_IN)
         for step in steps_of(code):

@@ -7,6 +7,7 @@ array of its own, its analysis begins anew, and arrays have room for symbolic nu
 
 from __future__ import annotations
 
+import _random
 import linecache
 import re
 import sys
@@ -19,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from liptest.enumerate.analysis_session import Session, follower, kept_follower
+from liptest.enumerate.replaceable_names import is_others
 from liptest.values.array import ROOMY, CellStorage, SymbolicArray, array_of, as_cells, filled
 from liptest.values.lines import place_of
 from liptest.values.polars_frames import OccurringKeys
@@ -33,8 +35,10 @@ _MOST_FILLED = 4096
 _CALL = re.compile(r"(?:\w+\.)*(\w+)\s*\(")
 _MAKING = (np.array, np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray)
 _OF_LISTS = (np.argmax, np.argmin, np.argsort, np.max, np.min, np.sort)
+_UNFILLED = (np.empty, np.empty_like)
 # Kept: while a program is analysed the name stands for something else.
 _COPYING = np.array
+_ANYTHING, _MOST_BYTES = _random.Random(), 1 << 16
 
 
 def replacements() -> dict[int, Any]:
@@ -104,9 +108,41 @@ def _of_list(original: Callable[..., Any]) -> Callable[..., Any]:
 
 def _filling(original: Callable[..., Any]) -> Callable[..., Any]:
     def make(session: Session, *arguments: Any, **options: Any) -> Any:
-        return _with_room(session, original(*arguments, **options), original.__name__)
+        made = original(*arguments, **options)
+        if original in _UNFILLED:
+            _fill_at_random(made)
+        return _with_room(session, made, original.__name__)
 
     return make
+
+
+@lru_cache
+def leaving_unfilled() -> dict[int, Any]:
+    """Stand-ins for what gives memory as it was: what the program reads of it differs each time."""
+    return {id(one): follower(one, _unfilled(one), draws=False) for one in _UNFILLED}
+
+
+def _unfilled(original: Callable[..., Any]) -> Callable[..., Any]:
+    def make(session: Session, *arguments: Any, **options: Any) -> Any:
+        made = original(*arguments, **options)
+        if not is_others(sys._getframe(2).f_globals.get("__name__")):
+            _fill_at_random(made)
+        return made
+
+    return make
+
+
+def _fill_at_random(made: Any) -> None:
+    if type(made) is not np.ndarray or made.dtype.kind not in "biufcmM" or not made.size:
+        return
+    row = made if made.flags.c_contiguous else made.T
+    if row.flags.c_contiguous:
+        size = min(row.nbytes, _MOST_BYTES)
+        if _ANYTHING.random() < 0.5:  # as memory that nobody has used
+            row.reshape(-1).view(np.uint8)[:] = 0
+            return
+        raw = np.frombuffer(_ANYTHING.getrandbits(8 * size).to_bytes(size, "little"), np.uint8)
+        row.reshape(-1).view(np.uint8)[:size] = raw & 1 if made.dtype.kind == "b" else raw
 
 
 def _with_room(session: Session, made: Any, name: str) -> Any:

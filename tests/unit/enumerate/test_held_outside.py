@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import ctypes
+import locale
 import os
 import re
 import sys
@@ -157,3 +159,47 @@ def test_a_constant_seed_sequence_determines_the_answer() -> None:
         assert verdict.decision == "NO"
     with pytest.raises(LiptestError):  # the second child is another one
         check(lambda data: flipped(data[0], np.random.default_rng(CONSTANT.spawn(1)[0])))
+
+
+@pytest.mark.parametrize(
+    "reads",
+    [
+        lambda: int(np.empty(64, dtype=np.int8).sum()) & 1,
+        lambda: float(np.empty((4, 4), order="F")[1, 2]),
+        lambda: bool(np.empty(64, dtype=bool).sum() % 2),
+        lambda: int(np.empty_like(np.zeros(64))[3] != 0) + np.empty_like(np.arange(9))[4] % 2,
+    ],
+)
+def test_memory_as_it_was_is_no_answer(reads: Callable[[], Any]) -> None:
+    def asked_often() -> None:
+        for _ in range(64):  # each finds it with probability a half, or more
+            lt.mechanism(lambda data: reads()).law(np.array([1]))
+
+    with pytest.raises(NonDeterministicError):
+        asked_often()
+
+
+def test_arrays_that_are_filled_afterwards_are_let_pass() -> None:
+    def filled(data: Any, rng: Any) -> int:
+        places = np.empty(3, dtype=int)
+        for place in range(2):
+            places[place] = data[0]
+        flags = np.empty_like(places, dtype=bool)
+        flags[:] = flipped(data[0], rng)
+        return int(flags.all()) + 0 * int(places[:2].sum())
+
+    assert check(filled).decision == "YES"
+
+
+@pytest.mark.parametrize(
+    "asks",
+    [
+        lambda: ctypes.addressof(ctypes.c_int(0)),
+        lambda: np.zeros(3).ctypes.data,
+        lambda: np.zeros(3).__array_interface__["data"][0],
+        lambda: locale.setlocale(locale.LC_ALL),
+    ],
+)
+def test_addresses_and_the_locale_are_refused(asks: Callable[[], Any]) -> None:
+    with pytest.raises(NonDeterministicError, match=r"address in memory|locale\.setlocale"):
+        check(lambda data, rng: flipped(data[0], rng) + 0 * len(str(asks())))
