@@ -6,7 +6,7 @@ that a function is of are near the places where it moves most.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from itertools import combinations, islice
 from typing import Any
@@ -23,21 +23,26 @@ _MOST, _TOLD = 120, 6
 
 
 def pairs_of_functions(
-    data: Data, values: int, records: int, functions: tuple[Answer, ...], moves: tuple[Move, ...]
+    data: Data,
+    sizes: tuple[int, int, Sequence[int]],
+    functions: tuple[Answer, ...],
+    moves: tuple[Move, ...],
 ) -> Pairs:
     """Pairs that move the answers most as a move says, or at all.
 
     Parameters
     ----------
-    values
-        How many values each record takes.
+    sizes
+        How many values each record takes, how many records there are, and the values that a record
+        changes from.
     """
+    values, records, lows = sizes
     wanted = dict(moves[0]) if moves else {}
     several = [one for one in functions if one.number in wanted] or list(functions)
     turns = [turn for one in several for turn in _turns(one)]
     crossing = [pair for one in turns for pair in data.pairs_at(_factors(one), _constant(one))]
     levels = {abs(int(one.constant)) for one in turns} | {1, records // 3}
-    mixed = _mixed_pairs(values, records, sorted(level for level in levels if level))
+    mixed = _mixed_pairs(values, records, lows, sorted(level for level in levels if level))
 
     def moved(pair: Any) -> Fraction:
         total = Fraction(0)
@@ -72,12 +77,14 @@ def _constant(one: AnswerSum) -> Fraction:
     return Fraction(one.constant)
 
 
-def _mixed_pairs(values: int, records: int, levels: list[int]) -> Iterator[Any]:
+def _mixed_pairs(
+    values: int, records: int, lows: Sequence[int], levels: list[int]
+) -> Iterator[Any]:
     """A record of one value becomes one of another, of which there are some, among a third one."""
     for level in levels:
         for low, high in combinations(dict.fromkeys((0, values - 1, 1, values // 2)), 2):
             rest = next((v for v in range(values) if v not in (low, high)), None)
-            if rest is None or not 0 < 2 * level < records or max(low, high) >= values:
+            if low not in lows or rest is None or not 0 < 2 * level < records or high >= values:
                 continue
             left = np.repeat(np.int64(rest), records)
             left[:level], left[level : 2 * level] = low, high

@@ -199,6 +199,8 @@ class Records:
         n, step = len(self._sizes), added[high] - added[low]
         if step == 0 or min(self._sizes) < len(added):
             return ()
+        if low and self._answers.comes_and_goes:
+            return ()  # a record that comes takes the place of none
         wanted = -offset - n * added[low]
         crossing = floor(wanted / step)
         # The last one may bring it to 0.
@@ -218,7 +220,8 @@ class Records:
     def pairs_of_functions(self, functions: tuple[Answer, ...]) -> Any:
         """By moves: neighbours between which functions of answers move much."""
         values, records = int(self._sizes.min()), len(self._sizes)
-        return partial(pairs_of_functions, self, values, records, functions)
+        lows = (0,) if self._answers.comes_and_goes else range(values)
+        return partial(pairs_of_functions, self, (values, records, lows), functions)
 
     are_answers_alike = False
 
@@ -427,7 +430,7 @@ def _followed(
         data.change_of_move,
         rounding=max(leaf.rounding for leaf in leaves),
     )
-    if functions and isinstance(data, Records):
+    if functions and type(data) is Records:
         found = replace(found, pairs_of_moves=data.pairs_of_functions(functions))
     missing = [one for leaf in leaves for one in leaf.missing]
     if missing:

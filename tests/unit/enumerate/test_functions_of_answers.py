@@ -17,7 +17,11 @@ from hypothesis import strategies as st
 
 import liptest as lt
 from liptest.data.domains import Domain
+from liptest.data.tables import AddedRows
+from liptest.enumerate.symbolic_data import Records
 from liptest.privacy.prices import Alignment, align
+from liptest.symbolic.answer_functions import FIRST_FUNCTION, AnswerSum, Clipped, LargestSum
+from liptest.symbolic.answers import Answer
 
 Dataset = tuple[int, ...]
 # Domains that are small enough to be visited, by kind of neighbours.
@@ -242,3 +246,21 @@ def test_a_refutation_is_looked_for_where_functions_move(function: Any) -> None:
     assert verdict.decision == "NO", str(verdict)
     assert verdict.witness is not None
     assert verdict.witness.verify(lt.mechanism(function))
+
+
+COMING = lt.Table({"x": lt.Integer(1, 3)}, rows=60, relation="add_remove")
+
+
+@pytest.mark.parametrize("domain", [GROUPS, COMING, lt.RecordGrid([4] * 50)])
+def test_pairs_that_are_looked_at_are_neighbours(domain: Domain) -> None:
+    """A record changes; where records come and go, there is none on one side."""
+    data = Records(domain)
+    values = np.arange(max(domain.sizes))
+    counts = [AnswerSum(((data._answers.of(values == one), 1),)) for one in (1, 2, 3)]
+    functions = (LargestSum(tuple(counts)), Clipped((counts[0],), Fraction(5), Fraction(20)))
+    answers = tuple(Answer(n, function=one) for n, one in enumerate(functions, FIRST_FUNCTION))
+    pairs = data.pairs_of_functions(answers)(())
+    assert pairs
+    for left, right in pairs:
+        (place,) = np.flatnonzero(left != right)
+        assert not isinstance(domain, AddedRows) or 0 in (left[place], right[place])
