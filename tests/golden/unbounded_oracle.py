@@ -37,6 +37,7 @@ ADDITIVE = {
     "smart sum": (1.0, "blocks"),
 }
 COMPARED = ("svt3", "noisy max 3", "numerical svt")
+GAPS = ("gap svt", "gap noisy max")
 WHOLE = ("svt3, geometric noise", "noisy max 3, geometric noise")
 
 
@@ -108,6 +109,52 @@ def noisy_maximum(answers: tuple[int, ...], grid: Grid) -> list[Floats]:
 
 
 DENSITIES = {"svt3": svt3, "numerical svt": numerical_svt, "noisy max 3": noisy_maximum}
+
+
+_INNER, _INNER_WEIGHTS = np.polynomial.legendre.leggauss(8)
+# Of the parabola through the three nodes of a cell of width 1: its integrals over 64 parts.
+_POWERS = np.arange(1, 4)
+_PARTS = np.diff(np.linspace(0, 1, 65)[:, None] ** _POWERS / _POWERS, axis=0)
+_PART_WEIGHTS = _PARTS @ np.linalg.inv(_UNIT[:, None] ** (_POWERS - 1))
+
+
+def gap_rows(name: str, answers: tuple[int, ...], grid: Grid, *, by_cell: bool) -> Floats:
+    """Masses of all gaps of the grid, by place; of "gap svt" also that no answer is above.
+
+    With ``by_cell`` those of 64 parts of each cell. The density of a gap is an integral over the
+    threshold, or over the second largest answer.
+    """
+    count, is_svt = len(answers), name == "gap svt"
+    scale, reach = (4, 80) if is_svt else (2, 56)
+    noise = Noise("laplace", scale)
+    parts = []
+    for place, answer in enumerate(answers):
+        others = answers[:place] if is_svt else (*answers[:place], *answers[place + 1 :])
+        density = np.zeros(grid.points.shape)
+        for low in range(-reach, reach):
+            # Where the density of the answer has its kink; all other kinks are whole numbers.
+            kink = np.clip(answer - grid.points, low, low + 1)
+            for start, end in ((low, kink), (kink, low + 1)):
+                half, middle = (end - start) / 2, (end + start) / 2
+                for node, weight in zip(_INNER, _INNER_WEIGHTS, strict=True):
+                    z = middle + half * node
+                    below = [noise.below(z - one) for one in others]
+                    own = math.prod(below, start=np.ones(z.shape))
+                    if is_svt:
+                        own = own * laplace(z, 2)
+                    else:  # one of the others is the second, at z
+                        seconds = zip(others, below, strict=True)
+                        own = own * sum(laplace(z - one, 2) / chance for one, chance in seconds)
+                    density += weight * half * own * laplace(grid.points + z - answer, scale)
+        parts.append(density @ _PART_WEIGHTS.T * grid.width if by_cell else density * grid.weights)
+    found = np.concatenate([part.ravel() for part in parts])
+    if not is_svt:
+        return found
+    nothing = np.zeros((1, count), dtype=int)
+    chance = above_or_below(
+        np.array([answers]), [tuple(nothing[0].tolist())], Noise("laplace", 2), noise
+    )
+    return np.append(found, float(chance[0, 0]))
 
 
 def row(name: str, answers: tuple[int, ...], grid: Grid, *, by_cell: bool = False) -> Floats:

@@ -451,8 +451,9 @@ def published(name: str, relation: str) -> dict[str, Any]:
     return epsilon_of(made, lt.AnswerGrid(sizes, relation=relation))
 
 
-# Endless loops, and more outputs than are quickly followed.
+# Endless loops, and more outputs or longer densities than are quickly followed.
 LEFT_OUT = {
+    *("gap svt", "gap noisy max"),
     *("svt3, geometric noise", "smart sum", "staircase", "noisy hist 1, geometric noise"),
     *("discrete gaussian", "bad partial sum, geometric noise", "noisy max 3, geometric noise"),
     *("opendp integer laplace, scale 3", "opendp integer laplace, scale 1"),

@@ -139,7 +139,7 @@ _LIGHT = range(1, 40)
 
 @dataclass(frozen=True)
 class Number:
-    """One number of an output: factor * variable + constant, and what is known of the variable."""
+    """One number of an output: factor * sum + constant, and what is known of the sum."""
 
     known: Joint
     factor: Fraction
@@ -147,23 +147,24 @@ class Number:
 
     @property
     def noise(self) -> Noise:
-        """The law of its variable."""
-        return self.known.noises[self.known.root]
+        """The law of its variable, where it is one; of a sum that of its narrowest part."""
+        return min(self._parts)[2]
 
     @property
-    def variables(self) -> list[int]:
-        """Its variable, and all that depend on it by what is known."""
-        return [self.known.root] if self.known.part is None else self.known.part.variables
+    def _parts(self) -> list[tuple[Fraction, int, Noise]]:
+        terms = ((one, abs(Fraction(factor))) for one, factor in self.known.terms)
+        noises = self.known.noises
+        return [(noises[one].parameter * size, one, noises[one]) for one, size in terms]
 
     @property
     def scale(self) -> Fraction:
         """The size of its noise, with the sign where that matters."""
-        sized = self.factor * self.noise.parameter
+        sized = self.factor * min(self._parts)[0]
         return abs(sized) if self.noise.is_symmetric else sized
 
     def bell(self) -> Bell | None:
         """Its law, where it is normal noise of which at most an interval is known."""
-        if self.noise.family != "normal":
+        if self.noise.family != "normal" or len(self.known.terms) > 1:
             return None
         ends: list[Fraction | None] = [None, None]
         if self.known.part is not None:
@@ -190,9 +191,9 @@ class Number:
         """Equal for equal laws of numbers, of whose own variable alone something is known."""
         part = self.known.part
         ranges: tuple[Any, ...] = ()
+        if len(self.known.variables) > 1:
+            return None
         if part is not None:
-            if len(part.variables) > 1:
-                return None
             ranges = tuple(
                 (tuple(factor for _, factor in form), ends) for form, ends in part.half_open()
             )
@@ -218,12 +219,12 @@ class Leaf:
         leaf = self.leaf
         found = []
         for form in leaf.forms:
-            ((variable, factor),) = form.terms
-            known = joint(leaf.noises, leaf.constraints, variable)
+            terms, factor = shapes.normalised(form.terms, whole=False)
+            known = joint(leaf.noises, leaf.constraints, terms)
             assert known is not None
             found.append(Number(known, Fraction(factor), Fraction(form.constant)))
-        roots = {one.known.root for one in found}
-        if any(len(roots.intersection(one.variables)) > 1 for one in found):
+        several = [one.known.variables for one in found]
+        if len(set().union(*several)) < sum(map(len, several)):
             raise UnsupportedForm("several numbers of an output that are compared together")
         return tuple(found)
 
@@ -374,7 +375,7 @@ def densities_of(
     noises = {
         number.known.noises[variable]
         for number, _ in (*left, *right)
-        for variable in number.variables
+        for variable in number.known.variables
     }
     odd = sorted({noise.family for noise in noises} - set(EXPONENTIAL))
     if odd:

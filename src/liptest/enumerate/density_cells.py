@@ -28,7 +28,10 @@ from liptest.mechanisms.likelihood_cells import Cell, CellProduct, Factor, PairC
 from liptest.symbolic import exponential_polynomials as functions
 from liptest.symbolic.densities import (
     BoundedRatio,
+    PowerTail,
     TailRatio,
+    end_of_mass,
+    has_powers,
     lowest_powers,
     piece_on,
     stretches,
@@ -100,7 +103,7 @@ def _factor(left: Weighted, right: Weighted) -> Factor:
             side = pieces.index(None)
             alone[1 - side] += _mass(rates, pieces[1 - side], low, high)
             continue
-        cells.append(_cell_on(rates, pieces, low, high))
+        cells += _cells_on(rates, pieces, low, high)
     return Factor(tuple(cells), *alone)
 
 
@@ -110,16 +113,82 @@ def _mass(rates: Rates, piece: Any, low: Any, high: Any) -> arb:
     return found
 
 
-def _cell_on(rates: Rates, pieces: list[Any], low: Any, high: Any) -> Cell:
+def _cells_on(rates: Rates, pieces: list[Any], low: Any, high: Any) -> list[Cell]:
     p, q = (restricted(rates, piece, low, high, 0) for piece in pieces)
     if _are_proportional(rates, p, q):
-        masses = [_mass(rates, piece, low, high) for piece in pieces]
-        ratio = masses[0] / masses[1]
-        return Cell(masses[0], masses[1], ratio, ratio)
-    if low is None or high is None:
-        on: _Stretch = _tail_stretch(rates, p, q, low, high)
-        return SmoothCell.on(on, arb(0), arb(1))
-    return SmoothCell.on(_bounded_stretch(rates, p, q, low, high), arb(0), arb(high - low))
+        first, second = (_mass(rates, piece, low, high) for piece in pieces)
+        return [Cell(first, second, first / second, first / second)]
+    if low is not None and high is not None:
+        on = _bounded_stretch(rates, p, q, low, high)
+        return [SmoothCell.on(on, arb(0), arb(high - low))]
+    if not has_powers(p, q):
+        return [SmoothCell.on(_tail_stretch(rates, p, q, low, high), arb(0), arb(1))]
+    tail = PowerTail.of(rates, p, q, low, high)
+    if tail.unbounded:
+        raise UnsupportedForm("densities whose ratio has no bound in a tail")
+    start = tail.origin + tail.outwards * tail.start
+    ends = [end_of_mass(rates, one, (low, high), int(high is None)) for one in pieces]
+    if high is None:
+        end = max(*ends, start + 1)
+        near, far, beyond = (low, start), (start, end), (end, None)
+    else:
+        end = min(*ends, start - 1)
+        near, far, beyond = (start, high), (end, start), (None, end)
+    p, q = (restricted(rates, one, *far, 0) for one in pieces)
+    on = _far_stretch(_TailPart(tail, far[0]), _bounded_stretch(rates, p, q, *far))
+    return [
+        *_cells_on(rates, pieces, *near),
+        SmoothCell.on(on, arb(0), arb(far[1] - far[0])),
+        _far_cell(tail, rates, pieces, *beyond),
+    ]
+
+
+@dataclass(frozen=True)
+class _TailPart:
+    """The ratio on a part of a tail, in the distance from the lower end of the part."""
+
+    tail: PowerTail
+    low: Any
+
+    def log(self, box: arb) -> arb:
+        found: arb = self.tail.log(self._coordinate(box))
+        return found
+
+    def log_around(self, middle: arb, box: arb) -> arb:
+        found: arb = self.tail.log_around(self._coordinate(middle), self._coordinate(box))
+        return found
+
+    def distance(self, z: acb) -> acb:
+        """From the origin of the tail."""
+        return (z + arb(self.low - self.tail.origin)) * self.tail.outwards
+
+    def common(self, z: acb) -> acb:
+        """What both sides have in common."""
+        distance = self.distance(z)
+        return distance**self.tail.power * (distance * -arb(self.tail.fall)).exp()
+
+    def sides(self, z: acb) -> tuple[acb, acb]:
+        """Both sides without that."""
+        distance = self.distance(z)
+        first, second = (
+            sum((c * distance**-n * (distance * -arb(b)).exp() for n, b, c in side), acb(0))
+            for side in (self.tail.p, self.tail.q)
+        )
+        return first, second
+
+    def _coordinate(self, box: arb) -> arb:
+        distances = [
+            abs(end + arb(self.low - self.tail.origin)) for end in (box.lower(), box.upper())
+        ]
+        return (1 / distances[0]).union(1 / distances[1]).min(self.tail.last)
+
+
+def _far_cell(tail: PowerTail, rates: Rates, pieces: list[Any], low: Any, high: Any) -> Cell:
+    """All of a tail beyond an end, where next to nothing is left of both densities."""
+    end = high if low is None else low
+    p, q = (_mass(rates, piece, low, high) for piece in pieces)
+    log = tail.log(arb(0).union(1 / arb(abs(end - tail.origin))))
+    return Cell(p, q, log.lower().exp().lower(), log.upper().exp().upper())
 
 
 def _are_proportional(rates: Rates, p: Terms, q: Terms) -> bool:
@@ -149,6 +218,16 @@ def _bounded_stretch(rates: Rates, p: Terms, q: Terms, low: Any, high: Any) -> _
         lambda z, analytic: (sides[0](z).log(analytic), sides[1](z).log(analytic)),
         (sides[0].primitive, sides[1].primitive),
     )
+
+
+def _far_stretch(part: _TailPart, whole: _Stretch) -> _Stretch:
+    """In the same coordinate, with the exponential that falls slowest taken out of logarithms."""
+
+    def logs(z: acb, analytic: bool) -> tuple[acb, acb]:
+        p, q = part.sides(z)
+        return p.log(analytic), q.log(analytic)
+
+    return _Stretch(part, lambda z, log: log.exp() * part.common(z), logs, whole.primitives)
 
 
 class _Sum:

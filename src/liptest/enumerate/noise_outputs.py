@@ -11,7 +11,7 @@ from liptest.enumerate.outputs import Items, Typed
 from liptest.errors import ContinuousOutputs
 from liptest.mechanisms.laws import Output, OutputLaw
 from liptest.symbolic.forms import Constraint, Form
-from liptest.symbolic.noise import Noise
+from liptest.symbolic.noise import EXPONENTIAL, Noise
 from liptest.values.branching import Branching
 from liptest.values.noise import ADVICE
 from liptest.values.noise_run import NoisyValue, WholeValue
@@ -78,7 +78,8 @@ class NearItems:
 class DensityLeaf:
     """An output with ``RealPlace`` in the places of ``forms``, and what led to it.
 
-    Every form is one continuous variable of its own, times a factor, plus a constant.
+    Every form has continuous variables of its own, times factors, plus a constant: one variable, or
+    several whose densities are made of exponentials.
     """
 
     skeleton: Output
@@ -97,10 +98,10 @@ def density_leaf(
 
     A number is told less what the numbers before it say of it: (x, x + 1) is a real number and
     "that plus 1", and running sums are their steps. Both tell the same, and what remains of each
-    must be one variable of its own. Aborts for other sums of several variables, for numbers in
-    sets or dataclasses, and where rounded constants would have to be compared exactly.
+    must have variables of its own. Aborts for other sums, for numbers in sets or dataclasses, and
+    where rounded constants would have to be compared exactly.
     """
-    parts = iter(_reduced(tree, list(forms_in(tree, output))))
+    parts = iter(_reduced(tree, list(forms_in(tree, output)), noises))
     forms: list[Form] = []
 
     def place(_: Form) -> Any:
@@ -112,19 +113,20 @@ def density_leaf(
     return DensityLeaf(skeleton, tuple(forms), tuple(noises), constraints)
 
 
-def _reduced(tree: Branching, forms: list[Form]) -> Iterator[tuple[list[Form], Any]]:
+def _reduced(
+    tree: Branching, forms: list[Form], noises: list[Noise]
+) -> Iterator[tuple[list[Form], Any]]:
     """For each number what is left of it, at most one form, and what describes its place."""
     known: list[Form] = []
     for form in forms:
         factors = []
         rest = form
         for place, other in enumerate(known):
-            [(variable, scale)] = other.terms
-            factor = Fraction(dict(rest.terms).get(variable, 0)) / Fraction(scale)
+            factor = _share(rest, other)
             if factor:
                 rest = rest - other * factor
                 factors.append((place, factor))
-        if len(rest.terms) > 1:
+        if not _is_followed(rest, known, noises):
             tree.unsupported("an output that is a sum of several continuous random numbers", ADVICE)
         constant = Fraction(0) if rest.terms else Fraction(rest.constant)
         if not (_is_plain(constant) and all(_is_plain(factor) for _, factor in factors)):
@@ -141,6 +143,21 @@ def _reduced(tree: Branching, forms: list[Form]) -> Iterator[tuple[list[Form], A
             )
         else:
             yield [], Following(None, tuple(factors), constant)
+
+
+def _share(form: Form, known: Form) -> Fraction:
+    """How often a known number is in a form: all of it where it is a sum."""
+    mine = dict(form.terms)
+    shares = {Fraction(mine.get(one, 0)) / Fraction(factor) for one, factor in known.terms}
+    return shares.pop() if len(shares) == 1 else Fraction(0)
+
+
+def _is_followed(rest: Form, known: list[Form], noises: list[Noise]) -> bool:
+    """Whether no number before shares a variable with what is left, and its density has a form."""
+    mine = {variable for variable, _ in rest.terms}
+    if any(variable in mine for other in known for variable, _ in other.terms):
+        return False
+    return len(mine) < 2 or all(noises[one].family in EXPONENTIAL for one in mine)
 
 
 def _is_plain(number: Fraction) -> bool:

@@ -1,4 +1,4 @@
-"""Densities of one variable under constraints, bounds on their log ratio, and their excess.
+"""Densities of a sum of variables under constraints, bounds on their log ratio, and their excess.
 
 The excess is the integral of (g - factor h)+.
 
@@ -11,7 +11,7 @@ infinite stretch beyond which g has next to no mass.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -48,41 +48,52 @@ _ZERO = fmpq(0)
 
 @dataclass(frozen=True)
 class Joint:
-    """What is known of one variable: the constraints that it depends on, and other factors.
+    """What is known of a sum of variables: the constraints that it depends on.
 
-    ``others`` are integrals whose product is the probability of all that is independent of it.
+    The first factor of ``terms`` is 1; often it is one variable alone.
     """
 
     noises: tuple[Noise, ...]
-    root: int
+    terms: shapes.Key
     part: Ranges | None
-    others: tuple[Ranges, ...]
 
     @property
     def is_free(self) -> bool:
-        """Whether nothing that is known depends on the variable."""
-        return self.part is None
+        """Whether it is one variable, on which nothing that is known depends."""
+        return self.part is None and len(self.terms) == 1
+
+    @property
+    def variables(self) -> set[int]:
+        """Those of the sum, and all that depend on them by what is known."""
+        own = {variable for variable, _ in self.terms}
+        return own if self.part is None else own.union(self.part.variables)
 
 
-def joint(noises: tuple[Noise, ...], constraints: Iterable[Constraint], root: int) -> Joint | None:
-    """The parts of constraints, as seen from one variable; None where they are impossible."""
+def joint(
+    noises: tuple[Noise, ...], constraints: Iterable[Constraint], terms: shapes.Key
+) -> Joint | None:
+    """The parts of constraints, as seen from a sum; None where they are impossible."""
     parts = gathered(noises, constraints)
     if parts is None:
         return None
-    own = next((part for part in parts if root in part.variables), None)
-    return Joint(noises, root, own, tuple(part for part in parts if part is not own))
+    variables = {variable for variable, _ in terms}
+    own = [part for part in parts if not variables.isdisjoint(part.variables)]
+    if len(own) < 2:
+        return Joint(noises, terms, own[0] if own else None)
+    ranges = {form: ends for part in own for form, ends in part.ranges.items()}
+    return Joint(noises, terms, Ranges(own[0].whole, ranges))
 
 
 def density_of(known: Joint, rates: Rates) -> functions.Function:
-    """t -> density of the variable at t, times the probability of its part given that.
+    """t -> density of the sum at t with its constraints, but for a factor that t does not change.
 
     Raises UnsupportedForm where a family is involved whose densities are not exponentials.
     """
-    noise = known.noises[known.root]
-    if noise.family not in EXPONENTIAL:
-        raise UnsupportedForm(f"{noise.family} noise that is both compared and answered")
-    if known.part is None:
-        return function_of(shapes.variable_density(rates, noise))
+    for noise in (known.noises[variable] for variable, _ in known.terms):
+        if noise.family not in EXPONENTIAL:
+            raise UnsupportedForm(f"{noise.family} noise that is both compared and answered")
+    if known.is_free:
+        return function_of(shapes.variable_density(rates, known.noises[known.terms[0][0]]))
     shape, shift = _product_at(known, rates)
     if shape.is_smooth:
         raise UnsupportedForm("noise that is compared with noise of another kind and answered")
@@ -90,22 +101,34 @@ def density_of(known: Joint, rates: Rates) -> functions.Function:
 
 
 def _product_at(known: Joint, rates: Rates) -> shapes.Moved:
-    part = known.part
-    assert part is not None
-    steps = plan_elimination(frozenset(part.ranges), part.whole, known.root)
-    if steps is None:
-        raise UnsupportedForm("several sums of the same noise variables are compared")
+    """All variables are eliminated but the root: the variable, or one more that is the sum."""
+    ranges = {} if known.part is None else dict(known.part.half_open())
+    root, is_sum = known.terms[0][0], len(known.terms) > 1
+    sum_form: shapes.Key = ()
+    if is_sum:
+        root = max(known.variables) + 1
+        sum_form = (*known.terms, (root, -1))
+        if known.terms in ranges:
+            ranges[((root, 1),)] = ranges.pop(known.terms)
     factors: dict[Any, list[shapes.Moved]] = {
-        form: [shapes.interval(rates, *ends)] for form, ends in part.half_open()
+        form: [shapes.interval(rates, *ends)] for form, ends in ranges.items()
     }
+    forms = frozenset(ranges) | ({sum_form} if is_sum else frozenset())
+    steps = plan_elimination(forms, known.part is not None and known.part.whole, root)
+    if steps is None:
+        raise UnsupportedForm("several sums of the same noise variables are compared or answered")
     for step in steps:
-        own = [(shapes.variable_density(rates, known.noises[step.variable]), _ZERO)]
-        inner = shapes.multiply_shapes(own + factors.pop(step.alone, []))
+        own = factors.pop(step.alone, [])
+        if step.variable != root or not is_sum:
+            own.insert(0, (shapes.variable_density(rates, known.noises[step.variable]), _ZERO))
+        inner = shapes.multiply_shapes(own)
         if step.outer is None:
             return inner
-        left = shapes.convolution(
-            inner, step.factor, shapes.multiply_shapes(factors.pop(step.outer))
-        )
+        if step.outer == sum_form:  # the sum minus the root is 0
+            left = shapes.stretch_shape(inner, -1 / step.factor)
+        else:
+            outer = shapes.multiply_shapes(factors.pop(step.outer))
+            left = shapes.convolution(inner, step.factor, outer)
         factors.setdefault(step.after, []).append(shapes.stretch_shape(left, step.scale))
     raise AssertionError("the root is eliminated last")
 
@@ -163,10 +186,10 @@ def extremes(rates: Rates, above: Function, below: Function) -> RatioExtremes:
             continue
         if one is None or other is None:
             return without_bound((_inside(low, high),), above=other is None)
-        ratio = _ratio(rates, one, other, low, high)
-        if isinstance(ratio, TailRatio) and ratio.unbounded:
-            return without_bound(ratio.far_places(), above=ratio.unbounded > 0)
-        ratios.append(ratio)
+        for ratio in _ratios(rates, one, other, low, high):
+            if isinstance(ratio, (TailRatio, PowerTail)) and ratio.unbounded:
+                return without_bound(ratio.far_places(), above=ratio.unbounded > 0)
+            ratios.append(ratio)
     largest, smallest = _Best(1), _Best(-1)
     for ratio in ratios:
         for side in (largest, smallest):
@@ -296,11 +319,121 @@ class TailRatio(_Ratio):
         return self.origin - far / self.slope
 
 
-def _ratio(rates: Rates, one: Piece, other: Piece, low: Any, high: Any) -> BoundedRatio | TailRatio:
+@dataclass(frozen=True)
+class PowerTail(_Ratio):
+    """The same for sums of powers times exponentials, in the coordinate s = 1 / |t - origin|.
+
+    A term (n, b, c) is c s^n e^(-b / s); what both sides have in common, s^-power e^(-fall / s), is
+    divided out. All terms but the constants rise with s from 0 to ``last``, and so do those of the
+    derivative.
+    """
+
+    p: tuple[tuple[int, Any, Any], ...]
+    q: tuple[tuple[int, Any, Any], ...]
+    last: Any
+    origin: Any
+    outwards: int
+    power: int
+    fall: Any
+    unbounded: int = 0
+    first: Any = 0
+
+    @staticmethod
+    def of(rates: Rates, p: Terms, q: Terms, low: Any, high: Any) -> PowerTail:
+        """Of a tail; SymbolicError where a density is too close to 0 in it."""
+        outwards = -1 if low is None else 1
+        sides = [_far_terms(rates, terms, outwards) for terms in (p, q)]
+        (fall, power), (other_fall, other_power) = (_slowest(side) for side in sides)
+        sign = int((fall, -power) < (other_fall, -other_power))
+        sign -= int((fall, -power) > (other_fall, -other_power))
+        above, below = (
+            tuple((power - own, speed - fall, c) for own, speed, c in side) for side in sides
+        )
+        falling = [(n, b) for n, b, _ in (*above, *below) if b > 0]
+        start = max([fmpq(1), *((2 - n) / b for n, b in falling)])
+        origin = high if low is None else low
+        return PowerTail(above, below, arb(1 / start), origin, outwards, power, fall, sign)
+
+    @property
+    def start(self) -> Any:
+        """How far from the origin it begins."""
+        return 1 / _near(self.last)
+
+    def log(self, box: Any) -> Any:
+        return (_rising(self.p, box) / _rising(self.q, box)).log()
+
+    def log_around(self, middle: Any, box: Any) -> Any:
+        c = _rising(self.p, middle) / _rising(self.q, middle)
+        p, q = (tuple(_slopes(side)) for side in (self.p, self.q))
+        gap = (_rising(p, box) - c * _rising(q, box)) * (box - middle)
+        return c.log() + (gap / (c * _rising(self.q, box))).log1p()
+
+    def place(self, coordinate: Any) -> Any:
+        distance = fmpq(_FAR) * self.start if coordinate <= 0 else 1 / _near(arb(coordinate))
+        return self.origin + self.outwards * distance
+
+    def far_places(self) -> tuple[Any, ...]:
+        """On the way out."""
+        return tuple(self.origin + self.outwards * far * self.start for far in _FARTHER)
+
+
+def _far_terms(rates: Rates, terms: Terms, outwards: int) -> list[tuple[int, Any, Any]]:
+    """(power of the distance, how fast it falls, coefficient), without those that are 0."""
+    return [
+        (power, -rate * outwards, coefficient * outwards**power)
+        for power, rate, coefficient in to_list(rates, terms)
+        if not coefficient.is_zero()
+    ]
+
+
+def _slowest(terms: list[tuple[int, Any, Any]]) -> tuple[Any, int]:
+    """How fast the term falls that is the largest far out, and its power."""
+    power, fall, coefficient = min(terms, key=lambda one: (one[1], -one[0]))
+    if coefficient.contains(0):
+        raise SymbolicError("a density is too close to 0 in its tail; rescale the noise")
+    return fall, power
+
+
+def _rising(terms: Iterable[tuple[int, Any, Any]], box: Any) -> Any:
+    """The sum for all s of a ball: each term lies between its values at the ends."""
+    low, high = arb(box).lower().max(arb(0)), arb(box).upper()
+    found = arb(0)
+    for power, fall, coefficient in terms:
+        ends = [_term_at(power, fall, end) for end in (low, high)]
+        found += coefficient * ends[0].union(ends[1])
+    return found
+
+
+def _term_at(power: int, fall: Any, s: arb) -> arb:
+    if s.is_zero():
+        return arb(1 if power == 0 and fall == 0 else 0)
+    return s**power * arb(-arb(fall) / s).exp()
+
+
+def _slopes(terms: Iterable[tuple[int, Any, Any]]) -> Iterator[tuple[int, Any, Any]]:
+    for power, fall, coefficient in terms:
+        if power:
+            yield power - 1, fall, coefficient * power
+        if fall:
+            yield power - 2, fall, coefficient * fall
+
+
+def has_powers(*several: Terms) -> bool:
+    """Whether a power of the number is in one of them, beside exponentials."""
+    return any(power for terms in several for power, _ in terms)
+
+
+def _ratios(rates: Rates, one: Piece, other: Piece, low: Any, high: Any) -> Iterator[_Ratio]:
     p, q = (restricted(rates, piece, low, high, 0) for piece in (one, other))
-    if low is None or high is None:
-        return TailRatio.of(rates, p, q, low, high)
-    return BoundedRatio(rates, p, q, 0, arb(high - low), low)
+    if low is not None and high is not None:
+        yield BoundedRatio(rates, p, q, 0, arb(high - low), low)
+    elif not has_powers(p, q):
+        yield TailRatio.of(rates, p, q, low, high)
+    else:
+        tail = PowerTail.of(rates, p, q, low, high)
+        yield tail
+        ends = (low, low + tail.start) if high is None else (high - tail.start, high)
+        yield from _ratios(rates, one, other, *ends)
 
 
 def _near(ball: Any) -> Any:
@@ -425,7 +558,7 @@ def _origin(low: Any, high: Any) -> Any:
 
 
 def _on(rates: Rates, one: Piece, other: Piece, factor: arb, stretch: Stretch) -> Excess:
-    low, high = (_end(rates, one, stretch, side) for side in (0, 1))
+    low, high = (end_of_mass(rates, one, stretch, side) for side in (0, 1))
     parts = [restricted(rates, piece, low, high, 0) for piece in (one, other)]
     gap = sum_of([parts[0], scale_function(parts[1], -factor)])
     certain, open_ = _positive(rates, gap, high - low)
@@ -447,7 +580,7 @@ def _is_above(rates: Rates, gap: Terms, first: Any, last: Any) -> bool:
     return all(value_at(rates, gap, arb(place)) > 0 for place in places)
 
 
-def _end(rates: Rates, one: Piece, stretch: Stretch, side: int) -> Any:
+def end_of_mass(rates: Rates, one: Piece, stretch: Stretch, side: int) -> Any:
     """The end of a stretch, or where next to nothing of a function lies further out."""
     if stretch[side] is not None:
         return stretch[side]

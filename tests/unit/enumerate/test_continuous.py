@@ -255,7 +255,7 @@ class Alike(frozenset[int]):
 
 
 REFUSED = {
-    "a sum of two": (lambda d, g: g.laplace() + g.laplace(), "sum of several"),
+    "a sum of two": (lambda d, g: g.normal() + g.normal(), "sum of several"),
     "a gap": (lambda d, g: np.ptp(g.laplace(size=2)), "sum of several|numpy.ptp"),
     "twice, beside a rounded number": (
         lambda d, g: (lambda x: (x, x + 0.1 * d[0]))(g.laplace()),
