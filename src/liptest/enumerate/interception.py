@@ -63,6 +63,7 @@ from liptest.enumerate.replaceable_names import (
     has_fresh_entropy,
     is_compiled_drawing,
     is_drawing,
+    is_others,
     is_plain_kind,
     module_sites,
     reachable,
@@ -81,6 +82,7 @@ from liptest.values.transforms import MATH, MATH_OF_TWO
 from liptest.values.uniform import of_math
 
 _METHODS = (BuiltinMethodType, MethodType)
+_CACHE = type(lru_cache(abs))
 # Kept: while a program is analysed the names stand for something else.
 _GLOBAL: np.random.RandomState = np.random.mtrand._rand
 #: Takes a change back.
@@ -187,11 +189,14 @@ def _install(
     calls = [FloatCalls(), *map(FloatCalls, kept)]
 
     files = ProgramFiles()
+    caches: list[Any] = []
 
     def wanted(value: Any) -> bool:
         kind: Any = type(value)
         for one in calls:
             one.note(value)
+        if kind is _CACHE and not is_others(value.__module__):
+            caches.append(value)
         if is_plain_kind(kind) and is_known_kind(kind):
             return id(value) in stand_in or id(value) in arrays
         session.surroundings.reach(value)
@@ -215,6 +220,9 @@ def _install(
         return is_random_device(attribute_of(value, "name")) or is_live_file(value)
 
     sites = reachable(function, wanted, session.imported)
+    # What a cache keeps of random numbers is drawn again; runs that then draw less keep state.
+    for cache in caches:
+        cache.cache_clear()
     making = [site for site in (*places, *sites) if id(site.value) in arrays]
     sites = [site for site in sites if id(site.value) not in arrays]
     session.follow_arrays = partial(_follow_arrays, session, undo, making, arrays)

@@ -6,6 +6,7 @@ import contextvars
 import functools
 import gc
 import itertools
+import math
 import os
 import random
 import sys
@@ -444,3 +445,30 @@ REFUSES = Refuses()
 def test_objects_that_refuse_to_be_looked_at_are_looked_at() -> None:
     found = law(lambda data: REFUSES.rng.random() < 0.5)
     assert dict(zip(found.outputs, found.fractions, strict=True)) == {False: HALF, True: HALF}
+
+
+@functools.lru_cache
+def kept_coin() -> bool:
+    return bool(np.random.rand() < RARE)
+
+
+@functools.lru_cache
+def kept_weight(place: int) -> int:
+    return 2 * place + 1
+
+
+def test_random_numbers_in_a_cache_are_state() -> None:
+    """It got a certain NO: a first run had filled the cache, so that later ones drew nothing."""
+    held = lt.mechanism(lambda data: bool(data[0]) ^ kept_coin())
+    law = lt.ProductDistribution.uniform(lt.Hypercube(1))
+    for _ in range(2):
+        with pytest.raises(NonDeterministicError, match="fewer draws"):
+            lt.check_privacy(held, law, epsilon=10.0)
+
+
+def test_a_cache_of_plain_numbers_is_no_state() -> None:
+    weighted = lt.mechanism(
+        lambda data, rng: int(data[0]) * kept_weight(0) + int(rng.integers(2)) * kept_weight(1)
+    )
+    assert lt.exact_epsilon(weighted, lt.Hypercube(1)).value == math.inf
+    assert dict(lt.output_law(weighted, np.array([1]))) == {1: 0.5, 4: 0.5}
