@@ -64,6 +64,8 @@ class Session:
         self.fills_symbolic = False
         #: Whether the program may ask what kind of object symbolic data are.
         self.asks_types = False
+        #: Runs that began, and arrays that the last one made without filling them.
+        self.runs = self.unfilled = 0
         #: Whether such a function was called where data are symbolic.
         self.filled_plain = False
         #: Whether a leaf is repeated with Python's own ``float``.
@@ -79,7 +81,7 @@ class Session:
         self.stand_ins: dict[int, tuple[Any, Any]] = {}
         #: Names of generators made elsewhere that are taken as freshly seeded.
         self.taken_as_fresh: set[str] = set()
-        #: Whether the last run seeded, read the clock or made bits.
+        #: Whether the last run seeded, read the clock, made bits or arrays that it did not fill.
         self.touched = False
         #: Is told of every stand-in for a generator that is made in a run.
         self.on_new: Callable[[Any], None] = lambda made: None
@@ -114,6 +116,7 @@ class Session:
     def begin(self) -> None:
         """Forget what the last run seeded; needed where it was ``touched`` only."""
         self.touched = bool(self._determined)
+        self.runs, self.unfilled = self.runs + 1, 0
         self.end()
         self._forget()
         for generator in self._determined:

@@ -38,7 +38,7 @@ _OF_LISTS = (np.argmax, np.argmin, np.argsort, np.max, np.min, np.sort)
 _UNFILLED = (np.empty, np.empty_like)
 # Kept: while a program is analysed the name stands for something else.
 _COPYING = np.array
-_ANYTHING, _MOST_BYTES = _random.Random(), 1 << 16
+_MOST_BYTES = 1 << 16
 
 
 def replacements() -> dict[int, Any]:
@@ -110,7 +110,7 @@ def _filling(original: Callable[..., Any]) -> Callable[..., Any]:
     def make(session: Session, *arguments: Any, **options: Any) -> Any:
         made = original(*arguments, **options)
         if original in _UNFILLED:
-            _fill_at_random(made)
+            _fill_unlike_before(session, made)
         return _with_room(session, made, original.__name__)
 
     return make
@@ -126,22 +126,25 @@ def _unfilled(original: Callable[..., Any]) -> Callable[..., Any]:
     def make(session: Session, *arguments: Any, **options: Any) -> Any:
         made = original(*arguments, **options)
         if not is_others(sys._getframe(2).f_globals.get("__name__")):
-            _fill_at_random(made)
+            _fill_unlike_before(session, made)
         return made
 
     return make
 
 
-def _fill_at_random(made: Any) -> None:
+def _fill_unlike_before(session: Session, made: Any) -> None:
+    """In one of two runs with zeros, as memory that nobody has used, in the other with bytes."""
     if type(made) is not np.ndarray or made.dtype.kind not in "biufcmM" or not made.size:
         return
     row = made if made.flags.c_contiguous else made.T
     if row.flags.c_contiguous:
-        size = min(row.nbytes, _MOST_BYTES)
-        if _ANYTHING.random() < 0.5:  # as memory that nobody has used
+        session.unfilled, session.touched = session.unfilled + 1, True
+        if (session.runs + session.unfilled) % 2:
             row.reshape(-1).view(np.uint8)[:] = 0
             return
-        raw = np.frombuffer(_ANYTHING.getrandbits(8 * size).to_bytes(size, "little"), np.uint8)
+        size = min(row.nbytes, _MOST_BYTES)
+        seen = _random.Random(session.runs << 32 | session.unfilled)
+        raw = np.frombuffer(seen.getrandbits(8 * size).to_bytes(size, "little"), np.uint8)
         row.reshape(-1).view(np.uint8)[:size] = raw & 1 if made.dtype.kind == "b" else raw
 
 
