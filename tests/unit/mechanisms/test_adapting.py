@@ -73,10 +73,15 @@ def test_laws_of_a_plain_function() -> None:
     assert dict(law) == {True: 0.25, False: 0.75}
 
 
-@pytest.mark.parametrize("thing", [3, "count", None, Vendor, [noisy_count]])
+@pytest.mark.parametrize("thing", [3, "count", None, [noisy_count]])
 def test_what_is_nothing_of_the_kind_is_refused(thing: Any) -> None:
     with pytest.raises(lt.errors.InputError, match=r"mechanism=.* is not a mechanism; give a func"):
         lt.check_privacy(thing, PEOPLE, epsilon=1)
+
+
+def test_a_class_is_refused() -> None:
+    with pytest.raises(lt.errors.InputError, match=r"mechanism=Vendor is a class; make an object"):
+        lt.check_privacy(Vendor, PEOPLE, epsilon=1)
 
 
 @pytest.fixture

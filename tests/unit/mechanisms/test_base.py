@@ -135,7 +135,9 @@ def test_an_object_that_lacks_one_is_told_how() -> None:
         name, outputs, source, statistic = "half", (0, 1), "declared", None
         laws = Flips.laws
 
-    for wrong in (Half(), Flips, 3, None):
+    with pytest.raises(lt.errors.InputError, match="Flips is a class; make an object of it"):
+        check_mechanism(Flips)
+    for wrong in (Half(), 3, None):
         with pytest.raises(
             lt.errors.InputError, match=r"is not a mechanism; .* subclass lt\.Mechanism"
         ):

@@ -108,7 +108,7 @@ def test_no_statistic_is_refused() -> None:
 def test_check_mechanism_and_output_law_say_how_to_do_it() -> None:
     with pytest.raises(InputError, match=r"give a function .* or decorate it"):
         check_mechanism(3)
-    with pytest.raises(InputError, match="is not a mechanism"):
+    with pytest.raises(InputError, match="ClosedForm is a class"):
         check_mechanism(ClosedForm)
     mechanism = ClosedForm([0, 1], fair)
     assert dict(output_law(mechanism, [0, 1])) == pytest.approx({0: 0.5, 1: 0.5})

@@ -168,10 +168,10 @@ def test_a_small_domain_is_visited_as_before() -> None:
 
 
 def test_a_small_domain_that_is_not_visited_is_aligned() -> None:
-    # Sums of two continuous numbers have no density that is compared.
+    # Sums of two smooth numbers have no density that is compared.
     @lt.mechanism
     def two(data: Any, rng: Any) -> float:
-        return float(data.sum() + rng.laplace(0, 1.0) + rng.laplace(0, 1.0))
+        return float(data.sum() + rng.logistic(0, 1.0) + rng.logistic(0, 1.0))
 
     assert check(two, lt.Hypercube(3)).method == "alignment"
 
