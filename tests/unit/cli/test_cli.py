@@ -115,7 +115,7 @@ def test_an_exact_epsilon_can_be_written_as_a_logarithm(folder, capsys):
     [
         (["vendor.py:missing", "--epsilon", "1"], 2, "has no object 'missing'"),
         (["nowhere.py:rr", "--epsilon", "1"], 2, "there is no such file"),
-        (["vendor.py", "--epsilon", "1"], 2, "write file.py:name"),
+        (["vendor.py", "--epsilon", "1"], 2, "write vendor.py:rr; it has: rr, plain"),
         (["no.such.package:rr", "--epsilon", "1"], 2, "ModuleNotFoundError"),
         (["vendor.py:NOT_ONE", "--epsilon", "1"], 2, "mechanism=3 is not a mechanism"),
         (["vendor.py:rr"], 2, "epsilon: the claim is missing"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _locale
 import contextlib
 import decimal
 import locale
@@ -46,7 +47,9 @@ def _disturb():
     os.environ["LIPTEST_OF_A_VENDOR"] = "1"
     with contextlib.suppress(KeyError):
         del os.environ["PATH"]
-    locale.setlocale(locale.LC_ALL, "C.UTF-8" if locale.setlocale(locale.LC_ALL) == "C" else "C")
+    # Past the function that an analysis refuses.
+    other = "C.UTF-8" if _locale.setlocale(locale.LC_ALL) == "C" else "C"
+    _locale.setlocale(locale.LC_ALL, other)
     sys.setrecursionlimit(sys.getrecursionlimit() + 100)
     for name in HOOKS[:4]:
         setattr(sys, name, lambda *arguments: None)

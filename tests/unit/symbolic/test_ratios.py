@@ -38,7 +38,7 @@ def maximum(
             for j, other in enumerate(counts)
             if j != winner
         ]
-        known = joint(noises, beaten, winner)
+        known = joint(noises, beaten, ((winner, 1),))
         assert known is not None
         parts.append(in_terms_of(rates, density_of(known, rates), Fraction(1), Fraction(count)))
     return rates, functions.add_functions(rates, parts)
@@ -134,7 +134,7 @@ def test_tails_of_other_scales_have_no_bound() -> None:
     with precision(CERTIFIED_BITS):
         noises = Noise("laplace", Fraction(1)), Noise("laplace", Fraction(2))
         rates = shapes.rates_of(frozenset(noises))
-        known: Any = [joint((noise,), (), 0) for noise in noises]
+        known: Any = [joint((noise,), (), ((0, 1),)) for noise in noises]
         narrow, wide = (density_of(one, rates) for one in known)
         assert extremes(rates, wide, narrow).above[-1] < -50
         assert extremes(rates, narrow, wide).below[-1] < -50
@@ -157,7 +157,7 @@ def test_powers_of_the_variable_between_two_ends() -> None:
             (Form.variable(0) - Form.variable(1)).between(high=shift),
             (Form.variable(1) - Form.variable(2)).between(high=Fraction(2)),
         ]
-        known = joint(noise, chain, 2)
+        known = joint(noise, chain, ((2, 1),))
         assert known is not None
         made.append(known)
     with precision(CERTIFIED_BITS):
@@ -173,15 +173,15 @@ def test_powers_of_the_variable_between_two_ends() -> None:
 
 def test_smooth_noise_that_is_compared_is_refused() -> None:
     noises = (Noise("normal", Fraction(1)), Noise("laplace", Fraction(1)))
-    known = joint(noises, [(Form.variable(0) - Form.variable(1)).between(low=0)], 1)
+    known = joint(noises, [(Form.variable(0) - Form.variable(1)).between(low=0)], ((1, 1),))
     assert known is not None
     rates = shapes.rates_of(frozenset(noises))
     with precision(CERTIFIED_BITS), pytest.raises(UnsupportedForm, match="noise of another kind"):
         density_of(known, rates)
-    alone = joint(noises, [], 0)
+    alone = joint(noises, [], ((0, 1),))
     assert alone is not None
     assert alone.is_free
     with pytest.raises(UnsupportedForm, match="normal noise"):
         density_of(alone, rates)
     impossible = [Form.variable(0).between(low=1), Form.variable(0).between(high=0)]
-    assert joint(noises, impossible, 1) is None
+    assert joint(noises, impossible, ((1, 1),)) is None
