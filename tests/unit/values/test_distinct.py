@@ -66,7 +66,6 @@ def values_themselves(data: Any) -> Any:
 
 
 REFUSED: dict[str, Numbers] = {
-    "how many": lambda data: len(np.unique(data, return_counts=True)[0]),
     "counts alone": lambda data: np.unique(data, return_counts=True)[1],
     "first count": lambda data: np.unique(data, return_counts=True)[1][0],
     "values alone": lambda data: np.unique(data),
