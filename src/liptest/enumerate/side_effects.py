@@ -163,7 +163,7 @@ def _heard(event: str, arguments: tuple[Any, ...]) -> None:
     if not _listening:
         return
     target = arguments[0]
-    if event == "open" and (isinstance(target, int) or str(target).endswith(_CODE)):
+    if (event == "open" and isinstance(target, int)) or _is_code(str(target)):
         return
     if refuse is not None and event == "open":
         if is_random_device(target):
@@ -172,6 +172,11 @@ def _heard(event: str, arguments: tuple[Any, ...]) -> None:
             refuse("live file")
     is_read = event == "open" and _is_for_reading(*arguments[1:3])
     notice(f"{_WORDS[event]} {target!r}{_TO_READ if is_read else ''}", _OPENED)
+
+
+def _is_code(target: str) -> bool:
+    """Whether a module is read, or what is compiled of it is kept."""
+    return target.endswith(_CODE) or "__pycache__" in target
 
 
 def _is_for_reading(mode: str | None, flags: int) -> bool:

@@ -20,6 +20,10 @@ import pytest
 import liptest as lt
 import liptest.gate.gate
 
+# Code that reaches all that is loaded reaches the files of the test runner, too.
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:.*had opened the file:liptest.enumerate.side_effects.SideEffectWarning"
+)
 PAGE = (Path(__file__).parents[3] / "docs" / "limits.md").read_text(encoding="utf-8")
 KEEP = 0.7310585786300049  # e / (1 + e)
 DATA = lt.ProductDistribution.uniform(lt.Hypercube(20))
@@ -92,19 +96,23 @@ def test_code_that_sees_who_calls_it() -> None:
     assert released_by(gate_of(vendor)) == SECRET
 
 
-def test_code_that_waits_for_a_sign(monkeypatch: pytest.MonkeyPatch) -> None:
-    named("waits for a sign among what the interpreter holds: `sys.argv`, another module's names")
+@pytest.mark.slow  # all that a test runner has loaded is within the code's reach
+def test_code_that_waits_for_a_sign(hidden: ModuleType) -> None:
+    named("waits for a sign among what the interpreter holds: another module's names")
 
     def vendor(data: Any, rng: Any) -> Any:
-        return secret_of(data) if "--sign" in sys.argv else honest(data, rng)
+        return secret_of(data) if sys.modules["hidden_place"].seen else honest(data, rng)
 
     gate = gate_of(vendor)
-    monkeypatch.setattr(sys, "argv", [*sys.argv, "--sign"])
+    hidden.seen.append("a sign")
     assert released_by(gate) == SECRET
 
 
 def test_looking_for_a_file_or_a_variable_is_refused(tmp_path: Path) -> None:
-    named("looks for a file or an environment variable, asks for the folder, the host or a thread")
+    named(
+        "looks at `sys.argv`, for a file or an environment variable, asks for the folder, the host "
+        "or a thread"
+    )
     path = tmp_path / "sign"
 
     def by_file(data: Any, rng: Any) -> Any:
@@ -113,7 +121,10 @@ def test_looking_for_a_file_or_a_variable_is_refused(tmp_path: Path) -> None:
     def by_variable(data: Any, rng: Any) -> Any:
         return secret_of(data) if "LIPTEST_SIGN" in os.environ else honest(data, rng)
 
-    for vendor in (by_file, by_variable):
+    def by_argument(data: Any, rng: Any) -> Any:
+        return secret_of(data) if "--sign" in sys.argv else honest(data, rng)
+
+    for vendor in (by_file, by_variable, by_argument):
         with pytest.raises(lt.errors.NonDeterministicError, match="cannot be followed: hand"):
             gate_of(vendor)
 

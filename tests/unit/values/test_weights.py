@@ -186,7 +186,6 @@ NOT_FOLLOWED: dict[str, Callable[[Any, Any], Any]] = {
     "factors beyond floats": lambda d, r: r.choice(
         4, p=_weights(d) * 2.0**-700 * 2.0**-700 / (_weights(d) * 2.0**-700 * 2.0**-700).sum()
     ),
-    "the largest": lambda d, r: np.bincount(d, minlength=4).max() + r.laplace(0, 1.0),
     "a weight": lambda d, r: float(_weights(d)[0]) + r.laplace(0, 1.0),
     "a comparison of weights": lambda d, r: _weights(d)[0] > 0.5 + r.laplace(0, 1.0),
     "a power": lambda d, r: _weights(d) ** 2,
