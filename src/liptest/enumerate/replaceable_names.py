@@ -69,6 +69,8 @@ FOREIGN = frozenset(
     | {"numpy", "scipy", "pandas", "polars", "sklearn", "matplotlib"}
     | {"pytest", "_pytest", "hypothesis"}
 )
+# Objects of these are no part of a program that they run: their files are their own.
+_RUNNERS = frozenset({"pytest", "_pytest", "pluggy", "xdist", "execnet"})
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,6 +207,8 @@ def _parts(value: Any) -> Iterator[tuple[str, Any, Callable[[Any], None] | None]
             yield "", item, None
     elif isinstance(value, type):
         yield from _of_class(value)
+    elif str(type(value).__module__).partition(".")[0] in _RUNNERS:
+        return
     if type(value) not in _WALKED and not isinstance(value, type):
         yield from _of_object(value)
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -177,8 +177,7 @@ def propose_shifts(
         kinds = highspy.HighsVarType
         whole = [cost.is_whole for cost in costs for _ in range(2)]
         model.integrality_ = [kinds.kInteger if one else kinds.kContinuous for one in whole]
-    solver = highspy.Highs()  # type: ignore[no-untyped-call]
-    solver.setOptionValue("output_flag", False)
+    solver = _quiet_solver()
     solver.setOptionValue("threads", 1)
     solver.setOptionValue("mip_rel_gap", 0.0)
     solver.passModel(model)
@@ -189,6 +188,20 @@ def propose_shifts(
     found = np.asarray(solution.col_value)
     values, weights = found[::2] - found[1::2], np.asarray(solution.row_dual)[:one_sided]
     return (values, weights) if np.isfinite(values).all() else None
+
+
+def _quiet_solver() -> Any:
+    """A solver that prints nothing, not even its name while it is made (highspy 1.16 does)."""
+    import highspy
+
+    class Quiet(highspy.Highs):  # type: ignore[misc]
+        def enableCallbacks(self) -> None:  # noqa: N802
+            self.setOptionValue("output_flag", False)
+            super().enableCallbacks()
+
+    solver = Quiet()
+    solver.setOptionValue("output_flag", False)
+    return solver
 
 
 def _exact_shifts(program: ShiftProgram, values: list[float], near: float) -> Shifts | None:
