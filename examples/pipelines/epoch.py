@@ -23,34 +23,30 @@ def gradients(frame: Any) -> Any:
     return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1.0)
 
 
-@lt.mechanism
-def right(frame: Any, rng: Any) -> Any:
+def descend(batches: Any, rng: Any) -> Any:
+    """The weights after each batch, from its sum of gradients with noise."""
     weights, path = np.zeros(2), []
-    for batch in np.array_split(gradients(frame), BATCHES):
+    for batch in batches:
         weights = weights - RATE * (batch.sum(axis=0) + rng.normal(scale=NOISE, size=2))
         path.append(weights.tolist())
     return path
 
 
 @lt.mechanism
+def right(frame: Any, rng: Any) -> Any:
+    return descend(np.array_split(gradients(frame), BATCHES), rng)
+
+
+@lt.mechanism
 def all_rows_in_each_step(frame: Any, rng: Any) -> Any:
-    weights, path = np.zeros(2), []
-    rows = gradients(frame)
-    for _ in range(BATCHES):
-        weights = weights - RATE * (rows.sum(axis=0) + rng.normal(scale=NOISE, size=2))
-        path.append(weights.tolist())
-    return path
+    return descend([gradients(frame)] * BATCHES, rng)
 
 
 @lt.mechanism
 def not_clipped(frame: Any, rng: Any) -> Any:
     gradients(frame)
     rows = frame[["age", "income"]].to_numpy() / 100
-    weights, path = np.zeros(2), []
-    for batch in np.array_split(rows, BATCHES):
-        weights = weights - RATE * (batch.sum(axis=0) + rng.normal(scale=NOISE, size=2))
-        path.append(weights.tolist())
-    return path
+    return descend(np.array_split(rows, BATCHES), rng)
 
 
 BUGS = {

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 import liptest as lt
-from examples.pipelines.epoch import BATCHES, CLAIM, NOISE, RATE, TABLE
+from examples.pipelines.epoch import BATCHES, CLAIM, TABLE, descend
 
 __all__ = ["BUGS", "CLAIM", "TABLE", "right"]
 
@@ -24,32 +24,19 @@ def gradients(frame: pl.DataFrame) -> Any:
 
 @lt.mechanism
 def right(frame: pl.DataFrame, rng: Any) -> Any:
-    weights, path = np.zeros(2), []
-    for batch in np.array_split(gradients(frame), BATCHES):
-        weights = weights - RATE * (batch.sum(axis=0) + rng.normal(scale=NOISE, size=2))
-        path.append(weights.tolist())
-    return path
+    return descend(np.array_split(gradients(frame), BATCHES), rng)
 
 
 @lt.mechanism
 def all_rows_in_each_step(frame: pl.DataFrame, rng: Any) -> Any:
-    weights, path = np.zeros(2), []
-    rows = gradients(frame)
-    for _ in range(BATCHES):
-        weights = weights - RATE * (rows.sum(axis=0) + rng.normal(scale=NOISE, size=2))
-        path.append(weights.tolist())
-    return path
+    return descend([gradients(frame)] * BATCHES, rng)
 
 
 @lt.mechanism
 def not_clipped(frame: pl.DataFrame, rng: Any) -> Any:
     gradients(frame)
     rows = frame.select(pl.col("age", "income") / 100).to_numpy()
-    weights, path = np.zeros(2), []
-    for batch in np.array_split(rows, BATCHES):
-        weights = weights - RATE * (batch.sum(axis=0) + rng.normal(scale=NOISE, size=2))
-        path.append(weights.tolist())
-    return path
+    return descend(np.array_split(rows, BATCHES), rng)
 
 
 BUGS = {

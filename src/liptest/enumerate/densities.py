@@ -206,6 +206,12 @@ class Number:
         return functions.enlarged(in_terms_of(rates, made, self.factor, self.constant), 1 / total)
 
 
+def are_free_normal(one: Number, other: Number) -> bool:
+    """Whether both are normal noise of one scale, of which nothing more is known."""
+    free = one.known.is_free and other.known.is_free
+    return free and one.noise.family == other.noise.family == "normal" and one.scale == other.scale
+
+
 @dataclass(frozen=True)
 class Leaf:
     """A leaf with its probability."""

@@ -18,6 +18,7 @@ from flint import acb, acb_poly, arb, fmpq
 from liptest.enumerate.densities import (
     ContinuousLaw,
     Number,
+    are_free_normal,
     densities_of,
     not_answered,
     require_whole,
@@ -76,7 +77,7 @@ def _product(left: ContinuousLaw, right: ContinuousLaw, skeleton: Output) -> Cel
         for x, y in zip(one[0].numbers, other[0].numbers, strict=True):
             if x.is_like(y):
                 continue
-            if _are_normal(x, y):
+            if are_free_normal(x, y):
                 squares += ((x.constant - y.constant) / x.scale) ** 2
             else:
                 factors.append(_factor([(x, arb(1))], [(y, arb(1))]))
@@ -85,11 +86,6 @@ def _product(left: ContinuousLaw, right: ContinuousLaw, skeleton: Output) -> Cel
         raise UnsupportedForm("outputs of several numbers that the code comes to in several ways")
     sides = [[(leaf.numbers[0], leaf.mass) for leaf in side] for side in (one, other)]
     return CellProduct(arb(1), arb(1), (_factor(*sides),))
-
-
-def _are_normal(x: Number, y: Number) -> bool:
-    free = x.known.is_free and y.known.is_free
-    return free and x.noise.family == y.noise.family == "normal" and x.scale == y.scale
 
 
 def _factor(left: Weighted, right: Weighted) -> Factor:

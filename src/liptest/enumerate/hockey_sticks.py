@@ -26,8 +26,8 @@ from flint import arb
 from liptest.enumerate.densities import (
     ContinuousLaw,
     Leaf,
-    Number,
     are_alike,
+    are_free_normal,
     bell_excess,
     densities_of,
     require_whole,
@@ -121,7 +121,7 @@ def _of_one_way(
         gap = one.mass - factor * other.mass
         return _whole(left, right, skeleton, gap.max(arb(0)))
     moved = [pairs[place] for place in differing]
-    if all(_are_normal(x, y) for x, y in moved):
+    if all(are_free_normal(x, y) for x, y in moved):
         return _of_normal(left, right, skeleton, factor, differing)
     if len(moved) == 1 and (found := _of_bells(left, right, skeleton, factor, differing[0])):
         return found
@@ -141,11 +141,6 @@ def _of_several_ways(
         gap = left.mass(skeleton) - factor * right.mass(skeleton)
         return _whole(left, right, skeleton, gap.max(arb(0)))
     return _of_densities(left, right, skeleton, factor, 0)
-
-
-def _are_normal(x: Number, y: Number) -> bool:
-    free = x.known.is_free and y.known.is_free
-    return free and x.noise.family == y.noise.family == "normal" and x.scale == y.scale
 
 
 def _of_normal(

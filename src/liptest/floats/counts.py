@@ -22,7 +22,7 @@ from liptest.balls import precision
 from liptest.floats.chains import FloatChain, Number
 from liptest.floats.grid import GRID
 from liptest.floats.impossible import MOST_POINTS, Entry, grid_source
-from liptest.floats.samplers import Draw, window
+from liptest.floats.samplers import Draw, middle_of, window
 
 #: Different outputs that are counted; more are those of a number that is not rounded.
 MOST_LEVELS = 2000
@@ -272,9 +272,4 @@ def bounds_of_exp(epsilon: Any) -> tuple[Fraction, Fraction]:
     """Rationals around e^epsilon."""
     with precision(_BITS):
         ball = epsilon.exp()
-        return _rational(ball.lower()), _rational(ball.upper())
-
-
-def _rational(ball: arb) -> Fraction:
-    mantissa, exponent = ball.mid().man_exp()
-    return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
+        return middle_of(ball.lower()), middle_of(ball.upper())

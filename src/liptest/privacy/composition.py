@@ -42,6 +42,7 @@ from liptest.privacy.loss_grid import Curve, GridLosses, grid_above
 from liptest.privacy.loss_lattice import (
     covering,
     losses_above,
+    mass_without_bound,
     mixed,
 )
 from liptest.privacy.noise_likelihoods import listed_pair
@@ -398,12 +399,6 @@ def _above_all(pairs: Sequence[LikelihoodPair]) -> GridLosses | None:
     return None
 
 
-def _extra(pair: LikelihoodPair) -> arb:
-    """Mass that may be of infinite loss."""
-    only = pair.left_only if isinstance(pair.left_only, arb) else exact_ball(pair.left_only)
-    return (only + exact_ball(pair.open_left)).upper()
-
-
 def _largest_loss(pair: LikelihoodPair) -> float:
     with precision(CURVE_BITS):
         found = 0.0
@@ -459,7 +454,7 @@ class _Stick:
 
     def __init__(self, pair: LikelihoodPair) -> None:
         with precision(CURVE_BITS):
-            self._extra = _extra(pair)
+            self._extra = mass_without_bound(pair)
             atoms = pair.in_balls()
             ratios = [p / q if q > 0 else arb("+inf") for p, q in atoms]
             order = sorted(range(len(atoms)), key=lambda k: float(ratios[k].mid()), reverse=True)

@@ -58,7 +58,7 @@ _ATOMS, _AT_ONCE = 1 << 17, 1 << 20
 def losses_above(pair: LikelihoodPair) -> GridLosses | None:
     """The losses of a pair on a lattice of their own, from above; None where there is none."""
     with precision(BITS):
-        atoms, infinite = [], _extra(pair)
+        atoms, infinite = [], mass_without_bound(pair)
         for p, q in pair.in_balls():
             if not p.upper() > 0:
                 continue
@@ -199,7 +199,8 @@ def _raised(weight: int) -> int:
     return -int(-weight * (1 + _SHARE) // 1)
 
 
-def _extra(pair: LikelihoodPair) -> arb:
+def mass_without_bound(pair: LikelihoodPair) -> arb:
+    """Probability on the left that may be of infinite loss."""
     only = pair.left_only if isinstance(pair.left_only, arb) else exact_ball(pair.left_only)
     return (only + exact_ball(pair.open_left)).upper()
 

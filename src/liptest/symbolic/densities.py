@@ -11,6 +11,7 @@ infinite stretch beyond which g has next to no mass.
 from __future__ import annotations
 
 import heapq
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -225,26 +226,40 @@ def _inside(low: Any, high: Any) -> Any:
     return (low + high) / 2
 
 
-class _Ratio:
+class _Ratio(ABC):
     """The log ratio of two densities on an interval of a coordinate, from ``first`` to ``last``."""
 
     first: Any
     last: Any
 
+    @abstractmethod
+    def above(self, box: Any) -> Any:
+        """An enclosure of the first density for all coordinates of a ball, but for a factor."""
+
+    @abstractmethod
+    def below(self, box: Any) -> Any:
+        """The same of the second density, but for the same factor."""
+
+    @abstractmethod
+    def gap_slope(self, c: Any, box: Any) -> Any:
+        """An enclosure of the derivative of ``above - c * below``."""
+
+    @abstractmethod
+    def place(self, coordinate: Any) -> Any:
+        """The value of the variable, as a rational number nearby."""
+
     def log(self, box: Any) -> Any:
-        """An enclosure for all coordinates of a ball."""
-        raise NotImplementedError
+        """An enclosure of the log ratio for all coordinates of a ball."""
+        return (self.above(box) / self.below(box)).log()
 
     def log_around(self, middle: Any, box: Any) -> Any:
         """The same from the value in the middle of a ball.
 
         p = c q there; what p - c q comes to elsewhere is small, with all that cancels in it.
         """
-        raise NotImplementedError
-
-    def place(self, coordinate: Any) -> Any:
-        """The value of the variable, as a rational number nearby."""
-        raise NotImplementedError
+        c = self.above(middle) / self.below(middle)
+        gap = self.gap_slope(c, box) * (box - middle)
+        return c.log() + (gap / (c * self.below(box))).log1p()
 
 
 @dataclass(frozen=True)
@@ -258,14 +273,15 @@ class BoundedRatio(_Ratio):
     last: Any
     origin: Any
 
-    def log(self, box: Any) -> Any:
-        return (value_at(self.rates, self.p, box) / value_at(self.rates, self.q, box)).log()
+    def above(self, box: Any) -> Any:
+        return value_at(self.rates, self.p, box)
 
-    def log_around(self, middle: Any, box: Any) -> Any:
-        c = value_at(self.rates, self.p, middle) / value_at(self.rates, self.q, middle)
+    def below(self, box: Any) -> Any:
+        return value_at(self.rates, self.q, box)
+
+    def gap_slope(self, c: Any, box: Any) -> Any:
         p, q = self._slopes
-        gap = value_at(self.rates, sum_of([p, scale_function(q, -c)]), box) * (box - middle)
-        return c.log() + (gap / (c * value_at(self.rates, self.q, box))).log1p()
+        return value_at(self.rates, sum_of([p, scale_function(q, -c)]), box)
 
     def place(self, coordinate: Any) -> Any:
         return self.origin + _near(arb(coordinate))
@@ -298,13 +314,14 @@ class TailRatio(_Ratio):
         sign = int(power < other) - int(power > other)
         return TailRatio(above, below, arb(1), high if low is None else low, slope, sign)
 
-    def log(self, box: Any) -> Any:
-        return (self.p(box) / self.q(box)).log()
+    def above(self, box: Any) -> Any:
+        return self.p(box)
 
-    def log_around(self, middle: Any, box: Any) -> Any:
-        c = self.p(middle) / self.q(middle)
-        gap = (self.p.derivative() - self.q.derivative() * c)(box) * (box - middle)
-        return c.log() + (gap / (c * self.q(box))).log1p()
+    def below(self, box: Any) -> Any:
+        return self.q(box)
+
+    def gap_slope(self, c: Any, box: Any) -> Any:
+        return (self.p.derivative() - self.q.derivative() * c)(box)
 
     def place(self, coordinate: Any) -> Any:
         if coordinate <= 0:
@@ -359,14 +376,15 @@ class PowerTail(_Ratio):
         """How far from the origin it begins."""
         return 1 / _near(self.last)
 
-    def log(self, box: Any) -> Any:
-        return (_rising(self.p, box) / _rising(self.q, box)).log()
+    def above(self, box: Any) -> Any:
+        return _rising(self.p, box)
 
-    def log_around(self, middle: Any, box: Any) -> Any:
-        c = _rising(self.p, middle) / _rising(self.q, middle)
+    def below(self, box: Any) -> Any:
+        return _rising(self.q, box)
+
+    def gap_slope(self, c: Any, box: Any) -> Any:
         p, q = (tuple(_slopes(side)) for side in (self.p, self.q))
-        gap = (_rising(p, box) - c * _rising(q, box)) * (box - middle)
-        return c.log() + (gap / (c * _rising(self.q, box))).log1p()
+        return _rising(p, box) - c * _rising(q, box)
 
     def place(self, coordinate: Any) -> Any:
         distance = fmpq(_FAR) * self.start if coordinate <= 0 else 1 / _near(arb(coordinate))

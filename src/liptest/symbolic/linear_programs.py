@@ -195,7 +195,7 @@ def _quiet_solver() -> Any:
     import highspy
 
     class Quiet(highspy.Highs):  # type: ignore[misc]
-        def enableCallbacks(self) -> None:  # noqa: N802
+        def enableCallbacks(self) -> None:
             self.setOptionValue("output_flag", False)
             super().enableCallbacks()
 

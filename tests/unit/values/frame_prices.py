@@ -1,21 +1,52 @@
-"""What a release of some numbers of a frame costs, with Laplace noise of scale 1 each."""
+"""What a release of some numbers of a frame costs, with Laplace noise of scale 1 each.
+
+And what the library of the frame itself says: the largest change over neighbouring small tables.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 import liptest as lt
-from liptest.privacy.prices import align
+from liptest.privacy.prices import Alignment, align
 
 
-def price_of(expression: Callable[[Any], Any], table: Any) -> float:
-    """The price of what an expression gives, one number or a tuple of them."""
+def aligned(expression: Callable[[Any], Any], table: Any, library: str = "") -> Alignment:
+    """What aligning says of the release of an expression, one number or a tuple of them."""
 
     def released(frame: Any, rng: Any) -> Any:
         value = expression(frame)
         return [one + rng.laplace() for one in (value if isinstance(value, tuple) else (value,))]
 
-    found = align(lt.mechanism(released).on_domain(table), table)
+    return align(lt.mechanism(released, frame=library).on_domain(table), table)
+
+
+def price_of(expression: Callable[[Any], Any], table: Any) -> float:
+    """The price of what an expression gives: its proved sensitivity."""
+    found = aligned(expression, table)
     assert found.price is not None, found.reason
     return found.epsilon
+
+
+def change_of(expression: Callable[[Any], Any], table: lt.Table, library: str = "pandas") -> float:
+    """The largest change over all neighbouring tables, by pandas or polars."""
+    points = np.concatenate(list(table.all_points()))
+    found = [float(expression(table.frame(point, library))) for point in points]
+    return max(
+        abs(found[i] - found[int(j)])
+        for i, point in enumerate(points)
+        for j in table.index(table.neighbours(point))
+    )
+
+
+def compare(expression: Callable[[Any], Any], table: lt.Table, library: str = "pandas") -> str:
+    """ "equal", "above" or "refused"; fails where the price is below the change."""
+    found = aligned(expression, table, library)
+    if found.price is None:
+        return "refused"
+    change = change_of(expression, table, library)
+    assert found.epsilon >= change - 1e-9, (found.epsilon, change)
+    return "equal" if found.epsilon <= change + 1e-9 else "above"

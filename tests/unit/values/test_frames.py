@@ -16,8 +16,8 @@ import pytest
 
 import liptest as lt
 from liptest.enumerate.symbolic_data import NoPaths
-from liptest.privacy.prices import align
 from tests.shares import mostly_slow
+from tests.unit.values.frame_prices import change_of, price_of
 
 REGIONS = ["north", "south"]
 COLUMNS: dict[str, Any] = {
@@ -111,34 +111,11 @@ MEANS: dict[str, Callable[[Any], Any]] = {
 }
 
 
-def sensitivity_of(expression: Callable[[Any], Any], table: lt.Table) -> float:
-    """The largest change by pandas, over all neighbouring tables."""
-    points = np.concatenate(list(table.all_points()))
-    answers = [float(expression(table.frame(point))) for point in points]
-    return max(
-        abs(answers[i] - answers[int(j)])
-        for i, point in enumerate(points)
-        for j in table.index(table.neighbours(point))
-    )
-
-
-def price_of(expression: Callable[[Any], Any], table: lt.Table) -> float:
-    """The proved sensitivity: the price at noise of scale 1."""
-
-    def released(frame: Any, rng: Any) -> Any:
-        return expression(frame) + rng.laplace()
-
-    mechanism = lt.mechanism(released).on_domain(table)
-    found = align(mechanism, table)
-    assert found.price is not None, found.reason
-    return found.epsilon
-
-
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("name", mostly_slow(EXPRESSIONS, 6))
 def test_the_price_is_the_sensitivity(name: str, relation: str) -> None:
     expression, table = EXPRESSIONS[name], TABLES[relation]
-    proved, true = price_of(expression, table), sensitivity_of(expression, table)
+    proved, true = price_of(expression, table), change_of(expression, table)
     assert proved >= true - 1e-12
     assert math.isclose(proved, true, rel_tol=1e-9, abs_tol=1e-12)
 
@@ -147,7 +124,7 @@ def test_the_price_is_the_sensitivity(name: str, relation: str) -> None:
 def test_means_are_followed_where_the_number_of_rows_is_public(name: str) -> None:
     expression = MEANS[name]
     table = TABLES["replace"]
-    proved, true = price_of(expression, table), sensitivity_of(expression, table)
+    proved, true = price_of(expression, table), change_of(expression, table)
     assert true - 1e-12 <= proved <= true + 1e-9
 
     def released(frame: Any, rng: Any) -> Any:

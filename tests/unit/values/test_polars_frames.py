@@ -20,6 +20,7 @@ from liptest.enumerate.symbolic_data import NoPaths
 from liptest.errors import InputError, MechanismError
 from liptest.privacy.prices import align
 from tests.shares import mostly_slow
+from tests.unit.values.frame_prices import change_of
 
 REGIONS = ["north", "south"]
 COLUMNS: dict[str, Any] = {
@@ -159,17 +160,6 @@ MEANS: dict[str, Callable[[Any], Any]] = {
 }
 
 
-def sensitivity_of(expression: Callable[[Any], Any], table: lt.Table) -> float:
-    """The largest change by polars, over all neighbouring tables."""
-    points = np.concatenate(list(table.all_points()))
-    answers = [float(expression(table.frame(point, "polars"))) for point in points]
-    return max(
-        abs(answers[i] - answers[int(j)])
-        for i, point in enumerate(points)
-        for j in table.index(table.neighbours(point))
-    )
-
-
 def released(expression: Callable[[Any], Any]) -> Any:
     def release(frame: pl.DataFrame, rng: Any) -> Any:
         return expression(frame) + rng.laplace()
@@ -183,7 +173,7 @@ def test_the_price_is_the_sensitivity(name: str, relation: str) -> None:
     expression, table = EXPRESSIONS[name], TABLES[relation]
     found = align(released(expression).on_domain(table), table)
     assert found.price is not None, found.reason
-    assert math.isclose(found.epsilon, sensitivity_of(expression, table), rel_tol=1e-9)
+    assert math.isclose(found.epsilon, change_of(expression, table, "polars"), rel_tol=1e-9)
 
 
 @pytest.mark.slow
@@ -191,7 +181,7 @@ def test_the_price_is_the_sensitivity(name: str, relation: str) -> None:
 def test_means_are_followed_where_the_number_of_rows_is_public(name: str) -> None:
     expression, table = MEANS[name], TABLES["replace"]
     found = align(released(expression).on_domain(table), table)
-    assert math.isclose(found.epsilon, sensitivity_of(expression, table), rel_tol=1e-9)
+    assert math.isclose(found.epsilon, change_of(expression, table, "polars"), rel_tol=1e-9)
     open_table = TABLES["add_remove"]
     mechanism = released(expression).on_domain(open_table)
     assert isinstance(mechanism.aligned_paths(open_table), NoPaths)
