@@ -194,7 +194,9 @@ def _quiet_solver() -> Any:
     """A solver that prints nothing, not even its name while it is made (highspy 1.16 does)."""
     import highspy
 
-    class Quiet(highspy.Highs):  # type: ignore[misc]
+    solver_class: Any = highspy.Highs
+
+    class Quiet(solver_class):  # type: ignore[misc]
         def enableCallbacks(self) -> None:
             self.setOptionValue("output_flag", False)
             super().enableCallbacks()
