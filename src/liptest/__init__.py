@@ -30,7 +30,7 @@ if _TYPE_CHECKING:
     from liptest.data.tables import Key as Key
     from liptest.data.tables import Table as Table
     from liptest.enumerate.python_function import mechanism as mechanism
-    from liptest.enumerate.python_function import output_law as output_law
+    from liptest.enumerate.whole_numbers import output_law as output_law
     from liptest.evidence.certificate import Certificate as Certificate
     from liptest.evidence.ledger import Ledger as Ledger
     from liptest.evidence.verify import verify as verify
@@ -89,7 +89,8 @@ _HOME = {
     "SampledDistribution": "data.sampled",
     "Real": "data.real_tables",
     **dict.fromkeys(("Bit", "Category", "Integer", "Key", "Table"), "data.tables"),
-    **dict.fromkeys(("mechanism", "output_law"), "enumerate.python_function"),
+    "mechanism": "enumerate.python_function",
+    "output_law": "enumerate.whole_numbers",
     "Certificate": "evidence.certificate",
     "Ledger": "evidence.ledger",
     "verify": "evidence.verify",

@@ -152,7 +152,7 @@ class Adding:
 
 
 class AnyDataset(Protocol):
-    """How datasets reach a program (``symbolic_data.AnyDataset``)."""
+    """How datasets reach a program (``data_protocol.Data``)."""
 
     def symbolic(self, tree: Branching, run: AlignedRun) -> Any:
         """What stands for a dataset."""

@@ -23,6 +23,7 @@ from liptest.symbolic.free_sums import exact_mass, independent_groups, law_of_su
 from liptest.symbolic.noise import EXPONENTIAL, Noise
 from liptest.symbolic.paired_noise import pair_noise
 from liptest.symbolic.probability import System
+from liptest.symbolic.rounded_comparison import rounded_excess, rounded_extremes
 from liptest.symbolic.rounded_laws import (
     NoiseSource,
     NoiseSum,
@@ -30,8 +31,6 @@ from liptest.symbolic.rounded_laws import (
     RoundedLaw,
     RoundedPart,
     mixture_of,
-    rounded_excess,
-    rounded_extremes,
 )
 from liptest.symbolic.whole_laws import (
     QuotientExtremes,

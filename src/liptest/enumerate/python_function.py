@@ -9,7 +9,7 @@ from functools import cached_property, partial
 from typing import Any, ClassVar, TypeVar, overload
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from liptest.data.domains import Domain, IntArray
 from liptest.data.points import PointBatch
@@ -47,9 +47,9 @@ from liptest.enumerate.symbolic_data import (
     Program,
     SymbolicPaths,
     answers_at_a_point,
-    data_of,
-    follow_paths,
+    follow_first,
 )
+from liptest.enumerate.symbolic_datasets import data_of
 from liptest.enumerate.tracing import TracedChoice, TracingTree
 from liptest.enumerate.whole_outputs import WholeTree
 from liptest.errors import (
@@ -61,7 +61,7 @@ from liptest.errors import (
     check_positive,
     shown,
 )
-from liptest.mechanisms.base import Mechanism, check_mechanism
+from liptest.mechanisms.base import Mechanism
 from liptest.mechanisms.declared import check_outputs, distinct_values
 from liptest.mechanisms.laws import LawTable, Output, OutputLaw, Raised
 from liptest.runs.surroundings import surroundings_kept
@@ -371,20 +371,7 @@ class PythonFunction(Mechanism):
                 program = self._program(session, self._rewritten())
                 if session.asks_types:
                     return NoPaths(f"{self.name}: {_ASKS_TYPES}")
-                reasons: list[NoPaths] = []
-                for one, most in self._programs(program, way, max_paths):
-                    session.fills_symbolic = session.filled_plain = False
-                    while True:
-                        tried = follow_paths(one, domain, way, most)
-                        if isinstance(tried, SymbolicPaths):
-                            return tried
-                        reasons.append(tried)
-                        if tried.is_budget:
-                            return reasons[0]
-                        if session.fills_symbolic or not session.filled_plain:
-                            break
-                        session.fills_symbolic = True
-                return reasons[0]
+                return follow_first(self._programs(program, way, max_paths), domain, way)
         except LiptestError as error:
             return NoPaths(str(error))
 
@@ -678,23 +665,3 @@ def mechanism(function: RandomFunction | None = None, /, **options: Any) -> Any:
     if function is not None:
         return make(function, **options)
     return lambda decorated: make(decorated, **options)
-
-
-def output_law(mechanism: object, dataset: ArrayLike) -> OutputLaw:
-    """Exact output law of a mechanism on one dataset, (d,) whole numbers.
-
-    Its ``formula`` tells the law of whole numbers without an end.
-
-    Raises InputError for what is not a mechanism or not a dataset, MechanismError for a broken one.
-    """
-    checked = check_mechanism(mechanism)
-    array = np.asarray(dataset)
-    if array.ndim != 1 or array.dtype.kind not in "iub" or array.size == 0:
-        raise InputError(
-            f"dataset: shape={array.shape}, dtype={array.dtype}; give one dataset as a 1-d array "
-            f"of whole numbers",
-            name="dataset",
-        )
-    from liptest.enumerate.whole_numbers import with_formula
-
-    return with_formula(checked, checked.law(array), array)

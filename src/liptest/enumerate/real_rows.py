@@ -31,7 +31,7 @@ _MOST_TRIED = 20_000
 
 
 class RealData(UserRows):
-    """How tables with real columns reach a program; see ``symbolic_data.Data``."""
+    """How tables with real columns reach a program; see ``data_protocol.Data``."""
 
     _domain: RealRows
 

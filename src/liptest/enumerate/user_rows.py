@@ -30,7 +30,7 @@ _FEW = 4
 
 
 class UserRows:
-    """How tables of users reach a program; see ``symbolic_data.Data``."""
+    """How tables of users reach a program; see ``data_protocol.Data``."""
 
     are_answers_alike = False
 

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 from flint import arb, fmpq
+from numpy.typing import ArrayLike
 
 from liptest.balls import CERTIFIED_BITS, precision
 from liptest.data.domains import Domain, IntArray
@@ -36,8 +37,8 @@ from liptest.enumerate.real_outputs import DensityPool, DensityTable
 from liptest.enumerate.sub_samplers import SamplerLaws
 from liptest.enumerate.whole_cells import cells_of_whole
 from liptest.enumerate.whole_outputs import MOST_LEAVES, Whole, WholeLeaf, WholePlace
-from liptest.errors import BudgetError, LiptestError, UnsupportedForm
-from liptest.mechanisms.base import ClosedFormLosses, MechanismWrapper
+from liptest.errors import BudgetError, InputError, LiptestError, UnsupportedForm
+from liptest.mechanisms.base import ClosedFormLosses, MechanismWrapper, check_mechanism
 from liptest.mechanisms.laws import ZERO_LOG, LawTable, Output, OutputLaw, Raised
 from liptest.mechanisms.likelihood_cells import PairCells
 from liptest.symbolic.elimination import exact_rates, normalised
@@ -642,3 +643,21 @@ def _together(extremes: list[Extreme]) -> list[tuple[int, ...]]:
         tuple(one.numbers[min(step, len(one.numbers) - 1)] for one in extremes)
         for step in range(longest)
     ]
+
+
+def output_law(mechanism: object, dataset: ArrayLike) -> OutputLaw:
+    """Exact output law of a mechanism on one dataset, (d,) whole numbers.
+
+    Its ``formula`` tells the law of whole numbers without an end.
+
+    Raises InputError for what is not a mechanism or not a dataset, MechanismError for a broken one.
+    """
+    checked = check_mechanism(mechanism)
+    array = np.asarray(dataset)
+    if array.ndim != 1 or array.dtype.kind not in "iub" or array.size == 0:
+        raise InputError(
+            f"dataset: shape={array.shape}, dtype={array.dtype}; give one dataset as a 1-d array "
+            f"of whole numbers",
+            name="dataset",
+        )
+    return with_formula(checked, checked.law(array), array)

@@ -10,7 +10,7 @@ import pytest
 from flint import arb
 
 from liptest.data.points import PointBatch
-from liptest.enumerate.python_function import output_law
+from liptest.enumerate.whole_numbers import output_law
 from liptest.errors import InputError
 from liptest.mechanisms.additive import DiscreteGaussian, DiscreteLaplace
 from liptest.mechanisms.base import check_mechanism

@@ -13,12 +13,11 @@ from flint import arb, fmpq
 from liptest.balls import precision
 from liptest.errors import UnsupportedForm
 from liptest.symbolic.noise import Noise
+from liptest.symbolic.rounded_comparison import rounded_excess, rounded_extremes
 from liptest.symbolic.rounded_laws import (
     OneNoise,
     RoundedLaw,
     RoundedPart,
-    rounded_excess,
-    rounded_extremes,
 )
 
 #: (family, scale, factor, place, low, high), a weight before it.

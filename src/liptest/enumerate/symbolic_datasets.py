@@ -1,0 +1,199 @@
+"""How datasets of a domain become symbolic: columns of records, or answers.
+
+Each kind also hands out plain datasets, and says what an answer is on one of them, so that a run at
+a point can be compared with the run on symbols (``enumerate.symbolic_data``).
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import partial
+from math import floor
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liptest.data.answers import Answers as RealAnswers
+from liptest.data.domains import AllAnswers, Domain, Hypercube, Hypergrid, RecordGrid
+from liptest.data.real_tables import RealRows
+from liptest.data.tables import AddedRows, RowsOfUsers
+from liptest.enumerate.data_protocol import Data
+from liptest.enumerate.draw_logs import handed
+from liptest.enumerate.function_pairs import pairs_of_functions
+from liptest.enumerate.real_rows import RealData
+from liptest.enumerate.user_rows import Pairs, UserRows
+from liptest.symbolic.answers import Answer, Differences, Move
+from liptest.symbolic.forms import Form
+from liptest.values.aligned import AlignedRun, AlignedValue
+from liptest.values.answer_book import AnswerBook
+from liptest.values.array import SymbolicArray, filled
+from liptest.values.branching import Branching
+from liptest.values.column import Column
+from liptest.values.read_only import ReadOnlyCells
+from liptest.values.record_parts import Part
+
+
+class Records:
+    """Records of which one is replaced, or slots that one is added to or removed from."""
+
+    def __init__(self, domain: Domain) -> None:
+        self._sizes = domain.size_array
+        comes_and_goes = isinstance(domain, AddedRows)
+        values = int(self._sizes.max())
+        self._answers = AnswerBook(
+            domain.dimension,
+            values,
+            comes_and_goes=comes_and_goes,
+            has_positions=not comes_and_goes,
+        )
+        #: A dataset, and by part how many of its records have each value.
+        self._counted: tuple[Any, dict[Part, Any]] = None, {}
+
+    def symbolic(self, tree: Branching, run: AlignedRun) -> Any:
+        values = np.arange(self._answers.values, dtype=np.int64)
+        values.flags.writeable = False
+        return SymbolicArray(Column(tree, self._answers, values))
+
+    def plain(self, rng: np.random.Generator) -> NDArray[Any]:
+        ends = rng.integers(0, self._sizes, size=(2, len(self._sizes)))
+        chosen = rng.random(len(self._sizes)) < rng.random()
+        dataset: NDArray[Any] = np.where(chosen, ends[0], ends[1] * int(rng.integers(0, 2)))
+        return handed(dataset)  # type: ignore[no-any-return]
+
+    def value(self, answer: Answer, dataset: NDArray[Any]) -> Fraction:
+        if self._counted[0] is not dataset:
+            self._counted = dataset, {}
+        part, known = self._answers.parts[answer.number], self._counted[1]
+        if part not in known:
+            records = self._answers.records_of(answer.number, dataset)
+            known[part] = np.bincount(records, minlength=self._answers.values)
+        return self._answers.value(answer.number, known[part])
+
+    def differences(self) -> Differences:
+        return self._answers.differences()
+
+    def vanishing(self, counts: frozenset[int]) -> Differences:
+        """See ``AnswerBook``."""
+        return self._answers.vanishing(counts)
+
+    @property
+    def sample(self) -> tuple[Fraction, Differences] | None:
+        """See ``AnswerBook``."""
+        return self._answers.sample()
+
+    def change_of_move(self, move: Move) -> tuple[int, int, int] | None:
+        return self._answers.change_of_move(move)
+
+    def pairs_at(self, table: dict[int, Fraction], offset: Fraction) -> Pairs:
+        """With so many records of the value that adds most that 0 is near; the others add least."""
+        if self._answers.has_parts:
+            return ()
+        added = self._answers.contributions(table)
+        low, high = min(added, key=lambda v: added[v]), max(added, key=lambda v: added[v])
+        n, step = len(self._sizes), added[high] - added[low]
+        if step == 0 or min(self._sizes) < len(added):
+            return ()
+        if low and self._answers.comes_and_goes:
+            return ()  # a record that comes takes the place of none
+        wanted = -offset - n * added[low]
+        crossing = floor(wanted / step)
+        # The last one may bring it to 0.
+        rest = wanted - crossing * step
+        last = min(added, key=lambda v: (abs(added[v] - added[low] - rest), v == low))
+        pairs = []
+        tried = ((crossing, last), (crossing - 1, high), (crossing, high), (crossing + 1, high))
+        for count, other in tried:
+            if 0 <= count < n and other != low:
+                left = np.repeat(np.int64(low), n)  # np.full is followed meanwhile
+                left[:count] = high
+                right = left.copy()
+                right[count] = other
+                pairs.append((left, right))
+        return tuple(pairs)
+
+    def pairs_of_functions(self, functions: tuple[Answer, ...]) -> Any:
+        """By moves: neighbours between which functions of answers move much."""
+        values, records = int(self._sizes.min()), len(self._sizes)
+        lows = (0,) if self._answers.comes_and_goes else range(values)
+        return partial(pairs_of_functions, self, (values, records, lows), functions)
+
+    are_answers_alike = False
+
+    @property
+    def reads_length(self) -> bool:
+        return self._answers.depends_on_length
+
+
+class Numbers:
+    """Answers of which each is a number of the dataset."""
+
+    reads_length = False
+
+    def __init__(self, domain: Domain, differences: Differences) -> None:
+        self._domain = domain
+        self._differences = differences
+        self._is_real = isinstance(domain, RealAnswers)
+        self._made: tuple[AlignedRun, list[Answer], SymbolicArray] | None = None
+        self.are_answers_alike = not isinstance(domain, RealAnswers) or domain.kind != "moves"
+
+    def symbolic(self, tree: Branching, run: AlignedRun) -> Any:
+        count = self._domain.dimension
+        if self._made is None or self._made[0] is not run:
+            whole = not self._is_real
+            kind = np.float64 if self._is_real else np.int64
+            answers = [Answer(place, whole, f"answer {place}") for place in range(count)]
+            cells = [AlignedValue(run, Form.variable(place), kind) for place in range(count)]
+            for one in cells:
+                one.is_kept = True
+            storage = ReadOnlyCells(tree, filled(cells, (count,), object), kind)
+            self._made = run, answers, SymbolicArray(storage)
+        run.adopt(self._made[1])
+        return self._made[2]
+
+    def plain(self, rng: np.random.Generator) -> NDArray[Any]:
+        if not self._is_real:
+            return handed(rng.integers(0, self._domain.size_array))  # type: ignore[no-any-return]
+        size = float(10.0 ** rng.integers(0, 4))
+        numbers = np.round(rng.normal(0.0, size, self._domain.dimension), 3)
+        return np.frombuffer(numbers.tobytes())
+
+    def value(self, answer: Answer, dataset: NDArray[Any]) -> Fraction:
+        return Fraction(dataset[answer.number].item())
+
+    def differences(self) -> Differences:
+        return self._differences
+
+    def change_of_move(self, move: Move) -> None:
+        return None
+
+    def pairs_at(self, table: dict[int, Fraction], offset: Fraction) -> Pairs:
+        return ()
+
+
+def data_of(domain: Domain) -> Data | None:
+    """How datasets of a domain become symbolic; None where they do not."""
+    if isinstance(domain, (Hypercube, RecordGrid, AddedRows)):
+        return Records(domain)
+    if isinstance(domain, RealRows):
+        found = RealData(domain)
+        return None if found.is_too_fine else found
+    if isinstance(domain, RowsOfUsers):
+        return UserRows(domain)
+    ones = [1] * domain.dimension
+    if isinstance(domain, RealAnswers):
+        return Numbers(domain, _differences_of(domain))
+    if isinstance(domain, AllAnswers):
+        return Numbers(domain, Differences.of_box(ones, is_whole=True))
+    if isinstance(domain, Hypergrid):
+        return Numbers(domain, Differences.of_one(ones, is_whole=True))
+    return None
+
+
+def _differences_of(domain: RealAnswers) -> Differences:
+    bounds = [domain.sensitivity] * domain.dimension
+    if domain.kind == "all":
+        return Differences.of_box(bounds)
+    if domain.kind == "one":
+        return Differences.of_one(bounds)
+    return Differences.listed(domain.moves, size=domain.dimension)
