@@ -75,28 +75,13 @@ class AddedLaw:
 
     def excess(self, epsilon: Fraction) -> tuple[Fraction, Constants]:
         """The largest hockey-stick divergence of what was enumerated, from above, and its move."""
-        factor = _exp(epsilon, above=False)
+        factor = _exp_below(epsilon)
         pairs = [(self._excess(move, factor), move) for move in self.moves]
         return max(pairs, default=(Fraction(0), ()))
 
     def delta_at(self, epsilon: Fraction) -> Fraction:
         """A delta that is proved at epsilon: P <= P' + unexplored <= e^epsilon Q' + that."""
         return min(Fraction(1), self.excess(epsilon)[0] + self.unexplored)
-
-    def refuted_delta(self, epsilon: Fraction) -> tuple[Fraction, Constants]:
-        """A delta that is not enough at epsilon, for certain, and the move that shows it."""
-        above = _exp(epsilon, above=True)
-        pairs = [(self._excess(move, above) - above * self.unexplored, move) for move in self.moves]
-        return max(pairs, default=(Fraction(0), ()))
-
-    def telling(self, move: Constants, epsilon: Fraction) -> Constants:
-        """The constants whose probability tells most of a move."""
-        factor = _exp(epsilon, above=True)
-
-        def gain(constants: Constants) -> Fraction:
-            return self.masses[constants] - factor * self._moved(constants, move)
-
-        return max(self.masses, key=gain)
 
     def _excess(self, move: Constants, factor: Fraction) -> Fraction:
         gaps = (mass - factor * self._moved(at, move) for at, mass in self.masses.items())
@@ -107,10 +92,9 @@ class AddedLaw:
         return self.masses.get(there, Fraction(0))
 
 
-def _exp(epsilon: Fraction, *, above: bool) -> Fraction:
+def _exp_below(epsilon: Fraction) -> Fraction:
     with precision(CERTIFIED_BITS):
-        ball = exact_ball(epsilon).exp()
-        return as_fraction(ball.upper() if above else ball.lower())
+        return as_fraction(exact_ball(epsilon).exp().lower())
 
 
 class _WeightTree(RestartingTree):

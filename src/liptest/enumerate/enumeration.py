@@ -303,6 +303,8 @@ class KnownLaws:
         self.repetition = Repetition()
         #: What was taken for granted, in words.
         self.conditions: set[str] = set()
+        #: What is known of the function with its loops summed up (``SummedUp``).
+        self.summed_up: Any = None
         self._memo = LawMemo()
         self._transcripts = Transcripts(name)
 

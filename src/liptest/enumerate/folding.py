@@ -72,6 +72,12 @@ _TAKING_GENERATORS = (
 )
 
 
+SUMMED_UP = (
+    "loops that start over are counted as one pass that leaves them, and loops of coins as "
+    "geometric numbers (theory L3, L5)"
+)
+
+
 def fold_loops(function: Any, folds: Folds, tail: Tail | None = None) -> Any:
     """The function with loops that ask ``folds``; itself where there is nothing to rewrite.
 
@@ -80,6 +86,21 @@ def fold_loops(function: Any, folds: Folds, tail: Tail | None = None) -> Any:
     function, it is cut there.
     """
     return _Rewriter(folds, tail).rewritten(function)
+
+
+class Rewritten:
+    """A function with loops that are not run as they are written, once for a session."""
+
+    def __init__(self, mechanism: Any, folds: Folds) -> None:
+        self._mechanism, self._folds = mechanism, folds
+        self._known: tuple[Any, Any] | None = None
+
+    def __call__(self, session: Any) -> Any:
+        if self._known is None or self._known[0] is not session:
+            made = fold_loops(self._mechanism.function, self._folds)
+            called = made if self._mechanism._takes_generator else lambda data, rng: made(data)
+            self._known = session, self._mechanism._presented(called)
+        return self._known[1]
 
 
 class _Rewriter:

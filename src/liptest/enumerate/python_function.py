@@ -40,6 +40,7 @@ from liptest.enumerate.running import RandomFunction, Run
 from liptest.enumerate.side_effects import conditions_of, side_effects_noticed
 from liptest.enumerate.signatures import takes_generator
 from liptest.enumerate.statistic_programs import is_sum_of_rows, on_datasets
+from liptest.enumerate.summed_up import enumerate_with_loops
 from liptest.enumerate.symbolic_data import (
     FEW_PATHS,
     MAX_PATHS,
@@ -235,6 +236,10 @@ class PythonFunction(Mechanism):
         runs, most = min(runs, self.max_leaves), min(choices, self.max_choices)
         return copied(self, max_leaves=runs, max_choices=most, _known=known)
 
+    def as_written(self, runs: int, choices: int) -> PythonFunction:
+        """``within``, and nothing of it is summed up."""
+        return copied(self.within(runs, choices=choices), _rewrite=lambda session: self._called)
+
     def only_raises(self, dataset: IntArray) -> str | None:
         """The exception that every run on a dataset, (d,), raises; None where some run answers.
 
@@ -363,11 +368,7 @@ class PythonFunction(Mechanism):
         if not self.has_symbolic_data:
             return NoPaths(f"{self.name}: what records add to its statistic is not known")
         try:
-            with (
-                side_effects_noticed(self.name, self._effects),
-                self._intercepted(symbolic_data=True) as session,
-                session.calls_watched(),
-            ):
+            with self._followed() as session:
                 program = self._program(session, self._rewritten())
                 if session.asks_types:
                     return NoPaths(f"{self.name}: {_ASKS_TYPES}")
@@ -381,11 +382,7 @@ class PythonFunction(Mechanism):
         if self.statistic is not None or data is None:
             return f"{self.name}: data of {domain} are not made symbolic"
         try:
-            with (
-                side_effects_noticed(self.name, self._effects),
-                self._intercepted(symbolic_data=True) as session,
-                session.calls_watched(),
-            ):
+            with self._followed() as session:
                 own = self.name, self.function, self._takes_generator, self._canonical
                 found = find_added_law(Adding(*own, session), data)
         except LawError:
@@ -398,11 +395,7 @@ class PythonFunction(Mechanism):
     def float_paths(self, dataset: IntArray) -> FloatPaths:
         """All paths on a dataset, (d,), with every float operation that was done with noise."""
         try:
-            with (
-                side_effects_noticed(self.name, self._effects),
-                self._intercepted(symbolic_data=True) as session,
-                session.calls_watched(),
-            ):
+            with self._followed() as session:
                 argument, takes = self._argument(dataset), self._takes_generator
                 return follow_floats(self.name, self._called, argument, session, runs=takes)
         except LiptestError as error:
@@ -483,6 +476,15 @@ class PythonFunction(Mechanism):
             yield session
 
     @contextmanager
+    def _followed(self) -> Iterator[Session]:
+        with (
+            side_effects_noticed(self.name, self._effects),
+            self._intercepted(symbolic_data=True) as session,
+            session.calls_watched(),
+        ):
+            yield session
+
+    @contextmanager
     def _intercepted(self, *, symbolic_data: bool = False) -> Iterator[Session]:
         trusted, kept = frozenset(self.deterministic), self._keeps_whole
         with intercepted_randomness(
@@ -494,11 +496,8 @@ class PythonFunction(Mechanism):
         self._known.conditions |= session.conditions
 
     def _enumerate(self, argument: NDArray[Any], session: Session) -> Enumerated:
-        one = self._enumeration
-        if self._rewrite is not None:
-            one = replace(one, function=self._rewrite(session))
-        enumerate_law = one.recorded if self._known.records else one.plain
-        return self._checked(self._known.noted(enumerate_law(argument, session)))
+        found = enumerate_with_loops(self, self._enumeration, argument, session)
+        return self._checked(self._known.noted(found))
 
     def _argument(self, dataset: IntArray) -> NDArray[Any]:
         if self.statistic is None:

@@ -64,6 +64,11 @@ class SamplerLaws:
         #: What is taken for granted of functions that are declared to only draw.
         self.conditions: set[str] = set()
 
+    @property
+    def is_used(self) -> bool:
+        """Whether the law of some function has taken the place of its runs."""
+        return any(found is not None for found in self._laws.values())
+
     def summarised(self, function: Any, rewrite: Callable[[Any], Any]) -> Callable[..., Any] | None:
         """A stand-in for a function that only draws; None for any other.
 

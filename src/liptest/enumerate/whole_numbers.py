@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike
 from liptest.balls import CERTIFIED_BITS, precision
 from liptest.data.domains import Domain, IntArray
 from liptest.data.points import PointBatch
-from liptest.enumerate.folding import fold_loops
+from liptest.enumerate.folding import SUMMED_UP, Rewritten
 from liptest.enumerate.folds import Folds
 from liptest.enumerate.law_formulas import formula_lines
 from liptest.enumerate.noise_outputs import entries_of, with_entries
@@ -231,26 +231,22 @@ class _Compared:
 # Runs that show whether whole numbers are answered; what is enumerated of a function as it is
 # written, where its loops are summed up.
 _FEW_RUNS, _SOME_RUNS, _SOME_CHOICES = 64, 400, 40
-_SUMMED_UP = (
-    "loops that start over are counted as one pass that leaves them, and loops of coins as "
-    "geometric numbers (theory L3, L5)"
-)
 
 
 def find_over_all_numbers(function: Any, dataset: IntArray) -> WholeFunction | None:
     """A Python function seen so; None where that is not followed, or tells no more."""
     samplers = SamplerLaws(function.name)
     folds = Folds(lambda value: None, samplers=samplers)
-    rewrite = _Rewritten(function, folds)
+    rewrite = Rewritten(function, folds)
     try:
         leaves = function.of_leaves(_FEW_RUNS, rewrite).fresh_law(dataset).outputs
         if not folds.loops_summed_up:
             whole = function.of_leaves(MOST_LEAVES)
             return WholeFunction(whole, function) if any(map(_has_no_end, leaves)) else None
         found = WholeFunction(function.of_leaves(MOST_LEAVES, rewrite), function)
-        part = function.within(_SOME_RUNS, choices=_SOME_CHOICES).fresh_law(dataset)
+        part = function.as_written(_SOME_RUNS, _SOME_CHOICES).fresh_law(dataset)
         check_below(part, found.whole_law(dataset), function.name)
-        found.inner._known.conditions |= {_SUMMED_UP} | samplers.conditions
+        found.inner._known.conditions |= {SUMMED_UP} | samplers.conditions
     except LiptestError:
         return None
     return found
@@ -285,22 +281,6 @@ def _has_no_end(leaf: WholeLeaf) -> bool:
         if all(one.low is None for one in inside) or all(one.high is None for one in inside):
             return True
     return False
-
-
-class _Rewritten:
-    """The function with loops that are not run as they are written, once for a session."""
-
-    def __init__(self, mechanism: Any, folds: Folds) -> None:
-        self._mechanism = mechanism
-        self._folds = folds
-        self._known: tuple[Any, Any] | None = None
-
-    def __call__(self, session: Any) -> Any:
-        if self._known is None or self._known[0] is not session:
-            made = fold_loops(self._mechanism.function, self._folds)
-            called = made if self._mechanism._takes_generator else lambda data, rng: made(data)
-            self._known = session, self._mechanism._presented(called)
-        return self._known[1]
 
 
 def check_below(listed: OutputLaw, law: WholeLaw, name: str) -> None:

@@ -84,3 +84,96 @@ def test_too_little_noise_is_not_proved() -> None:
         by_rejection, PEOPLE, epsilon=0.9, delta=1e-3, seed=1, method="alignment"
     )
     assert verdict.decision == "INCONCLUSIVE"
+
+
+def discrete_laplace(scale: int, rng: Any) -> int:
+    """Of a whole scale, as Canonne, Kamath and Steinke wrote it."""
+    while True:
+        while True:
+            size = int(rng.integers(0, scale))
+            if coin(rng, size, scale):
+                break
+        while coin(rng, 1, 1):
+            size += scale
+        sign = rng.integers(0, 2)
+        if not (sign and size == 0):
+            return size if sign == 0 else -size
+
+
+@lt.mechanism
+def of_scale_2(data: Any, rng: Any) -> int:
+    return int(data.sum()) + discrete_laplace(2, rng)
+
+
+@lt.mechanism
+def of_scale_1(data: Any, rng: Any) -> list[int]:
+    return [int(data.sum()) + discrete_laplace(1, rng)]
+
+
+def mass(scale: float, at: int) -> float:
+    """Of discrete Laplace noise."""
+    return math.tanh(0.5 / scale) * math.exp(-abs(at) / scale)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("claimed", "delta"), [(0.45, 0.0), (0.45, 1e-3), (0.1, 0.05)])
+def test_too_little_noise_of_a_rejection_sampler_is_refuted(claimed: float, delta: float) -> None:
+    verdict = lt.check_privacy(of_scale_2, PEOPLE, epsilon=claimed, delta=delta, seed=1)
+    assert (verdict.decision, verdict.method) == ("NO", "refutation")
+    witness = verdict.witness
+    counts = [sum(side) for side in (witness.dataset, witness.neighbour)]
+    assert abs(counts[0] - counts[1]) == 1
+    sums = [sum(mass(2, at - count) for at in witness.event) for count in counts]
+    known = [witness.probability, witness.neighbour_probability]
+    assert sums == pytest.approx(known, abs=1e-15)
+    assert max(sums) - math.exp(claimed) * min(sums) > delta
+    assert "enumerated once for their arguments (theory L4)" in verdict.law_source
+    given = certify(
+        verdict, fingerprint(of_scale_2), distribution_or_domain(PEOPLE), own_seed=False
+    )
+    assert problems(given.to_json(), of_scale_2) == []
+
+
+def test_a_claim_below_what_coins_cost_is_refuted() -> None:
+    verdict = lt.check_privacy(by_rejection, lt.Hypercube(40), epsilon=0.9, seed=1)
+    assert (verdict.decision, verdict.method) == ("NO", "refutation")
+    assert verdict.witness.loss_lower == pytest.approx(1.0, abs=1e-12)
+
+
+@pytest.mark.slow
+def test_enough_noise_of_a_rejection_sampler_is_not_refuted() -> None:
+    verdict = lt.check_privacy(of_scale_2, PEOPLE, epsilon=0.5, seed=1)
+    assert (verdict.decision, verdict.witness) == ("INCONCLUSIVE", None)
+    assert verdict.remedy.delta < 1e-17
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("claimed", "decision"), [(1.0, "YES"), (0.9, "NO")])
+def test_rejection_samplers_on_small_domains(claimed: float, decision: str) -> None:
+    small = lt.Hypercube(3)
+    verdict = lt.check_privacy(of_scale_1, small, epsilon=claimed, delta=1e-12, seed=1)
+    assert verdict.decision == decision
+
+
+@pytest.mark.slow
+def test_the_law_of_a_rejection_sampler_is_printed() -> None:
+    law = lt.output_law(of_scale_2, [1, 0, 1, 1])
+    assert law.unexplored < 1e-17
+    for at, known in law.items():
+        assert known == pytest.approx(mass(2, at - 3), abs=1e-16)
+
+
+@lt.mechanism
+def leaves_late(data: Any, rng: Any) -> int:
+    """A loop that looks like one that starts over, and counts its passes in a list."""
+    passes = [0]
+    while rng.random() < 0.5:
+        passes[0] += 1
+        if passes[0] == 30 and data[0]:
+            return -1
+    return 0
+
+
+def test_a_loop_that_remembers_is_not_summed_up() -> None:
+    law = lt.output_law(leaves_late, [1, 0])
+    assert law[-1] == 2.0**-30

@@ -1,0 +1,144 @@
+"""Laws of code that draws until it is content, once its loops are summed up (theory L3 to L5).
+
+As it is written such code has runs without an end, and what is left of its law may be most of it.
+Loops that start over count as one pass that leaves them, loops of coins as geometric numbers, and
+functions that only draw as one choice. A part of the law of the code as it is written is
+enumerated beside it, and must fit below.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from numpy.typing import NDArray
+
+from liptest.enumerate.choice_tree import ChoiceTree
+from liptest.enumerate.folding import SUMMED_UP, Rewritten
+from liptest.enumerate.folds import Folds
+from liptest.enumerate.repeated_leaves import Repetition
+from liptest.enumerate.restarts import RestartingTree
+from liptest.enumerate.sub_samplers import SamplerLaws
+from liptest.errors import BudgetError, LiptestError
+from liptest.mechanisms.laws import OutputLaw
+
+if TYPE_CHECKING:
+    from liptest.enumerate.analysis_session import Session
+    from liptest.enumerate.enumeration import Enumerated, Enumeration
+
+_DRAWN_ONCE = "functions that only draw are enumerated once for their arguments (theory L4)"
+# Runs of code as it is written, and such that show whether there is anything to sum up.
+_SOME_RUNS, _FEW_RUNS = 400, 64
+
+
+def enumerate_with_loops(
+    function: Any, as_written: Enumeration, argument: NDArray[Any], session: Session
+) -> Enumerated:
+    """One law of a Python function, with its loops summed up where it is not whole otherwise."""
+    way = "recorded" if function._known.records else "plain"
+
+    def enumerated(one: Enumeration) -> Enumerated:
+        found: Enumerated = getattr(one, way)(argument, session)
+        return found
+
+    if function._rewrite is not None:
+        return enumerated(replace(as_written, function=function._rewrite(session)))
+    if function._keeps_whole or function.max_seconds is not None:
+        return enumerated(as_written)
+    known = function._known
+    if known.summed_up is None:
+        known.summed_up = _SummedUp.of(function)
+    summed: _SummedUp = known.summed_up
+    found = summed.law(as_written, session, enumerated)
+    known.conditions |= summed.conditions if summed.helps else set()
+    return found
+
+
+@dataclass(eq=False)
+class _SummedUp:
+    """A function with its loops summed up; ``helps`` is known once it was tried."""
+
+    rewritten: Rewritten
+    folds: Folds
+    samplers: SamplerLaws
+    budgets: dict[str, Any]
+    helps: bool | None = None
+
+    @classmethod
+    def of(cls, function: Any) -> _SummedUp:
+        """Of a Python function."""
+        samplers = SamplerLaws(function.name)
+        folds = Folds(lambda value: None, samplers.summarised, samplers=samplers)
+        return cls(Rewritten(function, folds), folds, samplers, function._budgets)
+
+    @property
+    def conditions(self) -> set[str]:
+        """What its laws rest on."""
+        found = {SUMMED_UP} if self.folds.loops_summed_up else set()
+        return (
+            found | ({_DRAWN_ONCE} if self.samplers.is_used else set()) | self.samplers.conditions
+        )
+
+    def law(
+        self,
+        as_written: Enumeration,
+        session: Session,
+        enumerated: Callable[[Enumeration], Enumerated],
+    ) -> Enumerated:
+        """A law, as it is written where that is whole or there is nothing to sum up."""
+        if self.helps is False:
+            return enumerated(as_written)
+        try:
+            part = enumerated(replace(as_written, new_tree=partial(_short, as_written.new_tree)))
+        except BudgetError:
+            return enumerated(as_written)
+        if not part.law.unexplored:
+            return part
+        found = (
+            None if part.law.fractions is None else self._summed(as_written, session, enumerated)
+        )
+        self.helps = found is not None and _fits(part.law, found.law)
+        return found if found is not None and self.helps else enumerated(as_written)
+
+    def _summed(
+        self,
+        as_written: Enumeration,
+        session: Session,
+        enumerated: Callable[[Enumeration], Enumerated],
+    ) -> Enumerated | None:
+        found = None
+        runs = self.budgets["max_leaves"]
+        for most in (_FEW_RUNS, runs) if self.helps is None else (runs,):
+            options: Any = {**self.budgets, "max_leaves": most, "skips_light": True}
+            tree = partial(RestartingTree, as_written.name, **options)
+            function = self.rewritten(session)
+            changes: Any = {"function": function, "new_tree": tree, "repetition": Repetition()}
+            try:
+                found = enumerated(replace(as_written, **changes))
+            except LiptestError:
+                return None
+            if not self.folds.loops_summed_up and not self.samplers.is_used:
+                return None
+            if not found.law.unexplored:
+                break
+        return found
+
+
+def _short(new_tree: Callable[[], ChoiceTree]) -> ChoiceTree:
+    tree = new_tree()
+    tree.max_leaves = min(tree.max_leaves, _SOME_RUNS)
+    return tree
+
+
+def _fits(part: OutputLaw, law: OutputLaw) -> bool:
+    """Whether a part of a law lies below another law that leaves less of it open."""
+    if part.fractions is None or law.fractions is None or part.unexplored <= law.unexplored:
+        return False
+    known = dict(zip(law.outputs, law.fractions, strict=True))
+    return all(
+        mass <= known.get(output, Fraction(0)) + law.unexplored
+        for output, mass in zip(part.outputs, part.fractions, strict=True)
+    )
