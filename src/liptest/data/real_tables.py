@@ -11,6 +11,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, zip_longest
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,8 @@ _LARGEST = float(np.finfo(np.float64).max)
 _SHOWN = 4
 # Numbers of plain tables: large ones, and one that is not whole.
 _PLAIN, _SOME = 1e6, 0.3
+# Shares of the rows below quantiles that people ask for.
+_QUANTILES = (0.5, 0.95, 0.99, 0.05, 0.9, 0.01, 0.75, 0.25, 0.1)
 
 
 @dataclass(frozen=True)
@@ -195,26 +198,59 @@ class RealRows(RowsOfUsers):
 
     def plain_pairs(self) -> Iterator[tuple[IntArray, IntArray]]:
         """One row, or all rows of a user, that come, go or change; in simple tables."""
-        room = self.rows
-        low, high, some, far = (
-            {name: min(max(end, kind.lower), kind.upper) for name, kind in self.reals.items()}
-            for end in (-_PLAIN, _PLAIN, _SOME, _LARGEST)
+        kinds = (
+            *(self._pairs_of_numbers(), self._pairs_of_other_entries()),
+            self._pairs_at_quantiles(),
         )
+        # In turn: code that fails on small tables is still seen on large ones.
+        for one in chain.from_iterable(zip_longest(*kinds)):
+            if one is not None and self.distance(*([side] for side in one)).item() == 1:
+                yield one
+
+    def _ends(self, *ends: float) -> Iterator[dict[str, float]]:
+        """By real column a number, or the nearest that it may hold."""
+        for end in ends:
+            yield {name: min(max(end, kind.lower), kind.upper) for name, kind in self.reals.items()}
+
+    def _pairs_of_numbers(self) -> Iterator[tuple[IntArray, IntArray]]:
+        low, high, some, far = self._ends(-_PLAIN, _PLAIN, _SOME, _LARGEST)
         kinds = [(high, None), (low, None), (some, None), (high, low), (some, low), (far, low)]
         for few in dict.fromkeys((1, self.most if self.has_users else 1)):
             for row in dict.fromkeys((1, self.row_values - 1)):
                 for own, other in kinds:
-                    rest = [self.slot(1, row)] * (room - few) if self.is_full else []
+                    rest = [self.slot(1, row)] * (self.rows - few) if self.is_full else []
                     yield self.pair([(row, own)] * few, [(row, other)] * few, rest)
+
+    def _pairs_of_other_entries(self) -> Iterator[tuple[IntArray, IntArray]]:
+        """A row whose entries in the other columns no other row has, or all have but one."""
+        top = self.row_values - 1
+        for row, other in [(1, top), (top, 1)] if top > 1 else []:
+            rest = [self.slot(1 + place, row) for place in range(self.rows - 1)]
+            ways = [other, row] if self.is_full else [None, other]
+            numbers = {name: kind.values[0] for name, kind in self.reals.items()}
+            left, right = (
+                [(other if way is None else way, numbers if way else None)] for way in ways
+            )
+            yield self.pair(left, right, rest)
+
+    def _pairs_at_quantiles(self) -> Iterator[tuple[IntArray, IntArray]]:
+        """One row more decides where a quantile is: the others are low, or high."""
+        low, high = self._ends(-_PLAIN, _PLAIN)
+        for share in _QUANTILES:
+            below = np.arange(self.rows - 1) < round(share * (self.rows - 1))
+            others = {name: np.where(below, low[name], high[name]) for name in self.reals}
+            rest = [self.slot(1 + place, 1) for place in range(self.rows - 1)]
+            end = low if self.is_full else None
+            yield self.pair([(1, high)], [(1, end)], rest, others)
 
     def pair(
         self,
         left: Sequence[tuple[int, Mapping[str, float] | None]],
         right: Sequence[tuple[int, Mapping[str, float] | None]],
         rest: Sequence[int],
-        entries: Mapping[str, float] | None = None,
+        entries: Mapping[str, ArrayLike] | None = None,
     ) -> tuple[IntArray, IntArray]:
-        """User 0 with these rows, None being none, and the same other slots."""
+        """User 0 with these rows, None being none, and the same other slots with their numbers."""
         sides = []
         for rows in (left, right):
             there = [(row, own) for row, own in rows if own is not None or self.is_full]
@@ -223,7 +259,7 @@ class RealRows(RowsOfUsers):
             numbers = {
                 name: [(own or {}).get(name, kind.values[0]) for _, own in there]
                 + [0.0] * (max(len(left), len(right)) - len(there))
-                + [(entries or {}).get(name, kind.values[0])] * len(rest)
+                + np.broadcast_to((entries or {}).get(name, kind.values[0]), len(rest)).tolist()
                 for name, kind in self.reals.items()
             }
             sides.append(self.made(slots, numbers))

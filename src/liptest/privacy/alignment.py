@@ -115,6 +115,9 @@ def aligned_verdict(task: Task, found: Alignment) -> PrivacyVerdict:
     }
     if found.values:
         proof["values"] = found.values
+    if price.is_by_ends:
+        # What a sum lies between depends on how many records there are.
+        proof |= {"ends": True, "holds": size_words(domain, reads_length=True)}
     if found.given:
         proof["given"] = ", ".join(found.given)
     sentence = proof_sentence(task.claim, domain, "") + aligned_sentence(proof)

@@ -19,6 +19,7 @@ from liptest.mechanisms.base import Mechanism
 from liptest.symbolic.alignment import Price, price_paths
 from liptest.symbolic.answers import ManyDifferences
 from liptest.symbolic.direct_sums import price_direct_sums, price_many_sums
+from liptest.symbolic.log_concave import price_by_ends
 
 #: First every released sum is paid for, then only what comparisons tell.
 WAYS = ("released", "branches")
@@ -187,6 +188,10 @@ def _priced(followed: Any, way: str, wanted: Fraction | None, delta: Fraction) -
         if delta and price.epsilon is None and way == WAYS[0]:
             # All paths at once: which of them is taken may depend on what was released before.
             price = price_direct_sums(followed.paths, followed.differences, delta=delta)
+        if price.epsilon is None or (wanted is not None and price.epsilon > wanted):
+            ends = price_by_ends(followed.paths, followed.differences)
+            if ends is not None and (price.epsilon is None or ends.epsilon < price.epsilon):
+                price = ends
     except LiptestError as error:
         return Alignment(None, reason=str(error))
     dearest = followed.change_of_move(price.move) if price.move else None

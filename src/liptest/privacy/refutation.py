@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 
 from liptest.data.domains import Domain
+from liptest.data.real_tables import RealRows
 from liptest.errors import LiptestError
 from liptest.mechanisms.base import Mechanism, through_densities
 from liptest.privacy.claims import Claim
@@ -37,8 +38,8 @@ from liptest.privacy.verdicts import BY_REFUTATION, PrivacyPlan, PrivacyVerdict,
 from liptest.runs.driver import Finding, Judgement, RunOutcome
 
 _SOURCE = "theory 3.10"
-# Pairs of plain datasets, small instances, and pairs that are padded.
-_PLAIN, _SMALL, _PADDED = 24, 3, 12
+# Pairs of plain datasets, of tables of real numbers, small instances, and pairs that are padded.
+_PLAIN, _OF_REALS, _SMALL, _PADDED = 24, 36, 3, 12
 # Pairs with the change of one record that is dearest to align.
 _DEAREST = 4
 # Runs for one law of a small instance, and of the requested size, where long data take longer.
@@ -126,7 +127,8 @@ class _Search:
             first = iter(known.boundary)
             if known.dearest is not None:
                 first = chain(first, islice(record_pairs(self.domain, *known.dearest), _DEAREST))
-        return self.try_pairs(islice(chain(first, plain_pairs(self.domain)), _PLAIN))
+        most = _OF_REALS if isinstance(self.domain, RealRows) else _PLAIN
+        return self.try_pairs(islice(chain(first, plain_pairs(self.domain)), most))
 
     def try_pairs(self, pairs: Iterator[Pair]) -> bool:
         """Whether the search is over: a violation was found, or laws cannot be had."""

@@ -505,6 +505,12 @@ def aligned_sentence(parameters: Mapping[str, Scalar]) -> str:
         )
     paths = parameters.get("paths")
     count = counted(paths, "path") if isinstance(paths, int) else "its paths"
+    if parameters.get("ends"):
+        return (
+            f" Data and noise were followed as symbols: the probability of each of {count} is a "
+            f"log-concave function of sums of the data, whose loss is largest where they are least "
+            f"or greatest: {_price_text(parameters)}. That holds {parameters.get('holds')}."
+        )
     return (
         f" Data and noise were followed as symbols: on {count} the noise can be shifted so that "
         f"data of any neighbour lead to the same output, at a price of at most "

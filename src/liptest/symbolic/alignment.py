@@ -39,6 +39,8 @@ class Price:
     shifts: tuple[str, ...] = ()
     #: Why there is no price.
     why: str = ""
+    #: Whether probabilities at the ends of sums say it, and no shift (``log_concave``).
+    is_by_ends: bool = False
 
     def __str__(self) -> str:
         if self.epsilon is None:

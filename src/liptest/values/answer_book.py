@@ -142,14 +142,18 @@ class AnswerBook:
             self.tables.append(table)
             self.bounds.append(self.bound)
             self.parts.append(self.part)
-            ends = tuple(Fraction(end.item()) * self.records for end in (table.min(), table.max()))
-            if self.is_by_coins:
-                ends = min(ends[0], Fraction(0)), max(ends[1], Fraction(0))
-            whole = table.dtype.kind == "i"
-            self._answers.append(Answer(number, whole, f"sum {number + 1}", (ends[0], ends[1])))
+            whole, ends = table.dtype.kind == "i", self._ends_of(table, table)
+            self._answers.append(Answer(number, whole, f"sum {number + 1}", ends))
         if margin:
             self.margins[number] = max(margin, self.margins.get(number, Fraction(0)))
         return self._answers[number]
+
+    def _ends_of(self, low: Table, high: Table) -> tuple[Fraction, Fraction]:
+        """What the exact sum lies between, of what a record adds between two numbers."""
+        ends = (Fraction(end.item()) * self.records for end in (low.min(), high.max()))
+        least, most = ends
+        zero = Fraction(0)
+        return (min(least, zero), max(most, zero)) if self.is_by_coins else (least, most)
 
     @property
     def reads_length(self) -> bool:
@@ -180,7 +184,8 @@ class AnswerBook:
             self.largest[number], self.recipes[number] = high, recipe
             self.bounds.append(self.bound)
             self.parts.append(self.part)
-            self._answers.append(Answer(number, False, f"sum {number + 1}"))
+            ends = self._ends_of(low, high)
+            self._answers.append(Answer(number, False, f"sum {number + 1}", real_ends=ends))
         self.margins[number] = max(margin, self.margins.get(number, Fraction(0)))
         return self._answers[number]
 

@@ -1,0 +1,112 @@
+"""Plain pairs of tables with real columns: they are neighbours, and show what code reads."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import liptest as lt
+from liptest.data.real_tables import RealRows
+
+COLUMNS: dict[str, Any] = {
+    "age": lt.Real(18, 120),
+    "income": lt.Real(),
+    "region": lt.Category(["north", "south", "east"]),
+}
+DOMAINS = [
+    (COLUMNS, {}),
+    (COLUMNS, {"relation": "add_remove"}),
+    ({**COLUMNS, "user": lt.Key()}, {"unit": "user"}),
+    ({**COLUMNS, "user": lt.Key()}, {"unit": "user", "at_most": 2, "relation": "add_remove"}),
+    ({"age": lt.Real(0, 1)}, {}),
+]
+
+
+@pytest.mark.parametrize(("columns", "options"), DOMAINS)
+@pytest.mark.parametrize("rows", [4, 7, 100])
+def test_they_are_neighbours(columns: Any, options: Any, rows: int) -> None:
+    domain = lt.Table(columns, rows=rows, **options)
+    assert isinstance(domain, RealRows)
+    pairs = list(domain.plain_pairs())
+    assert len(pairs) <= 36  # all of which are looked at
+    for left, right in pairs:
+        domain.check_points(np.stack([left, right]))
+        assert domain.distance([left], [right]).tolist() == [1]
+
+
+PEOPLE = lt.Table(COLUMNS, rows=100_000)
+OPEN = lt.Table(COLUMNS, rows=100_000, relation="add_remove")
+
+
+@lt.mechanism
+def keys(frame: Any, rng: Any) -> Any:
+    return {one: float(rng.laplace()) for one in sorted(frame["region"].unique())}
+
+
+@lt.mechanism
+def median(frame: Any, rng: Any) -> Any:
+    return frame["age"].median() + rng.laplace(scale=0.01)
+
+
+@lt.mechanism
+def bound_by_a_quantile(frame: Any, rng: Any) -> Any:
+    most = frame["income"].clip(0, 1e6).quantile(0.99)
+    return frame["income"].clip(0, most).sum() + rng.laplace(scale=1 + most)
+
+
+@lt.mechanism
+def interquartile_range(frame: Any, rng: Any) -> Any:
+    low, high = np.percentile(frame["age"].to_numpy(), [25, 75])
+    return high - low + rng.laplace(scale=0.01)
+
+
+@pytest.mark.parametrize(
+    "domain", [pytest.param(PEOPLE, marks=pytest.mark.slow), OPEN], ids=["replace", "add_remove"]
+)
+@pytest.mark.parametrize(
+    "program",
+    [
+        keys,
+        pytest.param(median, marks=pytest.mark.slow),
+        bound_by_a_quantile,
+        pytest.param(interquartile_range, marks=pytest.mark.slow),
+    ],
+)
+def test_what_is_read_off_the_data_is_refuted(program: Any, domain: Any) -> None:
+    verdict = lt.check_privacy(program, domain, epsilon=1, floats="ideal")
+    assert verdict.decision == "NO", str(verdict)
+    assert verdict.witness is not None
+    assert verdict.witness.verify(program.on_domain(domain))
+
+
+@lt.mechanism
+def right(frame: Any, rng: Any) -> Any:
+    return frame["age"].clip(18, 90).sum() + rng.laplace(scale=72.001)
+
+
+@lt.mechanism
+def sum_that_is_not_followed(frame: Any, rng: Any) -> Any:
+    return math.fsum(sorted(frame["share"].clip(-1, 1).tolist())) + rng.laplace(scale=1.001)
+
+
+@pytest.mark.parametrize("user", [{}, {"user": lt.Key()}], ids=["rows", "users"])
+def test_a_replaced_row_is_not_a_neighbour_where_rows_come_and_go(user: Any) -> None:
+    domain = lt.Table(
+        {"share": lt.Real(-2, 2), **user},
+        rows=1000,
+        relation="add_remove",
+        unit="user" if user else "row",
+        at_most=1 if user else None,
+    )
+    verdict = lt.check_privacy(sum_that_is_not_followed, domain, epsilon=1, floats="ideal")
+    assert verdict.decision == "INCONCLUSIVE", str(verdict)
+
+
+@pytest.mark.slow
+def test_what_is_right_is_not() -> None:
+    assert lt.check_privacy(right, PEOPLE, epsilon=1, floats="ideal").decision == "YES"
+    searched = lt.check_privacy(right, PEOPLE, epsilon=1, floats="ideal", method="refutation")
+    assert searched.decision == "INCONCLUSIVE"
