@@ -36,10 +36,10 @@ class Answer:
     words: str = ""
     #: What it lies between, whatever the data; None for any number.
     ends: tuple[Fraction, Fraction] | None = None
-    #: The same of a sum of real numbers, whose functions are not followed.
-    real_ends: tuple[Fraction, Fraction] | None = None
     #: Of which other answers it is a function (``answer_functions``); None for sums of records.
     function: Any = None
+    #: As ``ends``, of a sum of real numbers, whose functions are not followed.
+    real_ends: tuple[Fraction, Fraction] | None = None
 
     @property
     def is_discrete(self) -> bool:
