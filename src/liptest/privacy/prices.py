@@ -190,8 +190,8 @@ def _priced(followed: Any, way: str, wanted: Fraction | None, delta: Fraction) -
             price = price_direct_sums(followed.paths, followed.differences, delta=delta)
         if price.epsilon is None or (wanted is not None and price.epsilon > wanted):
             ends = price_by_ends(followed.paths, followed.differences)
-            if ends is not None and (price.epsilon is None or ends.epsilon < price.epsilon):
-                price = ends
+            dear = [one for one in (ends, price) if one is not None and one.epsilon is not None]
+            price = min(dear, key=_epsilon_of, default=price)
     except LiptestError as error:
         return Alignment(None, reason=str(error))
     dearest = followed.change_of_move(price.move) if price.move else None
@@ -219,6 +219,11 @@ def _of_users(
     boundary = followed.pairs_of_moves(tuple(one.move for one in prices))
     counts = len(followed.paths), followed.reads_length
     return Alignment(replace(price, shifts=()), *counts, reason, boundary=boundary)
+
+
+def _epsilon_of(price: Price) -> Fraction:
+    assert price.epsilon is not None
+    return price.epsilon
 
 
 def rounded_above(exact: Fraction) -> float:

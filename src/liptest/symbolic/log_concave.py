@@ -117,11 +117,12 @@ def _threshold_of(
                 ends[what.number] = reach[0] - off, reach[1] + off
         own = {n: factor for n, factor in own.items() if factor}
         factors = factors or own
-        first = next(iter(factors), None)
-        by = Fraction(own.get(first, 0)) / Fraction(factors[first]) if factors else Fraction(0)
-        if own and own != {n: by * factor for n, factor in factors.items()}:
+        by = max(
+            (Fraction(own.get(n, 0)) / f for n, f in factors.items()), default=Fraction(0), key=abs
+        )
+        if own != {n: by * factor for n, factor in factors.items() if by}:
             return None
-        rows.append((condition, by if own else Fraction(0)))
+        rows.append((condition, by))
     sides = [sorted(Fraction(factor) * end for end in ends[n]) for n, factor in factors.items()]
     step = max(
         differences.largest({n: side * factor for n, factor in factors.items()}) for side in (1, -1)
@@ -222,6 +223,10 @@ class _Threshold:
             asked.append(Constraint.make(terms, some.low, some.high, **closed))
         return System([*noises, _ANY]).is_possible(asked)
 
+    def _is_uniform(self, variable: int) -> bool:
+        noise = self.noises[variable]
+        return isinstance(noise, Noise) and noise.family == "uniform"
+
     def _off(self) -> arb:
         """By how much the probability may be off, as ``rng.random()`` gives floats."""
         found = Fraction(0)
@@ -229,9 +234,7 @@ class _Threshold:
             ends = [end for end in (condition.low, condition.high) if end is not None]
             sizes = [abs(by * end) for end in self.ends] + [abs(end) for end in ends]
             uniform = [
-                abs(Fraction(factor))
-                for v, factor in condition.terms
-                if isinstance(self.noises[v], Noise) and self.noises[v].family == "uniform"
+                abs(Fraction(factor)) for v, factor in condition.terms if self._is_uniform(v)
             ]
             if uniform:
                 found += len(ends) * _OFF * (1 + max(sizes) / min(uniform))
