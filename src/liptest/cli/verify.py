@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shlex
 from contextlib import suppress
@@ -237,7 +238,8 @@ class Against:
         named = where or _place(document)
         command = shlex.join(["liptest", "verify", str(file), named])
         if where is None:
-            return "To hold it against the code, which is then run:", command
+            found = _files_here(document)
+            return f"{found}To hold it against the code, which is then run:", command
         source = printable(
             str(document.get("distribution", {}).get("source", "the data of the check"))
         )
@@ -302,6 +304,22 @@ def _place(document: dict[str, Any]) -> str:
     source, _, name = _name(document).rpartition(":")
     file = Path(f"{source or 'file'}.py")
     return f"{file}:{name}" if file.is_file() or "." not in source else f"{source}:{name}"
+
+
+def _files_here(document: dict[str, Any]) -> str:
+    """Whether the files in this folder are those that were tested: read and hashed, never run."""
+    named = document.get("code", {}).get("files") or {}
+    here, other = [], []
+    for name, known in named.items():
+        file = Path(name)
+        if not file.is_absolute() and ".." not in file.parts and file.is_file():
+            is_tested = hashlib.sha256(file.read_bytes()).hexdigest() == known
+            (here if is_tested else other).append(name)
+    if other:
+        return f"Not what was tested, by its hash: {', '.join(sorted(other))} in this folder. "
+    if here and len(here) == len(named):
+        return f"What was tested is in this folder, by its hash: {', '.join(sorted(here))}. "
+    return ""
 
 
 def _label(where: str) -> str:

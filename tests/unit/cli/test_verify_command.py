@@ -114,6 +114,31 @@ def test_the_next_command_is_said_and_works(folder, capsys):
     assert main(command.split()[1:]) == 0
 
 
+def test_a_certificate_alone_runs_nothing_and_says_whether_its_file_is_here(folder, capsys):
+    """Whoever writes a certificate does not choose which file of yours is run."""
+    (folder / "liptest.toml").unlink()
+    own, ran = folder / "own.py", folder / "ran"
+    tested = f"import pathlib\npathlib.Path('ran').touch()\n{VENDOR}"
+    own.write_text(tested)
+    law = ["--epsilon", "1", "--records", "3"]
+    assert main(["check", "own.py:even", *law, "--json", "own.json"]) == 0
+    ran.unlink()
+    capsys.readouterr()
+    for text, words in (
+        (tested, "What was tested is in this folder, by its hash: own.py. To hold"),
+        (tested + "# changed", "Not what was tested, by its hash: own.py in this folder. To hold"),
+        (None, "no mechanism was named To hold"),
+    ):
+        own.unlink()
+        if text is not None:
+            own.write_text(text)
+        code, out, _ = verify(capsys, "own.json")
+        assert code == 3
+        assert words in " ".join(out.split())
+        assert "liptest verify own.json own" in out
+        assert not ran.exists()
+
+
 @pytest.mark.parametrize("law", [["--uniform"], []])
 def test_a_law_without_numbers_is_taken_from_the_certificate(folder, capsys, law):
     words = ["vendor.py:even", "--epsilon", "1", "--records", "3", "--method", "exhaustive", *law]
