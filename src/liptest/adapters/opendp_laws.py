@@ -78,7 +78,7 @@ def answers(inner: str, given: Domain | None) -> Domain:
             name="domain",
         )
     if not (isinstance(given, AnswerGrid) and "every" in given.relation):
-        raise misfit(given, "its metric asks for an AnswerGrid with relation='all'")
+        raise misfit(given, "its metric needs an AnswerGrid with relation='all'")
     _fits(given, default, inner)
     return given
 
@@ -94,7 +94,7 @@ def choose_domain(given: Domain | None, inner: str, kind: type[Domain]) -> Domai
             name="domain",
         )
     if not isinstance(found, kind):
-        raise misfit(found, f"its metric asks for a {kind.__name__}")
+        raise misfit(found, f"its metric needs a {kind.__name__}")
     _fits(found, default, inner)
     return found
 

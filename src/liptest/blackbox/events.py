@@ -474,7 +474,7 @@ def as_outputs(drawn: Any, count: int, who: str) -> Outputs:
         array = _objects(list(array))
     if array.ndim == 0 or len(array) != count:
         raise MechanismError(
-            f"{who}: asked for {count} outputs, got shape {array.shape}; a vectorised sampler "
+            f"{who}: {count} outputs were requested, got shape {array.shape}; a vectorised sampler "
             f"(dataset, n, rng) returns n outputs, along the first axis"
         )
     return Outputs(array.reshape(count, -1) if array.ndim > 2 else array)

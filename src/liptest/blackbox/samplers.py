@@ -24,7 +24,7 @@ _SCALAR_CHUNK = 1 << 12
 
 @dataclass(frozen=True, init=False)
 class Sampler(SamplesOnly):
-    """A mechanism of which only samples can be had: compiled code, a service, an unknown source.
+    """A mechanism that only gives samples: compiled code, a service, an unknown source.
 
     Parameters
     ----------

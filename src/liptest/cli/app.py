@@ -59,7 +59,7 @@ COMMANDS = {
     ),
     "samples": (
         "samples",
-        "Test a mechanism of which only samples can be had: (dataset, n, rng) -> n outputs.",
+        "Test a mechanism that only gives samples: (dataset, n, rng) -> n outputs.",
     ),
     "serve": (
         "liptest.service.command",

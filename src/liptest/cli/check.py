@@ -431,7 +431,7 @@ def checkpoint_files(options: dict[str, Any], checks: int) -> list[Path | None]:
     if options["resume"] and not there:
         raise InputError(
             f"checkpoint={str(files[0])!r}: there is no such file to go on with; leave --resume "
-            f"away to begin",
+            f"out to begin",
             name="checkpoint",
         )
     return [*files]

@@ -78,7 +78,7 @@ Probabilities = Annotated[
     ),
 ]
 Proximity = Annotated[
-    float, Parameter(group=_TASK, help="Mass off which an accepted function is Lipschitz.")
+    float, Parameter(group=_TASK, help="Mass outside which an accepted function is Lipschitz.")
 ]
 Failure = Annotated[float, Parameter(group=_TASK, help="Chance of a wrong acceptance.")]
 Constant = Annotated[float, Parameter(group=_TASK, help="The Lipschitz constant.")]
@@ -325,7 +325,7 @@ def _distance(screen: Screen, options: Options) -> int:
     if found.violated_pairs is not None:
         lines.append(f"{found.violated_pairs:,} violated pairs of points")
     lines.append(
-        f"Off {len(found.cover):,} of {law.domain.size:,} points the function is "
+        f"Outside {len(found.cover):,} of {law.domain.size:,} points the function is "
         f"{options['lipschitz_constant']:g}-Lipschitz (tolerance {options['tolerance']:g})."
     )
     screen.paragraph("\n".join(line for line in lines if line))

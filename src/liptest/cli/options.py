@@ -45,7 +45,7 @@ Config = Annotated[
         group=RUN, help="Default: liptest.toml beside you, or [tool.liptest] of a pyproject.toml."
     ),
 ]
-Budget = Annotated[int | None, Parameter(group=RUN, help="Most output laws to ask for.", **WHOLE)]
+Budget = Annotated[int | None, Parameter(group=RUN, help="Most output laws to compute.", **WHOLE)]
 SearchLaws = Annotated[
     int | None,
     Parameter(

@@ -38,7 +38,9 @@ def profile(
     ] = None,
     claim: Annotated[
         float | None,
-        Parameter(group=_PROFILE, help="Does this epsilon hold off --exception-mass? YES is 0."),
+        Parameter(
+            group=_PROFILE, help="Does this epsilon hold outside --exception-mass? YES is 0."
+        ),
     ] = None,
     delta: Annotated[float, Parameter(group=_PROFILE, help="In [0, 1).")] = 0.0,
     exception_mass: Annotated[
@@ -55,7 +57,7 @@ def profile(
     config: Config = None,
     draws: Annotated[int | None, Parameter(group=RUN, help="Datasets to draw.", **WHOLE)] = None,
     budget: Annotated[
-        int | None, Parameter(group=RUN, help="Most output laws to ask for, on average.", **WHOLE)
+        int | None, Parameter(group=RUN, help="Most output laws to compute, on average.", **WHOLE)
     ] = None,
     seed: Seed = None,
     json: Annotated[

@@ -93,13 +93,13 @@ def samples(
         Parameter(group=_OUT, help="Whose attempt it is in the ledger; default: the sampler."),
     ] = None,
 ) -> int:
-    """Test a mechanism of which only samples can be had: (dataset, n, rng) -> n outputs.
+    """Test a mechanism that only gives samples: (dataset, n, rng) -> n outputs.
 
     Or a program of any language, with --command, or a service or a database, with --endpoint: a
     dataset goes in, outputs come out.
 
     Exit code 0 YES at the resolution, 1 NO, 3 neither, 2 wrong input, 4 broken mechanism. The
-    answer is statistical; where the output law can be had, check says more.
+    answer is statistical; where the output law can be computed, check says more.
 
     Example: liptest samples vendor.py:draw --epsilon 1 --records 10 --probabilities 0.5
 

@@ -143,7 +143,7 @@ def _named(names: list[str], path: Path, column: str | None, private: bool) -> i
         known = f"it has {len(names)} columns" if private else f"it has: {', '.join(names[:20])}"
         what = "two such columns" if column in names else "no such column"
         if len(names) == 1 and any(mark in names[0] for mark in ";\t|"):
-            known += "; columns are parted by commas, so save it with commas"
+            known += "; columns are separated by commas, so save it with commas"
         raise InputError(f"column={shown(column)}: {path} has {what}; {known}", name="column")
     return names.index(column)
 

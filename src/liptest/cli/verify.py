@@ -309,7 +309,8 @@ def _place(document: dict[str, Any]) -> str:
 def _files_here(document: dict[str, Any]) -> str:
     """Whether the files in this folder are those that were tested: read and hashed, never run."""
     named = document.get("code", {}).get("files") or {}
-    here, other = [], []
+    here: list[str] = []
+    other: list[str] = []
     for name, known in named.items():
         file = Path(name)
         if not file.is_absolute() and ".." not in file.parts and file.is_file():

@@ -126,7 +126,7 @@ def categories_of(
     outside = [value for value in seen if value not in set(found)]
     if outside:
         raise InputError(
-            f"column {name!r}: the value {shown(outside[0])} ({seen[outside[0]]:,} rows) is none "
+            f"column {name!r}: the value {shown(outside[0])} ({seen[outside[0]]:,} rows) is not one "
             f"of {shown(list(found))}; name all values in categories={{{name!r}: [..]}}, or choose "
             f"a larger domain",
             name="table",
@@ -179,7 +179,7 @@ def codes(name: str, values: Sequence[Value], categories: Categories) -> NDArray
         return np.array([known[value] for value in values], dtype=np.int64)
     except KeyError:
         raise InputError(
-            f"column {name!r} holds something that is none of its {len(categories)} categories; "
+            f"column {name!r} holds something that is not one of its {len(categories)} categories; "
             f"the domain is that of the fitted distribution, so fit it with categories= that "
             f"name all values",
             name="table",
@@ -232,7 +232,7 @@ def only_known(columns: Sequence[str], declared: Mapping[str, Any]) -> None:
     strange = set(declared) - set(columns)
     if strange:
         raise InputError(
-            f"categories: {shown(min(strange))} is none of the columns {', '.join(columns)}",
+            f"categories: {shown(min(strange))} is not one of the columns {', '.join(columns)}",
             name="categories",
         )
 

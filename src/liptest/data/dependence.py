@@ -175,7 +175,7 @@ def _upper_words(found: Dependence) -> str:
 
 def _sure(found: Dependence) -> str:
     return (
-        f"proved off an event of probability {found.failure_probability:g}, if the rows are "
+        f"proved outside an event of probability {found.failure_probability:g}, if the rows are "
         f"independent draws"
     )
 

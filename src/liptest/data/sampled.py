@@ -203,7 +203,7 @@ class SampledDistribution:
         points = self.domain.check_points(drawn)
         if len(points) != count:
             raise InputError(
-                f"sampler: asked for {count} points, got {len(points)}; "
+                f"sampler: {count} points were requested, got {len(points)}; "
                 f"it must return an ({count}, {self.domain.dimension}) array",
                 name="sampler",
             )

@@ -151,7 +151,7 @@ class FrameTable:
             ) from None
         except self._nw.exceptions.DuplicateError:
             raise InputError(
-                f"columns={shown(list(frame.columns))}: a name stands there twice; rename the "
+                f"columns={shown(list(frame.columns))}: a name occurs twice; rename the "
                 f"columns first",
                 name="columns",
             ) from None

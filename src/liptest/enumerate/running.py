@@ -87,7 +87,7 @@ class Run:
 def _ended_by_the_machine(name: str, error: Exception) -> MechanismError:
     return MechanismError(
         f"{name}: it raised {type(error).__name__}: where stack or memory end depends on the "
-        f"machine and on who calls, so it is not an output; let it ask for less, or give it more "
+        f"machine and on who calls, so it is not an output; let it need less, or give it more "
         f"(sys.setrecursionlimit; the frames of the analysis count, too)"
     )
 

@@ -90,7 +90,7 @@ class TracingTree(ChoiceTree):
             self.path.clear()
         if len(self.path) != len(choices) or self._cut:
             raise InputError(
-                f"{self.name}: the choices are not those that it asks for on this dataset; they "
+                f"{self.name}: the choices are not those that it makes on this dataset; they "
                 f"are of another dataset or another version",
                 name="choices",
             )

@@ -75,7 +75,7 @@ def _check_reals(side: list[int], limits: Any, *, is_full: bool) -> None:
     for at in range(0, len(side), width):
         slot, *halves = side[at : at + width]
         if not slot and (is_full or any(halves)):
-            raise Unreadable("a dataset has a row that is none")
+            raise Unreadable("a dataset has a row that is not a row of the table")
         for place, (low, high) in enumerate(limits if slot else ()):
             [number] = struct.unpack(">d", struct.pack(">II", *halves[2 * place : 2 * place + 2]))
             if not low <= number <= high:

@@ -316,7 +316,9 @@ def _examine_itself(given: Certificate[Any], document: dict[str, Any], found: Ex
     if code_hash(code.files, code.packages, code.parameters) != code.code:
         found.problems.append("code: the hash is not that of the files, packages and parameters")
     if given.seed_source not in SEED_SOURCES:
-        found.problems.append(f"seed_source={shown(given.seed_source)} is none that liptest writes")
+        found.problems.append(
+            f"seed_source={shown(given.seed_source)} is not one that liptest writes"
+        )
     if isinstance(verdict, BlackBoxVerdict):
         found.problems += count_problems(verdict)
         found.checked.append("the counts give the bounds, the bounds the decision")

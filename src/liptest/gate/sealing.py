@@ -158,7 +158,7 @@ def seal(mechanism: Mechanism, domain: Domain) -> Sealed:
         raise
     except Exception as error:  # a query's own exception passes through its oracle as it is
         raise GateError(
-            f"a law that a release may need could not be had: {words_of(error)}"
+            f"a law that a release may need was not computed: {words_of(error)}"
         ) from None
 
 

@@ -455,7 +455,7 @@ def _meaning(task: TesterTask, outcome: RunOutcome) -> tuple[Decision, str, Guar
 def _accepted(task: TesterTask) -> tuple[str, Guarantee]:
     factor = task.plan.approximation_factor
     claim = (
-        f"{task.constant * factor:g}-Lipschitz off a set of points of total probability <= "
+        f"{task.constant * factor:g}-Lipschitz outside a set of points of total probability <= "
         f"{task.proximity:g}"
     )
     if task.planned == 0:
@@ -488,8 +488,8 @@ def _partial(task: TesterTask, draws: int) -> Guarantee:
     if mass >= 1.0:
         return Guarantee(f"nothing is promised: {made}.", "none", task.plan.source)
     return Guarantee(
-        f"less than was requested: {made}; either the function is {task.constant:g}-Lipschitz off "
-        f"a set of points of total probability <= {rounded_up(mass):.4g}, or this test hit an "
+        f"less than was requested: {made}; either the function is {task.constant:g}-Lipschitz "
+        f"outside a set of points of total probability <= {rounded_up(mass):.4g}, or this test hit an "
         f"event of probability <= {task.failure:g}.",
         "none",
         task.plan.source,

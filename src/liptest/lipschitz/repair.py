@@ -199,7 +199,7 @@ def _check_cube(distribution: Distribution) -> ProductDistribution:
     if not isinstance(law, ProductDistribution) or not isinstance(law.domain, Hypercube):
         raise InputError(
             f"distribution={law!r}: repair needs a product law on a Hypercube; elsewhere extend "
-            f"off a cover with mcshane",
+            f"from outside a cover with mcshane",
             name="distribution",
         )
     return law

@@ -308,7 +308,7 @@ class _Adapted(MechanismWrapper):
 
 
 class SamplesOnly:
-    """A mechanism of which only samples can be had: ``lt.Sampler``."""
+    """A mechanism that only gives samples: ``lt.Sampler``."""
 
 
 @singledispatch

@@ -117,7 +117,7 @@ def check_privacy(
     tolerance
         The claim is tested at ``epsilon * (1 + tolerance) + tolerance``.
     budget
-        Most output laws to ask for; what ends it early is INCONCLUSIVE.
+        Most output laws to compute; what ends it early is INCONCLUSIVE.
     search_laws
         Most output laws of a search that follows a sampled YES and can only turn it into NO
         (3.10); 0: no search. None: a tenth of the planned ones, at most 20,000 (2,000 where code

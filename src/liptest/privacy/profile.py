@@ -82,7 +82,7 @@ def privacy_profile(
     draws
         Datasets to draw; default: enough for ``exception_mass``.
     budget
-        Most output laws to ask for, on average: lowers the draws before anything is looked at.
+        Most output laws to compute, on average: lowers the draws before anything is looked at.
 
     Raises
     ------

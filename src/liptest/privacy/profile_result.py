@@ -133,7 +133,7 @@ class PrivacyProfile(Record):
                 else f"{claim} holds for all neighbouring datasets of positive probability."
             )
         words = (
-            f"every set of datasets off which {claim} holds has total probability >= "
+            f"every set of datasets outside which {claim} holds has total probability >= "
             f"{_rounded_down(found.lower):g}, more than {mass:g}{chance}."
         )
         if self.method == "exact":

@@ -403,7 +403,7 @@ def fine_print(verdict: PrivacyVerdict) -> list[str]:
     if math.isfinite(verdict.plan.paper_laws):
         lines.append(
             f"Cost: {verdict.cost.laws:,} output distributions; the paper's algorithm as printed "
-            f"would ask for {verdict.plan.paper_laws:.2g}."
+            f"would need {verdict.plan.paper_laws:.2g}."
         )
     if verdict.method not in (*PROVING, BY_REFUTATION):
         lines.append(f"Seed: {verdict.seed}.")

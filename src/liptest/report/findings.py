@@ -159,7 +159,9 @@ def _losses(mechanism: Mechanism, domain: Domain) -> NDArray[np.float64]:
 def _of_count(mechanism: Any, domain: Domain) -> NDArray[np.float64]:
     # Each record can be flipped at each count, so all are exposed alike.
     if not can_visit_levels(mechanism, domain):
-        raise Missing(f"enumerating the code for {domain.dimension + 1:,} counts is too dear here")
+        raise Missing(
+            f"enumerating the code for {domain.dimension + 1:,} counts costs too much here"
+        )
     levels = np.arange(domain.dimension + 1)
     laws = mechanism.laws_of(levels)
     rows = laws.distinct(levels)
@@ -336,7 +338,9 @@ def _check_cost(mechanism: Mechanism, law: Distribution) -> None:
     domain = law.domain
     if has_count_mass(mechanism, law):
         if not can_visit_levels(mechanism, domain):
-            raise Missing(f"enumerating the code for {domain.dimension + 1:,} counts is too dear")
+            raise Missing(
+                f"enumerating the code for {domain.dimension + 1:,} counts costs too much"
+            )
         return
     if isinstance(mechanism, ClosedFormLosses):
         raise Missing("its outputs are unbounded")

@@ -158,7 +158,7 @@ def ask_for_release(store: Store, user: User, submission: int, key: str) -> int:
     result = store.result(submission)
     task = store.task(found.task_id)
     if result is None or (task.proof_only and not result.is_proof):
-        raise ServiceError(403, "the task asks for a proof, and this YES is by sampling")
+        raise ServiceError(403, "the task requires a proof, and this YES is by sampling")
     return store.add_release(user, found, checked_key(key))
 
 

@@ -423,7 +423,7 @@ async def _read(operation: Operation, request: Request) -> ApiCall:
         raise ServiceError(429, f"more than {MOST_CALLS} calls in a minute; wait")
     text = str(request.path_params.get("number", "0"))
     if not (text.isascii() and text.isdigit() and len(text) < 16):
-        raise ServiceError(404, "there is no such one")
+        raise ServiceError(404, "not found")
     body = None
     if operation.body is not None:
         body = _validated(operation.body, await request.body())

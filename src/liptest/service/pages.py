@@ -82,7 +82,7 @@ class Call:
 def number_of(text: str, name: str) -> int:
     """The number that a text is; ServiceError 404 for none."""
     if not (text.isascii() and text.isdigit() and len(text) < 16):
-        raise ServiceError(404, f"{name}: there is no such one")
+        raise ServiceError(404, f"{name}: not found")
     return int(text)
 
 

@@ -184,7 +184,7 @@ def _drawn(
     if verdict.decision is not Decision.YES:
         raise GateError(f"the releaser's own test says {verdict.decision}; nothing was read")
     if task.proof_only and verdict.guarantee.kind != "proof":
-        raise GateError("the task asks for a proof, and this YES is by sampling")
+        raise GateError("the task requires a proof, and this YES is by sampling")
     answer = gate.release(_private(table, places), key=request.key)
     assert isinstance(answer, Released)
     stored = ledger.released(table.name, request.key)
@@ -196,7 +196,7 @@ def _file_of(table: PrivateTable, places: Places) -> Path:
     """Its file in the folder itself, not one that a link leads to."""
     path = places.private / checked_file(table.file)
     if not path.is_file() or path.resolve().parent != places.private.resolve():
-        raise InputError(f"file={table.file}: there is none of that name among the private")
+        raise InputError(f"file={table.file}: no private file has that name")
     return path
 
 

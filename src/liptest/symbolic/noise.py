@@ -37,7 +37,7 @@ class Noise:
     def __post_init__(self) -> None:
         if self.family not in CONTINUOUS and self.family not in DISCRETE:
             raise InputError(
-                f"family={shown(self.family)} is none of {', '.join(CONTINUOUS + DISCRETE)}",
+                f"family={shown(self.family)} is not one of {', '.join(CONTINUOUS + DISCRETE)}",
                 name="family",
                 value=self.family,
             )

@@ -241,7 +241,7 @@ class OpaqueArray(AnyArray):
         self.refuse("a write")
 
     def __contains__(self, value: Any) -> Any:
-        self.refuse("a look whether something is there")
+        self.refuse("a test whether it is empty")
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
         self.refuse("numpy.array()")

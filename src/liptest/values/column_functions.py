@@ -188,7 +188,7 @@ def _where(condition: Any, *pair: Any) -> Any:
         return NotImplemented
     first = columns[0]
     if column_of(condition) is None:
-        return first.refuse("numpy.where with a condition that is none of the records")
+        return first.refuse("numpy.where with a condition that is not of the records")
     return first.entrywise(np.where, (condition, *pair), "numpy.where")
 
 

@@ -40,7 +40,7 @@ ADVICE = (
     "lt.check_samples"
 )
 _NO_FLOAT = (
-    "leave float() away, the number itself may be compared, rounded and answered; collect such "
+    "leave float() out: the number itself may be compared, rounded and answered; collect such "
     "numbers in a list, not in an array of floats"
 )
 #: Types that a number with noise may stand for.

@@ -189,7 +189,7 @@ def test_distance_prints_the_exact_number(folder, capsys):
     out = capsys.readouterr().out
     assert "distance 0.125 (maximum flow" in out
     assert "exactly 1/8" in out
-    assert "Off 1 of 8 points the function is 1-Lipschitz (tolerance 1e-09)." in out
+    assert "Outside 1 of 8 points the function is 1-Lipschitz (tolerance 1e-09)." in out
     assert json.loads((folder / "d.json").read_text())["value"] == "1/8"
 
 

@@ -167,7 +167,7 @@ def test_private_data_are_read_after_a_yes_only(
 @pytest.mark.parametrize(
     ("file", "said"),
     [
-        ("missing.csv", "there is none of that name"),
+        ("missing.csv", "no private file has that name"),
         ("wrong.csv", "no such column"),
     ],
 )

@@ -248,7 +248,7 @@ def guarantee_words(proximity: float, failure: float, factor: float) -> str:
     """What a plan promises, for constant 1."""
     slope = "" if factor == 1 else f"{factor:g}-"
     return (
-        f"{slope}Lipschitz off a set of mass at most {proximity:g}, unless an event of "
+        f"{slope}Lipschitz outside a set of mass at most {proximity:g}, unless an event of "
         f"probability at most {failure:g} happened"
     )
 
