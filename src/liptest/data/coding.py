@@ -126,8 +126,8 @@ def categories_of(
     outside = [value for value in seen if value not in set(found)]
     if outside:
         raise InputError(
-            f"column {name!r}: the value {shown(outside[0])} ({seen[outside[0]]:,} rows) is not one "
-            f"of {shown(list(found))}; name all values in categories={{{name!r}: [..]}}, or choose "
+            f"column {name!r}: the value {shown(outside[0])} ({seen[outside[0]]:,} rows) is not "
+            f"one of {shown(list(found))}; name all values in categories={{{name!r}: [..]}}, or choose "
             f"a larger domain",
             name="table",
             value=outside[0],

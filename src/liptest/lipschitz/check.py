@@ -489,8 +489,8 @@ def _partial(task: TesterTask, draws: int) -> Guarantee:
         return Guarantee(f"nothing is promised: {made}.", "none", task.plan.source)
     return Guarantee(
         f"less than was requested: {made}; either the function is {task.constant:g}-Lipschitz "
-        f"outside a set of points of total probability <= {rounded_up(mass):.4g}, or this test hit an "
-        f"event of probability <= {task.failure:g}.",
+        f"outside a set of points of total probability <= {rounded_up(mass):.4g}, or this test hit "
+        f"an event of probability <= {task.failure:g}.",
         "none",
         task.plan.source,
         exception_mass=mass,

@@ -66,7 +66,7 @@ def test_missing_values_are_refused_unless_they_are_a_category(values: Any) -> N
         (pd.DataFrame({"a": [[1], [2]]}).map(tuple), {"max_values": 1}, "more than 1 different"),
         (pl.DataFrame({"a": [[1], [2]]}), {}, "of type list is not a category"),
         (pd.DataFrame({"a": [[1], [2]]}), {}, "could not be counted: TypeError: .*unhashable"),
-        (pd.DataFrame({"a": [0, 2]}), {"domain": lt.Hypercube(1)}, "the value 2 .1 rows. is not one"),
+        (pd.DataFrame({"a": [0, 2]}), {"domain": lt.Hypercube(1)}, "value 2 .1 rows. is not one"),
         (pd.DataFrame({"a": [0, 1]}), {"domain": lt.Hypercube(2)}, "1 columns do not fit"),
         (
             pd.DataFrame({"a": ["x"]}),
@@ -74,7 +74,7 @@ def test_missing_values_are_refused_unless_they_are_a_category(values: Any) -> N
             "the value 'x' .1 rows. is not one",
         ),
         (pd.DataFrame({"a": ["x"]}), {"categories": {"a": ["x", "x"]}}, "every value once"),
-        (pd.DataFrame({"a": ["x"]}), {"categories": {"b": ["x"]}}, "'b' is not one of the columns a"),
+        (pd.DataFrame({"a": ["x"]}), {"categories": {"b": ["x"]}}, "'b' is not one of the columns"),
         (
             pd.DataFrame({"a": [1]}),
             {"categories": {"a": [0, 1, 2]}, "domain": lt.Hypercube(1)},
