@@ -127,8 +127,8 @@ def categories_of(
     if outside:
         raise InputError(
             f"column {name!r}: the value {shown(outside[0])} ({seen[outside[0]]:,} rows) is not "
-            f"one of {shown(list(found))}; name all values in categories={{{name!r}: [..]}}, or choose "
-            f"a larger domain",
+            f"one of {shown(list(found))}; name all values in categories={{{name!r}: [..]}}, or "
+            f"choose a larger domain",
             name="table",
             value=outside[0],
         )
