@@ -53,6 +53,15 @@ def profile(
         str,
         Parameter(group=_PROFILE, help="auto, exact, neighbourhoods or light-neighbourhoods."),
     ] = "auto",
+    curves: Annotated[
+        bool,
+        Parameter(
+            group=_PROFILE,
+            negative="",
+            help="Add deltas by epsilon, Renyi divergences and the trade-off of all neighbours; "
+            "without a distribution these alone.",
+        ),
+    ] = False,
     data: DataOptions = NOTHING,
     config: Config = None,
     draws: Annotated[int | None, Parameter(group=RUN, help="Datasets to draw.", **WHOLE)] = None,
@@ -125,8 +134,9 @@ def _one(
 def _profile(
     screen: Screen, model: CheckModel, folder: Path, options: dict[str, Any]
 ) -> PrivacyProfile:
-    job = load_job(model, folder)
+    job = load_job(model, folder, alone=options["curves"])
     plain = ("delta", "exception_mass", "failure_probability", "method", "draws", "budget", "seed")
+    given = {key: options[key] for key in (*plain, "curves")}
     with screen.progress(job.label) as progress, muted(), pool(options["workers"]) as executor:
         found = privacy_profile(
             job.mechanism,
@@ -135,16 +145,19 @@ def _profile(
             tolerance=model.tolerance,
             executor=executor,
             progress=progress,
-            **{key: options[key] for key in plain},
+            **given,
         )
     return replace(found, mechanism=job.label)
 
 
 def _print(screen: Screen, profile: PrivacyProfile, answer: GdpAnswer | None) -> None:
-    screen.paragraph("\n".join(profile.heading()))
-    print("\n".join(profile.table()), end="\n\n")
-    closing = profile.footing() + ([str(answer)] if answer else [])
-    screen.paragraph("\n".join(closing))
+    if profile.points:
+        screen.paragraph("\n".join(profile.heading()))
+        print("\n".join(profile.table()), end="\n\n")
+        closing = profile.footing() + ([str(answer)] if answer else [])
+        screen.paragraph("\n".join(closing))
+    if profile.curves is not None:
+        print(profile.curves, end="\n\n")
 
 
 def _write(path: Path | None, profiles: list[dict[str, Any]]) -> None:

@@ -394,11 +394,16 @@ def _screen_divergences(
         if len(where) == 0:
             break
         sticks = laws.hockey_sticks(left[where], right[where], claim.threshold)
-        factor = 1.0 + math.exp(min(claim.threshold, 700.0))
-        error = factor * (2 * slack[where] + _ROUNDING)
+        error = stick_error(slack[where], claim.threshold)
         may[where[sticks > claim.delta_threshold - error]] = count
         must[where[sticks > claim.delta_threshold + error]] = count
     return may, must
+
+
+def stick_error(slack: Floats, epsilon: float) -> Floats:
+    """Bound on the error of float hockey-stick divergences of pairs with such errors of losses."""
+    factor = 1.0 + math.exp(min(epsilon, 700.0))
+    return np.asarray(factor * (2 * slack + _ROUNDING))
 
 
 def loss_slack(

@@ -308,7 +308,9 @@ def _of_mechanism(mechanism: Mechanism, domain: Domain) -> ReleasePart:
     if above:
         largest = max((_largest_loss(pair) for pair in above), default=0.0)
         lattice = _above_all(above)
-        return ReleasePart(mechanism.name, _curve_of(above), largest, tuple(below), lattice=lattice)
+        return ReleasePart(
+            mechanism.name, worst_curve(above), largest, tuple(below), lattice=lattice
+        )
 
     def curve(epsilon: arb) -> arb:
         found = arb(0)
@@ -374,7 +376,7 @@ def _pairs_of(
     return list(pairs.values()), list(closed.values())
 
 
-def _curve_of(pairs: Sequence[LikelihoodPair]) -> Curve:
+def worst_curve(pairs: Sequence[LikelihoodPair]) -> Curve:
     """The largest hockey-stick divergence of pairs in both orders, from above."""
     sides = [_Stick(side) for pair in pairs for side in (pair, pair.reversed())]
 

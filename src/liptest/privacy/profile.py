@@ -1,7 +1,11 @@
-"""Privacy profiles: exception mass against epsilon, exactly or in bands (theory 3.9, 3.16)."""
+"""Privacy profiles: exception mass against epsilon, exactly or in bands (theory 3.9, 3.16).
+
+With them, or of a domain alone, the curves of what all neighbours tell (theory 6.22).
+"""
 
 from __future__ import annotations
 
+import math
 import secrets
 import time
 from collections.abc import Sequence
@@ -9,8 +13,13 @@ from concurrent.futures import Executor
 from dataclasses import replace
 from typing import Any
 
-from liptest.data.distributions import Distribution, check_distribution, require_product
-from liptest.data.domains import require_one_at_a_time
+from liptest.data.distributions import (
+    Distribution,
+    DomainAlone,
+    check_distribution,
+    require_product,
+)
+from liptest.data.domains import Domain, require_one_at_a_time
 from liptest.data.product import ProductDistribution
 from liptest.errors import BudgetError, InputError, check_count, shown
 from liptest.mechanisms.base import ClosedFormLosses, Mechanism, check_mechanism
@@ -26,6 +35,7 @@ from liptest.privacy.bands import (
 )
 from liptest.privacy.claims import Claim, parse_epsilon, require_epsilon
 from liptest.privacy.comparison import shown_loss
+from liptest.privacy.curves import privacy_curves
 from liptest.privacy.exception_mass import ExceptionMass, has_count_mass, mass_source
 from liptest.privacy.exhaustive import exhaustive_size
 from liptest.privacy.methods import affordable_laws, neighbourhoods
@@ -45,12 +55,13 @@ _EASY_PAIRS = 250_000
 
 def privacy_profile(
     mechanism: Any,
-    distribution: Distribution,
+    distribution: Distribution | Domain,
     *,
     epsilons: Sequence[float] | None = None,
     delta: float = 0.0,
     tolerance: float = 1e-9,
     method: str = "auto",
+    curves: bool = False,
     exception_mass: float = 1e-3,
     failure_probability: float = 1e-6,
     draws: int | None = None,
@@ -67,13 +78,16 @@ def privacy_profile(
     Parameters
     ----------
     mechanism, distribution, delta, tolerance, seed, executor, progress
-        As in ``check_privacy``.
+        As in ``check_privacy``. Of a domain alone the profile has curves, and no points.
     epsilons
         The grid, above 0. Default: 40 values up to the largest finite loss; for bands, to the
         largest of a pilot of 200 datasets that is drawn apart and thrown away.
     method
         "auto", "exact", "neighbourhoods" (each dataset against all its neighbours), or
         "light-neighbourhoods" (product laws: only the neighbours of which it is the lighter end).
+    curves
+        Whether to add the epsilon-delta, Renyi and trade-off curves of all neighbours of the
+        domain, from the same laws (theory 6.22): ``profile.curves``.
     exception_mass
         The mass that bands are to resolve: where no bad pair is seen, they end below it.
         ``certified_epsilon`` is the smallest epsilon for it.
@@ -93,6 +107,8 @@ def privacy_profile(
     BudgetError
         "exact" on more than ``MAX_PAIRS`` neighbouring pairs, or a budget below one draw.
     """
+    if isinstance(distribution, (Domain, DomainAlone)):
+        return _of_domain(mechanism, distribution, epsilons, method, executor)
     law = check_distribution(distribution, together=True)
     checked = check_mechanism(mechanism, law.domain)
     check_seen_statistic(checked, law.domain)
@@ -115,6 +131,9 @@ def privacy_profile(
     grid = None if epsilons is None else _grid(epsilons, claim)
     if method == "exact" or (method == "auto" and _is_affordable(checked, law)):
         profile = _exact(checked, law, grid, claim)
+        if curves:
+            found = privacy_curves(checked, law.domain, epsilons=_values(grid), executor=executor)
+            profile = replace(profile, curves=found)
         checked.check_not_determined()
         return profile
     require_one_at_a_time(law.domain, "a profile from draws")
@@ -131,9 +150,42 @@ def privacy_profile(
     planned = _within(settings.budget, planned, profiling, pilot=grid is None)
     if grid is None:
         grid = pilot_grid(profiling, _GRID)
+    drawn = None
+    if curves:  # before anything is drawn: they may be refused
+        drawn = privacy_curves(checked, law.domain, epsilons=_values(grid), executor=executor)
     profile = _sampled(profiling, grid, sampled_bands(profiling, grid, planned))
+    profile = replace(profile, curves=drawn)
     checked.check_not_determined()
     return profile
+
+
+def _of_domain(
+    mechanism: Any,
+    given: Domain | Distribution,
+    epsilons: Sequence[float] | None,
+    method: str,
+    executor: Executor | None,
+) -> PrivacyProfile:
+    """Curves alone: there is no distribution that excepted datasets could have a mass under."""
+    if method != "auto":
+        raise InputError(
+            f"method={shown(method)}: of a domain alone there are curves only; leave method= out, "
+            f"or give a distribution of datasets",
+            name="method",
+        )
+    started = time.perf_counter()
+    domain = given if isinstance(given, Domain) else given.domain
+    checked = check_mechanism(mechanism, domain)
+    check_seen_statistic(checked, domain)
+    grid = None if epsilons is None else _grid(epsilons, Claim(1.0, 0.0))
+    found = privacy_curves(checked, domain, epsilons=_values(grid), executor=executor)
+    checked.check_not_determined()
+    seconds = time.perf_counter() - started
+    return PrivacyProfile((), math.inf, mechanism=checked.name, seconds=seconds, curves=found)
+
+
+def _values(grid: Grid | None) -> list[float] | None:
+    return None if grid is None else [float(claim.epsilon) for claim in grid]
 
 
 def _grid(epsilons: Sequence[float], claim: Claim) -> Grid:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from liptest.errors import check_open_unit, check_positive
 from liptest.privacy.exception_mass import ExceptionMass
@@ -35,6 +37,53 @@ class GdpAnswer(Record):
 
 
 @dataclass(frozen=True)
+class CurvePoint(Record):
+    """A value of a curve at one place, between ``lower`` and ``upper`` for certain."""
+
+    at: Number
+    lower: Number
+    upper: Number
+
+
+@dataclass(frozen=True)
+class PrivacyCurves(Record):
+    """What all neighbouring datasets of a domain tell, in three ways; enclosures throughout.
+
+    Parameters
+    ----------
+    deltas
+        By epsilon: the least delta with which it holds.
+    divergences
+        By order: the largest Renyi divergence; empty where no closed form is known.
+    trade_off
+        By the probability of a false alarm: the least probability of a miss that a test of two
+        neighbouring datasets has, the largest convex curve below those of all pairs.
+    mechanism, domain
+        What they are of, in words.
+    """
+
+    deltas: tuple[CurvePoint, ...]
+    divergences: tuple[CurvePoint, ...]
+    trade_off: tuple[CurvePoint, ...]
+    mechanism: Text = ""
+    domain: Text = ""
+
+    @property
+    def ends_meet(self) -> bool:
+        """Whether lower and upper ends of all deltas are the same but for rounding."""
+        return all(one.upper <= one.lower + 1e-9 for one in self.deltas)
+
+    def __str__(self) -> str:
+        title = f"{self.mechanism}   what neighbours of {self.domain} tell"
+        parts = [
+            _table("epsilon", "delta", self.deltas),
+            _table("order", "Renyi divergence", self.divergences),
+            _table("false alarms", "misses of the best test", self.trade_off),
+        ]
+        return "\n\n".join([title, *(part for part in parts if part)])
+
+
+@dataclass(frozen=True)
 class PrivacyProfile(Record):
     """Exception mass against epsilon, exact or as bands that hold at all epsilons at once.
 
@@ -44,7 +93,7 @@ class PrivacyProfile(Record):
         One entry per epsilon of the grid, ascending.
     largest_loss
         The exact epsilon of the mechanism; of a sampled profile the largest loss seen, which is
-        no bound.
+        no bound. Of curves alone inf.
     method
         "exact", "neighbourhoods" or "light-neighbourhoods".
     failure_probability
@@ -52,6 +101,8 @@ class PrivacyProfile(Record):
     exception_mass, certified_epsilon
         At this mass, given beforehand, every claim of at least ``certified_epsilon`` holds;
         inf where the sample is too small. None for an exact profile.
+    curves
+        What all neighbours tell, where it was asked: epsilon-delta, Renyi and trade-off curves.
     """
 
     points: tuple[ExceptionMass, ...]
@@ -67,6 +118,9 @@ class PrivacyProfile(Record):
     laws: Whole = 0
     seed: Whole | None = None
     seconds: Number = 0.0
+    curves: PrivacyCurves | None = None
+
+    optional: ClassVar[frozenset[str]] = frozenset({"curves"})
 
     def smallest_epsilon(self, exception_mass: float) -> float:
         """Least epsilon that is known to hold off datasets of that mass; inf for none.
@@ -144,7 +198,10 @@ class PrivacyProfile(Record):
         )
 
     def __str__(self) -> str:
-        return "\n".join([*self.heading(), *self.table(), *self.footing()])
+        drawn = [] if self.curves is None else ["", str(self.curves)]
+        if not self.points and self.curves is not None:
+            return str(self.curves)
+        return "\n".join([*self.heading(), *self.table(), *self.footing(), *drawn])
 
     def heading(self) -> list[str]:
         """What was profiled, and how."""
@@ -192,3 +249,14 @@ class PrivacyProfile(Record):
 def _rounded_down(mass: float) -> float:
     unit = 10.0 ** (math.floor(math.log10(mass)) - 3)
     return math.floor(mass / unit) * unit
+
+
+def _table(at: str, value: str, points: Sequence[CurvePoint]) -> str:
+    if not points:
+        return ""
+    met = all(one.upper <= one.lower * (1 + 1e-6) + 1e-12 for one in points)
+    rows = [f"{at:>12}  {value}" if met else f"{at:>12}  {value}, from and to"]
+    for one in points:
+        ends = f"{one.upper:.6g}" if met else f"{one.lower:<12.6g}  {one.upper:.6g}"
+        rows.append(f"{one.at:12.6g}  {ends}")
+    return "\n".join(rows)

@@ -9,7 +9,7 @@ from concurrent.futures import Executor
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -249,6 +249,11 @@ class ExactMeasure:
     def __float__(self) -> float:
         return self.value
 
+    @property
+    def ends_meet(self) -> bool:
+        """Whether both ends are the same but for rounding."""
+        return self.upper <= self.lower * (1 + _MEET)
+
 
 @dataclass(frozen=True)
 class ExactEpsilon(ExactMeasure):
@@ -259,7 +264,15 @@ class ExactEpsilon(ExactMeasure):
     """
 
 
-_Measure = TypeVar("_Measure", bound=ExactMeasure)
+class Enclosing(Protocol):
+    """What has a lower and an upper end."""
+
+    @property
+    def ends_meet(self) -> bool:
+        """Whether nothing is gained by a closer look."""
+
+
+_Measure = TypeVar("_Measure", bound=Enclosing)
 
 
 def exact_epsilon(
@@ -305,14 +318,16 @@ def visited_or_enclosed(
     *,
     enclose: Callable[[Mechanism, Domain], _Measure | None],
     visit: Callable[[Mechanism], _Measure],
+    at_once: bool = False,
 ) -> _Measure:
-    """The measure of all pairs; of code on a large domain the enclosure, where its ends meet or the
-    domain is too large to visit."""
+    """The measure of all pairs; of code on a large domain, or ``at_once`` of code on any, the
+    enclosure where its ends meet; also where the domain is too large to visit."""
     early = None
+    is_tried = checked.has_symbolic_data and (at_once or is_large(domain))
     # Code that may end its process is left to workers, where there are any.
-    if checked.has_symbolic_data and is_large(domain) and not has_processes(executor):
+    if is_tried and not has_processes(executor):
         early = enclose(checked, domain)
-    if early is not None and early.upper <= early.lower * (1 + _MEET):
+    if early is not None and early.ends_meet:
         return early
     try:
         try_in_worker(checked, domain, executor)

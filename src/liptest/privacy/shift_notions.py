@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -28,6 +29,7 @@ from liptest.privacy.comparison import rounded_ends
 from liptest.privacy.notions import MuClaim, RenyiClaim, RhoClaim
 from liptest.privacy.prices import WAYS, Alignment
 from liptest.privacy.renyi import BITS
+from liptest.privacy.tradeoff import gaussian_delta
 from liptest.symbolic.alignment import Price, price_paths
 from liptest.symbolic.answers import ManyDifferences
 from liptest.symbolic.joint_shifts import JointShift, NoJointShift, find_joint_shifts
@@ -69,15 +71,54 @@ def align_notion(mechanism: Mechanism, domain: Domain, claim: NotionClaim) -> Al
     return replace(best, seconds=time.perf_counter() - started)
 
 
+@dataclass(frozen=True)
+class SizeBounds:
+    """Upper bounds for data of any size, by each way in which code is followed."""
+
+    ways: tuple[tuple[JointShift, ...], ...]
+
+    def delta(self, epsilon: float) -> float:
+        """Of the delta of an epsilon."""
+        return self._least(lambda shift: bound_delta(shift, Fraction(epsilon)).min(arb(1)))
+
+    def renyi(self, order: float) -> float:
+        """Of the divergence of an order."""
+        return self._least(lambda shift: bound_renyi(shift, Fraction(order)).ball())
+
+    def _least(self, bound: Callable[[JointShift], arb]) -> float:
+        with precision(BITS):
+            ends = [max((bound(one).upper() for one in way), key=float) for way in self.ways]
+            least = min(ends, key=float)
+            return 0.0 if least <= 0 else _rounded(least)
+
+
+def bounds_at_any_size(mechanism: Mechanism, domain: Domain) -> SizeBounds | None:
+    """What neighbours move, for any claim; None where nothing is proved."""
+    found: list[tuple[JointShift, ...]] = []
+    for way in WAYS:
+        with suppress(LiptestError):
+            followed = mechanism.aligned_paths(domain, way=way)
+            if followed is None or not followed.paths or _why_with_delta(followed) is not None:
+                continue
+            shifts = _shifts(followed, way)
+            if not isinstance(shifts, NoJointShift):
+                found.append(tuple(shifts))
+    return SizeBounds(tuple(found)) if found else None
+
+
+def _why_with_delta(followed: Any) -> str | None:
+    if followed.rounding:
+        return "choices with weights in floats"
+    return None if followed.missing is None else "values that may be missing"
+
+
 def _aligned(mechanism: Mechanism, domain: Domain, claim: NotionClaim, way: str) -> Alignment:
     followed = mechanism.aligned_paths(domain, way=way)
     if followed is None or not followed.paths:
         reason = "there is no code to follow" if followed is None else followed.reason
         return Alignment(None, reason=reason)
-    if followed.rounding or followed.missing is not None:
-        what = (
-            "choices with weights in floats" if followed.rounding else "values that may be missing"
-        )
+    what = _why_with_delta(followed)
+    if what is not None:
         return Alignment(
             None,
             reason=f"{what} are private with a delta only, so none of rho, Renyi and mu is proved "
@@ -161,6 +202,23 @@ def bound_renyi(shift: JointShift, order: Fraction) -> UpperBound:
         return UpperBound(normal + shift.loss)
     laplace = partial(_renyi_of_laplace, order=order)
     return _bound(shift, normal, laplace, partial(_renyi_of_loss, order=order))
+
+
+def bound_delta(shift: JointShift, epsilon: Fraction) -> arb:
+    """Of the hockey-stick divergence: by mu, by the largest loss, of one Laplace shift alone."""
+    e, found = exact_ball(epsilon), arb(1)
+    mu = bound_mu_square(shift).ball().sqrt()
+    if mu.is_finite():
+        found = found.min(gaussian_delta(mu, e).upper() if mu > 0 else arb(0))
+    if not shift.square:
+        loss = sum(shift.laplace, shift.loss)
+        if loss <= epsilon:
+            return arb(0)
+        by_loss = (exact_ball(loss).exp() - e.exp()) / (1 + exact_ball(loss).exp())
+        found = found.min(by_loss.upper())
+        if not shift.loss and len(shift.laplace) == 1:
+            found = found.min((1 - ((e - exact_ball(loss)) / 2).exp()).upper())
+    return found
 
 
 def bound_mu_square(shift: JointShift) -> UpperBound:

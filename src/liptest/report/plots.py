@@ -44,6 +44,37 @@ def profile_figure(profile: PrivacyProfile, *, claimed: float | None = None) -> 
     return figure
 
 
+def curves_figure(profile: PrivacyProfile) -> Figure:
+    """The epsilon-delta, Renyi and trade-off curves of a profile, as bands between their ends.
+
+    Raises InputError when matplotlib is missing or the profile has no curves.
+    """
+    curves = profile.curves
+    if curves is None:
+        raise InputError(
+            "profile: it has no curves; ask for them: lt.privacy_profile(.., curves=True)",
+            name="profile",
+        )
+    figure, axes = new_figure(3)
+    drawn = (
+        ("epsilon", "delta", curves.deltas),
+        ("order", "Renyi divergence", curves.divergences),
+        ("false alarms", "misses of the best test", curves.trade_off),
+    )
+    for one, (at, value, points) in zip(axes, drawn, strict=True):
+        finite = [point for point in points if math.isfinite(point.upper)]
+        places = [point.at for point in finite]
+        lower, upper = [point.lower for point in finite], [point.upper for point in finite]
+        one.fill_between(places, lower, upper, color=_FIRST, alpha=0.3)
+        one.plot(places, upper, color=_FIRST)
+        one.set(xlabel=at, ylabel=value, ylim=(0, None))
+    axes[1].set_xscale("log")
+    if curves.divergences and not any(math.isfinite(one.upper) for one in curves.divergences):
+        axes[1].annotate("infinite at every order", (0.1, 0.5), xycoords="axes fraction")
+    axes[2].plot([0, 1], [1, 0], color="#888888", linestyle=":")
+    return figure
+
+
 def claim_figure(verdict: PrivacyVerdict) -> Figure:
     """The claimed epsilon beside the largest loss that was found.
 
@@ -131,16 +162,16 @@ def _mark(axes: Any, claimed: float | None) -> None:
         axes.annotate(f"claimed {claimed:g}", (claimed, 0.98), xycoords=("data", "axes fraction"))
 
 
-def new_figure() -> tuple[Figure, Any]:
-    """An empty figure and its axes; InputError when matplotlib is missing."""
+def new_figure(panels: int = 1) -> tuple[Figure, Any]:
+    """An empty figure and its axes, side by side; InputError when matplotlib is missing."""
     try:
         from matplotlib.figure import Figure
     except ImportError:
         raise InputError(
             "plots need matplotlib; install liptest with its extra: pip install 'liptest[plots]'"
         ) from None
-    figure = Figure(figsize=(6.4, 3.6), layout="constrained")
-    return figure, figure.add_subplot()
+    figure = Figure(figsize=(3.6 * panels if panels > 1 else 6.4, 3.6), layout="constrained")
+    return figure, figure.subplots(1, panels)
 
 
 _LABELS = 24

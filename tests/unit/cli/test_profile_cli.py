@@ -72,6 +72,23 @@ def test_a_sampled_profile_says_with_which_chance_it_holds(vendor, capsys):
     assert again.points == profile.points
 
 
+def test_curves_need_no_distribution(vendor, capsys):
+    line = "profile vendor.py:count --dimension 8 --curves --json c.json"
+    assert main(line.split()) == 0
+    text = capsys.readouterr().out
+    for title in ("epsilon  delta", "order  Renyi divergence", "misses of the best test"):
+        assert title in text
+    data = json.loads((vendor.parent / "c.json").read_text())
+    found = PrivacyProfile.from_dict(data)
+    assert found.points == ()
+    assert found.curves.deltas[-1].upper < 1e-9
+    law = "--probabilities 0.1 --dimension 8 --epsilon 1"
+    assert main(f"profile vendor.py:count {law} --curves".split()) == 0
+    text = capsys.readouterr().out
+    assert "exception mass" in text
+    assert "misses of the best test" in text
+
+
 def test_a_claim_that_a_small_sample_leaves_open(vendor):
     line = "profile vendor.py:leak --probabilities 0.1 --dimension 40 --epsilon 1 --claim 1"
     assert main([*line.split(), "--draws", "100", "--exception-mass", "0.1"]) == 3

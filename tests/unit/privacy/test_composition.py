@@ -13,7 +13,7 @@ from flint import arb
 import liptest as lt
 from liptest.balls import precision
 from liptest.mechanisms.laws import exact_ball
-from liptest.privacy.composition import _curve_of, _largest_loss, compose
+from liptest.privacy.composition import _largest_loss, compose, worst_curve
 from liptest.privacy.likelihoods import LikelihoodPair
 from liptest.privacy.loss_grid import grid_above, grid_below
 from liptest.privacy.release_costs import ChordCurve, epsilon_of_orders, finite_range
@@ -46,7 +46,7 @@ def check_random_mechanism(rng):
         for b in laws[k + 1 :]
     ]
     largest = max(map(_largest_loss, pairs))
-    above = grid_above(_curve_of(pairs), largest, STEP).power(2)
+    above = grid_above(worst_curve(pairs), largest, STEP).power(2)
     below = [grid_below(side, STEP).power(2) for pair in pairs for side in (pair, pair.reversed())]
     for gamma in (Fraction(1), Fraction(3, 2), Fraction(2), Fraction(9)):
         epsilon = math.log(gamma)
@@ -104,7 +104,7 @@ def test_randomised_response_against_the_binomial_law():
     p = Fraction(1 / (1 + math.exp(-0.1)))
     pair = LikelihoodPair.of_masses([(p, 1 - p), (1 - p, p)])
     step, k = Fraction(1, 256), 100
-    above = grid_above(_curve_of([pair]), _largest_loss(pair), step).power(k)
+    above = grid_above(worst_curve([pair]), _largest_loss(pair), step).power(k)
     below = grid_below(pair, step).power(k)
     for epsilon in (0.0, 2.0, 5.0):
         with precision(300):
