@@ -19,12 +19,13 @@ from typing import Any, ClassVar, NoReturn, TypeVar
 
 import numpy as np
 
-from liptest.enumerate.choice_tree import ChoiceTree
+from liptest.enumerate.choice_tree import Abort, ChoiceTree
 from liptest.enumerate.clocks import Seconds
 from liptest.enumerate.compiled_code import CompiledCode
 from liptest.enumerate.constant_seeds import Determined
 from liptest.enumerate.executed_code import ExecutedCode
 from liptest.enumerate.generator import ChoiceGenerator
+from liptest.enumerate.kept_state import check_same_state, state_of
 from liptest.enumerate.other_threads import (
     ASKS,
     STARTS,
@@ -51,6 +52,8 @@ class Session:
 
     def __init__(self, name: str, trusted: frozenset[str] = frozenset()) -> None:
         self.name = name
+        #: The function that is analysed; set on installing.
+        self.program: Any = None
         self.tree = ChoiceTree(name)
         self.thread = get_ident()
         self.rng = ChoiceGenerator(self.tree)
@@ -243,6 +246,19 @@ class Session:
         self.touched = True
         if self._clock is not None:
             self.drew_from(f"a generator seeded after reading the clock ({self._clock})")
+
+    def check_keeps_no_state(self, again: Callable[[], object]) -> None:
+        """NonDeterministicError where a call, just made, changes once more what is held."""
+        before = self._state()
+        try:
+            again()
+        except Abort as abort:
+            raise abort.error from None
+        check_same_state(self.name, self.program, before, self._state())
+
+    def _state(self) -> list[str]:
+        with self.watch.set_aside(is_heard=False):
+            return state_of(self.program)
 
     def drew_from(self, where: str) -> NoReturn:
         """Abort: the program uses randomness that cannot be followed."""

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import partial
 from typing import Any, TypeVar
 from zlib import crc32
 
@@ -21,6 +22,7 @@ from liptest.enumerate.analysis_session import Session
 from liptest.enumerate.choice_tree import MAX_LEAVES, ChoiceTree, differing
 from liptest.enumerate.draw_logs import RecordedDraws, ReplayedDraws, handed
 from liptest.enumerate.generator import ChoiceGenerator
+from liptest.enumerate.kept_state import is_looked_at
 from liptest.enumerate.law_memory import LawMemo, agree, law_key
 from liptest.enumerate.noise_outputs import nearby
 from liptest.enumerate.repeated_leaves import KeptLeaves, Repetition
@@ -51,22 +53,33 @@ from liptest.values.grid import Split
 _GENERATOR, _BITS = np.random.Generator, np.random.PCG64
 
 
-def repeat(tree: ChoiceTree, run: Run, path: Path, output: Output) -> None:
+def repeat(
+    tree: ChoiceTree, run: Run, path: Path, output: Output, *, checks_state: bool = False
+) -> None:
     """Repeat a leaf of a walked tree as it was, and then with real floats.
 
-    Raises NonDeterministicError when an output differs.
+    Raises NonDeterministicError when an output differs, or what the function holds.
     """
     noted = RecordedDraws()
-    tree.draw_log = noted
-    try:
+    record = partial(_record, tree, run, path, output, noted)
+    if checks_state:
         tree.repeat(run, path, output)
-    finally:
-        tree.draw_log = None
+        run.check_keeps_no_state(record)
+    else:
+        record()
     if tree.noise is not None:
         tree.noise.check_possible()
     with run.real_floats():
         if noted.born:
             _repeat_for_real(tree, run, path, output, noted)
+
+
+def _record(tree: ChoiceTree, run: Run, path: Path, output: Output, noted: RecordedDraws) -> None:
+    tree.draw_log = noted
+    try:
+        tree.repeat(run, path, output)
+    finally:
+        tree.draw_log = None
 
 
 def _repeat_for_real(
@@ -98,6 +111,8 @@ def _repeat_for_real(
 
 
 T = TypeVar("T")
+# Leaves of a law of which it is looked for state.
+_STATEFUL = 2
 
 
 def with_room_for_noise(session: Session, enumerate_law: Callable[[], T]) -> T:
@@ -273,10 +288,11 @@ class Enumeration:
             check_no_address(self.name, probabilities)
             run.data = lambda: real
             chosen = self.repetition.chosen(tree.kept, tree.leaves)
+            stateful = _STATEFUL if is_looked_at(self.repetition.laws) else 0
             with session.calls_watched(always=True):
-                repeat(tree, run, *chosen[0])
-            for path, output in chosen[1:]:
-                repeat(tree, run, path, output)
+                repeat(tree, run, *chosen[0], checks_state=stateful > 0)
+            for number, (path, output) in enumerate(chosen[1:], 1):
+                repeat(tree, run, path, output, checks_state=stateful > number)
         finally:
             tree.close()
         raise_swallowed(before)

@@ -130,6 +130,7 @@ def intercepted_randomness(
     with outside_precision(), LOCK, _float_warnings_ignored():
         undo: list[Undo] = []
         session = Session(name, trusted)
+        session.program = function
         try:
             imports = Imports(
                 session,

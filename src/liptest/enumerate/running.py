@@ -56,6 +56,10 @@ class Run:
         """With Python's own ``float`` in the code of the function."""
         return self._session.real_floats()
 
+    def check_keeps_no_state(self, again: Callable[[], object]) -> None:
+        """NonDeterministicError where a run, just made, changes once more what is held."""
+        self._session.check_keeps_no_state(again)
+
     def __call__(self) -> Output:
         if self._session.touched:
             self._session.begin()

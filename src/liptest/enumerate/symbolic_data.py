@@ -429,6 +429,7 @@ def _check_points(
         if branches not in known:
             raise _differs(program, "takes a path that was not found")
         raising.discard(branches)
+    program.session.check_keeps_no_state(partial(_check_point, program, data, releases, seed))
     if raising:
         raise _differs(program, "raises an exception that was not met with plain data")
 

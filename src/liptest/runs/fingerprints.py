@@ -2,7 +2,8 @@
 
 A fingerprint is taken before the seed of a test is drawn and again before a release. It covers
 source files on disk, the byte code and constants in memory, and the values that functions close
-over. It cannot see files that the code reads while it runs, or what C extensions do.
+over. It cannot see files that the code reads while it runs, or what C extensions do. The state of
+a function is described in the same way, to see whether a call has changed it.
 """
 
 from __future__ import annotations
@@ -11,15 +12,22 @@ import ast
 import hashlib
 import importlib.util
 import os
+import queue
+import random
 import sys
 import sysconfig
 import threading
 import types
-from collections.abc import Iterator
+import warnings
+import zlib
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar
 from dataclasses import dataclass, fields, is_dataclass
 from fractions import Fraction
 from functools import cached_property, partial
 from importlib import metadata
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +43,12 @@ _PARSING = threading.Lock()
 _PACKAGE = Path(__file__).resolve().parents[1]
 #: What was described so far: its number and itself, by id.
 Seen = dict[int, tuple[int, Any]]
+# Objects of these note what happens, and no program's answer depends on it.
+_NOTING = frozenset({"logging", "pytest", "_pytest", "pluggy", "hypothesis"})
+_MOST_LINES = 20_000
+# What an object is made of, as pickling sees it.
+_PARTS = frozenset({"name", "made from", "state", "items"})
+_ATOMS = {type(None), bool, int, float, complex, str, bytes}
 _STANDARD = {Path(sysconfig.get_paths()[key]).resolve() for key in ("stdlib", "platstdlib")}
 
 
@@ -63,6 +77,24 @@ def fingerprint(mechanism: object) -> Fingerprint:
     files = {os.path.relpath(path, folder): digest for path, digest in paths.items()}
     parameters = _digest("\n".join(_described(mechanism, {})))
     return Fingerprint(code_hash(files, packages, parameters), files, packages, parameters)
+
+
+class _Live(dict[int, tuple[int, Any]]):
+    """What was described of the state of a function: numbers of an analysis by their kinds only."""
+
+    is_read: Callable[[types.CodeType, str], bool]
+
+
+def described_state(function: object, is_read: Callable[[types.CodeType, str], bool]) -> list[str]:
+    """Lines that determine what a function holds now, anywhere that it names or closes over.
+
+    They change only where a call leaves something behind; what an analysis has put there, and
+    what logs or runs tests, counts by its kind. Names of which code is not ``is_read(code, name)``
+    are left out.
+    """
+    seen = _Live()
+    seen.is_read = is_read
+    return list(islice(_described(function, seen), _MOST_LINES))
 
 
 def code_hash(files: dict[str, str], packages: dict[str, str], parameters: str) -> str:
@@ -220,6 +252,9 @@ def _described(value: Any, seen: Seen) -> Iterator[str]:
 
     ``seen`` keeps what was described before, so that no other object can take its id.
     """
+    if isinstance(seen, _Live) and type(value) not in _ATOMS and _is_beside(value):
+        yield type(value).__name__
+        return
     if value is None or isinstance(value, (bool, int, float, complex, str, bytes, Fraction)):
         yield repr(value)
         return
@@ -227,7 +262,9 @@ def _described(value: Any, seen: Seen) -> Iterator[str]:
         yield f"as number {seen[id(value)][0]}"
         return
     seen[id(value)] = len(seen), value
-    if isinstance(value, np.ndarray):
+    if isinstance(seen, _Live) and (short := _in_short(value)) is not None:
+        yield f"{type(value).__name__} {short}"
+    elif isinstance(value, np.ndarray):
         content = repr(value.tolist()) if value.dtype.hasobject else value.tobytes()
         body = content.encode() if isinstance(content, str) else content
         yield f"array {value.dtype} {value.shape} {hashlib.sha256(body).hexdigest()}"
@@ -256,12 +293,20 @@ def _described_function(function: types.FunctionType, seen: Seen) -> Iterator[st
     yield from _described_code(function.__code__)
     yield from _described(function.__defaults__, seen)
     yield from _described(function.__kwdefaults__, seen)
-    for item in _cells(function):
+    code = function.__code__
+    for name, item in zip(code.co_freevars, _cells(function), strict=True):
+        if isinstance(seen, _Live):
+            if not seen.is_read(code, name):
+                continue
+            yield f"global {name}"
         yield from _described(item, seen)
-    names, space = set(_names(function.__code__)), dict(function.__globals__)
+    for key, item in vars(function).items():
+        yield f"attribute {key}"
+        yield from _described(item, seen)
+    names, space = set(_names(code)), dict(function.__globals__)
     for name in sorted(names & set(space)):
         target = space[name]
-        if _is_stand_in(target):
+        if _is_stand_in(target) or (isinstance(seen, _Live) and not seen.is_read(code, name)):
             continue
         yield f"global {name}"
         if isinstance(target, types.ModuleType):
@@ -274,6 +319,32 @@ def _is_stand_in(value: Any) -> bool:
     """Whether an analysis in another thread has put it there, for as long as it lasts."""
     module = sys.modules.get("liptest.enumerate.float_calls")
     return module is not None and value is module.FLOAT
+
+
+def _is_beside(value: Any) -> bool:
+    """Whether it is no part of a program: of an analysis, a generator, what logs or runs tests."""
+    if isinstance(value, types.FunctionType):
+        module = value.__globals__.get("__name__")
+    elif isinstance(value, type):
+        module = "liptest" if "original" in vars(value) else value.__module__
+    else:
+        module = type(value).__module__
+    first, _, rest = str(module).partition(".")
+    is_drawing = isinstance(value, random.Random) or str(module).startswith("numpy.random")
+    return (
+        is_drawing or first in _NOTING or (first == "liptest" and not rest.startswith("examples"))
+    )
+
+
+def _in_short(value: Any) -> int | None:
+    """A number that tells numbers and texts from others, however many; None for all else."""
+    if type(value) is np.ndarray and not value.dtype.hasobject:
+        return zlib.crc32(value.tobytes()) + value.size
+    if type(value) in (list, tuple, deque) and _ATOMS.issuperset(map(type, value)):
+        return hash(tuple(value))
+    if type(value) is dict and _ATOMS.issuperset(map(type, chain(value, value.values()))):
+        return hash(tuple(value.items()))
+    return None
 
 
 def _cells(function: types.FunctionType) -> Iterator[Any]:
@@ -320,11 +391,21 @@ def _described_object(value: Any, seen: Seen) -> Iterator[str]:
     if isinstance(value, types.MethodType):
         yield from _described(value.__func__, seen)
         yield from _described(value.__self__, seen)
+    elif isinstance(value, types.GeneratorType):
+        frame = value.gi_frame
+        yield f"{value.gi_code.co_qualname} at {None if frame is None else frame.f_lasti}"
+        yield from _described({} if frame is None else dict(frame.f_locals), seen)
+        yield from _described(value.gi_yieldfrom, seen)
+    elif isinstance(value, ContextVar):
+        yield from _described(value.get(None), seen)
+    elif isinstance(value, queue.SimpleQueue):
+        yield str(value.qsize())
     elif isinstance(value, (ProductDistribution, SampledDistribution)):
         yield distribution_hash(value)
     else:
+        is_live = isinstance(seen, _Live)
         for key, item in _state(value):
-            yield key
+            yield f"attribute {key}" if is_live and key not in _PARTS else key
             yield from _described(item, seen)
 
 
@@ -340,7 +421,8 @@ def _described_type(kind: type, seen: Seen) -> Iterator[str]:
         inner = _plain_function(member)
         code = getattr(inner, "__code__", None)
         generated = code is not None and code.co_filename == "<string>" and is_dataclass(kind)
-        if not generated and (code is not None or not name.startswith("_")):
+        is_python = name.startswith("__") or name.startswith("_abc_")
+        if not generated and (code is not None or not is_python):
             yield name
             yield from _described(inner, seen)
 
@@ -355,7 +437,10 @@ def _state(value: Any) -> list[tuple[str, Any]]:
     """What makes an object what it is: everything but caches that say that they are caches."""
     if is_dataclass(value):
         return [(item.name, getattr(value, item.name)) for item in fields(value) if item.compare]
-    kept = vars(value) if hasattr(value, "__dict__") else {}
+    try:
+        kept = dict(vars(value))
+    except Exception:  # it has none, or refuses to be looked at
+        kept = {}
     lazy = (cached_property,)
     named = [
         (key, kept[key])
@@ -368,7 +453,9 @@ def _state(value: Any) -> list[tuple[str, Any]]:
 def _hidden_state(value: Any) -> list[tuple[str, Any]]:
     """What an object keeps outside of its ``__dict__``, as pickling sees it."""
     try:
-        reduced = value.__reduce_ex__(2)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # of itertools, from 3.12 on
+            reduced = value.__reduce_ex__(2)
     except Exception:
         return []
     if isinstance(reduced, str):

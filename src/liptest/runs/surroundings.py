@@ -67,6 +67,15 @@ def surroundings_kept() -> Iterator[None]:
             put_back()
 
 
+def described_surroundings() -> dict[str, str]:
+    """What calculations of the next call depend on, without that it is named, by what it is."""
+    context = decimal.getcontext()
+    return {
+        "the decimal context": str([context.__getattribute__(name) for name in _DECIMAL]),
+        "the error state of numpy": str(np.geterr()),
+    }
+
+
 def _noted_folder() -> PutBack:
     folder = _folder()
 

@@ -1,0 +1,106 @@
+"""What a function leaves behind from call to call: refused, though it may never be met again.
+
+The same call, twice in a row and with the same random numbers, must leave all that the function
+holds as it was after the first time. A table that is filled when it is first needed passes; a
+counter, a list that grows, or an iterator that goes on does not. An answer may depend on it in a
+later call than any that was analysed. What the code only writes and never reads is let pass.
+"""
+
+from __future__ import annotations
+
+import dis
+from functools import lru_cache
+from itertools import zip_longest
+from types import CodeType
+from typing import Any
+
+from liptest.enumerate.replaceable_names import attribute_of
+from liptest.enumerate.set_orders import CodeStep, steps_of
+from liptest.errors import NonDeterministicError
+from liptest.runs.fingerprints import described_state
+from liptest.runs.surroundings import described_surroundings
+from liptest.values.faults import codes_in
+from liptest.values.lines import line_in_words
+
+_ADVICE = (
+    "what a later call answers may depend on it. A mechanism must keep no state between calls: "
+    "begin anew in each call, or hand it in as data"
+)
+# Laws of which each is looked at; after these only some.
+_FIRST = 16
+# Methods of lists, sets and dicts that change them, and answer None.
+_CHANGING = frozenset({"append", "appendleft", "add", "extend", "update", "clear"})
+_NAMED = ("global ", "attribute ")
+
+
+def is_looked_at(laws: int) -> bool:
+    """Whether state is looked for in the law of this number, from 1 on."""
+    return laws <= _FIRST or laws & (laws - 1) == 0
+
+
+def check_same_state(name: str, function: Any, before: list[str], after: list[str]) -> None:
+    """NonDeterministicError, with the line, where a call has changed what a function holds."""
+    if before == after:
+        return
+    where = _named(before, after)
+    code = attribute_of(function, "__code__")
+    line = _line_of(code, where) if isinstance(code, CodeType) else ""
+    words = f"{where}{f' ({line})' if line else ''}"
+    raise NonDeterministicError(f"{name}: non-deterministic: each call changes {words}; {_ADVICE}")
+
+
+def state_of(function: Any) -> list[str]:
+    """Lines that determine what a function holds, and what it may change of its process."""
+    program = attribute_of(function, "function") or function
+    try:
+        held = described_state(program, is_read)
+    except RecursionError:
+        held = []
+    return [*held, *(f"global {key}\n{value}" for key, value in described_surroundings().items())]
+
+
+@lru_cache(maxsize=1 << 12)
+def is_read(code: CodeType, name: str) -> bool:
+    """Whether code, with functions inside it, may see what a global or free name stands for."""
+    for one in codes_in(code):
+        steps = steps_of(one)
+        for place, step in enumerate(steps):
+            is_load = step.name in ("LOAD_GLOBAL", "LOAD_DEREF", "LOAD_NAME", "LOAD_ATTR")
+            if is_load and step.value == name and not _is_write(steps[place:]):
+                return True
+    return False
+
+
+def _is_write(steps: tuple[CodeStep, ...]) -> bool:
+    """Whether a name is loaded to be changed only: ``x.append(..)``, ``x[0] += 1``, ``x += 1``."""
+    names = tuple(one.name for one in steps[1:10])
+    if names[0] in ("LOAD_METHOD", "LOAD_ATTR"):
+        return steps[1].value in _CHANGING
+    if names[:1] == ("LOAD_CONST",) and names[1:2] == ("STORE_SUBSCR",):
+        return True
+    if names[:4] == ("LOAD_CONST", "COPY", "COPY", "BINARY_SUBSCR"):
+        return names[4:] == ("LOAD_CONST", "BINARY_OP", "SWAP", "SWAP", "STORE_SUBSCR")
+    is_added_to = names[:2] == ("LOAD_CONST", "BINARY_OP") and names[2].startswith("STORE_")
+    return is_added_to and steps[3].value == steps[0].value
+
+
+def _named(before: list[str], after: list[str]) -> str:
+    """The name under which what differs is held."""
+    found = "what it holds"
+    for one, other in zip_longest(before, after, fillvalue=""):
+        if one.startswith(_NAMED):
+            found = one.partition(" ")[2].partition("\n")[0]
+        if one != other:
+            break
+    return found
+
+
+def _line_of(code: CodeType, name: str) -> str:
+    """The first line that names it."""
+    for one in codes_in(code):
+        if name in one.co_names:
+            for step in dis.get_instructions(one):
+                place = step.positions
+                if step.argval == name and place is not None and place.lineno is not None:
+                    return line_in_words(one.co_filename, place.lineno)
+    return ""

@@ -1,0 +1,301 @@
+"""What a function leaves behind from call to call is noticed, though no answer shows it yet."""
+
+from __future__ import annotations
+
+import contextvars
+import ctypes
+import decimal
+import functools
+import io
+import itertools
+import logging
+import queue
+import threading
+import types
+import weakref
+from collections import Counter, deque
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import liptest as lt
+from liptest.enumerate import enumeration
+from liptest.enumerate.kept_state import is_looked_at
+from liptest.errors import NonDeterministicError
+
+#: More calls than any analysis here makes.
+LATER = 10**9
+
+
+def _numbers() -> Iterator[int]:
+    yield from range(10 * LATER)
+
+
+class OfCalls:
+    count = 0
+    _hidden = 0
+
+
+class Dying:
+    def __del__(self) -> None:
+        DEAD.append(1)
+
+
+class Counting:
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def __call__(self, data: Any, rng: Any) -> Any:
+        self.calls += 1
+        return _answer(data, rng, self.calls)
+
+
+def _answer(data: Any, rng: Any, calls: int) -> int:
+    return int(data[0]) if calls > LATER else int(data[0]) ^ int(rng.random() < 0.25)
+
+
+COUNT, CYCLE, RANGE = itertools.count(), itertools.cycle([0] * 5_000 + [1]), iter(range(10 * LATER))
+NUMBERS, LIST, BYTES, ARRAY = _numbers(), [0], bytearray(8), np.zeros(1)
+DEAD: list[int] = []
+QUEUE: deque[int] = deque()
+SIMPLE: queue.SimpleQueue[int] = queue.SimpleQueue()
+COUNTER: Counter[str] = Counter()
+TEXT, OF_C = io.StringIO(), ctypes.c_int(0)
+VARIABLE: contextvars.ContextVar[int] = contextvars.ContextVar("VARIABLE", default=0)
+LOCAL = threading.local()
+SPACE = types.SimpleNamespace(calls=0)
+WEAK: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
+GLOBAL = 0
+
+
+def of_a_global(data: Any, rng: Any) -> int:
+    global GLOBAL
+    GLOBAL += 1
+    return _answer(data, rng, GLOBAL)
+
+
+def of_a_list(data: Any, rng: Any) -> int:
+    LIST.append(1)
+    return _answer(data, rng, len(LIST))
+
+
+def of_a_default(data: Any, rng: Any, seen: list[int] = []) -> int:  # noqa: B006
+    seen.append(1)
+    return _answer(data, rng, len(seen))
+
+
+def of_a_class(data: Any, rng: Any) -> int:
+    OfCalls.count += 1
+    return _answer(data, rng, OfCalls.count)
+
+
+def of_a_private_attribute(data: Any, rng: Any) -> int:
+    OfCalls._hidden += 1
+    return _answer(data, rng, OfCalls._hidden)
+
+
+def of_a_function(data: Any, rng: Any) -> int:
+    of_a_class.calls = getattr(of_a_class, "calls", 0) + 1  # type: ignore[attr-defined]
+    return _answer(data, rng, of_a_class.calls)  # type: ignore[attr-defined]
+
+
+def of_bytes(data: Any, rng: Any) -> int:
+    BYTES[:] = (int.from_bytes(BYTES, "little") + 1).to_bytes(8, "little")
+    return _answer(data, rng, int.from_bytes(BYTES, "little"))
+
+
+def of_an_array(data: Any, rng: Any) -> int:
+    ARRAY[0] += 1
+    return _answer(data, rng, ARRAY[0])
+
+
+def of_the_dead(data: Any, rng: Any) -> int:
+    Dying()
+    return _answer(data, rng, len(DEAD))
+
+
+def of_a_variable(data: Any, rng: Any) -> int:
+    VARIABLE.set(VARIABLE.get() + 1)
+    return _answer(data, rng, VARIABLE.get())
+
+
+def of_a_thread(data: Any, rng: Any) -> int:
+    LOCAL.calls = getattr(LOCAL, "calls", 0) + 1
+    return _answer(data, rng, LOCAL.calls)
+
+
+def of_a_space(data: Any, rng: Any) -> int:
+    SPACE.calls += 1
+    return _answer(data, rng, SPACE.calls)
+
+
+def of_c(data: Any, rng: Any) -> int:
+    OF_C.value += 1
+    return _answer(data, rng, OF_C.value)
+
+
+def of_words(data: Any, rng: Any) -> int:
+    COUNTER["calls"] += 1
+    return _answer(data, rng, COUNTER["calls"])
+
+
+def of_decimals(data: Any, rng: Any) -> int:
+    decimal.getcontext().prec += 1
+    return _answer(data, rng, len(str(decimal.Decimal(1) / 3)))
+
+
+def of_a_closure() -> Callable[..., int]:
+    calls = 0
+
+    def count(data: Any, rng: Any) -> int:
+        nonlocal calls
+        calls += 1
+        return _answer(data, rng, calls)
+
+    return count
+
+
+def put_aside(data: Any, rng: Any) -> int:
+    SIMPLE.put(1)
+    return _answer(data, rng, SIMPLE.qsize())
+
+
+COUNTED: list[tuple[Any, str]] = [
+    (lambda data, rng: _answer(data, rng, next(COUNT)), "COUNT"),
+    (lambda data, rng: _answer(data, rng, LATER * 2 * next(CYCLE)), "CYCLE"),
+    (lambda data, rng: _answer(data, rng, next(RANGE)), "RANGE"),
+    (lambda data, rng: _answer(data, rng, next(NUMBERS)), "NUMBERS"),
+    (lambda data, rng: _answer(data, rng, TEXT.write("x") and TEXT.tell()), "TEXT"),
+    (lambda data, rng: _answer(data, rng, QUEUE.append(1) or len(QUEUE)), "QUEUE"),
+    (lambda data, rng: _answer(data, rng, COUNTER.update("x") or COUNTER["x"]), "COUNTER"),
+    (functools.partial(of_a_list), "LIST"),
+    (of_a_closure(), "calls"),
+    (Counting(), "calls"),
+    (of_a_global, "GLOBAL"),
+    (of_a_list, "LIST"),
+    (of_a_default, "what it holds"),
+    (of_a_class, "OfCalls"),
+    (of_a_private_attribute, "OfCalls"),
+    (of_a_function, "calls"),
+    (of_bytes, "BYTES"),
+    (of_an_array, "ARRAY"),
+    (of_the_dead, "DEAD"),
+    (of_a_variable, "VARIABLE"),
+    (of_a_thread, "calls"),
+    (of_a_space, "calls"),
+    (of_c, "OF_C"),
+    (of_words, "COUNTER"),
+    (of_decimals, "the decimal context"),
+    (put_aside, "SIMPLE"),
+]
+
+
+@pytest.mark.parametrize("place", range(len(COUNTED)))
+def test_a_count_of_calls_is_refused_wherever_it_is_kept(place: int) -> None:
+    """Each was "YES by proof": no call of the analysis was the millionth."""
+    function, where = COUNTED[place]
+    with pytest.raises(NonDeterministicError, match=rf"each call changes {where}\b.*begin anew"):
+        lt.check_privacy(lt.mechanism(function), lt.Hypercube(2), epsilon=1.2)
+
+
+def test_the_line_is_named() -> None:
+    with pytest.raises(NonDeterministicError, match=r"test_kept_state\.py:\d+: LIST\.append\(1\)"):
+        lt.check_privacy(lt.mechanism(of_a_list), lt.Hypercube(2), epsilon=1.2)
+
+
+class OfRecords:
+    """The same where data are symbols, for one record, for a statistic, and with noise."""
+
+    calls = 0
+
+    def count(self) -> int:
+        self.calls += 1
+        return self.calls
+
+    def total(self, data: Any, rng: Any) -> float:
+        scale = 1.0 if self.count() < LATER else 1e-9
+        return float(np.sum(data) + rng.laplace(0.0, scale))
+
+    def one(self, value: Any, rng: Any) -> int:
+        return int(value) ^ int(rng.random() < 0.25) if self.count() < LATER else int(value)
+
+    def each(self, data: Any, rng: Any) -> Any:
+        return [self.one(value, rng) for value in data]
+
+
+@pytest.mark.parametrize(
+    ("make", "records"),
+    [
+        (lambda held: lt.mechanism(held.total), 1_000),
+        (lambda held: lt.mechanism(held.each), 200),
+        (lambda held: lt.mechanism(per_record=True)(held.one), 200),
+        (lambda held: lt.mechanism(statistic=lt.Count())(held.total), 5),
+    ],
+)
+def test_it_is_refused_by_every_proof(make: Any, records: int) -> None:
+    with pytest.raises(NonDeterministicError, match="each call changes calls"):
+        lt.check_privacy(make(OfRecords()), lt.Hypercube(records), epsilon=1.2)
+
+
+TABLE: dict[int, float] = {}
+NOTES: list[Any] = []
+LAST: dict[str, Any] = {}
+CALLS = {"calls": 0}
+LOG = logging.getLogger(__name__)
+
+
+def filled_when_needed(data: Any, rng: Any) -> int:
+    total = int(data.sum())
+    if total not in TABLE:
+        TABLE[total] = 1 / (1 + total)
+    return int(rng.random() < TABLE[total])
+
+
+def written_only(data: Any, rng: Any) -> int:
+    found = int(rng.integers(2))
+    NOTES.append(found)
+    CALLS["calls"] += 1
+    LOG.warning("answers %s", found)
+    return found
+
+
+def kept_last(data: Any, rng: Any) -> bool:
+    noisy = data.sum() + rng.laplace()
+    LAST["noisy"] = noisy
+    return bool(LAST["noisy"] > 1)
+
+
+@functools.cache
+def weight(total: int) -> float:
+    return 1 / (1 + total)
+
+
+class Lazy:
+    table: Any = None
+
+    def __call__(self, data: Any, rng: Any) -> int:
+        if self.table is None:
+            self.table = [0.5, 0.25, 0.125]
+        return int(rng.random() < self.table[int(data.sum())])
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        filled_when_needed,
+        written_only,
+        kept_last,
+        lambda data, rng: int(rng.random() < weight(int(data.sum()))),
+        Lazy(),
+    ],
+)
+def test_what_no_later_call_can_meet_is_let_pass(function: Any) -> None:
+    assert len(lt.mechanism(function).law(np.array([1, 0]))) == 2
+
+
+def test_laws_that_are_looked_at_grow_rare(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert [laws for laws in range(1, 200) if is_looked_at(laws)] == [*range(1, 17), 32, 64, 128]
+    monkeypatch.setattr(enumeration, "is_looked_at", lambda laws: False)
+    assert lt.mechanism(of_a_list).law(np.array([1, 0]))[1] == 0.75
