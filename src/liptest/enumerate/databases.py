@@ -37,6 +37,8 @@ _POSTGRESQL = ("postgresql://", "postgres://")
 _ADVICE = (
     "read the data with one SELECT of columns, counts and sums, and calculate the rest in Python"
 )
+# Steps of one query of SQLite: a few seconds; a table of 100,000 rows joined to itself has more.
+_MOST_STEPS, _STEPS_AT_ONCE = 100_000_000, 1_000_000
 # Datasets whose answers are kept, and queries of each.
 _KEPT, _KEPT_QUERIES = 256, 64
 _OF_MODULES = {
@@ -152,6 +154,10 @@ def _refuser(rng: Any) -> Callable[[str], Any]:
     return refuse
 
 
+class TooLong(Exception):
+    """A query whose answer takes too long."""
+
+
 class _Store:
     """The database, and what it said of which dataset."""
 
@@ -244,7 +250,10 @@ class ReadingConnection:
         if fault:
             self._refuse(fault)
         made = type(self)(self._store, self._dataset, self._refuse)
-        names, rows = self._store.answer(self._dataset, query, parameters)
+        try:
+            names, rows = self._store.answer(self._dataset, query, parameters)
+        except TooLong:
+            self._refuse(f"a query of more than {_MOST_STEPS:,} steps of the engine; ask for less")
         self._result = made._result = names, list(rows)
         return made
 
@@ -347,8 +356,18 @@ class _SqliteStore(_Store):
         self._made.set_authorizer(authorize_reading)
 
     def _ask(self, statement: str, parameters: Any) -> Any:
-        cursor = self._made.execute(statement, () if parameters is None else parameters)
-        return [one[0] for one in cursor.description], cursor.fetchall()
+        # Steps are counted, not seconds: the same query is refused everywhere.
+        left = iter(range(_MOST_STEPS // _STEPS_AT_ONCE))
+        self._made.set_progress_handler(lambda: next(left, None) is None, _STEPS_AT_ONCE)
+        try:
+            cursor = self._made.execute(statement, () if parameters is None else parameters)
+            return [one[0] for one in cursor.description], cursor.fetchall()
+        except sqlite3.OperationalError as error:
+            if next(left, None) is None:
+                raise TooLong from error
+            raise
+        finally:
+            self._made.set_progress_handler(None, 0)
 
 
 def authorize_reading(action: int, first: Any, second: Any, *others: Any) -> int:

@@ -38,12 +38,14 @@ class Aggregate:
     """A sum over the rows: ``value(entries)`` of each row, where ``among(entries)`` holds.
 
     ``kind`` is "count", "sum", "total" or "avg"; ``fills`` says that nothing is 0.
+    "distinct" is how many values of a ``column`` there are.
     """
 
     kind: str
     value: Callable[[Entries], Any] | None
     among: Callable[[Entries], Any] | None = None
     fills: bool = False
+    column: str = ""
 
 
 @dataclass(frozen=True)
@@ -189,8 +191,11 @@ class _Reader:
         self.needs("(")
         value: Any = None
         among: Any = None
+        column = ""
         if kind == "count" and self.takes("*"):
             pass
+        elif kind == "count" and self.takes("distinct"):
+            kind, column = "distinct", self.column()
         elif self.takes("case", "when"):
             among = self.condition()
             self.needs("then")
@@ -205,7 +210,7 @@ class _Reader:
             more = self.condition()
             among = more if among is None else _both(among, more)
             self.needs(")")
-        return Aggregate(kind, None if kind == "count" else value, among)
+        return Aggregate(kind, None if kind == "count" else value, among, column=column)
 
     # ---- conditions
 

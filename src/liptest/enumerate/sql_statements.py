@@ -72,7 +72,11 @@ def find_fault(statement: str, names: Iterable[str]) -> str | None:
     if not tokens or tokens[0][1] not in ("select", "with", "(", "values", "from"):
         return f"a statement that begins with {tokens[0][1]!r}" if tokens else "nothing"
     known = {name.lower() for name in names} | set(_own_names(tokens))
+    tables = dict(_tables_with_columns(tokens))
+    known |= {word for place, stop in tables.items() for _, word in tokens[place:stop]}
     for place, (kind, word) in enumerate(tokens):
+        if place in tables:
+            continue
         following = tokens[place + 1] if place + 1 < len(tokens) else ("", "")
         fault = _fault_of(kind, word, following, known)
         if fault:
@@ -107,6 +111,23 @@ def _own_names(tokens: list[tuple[str, str]]) -> Iterator[str]:
         follows_name = before[0] in ("quoted", "word") and before[1] not in _KEYWORDS
         if (is_named or follows_name) and (not after or after[0] != "("):
             yield word
+
+
+def _tables_with_columns(tokens: list[tuple[str, str]]) -> Iterator[tuple[int, int]]:
+    """Of ``WITH name(column, ..) AS (..), ..``: where a name is, and its closing bracket."""
+    words = [word if kind != "text" else "" for kind, word in tokens]
+    for place in range(1, len(tokens)) if words[0] == "with" else ():
+        is_next = words[place - 1] in ("with", "recursive") or words[place - 2 : place] == [
+            ")",
+            ",",
+        ]
+        if not is_next or words[place + 1 : place + 2] != ["("]:
+            continue
+        stop = words.index(")", place) if ")" in words[place:] else place
+        names, commas = tokens[place + 2 : stop : 2], words[place + 3 : stop : 2]
+        is_list = all(kind in ("word", "quoted") for kind, _ in names) and {*commas} <= {","}
+        if is_list and words[stop + 1 : stop + 3] == ["as", "("]:
+            yield place, stop
 
 
 def _fault_of(kind: str, word: str, following: tuple[str, str], known: set[str]) -> str | None:

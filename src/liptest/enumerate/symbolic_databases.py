@@ -24,7 +24,7 @@ from liptest.values.aligned import AlignedRun, AlignedValue
 from liptest.values.array import CellStorage, SymbolicArray
 from liptest.values.column import Column
 from liptest.values.real_column import RealColumn
-from liptest.values.record_series import RecordSeries
+from liptest.values.record_series import KeySeries, RecordSeries
 from liptest.values.record_storage import OfData
 
 ADVICE = (
@@ -147,6 +147,8 @@ class SymbolicStore:
         if one.kind == "count":
             count = self._first.count() if mask is None else np.sum(mask)
             return _typed(count, int)
+        if one.kind == "distinct":
+            return self._distinct(query, one.column, mask)
         assert one.value is not None
         value = one.value(self._entries)
         if type(value) is not SymbolicArray:
@@ -155,6 +157,20 @@ class SymbolicStore:
             raise NotSumsError("an average over a number of rows that is private")
         storage = (value if mask is None else value[mask]).storage
         return self._added(storage, one.kind)
+
+    def _distinct(self, query: SumQuery, column: str, mask: Any) -> Any:
+        """How many users there are, or values of another column: those of which there is a row."""
+        series = self.frame[column]
+        if query.key or self.table.columns[column].is_real:
+            raise NotSumsError("COUNT(DISTINCT ..) in groups, or of real numbers")
+        if type(series) is KeySeries:
+            kept = series.array if mask is None else series.array[mask]
+            return _typed(KeySeries(kept, column).nunique(), int)
+        found: Any = 0
+        for value in self.table.columns[column].values.tolist():
+            own = np.equal(self._entries(column), value)
+            found = found + (np.sum(own if mask is None else np.logical_and(mask, own)) > 0)
+        return _typed(found, int)
 
     def _added(self, storage: Any, kind: str) -> Any:
         if type(storage) is RealColumn:
@@ -268,9 +284,11 @@ def plain_rows(query: SumQuery, table: Table, entries: dict[str, Any]) -> Iterat
         kept = np.logical_and(among, chosen(one.among))
         if one.kind == "count":
             return int(kept.sum())
+        if one.kind == "distinct":
+            return len({*entries[one.column][kept].tolist()})
         assert one.value is not None
-        entries = np.broadcast_to(one.value(values), (rows,))[kept]
-        own, is_real = entries.tolist(), entries.dtype.kind == "f" or one.kind == "total"
+        numbers = np.broadcast_to(one.value(values), (rows,))[kept]
+        own, is_real = numbers.tolist(), numbers.dtype.kind == "f" or one.kind == "total"
         if not own:
             return (0.0 if is_real else 0) if one.fills or one.kind == "total" else None
         return sum(own) / len(own) if one.kind == "avg" else sum(own)

@@ -298,6 +298,10 @@ class RecordSeries(_Series):
         """How many records there are: nothing is missing."""
         return self.array.storage.count()
 
+    def nunique(self) -> Any:
+        """How many values there are among the records."""
+        return np.unique(self.array).size
+
     def __len__(self) -> int:
         return self.count()  # type: ignore[no-any-return]
 

@@ -11,6 +11,7 @@ import pytest
 import sqlalchemy as sa
 
 import liptest as lt
+from liptest.enumerate import databases
 from liptest.enumerate.databases import authorize_reading, database_of, find_handing
 from liptest.enumerate.sql_statements import find_fault
 from liptest.errors import InputError, UnsupportedRandomnessError
@@ -83,6 +84,52 @@ def _asking(query: str) -> Any:
         return con.execute(query).fetchone()[0]
 
     return asked
+
+
+JOIN = "SELECT COUNT(*) FROM data AS a JOIN data AS b ON a.region = b.region"
+KEYS = (
+    "WITH every(name) AS (VALUES ('north'), ('south')) SELECT name, COUNT(region) FROM every "
+    "LEFT JOIN data ON region = name GROUP BY name ORDER BY name"
+)
+
+
+def test_joins_are_decided_on_small_tables_and_refuted_on_large_ones() -> None:
+    def joined(scale: float) -> Any:
+        def counted(con: Any, rng: Any) -> Any:
+            return con.execute(JOIN).fetchone()[0] + rng.laplace(scale=scale)
+
+        return lt.mechanism(frame="sqlite")(counted)
+
+    # Of two rows: 4 pairs, or 2; of one row 1.
+    for relation, change in (("replace", 2), ("add_remove", 3)):
+        table = lt.Table(COLUMNS, rows=2, relation=relation)
+        for scale, decision in ((change, "YES"), (0.99 * change, "NO")):
+            verdict = lt.check_privacy(joined(scale), table, epsilon=1, floats="ideal")
+            assert verdict.decision == decision, str(verdict)
+    large = lt.Table(COLUMNS, rows=100_000, relation="add_remove")
+    assert lt.check_privacy(joined(9), large, epsilon=1, floats="ideal").decision == "NO"
+
+
+def test_keys_may_be_joined() -> None:
+    @lt.mechanism(frame="sqlite")
+    def counted(con: Any, rng: Any) -> Any:
+        return [count + rng.laplace(scale=2) for _, count in con.execute(KEYS)]
+
+    table = lt.Table(COLUMNS, rows=2)
+    verdict = lt.check_privacy(counted, table, epsilon=1, floats="ideal")
+    assert verdict.decision == "YES", str(verdict)
+    assert find_fault(KEYS.replace("'north'", "random()"), ("data", *COLUMNS)) is not None
+    assert find_fault("SELECT region, random(age) AS (SELECT 1)", ("data", *COLUMNS)) is not None
+
+
+def test_queries_that_take_too_long_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(databases, "_MOST_STEPS", 3_000_000)
+    table = lt.Table(COLUMNS, rows=3_000)
+    short = lt.mechanism(frame="sqlite")(_asking("SELECT COUNT(*) FROM data"))
+    assert lt.output_law(short.on_domain(table), [0] * 3_000)
+    long = lt.mechanism(frame="sqlite")(_asking(JOIN))
+    with pytest.raises(UnsupportedRandomnessError, match="more than 3,000,000 steps"):
+        lt.output_law(long.on_domain(table), [0] * 3_000)
 
 
 @pytest.mark.slow

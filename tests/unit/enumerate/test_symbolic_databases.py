@@ -40,6 +40,9 @@ EXACT: dict[str, str] = {
     "case without else": "TOTAL(CASE WHEN city = 'Rome' THEN age END) FROM data",
     "counted cases": "COUNT(CASE WHEN age >= 2 THEN 1 END) FROM data",
     "size": "TOTAL(ABS(age - 2)) AS away FROM data;",
+    "distinct": "COUNT(DISTINCT age) FROM data",
+    "distinct names": "COUNT(DISTINCT city) FROM data WHERE age > 1 AND member = 1",
+    "distinct among some": "COUNT(DISTINCT age) FILTER (WHERE city = 'Oslo') FROM data",
     "precedence": "COUNT(*) FROM data WHERE age = 1 OR age = 2 AND member = 1",
 }
 RELATIONS = ("replace", "add_remove")
@@ -233,7 +236,8 @@ def test_groups_that_are_left_out_by_their_counts_are_shown_by_two_tables() -> N
 
 NOT_SUMS: dict[str, str] = {
     "SELECT MAX(age) FROM data": r"'max'|largest or smallest|not a column",
-    "SELECT COUNT(DISTINCT city) FROM data": r"distinct",
+    "SELECT COUNT(DISTINCT age + 1) FROM data": r"'\+' where",
+    "SELECT city, COUNT(DISTINCT age) FROM data GROUP BY city": r"DISTINCT",
     "SELECT SUM(age / 2) FROM data": r"a division",
     "SELECT age FROM data": r"not added up",
     "SELECT city, COUNT(*) FROM data GROUP BY city ORDER BY COUNT(*)": r"not a column",

@@ -62,6 +62,8 @@ EXPRESSIONS: dict[str, Callable[[Any], Any]] = {
     "either": lambda f: len(f[(f["age"] > 6) | (f["member"] == 0)]),
     "not": lambda f: len(f[~(f["age"] > 6)]),
     "selected twice": lambda f: twice_selected(f)["age"].sum(),
+    "distinct names": lambda f: f["region"].nunique(),
+    "distinct ages of some": lambda f: f[f["member"] == 1]["age"].nunique(),
     "isin": lambda f: f["age"].isin([3, 9]).sum(),
     "isin names": lambda f: f["region"].isin(["south", "west"]).sum(),
     "between": lambda f: f["age"].between(3, 6).sum(),
