@@ -100,7 +100,7 @@ def added_numbers(laws: list[NumberLaw]) -> NumberLaw:
     """All masses added."""
     exact = [one for one in laws if isinstance(one, ExactLaw)]
     if len(exact) < len(laws):
-        return mixture_of([_as_rounded(one) for one in laws])
+        return mixture_of([as_rounded(one) for one in laws])
     rates = exact[0].rates
     return ExactLaw(rates, functions.add_functions(rates, [one.function for one in exact]))
 
@@ -109,17 +109,18 @@ def number_extremes(above: NumberLaw, below: NumberLaw) -> QuotientExtremes:
     """Of the quotient of two laws over all numbers where one of them is not 0."""
     if isinstance(above, ExactLaw) and isinstance(below, ExactLaw):
         return quotient_extremes(above.rates, above.function, below.function)
-    return rounded_extremes(_as_rounded(above), _as_rounded(below))
+    return rounded_extremes(as_rounded(above), as_rounded(below))
 
 
 def number_excess(above: NumberLaw, below: NumberLaw, factor: arb) -> WholeExcess:
     """Of one law over ``factor`` times another, over all whole numbers."""
     if isinstance(above, ExactLaw) and isinstance(below, ExactLaw):
         return excess_of(above.rates, above.function, below.function, factor)
-    return rounded_excess(_as_rounded(above), _as_rounded(below), factor)
+    return rounded_excess(as_rounded(above), as_rounded(below), factor)
 
 
-def _as_rounded(law: NumberLaw) -> RoundedLaw:
+def as_rounded(law: NumberLaw) -> RoundedLaw:
+    """The law as a mixture of parts and of single numbers."""
     return law.rounded() if isinstance(law, ExactLaw) else law
 
 

@@ -6,11 +6,13 @@ from typing import Any
 
 from flint import arb
 
-from liptest.enumerate.number_laws import ExactLaw, NumberLaw
+from liptest.enumerate.number_laws import ExactLaw, NumberLaw, as_rounded
 from liptest.errors import SymbolicError, UnsupportedForm
 from liptest.mechanisms.laws import Output
 from liptest.mechanisms.likelihood_cells import Cell, CellProduct, Factor, PairCells
 from liptest.symbolic.exponential_polynomials import ExactRates
+from liptest.symbolic.rounded_comparison import quotient_cells
+from liptest.symbolic.rounded_laws import RoundedLaw
 from liptest.symbolic.whole_laws import (
     MOST_NUMBERS,
     PairPart,
@@ -60,7 +62,7 @@ def _product(rates: ExactRates, left: Any, right: Any, skeleton: Output) -> Cell
 
 def _factor(left: NumberLaw, right: NumberLaw) -> Factor:
     if not isinstance(left, ExactLaw) or not isinstance(right, ExactLaw):
-        raise UnsupportedForm("rounded noise, of which no cells are made")
+        return _rounded_factor(as_rounded(left), as_rounded(right))
     rates, above, below = left.rates, left.function, right.function
     cells: dict[Any, list[Any]] = {}
     tails: list[Cell] = []
@@ -86,6 +88,20 @@ def _factor(left: NumberLaw, right: NumberLaw) -> Factor:
                 alone[0], alone[1] = alone[0] + arb(p), alone[1] + arb(q)
     listed = [Cell(arb(p), arb(q), arb(ratio), arb(ratio)) for ratio, (p, q) in cells.items()]
     return Factor((*listed, *tails), *alone)
+
+
+def _rounded_factor(left: RoundedLaw, right: RoundedLaw) -> Factor:
+    cells: list[Cell] = []
+    alone = [arb(0), arb(0)]
+    for one in quotient_cells(left, right):
+        if one.quotient is None:
+            alone[0], alone[1] = alone[0] + one.above, alone[1] + one.below
+        else:
+            low, high = arb(one.quotient.lower()), arb(one.quotient.upper())
+            cells.append(Cell(one.above, one.below, low, high))
+        if len(cells) > MOST_NUMBERS:
+            raise SymbolicError(f"two laws differ on {MOST_NUMBERS:,} whole numbers one by one")
+    return Factor(tuple(cells), *alone)
 
 
 def _sum(part: PairPart, terms: Any) -> arb:

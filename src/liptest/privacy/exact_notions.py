@@ -30,6 +30,7 @@ from liptest.errors import (
 from liptest.mechanisms.base import (
     Mechanism,
     check_mechanism,
+    through_all_numbers,
     through_densities,
 )
 from liptest.mechanisms.laws import ComparableLaws, LawTable
@@ -172,7 +173,17 @@ def _exact(
         return search.result()
 
     enclose = partial(_enclosure, notion)
-    return visited_or_enclosed(checked, domain, executor, enclose=enclose, visit=visit)
+    found = visited_or_enclosed(checked, domain, executor, enclose=enclose, visit=visit)
+    if math.isfinite(found.upper) or math.isinf(found.lower) or not checked.has_symbolic_data:
+        return found
+    # Of laws that were listed up to a tail: what was proved of the noise before it was rounded.
+    return _at_most(found, align_notion(checked, domain, notion.claim(1.0)).measured)
+
+
+def _at_most(found: ExactMeasure, top: float) -> ExactMeasure:
+    """An enclosure whose upper end is proved in another way, too."""
+    lower, top = min(found.lower, top), min(found.upper, top)
+    return replace(found, lower=lower, value=min(max(found.value, lower), top), upper=top)
 
 
 def _enclosure(notion: _Notion, checked: Mechanism, domain: Domain) -> ExactMeasure | None:
@@ -186,10 +197,12 @@ def _enclosure(notion: _Notion, checked: Mechanism, domain: Domain) -> ExactMeas
     )
     ends, top = list(islice(pairs, _PLAIN)), proved.measured
     with suppress(LiptestError):
-        found = through_densities(checked, lambda seen: _at_pairs(notion, seen, ends))
-        lower = min(found.lower, top)
-        value = min(max(found.value, lower), top)
-        return replace(found, lower=lower, value=value, upper=top)
+        found = through_all_numbers(
+            checked,
+            domain.zeros,
+            lambda numbers: through_densities(numbers, lambda seen: _at_pairs(notion, seen, ends)),
+        )
+        return replace(_at_most(found, top), upper=top)
     return ExactMeasure(0.0, 0.0, top, None, 0, 0)
 
 

@@ -18,7 +18,16 @@ from liptest.balls import CERTIFIED_BITS, precision
 from liptest.data.domains import Domain, IntArray
 from liptest.data.points import PointBatch
 from liptest.data.product import ProductDistribution
-from liptest.errors import BudgetError, InputError, LiptestError, check_count, shown
+from liptest.errors import (
+    BudgetError,
+    InputError,
+    LiptestError,
+    SymbolicError,
+    UnsupportedForm,
+    UnsupportedRandomnessError,
+    check_count,
+    shown,
+)
 from liptest.mechanisms.base import (
     ClosedFormLosses,
     Mechanism,
@@ -321,7 +330,8 @@ def visited_or_enclosed(
     at_once: bool = False,
 ) -> _Measure:
     """The measure of all pairs; of code on a large domain, or ``at_once`` of code on any, the
-    enclosure where its ends meet; also where the domain is too large to visit."""
+    enclosure where its ends meet; also where a large domain is too large to visit, or its laws
+    have no end and would be listed up to a tail."""
     early = None
     is_tried = checked.has_symbolic_data and (at_once or is_large(domain))
     # Code that may end its process is left to workers, where there are any.
@@ -331,10 +341,14 @@ def visited_or_enclosed(
         return early
     try:
         try_in_worker(checked, domain, executor)
+        has_bounds = early is not None and is_large(domain)
+        seen = checked.over_all_numbers(domain.zeros) if has_bounds else None
+        if seen is not None:
+            return through_reads(seen, domain, visit)
         return through_all_numbers(
             checked, domain.zeros, lambda numbers: through_reads(numbers, domain, visit)
         )
-    except (InputError, BudgetError):
+    except (InputError, BudgetError, UnsupportedForm, SymbolicError, UnsupportedRandomnessError):
         if early is None:
             raise
     return early

@@ -29,6 +29,8 @@ _ZERO, _ONE = fmpq(0), fmpq(1)
 _DOUBLINGS = 24
 # Enclosures of a tail so narrow are not made narrower.
 _NARROW = arb(2) ** -90
+# Quotients that differ by less, as a share, are one; a tail that weighs less is one cell.
+_SAME, _NOTHING = arb(2) ** -60, arb(2) ** -200
 
 
 @dataclass(frozen=True)
@@ -446,3 +448,101 @@ def _bisected(is_above: Any, low: int, high: int) -> int:
         middle = (low + high) // 2
         low, high = (low, middle) if is_above(middle) else (middle, high)
     return high
+
+
+@dataclass(frozen=True)
+class QuotientCell:
+    """Numbers with their masses under both laws, and an enclosure of the quotients above/below.
+
+    No quotient: only one of the laws has them.
+    """
+
+    above: arb
+    below: arb
+    quotient: arb | None = None
+
+
+def quotient_cells(above: RoundedLaw, below: RoundedLaw) -> Iterator[QuotientCell]:
+    """All whole numbers, in cells whose quotients are nearly one, or that weigh nearly nothing.
+
+    Raises UnsupportedForm where the quotient has no bound, or tails settle late.
+    """
+    for one in _ranges(above, below):
+        if one.is_of_one_law:
+            yield QuotientCell(*one.masses(one.first, one.end))
+        elif one.is_alike:
+            yield from _cells_one_way(one)
+        elif one.size is not None:
+            yield from (_cell_at(one, number) for number in _listed(one))
+        else:
+            for direction, end in ((-1, one.first), (1, one.end)):
+                if end is None:
+                    yield from _cells_far(one, direction)
+
+
+def _cell_at(one: _Range, number: int) -> QuotientCell:
+    p, q = one.at(number)
+    if p.is_zero() or q.is_zero():
+        return QuotientCell(p, q)
+    return QuotientCell(p, q, _quotient(one, number))
+
+
+def _cells_far(one: _Range, direction: int) -> Iterator[QuotientCell]:
+    """One side of a mixture without an end."""
+    start = _start(one, direction)
+    for tail in _tails(one, direction, start):
+        if tail.is_unbounded:
+            break
+        for step in range(tail.known, tail.reach):
+            yield _cell_at(one, start + direction * step)
+        if tail.is_narrow:
+            yield QuotientCell(*_beyond(one, start, direction, tail.reach), tail.above / tail.below)
+            return
+    raise UnsupportedForm("a mixture of laws whose tails settle late, or never")
+
+
+def _cells_one_way(one: _Range) -> Iterator[QuotientCell]:
+    """Of one noise: the quotient rises or falls all the way (T7)."""
+    if one.size is not None:
+        assert one.first is not None
+        yield from _halved(one, one.first, one.first + one.size)
+        return
+    direction = 1 if one.end is None else -1
+    above, below = _limit(one.above.parts[0], one.below.parts[0], direction)
+    if above.is_zero() or below.is_zero():
+        raise UnsupportedForm("laws whose quotient has no bound")
+    start, reach = _start(one, direction), 0
+    for k in range(_DOUBLINGS):
+        masses = _beyond(one, start, direction, reach)
+        quotient = _quotient(one, start + direction * reach).union(above / below)
+        if _is_one(quotient) or masses[0].max(masses[1]) < _NOTHING:
+            yield QuotientCell(*masses, quotient)
+            return
+        ends = sorted(start + direction * step for step in (reach, (1 << k) - 1 + (1 << k)))
+        yield from _halved(one, *(end + (direction < 0) for end in ends))
+        reach = 2 * reach + 1
+    raise UnsupportedForm("two laws that differ far out")
+
+
+def _beyond(one: _Range, start: int, direction: int, reach: int) -> tuple[arb, arb]:
+    """Both masses of a tail."""
+    number = start + direction * reach
+    return one.masses(*((number, None) if direction > 0 else (None, number + 1)))
+
+
+def _halved(one: _Range, first: int, end: int) -> Iterator[QuotientCell]:
+    """The numbers from ``first`` on, before ``end``, where the quotient runs one way."""
+    if end - first == 1:
+        yield _cell_at(one, first)
+        return
+    quotient = _quotient(one, first).union(_quotient(one, end - 1))
+    if _is_one(quotient):
+        yield QuotientCell(*one.masses(first, end), quotient)
+        return
+    middle = (first + end) // 2
+    yield from _halved(one, first, middle)
+    yield from _halved(one, middle, end)
+
+
+def _is_one(quotient: arb) -> bool:
+    return bool(quotient.rad() < _SAME * quotient.lower())
