@@ -13,6 +13,7 @@ from __future__ import annotations
 import datetime
 import gc
 import re
+import time
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 from types import BuiltinFunctionType, CodeType, FrameType, FunctionType
@@ -47,18 +48,25 @@ from liptest.enumerate.set_orders import (
     walks_constant_sets,
     walks_of_made_sets,
 )
+from liptest.enumerate.unfilled_memory import may_leave_unfilled, unfilled_calls
 from liptest.errors import NonDeterministicError, UnsupportedRandomnessError
 from liptest.values.faults import codes_in
 from liptest.values.lines import line_in_words
 
 _CLOCKS = frozenset({"time", "monotonic", "perf_counter", "process_time", "thread_time"})
+#: Functions of ``time`` that ask for the time zone of the machine, though they are given a time.
+ZONED_TIMES = frozenset({"ctime", "localtime", "mktime"})
 #: Functions of ``time`` that read a clock, some of them only without an argument.
 TIMES = frozenset(
     {*_CLOCKS, *(f"{clock}_ns" for clock in _CLOCKS)}
-    | {"clock_gettime", "clock_gettime_ns", "ctime", "gmtime", "localtime", "strftime", "asctime"}
+    | ZONED_TIMES
+    | {"clock_gettime", "clock_gettime_ns", "gmtime", "strftime", "asctime", "get_clock_info"}
 )
 _DATES = frozenset({"now", "today", "utcnow"})
 _CLOCK_NAMES = TIMES | _DATES
+# What the module time says of the time zone of the machine, and methods of dates that ask for it.
+_ZONES = frozenset({"timezone", "altzone", "daylight", "tzname"})
+_OF_ZONES = frozenset({"fromtimestamp", "astimezone", "timestamp"})
 # Libraries that note when something happened, and tell no answer from it.
 _NOTING = frozenset(
     {"logging", "threading", "queue", "concurrent", "selectors", "socket", "warnings"}
@@ -71,6 +79,7 @@ _TELLING_NAMES |= {"eval", "exec", "globals", "vars", "getattr", "__dict__", "__
 _OF_CALLS = frozenset({"_getframe", "_current_frames", "currentframe", "f_back", "extract_stack"})
 # Names of what gives the place of an object in memory.
 _OF_PLACES = frozenset({"addressof", "__array_interface__", "__array_struct__", "data_as"})
+_TELLING_NAMES |= _ZONES | _OF_ZONES
 _TELLING_NAMES |= _OF_PLACES | {"ctypes"}
 _TELLING_NAMES |= _OF_CALLS | {"inspect", "posix"}
 _TELLING_NAMES |= {"attrgetter", "methodcaller", "_random", *COMPUTED}
@@ -164,6 +173,8 @@ class Surroundings:
             elif type(argument) is BuiltinFunctionType:
                 if argument.__name__ in _CLOCK_NAMES:
                     self._called(frame, argument)
+                if is_program and argument.__name__ in _OF_ZONES and _asks_zone(frame, argument):
+                    self._end(frame, f"{ZONED}: datetime.{argument.__name__}", ZONE_ADVICE)
                 if id(argument.__self__) in self._files and is_program:
                     self._end(frame, self._files[id(argument.__self__)][1], HAND_IN)
         elif event == "call":
@@ -229,7 +240,14 @@ class Surroundings:
             self._end(frame, f"asks for an address in memory, in {code.co_name}", _ID_ADVICE)
         if {"posix", "environ"} <= names:
             self._end(frame, "looks at the environment: posix.environ", HAND_IN)
+        for line, what, advice in unfilled_calls(code, frame.f_globals):
+            self._end(frame, f"reads memory that nobody has filled, {what}", advice, line)
+        before = ""
         for step in steps_of(code):
+            is_zone = step.value in _ZONES and step.name == "LOAD_ATTR"
+            if is_zone and frame.f_globals.get(before) is time:
+                self._end(frame, f"{ZONED}: time.{step.value}", ZONE_ADVICE, step.line)
+            before = step.value if isinstance(step.value, str) else ""
             is_method = step.name in ("LOAD_ATTR", "LOAD_METHOD") and step.value == "__hash__"
             if is_method and code.co_name != "__hash__" and hashes_differ():
                 what = "calls __hash__(), which differs from process to process for strings"
@@ -290,6 +308,8 @@ def _is_of_polars(frame: FrameType) -> bool:
     return package_of(frame.f_globals.get("__name__")) == POLARS
 
 
+ZONED = "asks for the time zone of the machine"
+ZONE_ADVICE = "use datetime.timezone.utc, time.gmtime or calendar.timegm"
 #: What to write instead of a question to the machine.
 HAND_IN = "hand it in as a parameter"
 CLOCK_ADVICE = "leave it out, or log it with logging.info('%s', seconds)"
@@ -380,6 +400,24 @@ def _is_clock(function: BuiltinFunctionType) -> bool:
     return attribute_of(owner, "__name__") == "time" and function.__name__ in TIMES
 
 
+def _asks_zone(frame: FrameType, function: BuiltinFunctionType) -> bool:
+    """Whether a method of a date, as it is called there, answers by the zone of the machine."""
+    owner = function.__self__
+    if isinstance(owner, datetime.datetime):
+        return owner.tzinfo is None or (
+            function.__name__ == "astimezone" and _arguments_at(frame) == 0
+        )
+    if not isinstance(owner, type) or not issubclass(owner, datetime.date):
+        return False
+    return not issubclass(owner, datetime.datetime) or _arguments_at(frame) < 2
+
+
+def _arguments_at(frame: FrameType) -> int:
+    """How many arguments the call that is under way has."""
+    calls = [one for one in steps_of(frame.f_code) if one.offset <= frame.f_lasti]
+    return calls[-1].number if calls and calls[-1].name.startswith("CALL") else 0
+
+
 def _is_text(value: Any) -> bool:
     return isinstance(value, str)
 
@@ -388,4 +426,4 @@ def _is_text(value: Any) -> bool:
 def _may_tell(code: CodeType) -> bool:
     if not _TELLING_NAMES.isdisjoint(code.co_names):
         return True
-    return walks_constant_sets(code) or makes_sets(code)
+    return walks_constant_sets(code) or makes_sets(code) or may_leave_unfilled(code)

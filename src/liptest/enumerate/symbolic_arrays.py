@@ -134,8 +134,11 @@ def _unfilled(original: Callable[..., Any]) -> Callable[..., Any]:
 
 def _fill_unlike_before(session: Session, made: Any) -> None:
     """In one of two runs with zeros, as memory that nobody has used, in the other with bytes."""
-    if type(made) is not np.ndarray or made.dtype.kind not in "biufcmM" or not made.size:
+    kind = made.dtype.kind if issubclass(type(made), np.ndarray) else ""
+    is_plain = kind in tuple("biufcmMS") or (kind == "V" and not _holds_text(made.dtype))
+    if not is_plain or not made.size or not made.itemsize:
         return
+    made = made.view(np.ndarray)
     row = made if made.flags.c_contiguous else made.T
     if row.flags.c_contiguous:
         session.unfilled, session.touched = session.unfilled + 1, True
@@ -146,6 +149,14 @@ def _fill_unlike_before(session: Session, made: Any) -> None:
         seen = _random.Random(session.runs << 32 | session.unfilled)
         raw = np.frombuffer(seen.getrandbits(8 * size).to_bytes(size, "little"), np.uint8)
         row.reshape(-1).view(np.uint8)[:size] = raw & 1 if made.dtype.kind == "b" else raw
+
+
+def _holds_text(dtype: np.dtype[Any]) -> bool:
+    """Whether not every byte is one of a record: objects, and texts of which some do not exist."""
+    if dtype.hasobject or dtype.kind == "U":
+        return True
+    inner = [one[0] for one in (dtype.fields or {}).values()]
+    return any(map(_holds_text, [one.subdtype[0] if one.subdtype else one for one in inner]))
 
 
 def _with_room(session: Session, made: Any, name: str) -> Any:

@@ -194,19 +194,20 @@ def test_a_program_on_the_command_line(
 
 def compiled(name: str, folder: Path) -> list[str]:
     """The command of an example, compiled; skips where there is no compiler."""
-    needed = {"noiser.cpp": "g++", "Noiser.java": "javac"}[name]
+    needed = {"noiser.cpp": "g++", "Noiser.java": "javac", "noiser.rs": "rustc"}[name]
     if shutil.which(needed) is None:
         pytest.skip(f"no {needed}")
     source = str(EXAMPLES / name)
-    if needed == "g++":
-        subprocess.run([needed, "-O2", "-o", str(folder / "noiser"), source], check=True)
+    if needed != "javac":
+        fast = "-O2" if needed == "g++" else "-O"
+        subprocess.run([needed, fast, "-o", str(folder / "noiser"), source], check=True)
         return [str(folder / "noiser")]
     subprocess.run([needed, "-d", str(folder / "build"), source], check=True)
     return ["java", "-cp", str(folder / "build"), "Noiser"]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["noiser.cpp", "Noiser.java"])
+@pytest.mark.parametrize("name", ["noiser.cpp", "Noiser.java", "noiser.rs"])
 def test_compiled_programs(name: str, tmp_path: Path) -> None:
     """Noise in floats is found by its bits; whole numbers and grids have none."""
     command = compiled(name, tmp_path)

@@ -64,6 +64,7 @@ CLOCKS: list[Any] = [
     (lambda data: 1 / (time.time() - time.time() + 1.0) > 2, r"time\.time"),
     (lambda data: time.strftime("%Y") > "1", r"time\.strftime"),
     (lambda data: time.localtime().tm_year > 1, r"time\.localtime"),
+    (lambda data: time.get_clock_info("time").adjustable, r"time\.get_clock_info"),
     (lambda data: uuid.uuid1().version, "uuid|_uuid|time"),
     (lambda data: str(np.datetime64("now")) > "1", r"numpy\.datetime64"),
     (lambda data: random.seed(time.time()), r"time\.time"),
@@ -105,6 +106,39 @@ def test_time_may_be_logged(caplog: pytest.LogCaptureFixture) -> None:
     assert law(kept) == {2: 1.0}
     assert "took 0.0, 0.00 ms" in caplog.text
     assert time.time() > 1.0
+
+
+NOON = datetime.datetime(2020, 1, 1, 12)
+ZONES: list[Any] = [
+    (lambda data: time.timezone, r"time\.timezone"),
+    (lambda data: time.tzname[0], r"time\.tzname"),
+    (lambda data: int(data[0]) if time.daylight else 0, r"time\.daylight"),
+    (lambda data: time.localtime(0).tm_hour, r"time\.localtime"),
+    (lambda data: time.ctime(0), r"time\.ctime"),
+    (lambda data: time.mktime((2000, 1, 1, 0, 0, 0, 0, 0, 0)), r"time\.mktime"),
+    (lambda data: datetime.datetime.fromtimestamp(0).hour, r"datetime\.fromtimestamp"),
+    (lambda data: datetime.date.fromtimestamp(0).day, r"datetime\.fromtimestamp"),
+    (lambda data: NOON.astimezone().hour, r"datetime\.astimezone"),
+    (lambda data: NOON.astimezone(datetime.UTC).hour, r"datetime\.astimezone"),
+    (lambda data: NOON.timestamp(), r"datetime\.timestamp"),
+]
+
+
+@pytest.mark.parametrize("place", range(len(ZONES)))
+def test_the_time_zone_of_the_machine_is_refused(place: int) -> None:
+    """Each was followed as if the answer were the same everywhere."""
+    function, what = ZONES[place]
+    with pytest.raises(NonDeterministicError, match=rf"time zone.*{what}.*test_surr.*utc"):
+        law(function)
+
+
+def test_a_zone_that_is_given_is_none_of_the_machine() -> None:
+    utc = datetime.UTC
+    aware = NOON.replace(tzinfo=utc)
+    assert law(lambda data: datetime.datetime.fromtimestamp(0, utc).hour) == {0: 1.0}
+    assert law(lambda data: datetime.datetime.fromtimestamp(0, tz=utc).hour) == {0: 1.0}
+    assert law(lambda data: aware.astimezone(utc).hour) == {12: 1.0}
+    assert law(lambda data: int(aware.timestamp()) % 86_400) == {43_200: 1.0}
 
 
 def test_a_time_that_is_given_is_no_clock() -> None:

@@ -1,0 +1,90 @@
+"""Calls of NumPy that hand out memory nobody has filled, beside ``numpy.empty``.
+
+What a program reads of it is what lay there before: another value in each process, and mostly zeros
+in two runs right after each other. ``numpy.empty`` and ``empty_like`` have stand-ins, which fill
+differently; the calls here have none, so they are found in the code and refused.
+"""
+
+from __future__ import annotations
+
+import dis
+from collections.abc import Iterator
+from functools import lru_cache
+from types import CodeType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+_CALLS = frozenset({"CALL", "CALL_KW"})
+_LOADS = frozenset({"LOAD_ATTR", "LOAD_METHOD", "LOAD_GLOBAL", "LOAD_NAME"})
+#: What gives an array with memory of its own, and the names and place of the parameter of another.
+_ARRAYS = {
+    np.ndarray: (frozenset({"buffer"}), 2),
+    np.recarray: (frozenset({"buf"}), 2),
+    np.char.chararray: (frozenset({"buffer"}), 3),
+}
+
+
+class _Call(NamedTuple):
+    """A call with keywords: what is called, how many arguments, and where."""
+
+    name: str
+    arguments: int
+    keywords: tuple[str, ...]
+    line: int
+
+
+def may_leave_unfilled(code: CodeType) -> bool:
+    """Whether code may do one of these calls, from what it names."""
+    names = {"ndarray", "recarray", "chararray"}
+    return not names.isdisjoint(code.co_names) or any(
+        isinstance(one, tuple) and "where" in one for one in code.co_consts
+    )
+
+
+def unfilled_calls(code: CodeType, space: dict[str, Any]) -> Iterator[tuple[int, str, str]]:
+    """(line, what, what to write) of calls that leave memory unfilled; globals are in ``space``."""
+    for call in _calls_of(code):
+        called = vars(np).get(call.name, vars(np.char).get(call.name, space.get(call.name)))
+        positional = call.arguments - len(call.keywords)
+        if isinstance(called, np.ufunc):
+            is_given = "out" in call.keywords or positional > called.nin
+            if "where" in call.keywords and not is_given:
+                what = f"numpy.{call.name}(.., where=..) without out="
+                yield call.line, what, "give out= an array that is filled, or use numpy.where"
+        elif isinstance(called, type) and called in _ARRAYS:
+            names, place = _ARRAYS[called]
+            if names.isdisjoint(call.keywords) and positional <= place:
+                yield call.line, f"numpy.{call.name}(..)", "use numpy.zeros or numpy.array"
+
+
+@lru_cache(maxsize=1 << 12)
+def _calls_of(code: CodeType) -> tuple[_Call, ...]:
+    steps = [one for one in dis.get_instructions(code) if one.opname not in ("CACHE", "PRECALL")]
+    found = []
+    for place, step in enumerate(steps):
+        if step.opname not in _CALLS or (where := step.positions) is None:
+            continue
+        start = where.lineno, where.col_offset
+        loaded = [
+            one.argval
+            for one in steps[:place]
+            if one.opname in _LOADS
+            and one.positions is not None
+            and (one.positions.lineno, one.positions.col_offset) == start
+        ]
+        if loaded and where.lineno is not None:
+            keywords = _keywords(code, steps, place)
+            found.append(_Call(str(loaded[-1]), step.arg or 0, keywords, where.lineno))
+    return tuple(found)
+
+
+def _keywords(code: CodeType, steps: list[dis.Instruction], place: int) -> tuple[str, ...]:
+    before = steps[place - 1]
+    if before.opname == "KW_NAMES":
+        names = code.co_consts[before.arg or 0]
+    elif steps[place].opname == "CALL_KW":  # from Python 3.13 on
+        names = before.argval
+    else:
+        return ()
+    return tuple(map(str, names))
