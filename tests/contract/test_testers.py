@@ -108,7 +108,11 @@ def test_a_tester_that_applies_nowhere_fails():
 
 @pytest.mark.parametrize(
     ("tester", "corner", "decision"),
-    [(DJT12(), 1.0, "ACCEPT"), (DJT12(), 2.5, "REJECT"), (CDJS15(), 2.5, "REJECT")],
+    [
+        (DJT12(), 1.0, "ACCEPT"),
+        (DJT12(), 2.5, "REJECT"),
+        pytest.param(CDJS15(), 2.5, "REJECT", marks=pytest.mark.slow),
+    ],
 )
 def test_processes_give_the_same_verdict(tester, corner, decision):
     law = lt.ProductDistribution.uniform(lt.Hypercube(4))

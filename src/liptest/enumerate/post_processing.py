@@ -29,7 +29,7 @@ from liptest.values.protocol import Symbolic
 
 CUT = f"{OWN_NAMES}cut_here"
 # Kept: while a program is analysed the names stand for something else.
-_objects, _references = gc.get_objects, sys.getrefcount
+_objects, _holders, _references = gc.get_objects, gc.get_referrers, sys.getrefcount
 # What tells the state of a generator, from which draws before it follow, or looks into frames.
 _TELLING = LOOKING | {
     *("getstate", "get_state", "bit_generator", "_bit_generator", "__getstate__", "__reduce__"),
@@ -157,9 +157,16 @@ def is_kept_elsewhere(cut: Cut, tree: Any) -> bool:
 
     What the analysis itself holds - noise that was drawn - may be held by nobody else.
     """
+    if not _seems_kept(cut, tree):
+        return False
+    gc.collect()  # what nobody reaches any more may have held it
+    return _seems_kept(cut, tree)
+
+
+def _seems_kept(cut: Cut, tree: Any) -> bool:
+    """The same, where what is to be collected counts as a holder."""
     told = {id(one) for one in _parts_of(list(cut.values.values()))}
     own = _HeldByAnalysis(tree)
-    gc.collect()
     alive = [
         one
         for one in _objects()
@@ -167,16 +174,19 @@ def is_kept_elsewhere(cut: Cut, tree: Any) -> bool:
         and one.branching is tree
         and id(one) not in told
     ]
+    if not alive:
+        return False
     ids = set(map(id, alive))
     held = Counter(ids)  # by the list
-    here = sys._getframe()
-    for holder in _objects():
+    here, holder = sys._getframe(), None
+    for holder in _holders(*alive):
         if holder is alive or holder is here:
             continue
         parts = [id(part) for part in gc.get_referents(holder) if id(part) in ids]
         if parts and id(holder) not in own.ids:
             return True
         held.update(parts)
+    del holder
     for one in alive:  # noqa: SIM110  a generator would hold it, too
         # The collector does not know what arrays of objects hold. It is held besides by the name,
         # and by the argument.

@@ -100,7 +100,7 @@ def test_boolean_float_and_object_tables_are_tables() -> None:
     ],
 )
 def test_a_wrong_value_is_named(table: list[object], shown: str) -> None:
-    with pytest.raises(InputError, match=f"the value {shown} is none of 0 .. 1"):
+    with pytest.raises(InputError, match=f"the value {shown} is not one of 0 .. 1"):
         fit(table, domain=Hypercube(3), groups=[1, 2, 3])
 
 

@@ -140,7 +140,7 @@ def test_a_copy_is_another_array() -> None:
         changed[0] = 0  # not in counts
         return [float(count + rng.laplace(0, 1)) for count in counts]
 
-    domain = lt.RecordGrid([2] * 1000)
+    domain = lt.RecordGrid([2] * 40)
     assert str(lt.check_privacy(with_a_copy, domain, epsilon=2, seed=1).decision) == "YES"
     assert str(lt.check_privacy(with_a_copy, domain, epsilon=1.9, seed=1).decision) == "NO"
 
@@ -215,7 +215,7 @@ def whole_counts_by_a_half(data: Any, rng: Any) -> list[float]:
 
 
 def test_counts_by_add_at() -> None:
-    domain = lt.RecordGrid([CELLS] * 1000)
+    domain = lt.RecordGrid([CELLS] * 40)
     assert lt.check_privacy(counted_in_place, domain, epsilon=1, seed=1).decision == "YES"
     assert lt.check_privacy(counted_in_place_by_two, domain, epsilon=1, seed=1).decision == "NO"
     assert align(lt.mechanism(counted_in_place_by_two), domain).epsilon == 2.0

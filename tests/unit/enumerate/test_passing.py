@@ -103,7 +103,9 @@ def normal(data: Any, rng: Any) -> Any:
     return found
 
 
-@pytest.mark.parametrize("function", [as_list, of_items, normal])
+@pytest.mark.parametrize(
+    "function", [as_list, pytest.param(of_items, marks=pytest.mark.slow), normal]
+)
 def test_spellings_are_proved_at_any_size(function: Any) -> None:
     domain = lt.RecordGrid([10] * 5_000)
     verdict = lt.check_privacy(lt.mechanism(function), domain, epsilon=1.0, delta=1e-5)

@@ -134,6 +134,7 @@ def test_too_little_noise_of_a_rejection_sampler_is_refuted(claimed: float, delt
     assert problems(given.to_json(), of_scale_2) == []
 
 
+@pytest.mark.slow
 def test_a_claim_below_what_coins_cost_is_refuted() -> None:
     verdict = lt.check_privacy(by_rejection, lt.Hypercube(40), epsilon=0.9, seed=1)
     assert (verdict.decision, verdict.method) == ("NO", "refutation")

@@ -86,7 +86,7 @@ def test_no_with_a_witness(function: Any) -> None:
     assert "at place" in str(verdict)
 
 
-@pytest.mark.parametrize("function", [response, too_true])
+@pytest.mark.parametrize("function", [response, pytest.param(too_true, marks=pytest.mark.slow)])
 def test_certificates_hold(function: Any) -> None:
     mechanism = lt.mechanism(function)
     verdict = lt.check_privacy(mechanism, FOUR, epsilon=1.0, seed=1)

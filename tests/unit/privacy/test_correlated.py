@@ -90,7 +90,7 @@ def test_grids_have_an_expected_cost_and_exact_counts():
     ("sampler", "words"),
     [
         (lambda n, rng: np.zeros((n, D + 1), dtype=int), "shape="),
-        (lambda n, rng: np.zeros((n + 1, D), dtype=int), "asked for"),
+        (lambda n, rng: np.zeros((n + 1, D), dtype=int), "points were requested"),
         (lambda n, rng: np.full((n, D), 2), "outside"),
         (lambda n, rng: np.full((n, D), 0.5), "outside"),
     ],

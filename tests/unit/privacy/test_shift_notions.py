@@ -193,7 +193,13 @@ def test_less_is_refuted_at_its_size(function: Any, domain: Any, claim: dict[str
     ("function", "domain", "rho", "mu"),
     [
         (counts, KINDS, 0.25, math.sqrt(0.5)),
-        (count, MANY, math.exp(-1), 2 * NormalDist().inv_cdf(1 - math.exp(-0.5) / 2)),
+        pytest.param(
+            count,
+            MANY,
+            math.exp(-1),
+            2 * NormalDist().inv_cdf(1 - math.exp(-0.5) / 2),
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_both_ends_meet_at_any_size(function: Any, domain: Any, rho: float, mu: float) -> None:
@@ -230,6 +236,7 @@ def test_choices_with_weights_in_floats_have_none() -> None:
     assert "floats" in found.reason
 
 
+@pytest.mark.slow
 @settings(max_examples=6, deadline=None)
 @given(
     factors=st.lists(st.tuples(*[st.integers(-2, 2)] * 3), min_size=1, max_size=2),

@@ -83,7 +83,7 @@ def _exact(number: float) -> Any:
 def test_counts_of_many_records() -> None:
     """Half of epsilon for each count, of which two change: tight, and refuted without the half."""
     counts = lambda data: np.bincount(data, minlength=8)  # noqa: E731
-    people = lt.RecordGrid([8] * 10_000)
+    people = lt.RecordGrid([8] * 500)
     verdict = lt.check_privacy(drawn_by(counts, 0.5), people, epsilon=1, delta=ROUNDED)
     assert verdict.decision == "YES"
     assert "for every number of records" in str(verdict)
