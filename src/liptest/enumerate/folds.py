@@ -31,6 +31,7 @@ from liptest.enumerate.passing import Passing
 from liptest.enumerate.pure_code import NUMBERS, is_plain
 from liptest.values.aligned import AlignedValue
 from liptest.values.array import SymbolicArray, array_of
+from liptest.values.best_of_two import best_of_two
 from liptest.values.branching import Branching
 from liptest.values.column_functions import looked_up
 from liptest.values.distinct import Distinct, DistinctPairs
@@ -392,6 +393,10 @@ class Folds:
 
 def _best_of(written: Any, place_of: Any, values: tuple[Any, ...], named: dict[str, Any]) -> Any:
     """The largest or smallest; which of symbolic numbers it is is one question, not many."""
+    if len(values) == 2 and not named:
+        found = best_of_two(written, *values)
+        if found is not None:
+            return found
     if len(values) > 1 and not named and (_are_symbolic(values) or are_scores(list(values))):
         values = (values,)
     if len(values) != 1 or named.keys() - {"key"} or type(values[0]) not in _WALKED:

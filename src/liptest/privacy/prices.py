@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 from liptest.data.domains import Domain, IntArray
@@ -52,6 +54,8 @@ class Alignment:
     measured: float = math.inf
     said: str = ""
     is_kept: bool = False
+    #: Says what it comes to, where that is more than was claimed, and the other way may prove less.
+    put_off: Callable[[], Alignment] | None = None
 
     @property
     def epsilon(self) -> float:
@@ -74,13 +78,20 @@ def align(
     """The price of a mechanism at a delta, the lower one of both ways to follow it."""
     started = time.perf_counter()
     best = Alignment(None, reason="its code is not followed with data as symbols")
+    put_off = None
     for way in WAYS:
         found = _aligned(mechanism, domain, way, wanted, delta)
+        if found.put_off is not None:
+            put_off = found.put_off
+            continue
         if found.epsilon < best.epsilon or best.price is None:
             better = found.price is not None or way == WAYS[0]
             best = found if better else best
         if wanted is not None and found.epsilon <= wanted:
             break
+    if put_off is not None and (wanted is None or best.epsilon > wanted):
+        found = put_off()
+        best = found if found.epsilon <= best.epsilon or best.price is None else best
     return replace(best, seconds=time.perf_counter() - started)
 
 
@@ -101,6 +112,14 @@ def _aligned(
                 return found
         if followed.rounding:
             return _with_rounding(followed, way, wanted, delta)
+        if way == WAYS[0] and not delta and not isinstance(followed.differences, ManyDifferences):
+            # What the other way may prove is not first priced to the end in this one.
+            price = price_paths(followed.paths, followed.differences, wanted=wanted, gives_up=True)
+            if price.has_more:
+                rest = partial(_priced, followed, way, wanted, delta)
+                return Alignment(None, reason=price.why, put_off=rest)
+            if price.epsilon is not None and (wanted is None or price.epsilon <= wanted):
+                return _with_dearest(followed, price)
         return _priced(followed, way, wanted, delta)
     except LiptestError as error:
         return Alignment(None, reason=str(error))
@@ -194,6 +213,10 @@ def _priced(followed: Any, way: str, wanted: Fraction | None, delta: Fraction) -
             price = min(dear, key=_epsilon_of, default=price)
     except LiptestError as error:
         return Alignment(None, reason=str(error))
+    return _with_dearest(followed, price)
+
+
+def _with_dearest(followed: Any, price: Price) -> Alignment:
     dearest = followed.change_of_move(price.move) if price.move else None
     counts = len(followed.paths), followed.reads_length
     boundary = followed.pairs_of_moves((price.move,)) if price.move else ()

@@ -20,6 +20,7 @@ from liptest.symbolic.long_paths import LONG, LongShift, find_long_shift
 from liptest.symbolic.path_programs import PathRow, RowReader, blocks_of
 
 _MOST_NAMED = 5
+_TOO_DEAR = "a path costs more than was claimed"
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,8 @@ class Price:
     why: str = ""
     #: Whether probabilities at the ends of sums say it, and no shift (``log_concave``).
     is_by_ends: bool = False
+    #: Whether not all paths were priced, as one was dearer than wanted.
+    has_more: bool = False
 
     def __str__(self) -> str:
         if self.epsilon is None:
@@ -50,12 +53,17 @@ class Price:
 
 
 def price_paths(
-    paths: Iterable[AlignedPath], differences: Differences, *, wanted: Rational | None = None
+    paths: Iterable[AlignedPath],
+    differences: Differences,
+    *,
+    wanted: Rational | None = None,
+    gives_up: bool = False,
 ) -> Price:
     """The price of a program that consists of these paths, all of them.
 
     ``wanted`` is the epsilon of a claim: only where it is exceeded are dearer bounds improved at
-    length. Raises InputError for no paths, and for answers that D does not know.
+    length. With ``gives_up`` the first path that exceeds it ends the work: then there is no price,
+    and it ``has_more`` to say. Raises InputError for no paths, and for answers not in D.
     """
     goal = None if wanted is None else Fraction(wanted)
     best, at, dearest = Total(Fraction(0)), 0, None
@@ -65,6 +73,8 @@ def price_paths(
         total, why = _price_of(path, differences, goal, reader)
         if total.price is None:
             return Price(None, path=number, move=total.move, why=why)
+        if gives_up and goal is not None and total.price > goal:
+            return Price(None, path=number, move=total.move, why=_TOO_DEAR, has_more=True)
         if dearest is None or total.price > (best.price or 0):
             best, at, dearest = total, number, path
     if dearest is None:
