@@ -10,8 +10,9 @@ from typing import Any, NoReturn
 import numpy as np
 
 from liptest.enumerate.folding import fold_loops
-from liptest.enumerate.folds import Counts, Folds
+from liptest.enumerate.folds import Folds
 from liptest.enumerate.post_processing import Tail
+from liptest.enumerate.record_counts import Counts
 from liptest.values.aligned import AlignedValue
 from liptest.values.array import SymbolicArray
 from liptest.values.column import Column, column_of
@@ -91,6 +92,11 @@ class RowsOfColumn:
         self.kept = kept
         self._column = column
         self._length = length
+
+    @property
+    def column(self) -> Column:
+        """The column of all these records."""
+        return self._column
 
     @property
     def length(self) -> Any:

@@ -40,7 +40,7 @@ from liptest.enumerate.source import (
     read_source,
 )
 from liptest.enumerate.start_over import passes_that_start_over
-from liptest.enumerate.threshold_loops import threshold_loop
+from liptest.enumerate.threshold_loops import filled_dict, threshold_loop
 from liptest.enumerate.tree_pieces import (
     FOLDS,
     attribute_node,
@@ -301,6 +301,16 @@ class _Folding(ast.NodeTransformer):
     def visit_ListComp(self, node: ast.ListComp) -> Any:
         return self._comprehension(node)
 
+    def visit_DictComp(self, node: ast.DictComp) -> Any:
+        iterable = self.visit(copy.deepcopy(node.generators[0].iter))
+        found = filled_dict(self, node, self._in_scope)
+        if found is None:
+            return self._in_scope(node)
+        self.changes += 1
+        assert isinstance(found, ast.Call)
+        found.args[0] = iterable
+        return found
+
     def _comprehension(self, node: ast.ListComp | ast.GeneratorExp) -> Any:
         """``folds.comprehension(iterable, as written, checked)``, or as it is written."""
         first = node.generators[0]
@@ -361,7 +371,7 @@ class _Folding(ast.NodeTransformer):
         finally:
             self._own = before
 
-    visit_SetComp = visit_DictComp = visit_GeneratorExp = _in_scope
+    visit_SetComp = visit_GeneratorExp = _in_scope
 
     def _is_free(self, node: ast.expr) -> bool:
         root = node

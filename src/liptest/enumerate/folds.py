@@ -27,12 +27,12 @@ import numpy as np
 from liptest.enumerate.choice_tree import ChoiceTree
 from liptest.enumerate.coin_draws import draw_passes
 from liptest.enumerate.generator import ChoiceGenerator, is_generator
-from liptest.enumerate.passing import Passing
+from liptest.enumerate.passing import NoisyCounts, Passing, passing_again
 from liptest.enumerate.pure_code import NUMBERS, is_plain
+from liptest.enumerate.record_counts import ColumnRows, CountedKeys, Counts, RecordTable
 from liptest.values.aligned import AlignedValue
 from liptest.values.array import SymbolicArray, array_of
 from liptest.values.best_of_two import best_of_two
-from liptest.values.branching import Branching
 from liptest.values.column_functions import looked_up
 from liptest.values.distinct import Distinct, DistinctPairs
 from liptest.values.protocol import is_symbolic
@@ -40,7 +40,6 @@ from liptest.values.real_column import RealEntry
 from liptest.values.uniform import whole_numbers_compared
 from liptest.values.weights import are_scores, largest_of
 
-_Number = int | float | Fraction
 _EXACT = (int, float, bool, Fraction)
 COMPARISONS = {
     type(one).__name__: function
@@ -54,40 +53,6 @@ _WALKED: tuple[type, ...] = (
     *(list, tuple, range, dict, enumerate, map, zip, GeneratorType),
     *(type({}.keys()), type({}.values()), type({}.items())),
 )
-# Sums of NumPy's whole numbers may wrap beyond 2**62; of fewer than 2**40 records they do not.
-_MOST = 1 << 22
-
-
-class ColumnRows(Protocol):
-    """A column, record by record; place r stands for all records of the r-th possible value."""
-
-    #: The analysis that it is part of.
-    branching: Branching
-    #: What walking over it gives for each possible value.
-    values: list[Any]
-    #: Whether such records are there at all; not all are in a selection.
-    kept: list[bool]
-
-    @property
-    def length(self) -> Any:
-        """What len() gives: a plain number, or the answer of a selection."""
-        ...
-
-    def answer(self, table: list[_Number], kind: type, largest: _Number, steps: int) -> Any:
-        """The sum over all records of ``table[r]``, as a number of a type, int or float.
-
-        A pass adds no more than so many times, and what it adds comes to no more than
-        ``largest`` in size.
-        """
-        ...
-
-    def mapped(self, values: list[Any], kept: list[bool]) -> Any:
-        """A list with ``values[r]`` for each record, except for those that are not kept."""
-        ...
-
-    def refuse(self, words: str) -> NoReturn:
-        """End the run: what is done with the records is not followed."""
-        ...
 
 
 class Samplers(Protocol):
@@ -290,7 +255,44 @@ class Folds:
 
     def passing(self, pairs: Any) -> Passing | None:
         """Of a loop that tells the values whose noisy count is above a bound."""
-        return Passing(pairs.values) if type(pairs) is DistinctPairs else None
+        if type(pairs) is DistinctPairs:
+            return Passing(pairs.values)
+        if type(pairs) is Counts:
+            pairs = pairs.keys()
+        if type(pairs) is CountedKeys:
+            return Passing(pairs.counts, with_counts=pairs.with_counts, has_order=False)
+        return passing_again(pairs)
+
+    def filled(
+        self,
+        iterable: Any,
+        written: Callable[[Any], Any],
+        sources: Callable[[], tuple[Any, ...]],
+        parts: Callable[..., tuple[Any, ...]],
+        comparison: str,
+    ) -> Any:
+        """A comprehension that makes a dict, as it is written, and key and value of an item.
+
+        With a ``comparison`` a number and a bound come before them.
+        """
+        passing = self.passing(iterable)
+        if passing is None:
+            return written(iterable)
+        try:
+            for one in sources():
+                passing.draws(one)
+            for item in passing:
+                made = parts(*item) if type(item) is tuple else parts(item)
+                passing.tell_parts(made, comparison)
+        except Exception:
+            passing.fail()
+        return passing.result({})
+
+    def counted_in(self, counts: Any, key: Any) -> Any:
+        """``counts[key]`` in a loop that tells values whose noisy count is large."""
+        if type(counts) in (Counts, NoisyCounts):
+            return counts[key]
+        raise TypeError(f"an entry of a {type(counts).__name__} is read")
 
     def counter(self, *values: Any, **named: Any) -> Any:
         """``collections.Counter(values)``."""
@@ -445,8 +447,8 @@ class Loop:
         self._rows = rows
         self._records = records
         self._place = 0
-        self._sums: dict[str, _Table] = {}
-        self._items: dict[str, dict[Any, _Table]] = {}
+        self._sums: dict[str, RecordTable] = {}
+        self._items: dict[str, dict[Any, RecordTable]] = {}
         self._lists: dict[str, dict[int, Any]] = {}
         # Whose entries must be there before they are added to.
         self._with_keys: set[str] = set()
@@ -558,124 +560,13 @@ class Loop:
         cells[:] = entries
         return array_of(self._rows.branching, cells, dtype)
 
-    def _table(self, tables: dict[Any, _Table], name: Any) -> _Table:
+    def _table(self, tables: dict[Any, RecordTable], name: Any) -> RecordTable:
         if name not in tables:
-            tables[name] = _Table(len(self._records))
+            tables[name] = RecordTable(len(self._records))
         return tables[name]
 
-    def _item(self, name: str, key: Any) -> _Table:
+    def _item(self, name: str, key: Any) -> RecordTable:
         return self._table(self._items.setdefault(name, {}), key)
-
-
-class _Table:
-    """What each possible record adds to one number."""
-
-    def __init__(self, size: int) -> None:
-        self._entries: list[Any] = [0] * size
-        self._sizes: list[_Number] = [0] * size
-        self._steps = [0] * size
-        self._kind: type = int
-        self._largest = 0
-
-    def add(self, place: int, value: Any, sign: int, rows: ColumnRows) -> None:
-        if type(value) is RealEntry:
-            self._add_real(place, value if sign > 0 else -value)
-            return
-        if type(value) not in NUMBERS or not math.isfinite(value):
-            rows.refuse(f"adding a {type(value).__name__} in a loop over the records")
-        if isinstance(value, float):
-            self._kind = float
-            number: Any = Fraction(value)
-        else:
-            number = int(value)
-        if type(self._entries[place]) is RealEntry:
-            number = float(number)
-        self._entries[place] += sign * number
-        self._sizes[place] += abs(number)
-        self._steps[place] += 1
-        if isinstance(value, np.integer):
-            self._largest = max(self._largest, abs(int(value)))
-
-    def _add_real(self, place: int, value: RealEntry) -> None:
-        """The sum of a pass is off by what the margin has room for."""
-        before: Any = self._entries[place]
-        if type(before) is not RealEntry:
-            before = float(before)
-        is_something = type(before) is RealEntry or before
-        self._entries[place] = before + value if is_something else value
-        largest = value.largest
-        self._sizes[place] += Fraction(largest) if math.isfinite(largest) else largest
-        self._steps[place] += 1
-        self._kind = float
-
-    def answer(self, rows: ColumnRows) -> Any:
-        if self._largest >= _MOST:
-            rows.refuse("a sum that NumPy's whole numbers may not hold")
-        return rows.answer(self._entries, self._kind, max(self._sizes), max(self._steps))
-
-
-class Counts:
-    """A ``collections.Counter`` of a column: the number of each constant key is an answer.
-
-    Which keys it has depends on the records, so nothing else can be asked of it.
-    """
-
-    def __init__(
-        self,
-        rows: ColumnRows,
-        tables: dict[Any, _Table] | None = None,
-        *,
-        raises: bool = False,
-    ) -> None:
-        self._rows = rows
-        self._tables = {} if tables is None else tables
-        self._raises = raises
-        #: What it was made of, in the order of its keys.
-        self.pairs: DistinctPairs | None = None
-
-    def items(self) -> Any:
-        """Its entries, of which only those of distinct values in their order can be walked."""
-        if self.pairs is not None:
-            return self.pairs
-        return self._rows.refuse("Counter.items, which depends on which records there are")
-
-    def add(self, place: int, key: Any, number: Any) -> None:
-        """Such records count so many times under a key."""
-        table = self._tables.setdefault(key, _Table(len(self._rows.values)))
-        table.add(place, number, 1, self._rows)
-
-    def __getitem__(self, key: Any) -> Any:
-        if not is_plain(key):
-            self._rows.refuse("a count of a key that is not constant")
-        if self._raises:
-            self._rows.refuse("an entry of a dict that is there for some records only; use .get")
-        return self._number(key)
-
-    def how_many(self) -> Any:
-        """The number of its keys: each is there where its count is above 0."""
-        return sum(self._number(key) > 0 for key in self._tables)
-
-    def _number(self, key: Any) -> Any:
-        return self._tables[key].answer(self._rows) if key in self._tables else 0
-
-    def get(self, key: Any, default: Any = None) -> Any:
-        """The number of a key; with another default than 0 it tells whether there are any."""
-        if type(default) is not int or default != 0:
-            self._rows.refuse("a dict's get without the default 0")
-        if not is_plain(key):
-            self._rows.refuse("a count of a key that is not constant")
-        return self._number(key)
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return self._rows.refuse(f"Counter.{name}, which depends on which records there are")
-
-    def _refused(self, *arguments: Any) -> NoReturn:
-        self._rows.refuse("a Counter of the records, except for its entries by constant keys")
-
-    __iter__ = __len__ = __contains__ = __eq__ = __bool__ = __hash__ = _refused
-    __setitem__ = __delitem__ = __add__ = __sub__ = __or__ = __and__ = __repr__ = _refused
 
 
 def _refuse_pass(rows: ColumnRows, error: BaseException | None) -> NoReturn:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 from types import ModuleType
 from typing import Any, NoReturn
@@ -39,30 +40,50 @@ class Passing:
     Parameters
     ----------
     values
-        The distinct values of the data (``values.distinct``).
+        The distinct values of the data (``values.distinct``), or the keys of ``Counts``.
+    with_counts
+        Whether each comes with its count.
+    has_order
+        Whether they come in an order of their own, and not as the records do, which nothing may
+        tell.
     """
 
-    def __init__(self, values: Any) -> None:
+    def __init__(self, values: Any, *, with_counts: bool = True, has_order: bool = True) -> None:
         self._values = values
+        self._with_counts = with_counts
+        self._has_order = has_order
         self._run: AlignedRun = values.column.run
         self._count: Any = None
         self._first = 0
         self._entries: list[tuple[Any, Any, AlignedValue, str, Any]] = []
         self._mass = Fraction(0)
         self._answers: list[int] = []
+        self._kept: list[NoisyCount] = []
 
-    def __iter__(self) -> Iterator[tuple[Any, Any]]:
+    def __iter__(self) -> Iterator[Any]:
         book = self._values.column.answers
         if book.has_parts or not book.has_positions or self._run.missing:
             self._refuse("a loop over the values of a part of the records, or a second one")
-        for value in self._values.values:
-            self._count = self._values.count_of(value)
-            if type(self._count) is not AlignedValue:
-                self._refuse("a loop over one value")
-            if self._run.point is not None and self._run.at_point(self._count.form) == 0:
-                continue
+        if not (self._has_order or self._values.are_of_records):
+            self._refuse("a loop over sums that are not counts of records")
+        for value, count in self._there():
+            self._count = count
             self._first = len(self._run.noises)
-            yield value, self._count
+            yield (value, count) if self._with_counts else value
+
+    def _there(self) -> list[tuple[Any, AlignedValue]]:
+        """The values with their counts: all that may be there, or those of the point."""
+        values = self._values
+        counts = {value: values.count_of(value) for value in values.values}
+        if any(type(one) is not AlignedValue for one in counts.values()):
+            self._refuse("a loop over one value")
+        if self._run.point is None:
+            return list(counts.items())
+        there = {v: one for v, one in counts.items() if self._run.at_point(one.form)}
+        if not self._has_order:
+            dataset = values.column.answers.dataset
+            there = {value: there[value] for value in values.in_their_order(dataset)}
+        return list(there.items())
 
     def draws(self, source: Any) -> None:
         """What gives noise must be a generator."""
@@ -77,7 +98,10 @@ class Passing:
         """``if left > bound: found[key] = value``."""
         if type(bound) not in (int, float) or not math.isfinite(bound):
             self._refuse("a comparison with what is not a constant")
-        noise, factor = self._own_noise(left)
+        noise, factor, answer = self._own_noise(left)
+        self._answers.append(answer)
+        if not (self._has_order or all(key != one[0] for one in self._entries)):
+            self._refuse("one key for several values")
         if not is_plain(key) or not _follows_from(value, left):
             self._refuse("what is told of a value beside its own noisy count")
         constant = Fraction(left.form.constant)
@@ -85,8 +109,24 @@ class Passing:
         self._run.release(left.form)
         self._entries.append((key, value, left, comparison, bound))
 
-    def _own_noise(self, left: Any) -> tuple[Noise, Fraction]:
-        """The noise that was drawn for this value alone, and its factor."""
+    def tell_parts(self, made: tuple[Any, ...], comparison: str) -> None:
+        """What an item of a comprehension says: number, bound, key, value; or the last two."""
+        if comparison:
+            left, bound, key, value = made
+            self.tell(left, comparison, bound, key, value)
+        else:
+            self.keep(*made)
+
+    def keep(self, key: Any, value: Any) -> None:
+        """``found[key] = value`` of all values: those that are there are told later, or none."""
+        if not is_plain(key):
+            self._refuse("a key that is not constant")
+        if any(key == one.key for one in self._kept):
+            self._refuse("one key for several values")
+        self._kept.append(NoisyCount(key, value, *self._own_noise(value)))
+
+    def _own_noise(self, left: Any) -> tuple[Noise, Fraction, int]:
+        """The noise that was drawn for this value alone, its factor, and the answer's number."""
         (count, _), *_ = self._count.form.terms
         form = left.form if type(left) is AlignedValue else None
         noises = self._run.noises
@@ -98,13 +138,16 @@ class Passing:
         is_new = variable >= self._first and variable == len(noises) - 1
         if type(found) is Answer or not is_new or found.family not in ("laplace", "normal"):
             self._refuse("a comparison of a count without Laplace or normal noise of its own")
-        self._answers.append(noises[count].number)
-        return found, abs(Fraction(factor))
+        return found, abs(Fraction(factor)), noises[count].number
 
     def result(self, before: Any) -> Any:
         """What the loop has filled, a dict or a list."""
         if type(before) not in (dict, list) or before:
             self._refuse("a loop that fills what is not an empty dict or list")
+        if type(before) is list and (self._kept or not self._has_order):
+            self._refuse("a list of what is there, in the order of the records")
+        if self._kept:
+            return NoisyCounts(self, tuple(self._kept))
         self._run.missing.append((self._mass, tuple(self._answers)))
         return PassedTable(self._run, type(before), tuple(self._entries))
 
@@ -114,6 +157,104 @@ class Passing:
 
     def _refuse(self, use: str) -> NoReturn:
         raise AssertionError(self._values.refuse(use))
+
+
+@dataclass(frozen=True)
+class NoisyCount:
+    """A count with noise of its own, by key."""
+
+    key: Any
+    value: AlignedValue
+    noise: Noise
+    factor: Fraction
+    answer: int
+
+
+class NoisyCounts:
+    """A dict of noisy counts of the keys that are there; only loops that tell some walk it."""
+
+    def __init__(self, origin: Passing, entries: tuple[NoisyCount, ...]) -> None:
+        self.origin = origin
+        self.entries = entries
+        #: That of the pass.
+        self.current: NoisyCount | None = None
+
+    def items(self) -> NoisyPairs:
+        """Keys and noisy counts."""
+        return NoisyPairs(self, with_counts=True)
+
+    def keys(self) -> NoisyPairs:
+        """Keys."""
+        return NoisyPairs(self, with_counts=False)
+
+    def __getitem__(self, key: Any) -> Any:
+        if self.current is None or self.current.key is not key:
+            self.refuse()
+        return self.current.value
+
+    def refuse(self, *arguments: Any) -> NoReturn:
+        """End the run."""
+        self.origin._refuse("a dict of noisy counts of those values alone that are there")
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self.refuse()
+
+    __iter__ = __len__ = __contains__ = __eq__ = __bool__ = __hash__ = __repr__ = refuse
+    __setitem__ = __delitem__ = __or__ = refuse
+
+
+class NoisyPairs:
+    """The items or keys of noisy counts."""
+
+    def __init__(self, counts: NoisyCounts, *, with_counts: bool) -> None:
+        self.counts = counts
+        self.with_counts = with_counts
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self.counts.refuse()
+
+    def _refused(self, *arguments: Any) -> NoReturn:
+        self.counts.refuse()
+
+    __iter__ = __next__ = __len__ = __contains__ = __eq__ = __bool__ = _refused
+    __hash__ = __repr__ = _refused
+
+
+class PassingAgain(Passing):
+    """A loop over noisy counts that were kept before."""
+
+    def __init__(self, counts: NoisyCounts, *, with_counts: bool) -> None:
+        origin = counts.origin
+        super().__init__(origin._values, with_counts=with_counts, has_order=origin._has_order)
+        self._counts = counts
+
+    def __iter__(self) -> Iterator[Any]:
+        if self._run.missing:
+            self._refuse("a second loop over the values that are there")
+        for one in self._counts.entries:
+            self._counts.current = one
+            yield (one.key, one.value) if self._with_counts else one.key
+        self._counts.current = None
+
+    def _own_noise(self, left: Any) -> tuple[Noise, Fraction, int]:
+        one = self._counts.current
+        assert one is not None  # within a pass
+        if type(left) is not AlignedValue or left.form.terms != one.value.form.terms:
+            self._refuse("a comparison of more than the noisy count of this value")
+        return one.noise, one.factor, one.answer
+
+
+def passing_again(pairs: Any) -> PassingAgain | None:
+    """Of a loop over noisy counts that were kept before; None for all else."""
+    if type(pairs) is NoisyCounts:
+        pairs = pairs.keys()
+    if type(pairs) is not NoisyPairs:
+        return None
+    return PassingAgain(pairs.counts, with_counts=pairs.with_counts)
 
 
 class PassedTable(ReleasedValue):

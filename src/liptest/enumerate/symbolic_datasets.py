@@ -64,6 +64,7 @@ class Records:
     def value(self, answer: Answer, dataset: NDArray[Any]) -> Fraction:
         if self._counted[0] is not dataset:
             self._counted = dataset, {}
+            self._answers.dataset = dataset
         part, known = self._answers.parts[answer.number], self._counted[1]
         if part not in known:
             records = self._answers.records_of(answer.number, dataset)

@@ -11,15 +11,27 @@ import builtins
 import copy
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from liptest.enumerate.fold_passes import Rewriting, is_fresh_before
 from liptest.enumerate.pure_code import is_builtin
 from liptest.enumerate.source import OWN_NAMES, names_loaded, names_stored
-from liptest.enumerate.tree_pieces import attribute_node, call_of_folds, name_node
+from liptest.enumerate.tree_pieces import (
+    attribute_node,
+    call_of_folds,
+    lambda_node,
+    name_node,
+    tuple_node,
+)
 
 _DRAWING = ("laplace", "normal", "normalvariate", "gauss")
-_CALCULATING = (builtins.int, builtins.float, builtins.round, builtins.max, builtins.min)
-_PARTS = (ast.Name, ast.Constant, ast.BinOp, ast.UnaryOp, ast.operator, ast.unaryop, ast.Load)
+_CALCULATING = (
+    *(builtins.int, builtins.float, builtins.round, builtins.max, builtins.min, builtins.str),
+)
+_PARTS = (
+    *(ast.Name, ast.Constant, ast.BinOp, ast.UnaryOp, ast.operator, ast.unaryop, ast.Load),
+    *(ast.JoinedStr, ast.FormattedValue),
+)
 
 
 @dataclass(frozen=True)
@@ -28,9 +40,8 @@ class ThresholdLoop:
 
     node: ast.For
     assigned: list[ast.stmt]
-    left: str
-    comparison: str
-    bound: ast.expr
+    #: What is compared with what; None where all values are kept for later.
+    test: Test | None
     found: str
     key: ast.expr
     value: ast.expr
@@ -47,11 +58,12 @@ class ThresholdLoop:
         def called(method: str, *arguments: ast.expr) -> ast.expr:
             return ast.Call(attribute_node(loop, method), list(arguments), [])
 
-        told = called(
-            "tell", name_node(self.left), ast.Constant(self.comparison), self.bound, self.key
-        )
-        assert isinstance(told, ast.Call)
-        told.args.append(self.value)
+        test = self.test
+        if test is None:
+            told = called("keep", self.key, self.value)
+        else:
+            compared = test.left, ast.Constant(test.comparison), test.bound
+            told = called("tell", *compared, self.key, self.value)
         checks = [ast.Expr(called("draws", copy.deepcopy(one))) for one in self.sources]
         body = [*checks, *copy.deepcopy(self.assigned), ast.Expr(told)]
         walk = ast.For(copy.deepcopy(self.node.target), name_node(loop), body, [])
@@ -78,12 +90,12 @@ class ThresholdLoop:
 
 def threshold_loop(folding: Rewriting, node: ast.For) -> ThresholdLoop | None:
     """The parts of a loop of this shape; None for all others."""
-    target = node.target
-    if node.orelse or not node.body or not isinstance(target, ast.Tuple):
+    names = _walked_names(node.target)
+    if node.orelse or not node.body or names is None:
         return None
-    names = [one.id for one in target.elts if isinstance(one, ast.Name)]
     *assigned, last = node.body
-    if len(set(names)) != 2 or len(target.elts) != 2 or not isinstance(last, ast.If):
+    told = _told(last)
+    if told is None:
         return None
     sources: list[ast.expr] = []
     own = set(names)
@@ -98,33 +110,139 @@ def threshold_loop(folding: Rewriting, node: ast.For) -> ThresholdLoop | None:
         if names_loaded(one.value) & (later - own):
             return None  # of the pass before
         own.add(to.id)
-    told = _told(last)
-    test = last.test
-    if told is None or not isinstance(test, ast.Compare) or len(test.ops) != 1:
+    condition, found, key, value = told
+    test = None
+    if condition is not None:
+        test = _test_of(folding, condition, own)
+        if test is None or not names_loaded(test.left) & own:
+            return None
+    kept = sources if test is None else None
+    if not all(_calculates(folding, one, draws) for one, draws in ((key, None), (value, kept))):
         return None
-    found, key, value = told
-    left, bound, comparison = test.left, test.comparators[0], type(test.ops[0]).__name__
-    if comparison not in ("Gt", "GtE") or not isinstance(left, ast.Name) or left.id not in own:
-        return None
-    if names_loaded(bound) & own or not _calculates(folding, bound, None):
-        return None
-    if not all(_calculates(folding, one, None) for one in (key, value)):
-        return None
-    loaded = names_loaded(key, value, bound, *assigned)
+    compared = [] if test is None else [test.left, test.bound]
+    loaded = names_loaded(key, value, *assigned, *compared)
     if found in own or found in loaded or own & folding.names_read_later(node):
         return None
     if names_stored(node) - own or not own <= {*folding.source.function.__code__.co_varnames}:
         return None
     if not is_fresh_before(folding, node, found):
         return None
-    return ThresholdLoop(node, assigned, left.id, comparison, bound, found, key, value, sources)
+    key, value = (_with_counts(one) for one in (key, value))
+    body = [_with_counts(one) for one in assigned]
+    if test is not None:
+        test = Test(_with_counts(test.left), test.comparison, test.bound)
+    return ThresholdLoop(node, body, test, found, key, value, sources)
 
 
-def _told(node: ast.If) -> tuple[str, ast.expr, ast.expr] | None:
-    """``found[key] = value`` or ``found.append(value)``: the name, the key, and the value."""
+def filled_dict(
+    folding: Rewriting, node: ast.DictComp, written: Callable[[ast.DictComp], ast.expr]
+) -> ast.expr | None:
+    """``{key: value for value, count in pairs if noisy > bound}``, which asks what is walked.
+
+    ``written`` makes it as it was, of the same iterable by another name. None for other shapes.
+    """
+    first = node.generators[0]
+    names = _walked_names(first.target)
+    if len(node.generators) > 1 or first.is_async or len(first.ifs) > 1 or names is None:
+        return None
+    named = {one.target.id for one in ast.walk(node) if isinstance(one, ast.NamedExpr)}
+    if named and _are_read_elsewhere(folding, node, named):
+        return None
+    sources: list[ast.expr] = []
+    own = set(names) | named
+    test = _test_of(folding, first.ifs[0], own, sources) if first.ifs else None
+    if (first.ifs and test is None) or not _calculates(folding, node.key, None):
+        return None
+    if not _calculates(folding, node.value, sources):
+        return None
+    compared = [] if test is None else [test.left, test.bound]
+    parts = [_with_counts(copy.deepcopy(one)) for one in (*compared, node.key, node.value)]
+    told = lambda_node(None, tuple_node(parts))
+    assert isinstance(told, ast.Lambda)
+    told.args.args = [ast.arg(name) for name in names]
+    hidden = f"{OWN_NAMES}iterable"
+    iterable, first.iter = first.iter, name_node(hidden)
+    call = call_of_folds(
+        "filled",
+        iterable,
+        lambda_node(hidden, written(node)),
+        lambda_node(None, tuple_node([copy.deepcopy(one) for one in sources])),
+        told,
+        ast.Constant("" if test is None else test.comparison),
+    )
+    return ast.copy_location(call, node)
+
+
+@dataclass(frozen=True)
+class Test:
+    """``left > bound``."""
+
+    __test__ = False
+
+    left: ast.expr
+    comparison: str
+    bound: ast.expr
+
+
+_MIRRORED = {"Lt": "Gt", "LtE": "GtE"}
+
+
+def _test_of(
+    folding: Rewriting, node: ast.expr, own: set[str], sources: list[ast.expr] | None = None
+) -> Test | None:
+    """A comparison of what a pass has with a bound that is none of its own."""
+    if not isinstance(node, ast.Compare) or len(node.ops) != 1:
+        return None
+    left, bound, comparison = node.left, node.comparators[0], type(node.ops[0]).__name__
+    if comparison in _MIRRORED:
+        left, bound, comparison = bound, left, _MIRRORED[comparison]
+    if comparison not in ("Gt", "GtE") or names_loaded(bound) & own:
+        return None
+    is_calculated = _calculates(folding, bound, None) and _calculates(folding, left, sources)
+    return Test(left, comparison, bound) if is_calculated else None
+
+
+def _walked_names(target: ast.expr) -> list[str] | None:
+    """``value, count`` or ``value``."""
+    entries = target.elts if isinstance(target, ast.Tuple) else [target]
+    names = [one.id for one in entries if isinstance(one, ast.Name)]
+    is_known = len(set(names)) == len(entries) and len(entries) <= 2
+    return names if is_known else None
+
+
+def _are_read_elsewhere(folding: Rewriting, node: ast.AST, names: set[str]) -> bool:
+    """Whether names are read outside of an expression."""
+
+    def reads(*trees: ast.AST) -> int:
+        every = (one for tree in trees for one in ast.walk(tree))
+        return sum(isinstance(one, ast.Name) and one.id in names for one in every)
+
+    return reads(*folding.source.body) != reads(node)
+
+
+class _Counted(ast.NodeTransformer):
+    def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
+        return call_of_folds("counted_in", node.value, node.slice)
+
+
+def _with_counts(node: Any) -> Any:
+    """The same, where ``counts[key]`` asks what is walked."""
+    return ast.fix_missing_locations(_Counted().visit(copy.deepcopy(node)))
+
+
+def _told(node: ast.stmt) -> tuple[ast.expr | None, str, ast.expr, ast.expr] | None:
+    """``found[key] = value`` or ``found.append(value)``: the test, the name, key, and value."""
+    if not isinstance(node, ast.If):
+        entry = _entry(node)
+        is_entry = entry is not None and isinstance(node, ast.Assign)
+        return (None, *entry) if is_entry and entry is not None else None
     if node.orelse or len(node.body) != 1:
         return None
-    one = node.body[0]
+    entry = _entry(node.body[0])
+    return None if entry is None else (node.test, *entry)
+
+
+def _entry(one: ast.stmt) -> tuple[str, ast.expr, ast.expr] | None:
     if isinstance(one, ast.Assign) and len(one.targets) == 1:
         target = one.targets[0]
         if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
@@ -142,6 +260,10 @@ def _calculates(folding: Rewriting, node: ast.expr, sources: list[ast.expr] | No
     """Whether an expression only calculates, and draws noise where its sources are to be noted."""
     if isinstance(node, ast.Tuple):
         return all(_calculates(folding, one, sources) for one in node.elts)
+    if isinstance(node, ast.Subscript):  # of what is walked, which is asked when it runs
+        return isinstance(node.value, ast.Name) and isinstance(node.slice, ast.Name)
+    if isinstance(node, ast.NamedExpr):
+        return _calculates(folding, node.value, sources)
     if not isinstance(node, ast.Call):
         inner = [one for one in ast.iter_child_nodes(node) if isinstance(one, ast.expr)]
         return isinstance(node, _PARTS) and all(_calculates(folding, e, sources) for e in inner)

@@ -124,6 +124,8 @@ class AnswerBook:
         self._parted: dict[range | DrawnPart, AnswerBook] = {}
         #: Positions by number of a random order, in a run at a point.
         self.orders: dict[int, NDArray[Any]] = {}
+        #: The records of a run at a point.
+        self.dataset: NDArray[Any] | None = None
         #: Of orders that coins make: what no record is in them with more than.
         self.shares: dict[int, Fraction | None] = {}
         self._lengths_read: set[int] = set()
