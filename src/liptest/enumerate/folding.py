@@ -65,10 +65,12 @@ _OVER_COLUMNS = {
     "min": builtins.min,
     "zip": builtins.zip,
     "dict": builtins.dict,
+    "sorted": builtins.sorted,
+    "median": statistics.median,
 }
 _TAKING_GENERATORS = (
     *(builtins.sum, builtins.list, collections.Counter),
-    *(math.fsum, statistics.mean, statistics.fmean),
+    *(math.fsum, statistics.mean, statistics.fmean, builtins.sorted, statistics.median),
 )
 
 

@@ -36,6 +36,7 @@ from liptest.values.best_of_two import best_of_two
 from liptest.values.column_functions import looked_up
 from liptest.values.distinct import Distinct, DistinctPairs
 from liptest.values.protocol import is_symbolic
+from liptest.values.ranked_records import extreme_record, median_record, sorted_records
 from liptest.values.real_column import RealEntry
 from liptest.values.uniform import whole_numbers_compared
 from liptest.values.weights import are_scores, largest_of
@@ -188,11 +189,31 @@ class Folds:
 
     def max(self, *values: Any, **named: Any) -> Any:
         """``max(values, key=..)``."""
+        if len(values) == 1 and not named and self.rows_of(values[0]) is not None:
+            found = extreme_record(values[0], 1)
+            if found is not None:
+                return found
         return _best_of(builtins.max, np.argmax, values, named)
 
     def min(self, *values: Any, **named: Any) -> Any:
         """``min(values, key=..)``."""
+        if len(values) == 1 and not named and self.rows_of(values[0]) is not None:
+            found = extreme_record(values[0], -1)
+            if found is not None:
+                return found
         return _best_of(builtins.min, np.argmin, values, named)
+
+    def sorted(self, values: Any, **named: Any) -> Any:
+        """``sorted(values)``."""
+        found = None
+        if named.keys() <= {"reverse"} and self.rows_of(values) is not None:
+            found = sorted_records(values, descends=bool(named.get("reverse", False)))
+        return sorted(values, **named) if found is None else found
+
+    def median(self, values: Any) -> Any:
+        """``statistics.median(values)``."""
+        found = None if self.rows_of(values) is None else median_record(values)
+        return statistics.median(values) if found is None else found
 
     def running_best(
         self,

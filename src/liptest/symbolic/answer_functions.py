@@ -107,6 +107,8 @@ class AnswerFunction:
 
     #: Whether a part of a move has that part of its reach at most.
     is_homogeneous: ClassVar[bool] = True
+    #: Whether it moves by at most its width, whatever else moves: in the box alone.
+    is_in_box: ClassVar[bool] = False
 
     def value(self, values: Sequence[Fraction]) -> Fraction:
         """The function of the values of its parts."""
@@ -178,6 +180,45 @@ class Clipped(AnswerFunction):
     def is_whole(self) -> bool:
         bounds = [one for one in (self.low, self.high) if one is not None]
         return super().is_whole and all(one.denominator == 1 for one in bounds)
+
+
+@dataclass(frozen=True)
+class Ranked(AnswerFunction):
+    """The record of a rank, 1 being the smallest: ``parts`` are how many have each level."""
+
+    levels: tuple[Fraction, ...] = ()
+    rank: int = 1
+    records: int = 1
+    is_homogeneous = False
+    is_in_box = True
+
+    def value(self, values: Sequence[Fraction]) -> Fraction:
+        counted = _ZERO
+        for level, count in zip(self.levels, values, strict=True):
+            counted += count
+            if counted >= self.rank:
+                return level
+        return self.levels[-1]
+
+    def reach(self, moves: Sequence[Fraction]) -> Ends:
+        width = self.levels[-1] - self.levels[0]
+        return -width, width
+
+    def width(self, widths: Sequence[Fraction]) -> Fraction:
+        return self.levels[-1] - self.levels[0]
+
+    def turns(self) -> list[AnswerSum]:
+        # The largest level takes this rank as soon as so many have it.
+        most = self.records - self.rank + Fraction(1, 2)
+        return [self.parts[-1].minus(AnswerSum((), most))]
+
+    @property
+    def is_whole(self) -> bool:
+        return all(one.denominator == 1 for one in self.levels)
+
+    @property
+    def ends(self) -> Ends | None:
+        return self.levels[0], self.levels[-1]
 
 
 @dataclass(frozen=True)
@@ -409,6 +450,8 @@ class _Grown:
         self.numbers = frozenset(one.number for one in functions)
         self._users: dict[int, list[int]] = {}
         for place, one in enumerate(functions):
+            if one.function.is_in_box:
+                continue
             for part in one.function.parts:
                 for other, _ in part.terms:
                     self._users.setdefault(other.number, []).append(place)

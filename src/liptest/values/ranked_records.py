@@ -1,0 +1,217 @@
+"""Records in their order: the median, a quantile, the largest, ``sorted(data)[k]``.
+
+The record of one rank may become any other value when one record is replaced, so it is an answer
+that moves by its whole range (``answer_functions.Ranked``; docs/theory/size.md, S14). Nothing else
+is asked of records in their order.
+"""
+
+from __future__ import annotations
+
+import operator
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from liptest.symbolic.answer_functions import Ranked
+from liptest.symbolic.forms import Form
+from liptest.values.aligned import AlignedValue
+from liptest.values.array import OpaqueArray
+from liptest.values.column import FUNCTIONS, Column, column_of
+from liptest.values.protocol import is_symbolic
+from liptest.values.record_list import RecordList
+
+_NO_VALUE: Any = np._NoValue
+# Values of a record that may be told apart, and whole numbers of which floats interpolate exactly.
+_MOST_LEVELS, _LARGEST = 2_000, 1 << 30
+_ADVICE = (
+    "take one record of it by its place, as s[len(s) // 2]; what is small for every dataset is a "
+    "quantile from noisy counts"
+)
+
+
+class SortedRecords(OpaqueArray):
+    """All records from the smallest to the largest; entries are asked for by constant places.
+
+    Parameters
+    ----------
+    column
+        Of the records.
+    kind
+        The type of an entry.
+    descends
+        Whether the largest comes first.
+    """
+
+    __slots__ = ("branching", "column", "descends", "kind")
+
+    described = described_in_arrays = "the records in their order"
+    advice = _ADVICE
+
+    def __init__(self, column: Column, kind: Any, *, descends: bool = False) -> None:
+        self.branching = column.branching
+        self.column = column
+        self.kind = kind
+        self.descends = descends
+
+    def __len__(self) -> int:
+        return self.column.read_length()
+
+    @property
+    def size(self) -> int:
+        """How many there are."""
+        return len(self)
+
+    @property
+    def shape(self) -> tuple[int]:
+        """That of a line."""
+        return (len(self),)
+
+    def tolist(self) -> SortedRecords:
+        """The same records as Python's numbers."""
+        return SortedRecords(self.column, self.kind(0).item().__class__, descends=self.descends)
+
+    def __getitem__(self, index: Any) -> Any:
+        if type(index) is slice and (index.start, index.stop, index.step) == (None, None, -1):
+            return SortedRecords(self.column, self.kind, descends=not self.descends)
+        if is_symbolic(index) or isinstance(index, (slice, tuple, np.ndarray)):
+            return self.refuse("a use of several records")
+        place, records = operator.index(index), len(self)
+        if not -records <= place < records:
+            raise IndexError("list index out of range")
+        place %= records
+        return record_of_rank(
+            self.column, records - place if self.descends else place + 1, self.kind
+        )
+
+
+def can_be_ranked(column: Column) -> bool:
+    """Whether records are whole numbers in a line, of which it is known how many there are."""
+    is_line = column.table.ndim == 1 and column.kept is None and not column.is_off
+    if not is_line or column.answers.is_by_coins or column.dtype != np.int64:
+        return False
+    return bool(np.abs(column.table).max() < _LARGEST) and len(column.table) <= _MOST_LEVELS
+
+
+def record_of_rank(column: Column, rank: int, kind: Any) -> Any:
+    """The record of a rank, 1 being the smallest, as a number of a type."""
+    form = _form_of_rank(column, rank)
+    return AlignedValue(column.run, form, kind) if form.terms else kind(int(form.constant))
+
+
+def _form_of_rank(column: Column, rank: int) -> Form:
+    levels, table = np.unique(column.table), column.table
+    records = column.read_length()
+    if len(levels) == 1:
+        return Form(int(levels[0]))
+    counts = [column.sum_up(table == level, np.int64, "a record of one rank") for level in levels]
+    parts = tuple(column.run.sum_of_answers(one.form) for one in counts)
+    found = Ranked(parts, tuple(Fraction(int(one)) for one in levels), rank, records)
+    return column.run.function_of_answers(found)
+
+
+def _between(column: Column, place: Fraction) -> AlignedValue | Any:
+    """A number between two records in their order, where ``place`` is from 0 on."""
+    low = int(place)
+    share = place - low
+    form = _form_of_rank(column, low + 1)
+    if share:
+        form = form * (1 - share) + _form_of_rank(column, low + 2) * share
+    if not form.terms:
+        return np.float64(float(form.constant))
+    return AlignedValue(column.run, form, np.float64)
+
+
+def sorted_records(values: Any, *, descends: bool) -> SortedRecords | None:
+    """``sorted(values)`` of numbers of the records; None where they are not followed."""
+    column = _column_of_numbers(values)
+    return None if column is None else SortedRecords(column, _kind(values), descends=descends)
+
+
+def extreme_record(values: Any, sign: int) -> Any:
+    """``max(values)``, or with the sign -1 ``min(values)``; None where that is not followed."""
+    column = _column_of_numbers(values)
+    if column is None:
+        return None
+    return record_of_rank(column, column.read_length() if sign > 0 else 1, _kind(values))
+
+
+def median_record(values: Any) -> Any:
+    """``statistics.median(values)``; None where that is not followed."""
+    column = _column_of_numbers(values)
+    if column is None:
+        return None
+    records = column.read_length()
+    if records % 2:
+        return record_of_rank(column, records // 2 + 1, _kind(values))
+    return _between(column, Fraction(records - 1, 2)).typed(float)
+
+
+def _kind(values: Any) -> Any:
+    return int if type(values) is RecordList else np.int64
+
+
+def _column_of_numbers(values: Any) -> Column | None:
+    is_list = type(values) is RecordList
+    if is_list and not all(type(one) is int for one in values.values):
+        return None
+    column = column_of(values.column() if is_list else values)
+    return column if column is not None and can_be_ranked(column) else None
+
+
+def _ranked(array: Any, options: dict[str, Any]) -> Column | None:
+    """The column of which the record of one rank is asked; None for other uses."""
+    column = column_of(array)
+    given = [one for one in options.values() if one is not None and one is not _NO_VALUE]
+    return None if column is None or given or not can_be_ranked(column) else column
+
+
+def _largest(array: Any, axis: Any = None, out: Any = None, **options: Any) -> Any:
+    column = _ranked(array, {"axis": axis, "out": out, **options})
+    if column is None:
+        return NotImplemented
+    return record_of_rank(column, column.read_length(), column.dtype.type)
+
+
+def _smallest(array: Any, axis: Any = None, out: Any = None, **options: Any) -> Any:
+    column = _ranked(array, {"axis": axis, "out": out, **options})
+    return NotImplemented if column is None else record_of_rank(column, 1, column.dtype.type)
+
+
+def _median(array: Any, axis: Any = None, out: Any = None, **options: Any) -> Any:
+    column = _ranked(array, {"axis": axis, "out": out, **options})
+    if column is None:
+        return NotImplemented
+    return _between(column, Fraction(column.read_length() - 1, 2))
+
+
+def _quantile(array: Any, q: Any, axis: Any = None, out: Any = None, **options: Any) -> Any:
+    column = _ranked(array, {"axis": axis, "out": out, **options})
+    if column is None or is_symbolic(q) or np.ndim(q) or not 0 <= q <= 1:
+        return NotImplemented
+    # As NumPy has it, in floats.
+    return _between(column, Fraction(float(q) * (column.read_length() - 1)))
+
+
+def _percentile(array: Any, q: Any, *more: Any, **options: Any) -> Any:
+    if is_symbolic(q) or np.ndim(q):
+        return NotImplemented
+    return _quantile(array, np.true_divide(q, 100), *more, **options)
+
+
+def _sort(array: Any, axis: Any = -1, **options: Any) -> Any:
+    column = _ranked(array, options)
+    if column is None or axis not in (-1, 0):
+        return NotImplemented
+    return SortedRecords(column, column.dtype.type)
+
+
+for _functions, _rule in (
+    ((np.max, np.amax), _largest),
+    ((np.min, np.amin), _smallest),
+    ((np.median,), _median),
+    ((np.quantile,), _quantile),
+    ((np.percentile,), _percentile),
+    ((np.sort,), _sort),
+):
+    FUNCTIONS.update(dict.fromkeys(_functions, _rule))

@@ -1,0 +1,138 @@
+"""Records in their order: prices beside the largest move of any neighbours, by brute force."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Callable
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+
+import liptest as lt
+from liptest.privacy.prices import align
+
+VALUES, RECORDS = 4, 5
+SMALL = lt.RecordGrid([VALUES] * RECORDS)
+LARGE = lt.RecordGrid([101] * 5_000)
+
+#: What is asked of the records, without noise.
+RANKED: dict[str, Callable[[Any], Any]] = {
+    "median": np.median,
+    "largest": np.max,
+    "smallest": lambda data: data.min(),
+    "quantile": lambda data: np.quantile(data, 0.3),
+    "percentile": lambda data: np.percentile(data * 3 + 1, 90),
+    "sorted": lambda data: sorted(data.tolist())[2],
+    "from the top": lambda data: sorted(data, reverse=True)[1],
+    "sorted by NumPy": lambda data: np.sort(data)[::-1][0],
+    "of a list": lambda data: max(int(one) for one in data),
+    "statistics": lambda data: statistics.median(data.tolist()),
+    "of a part": lambda data: np.median(data[:4]),
+    "range": lambda data: max(data) - min(data),
+    "rounded down": lambda data: np.max(data) // 2,
+    "with a count": lambda data: np.median(data) + (data == 0).sum(),
+}
+
+
+# One record each; what lies between two of them never moves by all of its price.
+ALONE = ("median", "largest", "smallest", "sorted", "from the top", "sorted by NumPy", "of a list")
+
+
+def largest_move(function: Callable[[Any], Any]) -> float:
+    """Between datasets of which one record differs."""
+    known = {x: float(function(np.array(x))) for x in product(range(VALUES), repeat=RECORDS)}
+    return max(
+        abs(known[x] - known[(*x[:place], value, *x[place + 1 :])])
+        for x, place, value in product(known, range(RECORDS), range(VALUES))
+    )
+
+
+def with_noise(name: str, scale: float) -> Any:
+    function = RANKED[name]
+    if name == "of a list":  # loops are followed in functions whose source can be read
+
+        def released(data: Any, rng: Any) -> Any:
+            return max(int(one) for one in data) + rng.laplace(0, scale)
+
+    elif name == "sorted":
+
+        def released(data: Any, rng: Any) -> Any:
+            return sorted(data.tolist())[2] + rng.laplace(0, scale)
+
+    elif name == "from the top":
+
+        def released(data: Any, rng: Any) -> Any:
+            return sorted(data, reverse=True)[1] + rng.laplace(0, scale)
+
+    elif name == "statistics":
+
+        def released(data: Any, rng: Any) -> Any:
+            return statistics.median(data.tolist()) + rng.laplace(0, scale)
+
+    elif name == "range":
+
+        def released(data: Any, rng: Any) -> Any:
+            return max(data) - min(data) + rng.laplace(0, scale)
+
+    else:
+
+        def released(data: Any, rng: Any) -> Any:
+            return function(data) + rng.laplace(0, scale)
+
+    return lt.mechanism(released)
+
+
+@pytest.mark.parametrize("name", RANKED)
+def test_no_price_is_below_the_largest_move(name: str) -> None:
+    found = align(with_noise(name, 1.0), SMALL)
+    least = largest_move(RANKED[name])
+    assert found.price is not None
+    assert found.epsilon >= least - 1e-12
+    if name in ALONE:
+        assert found.epsilon == pytest.approx(least)
+
+
+OTHERS = [pytest.param(one, marks=pytest.mark.slow) for one in ("median", "statistics", "sorted")]
+
+
+@pytest.mark.parametrize("name", ["percentile", "range", *OTHERS])
+def test_a_range_of_noise_is_enough_at_any_size_and_less_is_refuted(name: str) -> None:
+    scale = {"percentile": 300.0, "range": 200.0}.get(name, 100.0)
+    assert lt.check_privacy(with_noise(name, scale), LARGE, epsilon=1.0).decision == "YES"
+    assert lt.check_privacy(with_noise(name, scale / 4), LARGE, epsilon=1.0).decision == "NO"
+
+
+def test_normal_noise_and_comparisons() -> None:
+    def gaussian(data: Any, rng: Any) -> Any:
+        return float(np.median(data) + rng.normal(0, 500.0))
+
+    def is_old(data: Any, rng: Any) -> Any:
+        return (np.sort(data)[2_500] > 50) + rng.laplace(0, 1.0)
+
+    assert align(lt.mechanism(gaussian), LARGE, Fraction(1), Fraction(1, 10**5)).epsilon <= 1
+    assert align(lt.mechanism(is_old), LARGE).epsilon == 1
+
+
+def of_a_selection(data: Any, rng: Any) -> Any:
+    return np.median(data[data > 1]) + rng.laplace(0, 100.0)
+
+
+def trimmed(data: Any, rng: Any) -> Any:
+    return np.sort(data)[1:-1].sum() + rng.laplace(0, 100.0)
+
+
+def without_noise(data: Any, rng: Any) -> Any:
+    return np.median(data)
+
+
+def of_floats(data: Any, rng: Any) -> Any:
+    return np.median(data / 3) + rng.laplace(0, 100.0)
+
+
+@pytest.mark.parametrize("function", [of_a_selection, trimmed, without_noise, of_floats])
+def test_other_uses_have_no_price(function: Callable[..., Any]) -> None:
+    assert align(lt.mechanism(function), SMALL).epsilon == math.inf
