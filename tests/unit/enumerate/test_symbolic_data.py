@@ -63,12 +63,12 @@ def test_the_line_of_a_decorated_function_is_its_own() -> None:
     @lt.mechanism
     def single(data: Any, rng: Any) -> float:
         clipped = np.clip(data, 0, 1)
-        first = np.sort(clipped)
+        first = np.roll(clipped, 1)
         return float(first[0] + rng.laplace(0, 1.0))
 
     found = single.aligned_paths(lt.Hypercube(9))
     assert isinstance(found, NoPaths)
-    assert ": first = np.sort(clipped))" in found.reason
+    assert ": first = np.roll(clipped, 1))" in found.reason
 
 
 def test_noise_whose_scale_is_data_is_refused() -> None:

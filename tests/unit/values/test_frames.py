@@ -149,7 +149,7 @@ NOT_FOLLOWED: dict[str, Callable[[Any], Any]] = {
     "truth": lambda f: 1 if (f["age"] > 3).any() else 0,
     "write": lambda f: f.__setitem__("age", 0) or 0,
     "clip by data": lambda f: f["age"].clip(0, f["age"].sum()).sum(),
-    "unknown function": lambda f: np.median(f["age"]),
+    "unknown function": lambda f: np.nanmedian(f["age"]),
     "all of it": lambda f: np.asarray(f).sum(),
     "another operator": lambda f: (f["region"] + "x").count(),
 }
@@ -166,7 +166,7 @@ WORDS = {
     "truth": r"used in \.any",
     "write": r"an assignment",
     "clip by data": r"not constants",
-    "unknown function": r"numpy\.median",
+    "unknown function": r"numpy\.nanmedian",
     "all of it": r"numpy\.array",
     "another operator": r"an operator of names",
 }
