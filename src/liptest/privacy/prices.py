@@ -209,8 +209,9 @@ def _priced(followed: Any, way: str, wanted: Fraction | None, delta: Fraction) -
             price = price_direct_sums(followed.paths, followed.differences, delta=delta)
         if price.epsilon is None or (wanted is not None and price.epsilon > wanted):
             ends = price_by_ends(followed.paths, followed.differences)
-            dear = [one for one in (ends, price) if one is not None and one.epsilon is not None]
-            price = min(dear, key=_epsilon_of, default=price)
+            dear = [one for one in (price, ends) if one is not None and one.epsilon is not None]
+            # Where to look for a refutation is what shifts say.
+            price = replace(min(dear, key=_epsilon_of, default=price), move=price.move)
     except LiptestError as error:
         return Alignment(None, reason=str(error))
     return _with_dearest(followed, price)
