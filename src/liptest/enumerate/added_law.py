@@ -35,7 +35,7 @@ from liptest.symbolic.forms import Form
 from liptest.values.aligned import AlignedRun
 from liptest.values.branching import Branching, UnweightedBranches
 
-_MAX_LEAVES, _MAX_CHOICES, _MOST_MOVES = 50_000, 400, 1000
+_MAX_LEAVES, _MAX_CHOICES, _MOST_MOVES = 20_000, 400, 1000
 # Datasets on which the function is run as it is written, and how often.
 _DATASETS, _FEWEST, _MOST_LEAVES, _ENTRIES = 2, 20, 500, 2_000_000
 # Kept: while a program is analysed the names stand for something else.

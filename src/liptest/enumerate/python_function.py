@@ -37,6 +37,7 @@ from liptest.enumerate.outputs import Typed, canonical_output
 from liptest.enumerate.post_processing import Tail
 from liptest.enumerate.row_replay import check_replayed, check_stateless
 from liptest.enumerate.running import RandomFunction, Run
+from liptest.enumerate.sampler_noise import drawing_noise
 from liptest.enumerate.side_effects import conditions_of, side_effects_noticed
 from liptest.enumerate.signatures import takes_generator
 from liptest.enumerate.statistic_programs import is_sum_of_rows, on_datasets
@@ -143,6 +144,7 @@ class PythonFunction(Mechanism):
     _keeps_whole: bool = field(default=False, init=False, repr=False, compare=False)
     _table: Table | None = field(default=None, init=False, repr=False, compare=False)
     _rewrite: Any = field(default=None, init=False, repr=False, compare=False)
+    _draws_noise: bool = field(default=False, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if isinstance(self.function, PythonFunction):
@@ -372,6 +374,10 @@ class PythonFunction(Mechanism):
                 program = self._program(session, self._rewritten())
                 if session.asks_types:
                     return NoPaths(f"{self.name}: {_ASKS_TYPES}")
+                if self._draws_noise:
+                    own = self.function, self._of_datasets, self._known.conditions
+                    tried = [(drawing_noise(program, *own), max_paths)]
+                    return follow_first(tried, domain, way)
                 return follow_first(self._programs(program, way, max_paths), domain, way)
         except LiptestError as error:
             return NoPaths(str(error))
@@ -391,6 +397,9 @@ class PythonFunction(Mechanism):
             return str(error)
         self._known.conditions |= set() if isinstance(found, str) else found.conditions
         return found
+
+    def drawing_noise(self) -> Mechanism:
+        return copied(self, _draws_noise=True)
 
     def float_paths(self, dataset: IntArray) -> FloatPaths:
         """All paths on a dataset, (d,), with every float operation that was done with noise."""
@@ -425,8 +434,11 @@ class PythonFunction(Mechanism):
 
     def _rewritten(self) -> RandomFunction:
         """The function with loops that symbolic data can follow."""
-        found: Any = rewritten_for_columns(self.function)
-        return self._on_datasets(found if self._takes_generator else lambda data, rng: found(data))
+        return self._of_datasets(rewritten_for_columns(self.function))
+
+    def _of_datasets(self, made: Any) -> RandomFunction:
+        """A function that was made of this one, of datasets and a generator."""
+        return self._on_datasets(made if self._takes_generator else lambda data, rng: made(data))
 
     @property
     def _called(self) -> RandomFunction:

@@ -98,13 +98,17 @@ class SamplerLaws:
             found = self._laws[key]
             if found is None:
                 return function(*arguments, **options)
-            values, weights = found
-            taken = tree.choose(weights)
-            if taken == len(values):
-                tree.leave_out()
-            return values[taken]
+            return self.drawn(tree, found)
 
         return call
+
+    def drawn(self, tree: ChoiceTree, outcomes: Outcomes) -> Any:
+        """A value, by one choice."""
+        values, weights = outcomes
+        taken = tree.choose(weights)
+        if taken == len(values):
+            tree.leave_out()
+        return values[taken]
 
     def _law_of(self, function: FunctionType, given: tuple[Any, ...]) -> Outcomes | None:
         found = self._enumerated(self._rewritten[function], given)

@@ -164,6 +164,10 @@ class Mechanism(ABC):
         """
         return f"{self.name}: there is no code to follow"
 
+    def drawing_noise(self) -> Mechanism | None:
+        """The same mechanism, whose code draws noise where a function of its own makes it."""
+        return None
+
     def only_raises(self, dataset: IntArray) -> str | None:
         """The exception that every run on a dataset raises; None where some run answers, or where
         that is not seen in few runs."""

@@ -53,7 +53,27 @@ def prove_by_alignment(task: Task) -> PrivacyVerdict | Alignment:
 def _align_point(task: Task, claim: Claim) -> Alignment:
     wanted, delta = Fraction(claim.threshold), Fraction(claim.delta)
     found = align(task.mechanism, task.distribution.domain, wanted, delta)
-    return found if found.epsilon <= wanted else _with_added_law(task, claim, found)
+    if found.epsilon > wanted:
+        found = _with_added_law(task, claim, found)
+    if found.epsilon > wanted and found.enough is None:
+        found = _with_noise_of_samplers(task, claim, found)
+    return found
+
+
+def _with_noise_of_samplers(task: Task, claim: Claim, known: Alignment) -> Alignment:
+    """The claim where functions that draw discrete Laplace noise count as it, with a delta (L7)."""
+    drawing = task.mechanism.drawing_noise()
+    if drawing is None or math.isfinite(known.epsilon):
+        return known
+    epsilon = Fraction(claim.threshold)
+    found = align(drawing, task.distribution.domain, epsilon, Fraction(claim.delta))
+    if found.epsilon <= epsilon or found.enough is None:
+        return found if found.has_price else known
+    reason = (
+        f"with delta {rounded_above(found.enough):.3g} it is proved for data of any size: its "
+        f"functions draw discrete Laplace noise, which was enumerated but for a tail"
+    )
+    return replace(found, reason=reason)
 
 
 def _align_curve(task: Task, claim: CurveClaim) -> Alignment:

@@ -1,0 +1,89 @@
+"""Functions that draw discrete Laplace noise by loops of their own, as the noise that they draw.
+
+What was enumerated of such a function is compared with the law of the difference of two geometric
+numbers. In symbolic runs a call is that difference, and the distance of the two laws in total
+variation is paid for with a delta (docs/theory/loops.md, L7).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from liptest.enumerate.choice_tree import ChoiceTree
+from liptest.enumerate.column_rows import length_of, rows_of
+from liptest.enumerate.folding import fold_loops
+from liptest.enumerate.folds import Folds
+from liptest.enumerate.generator import ChoiceGenerator
+from liptest.enumerate.sub_samplers import Outcomes, SamplerLaws
+from liptest.values.aligned import AlignedRun
+
+if TYPE_CHECKING:
+    from liptest.enumerate.symbolic_data import Program
+
+# Laws further apart than this are others.
+_FARTHEST = Fraction(1, 1 << 40)
+Function = Callable[[Any, Any], Any]
+
+
+def drawing_noise(
+    program: Program, function: Any, called: Callable[[Any], Function], conditions: set[str]
+) -> Program:
+    """A program whose samplers of discrete Laplace noise draw it at once.
+
+    ``called`` makes of a function one of datasets and a generator. To be called in a session.
+    """
+    laws = NoiseSamplers(program.name, conditions)
+    plain, columns = (
+        called(fold_loops(function, Folds(rows, laws.summarised, length)))
+        for rows, length in ((lambda value: None, len), (rows_of, length_of))
+    )
+    return replace(program, function=plain, rewritten=columns)
+
+
+class NoiseSamplers(SamplerLaws):
+    """Samplers whose calls are noise, where their law is one of noise."""
+
+    def __init__(self, name: str, conditions: set[str]) -> None:
+        super().__init__(name)
+        self.conditions = conditions
+        self._fits: dict[int, tuple[float, Fraction] | None] = {}
+
+    def drawn(self, tree: ChoiceTree, outcomes: Outcomes) -> Any:
+        """A value: the difference of two geometric numbers, or one that is chosen."""
+        key = id(outcomes)  # it is kept
+        if key not in self._fits:
+            self._fits[key] = fitted(outcomes)
+        fit = self._fits[key]
+        if fit is None:
+            return super().drawn(tree, outcomes)
+        p, distance = fit
+        if isinstance(tree.noise, AlignedRun):
+            tree.noise.rounding += distance
+        rng = ChoiceGenerator(tree)
+        return rng.geometric(p) - rng.geometric(p)
+
+
+def fitted(outcomes: Outcomes) -> tuple[float, Fraction] | None:
+    """The p of two geometric numbers whose difference has nearly this law, and a bound of the
+    distance in total variation; None where none is so near.
+
+    The true law is nowhere below what was enumerated, so the distance is at most the sum of what
+    the other law has beyond that.
+    """
+    values, weights = outcomes
+    total = sum(weights)
+    known = {one: Fraction(by, total) for one, by in zip(values, weights[:-1], strict=True)}
+    if any(type(one) is not int for one in values) or not known.get(0) or not known.get(1):
+        return None
+    p = float(1 - known[1] / known[0])
+    if not 0 < p < 1:
+        return None
+    ratio = 1 - Fraction(p)
+    size = (1 - ratio) / (1 + ratio)
+    law = {one: size * ratio ** abs(one) for one in known}
+    distance = 1 - sum(law.values(), Fraction(0))
+    distance += sum((max(law[one] - mass, Fraction(0)) for one, mass in known.items()), Fraction(0))
+    return None if distance > _FARTHEST else (p, distance)
