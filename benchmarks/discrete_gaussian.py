@@ -28,7 +28,7 @@ def main() -> None:
         width, noise = rng.randrange(1, 40), lt.DiscreteGaussian(sigma)
         exact = Fraction(width**2) / (2 * noise.sigma**2)
         rho = float(exact) if Fraction(float(exact)) >= exact else math.nextafter(exact, math.inf)
-        mechanism = lt.ShiftMechanism(lt.WeightedSum([width]), noise)
+        mechanism = lt.ShiftMechanism(lt.statistics.WeightedSum([width]), noise)
         for name, claim in (("at rho", rho), ("1e-6 below", rho * BELOW)):
             verdict = lt.check_privacy(mechanism, lt.Hypercube(1), rho=claim, tolerance=0.0)
             found[name][str(verdict.decision)] += 1

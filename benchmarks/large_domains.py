@@ -54,7 +54,9 @@ def weighted(d: int) -> Result:
     width = max(1, d * (d + 1) // 40)
     window, exact = NoisyWindow(0), lt.exact_epsilon
     mechanism = lt.StatisticMechanism(
-        lt.WeightedSum(np.arange(1, d + 1)), window.outputs, lambda v: window.of_counts(v // width)
+        lt.statistics.WeightedSum(np.arange(1, d + 1)),
+        window.outputs,
+        lambda v: window.of_counts(v // width),
     )
 
     def proof() -> tuple[int, int]:

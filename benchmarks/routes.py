@@ -17,6 +17,7 @@ from sample_aggregate import FloatArray, IntArray, SampleAggregate
 
 import liptest as lt
 from liptest.cli.demo import public_distribution
+from liptest.gate.routes import FilterGate, SensitivityGate
 from liptest.lipschitz.local_filter import LocalFilter
 from liptest.privacy.methods import light, neighbourhoods
 from liptest.privacy.noisy_queries import unaffordable_mass
@@ -95,10 +96,10 @@ def released(
 
 
 def sensitivity_row(task: Task) -> Row:
-    gates: list[lt.SensitivityGate] = []
+    gates: list[SensitivityGate] = []
 
     def test() -> None:
-        gate = lt.SensitivityGate(
+        gate = SensitivityGate(
             task.query,
             task.log.law,
             sensitivity=task.typical,
@@ -138,7 +139,7 @@ def filter_row(task: Task) -> Row:
     needed = local.references(private)
     words = f"{task.words}: filter, c = {task.typical}"
     try:
-        gate = lt.FilterGate(
+        gate = FilterGate(
             task.query, law, epsilon=EPSILON, sensitivity=c, grid_step=1, trust_code=True
         )
     except lt.errors.InputError:

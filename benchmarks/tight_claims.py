@@ -51,7 +51,7 @@ def declared(rng: random.Random) -> tuple[Any, float]:
     """A declared law and its loss."""
     scale = rng.choice((rng.uniform(0.2, 3), rng.uniform(3, 500), rng.randrange(1, 200) / 7))
     moved = rng.choice((1, 2, 4, 8))
-    mechanism = lt.ShiftMechanism(lt.WeightedSum([moved]), lt.DiscreteLaplace(scale))
+    mechanism = lt.ShiftMechanism(lt.statistics.WeightedSum([moved]), lt.DiscreteLaplace(scale))
     numerator, denominator = scale.as_integer_ratio()
     with precision(256):
         return mechanism, float_above(arb(fmpq(moved * denominator, numerator)))

@@ -35,10 +35,6 @@ if _TYPE_CHECKING:
     from liptest.evidence.ledger import Ledger as Ledger
     from liptest.evidence.verify import verify as verify
     from liptest.gate.gate import PrivacyGate as PrivacyGate
-    from liptest.gate.gate import Refused as Refused
-    from liptest.gate.gate import Released as Released
-    from liptest.gate.routes import FilterGate as FilterGate
-    from liptest.gate.routes import SensitivityGate as SensitivityGate
     from liptest.lipschitz import testers as testers
     from liptest.lipschitz.check import check_lipschitz as check_lipschitz
     from liptest.lipschitz.distance import distance_to_lipschitz as distance_to_lipschitz
@@ -62,10 +58,8 @@ if _TYPE_CHECKING:
     from liptest.privacy.proof import exact_epsilon as exact_epsilon
     from liptest.privacy.proof import exact_loss as exact_loss
     from liptest.privacy.verdicts import PrivacyVerdict as PrivacyVerdict
-    from liptest.statistics.sums import Contributions as Contributions
     from liptest.statistics.sums import Count as Count
     from liptest.statistics.sums import Histogram as Histogram
-    from liptest.statistics.sums import WeightedSum as WeightedSum
     from liptest.testing import strategies as strategies
 
 __version__ = "0.1.0"
@@ -94,8 +88,7 @@ _HOME = {
     "Certificate": "evidence.certificate",
     "Ledger": "evidence.ledger",
     "verify": "evidence.verify",
-    **dict.fromkeys(("PrivacyGate", "Refused", "Released"), "gate.gate"),
-    **dict.fromkeys(("FilterGate", "SensitivityGate"), "gate.routes"),
+    "PrivacyGate": "gate.gate",
     "check_lipschitz": "lipschitz.check",
     "distance_to_lipschitz": "lipschitz.distance",
     "scalar": "lipschitz.oracles",
@@ -113,7 +106,7 @@ _HOME = {
     "privacy_profile": "privacy.profile",
     **dict.fromkeys(("exact_epsilon", "exact_loss"), "privacy.proof"),
     "PrivacyVerdict": "privacy.verdicts",
-    **dict.fromkeys(("Contributions", "Count", "Histogram", "WeightedSum"), "statistics.sums"),
+    **dict.fromkeys(("Count", "Histogram"), "statistics.sums"),
 }
 #: Names of version 0.1 that moved, and where they are now; until version 0.3.
 _MOVED = {
@@ -144,6 +137,8 @@ _MOVED = {
     "SampleCertificate": "evidence.certificate",
     "certify_samples": "evidence.certificate",
     "examine_samples": "evidence.verify",
+    **dict.fromkeys(("Refused", "Released"), "gate.gate"),
+    **dict.fromkeys(("FilterGate", "SensitivityGate"), "gate.routes"),
     "Cover": "lipschitz.covers",
     "minimum_cover": "lipschitz.covers",
     "minimum_cover_of_pairs": "lipschitz.covers",
@@ -167,7 +162,7 @@ _MOVED = {
     "privacy_plan_table": "privacy.plans",
     "PrivacyWitness": "privacy.witnesses",
     "OrderStatistic": "statistics.order_statistics",
-    "ContingencyTables": "statistics.sums",
+    **dict.fromkeys(("ContingencyTables", "Contributions", "WeightedSum"), "statistics.sums"),
     "CountingQueries": "statistics.counting_queries",
     "UserStatistic": "statistics.user_statistic",
     "Cost": "verdicts",

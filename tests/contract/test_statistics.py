@@ -21,12 +21,12 @@ from liptest.testing.contract import check_statistic
 
 CASES: list[tuple[Statistic, Domain]] = [
     (lt.Count(), lt.Hypercube(5)),
-    (lt.WeightedSum([2, -3, 2, 0]), lt.RecordGrid([3, 2, 3, 4])),
-    (lt.WeightedSum([2, 4], constant=-7), lt.Hypergrid([4, 3])),
+    (lt.statistics.WeightedSum([2, -3, 2, 0]), lt.RecordGrid([3, 2, 3, 4])),
+    (lt.statistics.WeightedSum([2, 4], constant=-7), lt.Hypergrid([4, 3])),
     (lt.Histogram(3), lt.RecordGrid([3] * 4)),
     (lt.Histogram(3, given="counts"), lt.Hypergrid([2, 4, 3])),
-    (lt.Contributions([0, 1, 5]), lt.RecordGrid([3] * 4)),
-    (lt.Contributions.each([[0, 4], [1, 0, 2], [0, 4]]), lt.Hypergrid([2, 3, 2])),
+    (lt.statistics.Contributions([0, 1, 5]), lt.RecordGrid([3] * 4)),
+    (lt.statistics.Contributions.each([[0, 4], [1, 0, 2], [0, 4]]), lt.Hypergrid([2, 3, 2])),
     (ContingencyTables((2, 2), margins=[(0,), (1,)]), lt.RecordGrid([4] * 3)),
     (CountingQueries([[1, -1, 0], [0, 1, 1]], base=[3, 0]), lt.Hypercube(3)),
     (OrderStatistic(2), lt.RecordGrid([3, 5, 4])),
@@ -64,8 +64,12 @@ def broken(name: str, answer: Callable[..., Any]) -> Statistic:
         ("edge_count", lambda self, domain: 4, "edge_count=4"),
         ("edges", lambda self, domain: iter([(np.arange(2), np.arange(1, 3))]), "edges lack"),
         ("realise", lambda self, domain, a, b: (np.zeros(3), np.zeros(3)), "realise is wrong"),
-        ("of_counts", lambda self, domain: lt.WeightedSum([1, 0]), "of_counts"),
-        ("difference_sets", lambda self, domain: _sets(lt.WeightedSum([2] * 3)), "difference_sets"),
+        ("of_counts", lambda self, domain: lt.statistics.WeightedSum([1, 0]), "of_counts"),
+        (
+            "difference_sets",
+            lambda self, domain: _sets(lt.statistics.WeightedSum([2] * 3)),
+            "difference_sets",
+        ),
     ],
 )
 def test_a_broken_promise_is_named(name: str, answer: Callable[..., Any], message: str) -> None:
@@ -81,7 +85,9 @@ def test_too_many_edges_and_wrong_kinds_are_named() -> None:
             ),
             lt.Hypergrid([3, 2]),
         )
-    wrong = type("Wrong", (lt.WeightedSum,), {"kinds": lambda self, domain: np.zeros(2, int)})
+    wrong = type(
+        "Wrong", (lt.statistics.WeightedSum,), {"kinds": lambda self, domain: np.zeros(2, int)}
+    )
     with pytest.raises(AssertionError, match="records 0 and 1"):
         check_statistic(wrong([1, 2]), lt.Hypercube(2))
 

@@ -316,9 +316,9 @@ TABLE = [[0, 0], [1, 0], [1, 2]]
 NUMBERS: dict[str, tuple[Any, Any]] = {
     "count": (lt.Count(), lt.Hypercube(6)),
     "count of very many": (lt.Count(), lt.Hypercube(5000)),
-    "weighted sum": (lt.WeightedSum([1, 2, -1, 0]), lt.Hypercube(4)),
-    "weighted sum of counts": (lt.WeightedSum([2, 1]), COUNTS),
-    "contributions": (lt.Contributions([0, 1, 5]), lt.RecordGrid([3] * 4)),
+    "weighted sum": (lt.statistics.WeightedSum([1, 2, -1, 0]), lt.Hypercube(4)),
+    "weighted sum of counts": (lt.statistics.WeightedSum([2, 1]), COUNTS),
+    "contributions": (lt.statistics.Contributions([0, 1, 5]), lt.RecordGrid([3] * 4)),
     "median": (lt.statistics.OrderStatistic(2), lt.RecordGrid([5] * 3)),
     "a maximum of the user": (
         lt.statistics.UserStatistic(lambda x: x.max(axis=1), name="maximum"),
@@ -337,7 +337,7 @@ VECTORS: dict[str, tuple[Any, Any]] = {
         lt.statistics.ContingencyTables((2, 2), margins=[(0,), (1,)]),
         lt.RecordGrid([4] * 3),
     ),
-    "contributions": (lt.Contributions(TABLE), lt.RecordGrid([3] * 4)),
+    "contributions": (lt.statistics.Contributions(TABLE), lt.RecordGrid([3] * 4)),
     "range": (lt.statistics.OrderStatistic([1, 3]), lt.RecordGrid([4] * 3)),
     "pairs of the user": (
         lt.statistics.UserStatistic(lambda x: x[:, :2], name="first two"),
@@ -540,7 +540,7 @@ for _kind, (_made, _law) in WHOLE.items():
 
 SUMS: dict[str, Any] = {
     "a count": lt.Count(),
-    "a weighted sum": lt.WeightedSum([1, 2, 0, -1]),
+    "a weighted sum": lt.statistics.WeightedSum([1, 2, 0, -1]),
     "a noisy count": lt.catalogue.truncated_geometric_count(4, 1.0),
     "unbounded noise": lt.ShiftMechanism(lt.Count(), lt.DiscreteLaplace(2)),
     "responses": lt.catalogue.randomised_response(4, 1.0),

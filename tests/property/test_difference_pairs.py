@@ -52,10 +52,10 @@ def cases(draw: st.DrawFn) -> tuple[Any, lt.Hypercube | lt.Hypergrid | lt.Record
     )
     weight = st.integers(-9, 9)
     if draw(st.booleans()):
-        statistic: Any = lt.WeightedSum(draw(st.lists(weight, min_size=d, max_size=d)))
+        statistic: Any = lt.statistics.WeightedSum(draw(st.lists(weight, min_size=d, max_size=d)))
     else:
         tables = [draw(st.lists(weight, min_size=n, max_size=n)) for n in domain.sizes]
-        statistic = lt.Contributions.each(tables)
+        statistic = lt.statistics.Contributions.each(tables)
     points = domain.points(np.arange(domain.size))
     reached = set(statistic.values(points).tolist())
     zeros = draw(st.sampled_from([0.0, 0.0, 0.3]))
@@ -127,7 +127,7 @@ def window(weights: Any, error: float | None = None) -> Any:
         return logs - np.log(np.exp(logs).sum(axis=1, keepdims=True))
 
     return lt.StatisticMechanism(
-        lt.WeightedSum(weights), outputs.tolist(), log_pmf, error=error, name="window"
+        lt.statistics.WeightedSum(weights), outputs.tolist(), log_pmf, error=error, name="window"
     )
 
 
@@ -160,7 +160,9 @@ def test_auto_proves_what_no_enumeration_could() -> None:
 
 def test_a_shift_needs_one_edge_of_each_difference() -> None:
     domain = lt.Hypercube(1000)
-    mechanism = lt.ShiftMechanism(lt.WeightedSum(np.arange(1, 1001)), lt.DiscreteLaplace(1000))
+    mechanism = lt.ShiftMechanism(
+        lt.statistics.WeightedSum(np.arange(1, 1001)), lt.DiscreteLaplace(1000)
+    )
     law = lt.ProductDistribution.uniform(domain)
     yes = lt.check_privacy(mechanism, law, epsilon=1.0)
     assert (yes.decision, yes.method) == ("YES", "exhaustive")
@@ -192,7 +194,7 @@ def test_an_underflow_twice_is_never_a_yes() -> None:
 
     for exact, decision in ((False, "INCONCLUSIVE"), (True, "NO")):
         mechanism = lt.StatisticMechanism(
-            lt.WeightedSum(np.arange(1, 201)), "ab", log_pmf, exact_zeros=exact
+            lt.statistics.WeightedSum(np.arange(1, 201)), "ab", log_pmf, exact_zeros=exact
         )
         found = lt.check_privacy(
             mechanism, lt.ProductDistribution.uniform(lt.Hypercube(200)), epsilon=800.0

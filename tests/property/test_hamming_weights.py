@@ -101,7 +101,7 @@ def test_only_what_sees_a_count_alone_is_drawn_so() -> None:
     assert sees_only_weight(counted, cube)
     assert sees_only_weight(noisy, cube)
     assert not sees_only_weight(lt.catalogue.randomised_response(3, 1.0), cube)
-    weighted = lt.ShiftMechanism(lt.WeightedSum([1, 1, 1]), lt.DiscreteLaplace(2))
+    weighted = lt.ShiftMechanism(lt.statistics.WeightedSum([1, 1, 1]), lt.DiscreteLaplace(2))
     assert not sees_only_weight(weighted, cube)
     sampled = lt.SampledDistribution(lt.Hypercube(3), lambda n, rng: rng.integers(0, 2, (n, 3)))
     assert not sees_only_weight(counted, sampled)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import liptest as lt
 from liptest.data.domains import Domain
+from liptest.gate.routes import FilterGate, SensitivityGate
 from liptest.mechanisms.shift import ShiftMechanism
 from liptest.privacy.claims import Claim
 from liptest.privacy.comparison import Answer, certified_comparison
@@ -95,7 +96,7 @@ def test_every_loss_of_a_filter_gate_is_at_most_epsilon(
 ) -> None:
     table, law = data.draw(tables(domain)), data.draw(laws(domain))
     sensitivity = data.draw(steps)
-    gate = lt.FilterGate(table, law, epsilon=epsilon, sensitivity=sensitivity, grid_step=step)
+    gate = FilterGate(table, law, epsilon=epsilon, sensitivity=sensitivity, grid_step=step)
     mechanism, claim = gate.mechanism, Claim(epsilon, tolerance=0.0)
     points = domain.points(np.arange(domain.size))
     answers = dict(
@@ -128,7 +129,7 @@ def test_a_filter_leaves_queries_of_the_sensitivity_alone(
     table, law = data.draw(tables(domain)), data.draw(laws(domain))
     change = largest_change(table, domain)
     assume(change == float(change) > 0)  # the filter's constant is a float
-    gate = lt.FilterGate(table, law, epsilon=1.0, sensitivity=change, grid_step=step)
+    gate = FilterGate(table, law, epsilon=1.0, sensitivity=change, grid_step=step)
     points = domain.points(np.arange(domain.size))
     expected = [whole(float(value), step) for value in table.reshape(-1)]
     assert gate.mechanism.statistic.values(points).tolist() == expected
@@ -142,7 +143,7 @@ def test_a_query_of_the_sensitivity_is_never_refused(
 ) -> None:
     table, law = data.draw(tables(domain)), data.draw(laws(domain))
     change = largest_change(table, domain) or Fraction(1)
-    gate = lt.SensitivityGate(
+    gate = SensitivityGate(
         table,
         law,
         sensitivity=change,
@@ -169,7 +170,7 @@ def test_the_answer_is_that_of_brute_force(
     sensitivity = data.draw(steps)
     most = Grid.of(sensitivity, step).steps
     # Every dataset has mass 1/12 or more: 500 draws miss one with probability below 1e-18.
-    gate = lt.SensitivityGate(
+    gate = SensitivityGate(
         table,
         lt.ProductDistribution.uniform(domain),
         sensitivity=sensitivity,

@@ -45,7 +45,7 @@ def weighted_sum(draw: st.DrawFn) -> Case:
     tables = [w * np.arange(n) for w, n in zip(weights, domain.sizes, strict=True)]
     constant = draw(st.sampled_from([0, 0, 5, -(10**9)]))
     tables[0] = tables[0] + constant
-    return lt.WeightedSum(weights, constant=constant), domain, tables
+    return lt.statistics.WeightedSum(weights, constant=constant), domain, tables
 
 
 def histogram_of_records(draw: st.DrawFn) -> Case:
@@ -128,7 +128,7 @@ def test_a_named_sum_is_what_enumeration_finds(case: Case) -> None:
 @small
 def test_a_named_sum_is_the_sum_of_its_tables(case: Case) -> None:
     statistic, domain, tables = case
-    general = lt.Contributions.each(tables)
+    general = lt.statistics.Contributions.each(tables)
     points = domain.points(np.arange(domain.size))
     assert np.array_equal(statistic.values(points), general.values(points))
     some = points[:: max(1, len(points) // 20)]
@@ -188,4 +188,4 @@ def test_named_sums_compare_by_what_they_are(case: Case, other: Case) -> None:
     assert (statistic == other[0]) == (
         type(statistic) is type(other[0]) and repr(statistic) == repr(other[0])
     ) or isinstance(statistic, lt.statistics.CountingQueries | lt.statistics.ContingencyTables)
-    assert statistic != lt.Contributions.each(case[2]), "the name belongs to it"
+    assert statistic != lt.statistics.Contributions.each(case[2]), "the name belongs to it"

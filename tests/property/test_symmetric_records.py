@@ -49,15 +49,15 @@ def cases(draw: st.DrawFn) -> tuple[Any, Domain]:
     domain = draw(st.sampled_from([lt.RecordGrid(sizes), lt.Hypercube(d)]))
     small = st.integers(-2, 2)
     if kind == 2:
-        return lt.WeightedSum(draw(st.lists(small, min_size=d, max_size=d))), domain
+        return lt.statistics.WeightedSum(draw(st.lists(small, min_size=d, max_size=d))), domain
     if kind == 3:
         return lt.statistics.OrderStatistic(draw(st.integers(1, d))), domain
     if kind == 4:
         size = draw(st.integers(1, 3))
         table = draw(st.lists(small, min_size=size, max_size=size))
-        return lt.Contributions(table), lt.RecordGrid([size] * d)
+        return lt.statistics.Contributions(table), lt.RecordGrid([size] * d)
     tables = {n: draw(st.lists(small, min_size=n, max_size=n)) for n in set(domain.sizes)}
-    return lt.Contributions.each([tables[n] for n in domain.sizes]), domain
+    return lt.statistics.Contributions.each([tables[n] for n in domain.sizes]), domain
 
 
 @given(cases(), st.integers(0, 2**32))
@@ -84,8 +84,8 @@ def test_the_neighbouring_values_of_a_draw_are_those_of_all_its_neighbours(
     ("statistic", "sizes", "decision"),
     [
         (lt.Histogram(4), [4] * 600, "NO"),
-        (lt.WeightedSum([1, 2] * 300), [4] * 600, "NO"),
-        (lt.Contributions([0, 11, 22, 33]), [4] * 600, "YES"),
+        (lt.statistics.WeightedSum([1, 2] * 300), [4] * 600, "NO"),
+        (lt.statistics.Contributions([0, 11, 22, 33]), [4] * 600, "YES"),
         (lt.statistics.OrderStatistic(300), [4] * 600, "YES"),
     ],
 )
@@ -119,7 +119,7 @@ def test_where_one_record_of_each_kind_is_compared() -> None:
 
     records = lt.RecordGrid([3] * 2000)
     assert is_drawn(sized(lt.Histogram(3)), records)
-    assert not is_drawn(sized(lt.WeightedSum(range(2000))), records)
+    assert not is_drawn(sized(lt.statistics.WeightedSum(range(2000))), records)
     assert not is_drawn(sized(lt.statistics.UserStatistic(lambda x: x.max(axis=1))), records)
     assert not is_drawn(lt.ClosedForm([0], lambda x: np.zeros((len(x), 1))), records)
     counts = lt.Hypergrid([3] * 2000)
@@ -148,7 +148,7 @@ def test_auto_counts_the_laws_that_are_asked_for() -> None:
 @pytest.mark.parametrize("method", ["auto", "neighbourhoods"])
 def test_as_many_laws_are_counted_as_were_planned(method: str) -> None:
     law = lt.ProductDistribution.uniform(lt.RecordGrid([4] * 600))
-    mechanism = sized(lt.Contributions([[0, 1], [11, 5], [22, 3], [33, 7]]))
+    mechanism = sized(lt.statistics.Contributions([[0, 1], [11, 5], [22, 3], [33, 7]]))
     options: dict[str, Any] = {"epsilon": 1, "exception_mass": 0.2, "search_laws": 0}
     found = lt.check_privacy(mechanism, law, method=method, seed=1, **options)
     assert (str(found.decision), found.method) == ("YES", "neighbourhoods")

@@ -57,10 +57,12 @@ def test_blocks_whose_hashes_collide_are_kept_apart(monkeypatch: pytest.MonkeyPa
 def statistics(domain: Domain) -> list[Statistic]:
     d = domain.dimension
     found: list[Any] = [
-        lt.WeightedSum(np.arange(d) - 1),
+        lt.statistics.WeightedSum(np.arange(d) - 1),
         lt.statistics.OrderStatistic((d + 1) // 2),
         UserStatistic(lambda points: points.max(axis=1), name="largest"),
-        lt.Contributions.each([np.arange(2 * n).reshape(n, 2) % 3 for n in domain.sizes]),
+        lt.statistics.Contributions.each(
+            [np.arange(2 * n).reshape(n, 2) % 3 for n in domain.sizes]
+        ),
     ]
     return [*found, lt.Count()] if isinstance(domain, lt.Hypercube) else found
 
@@ -107,7 +109,7 @@ def log_pmf(points: np.ndarray) -> np.ndarray:
 def test_a_statistic_is_seen_as_the_dataset_is(domain: Domain) -> None:
     """The pairs of laws of a pass over datasets: walked by value, and asked for one by one."""
     weights = np.arange(domain.dimension)
-    seen = lt.StatisticMechanism(lt.WeightedSum(weights), ["no", "yes"], logs_of)
+    seen = lt.StatisticMechanism(lt.statistics.WeightedSum(weights), ["no", "yes"], logs_of)
     whole = lt.ClosedForm(["no", "yes"], log_pmf)
     largest = []
     for mechanism in (seen, whole):

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
+from liptest.gate.routes import SensitivityGate
 from liptest.verdicts import Decision
 from tests.statistical.binomial import SEEDS, is_plausible
 
@@ -47,7 +48,7 @@ def test_the_mass_is_exact() -> None:
 def caught(method: Any, exception_mass: float) -> int:
     table = query()
     gates = (
-        lt.SensitivityGate(
+        SensitivityGate(
             table,
             LAW,
             sensitivity=1.0,

@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -60,12 +60,16 @@ class Released:
     certificate: Certificate
     warning: str = ""
 
+    is_released: ClassVar[bool] = True
+
 
 @dataclass(frozen=True)
 class Refused:
     """No output: the claim was not confirmed. Does not depend on the private dataset."""
 
     certificate: Certificate
+
+    is_released: ClassVar[bool] = False
 
 
 class Gate:

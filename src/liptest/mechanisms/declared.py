@@ -158,7 +158,7 @@ class StatisticMechanism(_Declared):
     Parameters
     ----------
     statistic
-        ``lt.Count()``, ``lt.WeightedSum(w)``, ``lt.Histogram(n)`` or your own
+        ``lt.Count()``, ``lt.statistics.WeightedSum(w)``, ``lt.Histogram(n)`` or your own
         (``liptest.statistics.Statistic``).
     outputs, error, exact_zeros, name
         As for ``ClosedForm``.

@@ -106,7 +106,7 @@ def noiseless_privacy(
     Parameters
     ----------
     mechanism
-        A mechanism; or ``lt.Count()`` or ``lt.WeightedSum(w)``, released as they are.
+        A mechanism; or ``lt.Count()`` or ``lt.statistics.WeightedSum(w)``, released as they are.
     distribution
         Of the data. Exact for sums over independent records, whatever is released of them;
         by enumeration up to 2**14 datasets with known masses; bounds by sampling otherwise, with

@@ -195,7 +195,7 @@ def check_is_statistic(statistic: object) -> None:
     if not isinstance(statistic, Statistic):
         raise InputError(
             f"statistic={shown(statistic)} is not a statistic; use lt.Count(), "
-            f"lt.WeightedSum(weights), lt.Histogram(cells) or "
+            f"lt.statistics.WeightedSum(weights), lt.Histogram(cells) or "
             f"lt.statistics.UserStatistic(function), or derive your own from "
             f"liptest.statistics.Statistic",
             name="statistic",

@@ -16,6 +16,7 @@ import pytest
 
 import liptest as lt
 from liptest.adapters.opendp_laws import noisy_max
+from liptest.gate.gate import Released
 
 dp.enable_features("contrib")
 
@@ -171,7 +172,7 @@ def test_a_claim_of_zcdp_is_tested_as_it_is(size: int | None) -> None:
     assert below.witness is not None
     assert below.witness.verify(mechanism)
     gate = lt.PrivacyGate(mechanism, law, **mechanism.claim)
-    assert isinstance(gate.release([0] * mechanism.domain.dimension), lt.Released)
+    assert isinstance(gate.release([0] * mechanism.domain.dimension), Released)
     pure = lt.adapters.opendp(dp.m.make_laplace(*NUMBER, scale=2.0), draws=1000)
     assert pure.claim == {"epsilon": pure.epsilon, "delta": 0.0}
 
@@ -516,5 +517,5 @@ def test_a_gate_releases_from_the_tested_law(case: str) -> None:
         mechanism, lt.ProductDistribution.uniform(domain), epsilon=claim, search_laws=0
     )
     released = gate.release(np.zeros(domain.dimension, dtype=int))
-    assert isinstance(released, lt.Released)
+    assert isinstance(released, Released)
     assert lt.verify(gate.certificate, mechanism)

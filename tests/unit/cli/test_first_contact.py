@@ -35,7 +35,7 @@ def count(k, rng):
     return k % 2 if rng.random() < 0.5 else 1 - k % 2
 
 weighted = lt.StatisticMechanism(
-    lt.WeightedSum([1, 2, 1]), [0], lambda v: np.zeros((len(v), 1)), name="weighted"
+    lt.statistics.WeightedSum([1, 2, 1]), [0], lambda v: np.zeros((len(v), 1)), name="weighted"
 )
 replaced = lt.StatisticMechanism(lt.Histogram(3), [0], lambda v: np.zeros((len(v), 1)))
 counted = lt.StatisticMechanism(

@@ -19,6 +19,7 @@ from liptest.data.domains import AllAnswers, OneAnswer
 from liptest.data.edges import edge_distribution
 from liptest.errors import InputError
 from liptest.evidence import check_witness
+from liptest.gate.routes import SensitivityGate
 from liptest.lipschitz.local_filter import LocalFilter
 from liptest.lipschitz.repair import mcshane
 from liptest.privacy.exhaustive import neighbour_rows
@@ -188,15 +189,15 @@ REFUSED: dict[str, Callable[[Any, Any], Any]] = {
     "mcshane": lambda m, d: mcshane(np.zeros(d.domain.sizes), d.domain, [0]),
     "repair": lambda m, d: lt.repair(np.zeros(d.domain.sizes), d, range_step=1),
     "filter": lambda m, d: LocalFilter(np.zeros(d.domain.sizes), d, lipschitz_constant=1.0),
-    "sensitivity": lambda m, d: lt.SensitivityGate(
+    "sensitivity": lambda m, d: SensitivityGate(
         np.zeros(d.domain.sizes), d, sensitivity=1, epsilon=1
     ),
     "edge law": lambda m, d: edge_distribution(d),
     "sum": lambda m, d: lt.check_privacy(
-        lt.ShiftMechanism(lt.WeightedSum([1] * 3), lt.DiscreteLaplace(3)), d, epsilon=1.0
+        lt.ShiftMechanism(lt.statistics.WeightedSum([1] * 3), lt.DiscreteLaplace(3)), d, epsilon=1.0
     ),
     "sum, exact": lambda m, d: lt.exact_epsilon(
-        lt.ShiftMechanism(lt.WeightedSum([1] * 3), lt.DiscreteLaplace(3)), d.domain
+        lt.ShiftMechanism(lt.statistics.WeightedSum([1] * 3), lt.DiscreteLaplace(3)), d.domain
     ),
     "declared edges": lambda m, d: lt.exact_epsilon(
         lt.StatisticMechanism(

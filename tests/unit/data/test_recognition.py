@@ -16,6 +16,8 @@ import sqlalchemy as sa
 import liptest as lt
 from liptest.cli import main
 from liptest.data.sources import SqlTable
+from liptest.gate.gate import Released
+from liptest.gate.routes import SensitivityGate
 from liptest.mechanisms.declared import ExactForm
 from liptest.verdicts import Decision
 
@@ -56,8 +58,8 @@ def test_the_fitted_table_is_recognised(build: Any) -> None:
     tested = gate(law)
     assert tested.certificate.decision == Decision.YES
     same, other = tested.release(CLICKS), tested.release(OTHER)
-    assert isinstance(same, lt.Released)
-    assert isinstance(other, lt.Released)
+    assert isinstance(same, Released)
+    assert isinstance(other, Released)
     assert "the table that the distribution was fitted on" in same.warning
     assert other.warning == ""
     # What is published does not depend on the private dataset.
@@ -69,7 +71,7 @@ def test_the_fitted_table_is_recognised(build: Any) -> None:
 def test_a_proof_holds_whatever_the_distribution() -> None:
     tested = gate(of_frame(), method="exhaustive")
     answer = tested.release(CLICKS)
-    assert isinstance(answer, lt.Released)
+    assert isinstance(answer, Released)
     assert answer.warning == ""
 
 
@@ -113,8 +115,8 @@ def test_a_histogram_of_the_fitted_records_is_recognised() -> None:
         trust_code=True,
     )
     same, other = tested.release(counts), tested.release(counts[::-1])
-    assert isinstance(same, lt.Released)
-    assert isinstance(other, lt.Released)
+    assert isinstance(same, Released)
+    assert isinstance(other, Released)
     assert "agrees in all counts with the table" in same.warning
     assert other.warning == ""
 
@@ -184,11 +186,11 @@ def test_the_other_routes_warn_alike() -> None:
         return points.sum(axis=1) * 1.0
 
     law = of_frame()
-    tested = lt.SensitivityGate(
+    tested = SensitivityGate(
         clicks, law, sensitivity=1, epsilon=1.0, exception_mass=0.05, trust_code=True
     )
     answer = tested.release(CLICKS)
-    assert isinstance(answer, lt.Released)
+    assert isinstance(answer, Released)
     assert isinstance(answer.output, float)
     assert "the table that the distribution was fitted on" in answer.warning
 
@@ -203,8 +205,8 @@ def test_a_row_that_is_a_dataset_is_recognised_where_chance_would_not_show_it(
     law = lt.ProductDistribution.fit(frame if as_frame else rows, domain=cube)
     tested = gate(law)
     same, other = tested.release(rows[7]), tested.release(1 - rows[7])
-    assert isinstance(same, lt.Released)
-    assert isinstance(other, lt.Released)
+    assert isinstance(same, Released)
+    assert isinstance(other, Released)
     assert "agrees with a row of the table that the distribution was fitted on" in same.warning
     assert other.warning == ""
     # Each of 4 datasets is in a table of 50 rows anyhow.

@@ -19,6 +19,7 @@ import pytest
 
 import liptest as lt
 import liptest.gate.gate
+from liptest.gate.gate import Released
 
 # Code that reaches all that is loaded reaches the files of the test runner, too.
 pytestmark = pytest.mark.filterwarnings(
@@ -52,7 +53,7 @@ def gate_of(vendor: Vendor, **options: Any) -> lt.PrivacyGate:
 def released_by(gate: lt.PrivacyGate) -> Any:
     assert gate.certificate.decision == "YES"
     answer = gate.release(PRIVATE)
-    assert isinstance(answer, lt.Released)
+    assert isinstance(answer, Released)
     return answer.output
 
 

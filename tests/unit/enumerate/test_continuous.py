@@ -20,6 +20,7 @@ from liptest.enumerate import densities, real_outputs
 from liptest.enumerate.noise_outputs import Between
 from liptest.evidence.certificate import certify
 from liptest.evidence.verify import examine
+from liptest.gate.gate import Released
 from liptest.runs.fingerprints import fingerprint
 
 CUBE = lt.Hypercube(3)
@@ -242,7 +243,7 @@ def test_probabilities_are_refused_with_what_to_do() -> None:
         lt.PrivacyGate(mechanism, LAW, epsilon=1.0, seed=1)
     rounded = lt.mechanism(lambda d, g: np.clip(np.round(d.sum() + g.laplace(0, 1.0)), 0, 3))
     gate = lt.PrivacyGate(rounded, LAW, epsilon=1.0, seed=1)
-    assert isinstance(gate.release([1, 0, 0]), lt.Released)
+    assert isinstance(gate.release([1, 0, 0]), Released)
 
 
 class Alike(frozenset[int]):

@@ -13,8 +13,8 @@ from liptest.privacy.prices import align
 
 BITS = lt.Hypercube(5000)
 KINDS = lt.RecordGrid([3] * 5000)
-WEIGHTS = lt.Contributions([0, 2, 5])
-TWO = lt.Contributions([[0, 1], [3, 0], [1, 1]])
+WEIGHTS = lt.statistics.Contributions([0, 2, 5])
+TWO = lt.statistics.Contributions([[0, 1], [3, 0], [1, 1]])
 
 
 def noisy(value: Any, rng: Any) -> Any:
@@ -68,7 +68,8 @@ class Lies(lt.Count):
 
 
 @pytest.mark.parametrize(
-    "statistic", [Lies(), lt.WeightedSum(np.arange(5000)), lt.statistics.OrderStatistic(3)]
+    "statistic",
+    [Lies(), lt.statistics.WeightedSum(np.arange(5000)), lt.statistics.OrderStatistic(3)],
 )
 def test_what_is_not_one_table_for_certain_is_not_followed(statistic: Any) -> None:
     found = align(lt.mechanism(noisy, statistic=statistic), BITS)

@@ -13,6 +13,7 @@ import numpy as np
 
 import liptest as lt
 from liptest.evidence.verify import problems
+from liptest.gate.routes import FilterGate, SensitivityGate
 from tests.unit.privacy.cases import closed, exact
 
 CUBE = lt.Hypercube(2)
@@ -82,9 +83,9 @@ MAKERS = {
     "grid": lambda: gate(STEPS, GRID),
     "records": lambda: gate(REPLACED, RECORDS),
     "floats": lambda: gate(FLOATS, method="neighbourhoods"),
-    "sensitivity": lambda: routed(lt.SensitivityGate, seed=3, exception_mass=0.1),
-    "filter": lambda: routed(lt.FilterGate),
-    "filter-excepted": lambda: routed(lt.FilterGate, max_references=32, exception_mass=0.5),
+    "sensitivity": lambda: routed(SensitivityGate, seed=3, exception_mass=0.1),
+    "filter": lambda: routed(FilterGate),
+    "filter-excepted": lambda: routed(FilterGate, max_references=32, exception_mass=0.5),
     "no": lambda: gate(RESPONSE, epsilon=1.0, method="neighbourhoods"),
     "no-exhaustive": lambda: gate(RESPONSE, epsilon=1.0),
     "no-logarithm": lambda: gate(RESPONSE, epsilon=lt.log(2), tolerance=0.0),

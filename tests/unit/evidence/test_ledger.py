@@ -13,6 +13,7 @@ from liptest.evidence.ledger_entries import decimal_text, printed
 from liptest.evidence.ledger_file import START
 from liptest.evidence.ledger_file import canonical_json as canonical
 from liptest.evidence.ledger_file import text_digest as digest
+from liptest.gate.routes import FilterGate, SensitivityGate
 from liptest.privacy.claims import Claim
 from tests.unit.evidence.ledgers import begin, certificate, filled, raw, tampered
 
@@ -163,7 +164,7 @@ class TestSums:
     def test_an_epsilon_that_is_no_decimal_is_rounded_up(self, path):
         ledger = lt.Ledger(path)
         uniform = lt.ProductDistribution.uniform(lt.Hypercube(2))
-        query = lt.SensitivityGate(
+        query = SensitivityGate(
             lambda x: x.sum(1), uniform, sensitivity=1, epsilon=lt.log(3), ledger=ledger
         )
         query.release([0, 1])
@@ -199,7 +200,7 @@ class TestSums:
 
     def test_conditions_and_seeds_of_callers_are_told(self, path):
         uniform = lt.ProductDistribution.uniform(lt.Hypercube(2))
-        lt.FilterGate(
+        FilterGate(
             lambda x: x.sum(1), uniform, epsilon=1.0, ledger=path, private_table="p"
         ).release([0, 1])
         lt.PrivacyGate(

@@ -13,6 +13,7 @@ import liptest as lt
 from liptest.cli import main
 from liptest.errors import GateError, InputError, LedgerError
 from liptest.evidence.ledger_entries import Attempt
+from liptest.gate.gate import Released
 from liptest.privacy.composition import compose
 from liptest.privacy.notions import MuClaim, RenyiClaim, RhoClaim
 from tests.unit.evidence.ledgers import raw
@@ -134,7 +135,7 @@ def test_a_cap_holds_for_all_gates_of_a_table_together(ledger):
 def test_what_meets_a_cap_exactly_is_released(ledger):
     ledger.set_cap("clicks", epsilon=1.0, delta=1e-6)
     made = gate(ledger, GAUSS, releases=2, epsilon=1.0, delta=1e-6)
-    assert isinstance(made.release(SECRET), lt.Released)
+    assert isinstance(made.release(SECRET), Released)
     with pytest.raises(GateError, match="have no epsilon at that delta"):
         made.release(SECRET)
     found = ledger.cost("clicks", delta=1e-6)

@@ -16,6 +16,8 @@ import liptest as lt
 from liptest.errors import GateError, InputError, LedgerError
 from liptest.evidence.ledger_file import Chain
 from liptest.gate import gate as gate_module
+from liptest.gate.gate import Refused
+from liptest.gate.routes import FilterGate, SensitivityGate
 from liptest.gate.sealed import SealedTable
 from tests.unit.evidence.ledgers import (
     FAIR,
@@ -210,7 +212,7 @@ class TestCannotBeWritten:
         if decision == "YES":
             assert told.release(SECRET).output in (0, 1)
         else:
-            assert told.release(SECRET) == lt.Refused(told.certificate)
+            assert told.release(SECRET) == Refused(told.certificate)
         assert counts(path) == (1, 1, int(decision == "YES"))
 
     def test_a_write_that_succeeded_and_was_reported_as_failed(self, path, monkeypatch):
@@ -457,8 +459,8 @@ class TestGates:
             return datasets.sum(axis=1)
 
         gates = [
-            lt.SensitivityGate(query, UNIFORM, sensitivity=1, epsilon=1.0, ledger=path, vendor="a"),
-            lt.FilterGate(query, UNIFORM, epsilon=2.0, ledger=path, vendor="b"),
+            SensitivityGate(query, UNIFORM, sensitivity=1, epsilon=1.0, ledger=path, vendor="a"),
+            FilterGate(query, UNIFORM, epsilon=2.0, ledger=path, vendor="b"),
         ]
         for one in gates:
             one.release(SECRET)

@@ -30,6 +30,7 @@ import liptest as lt
 from liptest.enumerate.outputs import Fields, Items
 from liptest.errors import GateError, InputError
 from liptest.gate import gate as gate_module
+from liptest.gate.gate import Refused
 from liptest.gate.plain import PlainOutput, read_output, text_of
 from liptest.gate.sealed import read_sealed, values_of
 from liptest.gate.sealing import SealPlan, plan_seal, seal
@@ -123,7 +124,7 @@ class TestOutputsThatCompareEqual:
         except (GateError, InputError, lt.errors.MechanismError):
             return
         # Either it is found that the texts depend on the data, or they do not.
-        assert isinstance(answers[0], lt.Refused) or name_of_all(told) == {text_of_all(answers)}
+        assert isinstance(answers[0], Refused) or name_of_all(told) == {text_of_all(answers)}
 
     def test_two_outputs_are_one_exactly_when_their_texts_are(self) -> None:
         values: list[Any] = [
@@ -197,7 +198,7 @@ class TestStatistics:
         assert "those declared" in verdict.guarantee.condition
         told = gate(mechanism)
         assert told.certificate.decision == "NO"
-        assert isinstance(told.release(SECRET), lt.Refused)
+        assert isinstance(told.release(SECRET), Refused)
 
     def test_a_count_whose_method_was_replaced_is_one_as_well(self) -> None:
         count = lt.Count()
@@ -205,7 +206,7 @@ class TestStatistics:
         count.values = Evil().values  # type: ignore[method-assign]
         assert not is_trusted(count)
         mechanism = lt.StatisticMechanism(count, range(8), tells_all, exact_zeros=True)
-        assert isinstance(gate(mechanism, method="auto").release(SECRET), lt.Refused)
+        assert isinstance(gate(mechanism, method="auto").release(SECRET), Refused)
 
     def test_on_a_large_domain_it_is_not_released_at_all(self) -> None:
         many = lt.ProductDistribution.uniform(lt.Hypercube(40))
@@ -223,10 +224,10 @@ class TestStatistics:
 
     STATISTICS = (
         lt.Count(),
-        lt.WeightedSum([1, -2, 3], constant=4),
+        lt.statistics.WeightedSum([1, -2, 3], constant=4),
         lt.Histogram(2),
-        lt.Contributions([3, 5]),
-        lt.Contributions.each([[0, 1], [1, 1], [2, 7]]),
+        lt.statistics.Contributions([3, 5]),
+        lt.statistics.Contributions.each([[0, 1], [1, 1], [2, 7]]),
         lt.statistics.CountingQueries([[1, -1, 0], [0, 1, 1]]),
         lt.statistics.OrderStatistic(2),
         lt.statistics.OrderStatistic([1, 3]),
@@ -393,7 +394,7 @@ class TestCodeIsNotAskedInARelease:
         finally:
             State.go = False
         assert told.certificate.decision == "NO"
-        assert isinstance(told.release(SECRET), lt.Refused)
+        assert isinstance(told.release(SECRET), Refused)
 
 
 class TestRows:
@@ -406,8 +407,10 @@ class TestRows:
         number = st.integers(-2, 2)
         tables = [data.draw(st.lists(number, min_size=n, max_size=n)) for n in sizes]
         statistics: list[Any] = [
-            lt.WeightedSum(data.draw(st.lists(number, min_size=len(sizes), max_size=len(sizes)))),
-            lt.Contributions.each(tables),
+            lt.statistics.WeightedSum(
+                data.draw(st.lists(number, min_size=len(sizes), max_size=len(sizes)))
+            ),
+            lt.statistics.Contributions.each(tables),
             lt.statistics.OrderStatistic(data.draw(st.integers(1, len(sizes)))),
             Coordinates((data.draw(st.integers(0, len(sizes) - 1)),), domain.sizes),
         ]

@@ -19,7 +19,7 @@ import pytest
 import liptest as lt
 from liptest.errors import CodeChangedError, DatasetError, GateError, InputError, MechanismError
 from liptest.gate import gate as gate_module
-from liptest.gate.gate import draw_output, integer_weights
+from liptest.gate.gate import Refused, Released, draw_output, integer_weights
 from liptest.mechanisms.laws import OutputLaw, Raised, released_weights
 from tests.statistical.binomial import fits
 from tests.unit.privacy.cases import closed, exact
@@ -66,15 +66,15 @@ class TestDecision:
     def test_without_a_yes_the_dataset_is_not_touched(self, mechanism):
         closed_gate = gate(mechanism)
         first, second = closed_gate.release(Untouchable()), closed_gate.release(Untouchable())
-        assert isinstance(first, lt.Refused)
-        assert first == second == lt.Refused(closed_gate.certificate)
+        assert isinstance(first, Refused)
+        assert first == second == Refused(closed_gate.certificate)
         assert closed_gate.certificate.decision in ("NO", "INCONCLUSIVE")
         assert closed_gate.releases_left == 1
 
     def test_after_a_yes_it_releases_the_tested_law(self):
         told = gate(exact(CUBE, [[1, 0]] * 8))
         released = told.release(SECRET)
-        assert isinstance(released, lt.Released)
+        assert isinstance(released, Released)
         assert (released.output, released.certificate) == (0, told.certificate)
         assert told.certificate.decision == "YES"
 

@@ -13,6 +13,8 @@ import pytest
 import liptest as lt
 from liptest.data.points import PointBatch
 from liptest.evidence.verify import problems
+from liptest.gate.gate import Refused
+from liptest.gate.routes import FilterGate, SensitivityGate
 from liptest.lipschitz.oracles import FunctionOracle
 from liptest.privacy.noisy_queries import unaffordable_mass
 from liptest.verdicts import Decision
@@ -24,7 +26,7 @@ PLENTY = 1000.0
 SECRET = [1, 0, 1]
 
 Query = Callable[[np.ndarray], np.ndarray]
-Gate = lt.SensitivityGate | lt.FilterGate
+Gate = SensitivityGate | FilterGate
 
 
 def count(x: np.ndarray) -> np.ndarray:
@@ -49,14 +51,14 @@ def boom() -> float:
     raise ZeroDivisionError("secret 101")
 
 
-def on_trial(query: object = count, **options: object) -> lt.SensitivityGate:
+def on_trial(query: object = count, **options: object) -> SensitivityGate:
     given: dict[str, object] = {"sensitivity": 1.0, "epsilon": 1.0, **options}
-    return lt.SensitivityGate(query, UNIFORM, **given)  # type: ignore[arg-type]
+    return SensitivityGate(query, UNIFORM, **given)  # type: ignore[arg-type]
 
 
-def filtered(query: object = count, **options: object) -> lt.FilterGate:
+def filtered(query: object = count, **options: object) -> FilterGate:
     given: dict[str, object] = {"epsilon": 1.0, **options}
-    return lt.FilterGate(query, UNIFORM, **given)  # type: ignore[arg-type]
+    return FilterGate(query, UNIFORM, **given)  # type: ignore[arg-type]
 
 
 BOTH = pytest.mark.parametrize("route", [on_trial, filtered])
@@ -121,9 +123,9 @@ def test_a_query_that_fails_on_the_private_dataset_tells_nothing(
         def late(x: np.ndarray) -> np.ndarray:
             return query(x) if len(x) == 1 and x.tolist() == [SECRET] else count(x)
 
-        gate: Gate = lt.SensitivityGate(late, law, **options)
+        gate: Gate = SensitivityGate(late, law, **options)
     else:
-        gate = lt.FilterGate(fails_on_secret(failure), law, **options)
+        gate = FilterGate(fails_on_secret(failure), law, **options)
     with pytest.raises(lt.errors.GateError, match="the reason is withheld") as caught:
         gate.release(SECRET)
     error = caught.value
@@ -142,7 +144,7 @@ def test_a_query_without_an_answer_for_every_dataset_is_never_released(
 ) -> None:
     law = lt.ProductDistribution.bernoulli([1.0, 1.0, 1.0])
     with contextlib.suppress(lt.errors.LiptestError, ZeroDivisionError):
-        gate = (lt.SensitivityGate if route is on_trial else lt.FilterGate)(
+        gate = (SensitivityGate if route is on_trial else FilterGate)(
             fails_on_secret(failure), law, sensitivity=5.0, epsilon=1.0
         )
         for dataset in (SECRET, [0, 0, 0]):
@@ -254,8 +256,8 @@ def test_sensitivity_is_refuted_with_a_witness() -> None:
     assert sorted((sum(witness.dataset), sum(witness.neighbour))) == [2, 3]
     assert witness.verify(gate.mechanism)
     assert witness.loss == pytest.approx(5 / 4)
-    assert isinstance(gate.release(SECRET), lt.Refused)
-    assert isinstance(gate.release("no dataset at all"), lt.Refused)
+    assert isinstance(gate.release(SECRET), Refused)
+    assert isinstance(gate.release("no dataset at all"), Refused)
     assert lt.verify(certificate, gate.mechanism)
 
 
@@ -307,7 +309,7 @@ def test_a_tester_of_lines_and_a_violated_pair_far_apart() -> None:
     grid = lt.Hypergrid([9])
     law = lt.ProductDistribution.uniform(grid)
     jump = np.where(np.arange(9) > 4, 1.5, 0.0) + np.arange(9)
-    gate = lt.SensitivityGate(
+    gate = SensitivityGate(
         jump, law, sensitivity=1.0, grid_step=0.5, epsilon=1.0, method=lt.testers.CDJS15(), seed=4
     )
     witness = gate.certificate.verdict.witness
@@ -317,7 +319,7 @@ def test_a_tester_of_lines_and_a_violated_pair_far_apart() -> None:
     values = np.array([[0.0, 1.0, 1.0], [1.0, 0.0, 1.0], [1.0, 1.0, 0.0]])
     uniform = lt.ProductDistribution.uniform(records)
     for sensitivity, decision in ((1.0, "YES"), (0.5, "NO")):
-        lines = lt.SensitivityGate(
+        lines = SensitivityGate(
             values, uniform, sensitivity=sensitivity, epsilon=1.0, method=lt.testers.HammingLines()
         )
         assert lines.certificate.decision == decision
@@ -338,10 +340,10 @@ def test_any_distribution_that_can_be_sampled() -> None:
         return np.repeat(rng.integers(0, 2, (n, 1)), 3, axis=1)
 
     law = lt.SampledDistribution(CUBE, twins)
-    gate = lt.SensitivityGate(count, law, sensitivity=1.0, epsilon=1.0)
+    gate = SensitivityGate(count, law, sensitivity=1.0, epsilon=1.0)
     assert gate.certificate.decision is Decision.YES
     with pytest.raises(lt.errors.InputError, match="FilterGate needs a ProductDistribution"):
-        lt.FilterGate(count, law, epsilon=1.0)
+        FilterGate(count, law, epsilon=1.0)
 
 
 def test_a_filter_leaves_a_lipschitz_query_alone() -> None:
@@ -368,7 +370,7 @@ def test_a_filter_says_that_nothing_was_on_trial() -> None:
 def test_a_release_that_needs_too_much_fails_and_is_excepted() -> None:
     law = lt.ProductDistribution.bernoulli([0.01] * 6)
     options = {"epsilon": PLENTY, "releases": 2, "max_references": 8}
-    gate = lt.FilterGate(count, law, **options)
+    gate = FilterGate(count, law, **options)
     excepted = gate.certificate.verdict.guarantee.exception_mass
     assert excepted == unaffordable_mass(law, 8)
     exact = sum(math.comb(6, k) * 0.01**k * 0.99 ** (6 - k) for k in range(4, 7))
@@ -386,7 +388,7 @@ def test_a_filter_that_is_too_dear_is_refused_at_once() -> None:
     with pytest.raises(
         lt.errors.InputError, match=r"above exception_mass=0[.]001; group the records"
     ):
-        lt.FilterGate(count, law, epsilon=1.0)
+        FilterGate(count, law, epsilon=1.0)
     with pytest.raises(lt.errors.InputError, match="max_references=0"):
         filtered(max_references=0)
     with pytest.raises(lt.errors.InputError, match="exception_mass=2"):

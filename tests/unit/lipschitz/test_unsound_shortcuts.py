@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
+from liptest.gate.gate import Released
 from liptest.runs.fingerprints import distribution_hash
 from liptest.verdicts import Decision
 
@@ -57,7 +58,7 @@ def test_noise_that_draws_otherwise_than_its_law_is_not_released(mechanism):
 
 def test_the_noise_of_the_package_is_released():
     gate = lt.PrivacyGate(lt.ShiftMechanism(lt.Count(), lt.DiscreteLaplace(1)), LAW, epsilon=1.0)
-    assert isinstance(gate.release([1, 1, 0]), lt.Released)
+    assert isinstance(gate.release([1, 1, 0]), Released)
 
 
 def test_domains_that_print_alike_have_different_hashes():

@@ -185,8 +185,8 @@ def test_what_neighbour_laws_raises_or_returns_is_checked() -> None:
 
 STATISTICS = [
     (lt.Count(), lt.Hypercube(4)),
-    (lt.WeightedSum([1, -2, 3]), lt.RecordGrid([3, 2, 4])),
-    (lt.Contributions([0, 5, 1]), lt.Hypergrid([3, 3])),
+    (lt.statistics.WeightedSum([1, -2, 3]), lt.RecordGrid([3, 2, 4])),
+    (lt.statistics.Contributions([0, 5, 1]), lt.Hypergrid([3, 3])),
     (lt.statistics.OrderStatistic(2), lt.RecordGrid([3, 3, 4])),
 ]
 

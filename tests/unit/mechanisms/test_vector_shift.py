@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
+from liptest.gate.gate import Released
 from liptest.mechanisms.shift import VectorShift
 from liptest.statistics.coordinates import Coordinates
 
@@ -91,7 +92,7 @@ def test_many_numbers_are_tested_and_drawn() -> None:
     assert refuted.witness.verify(mechanism)
     gate = lt.PrivacyGate(mechanism, law, epsilon=1.25, exception_mass=0.05, search_laws=0)
     released = gate.release(np.zeros(50, dtype=int))
-    assert isinstance(released, lt.Released)
+    assert isinstance(released, Released)
     assert len(released.output) == 50
 
 

@@ -69,7 +69,9 @@ def test_so_does_that_of_several_numbers(noise, ends):
 def test_every_no_has_an_output_that_refutes(noise, turn):
     """End to end, with statistics that rise and fall."""
     law = lt.ProductDistribution.uniform(lt.Hypercube(4))
-    mechanism = lt.ShiftMechanism(lt.WeightedSum([turn * weight for weight in (1, 2, 3, 5)]), noise)
+    mechanism = lt.ShiftMechanism(
+        lt.statistics.WeightedSum([turn * weight for weight in (1, 2, 3, 5)]), noise
+    )
     for epsilon in (0.05, 0.3, 1.0):
         for delta in (0.0, 1e-3):
             verdict = lt.check_privacy(mechanism, law, epsilon=epsilon, delta=delta)

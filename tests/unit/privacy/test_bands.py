@@ -163,7 +163,9 @@ def test_what_cannot_be_decided_widens_the_band_on_both_sides():
 
 
 def test_unbounded_outputs_are_profiled_by_sampling():
-    mechanism = lt.ShiftMechanism(lt.WeightedSum([1, 2, 1, 1, 1, 1]), lt.DiscreteLaplace(1))
+    mechanism = lt.ShiftMechanism(
+        lt.statistics.WeightedSum([1, 2, 1, 1, 1, 1]), lt.DiscreteLaplace(1)
+    )
     found = profile(mechanism, method="auto", epsilons=[0.5, 1.0, 1.5, 2.0])
     assert found.method == "neighbourhoods"
     assert found.points[2].lower > 0.4

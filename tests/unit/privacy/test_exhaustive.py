@@ -270,7 +270,7 @@ def test_how_many_pairs_are_visited_depends_on_what_is_claimed():
     few = exhaustive_size(lt.catalogue.truncated_geometric_count(5, 1.0), lt.Hypercube(5))
     assert few.visits(pure) == few.visits(approximate) == few.pairs == 5
     many = lt.Hypercube(40)
-    weighted = lt.WeightedSum([3**k % 9973 for k in range(1, 41)])
+    weighted = lt.statistics.WeightedSum([3**k % 9973 for k in range(1, 41)])
     shift = exhaustive_size(lt.ShiftMechanism(weighted, lt.DiscreteLaplace(9999)), many)
     assert shift.pairs > 1 << 20
     assert shift.visits(pure) == shift.visits(approximate) == shift.laws < 1000
@@ -312,7 +312,7 @@ class Partly:
 
 
 def test_one_partial_law_is_enough_for_no_windows():
-    sets = lt.WeightedSum([1, 2, 3]).difference_sets(CUBE)
+    sets = lt.statistics.WeightedSum([1, 2, 3]).difference_sets(CUBE)
     assert exhaustive.laws_by_position(Partly(99), sets) is not None
     assert exhaustive.laws_by_position(Partly(3), sets) is None
 
@@ -320,7 +320,7 @@ def test_one_partial_law_is_enough_for_no_windows():
 def test_laws_over_other_outputs_have_no_windows():
     mechanism = Partly(99)
     mechanism.outputs = (1, 0)
-    sets = lt.WeightedSum([1, 2, 3]).difference_sets(CUBE)
+    sets = lt.statistics.WeightedSum([1, 2, 3]).difference_sets(CUBE)
     mechanism.laws_of = lambda values: Partly(99).laws_of(values)
     assert exhaustive.laws_by_position(mechanism, sets) is None
     mechanism.outputs = None

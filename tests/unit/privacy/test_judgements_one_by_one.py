@@ -381,7 +381,7 @@ def test_draws_that_were_not_made_certify_nothing() -> None:
 
 def test_the_only_place_of_a_difference_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("liptest.privacy.exhaustive.FEW_EDGES", 0)
-    mechanism = lt.ShiftMechanism(lt.WeightedSum([3]), lt.DiscreteLaplace(3))
+    mechanism = lt.ShiftMechanism(lt.statistics.WeightedSum([3]), lt.DiscreteLaplace(3))
     found = lt.exact_epsilon(mechanism, lt.Hypercube(1))
     assert found.witness is not None
     assert {found.witness.dataset, found.witness.neighbour} == {(0,), (1,)}

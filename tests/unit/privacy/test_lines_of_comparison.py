@@ -176,7 +176,9 @@ def _logistic(values: np.ndarray) -> np.ndarray:
 
 def test_a_shift_is_compared_at_both_ends_of_each_difference() -> None:
     domain = lt.Hypercube(2000)
-    mechanism = lt.ShiftMechanism(lt.WeightedSum([1, 2, 3, 4] * 500), lt.DiscreteLaplace(8))
+    mechanism = lt.ShiftMechanism(
+        lt.statistics.WeightedSum([1, 2, 3, 4] * 500), lt.DiscreteLaplace(8)
+    )
     size = exhaustive_size(mechanism, domain)
     if size.differences is not None:
         assert size.laws == 2 * len(size.differences.lower)
@@ -352,7 +354,7 @@ def test_zeros_are_as_certain_by_difference_as_one_by_one(monkeypatch: pytest.Mo
         return np.concatenate([both, np.full((len(both), 1), -np.inf)], axis=1)
 
     domain = lt.Hypercube(9)
-    statistic = lt.WeightedSum([1, 2, 4, 3, 1, 5, 2, 1, 3])
+    statistic = lt.statistics.WeightedSum([1, 2, 4, 3, 1, 5, 2, 1, 3])
     mechanism = lt.StatisticMechanism(statistic, [0, 1, 2], with_zero, exact_zeros=True)
     plain = lt.exact_epsilon(mechanism, domain)
     monkeypatch.setattr("liptest.privacy.exhaustive.FEW_EDGES", 0)

@@ -76,7 +76,7 @@ def test_a_weighted_sum_with_a_negative_weight(domain):
     def release(x):
         return {sum(w * v for w, v in zip(weights, x, strict=True)): Fraction(1)}
 
-    found = noiseless_privacy(lt.WeightedSum(weights), law, epsilon=0.5)
+    found = noiseless_privacy(lt.statistics.WeightedSum(weights), law, epsilon=0.5)
     assert contains(found, exact_delta(law, release, 0.5))
     assert found.delta_upper - found.delta_lower < 1e-11
 
@@ -264,7 +264,7 @@ def test_what_has_no_method_is_refused():
     with pytest.raises(lt.errors.InputError, match="only a sum"):
         noiseless_privacy(lt.Histogram(3), grid, epsilon=1.0)
     with pytest.raises(lt.errors.BudgetError, match="values"):
-        noiseless_privacy(lt.WeightedSum([1 << 30] * 15), law, epsilon=1.0)
+        noiseless_privacy(lt.statistics.WeightedSum([1 << 30] * 15), law, epsilon=1.0)
 
 
 def test_the_answer_is_printed_with_its_adversary_and_comes_back_from_json():
@@ -286,7 +286,7 @@ def declared(count, rng):
     return _rounded(count, rng)
 
 
-@lt.mechanism(statistic=lt.WeightedSum([2, -1, 1, 3, 1]))
+@lt.mechanism(statistic=lt.statistics.WeightedSum([2, -1, 1, 3, 1]))
 def weighted(total, rng):
     return _rounded(total, rng)
 

@@ -173,7 +173,7 @@ def test_quantiles_in_floats():
 @pytest.mark.parametrize("sigma", [0.7, 3, 40.5])
 @pytest.mark.parametrize("width", [1, 3])
 def test_discrete_gaussian_exactly_at_its_rho(sigma, width):
-    noisy = lt.ShiftMechanism(lt.WeightedSum([width] * 4), lt.DiscreteGaussian(sigma))
+    noisy = lt.ShiftMechanism(lt.statistics.WeightedSum([width] * 4), lt.DiscreteGaussian(sigma))
     law = lt.ProductDistribution.bernoulli([0.3] * 4)
     rho = width**2 / (2 * sigma**2)
     for method in ("exhaustive", "neighbourhoods"):

@@ -73,7 +73,10 @@ MECHANISMS: dict[str, tuple[Any, Any]] = {
     "table of records": (table(RECORDS.domain), RECORDS),
     "table of a sampler": (table(CUBE.domain), WEIGHED),
     "table of a blind sampler": (table(CUBE.domain), SAMPLER),
-    "weighted": (lt.ShiftMechanism(lt.WeightedSum(range(1, 10)), lt.DiscreteLaplace(2)), CUBE),
+    "weighted": (
+        lt.ShiftMechanism(lt.statistics.WeightedSum(range(1, 10)), lt.DiscreteLaplace(2)),
+        CUBE,
+    ),
     "code": (coin, lt.ProductDistribution.bernoulli([0.3, 0.6, 0.1])),
     "histogram": (seen(lt.Histogram(3)), THIRDS),
     "order": (seen(lt.statistics.OrderStatistic(300)), THIRDS),

@@ -62,7 +62,9 @@ def weighted(record: int, weight: int) -> Any:
     """A sum of 5,000 records of which one counts more; its outputs are unbounded."""
     weights = np.ones(5000, dtype=int)
     weights[record] = weight
-    return lt.ShiftMechanism(lt.WeightedSum(weights), lt.DiscreteLaplace(1), name="weighted")
+    return lt.ShiftMechanism(
+        lt.statistics.WeightedSum(weights), lt.DiscreteLaplace(1), name="weighted"
+    )
 
 
 YES = checked(enumerated(respond), 1.0)

@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 import pytest
 
 import liptest as lt
+from liptest.gate.gate import Refused, Released
 from liptest.report.html import page, report_html
 from liptest.report.machine import write_junit, write_sarif
 from liptest.testing import ClaimNotConfirmed, assert_private
@@ -55,5 +56,5 @@ def test_pytest_and_gates_take_every_claim(name: str) -> None:
     witness = caught.value.verdict.witness
     assert witness is not None
     assert witness.verify(noisy)
-    assert isinstance(lt.PrivacyGate(noisy, BITS, **right).release([0, 1, 1]), lt.Released)
-    assert isinstance(lt.PrivacyGate(noisy, BITS, **wrong).release([0, 1, 1]), lt.Refused)
+    assert isinstance(lt.PrivacyGate(noisy, BITS, **right).release([0, 1, 1]), Released)
+    assert isinstance(lt.PrivacyGate(noisy, BITS, **wrong).release([0, 1, 1]), Refused)

@@ -70,7 +70,7 @@ def noisy_sum(data, rng):
     return int(data.sum()) + int(rng.integers(2)) * 7
 
 
-SUM = lt.ShiftMechanism(lt.WeightedSum([1, -3, 2]), lt.DiscreteLaplace(2))
+SUM = lt.ShiftMechanism(lt.statistics.WeightedSum([1, -3, 2]), lt.DiscreteLaplace(2))
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ class Watched(lt.Count):
         return np.asarray(super().values(points) + 100 * points[:, 0].astype(np.int64))
 
 
-class Squared(lt.WeightedSum):
+class Squared(lt.statistics.WeightedSum):
     """The square of a sum, with edges of its own."""
 
     def values(self, points: np.ndarray) -> np.ndarray:

@@ -13,6 +13,7 @@ from hypothesis import Phase, assume, event, find, given, settings
 from hypothesis import strategies as st
 
 import liptest as lt
+from liptest.gate.gate import Refused
 from liptest.mechanisms.base import check_mechanism
 from liptest.mechanisms.declared import ExactForm
 from liptest.report.text import law_expressions, witness_lines
@@ -128,7 +129,7 @@ def test_the_gate_releases_only_possible_outputs_of_private_mechanisms(case, eps
     dataset = data.draw(strategies.datasets(domain))
     answer = gate.release(dataset)
     event(type(answer).__name__)
-    if isinstance(answer, lt.Refused):
+    if isinstance(answer, Refused):
         assert gate.certificate.decision is not Decision.YES
         return
     assert truth(domain, rows, (epsilon, 0.0, 1e-9)) is False
