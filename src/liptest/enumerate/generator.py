@@ -111,7 +111,7 @@ class NoiseDraws:
 
     def _refuse_options(self, method: str, dtype: Any, out: Any) -> None:
         if np.dtype(dtype) != np.float64 or out is not None:
-            self._tree.unsupported(f"rng.{method}(dtype=, out=)", "leave both away")
+            self._tree.unsupported(f"rng.{method}(dtype=, out=)", "leave both out")
 
     def _noise(
         self,
@@ -237,7 +237,7 @@ class ChoiceGenerator(NoiseDraws, TailedDraws, CountVectorDraws, np.random.Gener
             if size is None and out is None and np.dtype(dtype) == np.float32:
                 return coarse_uniform(tree)
             if np.dtype(dtype) != _FLOAT64 or out is not None:
-                tree.unsupported("rng.random(dtype=, out=)", "leave both away")
+                tree.unsupported("rng.random(dtype=, out=)", "leave both out")
             if size is not None:
                 return draw_floats(tree, self.shape_of(size))
         tree.draws += 1
