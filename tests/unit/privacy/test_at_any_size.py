@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import math
 from fractions import Fraction
@@ -194,16 +193,16 @@ def test_nobody_knows_and_it_is_said() -> None:
 
 
 def test_code_that_never_answers_is_said_at_once() -> None:
-    runs = itertools.count()
+    runs: list[int] = []
 
     @lt.mechanism
     def broken(data: Any, rng: Any) -> Any:
-        next(runs)
+        runs.append(1)
         return data.no_such_method() + rng.laplace()
 
     with pytest.raises(lt.errors.MechanismError, match="no_such_method"):
         check(broken, PEOPLE)
-    assert next(runs) < 60
+    assert len(runs) < 60
 
 
 def test_code_that_raises_sometimes_is_not_broken() -> None:
