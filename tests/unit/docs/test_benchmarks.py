@@ -86,9 +86,9 @@ COUNTS: dict[str, list[tuple[str, dict[str, int]]]] = {
         ("Python code, d = 10, uniform: exhaustive, proof", {"laws": 1024, "pairs": 5120}),
     ],
     "replay": [
-        ("noisy_count, 6 coins", {"calls": 96}),
-        ("noisy_bits, 6 coins", {"calls": 96}),
-        ("sampled_count, 6 coins", {"calls": 80}),
+        ("noisy_count, 6 coins", {"calls": 98}),
+        ("noisy_bits, 6 coins", {"calls": 98}),
+        ("sampled_count, 6 coins", {"calls": 82}),
         ("uniform_comparisons, 6 records", {"leaves": 64}),
         ("packed_bits, 6 records", {"leaves": 64}),
         ("bit_sum, 10 records", {"leaves": 11}),
