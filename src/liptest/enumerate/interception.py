@@ -383,7 +383,8 @@ def _determined(session: Session, files: ProgramFiles, sites: list[Site]) -> dic
             continue
         if id(value) in found or value is random._inst or value is _GLOBAL:
             continue
-        if issubclass(type(value), ChoiceGenerator):  # kept by an iterator since an earlier run
+        # Kept by an iterator since an earlier run, or by the analysis itself.
+        if issubclass(type(value), (ChoiceGenerator, ChoiceRandomState)):
             continue
         seed = files.seed_of(value)
         if seed is None:
