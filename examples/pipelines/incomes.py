@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 import liptest as lt
 
 TABLE = lt.Table({"age": lt.Real(0, 120), "income": lt.Real()}, rows=100_000, relation="add_remove")
@@ -39,8 +41,18 @@ def count_without_noise(frame: Any, rng: Any) -> Any:
     return total, len(adults)
 
 
+@lt.mechanism
+def in_32_bits(frame: Any, rng: Any) -> Any:
+    incomes = frame[frame["age"] >= 18]["income"].clip(0, MOST)
+    total = 0.0
+    if len(incomes):
+        total = float(np.cumsum(incomes.to_numpy(dtype=np.float32))[-1])
+    return total + rng.laplace(scale=MOST)
+
+
 BUGS = {
     "clip makes another column": clip_not_used,
     "the largest income says how much noise": bounds_of_the_data,
     "the count is told without noise": count_without_noise,
+    "floats of 32 bits are added up one by one": in_32_bits,
 }

@@ -11,7 +11,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, zip_longest
+from itertools import chain, islice, zip_longest
 from typing import Any
 
 import numpy as np
@@ -34,6 +34,8 @@ _LARGEST = float(np.finfo(np.float64).max)
 _SHOWN = 4
 # Numbers of plain tables: large ones, and one that is not whole.
 _PLAIN, _SOME = 1e6, 0.3
+# Columns of which running sums are looked at.
+_MOST_SUMMED = 4
 # Shares of the rows below quantiles that people ask for.
 _QUANTILES = (0.5, 0.95, 0.99, 0.05, 0.9, 0.01, 0.75, 0.25, 0.1)
 
@@ -200,7 +202,7 @@ class RealRows(RowsOfUsers):
         """One row, or all rows of a user, that come, go or change; in simple tables."""
         kinds = (
             *(self._pairs_of_numbers(), self._pairs_of_other_entries()),
-            self._pairs_at_quantiles(),
+            *(self._pairs_of_single_sums(), self._pairs_at_quantiles()),
         )
         # In turn: code that fails on small tables is still seen on large ones.
         for one in chain.from_iterable(zip_longest(*kinds)):
@@ -242,6 +244,20 @@ class RealRows(RowsOfUsers):
             rest = [self.slot(1 + place, 1) for place in range(self.rows - 1)]
             end = low if self.is_full else None
             yield self.pair([(1, high)], [(1, end)], rest, others)
+
+    def _pairs_of_single_sums(self) -> Iterator[tuple[IntArray, IntArray]]:
+        """A row that a running sum of 32 bits takes across a power of 2, where rounding is coarser.
+
+        The next numbers are rounded down below it and up above it, so what the row has changed
+        is doubled (docs/theory/tables.md, B12).
+        """
+        high, count = next(self._ends(_PLAIN)), self.rows - 1
+        rest = [self.slot(1 + place, 1) for place in range(count)]
+        for name, kind in islice(self.reals.items(), _MOST_SUMMED):
+            numbers = _doubling_numbers(high[name], count)
+            if numbers is not None and numbers.min() >= kind.lower:
+                own = {**high, name: kind.values[0]} if self.is_full else None
+                yield self.pair([(1, high)], [(1, own)], rest, {**high, name: numbers})
 
     def pair(
         self,
@@ -293,6 +309,19 @@ def _draw_numbers(
     chosen = np.array(near)[rng.integers(len(near), size=count)]
     mixed = np.where(rng.random(count) < rng.random(), chosen, plain)
     return np.clip(mixed, kind.lower, kind.upper)
+
+
+def _doubling_numbers(high: float, count: int) -> NDArray[np.float64] | None:
+    """See ``_pairs_of_single_sums``; None where so few rows do not reach a power of 2."""
+    if high <= 0:
+        return None
+    step = 2.0 ** math.floor(math.log2(high / 4))
+    top = 2.0 ** math.floor(math.log2(step * count * 0.9))
+    steps = math.ceil((top - high) / step)
+    small = 0.74 * top * 2.0**-23
+    if steps < 1 or (count - steps) * small < 6 * high:
+        return None
+    return np.where(np.arange(count) < steps, step, small)
 
 
 def _row_words(names: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> str:

@@ -87,6 +87,56 @@ def right(frame: Any, rng: Any) -> Any:
     return frame["age"].clip(18, 90).sum() + rng.laplace(scale=72.001)
 
 
+@pytest.mark.parametrize("rows", [3_000, 100_000, 1_000_000])
+@pytest.mark.parametrize("ends", [(0, 1), (-3, 120), (0.0, 0.7), ()])
+@pytest.mark.parametrize("relation", ["replace", "add_remove"])
+def test_running_sums_of_32_bits_are_doubled(relation: str, ends: Any, rows: int) -> None:
+    domain: Any = lt.Table({"x": lt.Real(*ends)}, rows=rows, relation=relation)
+    pairs = list(domain._pairs_of_single_sums())
+    assert len(pairs) == 1 or rows < 100_000
+    for pair in pairs:
+        sides = [domain.entries(side)["x"] for side in pair]
+        exact, running = (
+            float(one[0]) - float(one[1])
+            for one in (
+                [math.fsum(side) for side in sides],
+                [np.cumsum(side.astype(np.float32))[-1] for side in sides],
+            )
+        )
+        changed = sides[0][0] - (sides[1][0] if domain.is_full else 0)
+        assert exact == pytest.approx(changed, rel=1e-9)
+        assert running > 1.9 * exact
+
+
+@lt.mechanism
+def running_sum(frame: Any, rng: Any) -> Any:
+    total = np.float32(0)
+    for one in frame["income"].clip(0, 200_000).to_numpy().astype(np.float32):
+        total += one
+    return float(total) + rng.laplace(scale=200_000)
+
+
+@lt.mechanism
+def running_sum_of_doubles(frame: Any, rng: Any) -> Any:
+    total = 0.0
+    for one in frame["income"].clip(0, 200_000).to_numpy():
+        total += one
+    return total + rng.laplace(scale=200_000)
+
+
+@pytest.mark.parametrize(
+    "domain", [pytest.param(PEOPLE, marks=pytest.mark.slow), OPEN], ids=["replace", "add_remove"]
+)
+def test_a_running_sum_of_32_bits_is_refuted_and_one_of_64_is_proved(domain: Any) -> None:
+    wrong = lt.check_privacy(running_sum, domain, epsilon=1.5, floats="ideal")
+    assert wrong.decision == "NO", str(wrong)
+    assert wrong.largest_loss == pytest.approx(2, abs=0.02)
+    assert wrong.witness is not None
+    assert wrong.witness.verify(running_sum.on_domain(domain))
+    right = lt.check_privacy(running_sum_of_doubles, domain, epsilon=1.001, floats="ideal")
+    assert right.decision == "YES", str(right)
+
+
 @lt.mechanism
 def sum_that_is_not_followed(frame: Any, rng: Any) -> Any:
     return math.fsum(sorted(frame["share"].clip(-1, 1).tolist())) + rng.laplace(scale=1.001)
