@@ -313,15 +313,15 @@ def _draw_numbers(
 
 def _doubling_numbers(high: float, count: int) -> NDArray[np.float64] | None:
     """See ``_pairs_of_single_sums``; None where so few rows do not reach a power of 2."""
-    if high <= 0:
-        return None
-    step = 2.0 ** math.floor(math.log2(high / 4))
-    top = 2.0 ** math.floor(math.log2(step * count * 0.9))
-    steps = math.ceil((top - high) / step)
-    small = 0.74 * top * 2.0**-23
-    if steps < 1 or (count - steps) * small < 6 * high:
-        return None
-    return np.where(np.arange(count) < steps, step, small)
+    # The smaller the steps, the closer the row comes to the power of 2.
+    for part in (32, 16, 8, 4) if high > 0 else ():
+        step = 2.0 ** math.floor(math.log2(high / part))
+        top = 2.0 ** math.floor(math.log2(step * count * 0.9))
+        steps = math.ceil((top - high) / step)
+        small = 1.48 * top * 2.0**-24
+        if steps > 0 and (count - steps) * small >= 2 * high:
+            return np.where(np.arange(count) < steps, step, small)
+    return None
 
 
 def _row_words(names: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> str:

@@ -105,7 +105,7 @@ def test_running_sums_of_32_bits_are_doubled(relation: str, ends: Any, rows: int
         )
         changed = sides[0][0] - (sides[1][0] if domain.is_full else 0)
         assert exact == pytest.approx(changed, rel=1e-9)
-        assert running > 1.9 * exact
+        assert running > (1.9 if rows >= 100_000 else 1.7) * exact
 
 
 @lt.mechanism
