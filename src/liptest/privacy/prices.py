@@ -207,11 +207,7 @@ def _priced(followed: Any, way: str, wanted: Fraction | None, delta: Fraction) -
         if delta and price.epsilon is None and way == WAYS[0]:
             # All paths at once: which of them is taken may depend on what was released before.
             price = price_direct_sums(followed.paths, followed.differences, delta=delta)
-        if price.epsilon is None or (wanted is not None and price.epsilon > wanted):
-            ends = price_by_ends(followed.paths, followed.differences)
-            dear = [one for one in (price, ends) if one is not None and one.epsilon is not None]
-            # Where to look for a refutation is what shifts say.
-            price = replace(min(dear, key=_epsilon_of, default=price), move=price.move)
+        price = _or_by_ends(price, followed, wanted)
     except LiptestError as error:
         return Alignment(None, reason=str(error))
     return _with_dearest(followed, price)
@@ -239,15 +235,22 @@ def _of_users(
         price = Price(sum(costs, Fraction(0)))
     elif delta and way == WAYS[0]:
         price = price_many_sums(followed.paths, many, delta=delta)
+    price = _or_by_ends(price, followed, wanted)
     reason = "; ".join(one for one in (price.why, followed.hint) if one)
     boundary = followed.pairs_of_moves(tuple(one.move for one in prices))
     counts = len(followed.paths), followed.reads_length
     return Alignment(replace(price, shifts=()), *counts, reason, boundary=boundary)
 
 
-def _epsilon_of(price: Price) -> Fraction:
-    assert price.epsilon is not None
-    return price.epsilon
+def _or_by_ends(price: Price, followed: Any, wanted: Fraction | None) -> Price:
+    """The lower price by what sums lie between, where no shift is cheap enough (tables, B11)."""
+    known = price.epsilon
+    if known is not None and (wanted is None or known <= wanted):
+        return price
+    found = price_by_ends(followed.paths, followed.differences)
+    if found is None or found.epsilon is None:
+        return price
+    return found if known is None or found.epsilon < known else price
 
 
 def rounded_above(exact: Fraction) -> float:

@@ -17,7 +17,7 @@ from flint import arb, fmpq
 from liptest.balls import CERTIFIED_BITS, precision
 from liptest.errors import SymbolicError, UnsupportedForm
 from liptest.symbolic.alignment import Price, find_bare_move
-from liptest.symbolic.answers import AlignedPath, Answer, Differences, Move
+from liptest.symbolic.answers import AlignedPath, Answer, Differences, ManyDifferences, Move
 from liptest.symbolic.block_prices import price_blocks
 from liptest.symbolic.forms import Constraint, Rational
 from liptest.symbolic.noise import Noise
@@ -29,9 +29,13 @@ from liptest.symbolic.shifts import upper_end
 _MOST_PATHS, _OFF = 1000, Fraction(1, 1 << 48)
 _ANY = Noise("uniform", Fraction(1))
 Ends = tuple[Fraction, Fraction]
+#: What neighbours change: so many times a difference of each part, added up.
+Parts = Sequence[tuple[int, Differences]]
 
 
-def price_by_ends(paths: Iterable[AlignedPath], differences: Differences) -> Price | None:
+def price_by_ends(
+    paths: Iterable[AlignedPath], differences: Differences | ManyDifferences
+) -> Price | None:
     """The price where sums between known ends are compared with noise; None where it has none.
 
     Blocks that no answer is compared in, or that are released, cost what a shift of their noise
@@ -40,11 +44,12 @@ def price_by_ends(paths: Iterable[AlignedPath], differences: Differences) -> Pri
     listed = list(islice(paths, _MOST_PATHS + 1))
     if len(listed) > _MOST_PATHS:
         return None
-    reader, best, at, known = RowReader(), Fraction(0), 0, _Prices(differences)
+    parts = differences.parts if isinstance(differences, ManyDifferences) else ((1, differences),)
+    reader, best, at, known = RowReader(), Fraction(0), 0, _Prices(parts)
     for number, path in enumerate(listed):
         blocks, conditions, equations = blocks_of(path, reader)
         for rows, sides in ((conditions, (-1,)), (equations, (1, -1))):
-            if find_bare_move(path, rows, differences, sides) is not None:
+            if any(find_bare_move(path, rows, part, sides) is not None for _, part in parts):
                 return None
         price = known.of_path(path, blocks)
         if price is None:
@@ -57,8 +62,8 @@ def price_by_ends(paths: Iterable[AlignedPath], differences: Differences) -> Pri
 class _Prices:
     """Prices of blocks, remembered by what they ask."""
 
-    def __init__(self, differences: Differences) -> None:
-        self.differences = differences
+    def __init__(self, parts: Parts) -> None:
+        self.parts = parts
         self.dearest: Move = ()
         self._known: dict[object, Fraction | None] = {}
 
@@ -73,8 +78,12 @@ class _Prices:
                 total += price
         if not others:
             return total
-        shifted = price_blocks(others, self.differences).price
-        return None if shifted is None else total + shifted
+        for times, part in self.parts:
+            shifted = price_blocks(others, part).price
+            if shifted is None:
+                return None
+            total += times * shifted
+        return total
 
     def _of_block(self, path: AlignedPath, block: Block) -> Fraction | None:
         asked = tuple(
@@ -85,10 +94,10 @@ class _Prices:
             return None
         key = asked, tuple(path.noises[v] for one in asked for v, _ in one.terms)
         if key not in self._known:
-            threshold = _threshold_of(path, asked, self.differences)
+            threshold = _threshold_of(path, asked, self.parts)
             self._known[key] = None if threshold is None else threshold.price()
             if threshold is not None and self._known[key]:
-                self.dearest = self.differences.find_largest(threshold.factors)
+                self.dearest = self.parts[0][1].find_largest(threshold.factors)
         return self._known[key]
 
 
@@ -97,13 +106,13 @@ def _own(condition: Constraint) -> set[int]:
 
 
 def _threshold_of(
-    path: AlignedPath, asked: Sequence[Constraint], differences: Differences
+    path: AlignedPath, asked: Sequence[Constraint], parts: Parts
 ) -> _Threshold | None:
     """None where the conditions ask for sums of different kinds, or for one without ends."""
     factors: dict[int, Rational] = {}
     rows: list[tuple[Constraint, Fraction]] = []
     ends: dict[int, Ends] = {}
-    box = dict(differences.box)
+    boxes = [dict(part.box) for _, part in parts]
     for condition in asked:
         own: dict[int, Rational] = {}
         for v, factor in condition.terms:
@@ -113,7 +122,7 @@ def _threshold_of(
                 reach = what.ends or what.real_ends
                 if reach is None:
                     return None
-                off = Fraction(box.get(what.number, 0))
+                off = sum((Fraction(box.get(what.number, 0)) for box in boxes), Fraction(0))
                 ends[what.number] = reach[0] - off, reach[1] + off
         own = {n: factor for n, factor in own.items() if factor}
         factors = factors or own
@@ -124,8 +133,9 @@ def _threshold_of(
             return None
         rows.append((condition, by))
     sides = [sorted(Fraction(factor) * end for end in ends[n]) for n, factor in factors.items()]
-    step = max(
-        differences.largest({n: side * factor for n, factor in factors.items()}) for side in (1, -1)
+    turned = {n: -factor for n, factor in factors.items()}
+    step = sum(
+        times * Fraction(max(part.largest(factors), part.largest(turned))) for times, part in parts
     )
     low, high = (sum((side[k] for side in sides), Fraction(0)) for k in (0, 1))
     return _Threshold(path, tuple(rows), factors, (low, high), Fraction(step))

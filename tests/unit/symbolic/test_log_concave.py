@@ -185,6 +185,26 @@ def test_a_coin_by_a_mean_is_proved_and_refuted_at_its_epsilon() -> None:
     assert "age" in str(verdict)
 
 
+VISITS = {"user": lt.Key(), "spend": lt.Real(0, 50)}
+
+
+@lt.mechanism
+def coin_by_visits(frame: Any, rng: Any) -> bool:
+    spent = frame.groupby("user").head(3)["spend"].sum()
+    return bool(rng.random() < 0.25 + spent / 100_000)
+
+
+@pytest.mark.parametrize("relation", ["replace", "add_remove"])
+def test_a_coin_by_the_rows_of_users_is_proved_and_refuted(relation: str) -> None:
+    table = lt.Table(VISITS, rows=1_000, unit="user", relation=relation)
+    exact = math.log1p(3 * 50 / 100_000 / 0.25)
+    for epsilon, decision in ((exact, "YES"), (0.99 * exact, "NO")):
+        verdict = lt.check_privacy(coin_by_visits, table, epsilon=epsilon, floats="ideal")
+        assert verdict.decision == decision, str(verdict)
+    assert verdict.witness is not None
+    assert verdict.witness.verify(coin_by_visits.on_domain(table))
+
+
 @lt.mechanism
 def certain_at_an_end(frame: Any, rng: Any) -> bool:
     return bool(rng.random() < frame["age"].clip(0, 90).mean() / 90)
