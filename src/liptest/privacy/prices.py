@@ -250,6 +250,7 @@ def _or_by_ends(price: Price, followed: Any, wanted: Fraction | None) -> Price:
     found = price_by_ends(followed.paths, followed.differences)
     if found is None or found.epsilon is None:
         return price
+    found = replace(found, move=price.move or found.move)  # where to look for a refutation first
     return found if known is None or found.epsilon < known else price
 
 

@@ -36,7 +36,7 @@ Parts = Sequence[tuple[int, Differences]]
 def price_by_ends(
     paths: Iterable[AlignedPath], differences: Differences | ManyDifferences
 ) -> Price | None:
-    """The price where sums between known ends are compared with noise; None where it has none.
+    """The price where sums between known ends are compared with noise; None where none are.
 
     Blocks that no answer is compared in, or that are released, cost what a shift of their noise
     does.
@@ -56,7 +56,7 @@ def price_by_ends(
             return None
         if price > best:
             best, at = price, number
-    return Price(best, path=at, move=known.dearest, is_by_ends=True)
+    return Price(best, path=at, move=known.dearest, is_by_ends=True) if known.is_used else None
 
 
 class _Prices:
@@ -65,6 +65,8 @@ class _Prices:
     def __init__(self, parts: Parts) -> None:
         self.parts = parts
         self.dearest: Move = ()
+        #: Whether a block was priced that answers are compared in.
+        self.is_used = False
         self._known: dict[object, Fraction | None] = {}
 
     def of_path(self, path: AlignedPath, blocks: Sequence[Block]) -> Fraction | None:
@@ -96,6 +98,7 @@ class _Prices:
         if key not in self._known:
             threshold = _threshold_of(path, asked, self.parts)
             self._known[key] = None if threshold is None else threshold.price()
+            self.is_used |= self._known[key] is not None and bool(threshold and threshold.factors)
             if threshold is not None and self._known[key]:
                 self.dearest = self.parts[0][1].find_largest(threshold.factors)
         return self._known[key]

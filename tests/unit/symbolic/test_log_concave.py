@@ -115,6 +115,14 @@ def test_what_cannot_happen_costs_nothing_and_what_may_vanish_has_no_price() -> 
     assert price_by_ends([tent], moves) is None
 
 
+def test_what_is_only_released_is_left_to_shifts() -> None:
+    told = AlignedPath(
+        (Noise("laplace", Fraction(1)), _answer(0, 1)),
+        places=(Form.variable(0) + Form.variable(1),),
+    )
+    assert price_by_ends([told], Differences.listed([{0: 1}])) is None
+
+
 def test_sums_that_are_compared_apart_or_have_no_ends_have_no_price() -> None:
     noise, moves = Noise("normal", Fraction(1)), Differences.of_box([1, 1])
     both = AlignedPath(
