@@ -248,10 +248,9 @@ def _or_by_ends(price: Price, followed: Any, wanted: Fraction | None) -> Price:
     if known is not None and (wanted is None or known <= wanted):
         return price
     found = price_by_ends(followed.paths, followed.differences)
-    if found is None or found.epsilon is None:
+    if found is None or found.epsilon is None or (known is not None and found.epsilon >= known):
         return price
-    found = replace(found, move=price.move or found.move)  # where to look for a refutation first
-    return found if known is None or found.epsilon < known else price
+    return replace(found, move=price.move or found.move)  # where to look for a refutation first
 
 
 def rounded_above(exact: Fraction) -> float:
