@@ -21,7 +21,7 @@ from liptest.errors import LiptestError, MechanismError
 from liptest.privacy.alignment import dearer_words, prove_by_alignment, run_alignment
 from liptest.privacy.by_records import prove_by_records
 from liptest.privacy.claims import text_above
-from liptest.privacy.plain_pairs import is_large
+from liptest.privacy.plain_pairs import is_large, plain_pairs
 from liptest.privacy.prices import Alignment, rounded_above
 from liptest.privacy.refutation import Refutation, run_refutation, search_refutation
 from liptest.privacy.request import Task, never_answered, nothing, verdict_of
@@ -146,6 +146,7 @@ def _require_answers(task: Task) -> None:
     datasets: list[IntArray] = [*corners.astype(domain.dtype)]
     if isinstance(domain, RowsOfUsers):
         datasets = [domain.zeros, *(domain.draw(rng, few) for few in range(1, _DRAWN + 1))]
+        datasets += next(plain_pairs(domain), ())  # those drawn may have no rows
     elif not isinstance(domain, Answers):
         datasets += list(task.distribution.sample(rng, _DRAWN))
     said: str | None = None
