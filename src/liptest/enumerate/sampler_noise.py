@@ -37,7 +37,7 @@ def drawing_noise(
     """
     laws = NoiseSamplers(program.name, conditions)
     plain, columns = (
-        called(fold_loops(function, Folds(rows, laws.summarised, length)))
+        called(fold_loops(function, Folds(rows, laws.summarised, length, samplers=laws)))
         for rows, length in ((lambda value: None, len), (rows_of, length_of))
     )
     return replace(program, function=plain, rewritten=columns)

@@ -65,6 +65,28 @@ def above_leaning(data: Any, rng: Any) -> bool:
     return bool(data.sum() + leans(rng) > 2500)
 
 
+def of_scale_4(rng: Any) -> int:
+    """As they wrote it for whole scales."""
+    while True:
+        size = int(rng.integers(0, 4))
+        if not coin(rng, size, 4):
+            continue
+        while coin(rng, 1, 1):
+            size += 4
+        sign = rng.integers(0, 2)
+        if not (sign and size == 0):
+            return size if sign == 0 else -size
+
+
+@lt.mechanism
+def sparse_vector(data: Any, rng: Any) -> int:
+    threshold = 100 + of_scale_4(rng)
+    for place in range(4):
+        if int((data == place).sum()) + of_scale_4(rng) >= threshold:
+            return place
+    return -1
+
+
 def masses(scale: float, far: int) -> list[Fraction]:
     """Of -far .. far, rounded down."""
     size = math.tanh(0.5 / scale)
@@ -119,11 +141,12 @@ def test_thresholds_of_a_sampler_are_proved() -> None:
     [
         *((histogram, 2.0, "YES"), (histogram, 1.99, "INCONCLUSIVE")),
         *((most_frequent, 2.0, "YES"), (above, 0.99, "INCONCLUSIVE")),
-        (above_leaning, 1.0, "INCONCLUSIVE"),
+        *((above_leaning, 1.0, "INCONCLUSIVE"), (sparse_vector, 0.5, "YES")),
+        (sparse_vector, 0.49, "INCONCLUSIVE"),
     ],
 )
 def test_what_is_proved_of_samplers(mechanism: Any, epsilon: float, decision: str) -> None:
-    domain = CELLS if mechanism in (histogram, most_frequent) else BITS
+    domain = BITS if mechanism in (above, above_leaning) else CELLS
     options: Any = {"epsilon": epsilon, "delta": 1e-12, "method": "alignment", "seed": 1}
     assert lt.check_privacy(mechanism, domain, **options).decision == decision
 
