@@ -285,13 +285,6 @@ def top_true_count(data: Any, rng: Any) -> Any:
     return best, int(counts[best])
 
 
-@spelled(groups, NO)
-def top3_true_counts(data: Any, rng: Any) -> Any:
-    counts = np.bincount(data, minlength=8)
-    noisy = counts + rng.laplace(0, 2, size=8)
-    return [(int(i), int(counts[i])) for i in np.argsort(-noisy)[:3]]
-
-
 @spelled(groups)
 def top_then_fresh_noise(data: Any, rng: Any) -> Any:
     counts = np.bincount(data, minlength=8)
