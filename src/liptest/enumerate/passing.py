@@ -74,7 +74,7 @@ class Passing:
     def _there(self) -> list[tuple[Any, AlignedValue]]:
         """The values with their counts: all that may be there, or those of the point."""
         values = self._values
-        counts = {value: values.count_of(value) for value in values.values}
+        counts = {value: values.count_of(value) for value in values.possible}
         if any(type(one) is not AlignedValue for one in counts.values()):
             self._refuse("a loop over one value")
         if self._run.point is None:

@@ -148,7 +148,7 @@ class Counts:
         return self._rows.column
 
     @property
-    def values(self) -> list[Any]:
+    def possible(self) -> list[Any]:
         """All keys that may be there."""
         return list(self._tables)
 

@@ -49,7 +49,7 @@ class Distinct(OpaqueArray):
         return is_other and other.are_counts and not self.are_counts
 
     @property
-    def values(self) -> NDArray[Any]:
+    def possible(self) -> NDArray[Any]:
         """All that may be there, in their order."""
         table, kept = self.column.table, self.column.kept
         return np.unique(table if kept is None else table[kept])
@@ -61,7 +61,7 @@ class Distinct(OpaqueArray):
 
     def how_many(self) -> Any:
         """The number of the values: each is there where its count is above 0."""
-        return sum(self.count_of(value) > 0 for value in self.values)
+        return sum(self.count_of(value) > 0 for value in self.possible)
 
     @property
     def size(self) -> Any:
@@ -81,7 +81,7 @@ class Distinct(OpaqueArray):
         """``cells[values] = counts``: what is missing stays the 0 that it was."""
         if not self.is_counted_by(value) or self.column.dtype.kind not in "iu":
             self.refuse("an index")
-        places = self.values
+        places = self.possible
         room = cells.cells()
         if cells.dtype not in (np.int64, np.float64) or room.ndim != 1:
             self.refuse("an index")

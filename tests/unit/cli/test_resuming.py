@@ -28,12 +28,16 @@ def f(data, rng):
     return int(rng.random() < (0.5 if values[0] else 0.25))
 """
 HELD = """
-import pathlib, time
+import json, pathlib, time
 here = pathlib.Path(__file__).parent.parent
-seen = []
+def is_begun():
+    try:
+        stages = json.loads((here / "long.json").read_text())["stages"].values()
+    except (OSError, ValueError):
+        return False
+    return any(stage["chunks"] for stage in stages)
 def hold():
-    seen.append(1)
-    while len(seen) > 300 and not (here / "go").exists():
+    while is_begun() and not (here / "go").exists():
         (here / "waits").touch()
         time.sleep(0.01)
 """

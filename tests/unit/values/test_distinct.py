@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from itertools import product
 from typing import Any
@@ -128,3 +129,9 @@ def test_counts_with_their_values_are_refuted_at_any_size() -> None:
     assert verdict.decision == "NO"
     assert verdict.witness is not None
     assert verdict.witness.verify(lt.mechanism(release))
+
+
+def test_how_often_the_keys_of_a_counter_come_is_refused() -> None:
+    found = align(noisy(lambda data: sorted(Counter(data.tolist()).values())), SMALL)
+    assert found.price is None
+    assert "Counter.values, which depends on which records there are" in found.reason
