@@ -461,8 +461,7 @@ def _clock(original: Callable[..., Any]) -> Callable[..., Any]:
     def answer(session: Session, *arguments: Any) -> Any:
         reader = reader_of(sys._getframe(1))
         # With a time as its argument it reads no clock.
-        is_about_clocks = name.startswith("clock_") or name == "get_clock_info"
-        given = len(arguments) > (name == "strftime") and not is_about_clocks
+        given = len(arguments) > (name == "strftime") and not name.startswith("clock_")
         if reader is not None and given and name in ZONED_TIMES:
             line = line_in_words(reader.f_code.co_filename, reader.f_lineno)
             session.tree.fail(depends(session.name, f"{ZONED}: time.{name} ({line})", ZONE_ADVICE))
@@ -474,7 +473,7 @@ def _clock(original: Callable[..., Any]) -> Callable[..., Any]:
             words = f"imports {imported}, which reads the clock: time.{name} ({line})"
             session.tree.fail(depends(session.name, words, "import it at the top of the file"))
         seconds = session.clock(f"time.{name}", kind, line)
-        if name in ("ctime", "gmtime", "localtime", "strftime", "asctime", "get_clock_info"):
+        if name in ("ctime", "gmtime", "localtime", "strftime", "asctime"):
             session.look_at_clock()
         return seconds
 

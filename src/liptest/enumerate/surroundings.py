@@ -60,7 +60,7 @@ ZONED_TIMES = frozenset({"ctime", "localtime", "mktime"})
 TIMES = frozenset(
     {*_CLOCKS, *(f"{clock}_ns" for clock in _CLOCKS)}
     | ZONED_TIMES
-    | {"clock_gettime", "clock_gettime_ns", "gmtime", "strftime", "asctime", "get_clock_info"}
+    | {"clock_gettime", "clock_gettime_ns", "gmtime", "strftime", "asctime"}
 )
 _DATES = frozenset({"now", "today", "utcnow"})
 _CLOCK_NAMES = TIMES | _DATES

@@ -64,7 +64,6 @@ CLOCKS: list[Any] = [
     (lambda data: 1 / (time.time() - time.time() + 1.0) > 2, r"time\.time"),
     (lambda data: time.strftime("%Y") > "1", r"time\.strftime"),
     (lambda data: time.localtime().tm_year > 1, r"time\.localtime"),
-    (lambda data: time.get_clock_info("time").adjustable, r"time\.get_clock_info"),
     (lambda data: uuid.uuid1().version, "uuid|_uuid|time"),
     (lambda data: str(np.datetime64("now")) > "1", r"numpy\.datetime64"),
     (lambda data: random.seed(time.time()), r"time\.time"),

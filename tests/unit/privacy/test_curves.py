@@ -86,7 +86,8 @@ def normal_count(data, rng):
     return (data == 1).sum() + rng.normal(scale=2.0)
 
 
-@pytest.mark.parametrize("records", [3, pytest.param(10**6, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("records", [3, 10**6])
 def test_laplace_noise_on_data_of_any_size(records):
     found = lt.privacy_profile(laplace_count, lt.Hypercube(records), epsilons=[0.25, 0.5, 1.0])
     for point in found.curves.deltas:
@@ -110,6 +111,7 @@ def test_laplace_noise_on_data_of_any_size(records):
         assert point.upper - point.lower < 2e-6
 
 
+@pytest.mark.slow
 def test_normal_noise_is_its_own_trade_off():
     found = lt.privacy_profile(normal_count, lt.Hypercube(5000)).curves
     phi = NormalDist()
