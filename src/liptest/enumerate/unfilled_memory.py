@@ -17,11 +17,12 @@ import numpy as np
 
 _CALLS = frozenset({"CALL", "CALL_KW"})
 _LOADS = frozenset({"LOAD_ATTR", "LOAD_METHOD", "LOAD_GLOBAL", "LOAD_NAME"})
-#: What gives an array with memory of its own, and the names and place of the parameter of another.
+#: NumPy's classes of arrays with memory of their own, by name (that of texts is deprecated there);
+#: the names and the place of the parameter that gives other memory.
 _ARRAYS = {
-    np.ndarray: (frozenset({"buffer"}), 2),
-    np.recarray: (frozenset({"buf"}), 2),
-    np.char.chararray: (frozenset({"buffer"}), 3),
+    "ndarray": (frozenset({"buffer"}), 2),
+    "recarray": (frozenset({"buf"}), 2),
+    "chararray": (frozenset({"buffer"}), 3),
 }
 
 
@@ -36,8 +37,7 @@ class _Call(NamedTuple):
 
 def may_leave_unfilled(code: CodeType) -> bool:
     """Whether code may do one of these calls, from what it names."""
-    names = {"ndarray", "recarray", "chararray"}
-    return not names.isdisjoint(code.co_names) or any(
+    return not _ARRAYS.keys().isdisjoint(code.co_names) or any(
         isinstance(one, tuple) and "where" in one for one in code.co_consts
     )
 
@@ -52,10 +52,14 @@ def unfilled_calls(code: CodeType, space: dict[str, Any]) -> Iterator[tuple[int,
             if "where" in call.keywords and not is_given:
                 what = f"numpy.{call.name}(.., where=..) without out="
                 yield call.line, what, "give out= an array that is filled, or use numpy.where"
-        elif isinstance(called, type) and called in _ARRAYS:
-            names, place = _ARRAYS[called]
+        elif call.name in _ARRAYS and (called is None or _is_array(called)):
+            names, place = _ARRAYS[call.name]
             if names.isdisjoint(call.keywords) and positional <= place:
                 yield call.line, f"numpy.{call.name}(..)", "use numpy.zeros or numpy.array"
+
+
+def _is_array(called: Any) -> bool:
+    return isinstance(called, type) and issubclass(called, np.ndarray)
 
 
 @lru_cache(maxsize=1 << 12)
