@@ -135,8 +135,8 @@ def _profile(
     screen: Screen, model: CheckModel, folder: Path, options: dict[str, Any]
 ) -> PrivacyProfile:
     job = load_job(model, folder, alone=options["curves"])
-    plain = ("delta", "exception_mass", "failure_probability", "method", "draws", "budget", "seed")
-    given = {key: options[key] for key in (*plain, "curves")}
+    limits = ("exception_mass", "failure_probability", "draws", "budget", "seed")
+    given = {key: options[key] for key in ("delta", "method", "curves", *limits)}
     with screen.progress(job.label) as progress, muted(), pool(options["workers"]) as executor:
         found = privacy_profile(
             job.mechanism,

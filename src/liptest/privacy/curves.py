@@ -3,7 +3,7 @@
 The delta of an epsilon is the largest hockey-stick divergence of neighbouring datasets, in both
 orders; the divergence of an order is the largest one of Renyi. The trade-off curve is the largest
 convex function below the curves of all pairs: the fewest misses that a test may hope for, given its
-false alarms. Deltas bound it from below by lines, tests of actual pairs from above (theory 6.22).
+false alarms. Deltas bound it from both sides: by their lines, and by being convex (theory 6.22).
 """
 
 from __future__ import annotations
@@ -66,8 +66,6 @@ _APART = 1e-7
 _TINY, _FAR = 1e-6, 16.0
 # Different pairs that are certified one by one; of pairs in floats, those that may be the largest.
 _MOST_PAIRS, _LARGEST = 256, 16
-# Epsilons by which the dearest pairs of data of any size are told.
-_FEW = 3
 # Pairs of data of any size, and epsilons by which the dearest of them are told.
 _PLAIN, _LOOKED_AT = 8, (0.0, 0.5, 1.0, 4.0)
 # Rounding of a few sums and products of numbers of at most 1.
@@ -105,7 +103,7 @@ def privacy_curves(
         with suppress(LiptestError):
             ends = list(islice(plain_pairs(domain), _PLAIN))
             pairs = through_densities(checked, lambda seen: _pairs_at(seen, ends))
-            enclosed.pairs = _largest_pairs(pairs, _LOOKED_AT)
+            enclosed.pairs = _dearest(pairs)
         return _drawn(enclosed, epsilons, mechanism, domain)
 
     return visited_or_enclosed(
@@ -142,8 +140,7 @@ class _Pair:
                 ends = [one.renyi(Fraction(order)) for one in self._orders]
         except (InputError, UnsupportedForm, SymbolicError):
             return None
-        both = [_rounded(*one) for one in ends]
-        return max(low for low, _ in both), max(high for _, high in both)
+        return _largest_ends([_rounded(*one) for one in ends])
 
     @cached_property
     def _orders(self) -> Any:
@@ -209,10 +206,22 @@ class _Screened:
     block: PairBlock
     rows: Any
 
-    @property
+    @cached_property
     def sides(self) -> tuple[Any, Any]:
         """Both laws of each pair."""
         return self.block.left[self.rows], self.block.right[self.rows]
+
+    @cached_property
+    def _losses(self) -> tuple[Floats, Floats]:
+        """Bounds of the largest losses, and of the errors of losses."""
+        losses, bounds = largest_losses(self.block.laws, *self.sides)
+        return bounds, loss_slack(self.block.laws, *self.sides, losses)
+
+    def sticks_above(self, epsilon: float) -> Floats:
+        """Bounds of the deltas of pairs in floats; 0 where no loss exceeds epsilon."""
+        bounds, slack = self._losses
+        found = self.block.laws.hockey_sticks(*self.sides, epsilon) + stick_error(slack, epsilon)
+        return np.where(bounds <= epsilon, 0.0, np.minimum(found, 1.0))
 
 
 class _Visited(_Source):
@@ -264,9 +273,9 @@ class _Visited(_Source):
     def delta(self, epsilon: float) -> Ends:
         found = [pair.delta(epsilon) for pair in self._certified.values()]
         for n, part in enumerate(self._parts):
-            above = _sticks_above(part, epsilon)
+            above = part.sticks_above(epsilon)
             found.append(self._largest(n, above, lambda pair: pair.delta(epsilon)))
-        return max((low for low, _ in found), default=0.0), max((h for _, h in found), default=0.0)
+        return _largest_ends(found)
 
     def renyi(self, order: float) -> Ends | None:
         found = [pair.renyi(order) for pair in self._certified.values()]
@@ -276,9 +285,7 @@ class _Visited(_Source):
                 above = screen_orders(part.block.laws, *part.sides, [order]).above[:, 0]
                 found.append(self._largest(n, above, lambda pair: pair.renyi(order)))
         known = [ends for ends in found if ends is not None]
-        if len(known) < len(found):
-            return None
-        return max((low for low, _ in known), default=0.0), max((h for _, h in known), default=0.0)
+        return _largest_ends(known) if len(known) == len(found) else None
 
     def _largest(self, part: int, above: Floats, of: Callable[[_Pair], Any]) -> Ends:
         """Ends of the largest of many: those that may be it are certified, at most a few."""
@@ -302,29 +309,25 @@ class _Visited(_Source):
         return self._located[part, k]
 
 
-def _sticks_above(part: _Screened, epsilon: float) -> Floats:
-    """Bounds of the deltas of pairs in floats; 0 where no loss exceeds epsilon."""
-    laws, sides = part.block.laws, part.sides
-    losses, bounds = largest_losses(laws, *sides)
-    error = stick_error(loss_slack(laws, *sides, losses), epsilon)
-    found = np.minimum(laws.hockey_sticks(*sides, epsilon) + error, 1.0)
-    return np.where(bounds <= epsilon, 0.0, found)
-
-
-def _largest_pairs(pairs: Sequence[_Pair], epsilons: Sequence[float]) -> list[_Pair]:
+def _dearest(pairs: Sequence[_Pair]) -> list[_Pair]:
     """For a few epsilons the pair with the largest delta, each once."""
-    few = [epsilons[round(k * (len(epsilons) - 1) / _FEW)] for k in range(_FEW + 1)]
-    best = [max(pairs, key=lambda pair, e=e: pair.delta(e)[0]) for e in few] if pairs else []  # type: ignore[misc]
-    return list(dict.fromkeys(best))
+    if not pairs:
+        return []
+    deltas = [[pair.delta(epsilon)[0] for pair in pairs] for epsilon in _LOOKED_AT]
+    return [pairs[k] for k in dict.fromkeys(int(np.argmax(row)) for row in deltas)]
+
+
+def _largest_ends(found: Sequence[Ends]) -> Ends:
+    return max((low for low, _ in found), default=0.0), max((h for _, h in found), default=0.0)
 
 
 def _drawn(
     source: _Source, epsilons: Sequence[float] | None, mechanism: Mechanism, domain: Domain
 ) -> PrivacyCurves:
     """The curves of a source, on grids."""
-    grid = np.linspace(0.0, _top_of(source), _POINTS + 1).tolist()
-    grid = grid if epsilons is None else list(epsilons)
-    deltas = {epsilon: source.delta(epsilon) for epsilon in grid}
+    even = np.linspace(0.0, _top_of(source), _POINTS + 1).tolist()
+    grid = even if epsilons is None else list(epsilons)
+    deltas = {epsilon: source.delta(epsilon) for epsilon in dict.fromkeys([*grid, *even])}
     orders = [(order, source.renyi(order)) for order in ORDERS]
     known = all(ends is not None for _, ends in orders)
     return PrivacyCurves(
@@ -349,8 +352,7 @@ def _top_of(source: _Source) -> float:
 
 def _trade_off(source: _Source, deltas: dict[float, Ends]) -> tuple[CurvePoint, ...]:
     """From both sides by the deltas of a grid, which grows where the sides are far apart."""
-    start = np.linspace(0.0, _top_of(source), _POINTS + 1).tolist()
-    known = deltas | {epsilon: source.delta(epsilon) for epsilon in start if epsilon not in deltas}
+    known = deltas
     for _ in range(_ROUNDS):
         lines = _Lines(known)
         wide = [alarm for alarm in ALARMS if lines.above(alarm) - lines.below(alarm) > _CLOSE]
@@ -398,8 +400,7 @@ class _Lines:
 
     @cached_property
     def _kinks(self) -> tuple[Floats, Floats]:
-        """Factors on each part of the grid, and bounds of delta from below, where lines may be
-        highest.
+        """Factors where lines may be highest, and bounds of delta from below there.
 
         Delta is convex, does not rise and is at least 1 - g: on each part it lies above the lines
         through both parts beside it, and above its right end.
@@ -434,4 +435,4 @@ def _meeting(one: tuple[float, ...], other: tuple[float, ...]) -> float | None:
 def _rounded(lower: arb, upper: arb) -> Ends:
     """As floats; what is exactly 0 stays so."""
     low, high = rounded_ends(lower, upper)
-    return max(low, 0.0), 0.0 if upper <= 0 else high
+    return low, 0.0 if upper <= 0 else high
