@@ -12,7 +12,7 @@ from statistics import NormalDist
 import pytest
 
 import liptest as lt
-from liptest.errors import InputError
+from liptest.errors import InputError, MechanismError
 from liptest.privacy.profile_result import PrivacyProfile
 from liptest.report.plots import curves_figure
 from tests.unit.privacy.cases import exact
@@ -142,6 +142,14 @@ def test_a_leak_keeps_its_delta_and_has_no_divergence():
     found = lt.privacy_profile(lt.catalogue.leak(4, 0.1), lt.Hypercube(4)).curves
     assert all(one.lower == pytest.approx(0.1, rel=1e-9) for one in found.deltas)
     assert all(math.isinf(one.lower) for one in found.divergences)
+
+
+def test_code_that_always_raises_has_no_curves():
+    def raises(data, rng):
+        raise ValueError("no answer")
+
+    with pytest.raises(MechanismError, match="ValueError"):
+        lt.privacy_profile(raises, lt.Hypercube(3))
 
 
 def test_a_method_belongs_to_a_distribution():
