@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -43,6 +44,7 @@ from liptest.evidence.ledger import LedgerRecorder
 from liptest.evidence.ledger_entries import clean_name
 from liptest.gate.gate import Gate, PrivacyGate, Released, SealedGate
 from liptest.gate.sealed import in_plain_values
+from liptest.mechanisms.additive import exact_positive
 from liptest.privacy.check import check_with_settings
 from liptest.privacy.request import validated_request
 from liptest.privacy.settings import CheckSettings
@@ -107,6 +109,12 @@ def release(
         bool,
         Parameter(help="Analyse the code in this process: for code of your own.", negative=""),
     ] = False,
+    grid_step: Annotated[
+        str | None,
+        Parameter(
+            help="Release noisy sums of the code, exactly, as multiples of this: 1, 0.01, 1/7."
+        ),
+    ] = None,
     key: Annotated[
         str | None,
         Parameter(help="Names this request: a retry gets the stored answer, with --ledger."),
@@ -117,6 +125,10 @@ def release(
 
     Example: liptest release vendor.py:count --epsilon 1 --records 3
     --private private.csv --private-column click
+
+    Real answers, exactly, as multiples of a hundredth; any number of records.
+    Example: liptest release vendor.py:mean --epsilon 1 --records 5000 --values 121
+    --private private.csv --private-column age --grid-step 0.01
     """
     dataset = {
         "private": private,
@@ -126,6 +138,7 @@ def release(
         "trust_code": trust_code,
         "in_process": in_process,
         "key": key,
+        "grid_step": None if grid_step is None else step_of(grid_step),
     }
     return run_release(asdict(options) | dataset | {"mechanism": mechanism})
 
@@ -294,6 +307,7 @@ def _sealed_elsewhere(
     settings: CheckSettings,
     recorder: LedgerRecorder,
     *private: Path,
+    step: Fraction | None = None,
 ) -> SealedCode:
     """The laws that another process had from the code, once the attempt is written down."""
     where = where_is(model, task.folder)
@@ -309,11 +323,22 @@ def _sealed_elsewhere(
             seconds=settings.max_seconds,
             statistic=model.statistic,
             frame=model.library,
+            step=step,
         )
     except GateError as error:
         raise GateError(
             f"its laws cannot be sealed, all of them, by another process: {error}; or, if you "
             f"trust its author, check without --confined, release with --trust-code"
+        ) from None
+
+
+def step_of(text: str) -> Fraction:
+    """The step of a grid as it is written, a decimal number or p/q, exactly; InputError else."""
+    try:
+        return exact_positive("grid_step", Fraction(text))
+    except (ValueError, ZeroDivisionError):
+        raise InputError(
+            f"grid_step={text!r} is not a number above 0; write 1, 0.01 or 1/7", name="grid_step"
         ) from None
 
 
@@ -375,6 +400,7 @@ def _gate_in_process(
             vendor=vendor if task.ledger else None,
             private_table=options["private_table"] if task.ledger else None,
             trust_code=options["trust_code"],
+            grid_step=options["grid_step"],
             **settings.arguments(),
         )
     return gate, job.label, job.distribution, job.mechanism
@@ -388,7 +414,8 @@ def _gate_on_sealed(
     vendor = (model.vendor or clean_name(model.mechanism)) if task.ledger else None
     table = options["private_table"] if task.ledger else None
     recorder = LedgerRecorder.of_gate(task.ledger, vendor=vendor, private_table=table)
-    found = _sealed_elsewhere(model, task, law, settings, recorder, options["private"])
+    step = options["grid_step"]
+    found = _sealed_elsewhere(model, task, law, settings, recorder, options["private"], step=step)
     with screen.progress(found.label) as progress, pool(task.workers) as executor:
         gate = SealedGate(
             found.sealed,

@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,8 @@ from liptest import errors
 from liptest.data.domains import Domain
 from liptest.errors import InputError, LiptestError, MechanismError
 from liptest.evidence.domain_form import domain_to_dict
-from liptest.gate.sealed import Sealed, read_sealed
+from liptest.gate.sealed import Sealed
+from liptest.gate.sealed_texts import read_sealed
 from liptest.privacy.verdicts import SEALED_ELSEWHERE
 from liptest.runs.fingerprints import Fingerprint
 from liptest.runs.jail import code_files, run_confined
@@ -66,6 +68,7 @@ def seal_elsewhere(
     seconds: float | None,
     statistic: str | None = None,
     frame: str | None = None,
+    step: Fraction | None = None,
 ) -> SealedCode:
     """Have the laws of ``file.py:name`` or ``package.module:name`` sealed in another process.
 
@@ -76,7 +79,8 @@ def seal_elsewhere(
     if folder is not None:
         where = f"{file.resolve()}:{where.rpartition(':')[2]}"
     said = {"mechanism": where, "statistic": statistic, "frame": frame}
-    request = {**said, "domain": domain_to_dict(domain)}
+    grid_step = None if step is None else str(step)
+    request = {**said, "domain": domain_to_dict(domain), "grid_step": grid_step}
     answer = run_confined(
         _MODULE,
         json.dumps(request).encode(),
@@ -85,7 +89,10 @@ def seal_elsewhere(
         folder=folder,
         seconds=seconds,
     )
-    return _read(answer.content, answer.confinement, domain)
+    found = _read(answer.content, answer.confinement, domain)
+    if step is not None and found.sealed.grid_step != step:
+        raise MechanismError("the analysis sealed its sums on another grid")
+    return found
 
 
 def _read(content: bytes, confinement: str, domain: Domain) -> SealedCode:

@@ -9,12 +9,13 @@ from __future__ import annotations
 import json
 import os
 import sys
+from fractions import Fraction
 from typing import Any
 
 from liptest.cli.loading import load_mechanism
 from liptest.errors import LiptestError
 from liptest.evidence.domain_form import domain_of
-from liptest.gate.sealing import seal
+from liptest.gate.sealing import seal, seal_on_grid
 from liptest.runs.fingerprints import fingerprint
 from liptest.runs.jail import answer_with, limit_this_process
 from liptest.runs.surroundings import surroundings_kept
@@ -28,7 +29,11 @@ def seal_as_asked(request: dict[str, Any]) -> dict[str, Any]:
     domain = domain_of(request["domain"])
     with surroundings_kept():
         code = fingerprint(mechanism)
-        sealed = seal(mechanism, domain)
+        step = request.get("grid_step")
+        if step is None:
+            sealed = seal(mechanism, domain)
+        else:
+            sealed = seal_on_grid(mechanism, domain, Fraction(step))
     found = {"hash": code.code, "files": code.files, "packages": code.packages}
     return {
         "sealed": sealed.to_dict(),

@@ -33,6 +33,10 @@ class Data(Protocol):
         """Of the answers of neighbours."""
         ...
 
+    def added(self, number: int) -> dict[int, Fraction] | None:
+        """What is added up to an answer, by values of records or by places; None where not so."""
+        ...
+
     def change_of_move(self, move: Move) -> tuple[int, int, int] | None:
         """A position and two values of its record that move the answers so, where known."""
         ...

@@ -80,6 +80,10 @@ def _unknown(move: Move) -> None:
     return None
 
 
+def _unlisted(number: int) -> None:
+    return None
+
+
 def _no_pairs(moves: tuple[Move, ...]) -> Pairs:
     return ()
 
@@ -109,6 +113,10 @@ class SymbolicPaths:
     sample: tuple[Fraction, Differences] | None = None
     #: Of values that may be missing (``DecidingRun.missing``), and the differences where one goes.
     missing: tuple[Fraction, Differences] | None = None
+    #: What records add to an answer by their values, or numbers of the data by their places.
+    added: Callable[[int], dict[int, Fraction] | None] = _unlisted
+    #: The output, where all runs give the same one but for what is put in the places of its sums.
+    output: Callable[[Callable[[Any], Any]], Output] | None = None
 
 
 @dataclass(frozen=True)
@@ -270,6 +278,8 @@ def _followed(
         data.reads_length or path_run.depends_on_size,
         data.change_of_move,
         rounding=max(leaf.rounding for leaf in leaves),
+        added=data.added,
+        output=_output_of(leaves),
     )
     if functions and type(data) is Records:
         found = replace(found, pairs_of_moves=data.pairs_of_functions(functions))
@@ -289,6 +299,11 @@ def _followed(
     if isinstance(data, UserRows):
         found = replace(found, pairs_of_moves=data.pairs_of_moves, hint=data.hint)
     return found
+
+
+def _output_of(leaves: list[PathEnd]) -> Callable[[Callable[[Any], Any]], Output] | None:
+    is_one = len(leaves) == 1 and place_of_cut(leaves[0].output) is None
+    return partial(replaced, leaves[0].output) if is_one else None
 
 
 def _fault_in_words(name: str, error: Exception) -> str:
@@ -315,6 +330,7 @@ class PathEnd:
     #: Whether nothing tells which records were chosen by coins.
     keeps_sample: bool
     missing: tuple[tuple[Fraction, tuple[int, ...]], ...]
+    output: Output
 
 
 def _boundary_of(run: AlignedRun, data: Data) -> Pairs:
@@ -359,7 +375,7 @@ def _explored(
                 path = maker.path_of(tree, output)
                 raises = isinstance(output, Raised)
                 noted = path_run.rounding, path_run.keeps_sample, tuple(path_run.missing)
-                leaves.append(PathEnd(path, branches, raises, *noted))
+                leaves.append(PathEnd(path, branches, raises, *noted, output))
                 work += len(tree.path) + len(path_run.noises)
                 if len(leaves) > max_paths or work > most_work:
                     tree.unsupported(

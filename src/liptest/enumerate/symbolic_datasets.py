@@ -74,6 +74,11 @@ class Records:
     def differences(self) -> Differences:
         return self._answers.differences()
 
+    def added(self, number: int) -> dict[int, Fraction] | None:
+        return (
+            None if self._answers.has_parts else self._answers.contributions({number: Fraction(1)})
+        )
+
     def vanishing(self, counts: frozenset[int]) -> Differences:
         """See ``AnswerBook``."""
         return self._answers.vanishing(counts)
@@ -164,6 +169,9 @@ class Numbers:
 
     def differences(self) -> Differences:
         return self._differences
+
+    def added(self, number: int) -> dict[int, Fraction]:
+        return {number: Fraction(1)}
 
     def change_of_move(self, move: Move) -> None:
         return None

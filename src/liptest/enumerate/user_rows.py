@@ -73,6 +73,9 @@ class UserRows:
         """Of the answers of neighbours."""
         return self._answers.differences_of_users(self._domain.most)[0]
 
+    def added(self, number: int) -> None:
+        return None
+
     def change_of_move(self, move: Move) -> None:
         """It is several records that change."""
         return

@@ -32,9 +32,9 @@ from liptest.evidence.ledger import LedgerLike, LedgerRecorder
 from liptest.evidence.ledger_entries import checked_name
 from liptest.gate.plain import FAILED, read_output, text_of
 from liptest.gate.sealed import RandomBelow, Sealed, in_plain_values
-from liptest.gate.sealing import Seal, require_sealable, seal, seal_formula
+from liptest.gate.sealing import Seal, require_sealable, seal, seal_formula, seal_on_grid
 from liptest.lipschitz.testers.base import LipschitzTester
-from liptest.mechanisms.additive import DiscreteGaussian, DiscreteLaplace
+from liptest.mechanisms.additive import DiscreteGaussian, DiscreteLaplace, exact_positive
 from liptest.mechanisms.base import Mechanism, check_mechanism, require_probabilities
 from liptest.mechanisms.laws import Output, OutputLaw, released_weights
 from liptest.mechanisms.shift import ShiftMechanism, VectorShift
@@ -267,6 +267,10 @@ class PrivacyGate(Gate):
         Where laws cannot be sealed (too many datasets, and the code is given all of them), let
         the release ask the code about the private dataset. Hostile code can then release what it
         likes; the certificate says so. What can be sealed is sealed all the same.
+    grid_step
+        For code whose answers are real numbers, or whose data are too many for a table: the noisy
+        sums of which it makes its output are calculated by this package, with exact noise of its
+        law, and each is told as a multiple of this step (theory S15). GateError for other code.
 
     Raises
     ------
@@ -304,11 +308,13 @@ class PrivacyGate(Gate):
         vendor: str | None = None,
         private_table: str | None = None,
         trust_code: bool = False,
+        grid_step: float | Fraction | None = None,
     ) -> None:
         domain = check_distribution(distribution, together=True).domain
         checked = check_mechanism(mechanism, domain)
         check_count("releases", releases)
-        require_probabilities(checked, domain)
+        if grid_step is None:
+            require_probabilities(checked, domain)
         settings = CheckSettings(
             epsilon=epsilon,
             delta=delta,
@@ -329,16 +335,25 @@ class PrivacyGate(Gate):
             progress=progress,
         )
         validated_request(checked, distribution, settings)
-        require_sealable(checked, domain, trust_code=trust_code)
+        if grid_step is None:
+            require_sealable(checked, domain, trust_code=trust_code)
+        else:
+            exact_positive("grid_step", grid_step)
         recorder = LedgerRecorder.of_gate(ledger, vendor=vendor, private_table=private_table)
         code = fingerprint(checked)
         recorder.begin(checked, code, distribution, settings.claim, settings.failure_probability)
         drawn = secrets.randbits(128) if seed is None else seed
         # What is released is drawn from a law: a proof has to have seen them.
         run = replace(settings, seed=drawn)
-        found = Seal(seal_formula(checked, domain), trusts_code=trust_code)
+        if grid_step is None:
+            found = Seal(seal_formula(checked, domain), trusts_code=trust_code)
+        else:
+            found = Seal(seal_on_grid(checked, domain, grid_step))
         tested = checked if found.sealed is None else found.sealed.mechanism
         verdict = check_with_settings(tested, distribution, run, for_release=True)
+        if grid_step is not None and verdict.decision is not Decision.YES:
+            of_code = check_with_settings(checked, distribution, run)
+            verdict = of_code if of_code.decision is Decision.NO else verdict
         if verdict.decision is Decision.YES and found.sealed is None:
             verdict, found = _sealed(checked, distribution, settings, verdict, found)
         worded = self._worded(verdict)

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from liptest.enumerate.noise_outputs import entries_of, with_entries
 from liptest.enumerate.outputs import Fields, Items
 from liptest.errors import GateError, InputError, shown
 from liptest.mechanisms.laws import Output, Raised
@@ -32,6 +33,24 @@ class PlainOutput:
 
     def __repr__(self) -> str:
         return repr(read_output(self.text))
+
+
+@dataclass(frozen=True)
+class SumPlace:
+    """In the place of a number of an output that is filled in later, by its number."""
+
+    number: int
+
+
+def with_numbers(output: Output, numbers: Sequence[int | float]) -> Output:
+    """The output with these numbers in the places of ``SumPlace``; LookupError for too few."""
+    if type(output) is SumPlace:
+        return numbers[output.number]
+    entries = entries_of(output)
+    if entries is None:
+        return output
+    filled: Output = with_entries(output, [with_numbers(entry, numbers) for entry in entries])
+    return filled
 
 
 def text_of(output: Output) -> str:
@@ -98,6 +117,7 @@ _CONTAINERS: dict[type, Callable[[Any, _Entry], Any]] = {
     },
     Fields: _coded_fields,
     Raised: lambda output, entry: {"raised": entry(output.exception)},
+    SumPlace: lambda output, entry: {"place": output.number},
 }
 
 
@@ -127,6 +147,7 @@ _READERS: dict[str, Callable[[Any, _Entry], Any]] = {
     "items": _read_items,
     "fields": lambda value, read: Fields(value[0], tuple((n, read(one)) for n, one in value[1])),
     "raised": lambda value, read: Raised(value),
+    "place": lambda value, read: SumPlace(value),
 }
 
 

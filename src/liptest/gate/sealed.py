@@ -29,7 +29,7 @@ from liptest.data.domains import (
     RecordGrid,
 )
 from liptest.data.points import PointBatch
-from liptest.errors import GateError, InputError, LiptestError, shown
+from liptest.errors import GateError
 from liptest.evidence.domain_form import domain_of, domain_to_dict
 from liptest.evidence.ledger_file import canonical_json, text_digest
 from liptest.gate.plain import PlainOutput, read_output, text_of
@@ -61,7 +61,8 @@ _MOST_EXACT_BITS = 1 << 10
 #: Domains whose datasets and neighbours are known here, by exact type.
 DOMAINS = (Hypercube, Hypergrid, RecordGrid, OneAnswer, AllAnswers)
 _NOISES: dict[str, type[Any]] = {"laplace": DiscreteLaplace, "gaussian": DiscreteGaussian}
-_VERSION = 1
+#: Of what is written down of them.
+VERSION = 1
 # Edges of a statistic that are walked through for its values.
 _MOST_EDGES = 1 << 21
 
@@ -70,6 +71,11 @@ class Sealed(ABC):
     """What releases are drawn from: plain numbers, and code of this package alone."""
 
     domain: Domain
+
+    @property
+    def grid_step(self) -> Fraction | None:
+        """Of the grid of all numbers that are told; None where they are those of the program."""
+        return None
 
     @property
     @abstractmethod
@@ -136,7 +142,7 @@ class SealedTable(Sealed):
         laws = [[[k, f"{weight:x}"] for k, weight in sorted(law.items())] for law in self.laws]
         return {
             "sealed": "table",
-            "version": _VERSION,
+            "version": VERSION,
             "domain": domain_to_dict(self.domain),
             "statistic": None if self.statistic is None else statistic_spec(self.statistic),
             "rows": self.rows.tolist(),
@@ -255,7 +261,7 @@ class SealedNoise(Sealed):
         [width] = self.noise.__getstate__().values()
         return {
             "sealed": "noise",
-            "version": _VERSION,
+            "version": VERSION,
             "domain": domain_to_dict(self.domain),
             "statistic": statistic_spec(self.statistic),
             "noise": [kind, f"{width.numerator:x}", f"{width.denominator:x}"],
@@ -275,18 +281,8 @@ def in_plain_values(verdict: PrivacyVerdict) -> PrivacyVerdict:
     return replace(verdict, witness=replace(witness, event=event))
 
 
-def read_sealed(document: Any, name: str, domain: Domain | None = None) -> Sealed:
-    """What plain JSON values say, of a domain if one is given; InputError for anything else."""
-    try:
-        found = domain_of(document["domain"])
-        if document["version"] == _VERSION and domain in (None, found):
-            return _READERS[document["sealed"]](document, name)
-    except (LookupError, TypeError, ValueError, OverflowError, AttributeError, LiptestError):
-        pass
-    raise InputError(f"sealed={shown(document)} is not what liptest seals")
-
-
-def _read_table(document: dict[str, Any], name: str) -> SealedTable:
+def read_table(document: dict[str, Any], name: str) -> SealedTable:
+    """The inverse of ``to_dict``; ValueError and its like for anything else."""
     domain, statistic = _read_place(document)
     if statistic is not None and not has_few_edges(statistic, domain):
         raise ValueError
@@ -315,7 +311,8 @@ def _read_law(listed: list[Any]) -> dict[int, int]:
     return law
 
 
-def _read_noise(document: dict[str, Any], name: str) -> SealedNoise:
+def read_noise(document: dict[str, Any], name: str) -> SealedNoise:
+    """The inverse of ``to_dict``; ValueError and its like for anything else."""
     domain, statistic = _read_place(document)
     kind, above, below = document["noise"]
     noise = _NOISES[kind](Fraction(int(above, 16), int(below, 16)))
@@ -330,12 +327,6 @@ def _read_place(document: dict[str, Any]) -> tuple[Domain, Statistic | None]:
         raise ValueError
     spec = document["statistic"]
     return domain, None if spec is None else statistic_of(spec, domain)
-
-
-_READERS: dict[str, Callable[[dict[str, Any], str], Sealed]] = {
-    "table": _read_table,
-    "noise": _read_noise,
-}
 
 
 def has_few_edges(statistic: Statistic, domain: Domain) -> bool:

@@ -22,15 +22,23 @@ from liptest.gate.sealed import (
     has_few_edges,
     values_of,
 )
-from liptest.mechanisms.additive import AdditiveNoise, DiscreteGaussian, DiscreteLaplace
+from liptest.gate.sealed_sums import seal_sums
+from liptest.mechanisms.additive import (
+    AdditiveNoise,
+    DiscreteGaussian,
+    DiscreteLaplace,
+    exact_positive,
+)
 from liptest.mechanisms.base import Mechanism, ReadsMore
 from liptest.mechanisms.shift import ShiftMechanism, VectorShift
 from liptest.privacy.methods import affordable_laws
+from liptest.runs.surroundings import surroundings_kept
 from liptest.statistics.protocol import Statistic, values_at
 from liptest.statistics.tabulated import Tabulated
 from liptest.statistics.trusted import statistic_of, statistic_spec
 
 _CHUNK = 1 << 10
+_LEAST_STEP = Fraction(1, 1 << 100)
 _INSTEAD = (
     "let the code receive only a statistic of this package, @lt.mechanism(statistic=lt.Count()) or "
     "another, or declare lt.ShiftMechanism(statistic, lt.DiscreteLaplace(scale)), or give the "
@@ -108,6 +116,24 @@ def seal_formula(mechanism: Mechanism, domain: Domain) -> Sealed | None:
     return seal(mechanism, domain)
 
 
+def seal_on_grid(mechanism: Mechanism, domain: Domain, grid_step: Any) -> Sealed:
+    """The noisy sums of a program, each released as a multiple of a step (theory S15).
+
+    Raises InputError for a step that is not one, and GateError where the program is not made of
+    noisy sums of its data.
+    """
+    step = exact_positive("grid_step", grid_step)
+    if not _LEAST_STEP <= step <= 1 / _LEAST_STEP:
+        raise InputError(
+            f"grid_step={shown(grid_step)} lies outside of {float(_LEAST_STEP):.3g} to "
+            f"{float(1 / _LEAST_STEP):.3g}",
+            name="grid_step",
+            value=grid_step,
+        )
+    with surroundings_kept():
+        return seal_sums(mechanism, domain, step, _name_of(mechanism))
+
+
 def plan_seal(mechanism: Mechanism, domain: Domain) -> SealPlan:
     """How a mechanism can be sealed; it says so itself nowhere, and no law is computed."""
     if type(domain) not in DOMAINS:
@@ -143,7 +169,7 @@ def seal(mechanism: Mechanism, domain: Domain) -> Sealed:
     Raises GateError where that cannot be done, with what to write instead. The code is told of no
     private data: it is asked about every dataset, or every value of its statistic, in one order.
     """
-    name = mechanism.name if type(mechanism.name) is str else "mechanism"
+    name = _name_of(mechanism)
     try:
         narrow = _narrowed(mechanism, domain)
         if narrow is not None:
@@ -160,6 +186,10 @@ def seal(mechanism: Mechanism, domain: Domain) -> Sealed:
         raise GateError(
             f"a law that a release may need was not computed: {words_of(error)}"
         ) from None
+
+
+def _name_of(mechanism: Mechanism) -> str:
+    return mechanism.name if type(mechanism.name) is str else "mechanism"
 
 
 def words_of(error: Exception) -> str:

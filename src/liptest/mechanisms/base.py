@@ -186,6 +186,11 @@ class Mechanism(ABC):
         return self.source != "declared" and self.statistic is None
 
     @property
+    def is_drawn_as_followed(self) -> bool:
+        """Whether a release draws exactly what its paths say, so that their price is enough."""
+        return False
+
+    @property
     def is_per_record(self) -> bool:
         """Whether it is declared as the function of one record."""
         return False

@@ -26,6 +26,7 @@ from liptest.mechanisms.base import (
     through_all_numbers,
     through_reads,
 )
+from liptest.privacy.alignment import run_alignment
 from liptest.privacy.at_any_size import (
     decided_late,
     run_at_any_size,
@@ -52,7 +53,13 @@ from liptest.privacy.sampling_run import run_sampling
 from liptest.privacy.search import run_search, then_search
 from liptest.privacy.settings import AT_ANY_SIZE, BLACK_BOX, IMPLEMENTED, CheckSettings
 from liptest.privacy.symmetric_records import count_laws_per_draw
-from liptest.privacy.verdicts import BY_RECORDS, PrivacyPlan, PrivacyVerdict, keep_mechanism
+from liptest.privacy.verdicts import (
+    BY_ALIGNMENT,
+    BY_RECORDS,
+    PrivacyPlan,
+    PrivacyVerdict,
+    keep_mechanism,
+)
 from liptest.runs.checkpoints import Checkpoint
 from liptest.runs.driver import Progress
 from liptest.runs.progress import check_progress
@@ -199,7 +206,15 @@ def check_with_settings(
         found: PrivacyVerdict = by_samples
         return found
     asked = validated_request(mechanism, law, settings)
-    if for_release and settings.method in AT_ANY_SIZE and settings.method != BY_RECORDS:
+    is_by_paths = for_release and asked.mechanism.is_drawn_as_followed
+    if is_by_paths and settings.method not in ("auto", BY_ALIGNMENT):
+        raise InputError(
+            f"method={shown(settings.method)}: noisy sums on a grid are compared by the price of "
+            f"their noise; leave the method out",
+            name="method",
+        )
+    draws_from_laws = for_release and not is_by_paths
+    if draws_from_laws and settings.method in AT_ANY_SIZE and settings.method != BY_RECORDS:
         raise InputError(
             f"method={shown(settings.method)} looks at no output law, and a gate draws from one; "
             f"use another method, or declare lt.ShiftMechanism(statistic, "
@@ -223,6 +238,8 @@ def check_with_settings(
 
 
 def _check(task: Task, *, for_release: bool) -> PrivacyVerdict:
+    if for_release and task.mechanism.is_drawn_as_followed:
+        return run_alignment(task)
     if task.settings.method in AT_ANY_SIZE and task.settings.method != BY_RECORDS:
         return run_at_any_size(task)
     early = None

@@ -22,7 +22,7 @@ from liptest.evidence.ledger import Ledger, LedgerRecorder
 from liptest.evidence.ledger_caps import Cap
 from liptest.gate.gate import Released, SealedGate
 from liptest.gate.plain import read_output
-from liptest.gate.sealed import read_sealed
+from liptest.gate.sealed_texts import read_sealed
 from liptest.runs.fingerprints import Fingerprint
 from liptest.service.jobs import Workplace
 from liptest.service.public_files import store_files

@@ -129,15 +129,15 @@ class NoiseSum(NoiseSource):
 def _mass(family: str, scale: Any, low: _End, high: _End) -> arb:
     """P(low < X < high) for noise of a scale, precise in both tails."""
     if low is not None and (high is None or low + high >= 0):
-        near = _beyond(family, scale, low, 1)
-        return near if high is None else near - _beyond(family, scale, high, 1)
+        near = mass_beyond(family, scale, low, 1)
+        return near if high is None else near - mass_beyond(family, scale, high, 1)
     if high is None:
         return arb(1)
-    near = _beyond(family, scale, high, -1)
-    return near if low is None else near - _beyond(family, scale, low, -1)
+    near = mass_beyond(family, scale, high, -1)
+    return near if low is None else near - mass_beyond(family, scale, low, -1)
 
 
-def _beyond(family: str, scale: Any, at: Any, side: int) -> arb:
+def mass_beyond(family: str, scale: Any, at: Any, side: int) -> arb:
     """P(X > at), or with side -1 P(X < at)."""
     z = arb(at / scale)
     if family == "uniform":

@@ -1,0 +1,29 @@
+"""Sealed laws of all kinds from plain JSON values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from liptest.data.domains import Domain
+from liptest.errors import InputError, LiptestError, shown
+from liptest.evidence.domain_form import domain_of
+from liptest.gate.sealed import VERSION, Sealed, read_noise, read_table
+from liptest.gate.sealed_sums import read_sums
+
+_READERS: dict[str, Callable[[dict[str, Any], str], Sealed]] = {
+    "table": read_table,
+    "noise": read_noise,
+    "sums": read_sums,
+}
+
+
+def read_sealed(document: Any, name: str, domain: Domain | None = None) -> Sealed:
+    """What plain JSON values say, of a domain if one is given; InputError for anything else."""
+    try:
+        found = domain_of(document["domain"])
+        if document["version"] == VERSION and domain in (None, found):
+            return _READERS[document["sealed"]](document, name)
+    except (LookupError, TypeError, ValueError, OverflowError, AttributeError, LiptestError):
+        pass
+    raise InputError(f"sealed={shown(document)} is not what liptest seals")
