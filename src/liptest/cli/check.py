@@ -138,7 +138,7 @@ def release(
         "trust_code": trust_code,
         "in_process": in_process,
         "key": key,
-        "grid_step": None if grid_step is None else step_of(grid_step),
+        "grid_step": None if grid_step is None else grid_step_of(grid_step),
     }
     return run_release(asdict(options) | dataset | {"mechanism": mechanism})
 
@@ -332,7 +332,7 @@ def _sealed_elsewhere(
         ) from None
 
 
-def step_of(text: str) -> Fraction:
+def grid_step_of(text: str) -> Fraction:
     """The step of a grid as it is written, a decimal number or p/q, exactly; InputError else."""
     try:
         return exact_positive("grid_step", Fraction(text))
