@@ -20,12 +20,15 @@ from numpy.typing import ArrayLike, NDArray
 from liptest.data.domains import IntArray
 from liptest.data.tables import (
     OF_REALS,
+    USER_BITS,
     AddedRows,
     AddedUsers,
     ColumnKind,
     ReplacedRows,
     ReplacedUsers,
     RowsOfUsers,
+    numbered,
+    places_in,
 )
 from liptest.errors import DatasetError, InputError, shown
 
@@ -191,12 +194,35 @@ class RealRows(RowsOfUsers):
                 found[name] = users if name == self.unit else kind.values[self.places[name][rows]]
         return found
 
+    def neighbour_of(self, dataset: IntArray, rng: np.random.Generator) -> IntArray:
+        """The table with another row in one place, or without one row or one user; or itself."""
+        found = np.asarray(dataset).copy()
+        slots, rows = self.slots_in(found), found.reshape(self.rows, -1)
+        place = int(rng.integers(self.rows))
+        if self.is_full:
+            rows[place] = self.draw(rng, 1).reshape(self.rows, -1)[place]
+        elif self.has_users:
+            users = self.users_in(slots)
+            rows[(users == users[place]) & (slots > 0)] = 0
+        else:
+            rows[place] = 0
+        return found
+
     def encode(self, frame: Any) -> IntArray:
-        raise InputError(
-            "a table with real columns is not written as numbers of rows: hand the frame itself "
-            "to the mechanism",
-            name="frame",
-        )
+        others = {name: kind for name, kind in self.columns.items() if name not in self.reals}
+        rows = np.zeros((), dtype=np.int64)
+        for name, kind in others.items():
+            if name != self.unit:
+                rows = rows * len(kind.values) + places_in(frame, name, kind)
+        numbers = {name: _numbers_in(frame, name) for name in self.reals}
+        count = len(next(iter(numbers.values())))
+        if count > self.rows or (count < self.rows and self.is_full):
+            most = "" if self.is_full else "at most "
+            raise DatasetError(f"the table has {count:,} rows, not {most}{self.rows:,}")
+        users = numbered(frame, self.unit) if self.has_users else np.zeros(count, dtype=np.int64)
+        slots = 1 + users + (np.broadcast_to(rows, users.shape) << USER_BITS)
+        [checked] = self.check_points(self.made(slots.tolist(), numbers), private=True)
+        return np.asarray(checked)
 
     def plain_pairs(self) -> Iterator[tuple[IntArray, IntArray]]:
         """One row, or all rows of a user, that come, go or change; in simple tables."""
@@ -297,6 +323,13 @@ class RealRows(RowsOfUsers):
             yield f"{mark} {name}: {_row_words(names, kept)}"
             others = [row for row, is_kept in zip(rows, is_own, strict=True) if not is_kept]
         yield f"  all others: {_row_words(names, others)}"
+
+
+def _numbers_in(frame: Any, name: str) -> NDArray[np.float64]:
+    try:
+        return np.asarray(frame[name], dtype=np.float64)
+    except (KeyError, TypeError, ValueError):
+        raise DatasetError(f"the table has no column {name!r}, or not one of numbers") from None
 
 
 def _draw_numbers(

@@ -35,6 +35,8 @@ from liptest.data.draws import (
 from liptest.data.fitted import DATASETS, FitRequest, Fitted, counts_hash, overall_law, shrunk
 from liptest.data.product import ProductDistribution
 from liptest.data.sources import TableSource, as_source, choose_columns, is_table, require_array
+from liptest.data.table_samples import DrawnFrames, drawn_rows
+from liptest.data.tables import Table
 from liptest.errors import InputError, check_count, shown
 
 
@@ -181,6 +183,62 @@ class SampledDistribution:
         rest = (None, None, None, None, categories or {}, shrinkage, smoothing)
         where, law, fitted, words = fit_chain(table, FitRequest(domain, columns, *rest))
         return cls._fitted(where, law, fitted, source or words)
+
+    @classmethod
+    def of_tables(
+        cls, table: Table, draw: Callable[..., Any], *, source: str = ""
+    ) -> SampledDistribution:
+        """Tables as a function draws them: ``draw(rng)`` gives a frame, or a dict of columns.
+
+        ``draw`` takes its random numbers from ``rng`` only. InputError where ``table`` is not an
+        ``lt.Table``; DatasetError at a draw that does not fit it.
+        """
+        if not isinstance(table, Table) or not callable(draw):
+            raise InputError(
+                f"table={shown(table)}, draw={shown(draw)}: give an lt.Table and a function "
+                f"draw(rng) that gives a frame",
+                name="table",
+            )
+        words = source or f"tables drawn by {getattr(draw, '__name__', 'a function')}"
+        return cls(table, DrawnFrames(table, draw), source=words)
+
+    @classmethod
+    def of_rows(
+        cls,
+        table: Table,
+        public: Any,
+        *,
+        rows: int | Sequence[int] | None = None,
+        independent: bool = False,
+        source: str = "",
+    ) -> SampledDistribution:
+        """Tables whose rows are drawn with replacement from a public frame.
+
+        Parameters
+        ----------
+        table
+            The ``lt.Table`` that the frame has the columns of. Where users are its unit, users are
+            drawn with all their rows.
+        public
+            A frame, or a dict of columns, of other data than those that are to be protected.
+        rows
+            How many rows a drawn table has, or users where these are the unit; of a sequence, as
+            ``range(900, 1101)``, one, each as likely as any other. None: as many as ``public``.
+        independent
+            Each column by itself, not whole rows.
+
+        Raises
+        ------
+        InputError, DatasetError
+            Where frame, columns and numbers of rows do not fit the table.
+        """
+        law = drawn_rows(table, public, rows, is_independent=independent)
+        what = "users" if table.unit in table.columns else "rows"
+        ways = "columns drawn one by one" if independent else f"{what} drawn with replacement"
+        counts = sorted(set(law.counts))
+        many = f"{counts[0]:,}" + (f" to {counts[-1]:,}" if len(counts) > 1 else "")
+        words = source or f"tables of {many} {what}: {ways}, of {len(law.slots):,} public rows"
+        return cls(table, law, source=words)
 
     @classmethod
     def _fitted(cls, domain: Domain, law: Any, fitted: Fitted, words: str) -> SampledDistribution:
@@ -474,7 +532,7 @@ def _of_array(table: Any, domain: Domain) -> Resampled:
 
 
 _MAX_CLASSES = 100
-Table = NDArray[np.float64]
+Counts = NDArray[np.float64]
 
 
 def fit_chain(table: Any, wanted: FitRequest) -> tuple[Domain, MarkovChain, Fitted, str]:
@@ -545,7 +603,7 @@ def _joint(
     names: tuple[str, str],
     known: tuple[Categories, Categories],
     wanted: FitRequest,
-) -> Table:
+) -> Counts:
     cells = source.cells(names, wanted.max_values**2)
     left, right = (codes(n, [key[i] for key in cells], known[i]) for i, n in enumerate(names))
     table = np.zeros((len(known[0]), len(known[1])))
@@ -553,7 +611,7 @@ def _joint(
     return table
 
 
-def _same_rows(source: TableSource, joint: Table, rows: int) -> None:
+def _same_rows(source: TableSource, joint: Counts, rows: int) -> None:
     if joint.sum() != rows:
         raise changed(source.words)
 

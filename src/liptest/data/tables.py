@@ -16,8 +16,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -31,9 +32,9 @@ from liptest.errors import DatasetError, InputError, check_count, shown
 _SHOWN = 4
 #: Different rows that a table may have.
 MOST_ROWS = 1 << 20
-# Users that a table may have: a slot holds one plus the user, below 2^24, plus 2^24 times the row.
-_USER_BITS = 24
-_USERS = 1 << _USER_BITS
+#: Users that a table may have: a slot holds one plus the user, below 2^24, plus 2^24 times the row.
+USER_BITS = 24
+_USERS = 1 << USER_BITS
 # A float is two whole numbers.
 _WORD = 1 << 32
 
@@ -116,6 +117,22 @@ class Key(ColumnKind):
         return np.zeros(1, dtype=np.int64)
 
 
+@dataclass(frozen=True, eq=False)
+class NearTables:
+    """Some tables, of which only these and their neighbours matter (docs/theory/tables.md, B13).
+
+    An analysis that takes its sums to lie between what they are there adds to ``checks`` a
+    function of a table: whether its sums, and those of all its neighbours, lie between the same.
+    """
+
+    tables: tuple[IntArray, ...]
+    checks: list[Callable[[IntArray], bool]] = field(default_factory=list)
+
+    def holds_for(self, dataset: IntArray) -> bool:
+        """Whether what was found near the tables is true near this one."""
+        return bool(self.checks) and all(check(dataset) for check in self.checks)
+
+
 class Table(Domain):
     """Tables of records with named columns; neighbours differ in one row, or in those of a user.
 
@@ -158,6 +175,8 @@ class Table(Domain):
     unit: str
     #: The most rows of a user; None: all of them.
     at_most: int | None
+    #: Where only some tables and their neighbours are looked at: those.
+    near: NearTables | None = None
 
     def __new__(
         cls,
@@ -263,6 +282,22 @@ class Table(Domain):
         """By value of a slot: whether there is a row."""
         return np.arange(self.row_values) >= self.first
 
+    def around(self, tables: Sequence[IntArray]) -> Table:
+        """The same, for an analysis of these tables and their neighbours only."""
+        made = copy(self)
+        object.__setattr__(made, "near", NearTables(tuple(tables)))
+        return made
+
+    def neighbour_of(self, dataset: IntArray, rng: np.random.Generator) -> IntArray:
+        """Some neighbour of a table: one row replaced, added or removed; or the table itself."""
+        found = np.asarray(dataset).copy()
+        place = int(rng.integers(self.dimension))
+        if self.first:
+            found[place] = 0 if found[place] else rng.integers(1, self.row_values)
+        else:
+            found[place] = rng.integers(self.row_values)
+        return found
+
     def row(self, value: int) -> dict[str, Any]:
         """The entries of a row, by column; empty for a slot without one."""
         if value < self.first:
@@ -317,7 +352,7 @@ class Table(Domain):
         """
         numbers = np.zeros((), dtype=np.int64)
         for name, kind in self.columns.items():
-            numbers = numbers * len(kind.values) + _places_in(frame, name, kind)
+            numbers = numbers * len(kind.values) + places_in(frame, name, kind)
         count, room = len(numbers), self.dimension
         if count > room or (count < room and not self.first):
             most = "at most " if self.first else ""
@@ -407,12 +442,12 @@ class RowsOfUsers(MovesTogether, Table):
 
     def slot(self, user: int, row: int) -> int:
         """What a slot holds: a user's row, of values 1, 2, .. of ``row_values``."""
-        return 1 + user + ((row - 1) << _USER_BITS)
+        return 1 + user + ((row - 1) << USER_BITS)
 
     def rows_in(self, dataset: IntArray) -> NDArray[np.int64]:
         """By slot the row's value, 0 where there is none."""
         slots = np.asarray(dataset).astype(np.int64)
-        return np.where(slots > 0, ((slots - 1) >> _USER_BITS) + 1, 0)
+        return np.where(slots > 0, ((slots - 1) >> USER_BITS) + 1, 0)
 
     def users_in(self, dataset: IntArray) -> NDArray[np.int64]:
         """By slot whose row it is, -1 where there is none."""
@@ -460,6 +495,14 @@ class RowsOfUsers(MovesTogether, Table):
                 dataset[place] = self.slot(user, row or int(rng.integers(1, self.row_values)))
         return dataset
 
+    def neighbour_of(self, dataset: IntArray, rng: np.random.Generator) -> IntArray:
+        """The table without the rows of one user, or itself."""
+        found = np.asarray(dataset).copy()
+        user = int(rng.choice(self.users_in(found)))
+        if user >= 0:
+            found[self.users_in(found) == user] = 0
+        return found
+
     def entries(self, dataset: IntArray) -> dict[str, NDArray[Any]]:
         slots = np.asarray(dataset)
         slots = slots[slots > 0]
@@ -473,12 +516,12 @@ class RowsOfUsers(MovesTogether, Table):
         rest = {name: kind for name, kind in self.columns.items() if name != self.unit}
         numbers = np.zeros((), dtype=np.int64)
         for name, kind in rest.items():
-            numbers = numbers * len(kind.values) + _places_in(frame, name, kind)
-        users = _numbered(frame, self.unit)
+            numbers = numbers * len(kind.values) + places_in(frame, name, kind)
+        users = numbered(frame, self.unit)
         if len(users) > self.dimension:
             raise DatasetError(f"the table has {len(users):,} rows, not at most {self.dimension:,}")
         dataset: IntArray = np.zeros(self.dimension, dtype=self.dtype)
-        dataset[: len(users)] = 1 + users + (np.broadcast_to(numbers, users.shape) << _USER_BITS)
+        dataset[: len(users)] = 1 + users + (np.broadcast_to(numbers, users.shape) << USER_BITS)
         [checked] = self.check_points(dataset, private=True)
         return np.asarray(checked)
 
@@ -565,7 +608,7 @@ def _check_unit(columns: dict[str, ColumnKind], unit: Any, at_most: Any) -> None
             raise InputError(f"at_most={at_most} without unit=: whose rows are meant?", name="unit")
 
 
-def _numbered(frame: Any, name: str) -> NDArray[np.int64]:
+def numbered(frame: Any, name: str) -> NDArray[np.int64]:
     """Users by numbers, in the order in which they occur."""
     try:
         entries = [_plain(entry) for entry in np.asarray(frame[name])]
@@ -593,7 +636,8 @@ def _checked(columns: Any) -> dict[str, ColumnKind]:
     return dict(columns)
 
 
-def _places_in(frame: Any, name: str, kind: ColumnKind) -> NDArray[np.int64]:
+def places_in(frame: Any, name: str, kind: ColumnKind) -> NDArray[np.int64]:
+    """The numbers of a column's entries among its values; DatasetError for what is not declared."""
     try:
         column = np.asarray(frame[name])
     except (KeyError, TypeError, ValueError):

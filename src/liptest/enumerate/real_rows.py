@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from liptest.data.domains import IntArray
 from liptest.data.real_tables import RealRows
 from liptest.enumerate.draw_logs import handed
-from liptest.enumerate.user_rows import Pairs, UserRows, kept_by
+from liptest.enumerate.user_rows import Pairs, UserRows, kept_by, note_near, plain_near
+from liptest.symbolic.answer_functions import FIRST_FUNCTION
 from liptest.symbolic.answers import Answer, Differences, ManyDifferences, Move
 from liptest.values.answer_book import AnswerBook, RowBound
 from liptest.values.recipes import RowCondition, evaluate
@@ -49,6 +50,7 @@ class RealData(UserRows):
         self._answers = AnswerBook(domain.rows, self._cells.count, comes_and_goes=comes_and_goes)
         self._answers.cells = self._cells
         self._counted: tuple[Any, dict[Any, Any]] = (None, {})
+        note_near(self, domain, self._answers, domain.most if domain.has_users else 1)
 
     @property
     def is_too_fine(self) -> bool:
@@ -65,6 +67,8 @@ class RealData(UserRows):
 
     def plain(self, rng: np.random.Generator) -> NDArray[Any]:
         """Some dataset, with numbers at which cells are cut."""
+        if self._domain.near is not None:
+            return plain_near(self._domain, self._domain.near, rng)
         special = {name: sorted(cuts) for name, cuts in self._cells.cuts.items()}
         drawn = self._domain.draw(rng, int(rng.integers(1, 5)), special)
         return handed(drawn)  # type: ignore[no-any-return]
@@ -184,7 +188,8 @@ class RealData(UserRows):
         cells = self._cells.of(rows, entries)
         score = np.repeat(0.0, len(rows))
         for number, step in move.items():
-            score += float(step) * self._added(number, cells, entries)
+            if number < FIRST_FUNCTION:  # functions of sums follow from the sums
+                score += float(step) * self._added(number, cells, entries)
         order = [int(score.argmin()), int(score.argmax())]
         ends: list[tuple[int, dict[str, float] | None]] = [
             (int(rows[at]), {name: float(own[at]) for name, own in entries.items()}) for at in order

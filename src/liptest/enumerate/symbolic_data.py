@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from liptest.data.domains import Domain, IntArray
 from liptest.data.real_tables import RealRows
+from liptest.data.tables import Table
 from liptest.enumerate.analysis_session import Session
 from liptest.enumerate.choice_tree import (
     Abort,
@@ -221,6 +222,9 @@ def follow_paths(
         found = _followed(program, data, way, max_paths, domain.dimension)
         finer = data.refined() if isinstance(data, RealData) else None
         if finer is None:
+            near = domain.near if isinstance(domain, Table) else None
+            if near is not None and isinstance(data, (Records, UserRows)):
+                near.checks.append(data.is_near)
             return found
         if finer.is_too_fine:
             break

@@ -15,14 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liptest.data.answers import Answers as RealAnswers
-from liptest.data.domains import AllAnswers, Domain, Hypercube, Hypergrid, RecordGrid
+from liptest.data.domains import AllAnswers, Domain, Hypercube, Hypergrid, IntArray, RecordGrid
 from liptest.data.real_tables import RealRows
-from liptest.data.tables import AddedRows, RowsOfUsers
+from liptest.data.tables import AddedRows, RowsOfUsers, Table
 from liptest.enumerate.data_protocol import Data
 from liptest.enumerate.draw_logs import handed
 from liptest.enumerate.function_pairs import pairs_of_functions
 from liptest.enumerate.real_rows import RealData
-from liptest.enumerate.user_rows import Pairs, UserRows
+from liptest.enumerate.user_rows import Pairs, UserRows, check_near, note_near, plain_near
 from liptest.symbolic.answers import Answer, Differences, Move
 from liptest.symbolic.forms import Form
 from liptest.values.aligned import AlignedRun, AlignedValue
@@ -49,6 +49,9 @@ class Records:
         )
         #: A dataset, and by part how many of its records have each value.
         self._counted: tuple[Any, dict[Part, Any]] = None, {}
+        self._table = domain if isinstance(domain, Table) else None
+        if self._table is not None:
+            note_near(self, self._table, self._answers, 1)
 
     def symbolic(self, tree: Branching, run: AlignedRun) -> Any:
         values = np.arange(self._answers.values, dtype=np.int64)
@@ -56,6 +59,8 @@ class Records:
         return SymbolicArray(Column(tree, self._answers, values))
 
     def plain(self, rng: np.random.Generator) -> NDArray[Any]:
+        if self._table is not None and self._table.near is not None:
+            return plain_near(self._table, self._table.near, rng)
         ends = rng.integers(0, self._sizes, size=(2, len(self._sizes)))
         chosen = rng.random(len(self._sizes)) < rng.random()
         dataset: NDArray[Any] = np.where(chosen, ends[0], ends[1] * int(rng.integers(0, 2)))
@@ -70,6 +75,10 @@ class Records:
             records = self._answers.records_of(answer.number, dataset)
             known[part] = np.bincount(records, minlength=self._answers.values)
         return self._answers.value(answer.number, known[part])
+
+    def is_near(self, dataset: IntArray) -> bool:
+        """See ``check_near``."""
+        return check_near(self, self._answers, dataset)
 
     def differences(self) -> Differences:
         return self._answers.differences()

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from math import floor
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from liptest.data.domains import IntArray
-from liptest.data.tables import RowsOfUsers
+from liptest.data.tables import NearTables, RowsOfUsers, Table
 from liptest.enumerate.draw_logs import handed
 from liptest.symbolic.answers import Answer, ManyDifferences, Move
 from liptest.values.aligned import AlignedRun
@@ -42,6 +42,7 @@ class UserRows:
         )
         #: A dataset, and by bound how many of its rows have each value.
         self._counted: tuple[Any, dict[RowBound | None, NDArray[np.int64]]] = None, {}
+        note_near(self, domain, self._answers, domain.most)
 
     def symbolic(self, tree: Branching, run: AlignedRun) -> Any:
         """What stands for a dataset."""
@@ -55,6 +56,8 @@ class UserRows:
 
     def plain(self, rng: np.random.Generator) -> NDArray[Any]:
         """Some dataset."""
+        if self._domain.near is not None:
+            return plain_near(self._domain, self._domain.near, rng)
         return handed(self._domain.draw(rng, int(rng.integers(1, _FEW + 1))))  # type: ignore[no-any-return]
 
     def value(self, answer: Answer, dataset: NDArray[Any]) -> Fraction:
@@ -75,6 +78,10 @@ class UserRows:
 
     def added(self, number: int) -> None:
         return None
+
+    def is_near(self, dataset: IntArray) -> bool:
+        """See ``check_near``."""
+        return check_near(self, self._answers, dataset)
 
     def change_of_move(self, move: Move) -> None:
         """It is several records that change."""
@@ -159,6 +166,37 @@ class UserRows:
                 dataset[own : own + others] = first + np.arange(others)
             sides.append(dataset)
         return sides[0], sides[1]
+
+
+class ValuesOfAnswers(Protocol):
+    """What knows the answers of a dataset."""
+
+    def value(self, answer: Answer, dataset: NDArray[Any]) -> Fraction:
+        """An answer of a dataset."""
+        ...
+
+
+def note_near(data: ValuesOfAnswers, domain: Table, answers: AnswerBook, changed: int) -> None:
+    """Where only some tables matter: what answers lie between there and on their neighbours."""
+    near = domain.near
+    if near is not None:
+        answers.near = (
+            lambda number: (data.value(Answer(number), table) for table in near.tables),
+            changed,
+        )
+
+
+def check_near(data: ValuesOfAnswers, answers: AnswerBook, dataset: IntArray) -> bool:
+    """Whether the answers of a dataset and its neighbours lie between the same."""
+    return answers.is_near(lambda number: data.value(Answer(number), dataset))
+
+
+def plain_near(domain: Table, near: NearTables, rng: np.random.Generator) -> NDArray[Any]:
+    """One of some tables, or a neighbour of it."""
+    dataset = near.tables[int(rng.integers(len(near.tables)))]
+    if rng.random() < 0.5:
+        dataset = domain.neighbour_of(dataset, rng)
+    return handed(np.asarray(dataset).copy())  # type: ignore[no-any-return]
 
 
 def kept_by(

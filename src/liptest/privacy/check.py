@@ -49,6 +49,7 @@ from liptest.privacy.methods import (
 )
 from liptest.privacy.proof import run_exhaustive, try_in_worker
 from liptest.privacy.request import Task, validated_request
+from liptest.privacy.sampled_tables import run_sampled_tables, speaks_of_tables
 from liptest.privacy.sampling_run import run_sampling
 from liptest.privacy.search import run_search, then_search
 from liptest.privacy.settings import AT_ANY_SIZE, BLACK_BOX, IMPLEMENTED, CheckSettings
@@ -259,6 +260,8 @@ def _check(task: Task, *, for_release: bool) -> PrivacyVerdict:
 
 def _visit_or_draw(task: Task, *, for_release: bool) -> PrivacyVerdict:
     domain = task.distribution.domain
+    if speaks_of_tables(task):
+        return run_sampled_tables(task)
     try_in_worker(task.mechanism, domain, task.settings.executor)
     certain = _by_records(task)
     if certain is not None:

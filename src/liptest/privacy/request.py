@@ -11,11 +11,11 @@ import numpy as np
 from liptest import __version__
 from liptest.data.distributions import (
     Distribution,
-    DomainAlone,
     check_distribution,
     distribution_or_domain,
 )
 from liptest.data.domains import Domain
+from liptest.data.product import ProductDistribution
 from liptest.data.tables import AddedRows, RowsOfUsers
 from liptest.errors import InputError, MechanismError
 from liptest.mechanisms.base import Mechanism, check_mechanism
@@ -115,10 +115,10 @@ def validated_request(
     """
     law = check_distribution(distribution_or_domain(distribution), together=True)
     checked = check_mechanism(mechanism, law.domain)
-    if isinstance(law.domain, (AddedRows, RowsOfUsers)) and not isinstance(law, DomainAlone):
+    if isinstance(law.domain, (AddedRows, RowsOfUsers)) and isinstance(law, ProductDistribution):
         raise InputError(
-            "distribution: claims on a table of which rows come and go are proved or refuted, and "
-            "not sampled (docs/theory/tables.md): give the lt.Table itself",
+            "distribution: a product law of slots is not one of tables of which rows come and go: "
+            "give the lt.Table itself, or lt.SampledDistribution.of_rows(table, public_frame)",
             name="distribution",
         )
     check_seen_statistic(checked, law.domain)

@@ -142,12 +142,21 @@ def _meaning(task: Task, method: SamplingMethod, outcome: RunOutcome) -> Meaning
 
 
 def _partial(task: Task, method: SamplingMethod, outcome: RunOutcome) -> Meaning:
-    done, failure = outcome.total.draws, task.settings.failure_probability
-    why = "the budget ended" if outcome.ended == "budget" else outcome.ended
-    reason = f"{why} after {done:,} of {method.plan.draws:,} draws, all clean"
     # 3.9b needs independent clean draws of the datasets themselves, not of edges.
-    if not method.plan.method.endswith("neighbourhoods") or done == 0:
-        return nothing("no promise.", method.plan.source), reason
+    of_datasets = method.plan.method.endswith("neighbourhoods")
+    done, planned, ended = outcome.total.draws, method.plan.draws, outcome.ended
+    return partial_promise(task, done, planned, ended, method.plan.source, of_datasets=of_datasets)
+
+
+def partial_promise(
+    task: Task, done: int, planned: int, ended: str, source: str, *, of_datasets: bool = True
+) -> Meaning:
+    """What so many clean draws say where more were planned."""
+    failure = task.settings.failure_probability
+    why = "the budget ended" if ended == "budget" else ended
+    reason = f"{why} after {done:,} of {planned:,} draws, all clean"
+    if not of_datasets or done == 0:
+        return nothing("no promise.", source), reason
     mass = certified_mass(done, failure)
     sentence = wording.sampling_sentence(rounded_up(mass), failure, group=False, factor=1.0)
     guarantee = promise(

@@ -9,11 +9,12 @@ differences that holds all of D (docs/theory/size.md, S14).
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise, permutations
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from flint import arb, fmpq
 
@@ -32,6 +33,8 @@ _MOST_LISTED, _MOST_OF_ONE, _MOST_WHOLE = 40_000, 128, 8
 _OFF, _LARGEST = Fraction(1, 1 << 20), 1 << 30
 # How far inside of its bounds a clipped number is where witnesses are looked for.
 _INSIDE = 3
+# Sums that are compared with 0 are off by less in floats, by how large what they are made of is.
+_FLOATS = Fraction(1, 1 << 40)
 _ZERO = Fraction(0)
 
 
@@ -87,6 +90,31 @@ class AnswerSum:
             pair = sorted(end * Fraction(factor) for end in one.ends)
             low, high = low + pair[0], high + pair[1]
         return low, high
+
+    def compared(self, comparison: Callable[[Any, Any], Any]) -> bool | None:
+        """How it compares with 0, whatever the data; None where that depends on them.
+
+        Of what is not whole it is known only where floats, which calculate it, cannot change it.
+        """
+        low = high = size = Fraction(self.constant)
+        for one, factor in self.terms:
+            ends = one.ends or one.real_ends
+            if ends is None:
+                return None
+            pair = sorted(end * Fraction(factor) for end in ends)
+            low, high = low + pair[0], high + pair[1]
+            size = abs(size) + max(map(abs, pair))
+        off = 0 if self.is_whole else abs(size) * _FLOATS
+        if comparison in (operator.eq, operator.ne):
+            is_zero = False if low > off or high < -off else None
+            is_zero = True if low == high == off == 0 else is_zero
+            return is_zero if is_zero is None or comparison is operator.eq else not is_zero
+        strictly = comparison in (operator.gt, operator.le)
+        if (low > off) if strictly else (low >= off):
+            return comparison in (operator.gt, operator.ge)
+        if (high <= -off) if strictly else (high < -off):
+            return comparison in (operator.lt, operator.le)
+        return None
 
     @property
     def is_at_least_its_constant(self) -> bool:

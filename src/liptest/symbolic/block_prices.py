@@ -297,6 +297,8 @@ def _dearest_row(pieces: _Sum, core: Differences, wanted: Fraction | None) -> To
     if core.relation != "replaced":
         return _dearest(pieces, core.moves(pieces.answers))
     rows = core.distinct_rows(pieces.answers)
+    if len(rows) > MOST_POINTS and not any(one.block.shifts_whole_noise for one in pieces.pieces):
+        rows = extreme_rows(rows)
     apart = None
     if len(rows) * (len(rows) - 1) > _MOST_PAIRS:
         apart = _each_at_its_worst(pieces, core)
@@ -330,6 +332,39 @@ def _dearest_row(pieces: _Sum, core: Differences, wanted: Fraction | None) -> To
             if price > best:
                 best, at = price, move
     return pieces.at_move(best, at)
+
+
+def extreme_rows(rows: Sequence[Move]) -> list[Move]:
+    """Rows of one or two answers: the corners of their convex hull; others as they are.
+
+    The price of a difference of two rows is convex in both, so it is dearest at corners.
+    """
+    answers = sorted({i for row in rows for i, _ in row})
+    if not 0 < len(answers) <= 2:
+        return list(rows)
+    points = {}
+    for row in rows:
+        moved = dict(row)
+        points[tuple(lean(moved.get(i, Fraction(0))) for i in answers)] = row
+    ordered = sorted(points)
+    if len(answers) == 1:
+        corners = {ordered[0], ordered[-1]}
+    else:
+        corners = {*_lower_hull(ordered), *_lower_hull(ordered[::-1])}
+    return [row for point, row in points.items() if point in corners]
+
+
+def _lower_hull(points: Sequence[tuple[Rational, ...]]) -> list[tuple[Rational, ...]]:
+    """Of points in order those where the line below them bends (Andrew, 1979)."""
+    hull: list[tuple[Rational, ...]] = []
+    for x, y in points:
+        while len(hull) > 1:
+            (a, b), (c, d) = hull[-2:]
+            if (c - a) * (y - b) > (d - b) * (x - a):
+                break
+            hull.pop()
+        hull.append((x, y))
+    return hull
 
 
 def _each_at_its_worst(pieces: _Sum, core: Differences) -> Total | None:

@@ -47,6 +47,7 @@ from liptest.values.functions_of_answers import (
     is_neutral,
     of_function,
     rounded_form,
+    settled,
     truth_form,
 )
 from liptest.values.kept_values import keep_results
@@ -480,6 +481,9 @@ class AlignedValue(_OfData):
         if form.terms and not self.run.has_noise(form) and not self.run.is_released(form):
             if self.run.is_not_zero(comparison, form):
                 return comparison is operator.ne
+            known = settled(self.run, comparison, form)
+            if known is not None:
+                return known
             truth = truth_form(self.run, comparison, form)
             if truth is not None:
                 return self._of(truth, type(comparison(self.kind(1), self._model(other))))

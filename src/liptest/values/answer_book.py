@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from copy import copy
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -21,6 +21,7 @@ from liptest.symbolic.answers import (
     Move,
     subtract_moves,
 )
+from liptest.values.recipes import has_known
 from liptest.values.record_parts import MOST_PARTS, DrawnPart, Part, Place, places_of
 
 Table = NDArray[Any]
@@ -126,6 +127,9 @@ class AnswerBook:
         self.orders: dict[int, NDArray[Any]] = {}
         #: The records of a run at a point.
         self.dataset: NDArray[Any] | None = None
+        #: Where only some datasets and their neighbours matter: what an answer is on each of them,
+        #: and how many records of neighbours differ.
+        self.near: tuple[Callable[[int], Iterable[Fraction]], int] | None = None
         #: Of orders that coins make: what no record is in them with more than.
         self.shares: dict[int, Fraction | None] = {}
         self._lengths_read: set[int] = set()
@@ -144,18 +148,47 @@ class AnswerBook:
             self.tables.append(table)
             self.bounds.append(self.bound)
             self.parts.append(self.part)
-            whole, ends = table.dtype.kind == "i", self._ends_of(table, table)
+            whole, ends = table.dtype.kind == "i", self._ends_of(table, table, margin)
             self._answers.append(Answer(number, whole, f"sum {number + 1}", ends))
         if margin:
             self.margins[number] = max(margin, self.margins.get(number, Fraction(0)))
         return self._answers[number]
 
-    def _ends_of(self, low: Table, high: Table) -> tuple[Fraction, Fraction]:
-        """What the exact sum lies between, of what a record adds between two numbers."""
+    def _ends_of(self, low: Table, high: Table, margin: Fraction) -> tuple[Fraction, Fraction]:
+        """What the last exact sum lies between, of what a record adds between two numbers."""
+        number = len(self.tables) - 1
+        if self.near is not None and self._is_of_all_data(number):
+            values = list(self.near[0](number))
+            reach = self.reach_of(number) + 2 * margin
+            return min(values) - reach, max(values) + reach
         ends = (Fraction(end.item()) * self.records for end in (low.min(), high.max()))
         least, most = ends
         zero = Fraction(0)
         return (min(least, zero), max(most, zero)) if self.is_by_coins else (least, most)
+
+    def _is_of_all_data(self, number: int) -> bool:
+        """Whether an answer is what a dataset alone determines."""
+        return self.parts[number] is None and not has_known(self.recipes.get(number))
+
+    def reach_of(self, number: int) -> Fraction:
+        """By how much neighbours change an answer at most, where ``near`` is known."""
+        assert self.near is not None
+        low, bound = self.tables[number], self.bounds[number]
+        high = self.largest.get(number, low)
+        times = self.near[1] if bound is None else min(self.near[1], bound.rows)
+        return times * (Fraction(high.max().item()) - Fraction(low.min().item()))
+
+    def is_near(self, values: Callable[[int], Fraction]) -> bool:
+        """Whether answers, and those of all neighbours, lie between what they were taken to."""
+        for number, answer in enumerate(self._answers):
+            if self._is_of_all_data(number):
+                ends = answer.ends or answer.real_ends
+                assert ends is not None
+                reach = self.reach_of(number) + 2 * self.margins.get(number, Fraction(0))
+                value = values(number)
+                if not ends[0] <= value - reach <= value + reach <= ends[1]:
+                    return False
+        return True
 
     @property
     def reads_length(self) -> bool:
@@ -186,7 +219,7 @@ class AnswerBook:
             self.largest[number], self.recipes[number] = high, recipe
             self.bounds.append(self.bound)
             self.parts.append(self.part)
-            ends = self._ends_of(low, high)
+            ends = self._ends_of(low, high, margin)
             self._answers.append(Answer(number, False, f"sum {number + 1}", real_ends=ends))
         self.margins[number] = max(margin, self.margins.get(number, Fraction(0)))
         return self._answers[number]

@@ -176,6 +176,13 @@ def truth_form(run: AnsweringRun, comparison: Operation, form: Form) -> Form | N
     return found if comparison is operator.eq else 1 - found
 
 
+def settled(run: AnsweringRun, comparison: Operation, form: Form) -> bool | None:
+    """How a sum compares with 0 where what it lies between says it; None where it does not."""
+    found = run.sum_of_answers(form).compared(comparison)
+    run.depends_on_size |= found is not None
+    return found
+
+
 def compared_form(run: AnsweringRun, form: Form) -> Form | None:
     """Of a truth: what was compared with 0; None for other sums."""
     if len(form.terms) != 1:
@@ -191,8 +198,7 @@ def _is_at_least(run: AnsweringRun, one: AnswerSum, low: Fraction) -> bool:
     """Whether no data make a sum less; noted where that depends on how many records there are."""
     if one.is_at_least_its_constant and one.constant >= low:
         return True
-    ends = one.ends
-    if ends is None or ends[0] < low:
+    if not one.minus(AnswerSum((), low)).compared(operator.ge):
         return False
     run.depends_on_size = True
     return True

@@ -292,5 +292,5 @@ def test_units_that_are_none_are_refused() -> None:
         table_of("replace", 2).neighbours(np.zeros(3))
     table = table_of("replace", 2)
     draws = lt.SampledDistribution(table, lambda n, rng: np.zeros((n, 3)))
-    with pytest.raises(InputError, match="not sampled"):
-        lt.check_privacy(lt.mechanism(counted), draws, epsilon=1)
+    with pytest.raises(InputError, match="by method='neighbourhoods' only"):
+        lt.check_privacy(lt.mechanism(counted), draws, epsilon=1, method="edges")
