@@ -108,9 +108,8 @@ def drawn_rows(
         raise InputError(
             "independent=True: users are drawn with all their rows", name="independent"
         )
-    is_full = not table.first or bool(getattr(table, "is_full", False))
     if rows is None:
-        rows = table.rows if is_full else count
+        rows = table.rows if table.is_full else count
         if has_users:
             rows = len(np.unique(own.users_in(slots[:, 0])))  # type: ignore[attr-defined]
     counts: Sequence[int] = [rows] if isinstance(rows, int) else rows
@@ -120,7 +119,7 @@ def drawn_rows(
             f"numbers, of which one is drawn",
             name="rows",
         )
-    if is_full and set(counts) != {table.rows}:
+    if table.is_full and set(counts) != {table.rows}:
         raise InputError(
             f"rows={shown(rows)}: all tables of this domain have {table.rows:,} rows", name="rows"
         )

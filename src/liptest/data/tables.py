@@ -232,6 +232,11 @@ class Table(Domain):
         """Rows that a table has, or has at most."""
         return self.dimension
 
+    @property
+    def is_full(self) -> bool:
+        """Whether all tables have as many rows."""
+        return not self.first
+
     #: How many values a row takes, that of a slot without one included.
     row_values: int
 
