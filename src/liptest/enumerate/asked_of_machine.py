@@ -51,7 +51,11 @@ _OF_PROCESS = (
     *((_thread, name) for name in ("get_ident", "get_native_id")),
     *((threading, name) for name in ("current_thread", "main_thread", "active_count", "enumerate")),
     *((gc, name) for name in ("get_count", "get_objects", "get_stats", "get_referrers")),
-    *((sys, name) for name in ("getrefcount", "getallocatedblocks")),
+    *((gc, name) for name in ("get_freeze_count", "get_threshold", "isenabled", "is_tracked")),
+    *((gc, name) for name in ("get_referents",)),
+    *((sys, name) for name in ("getrefcount", "getallocatedblocks", "getsizeof", "gettrace")),
+    *((sys, name) for name in ("getprofile", "getrecursionlimit", "getswitchinterval")),
+    *((np, name) for name in ("geterr", "geterrcall", "getbufsize", "get_printoptions")),
 )
 # Methods by module and class, and what is done by calling them.
 _METHODS = {

@@ -24,6 +24,10 @@ class RecordedDraws:
     """Keeps every random float of a run, and hands it on as it is."""
 
     def __init__(self) -> None:
+        self.begin()
+
+    def begin(self) -> None:
+        """Forget the draws of a run before."""
         self.born: list[Any] = []
         #: Of each of them.
         self.laws: list[Any] = []

@@ -75,6 +75,7 @@ def repeat(
 
 
 def _record(tree: ChoiceTree, run: Run, path: Path, output: Output, noted: RecordedDraws) -> None:
+    noted.begin()
     tree.draw_log = noted
     try:
         tree.repeat(run, path, output)

@@ -18,7 +18,7 @@ from liptest.enumerate.analysis_session import Session
 from liptest.enumerate.choice_tree import ChoiceTree, watched_for_progress
 from liptest.enumerate.draw_logs import handed
 from liptest.enumerate.float_chains import ChainRun
-from liptest.enumerate.generator import ChoiceGenerator
+from liptest.enumerate.generator import ChoiceGenerator, present_as
 from liptest.enumerate.outputs import Items, canonical_output, raised
 from liptest.enumerate.running import Run
 from liptest.errors import LiptestError, UnsupportedRandomnessError
@@ -76,6 +76,9 @@ class _GridGenerator(ChoiceGenerator):
             return super().random(size, dtype, out)
         self._tree.count_draws(1)
         return run.uniform(self.origin)
+
+
+present_as(_GridGenerator, np.random.Generator)
 
 
 def follow_floats(

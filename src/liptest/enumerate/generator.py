@@ -36,6 +36,7 @@ from liptest.enumerate.finite_draws import (
     ranged,
     take_items,
 )
+from liptest.enumerate.process_questions import PRIVATE_NAMES
 from liptest.symbolic.forms import Form
 from liptest.symbolic.noise import Noise
 from liptest.values.array import array_of, cells_of
@@ -213,6 +214,14 @@ _NEW: Callable[[type[UniformValue]], UniformValue] = object.__new__
 @raises_as_numpy
 def _items_of(given: Any) -> Any:
     return np.asarray(given)
+
+
+def present_as(kind: type, original: type) -> None:
+    """Let a class name itself as another one does; what it has of its own may not be asked for."""
+    kind.__name__, kind.__qualname__ = original.__name__, original.__qualname__
+    kind.__module__, kind.__doc__ = original.__module__, original.__doc__
+    PRIVATE_NAMES.update(name for name in dir(kind) if name[0] == "_" and name[1] != "_")
+    PRIVATE_NAMES.update({"_tree", "_real", "_note_seed"})
 
 
 class ChoiceGenerator(NoiseDraws, TailedDraws, CountVectorDraws, np.random.Generator):
@@ -515,6 +524,7 @@ def _unsupported(name: str) -> Callable[..., NoReturn]:
     return abort
 
 
+present_as(ChoiceGenerator, np.random.Generator)
 _MIXINS = (NoiseDraws, TailedDraws, CountVectorDraws)
 _DRAWING = {name for kind in (ChoiceGenerator, *_MIXINS) for name in vars(kind)}
 _ATTRIBUTES = ("bit_generator", "_bit_generator")

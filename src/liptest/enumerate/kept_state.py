@@ -3,7 +3,8 @@
 The same call, twice in a row and with the same random numbers, must leave all that the function
 holds as it was after the first time. A table that is filled when it is first needed passes; a
 counter, a list that grows, or an iterator that goes on does not. An answer may depend on it in a
-later call than any that was analysed. What the code only writes and never reads is let pass.
+later call than any that was analysed. What the code only writes and never reads is let pass: names
+here, attributes by ``unread_attributes``.
 """
 
 from __future__ import annotations
@@ -49,11 +50,14 @@ def check_same_state(name: str, function: Any, before: list[str], after: list[st
     raise NonDeterministicError(f"{name}: non-deterministic: each call changes {words}; {_ADVICE}")
 
 
-def state_of(function: Any) -> list[str]:
-    """Lines that determine what a function holds, and what it may change of its process."""
+def state_of(function: Any, unread: frozenset[str] = frozenset()) -> list[str]:
+    """Lines that determine what a function holds, and what it may change of its process.
+
+    Attributes with these names are left out.
+    """
     program = attribute_of(function, "function") or function
     try:
-        held = described_state(program, is_read)
+        held = described_state(program, is_read, unread)
     except RecursionError:
         held = []
     return [*held, *(f"global {key}\n{value}" for key, value in described_surroundings().items())]

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from liptest.enumerate.finite_draws import ranged
-from liptest.enumerate.generator import UNUSED_BITS, ChoiceGenerator
+from liptest.enumerate.generator import UNUSED_BITS, ChoiceGenerator, present_as
 from liptest.values.branching import Branching
 from liptest.values.faults import RaisesAsNumPy, raises_as_numpy
 from liptest.values.uniform import uniform_below
@@ -208,6 +208,7 @@ def _unsupported(name: str) -> Callable[..., NoReturn]:
     return abort
 
 
+present_as(ChoiceRandomState, np.random.RandomState)
 _ATTRIBUTES = ("_bit_generator",)
 _PROTOCOLS = ("__reduce__", "__getstate__", "__setstate__", "__copy__", "__deepcopy__")
 

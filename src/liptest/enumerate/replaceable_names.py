@@ -10,6 +10,7 @@ import builtins
 import dis
 import gc
 import io
+import math
 import random
 import sys
 import weakref
@@ -58,9 +59,9 @@ _MAKING_GLOBALS = frozenset(
 )
 # of these any module,
 _MAKING_MODULES = COMPUTED | {"modules"}
-# and of these what modules that they name hold under other names.
-_MAKING_NAMES = _MAKING_GLOBALS | {"getattr", "attrgetter", "methodcaller"}
-_MAKING_NAMES |= {"__dict__", "__getattribute__"}
+#: and of these what modules that they name hold under other names.
+MAKING_NAMES = _MAKING_GLOBALS | {"getattr", "attrgetter", "methodcaller"}
+MAKING_NAMES |= {"__dict__", "__getattribute__"}
 
 
 #: What these packages do with random numbers goes through names that are replaced everywhere.
@@ -136,7 +137,8 @@ def reachable(
 ) -> list[Site]:
     """Sites of all wanted values that the function can reach, or any name of these modules.
 
-    Where it reaches too many objects, any generator of this process may be one of them.
+    Where it reaches too many objects, any generator of this process may be one of them; objects
+    that are frozen (``gc.freeze``) are not listed, so then the walk goes on to its end.
     """
     walk = _Walk(wanted)
     walk.visit("the mechanism", function, None)
@@ -144,7 +146,8 @@ def reachable(
         space = vars(module)
         for name, value in list(space.items()):
             walk.visit(f"{module.__name__}.{name}", value, partial(space.__setitem__, name))
-    while walk.queue and len(walk.seen) < MOST:
+    most = math.inf if gc.get_freeze_count() else MOST
+    while walk.queue and len(walk.seen) < most:
         walk.visit(*walk.queue.pop())
     if walk.queue:
         for value in gc.get_objects():
@@ -248,7 +251,7 @@ def _globals_of(function: FunctionType) -> Iterator[tuple[str, Any, Any]]:
     named = names_in(function.__code__)
     # Where names are made up, any name may be meant.
     any_global = not named.isdisjoint(_MAKING_GLOBALS)
-    any_name = not named.isdisjoint(_MAKING_NAMES)
+    any_name = not named.isdisjoint(MAKING_NAMES)
     space = function.__globals__
     modules = []
     for name in space.keys() if any_global else named & space.keys():

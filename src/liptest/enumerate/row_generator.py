@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from liptest.enumerate.generator import ChoiceGenerator
+from liptest.enumerate.generator import ChoiceGenerator, present_as
 from liptest.enumerate.random_state import ChoiceRandomState
 from liptest.values.rows import PLAIN, DrawsRows, RowArray, RowRun
 
@@ -151,6 +151,8 @@ def _randn(self: Any, *shape: Any) -> Any:
     return self.standard_normal(shape or None)
 
 
+present_as(RowGenerator, np.random.Generator)
+present_as(RowState, np.random.RandomState)
 _JOINT = ("permutation", "shuffle", "permuted", "multinomial", "multivariate_hypergeometric")
 for _name in PARAMETERS:
     setattr(RowGenerator, _name, _by_rows(_name, getattr(ChoiceGenerator, _name)))

@@ -40,6 +40,15 @@ _MAKERS = frozenset({"set", "frozenset"})
 # What gives a number, or raises.
 _TO_NUMBERS = frozenset({"int", "float", "len", "bool", "round", "abs"})
 _NAMES = frozenset({"LOAD_FAST", "LOAD_NAME", "LOAD_GLOBAL", "LOAD_DEREF"})
+# Views of dicts make sets, too: ``d.keys() | other``.
+_VIEWS = frozenset({"keys", "items"})
+_VIEW_TYPES = (type({}.keys()), type({}.items()))
+_OF_SETS = frozenset(
+    step.arg
+    for text in ("a & b", "a | b", "a ^ b", "a - b", "a &= b", "a |= b", "a ^= b", "a -= b")
+    for step in dis.get_instructions(compile(text, "", "exec"))
+    if step.opname == "BINARY_OP"
+)
 
 
 def hashes_differ() -> bool:
@@ -124,7 +133,9 @@ def walks_constant_sets(code: CodeType) -> bool:
 
 def makes_sets(code: CodeType) -> bool:
     """Whether code makes a set."""
-    return has_step(code, "BUILD_SET", "SET_ADD") or not _MAKERS.isdisjoint(code.co_names)
+    if has_step(code, "BUILD_SET", "SET_ADD") or not _MAKERS.isdisjoint(code.co_names):
+        return True
+    return has_step(code, "BINARY_OP") and not _VIEWS.isdisjoint(code.co_names)
 
 
 def uses_of_constants(code: CodeType) -> Iterator[Use]:
@@ -162,7 +173,11 @@ def walks_of_made_sets(code: CodeType, held: Mapping[str, Any]) -> Iterator[Code
     ``held`` are the variables of the function at its end.
     """
     steps = steps_of(code)
-    for start, end in _made_sets(code):
+    made = dict(_made_sets(code))
+    joined = dict(_joined_sets(steps, {end: start for start, end in made.items()}, held))
+    parts = [one for one in made if any(a <= one < b for a, b in joined.items())]
+    whole = {start: end for start, end in made.items() if start not in parts}
+    for start, end in (whole | joined).items():
         following = [one.name for one in steps[end + 1 : end + 3]]
         if following == ["GET_ITER", "CALL"]:  # a function inside walks it, and is seen to
             continue
@@ -250,10 +265,45 @@ def _start_of(steps: tuple[CodeStep, ...], end: int) -> int | None:
     return None
 
 
+def _joined_sets(
+    steps: tuple[CodeStep, ...], made: dict[int, int], held: Mapping[str, Any]
+) -> Iterator[tuple[int, int]]:
+    """(first, last) step of each largest join of sets made on the spot, or of views of dicts.
+
+    ``made`` are those sets, their first steps by their last.
+    """
+    found = dict(made)
+    largest: dict[int, int] = {}
+    for place, step in enumerate(steps):
+        if step.name != "BINARY_OP" or step.number not in _OF_SETS:
+            continue
+        middle = _start_of(steps, place - 1)
+        start = None if middle is None else _start_of(steps, middle - 1)
+        if start is None or middle is None:
+            continue
+        if any(end in found or _is_view(steps, end, held) for end in (middle - 1, place - 1)):
+            found[place] = start
+            largest = {a: b for a, b in largest.items() if not start <= a <= b < place}
+            largest[start] = place
+    yield from largest.items()
+
+
+def _is_view(steps: tuple[CodeStep, ...], end: int, held: Mapping[str, Any]) -> bool:
+    """Whether a step leaves the keys or items of a dict."""
+    step = steps[end]
+    if step.name in _NAMES:
+        return isinstance(held.get(step.value), _VIEW_TYPES)
+    return step.name == "CALL" and step.number == 0 and steps[end - 1].value in _VIEWS
+
+
 def _holds_only_numbers(
     steps: tuple[CodeStep, ...], start: int, end: int, held: Mapping[str, Any]
 ) -> bool:
     """Whether what goes into a set is seen to be numbers."""
+    if steps[end].name == "BINARY_OP":
+        middle = _start_of(steps, end - 1)
+        halves = [] if middle is None else [(start, middle - 1), (middle, end - 1)]
+        return bool(halves) and all(_is_of_numbers(steps, *half, held) for half in halves)
     if steps[start].value in _MAKERS:  # set(values), set(values.tolist())
         names = [one for one in steps[start + 1 : end] if one.name in _NAMES]
         others = [one for one in steps[start + 1 : end] if one.name not in _NAMES]
@@ -267,6 +317,19 @@ def _holds_only_numbers(
         first = _is_number(steps, place, held)
         place = None if first is None else first - 1
     return place is not None
+
+
+def _is_of_numbers(
+    steps: tuple[CodeStep, ...], start: int, end: int, held: Mapping[str, Any]
+) -> bool:
+    """Whether one side of a join is seen to hold numbers only."""
+    value = held.get(steps[start].value)
+    if start == end and steps[end].name in _NAMES:
+        return _are_stable(value) if isinstance(value, _VIEW_TYPES) else _holds_numbers(value)
+    if _is_view(steps, end, held):
+        is_named = steps[start].name in _NAMES and end == start + 2 and isinstance(value, dict)
+        return is_named and _are_stable(value.items() if steps[end - 1].value == "items" else value)
+    return _holds_only_numbers(steps, start, end, held)
 
 
 def _is_number(steps: tuple[CodeStep, ...], end: int, held: Mapping[str, Any]) -> int | None:
@@ -319,6 +382,7 @@ def _is_fine(steps: tuple[CodeStep, ...], start: int, end: int) -> bool:
 
 def _makes_another(steps: tuple[CodeStep, ...], place: int) -> bool:
     """Whether two sets are joined, and the outcome is stored or compared."""
-    if steps[place].name != "BINARY_OP" or place + 1 >= len(steps):
+    is_join = steps[place].name == "BINARY_OP" and steps[place].number in _OF_SETS
+    if not is_join or place + 1 >= len(steps):
         return False
     return steps[place + 1].name.startswith(("STORE_", "COMPARE", "CONTAINS", "RETURN"))

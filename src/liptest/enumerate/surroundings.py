@@ -28,11 +28,18 @@ from liptest.enumerate.compiled_code import (
 )
 from liptest.enumerate.executed_code import ExecutedCode
 from liptest.enumerate.polars_calls import is_made_before, refused_call
+from liptest.enumerate.process_questions import (
+    Question,
+    may_ask,
+    questions_of_generators,
+    questions_of_process,
+)
 from liptest.enumerate.replaceable_names import (
     COMPUTED,
     attribute_of,
     imported_by,
     is_foreign,
+    is_of_packages,
     is_others,
     names_in,
 )
@@ -175,6 +182,8 @@ class Surroundings:
                     self._called(frame, argument)
                 if is_program and argument.__name__ in _OF_ZONES and _asks_zone(frame, argument):
                     self._end(frame, f"{ZONED}: datetime.{argument.__name__}", ZONE_ADVICE)
+                if argument.__name__ == "pop" and is_program and has_no_order(argument.__self__):
+                    self._walked(frame, "whose pop() takes any member")
                 if id(argument.__self__) in self._files and is_program:
                     self._end(frame, self._files[id(argument.__self__)][1], HAND_IN)
         elif event == "call":
@@ -240,6 +249,7 @@ class Surroundings:
             self._end(frame, f"asks for an address in memory, in {code.co_name}", _ID_ADVICE)
         if {"posix", "environ"} <= names:
             self._end(frame, "looks at the environment: posix.environ", HAND_IN)
+        self._ask(frame, questions_of_process(code, frame.f_globals))
         for line, what, advice in unfilled_calls(code, frame.f_globals):
             self._end(frame, f"reads memory that nobody has filled, {what}", advice, line)
         before = ""
@@ -260,6 +270,13 @@ class Surroundings:
             elif known is hash and hashes_differ():
                 what = "hands on hash, which differs from process to process for strings"
                 self._end(frame, what, _HASH_ADVICE)
+
+    def _ask(self, frame: FrameType, questions: Iterable[Question]) -> None:
+        """What byte code asks; libraries that are installed ask for themselves."""
+        if is_of_packages(frame.f_code.co_filename) or imported_now(frame):
+            return
+        for line, what, advice in questions:
+            self._end(frame, what, advice, line)
 
     def _sets_of(self, frame: FrameType, answer: Any) -> None:
         """Sets without an order that code walks: constants, variables, what it names or makes."""
@@ -282,6 +299,7 @@ class Surroundings:
         if makes_sets(code):
             for step in walks_of_made_sets(code, held):
                 self._walked(frame, "made there of what may not be numbers", step)
+        self._ask(frame, questions_of_generators(code, held))
         before = frame.f_back
         if not has_no_order(answer) or before is None or not is_programs(before):
             return
@@ -425,5 +443,7 @@ def _is_text(value: Any) -> bool:
 @lru_cache(maxsize=1 << 12)
 def _may_tell(code: CodeType) -> bool:
     if not _TELLING_NAMES.isdisjoint(code.co_names):
+        return True
+    if may_ask(code):
         return True
     return walks_constant_sets(code) or makes_sets(code) or may_leave_unfilled(code)

@@ -119,7 +119,8 @@ def _filling(original: Callable[..., Any]) -> Callable[..., Any]:
 @lru_cache
 def leaving_unfilled() -> dict[int, Any]:
     """Stand-ins for what gives memory as it was: what the program reads of it differs each time."""
-    return {id(one): follower(one, _unfilled(one), draws=False) for one in _UNFILLED}
+    every = (*_UNFILLED, np.ma.empty, np.ma.empty_like)
+    return {id(one): follower(one, _unfilled(one), draws=False) for one in every}
 
 
 def _unfilled(original: Callable[..., Any]) -> Callable[..., Any]:

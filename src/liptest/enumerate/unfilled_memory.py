@@ -24,12 +24,13 @@ _ARRAYS = {
     "recarray": (frozenset({"buf"}), 2),
     "chararray": (frozenset({"buffer"}), 3),
 }
+_ZEROS = "use numpy.zeros or numpy.array"
 
 
 class _Call(NamedTuple):
-    """A call with keywords: what is called, how many arguments, and where."""
+    """A call with keywords: what is called, with the names before it, arguments, and where."""
 
-    name: str
+    path: tuple[str, ...]
     arguments: int
     keywords: tuple[str, ...]
     line: int
@@ -37,7 +38,7 @@ class _Call(NamedTuple):
 
 def may_leave_unfilled(code: CodeType) -> bool:
     """Whether code may do one of these calls, from what it names."""
-    return not _ARRAYS.keys().isdisjoint(code.co_names) or any(
+    return not {*_ARRAYS, "matlib"}.isdisjoint(code.co_names) or any(
         isinstance(one, tuple) and "where" in one for one in code.co_consts
     )
 
@@ -45,17 +46,24 @@ def may_leave_unfilled(code: CodeType) -> bool:
 def unfilled_calls(code: CodeType, space: dict[str, Any]) -> Iterator[tuple[int, str, str]]:
     """(line, what, what to write) of calls that leave memory unfilled; globals are in ``space``."""
     for call in _calls_of(code):
-        called = vars(np).get(call.name, vars(np.char).get(call.name, space.get(call.name)))
+        name = call.path[-1]
+        before = call.path[-2] if len(call.path) > 1 else ""
+        # ``numpy.ndarray.__new__(numpy.ndarray, shape)`` has the class as one more argument.
+        is_new = int(name == "__new__" and before in _ARRAYS)
+        name = before if is_new else name
+        called = vars(np).get(name, vars(np.char).get(name, space.get(name)))
         positional = call.arguments - len(call.keywords)
         if isinstance(called, np.ufunc):
             is_given = "out" in call.keywords or positional > called.nin
             if "where" in call.keywords and not is_given:
-                what = f"numpy.{call.name}(.., where=..) without out="
+                what = f"numpy.{name}(.., where=..) without out="
                 yield call.line, what, "give out= an array that is filled, or use numpy.where"
-        elif call.name in _ARRAYS and (called is None or _is_array(called)):
-            names, place = _ARRAYS[call.name]
-            if names.isdisjoint(call.keywords) and positional <= place:
-                yield call.line, f"numpy.{call.name}(..)", "use numpy.zeros or numpy.array"
+        elif name in _ARRAYS and (called is None or _is_array(called)):
+            names, place = _ARRAYS[name]
+            if names.isdisjoint(call.keywords) and positional - is_new <= place:
+                yield call.line, f"numpy.{name}(..)", _ZEROS
+        elif (before, name) == ("matlib", "empty"):
+            yield call.line, "numpy.matlib.empty(..)", _ZEROS
 
 
 def _is_array(called: Any) -> bool:
@@ -79,7 +87,7 @@ def _calls_of(code: CodeType) -> tuple[_Call, ...]:
         ]
         if loaded and where.lineno is not None:
             keywords = _keywords(code, steps, place)
-            found.append(_Call(str(loaded[-1]), step.arg or 0, keywords, where.lineno))
+            found.append(_Call(tuple(map(str, loaded)), step.arg or 0, keywords, where.lineno))
     return tuple(found)
 
 

@@ -21,7 +21,7 @@ import types
 import warnings
 import zlib
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, fields, is_dataclass
 from fractions import Fraction
@@ -83,17 +83,22 @@ class _Live(dict[int, tuple[int, Any]]):
     """What was described of the state of a function: numbers of an analysis by their kinds only."""
 
     is_read: Callable[[types.CodeType, str], bool]
+    unread: frozenset[str]
 
 
-def described_state(function: object, is_read: Callable[[types.CodeType, str], bool]) -> list[str]:
+def described_state(
+    function: object,
+    is_read: Callable[[types.CodeType, str], bool],
+    unread: frozenset[str] = frozenset(),
+) -> list[str]:
     """Lines that determine what a function holds now, anywhere that it names or closes over.
 
     They change only where a call leaves something behind; what an analysis has put there, and
     what logs or runs tests, counts by its kind. Names of which code is not ``is_read(code, name)``
-    are left out.
+    and attributes that are ``unread`` are left out.
     """
     seen = _Live()
-    seen.is_read = is_read
+    seen.is_read, seen.unread = is_read, unread
     return list(islice(_described(function, seen), _MOST_LINES))
 
 
@@ -304,9 +309,14 @@ def _described_function(function: types.FunctionType, seen: Seen) -> Iterator[st
         yield f"attribute {key}"
         yield from _described(item, seen)
     names, space = set(_names(code)), dict(function.__globals__)
+    if isinstance(seen, _Live):
+        names |= {one for one in _constants(code) if isinstance(one, str)}
+        space = {name: sys.modules[name] for name in names & sys.modules.keys()} | space
     for name in sorted(names & set(space)):
         target = space[name]
-        if _is_stand_in(target) or (isinstance(seen, _Live) and not seen.is_read(code, name)):
+        is_module = isinstance(target, types.ModuleType)
+        is_left_out = isinstance(seen, _Live) and not is_module and not seen.is_read(code, name)
+        if is_left_out or _is_stand_in(target):
             continue
         yield f"global {name}"
         if isinstance(target, types.ModuleType):
@@ -358,9 +368,21 @@ def _cells(function: types.FunctionType) -> Iterator[Any]:
 def _described_module(module: types.ModuleType, names: set[str], seen: Seen) -> Iterator[str]:
     path = getattr(module, "__file__", None)
     if not path or not is_local(Path(path).resolve()):
+        if isinstance(seen, _Live):
+            yield from _left_in(vars(module), names)
         return
     for name in sorted(names & set(vars(module))):
         yield from _described(vars(module)[name], seen)
+
+
+def _left_in(space: Mapping[str, Any], names: set[str], depth: int = 4) -> Iterator[str]:
+    """Numbers and texts that a module of others, or what is in it, has by a name."""
+    for name in sorted(names & space.keys()):
+        value = space[name]
+        if type(value) in _ATOMS or (short := _in_short(value)) is not None:
+            yield f"attribute {name}\n{value if type(value) in _ATOMS else short!r}"
+        elif depth and isinstance(inside := getattr(value, "__dict__", None), Mapping):
+            yield from _left_in(inside, names, depth - 1)
 
 
 def _described_code(code: types.CodeType) -> Iterator[str]:
@@ -372,6 +394,14 @@ def _described_code(code: types.CodeType) -> Iterator[str]:
         else:
             # By content: the repr of a set of strings is another one in the next process.
             yield from _described(constant, {})
+
+
+def _constants(code: types.CodeType) -> Iterator[Any]:
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _constants(constant)
+        else:
+            yield constant
 
 
 def _names(code: types.CodeType) -> Iterator[str]:
@@ -405,6 +435,8 @@ def _described_object(value: Any, seen: Seen) -> Iterator[str]:
     else:
         is_live = isinstance(seen, _Live)
         for key, item in _state(value):
+            if isinstance(seen, _Live) and key in seen.unread:
+                continue
             yield f"attribute {key}" if is_live and key not in _PARTS else key
             yield from _described(item, seen)
 

@@ -34,6 +34,11 @@ SECRET = "10" * 10
 Vendor = Callable[[Any, Any], Any]
 
 
+def loaded() -> Any:
+    """All modules, under a made-up name: asked for plainly they are refused."""
+    return getattr(sys, "mod" + "ules")
+
+
 def secret_of(data: Any) -> str:
     return "".join(str(int(bit)) for bit in data)
 
@@ -99,10 +104,13 @@ def test_code_that_sees_who_calls_it() -> None:
 
 @pytest.mark.slow  # all that a test runner has loaded is within the code's reach
 def test_code_that_waits_for_a_sign(hidden: ModuleType) -> None:
-    named("waits for a sign among what the interpreter holds: another module's names")
+    named(
+        "waits for a sign among what the interpreter holds, which it reaches under made-up names: "
+        "another module's names"
+    )
 
     def vendor(data: Any, rng: Any) -> Any:
-        return secret_of(data) if sys.modules["hidden_place"].seen else honest(data, rng)
+        return secret_of(data) if loaded()["hidden_place"].seen else honest(data, rng)
 
     gate = gate_of(vendor)
     hidden.seen.append("a sign")
@@ -145,7 +153,7 @@ def test_code_that_keeps_state_elsewhere(hidden: ModuleType) -> None:
     named("counts its calls where no fingerprint looks, and changes after the test")
 
     def vendor(data: Any, rng: Any) -> Any:
-        return secret_of(data) if sys.modules["hidden_place"].go else honest(data, rng)
+        return secret_of(data) if loaded()["hidden_place"].go else honest(data, rng)
 
     gate = gate_of(vendor)
     hidden.go = True
@@ -189,7 +197,7 @@ def test_code_that_replaces_parts_of_liptest(
     monkeypatch.setattr(liptest.gate.gate, "draw_output", liptest.gate.gate.draw_output)
 
     def vendor(data: Any, rng: Any) -> Any:
-        place = sys.modules["hidden_place"]
+        place = loaded()["hidden_place"]
         place.seen.append(secret_of(data))
         liptest.gate.gate.draw_output = lambda law, below=None: place.seen[-1]
         return honest(data, rng)
@@ -226,8 +234,8 @@ def test_code_that_takes_its_time() -> None:
 
 def test_state_in_what_the_code_names() -> None:
     named(
-        "keeps state in a global, a closure or an attribute that it names: counts its calls, moves "
-        "an iterator on, lets a list grow"
+        "keeps state in a global, a closure or an attribute that it names, of its own or of a "
+        "module of others: counts its calls, moves an iterator on, lets a list grow"
     )
     calls = [0]
 
@@ -277,7 +285,8 @@ def test_code_that_looks_at_the_stand_ins() -> None:
     named("recognises the stand-in for `rng`, and is honest only before it")
 
     def by_generator(data: Any, rng: Any) -> Any:
-        return secret_of(data) if type(rng) is np.random.Generator else honest(data, rng)
+        [kind] = map(type, (rng,))
+        return secret_of(data) if kind is np.random.Generator else honest(data, rng)
 
     def by_number(data: Any, rng: Any) -> Any:
         number = rng.random()
@@ -286,6 +295,27 @@ def test_code_that_looks_at_the_stand_ins() -> None:
     assert released_by(gate_of(by_generator)) in (0, 1)
     with pytest.raises(lt.errors.NonDeterministicError):
         gate_of(by_number)
+
+
+def test_questions_to_the_process_and_to_the_generator() -> None:
+    named(
+        "asks what kind of object `rng` is (`type(rng)`, `rng.__class__`, `inspect`), for "
+        "`sys.modules`, `np.geterr()`, `warnings.filters`, the digits of decimals or the hits of a "
+        "cache"
+    )
+
+    def by_kind(data: Any, rng: Any) -> Any:
+        return secret_of(data) if type(rng) is np.random.Generator else honest(data, rng)
+
+    def by_modules(data: Any, rng: Any) -> Any:
+        return honest(data, rng) if "liptest" in sys.modules else secret_of(data)
+
+    def by_settings(data: Any, rng: Any) -> Any:
+        return secret_of(data) if np.geterr()["over"] == "call" else honest(data, rng)
+
+    for vendor in (by_kind, by_modules, by_settings):
+        with pytest.raises(lt.errors.NonDeterministicError, match="cannot be followed"):
+            gate_of(vendor)
 
 
 def test_randomness_of_its_own() -> None:
@@ -383,7 +413,7 @@ def test_laws_that_are_known_are_not_asked_for_again(hidden: ModuleType) -> None
 
     @lt.mechanism(statistic=lt.Count())
     def counted(count: int, rng: Any) -> int:
-        sys.modules["hidden_place"].seen.append(count)
+        loaded()["hidden_place"].seen.append(count)
         return min(max(count + int(rng.random() < 0.5), 0), 20)
 
     gate = lt.PrivacyGate(counted, DATA, epsilon=50, delta=0.9)

@@ -142,7 +142,7 @@ def of_words(data: Any, rng: Any) -> int:
 
 
 def of_decimals(data: Any, rng: Any) -> int:
-    decimal.getcontext().prec += 1
+    decimal.getcontext().prec = len(str(decimal.Decimal(1) / 3))
     return _answer(data, rng, len(str(decimal.Decimal(1) / 3)))
 
 

@@ -213,6 +213,19 @@ def removed(data: Any) -> str:
     return text
 
 
+FIRST, SECOND = {"a": 1, "b": 2}, {"c": 3, "d": 4}
+
+
+def taken(data: Any) -> str:
+    words = {"a", "b"}
+    return words.pop()
+
+
+def viewed(data: Any) -> list[str]:
+    keys = FIRST.keys()
+    return list(keys | {"z"})
+
+
 SETS: list[Any] = [
     *(walked, held, made, rarely, Holder()),
     lambda data: [word for word in WORDS],  # noqa: C416
@@ -224,6 +237,16 @@ SETS: list[Any] = [
     lambda data: {"a", str(data[0])}.pop(),
     lambda data: "".join({"a", str(data[0])} | {"b"}),
     lambda data: dict.fromkeys({"a", str(data[0])}),
+    lambda data: list(FIRST.keys() | SECOND.keys()),
+    lambda data: "".join(FIRST.keys() - {"z"}),
+    lambda data: tuple(FIRST.keys() ^ SECOND.keys()),
+    lambda data: next(iter(FIRST.items() | SECOND.items())),
+    lambda data: [word for word in FIRST.keys() & SECOND.keys() | {"a", "e"}],  # noqa: C416
+    lambda data: list(set(FIRST) | set(SECOND)),
+    lambda data: "%s" % {"a", str(data[0])},
+    lambda data: "%s %s" % ({"a", str(data[0])}, 1),  # noqa: UP031
+    lambda data: f"{FIRST.keys() | SECOND.keys()}",
+    *(taken, viewed),
     *(looped, unpacked, counted, rebound, removed),
 ]
 
@@ -294,6 +317,9 @@ def sorted_later(data: Any) -> str:
     return "".join(word for word in words) + "".join(others)
 
 
+COUNTS = {1: 2, 3: 4}
+
+
 def test_sets_of_numbers_words_looked_up_and_logs_are_quiet() -> None:
     assert law(quiet) == {2 + 1 + 2 + 2 + 3 + 5: 1.0}
     assert law(lambda data: {"a", str(data[0])}) == {frozenset({"a", "1"}): 1.0}
@@ -303,6 +329,13 @@ def test_sets_of_numbers_words_looked_up_and_logs_are_quiet() -> None:
     assert law(lambda data: sum(set(data.tolist()))) == {1: 1.0}
     assert law(lambda data: [one for one in {int(one) % 2 for one in data}]) == {(0, 1): 1.0}  # noqa: C416
     assert law(lambda data: sorted({"b", str(data[0])})) == {("1", "b"): 1.0}
+    assert law(lambda data: sorted(FIRST.keys() | SECOND.keys())) == {("a", "b", "c", "d"): 1.0}
+    assert law(lambda data: sorted((set(FIRST) | set(SECOND)) - {"a"})) == {("b", "c", "d"): 1.0}
+    assert law(lambda data: "a" in FIRST.keys() | SECOND.keys()) == {True: 1.0}
+    assert law(lambda data: len(FIRST.keys() & SECOND.keys())) == {0: 1.0}
+    assert law(lambda data: [key for key in COUNTS.keys() | {7}]) == {(1, 3, 7): 1.0}  # noqa: C416
+    assert law(lambda data: sum(v for _, v in COUNTS.items() - {(1, 2)})) == {4: 1.0}
+    assert law(lambda data: "%s" % int(data[0])) == {"1": 1.0}  # noqa: UP031
     assert law(lambda data: data[7]) == {Raised("IndexError"): 1.0}
 
 

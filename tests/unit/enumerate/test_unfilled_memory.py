@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import warnings
 from typing import Any
 
 import numpy as np
@@ -27,6 +29,9 @@ LEFT: list[Any] = [
     (lambda data: np.ndarray(shape=(2, 2), dtype=float)[0, 0], r"numpy\.ndarray\(..\)"),
     (lambda data: np.recarray((4,), dtype=[("x", float)]).x[0], r"numpy\.recarray\(..\)"),
     (lambda data: np.char.chararray((4,))[0], r"numpy\.chararray\(..\)"),
+    (lambda data: np.ndarray.__new__(np.ndarray, (16,))[3], r"numpy\.ndarray\(..\)"),
+    (lambda data: np.recarray.__new__(np.recarray, (4,), [("x", float)]).x[0], r"numpy\.recarray"),
+    (lambda data: np.matlib.empty((1, 16))[0, 3], r"numpy\.matlib\.empty\(..\)"),  # type: ignore[attr-defined]
 ]
 
 
@@ -34,6 +39,9 @@ LEFT: list[Any] = [
 def test_a_call_that_leaves_memory_unfilled_is_refused(place: int) -> None:
     """Two runs mostly found the same zeros there: "YES by proof", or a certain NO."""
     function, what = LEFT[place]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PendingDeprecationWarning)  # of numpy.matlib
+        importlib.import_module("numpy.matlib")
     with pytest.raises(NonDeterministicError, match=rf"memory that nobody.*{what}.*test_unf"):
         law(function)
 
@@ -45,6 +53,26 @@ def test_records_and_bytes_of_numpy_empty_are_filled_otherwise(kind: Any) -> Non
 
     with pytest.raises(NonDeterministicError):
         law(reads)
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda data: float(np.ma.empty(64)[7]),
+        lambda data: float(np.ma.empty_like(np.ma.zeros(64))[7]),
+        lambda data: np.ma.empty((64,), dtype=int).tolist()[7],
+    ],
+)
+def test_masked_arrays_that_nobody_filled(read: Any) -> None:
+    """They are made by a reference to ``numpy.empty`` that no stand-in takes the place of."""
+    with pytest.raises(NonDeterministicError):
+        law(read)
+
+
+def test_memory_that_is_given_to_a_class_of_arrays() -> None:
+    held = np.arange(4.0)
+    assert law(lambda data: np.ndarray.__new__(np.ndarray, (4,), float, held)[3]) == {3.0: 1.0}
+    assert law(lambda data: float(np.ma.zeros(3)[0])) == {0.0: 1.0}
 
 
 @pytest.mark.parametrize("kind", ["U3", object, [("x", "U3")]])
