@@ -99,6 +99,7 @@ BY_REASON: dict[str, tuple[str, ...]] = {
         f"{_COMPARE}: _unexplored_of: "
         "0.0 if laws.unexplored is None else float(laws.unexplored[row]) -> "
         "1.0 if laws.unexplored is None else float(laws.unexplored[row])",
+        f"{_PROOF}: judge_block: np.zeros(0, np.int8) -> np.zeros(1, np.int8)",
         f"{_PROOF}: judge_block: Finding(np.zeros(0, np.int8), np.zeros(0, np.int8), 1) -> "
         "Finding(np.zeros(0, np.int8), np.zeros(0, np.int8), 2)",
         f"{_CHECKER}: log_bounds: Fraction(2) -> Fraction(3)",

@@ -19,6 +19,7 @@ import gc
 import importlib
 import os
 import pickle
+import resource
 import signal
 import sys
 import time
@@ -33,13 +34,16 @@ from _pytest.runner import runtestprotocol
 from liptest.values.faults import codes_in
 
 SOURCE = mutants.ROOT / "src" / "liptest"
-TESTS = (
+TESTS = tuple(dict.fromkeys(name for names in mutants.COVERED.values() for name in names))
+#: What may notice a mutant beside the tests that cover its file; more than twice as long.
+MORE = (
     *(f"tests/unit/{room}" for room in ("privacy", "mechanisms", "evidence", "statistics")),
     *("tests/property", "tests/contract", "tests/unit/enumerate/test_tracing.py"),
     *(f"tests/unit/enumerate/test_{name}.py" for name in ("hockey_sticks", "partial_laws")),
 )
-# CPU seconds of tests after which a mutant lives; seconds of a mutant that does not end.
-MOST, ENDLESS = 45.0, 240.0
+# CPU seconds of tests after which a mutant lives, and after which it does not end; a mutant that
+# waits is given up after an hour.
+MOST, ENDLESS, WAITING = 20.0, 120, 3600.0
 Place = tuple[str, int]
 
 
@@ -97,6 +101,7 @@ class Functions:
                 code = one.__code__
                 key = paths[code.co_filename], code.co_qualname, code.co_firstlineno
                 self._found.setdefault(key, []).append(one)
+        self._caches = [o for o in gc.get_objects() if isinstance(o, functools._lru_cache_wrapper)]
 
     def replace(self, file: str, tree: ast.AST, only: str = "") -> int:
         """Put in the code of a changed file, or of one function of it; how many there were."""
@@ -111,9 +116,8 @@ class Functions:
                 if is_wanted and one.__code__.co_freevars == code.co_freevars:
                     one.__code__ = code
                     count += 1
-        for one in gc.get_objects():
-            if isinstance(one, functools._lru_cache_wrapper):
-                one.cache_clear()
+        for cache in self._caches:
+            cache.cache_clear()
         return count
 
 
@@ -132,6 +136,8 @@ class Plugin:
         assert reached is not None, "the tests did not end"
         known = pickle.loads(reached)
         before = noticed_before(self.log)
+        gc.collect()
+        gc.freeze()  # so that forks share their memory
         for site in self.sites:
             word = "equivalent"
             if site.name not in mutants.EQUIVALENT:
@@ -203,12 +209,13 @@ def _passes(item: Any) -> bool:
     return not any(one.failed for one in runtestprotocol(item, nextitem=None, log=False))
 
 
-def _in_fork(run: Any, seconds: float) -> bytes | None:
-    """What a function answers in a fork; None where it does not end in time."""
+def _in_fork(run: Any, seconds: int) -> bytes | None:
+    """What a function answers in a fork; None where it takes more CPU seconds, or waits."""
     reading, writing = os.pipe()
     process = os.fork()
     if process == 0:
         os.setpgid(0, 0)
+        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
         try:
             with os.fdopen(writing, "wb") as file:
                 file.write(run())
@@ -216,12 +223,13 @@ def _in_fork(run: Any, seconds: float) -> bytes | None:
             os._exit(0)
     os.close(writing)
     signal.signal(signal.SIGALRM, lambda number, frame: os.killpg(process, signal.SIGKILL))
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    signal.setitimer(signal.ITIMER_REAL, WAITING)
     with os.fdopen(reading, "rb") as file:
         answer = file.read()
     is_late = signal.getitimer(signal.ITIMER_REAL)[0] == 0.0
     signal.setitimer(signal.ITIMER_REAL, 0.0)
-    os.waitpid(process, 0)
+    _, status = os.waitpid(process, 0)
+    is_late |= os.WIFSIGNALED(status) and os.WTERMSIG(status) in (signal.SIGXCPU, signal.SIGKILL)
     return None if is_late else answer
 
 
@@ -231,6 +239,7 @@ def main() -> int:
     parser.add_argument("--sites", type=int, default=150)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--tests", nargs="+", default=TESTS)
+    parser.add_argument("--more", action="store_true", help="run tests of all rooms around, too")
     parser.add_argument("--log", type=Path, help="what became of each, to go on from")
     parser.add_argument("--only", choices=sorted(mutants.COVERED), action="append")
     options = parser.parse_args()
@@ -242,7 +251,7 @@ def main() -> int:
         for site in mutants.sites_of(file, (SOURCE / file).read_text(encoding="utf-8"))
     ]
     os.chdir(mutants.ROOT)
-    tests = [name for name in options.tests if Path(name).exists()]
+    tests = [name for name in (MORE if options.more else options.tests) if Path(name).exists()]
     plugin = Plugin(mutants.chosen(every, options.sites, options.seed), files, log)
     flags = ["-q", "-s", "-n", "0", "-p", "no:cacheprovider", "-p", "no:faulthandler"]
     code = pytest.main([*flags, *tests], plugins=[plugin])

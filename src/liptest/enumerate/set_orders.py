@@ -42,7 +42,7 @@ _TO_NUMBERS = frozenset({"int", "float", "len", "bool", "round", "abs"})
 _NAMES = frozenset({"LOAD_FAST", "LOAD_NAME", "LOAD_GLOBAL", "LOAD_DEREF"})
 # Views of dicts make sets, too: ``d.keys() | other``.
 _VIEWS = frozenset({"keys", "items"})
-_VIEW_TYPES = (type({}.keys()), type({}.items()))
+_VIEW_TYPES: tuple[type, ...] = (type(dict[str, int]().keys()), type(dict[str, int]().items()))
 _OF_SETS = frozenset(
     step.arg
     for text in ("a & b", "a | b", "a ^ b", "a - b", "a &= b", "a |= b", "a ^= b", "a -= b")
@@ -327,8 +327,9 @@ def _is_of_numbers(
     if start == end and steps[end].name in _NAMES:
         return _are_stable(value) if isinstance(value, _VIEW_TYPES) else _holds_numbers(value)
     if _is_view(steps, end, held):
-        is_named = steps[start].name in _NAMES and end == start + 2 and isinstance(value, dict)
-        return is_named and _are_stable(value.items() if steps[end - 1].value == "items" else value)
+        if steps[start].name not in _NAMES or end != start + 2 or not isinstance(value, dict):
+            return False
+        return _are_stable(value.items() if steps[end - 1].value == "items" else value)
     return _holds_only_numbers(steps, start, end, held)
 
 

@@ -109,3 +109,13 @@ def test_what_draws_otherwise_is_not_released() -> None:
     gate = lt.PrivacyGate(loud, law, epsilon=2.5, search_laws=0, trust_code=True)
     with pytest.raises(lt.errors.GateError):
         gate.release(np.zeros(2, dtype=int))
+
+
+def test_one_pair_of_many_that_moves_several_numbers_has_no_divergence() -> None:
+    """The other pairs of the batch move one number each."""
+    table = noisy(LAPLACE, 3, 3).laws_of(np.array([[0, 0], [1, 0], [1, 1]]))
+    first = np.array([0, 1])
+    alone = table.hockey_sticks(first, np.array([1, 2]), 0.5)
+    assert alone.tolist() == pytest.approx([float(LAPLACE.hockey_stick(1, 0.5))] * 2)
+    with pytest.raises(lt.errors.InputError, match="several"):
+        table.hockey_sticks(first, np.array([2, 2]), 0.5)
