@@ -47,12 +47,12 @@ class Abort(BaseException):
         self.error = error
 
 
-def differing(name: str, what: str) -> NonDeterministicError:
+_ADVICE = "draw every random number from rng and keep no state between calls"
+
+
+def differing(name: str, what: str, advice: str = _ADVICE) -> NonDeterministicError:
     """The error of a program that answers otherwise after the same choices."""
-    return NonDeterministicError(
-        f"{name}: non-deterministic: {what} on one dataset; draw every random number "
-        f"from rng and keep no state between calls"
-    )
+    return NonDeterministicError(f"{name}: non-deterministic: {what} on one dataset; {advice}")
 
 
 def next_branch(branches: Branches, branch: int) -> int | None:
@@ -327,6 +327,7 @@ class ChoiceTree:
         "_light",
         "_skipped",
         "_weights",
+        "advice",
         "bits",
         "depth",
         "draw_log",
@@ -383,6 +384,8 @@ class ChoiceTree:
         #: What a run keeps of its 0/1 variables, and of noise; each run begins with nothing.
         self.bits: Any = None
         self.noise: Any = None
+        #: What to write instead, where the same choices lead to another output.
+        self.advice = _ADVICE
         #: Whether plain arrays that the program makes have room for symbolic numbers.
         self.keeps_room = False
         #: Arrays of this run that numpy.asarray() gave plain copies of.
@@ -609,7 +612,7 @@ class ChoiceTree:
         return output
 
     def _differs(self, what: str, *, aborts: bool = True) -> NoReturn:
-        error = differing(self.name, what)
+        error = differing(self.name, what, self.advice)
         if aborts:
             self.fail(error)
         raise error

@@ -22,7 +22,7 @@ import numpy as np
 from liptest.enumerate.analysis_session import Session, follower, kept_follower
 from liptest.enumerate.replaceable_names import is_others
 from liptest.values.array import ROOMY, CellStorage, SymbolicArray, array_of, as_cells, filled
-from liptest.values.lines import place_of
+from liptest.values.lines import line_in_words, place_of
 from liptest.values.polars_frames import OccurringKeys
 from liptest.values.protocol import is_symbolic
 from liptest.values.record_list import RecordList
@@ -39,6 +39,7 @@ _UNFILLED = (np.empty, np.empty_like)
 # Kept: while a program is analysed the name stands for something else.
 _COPYING = np.array
 _MOST_BYTES = 1 << 16
+_ZEROS = "use numpy.zeros or numpy.array"
 
 
 def replacements() -> dict[int, Any]:
@@ -110,7 +111,7 @@ def _filling(original: Callable[..., Any]) -> Callable[..., Any]:
     def make(session: Session, *arguments: Any, **options: Any) -> Any:
         made = original(*arguments, **options)
         if original in _UNFILLED:
-            _fill_unlike_before(session, made)
+            _fill_unlike_before(session, made, sys._getframe(2))
         return _with_room(session, made, original.__name__)
 
     return make
@@ -126,14 +127,15 @@ def leaving_unfilled() -> dict[int, Any]:
 def _unfilled(original: Callable[..., Any]) -> Callable[..., Any]:
     def make(session: Session, *arguments: Any, **options: Any) -> Any:
         made = original(*arguments, **options)
-        if not is_others(sys._getframe(2).f_globals.get("__name__")):
-            _fill_unlike_before(session, made)
+        frame = sys._getframe(2)
+        if not is_others(frame.f_globals.get("__name__")):
+            _fill_unlike_before(session, made, frame)
         return made
 
     return make
 
 
-def _fill_unlike_before(session: Session, made: Any) -> None:
+def _fill_unlike_before(session: Session, made: Any, frame: FrameType) -> None:
     """In one of two runs with zeros, as memory that nobody has used, in the other with bytes."""
     kind = made.dtype.kind if issubclass(type(made), np.ndarray) else ""
     is_plain = kind in tuple("biufcmMS") or (kind == "V" and not _holds_text(made.dtype))
@@ -143,6 +145,8 @@ def _fill_unlike_before(session: Session, made: Any) -> None:
     row = made if made.flags.c_contiguous else made.T
     if row.flags.c_contiguous:
         session.unfilled, session.touched = session.unfilled + 1, True
+        line = line_in_words(frame.f_code.co_filename, frame.f_lineno)
+        session.tree.advice = f"it may read memory that nobody has filled ({line}): {_ZEROS}"
         if (session.runs + session.unfilled) % 2:
             row.reshape(-1).view(np.uint8)[:] = 0
             return
